@@ -9,7 +9,7 @@ fn compile(object: &Path) -> Result<(), String> {
     let clang = std::env::var("CLANG").unwrap_or_else(|_| "clang".to_owned());
     let mut command = Command::new(&clang);
     command.args(["-target", "bpf", "-O2", "-g", "-Wall", "-Werror", "-c", SOURCE, "-o"]).arg(object);
-    // Where Debian keeps what differs from one machine to another, such as asm/types.h.
+    // Debian's folders for machine-specific headers, such as asm/types.h.
     for triple in ["x86_64-linux-gnu", "aarch64-linux-gnu", "riscv64-linux-gnu"] {
         let folder = PathBuf::from("/usr/include").join(triple);
         if folder.is_dir() {

@@ -1,2 +1,2 @@
-//! Nothing but tests, of what neither the simulator nor the emulation can be held to alone: both mean the same by a scenario. They do not
-//! know each other, so the tests are in a crate that knows both.
+//! Contains only tests: the simulator and the emulation must give the same results for a scenario. Neither crate
+//! depends on the other, so the tests are in a crate that depends on both.

@@ -1,6 +1,6 @@
-//! What no host sees is the same in both worlds, to the nanosecond: links, queues, losses, noise, sleep, routers, mechanisms and radios,
-//! under flows of datagrams. The emulation is driven in virtual time; what it is told and what it counts go through text, as between
-//! `netlull` and `netlulld`.
+//! Compares the simulator and the emulation to the nanosecond under datagram flows. The tests cover everything outside the
+//! hosts: links, queues, losses, noise, sleep, routers, mechanisms and radios. The emulation runs in virtual time. Its
+//! events and counters pass through text, as between `netlull` and `netlulld`.
 
 #![allow(clippy::panic, reason = "a test may panic")]
 
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
 
-/// Summary and tables of the simulation, and of the emulation.
+/// The summary and tables of the simulation, and of the emulation.
 fn both_worlds(json: &Value) -> [(Value, Vec<Table>); 2] {
     let document = read_document(&json.to_string()).unwrap_or_else(|error| panic!("{error}\n{json}"));
     let scenario = Scenario::from_document(&document).unwrap_or_else(|error| panic!("{error}\n{json}"));
@@ -26,13 +26,13 @@ fn both_worlds(json: &Value) -> [(Value, Vec<Table>); 2] {
     let emulated = emulated(&scenario, &counted).expect("an outcome of this scenario");
     [(&simulated.summary, simulated.tables), (&emulated.summary, emulated.tables)].map(|(summary, tables)| {
         let mut summary = serde_json::to_value(summary).expect("a summary");
-        // How much work it was, and how it was checked.
+        // The number of events and the checks belong to one world only.
         ["events", "verify", "checks"].into_iter().for_each(|own| summary[own] = Value::Null);
         (summary, tables)
     })
 }
 
-/// All that differs.
+/// All differences between the two worlds.
 fn what_differs(json: &Value) -> Vec<String> {
     let [(simulated, tables), (emulated, theirs)] = both_worlds(json);
     let mut differs = Vec::new();
@@ -41,7 +41,7 @@ fn what_differs(json: &Value) -> Vec<String> {
     differs
 }
 
-/// What differs, by its path.
+/// Collects the differences, by their path.
 fn differences(path: &str, ours: &Value, theirs: &Value, found: &mut Vec<String>) {
     match (ours, theirs) {
         (Value::Object(a), Value::Object(b)) if a.keys().eq(b.keys()) => {
@@ -55,7 +55,7 @@ fn differences(path: &str, ours: &Value, theirs: &Value, found: &mut Vec<String>
     }
 }
 
-/// Tables that differ, by where they first do.
+/// The differing tables, each with its first difference.
 fn tables_that_differ(ours: &[Table], theirs: &[Table]) -> Vec<String> {
     let names = |tables: &[Table]| tables.iter().map(|table| table.name.clone()).collect::<Vec<_>>();
     if names(ours) != names(theirs) {
@@ -71,7 +71,8 @@ fn tables_that_differ(ours: &[Table], theirs: &[Table]) -> Vec<String> {
     found
 }
 
-/// The names of a table's columns and its rows; what is on the air at one time in an order of its own, for a frame that waits may be told before it is.
+/// The columns and rows of a table. The simultaneous rows of the table of the air are sorted, because a waiting frame
+/// may be reported before the frame on the air.
 fn rows(table: &Table) -> Vec<Vec<String>> {
     let columns: Vec<Vec<String>> = table.columns.iter().map(|(_, column)| words(column)).collect();
     let mut rows: Vec<Vec<String>> = (0..columns.first().map_or(0, Vec::len))
@@ -84,7 +85,7 @@ fn rows(table: &Table) -> Vec<Vec<String>> {
     rows
 }
 
-/// Every entry of a column, exactly; those that are not a number are like each other.
+/// Every entry of a column, exactly; NaN equals NaN.
 fn words(column: &Column) -> Vec<String> {
     match column {
         Column::Float(values) => values.iter().map(f64::to_string).collect(),
@@ -100,7 +101,7 @@ fn extended(mut table: Value, with: &Value) -> Value {
     table
 }
 
-/// What a link can be beside its rate, delay and buffer. Those whose rate varies cannot sleep.
+/// The extra properties of a link, besides rate, delay and buffer. Links with a varying rate cannot sleep.
 fn special() -> impl Strategy<Value = (Value, bool)> {
     let noise = || select(vec![json!({ "mean": "1 ms", "shape": 0.5 }), json!({ "mean": "40 ms", "shape": 2.0 })]);
     let practra = json!({ "kind": "practra", "rates": { "from": "500 kb/s", "to": "3 Mb/s", "step": "500 kb/s" },
@@ -130,7 +131,7 @@ fn special() -> impl Strategy<Value = (Value, bool)> {
         json!({ "controller": g_router, "rate": "3 Mb/s" }),
         json!({ "capacity": steps }),
         json!({ "capacity": redraw("500 ms") }),
-        // Most likely none in the run.
+        // Most likely no redraw within the run.
         json!({ "capacity": redraw("60 s") }),
     ]);
     prop_oneof![
@@ -164,7 +165,7 @@ fn fields() -> impl Strategy<Value = (Value, bool)> {
     })
 }
 
-/// A nap: its beginning and what it is told by, in milliseconds; `None`: it sleeps to the end.
+/// A sleep: its start and end in milliseconds (`None`: to the end of the run), and its JSON.
 fn nap() -> impl Strategy<Value = (u32, Option<u32>, Value)> {
     let at = prop_oneof![select(vec![0_u32, 100, 500, 1000, 1500, 2900, 2999]), 0..2900_u32];
     let lasts = proptest::option::weighted(0.75, select(vec![201_u32, 250, 500, 1000, 3000]));
@@ -187,7 +188,7 @@ fn flow() -> impl Strategy<Value = (Index, Index, Value)> {
         2 => select(vec![json!({ "kind": "poisson" }), json!({ "kind": "poisson", "packet": "1250 B" })]),
         1 => Just(json!({ "kind": "bursts", "cycle": "50 ms", "mean_on": "10 ms" })),
     ];
-    // A packet each second at the least, which lets a station doze, and some at the instants of beacons, or shortly before.
+    // At least one packet per second, so a station can doze; some at or shortly before beacons.
     let rate = select(vec!["12 kb/s", "60 kb/s", "700 kb/s", "1 Mb/s", "1.3 Mb/s", "2.4 Mb/s"]);
     let start = select(vec!["0 s", "99 ms", "350 ms", "899 ms"]);
     (any::<Index>(), any::<Index>(), kind, rate, start).prop_map(|(from, to, mut flow, rate, start)| {
@@ -229,11 +230,11 @@ fn station() -> impl Strategy<Value = (Value, Value)> {
     ]);
     let buffer = select(vec!["2 packets", "20 packets", "unlimited"]);
     let loss = proptest::option::of(Just(json!({ "kind": "bernoulli", "probability": 0.1 })));
-    // Whole nanoseconds for every packet: the emulated radio rounds each transmission, the link keeps what is over.
+    // Whole nanoseconds for every packet: the emulated radio rounds each transmission, the link carries the remainder.
     let rates = (select(vec!["2 Mb/s", "10 Mb/s"]), select(vec!["2 Mb/s", "10 Mb/s"]));
     (mechanism, buffer, loss, rates).prop_map(|(mechanism, buffer, loss, (down, up))| {
         let link = |from: &str, to: &str, rate: &str| {
-            // What a full queue of its own drops an emulated radio has transmitted (docs/models/emulation.md).
+            // An emulated radio transmits packets that its full queue then drops (docs/models/emulation.md).
             let buffer = if from == "s" { "unlimited" } else { buffer };
             let mut link = json!({ "from": from, "to": to, "rate": rate, "buffer": buffer });
             if let Some(loss) = &loss {
@@ -245,7 +246,7 @@ fn station() -> impl Strategy<Value = (Value, Value)> {
     })
 }
 
-/// Nodes on a ring, some links across it, and what happens on them.
+/// A network: nodes on a ring, some links across it, and the events on them.
 fn network() -> impl Strategy<Value = Value> {
     let links = vec(fields(), 2..8);
     let across = vec((any::<Index>(), any::<Index>()), 0..3);
@@ -288,7 +289,7 @@ fn network() -> impl Strategy<Value = Value> {
                 let to = if from == to { (to + 1) % nodes } else { to };
                 extended(flow, &json!({ "name": format!("f{number}"), "from": name(from), "to": name(to) }))
             }).collect::<Vec<_>>().into();
-            // No link sleeps twice at a time: each falls asleep once.
+            // Each link falls asleep once, so no two sleeps overlap.
             let mut awake = sleepers;
             let mut sleep = Vec::new();
             for ((_, _, nap), chosen) in naps {
@@ -312,12 +313,12 @@ fn network() -> impl Strategy<Value = Value> {
                 json["flow"].as_array_mut().expect("a list").extend(own);
                 json["station"] = json!([station]);
                 json["probe"]["stations"] = true.into();
-                // Beside stations no link sleeps, and packets do not count their hops.
+                // With stations, links do not sleep and packets do not count hops.
                 sleep.clear();
                 json["routing"].as_object_mut().expect("a table").remove("ttl");
             }
             if sleep.is_empty() {
-                // Without it packets do not count their hops.
+                // Without routing updates, packets do not count hops.
                 json["routing"].as_object_mut().expect("a table").remove("update");
             } else {
                 json["sleep"] = sleep.into();
@@ -337,7 +338,7 @@ proptest! {
     }
 }
 
-/// A station on its own air, with a packet of 1500 B to it and one from it a second, from those instants on.
+/// A station alone on its channel, with a packet of 1500 B per second in each direction, from the given instants on.
 fn alone(mechanism: &Value, down: &str, up: &str, rate: &str) -> Value {
     let link = |from: &str, to: &str| json!({ "from": from, "to": to, "rate": rate, "buffer": "unlimited" });
     let flow = |name: &str, from: &str, to: &str, start: &str| json!({ "kind": "cbr", "name": name, "from": from, "to": to, "rate": "12 kb/s", "start": start });
@@ -349,7 +350,7 @@ fn alone(mechanism: &Value, down: &str, up: &str, rate: &str) -> Value {
 
 #[test]
 fn a_radio_that_is_awake_with_a_beacon_sends_what_has_waited_first() {
-    // BSD polls at 0.9 s for what came at 0.35 s; its host sends 1 ms before, and the radio wakes in 2.
+    // BSD polls at 0.9 s for a packet from 0.35 s; its host sends 1 ms earlier, and the radio wakes in 2 ms.
     let json = alone(&json!({ "kind": "bsd" }), "350 ms", "899 ms", "10 Mb/s");
     assert_eq!(what_differs(&json), Vec::<String>::new());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The gateway's two programs: `forward` sees what is about to enter the link's queue, `backward` what comes back from the
-// receivers. Both learn window scales from handshakes; `backward` lowers windows; both tell the daemon of some segments.
-// "near" is the senders' side of the link, "far" the receivers'.
+// The gateway's two programs: `forward` reads packets on their way to the link's queue, `backward` those in the reverse
+// direction. Both learn window scales from handshakes, and report some segments to the daemon. `backward` lowers
+// windows. "near" is the senders' side of the link, "far" the receivers' side.
 
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -12,19 +12,19 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
-// What follows decides: other programs, then the stack (TCX_NEXT).
+// Passes the packet to other programs, then to the stack (TCX_NEXT).
 enum { PASS = TC_ACT_UNSPEC };
 
-// Bytes before the IP header where each program is attached: 14, or none on a device without link layer.
+// The bytes before the IP header at each program: 14, or none on a device without link layer.
 volatile const __u32 forward_link_header = ETH_HLEN;
 volatile const __u32 backward_link_header = ETH_HLEN;
 
-// What the daemon says; each word is written and read whole.
+// The orders of the daemon; each word is written and read as a whole.
 struct control {
-	__u64 deadline;      // CLOCK_MONOTONIC in ns: afterwards the daemon is taken for hung, and windows pass as they are
+	__u64 deadline;      // CLOCK_MONOTONIC in ns: afterwards the daemon counts as hung, and windows pass unchanged
 	__u64 window;        // the largest window to pass, in bytes; 0: none is lowered
-	__u64 mask;          // flows whose key has none of these bits set are told of whole
-	__u64 mark_interval; // of any other flow that sends data, one segment in so many ns
+	__u64 mask;          // a flow is reported completely if its key has none of these bits
+	__u64 mark_interval; // the interval of reported data segments of any other flow, in ns
 };
 
 struct {
@@ -45,12 +45,12 @@ struct connection {
 enum {
 	NEAR_SYN = 1,   // the near end's SYN or SYN-ACK has been seen
 	FAR_SYN = 2,
-	NEAR_SCALES = 4, // and it had the window scale option
+	NEAR_SCALES = 4, // it had the window scale option
 	FAR_SCALES = 8,
 };
 
 struct flow {
-	__u64 told; // when the daemon was last told of a segment
+	__u64 told; // the time of the last reported segment
 	__u8 seen;
 	__u8 far_scale;
 	__u8 unused[6];
@@ -75,7 +75,7 @@ struct counters {
 	__u64 untold; // the ring was full
 };
 
-// With CAP_BPF alone the verifier wants every address computed on one path: additions must not be merged across branches.
+// With CAP_BPF alone, the verifier computes every address on one path: additions must not be merged across branches.
 #define ADD_ONE(counter)                                                                                                 \
 	do {                                                                                                             \
 		asm volatile("" ::: "memory");                                                                           \
@@ -97,10 +97,10 @@ enum {
 	TOLD_ACK = 8,
 	TOLD_TIMESTAMPS = 16,
 	TOLD_WINDOW = 32, // the window is known in bytes
-	TOLD_WHOLE = 64,  // every segment of this flow is told of
+	TOLD_WHOLE = 64,  // every segment of this flow is reported
 };
 
-// A segment as the daemon reads it: crates/live/src/router/segment.rs has the same layout.
+// A reported segment; crates/live/src/router/segment.rs has the same layout.
 struct told {
 	__u64 at; // CLOCK_MONOTONIC in ns
 	__u64 flow;
@@ -160,14 +160,14 @@ enum direction { FORWARD, BACKWARD };
 struct segment {
 	struct connection connection;
 	struct tcp_header tcp;
-	__u32 tcp_at; // where the TCP header begins
+	__u32 tcp_at; // the offset of the TCP header
 	__u32 payload;
 	__u32 value;
 	__u32 echo;
 	__u8 scale;
 	__u8 scales;
 	__u8 timestamps;
-	__u8 is_signed; // its header is covered by a digest that only its ends can make
+	__u8 is_signed; // a digest that only its ends can compute covers its header
 };
 
 #define LOAD(skb, at, to) bpf_skb_load_bytes(skb, at, to, sizeof(*(to)))
@@ -235,7 +235,7 @@ static __always_inline enum result read_ipv4(struct __sk_buff *skb, struct segme
 	if (LOAD(skb, at, &ip))
 		return MALFORMED;
 	__u32 header = (ip.version_and_length & 15) * 4;
-	// The length of a packet that is yet to be segmented may not fit its field.
+	// The length of a packet before its segmentation may exceed its field.
 	__u32 total = ip.total ? bpf_ntohs(ip.total) : skb->len - at;
 	if (ip.version_and_length >> 4 != 4 || header < 20 || total < header || at + total > skb->len)
 		return MALFORMED;
@@ -249,8 +249,8 @@ static __always_inline enum result read_ipv4(struct __sk_buff *skb, struct segme
 	return read_tcp(skb, s, direction, at + header, at + total);
 }
 
-// Extension headers are skipped as RFC 8200 section 4 has them; what follows an authentication header (RFC 4302) is not to be
-// changed, so that it is no segment here.
+// Extension headers are skipped (RFC 8200 section 4). Content after an authentication header (RFC 4302) must not be
+// changed, so it does not count as a segment here.
 static __always_inline enum result read_ipv6(struct __sk_buff *skb, struct segment *s, enum direction direction,
 					     __u32 at)
 {
@@ -291,7 +291,7 @@ static __always_inline enum result read_segment(struct __sk_buff *skb, struct se
 	return OTHER;
 }
 
-// The same key in both directions, of a connection as it is oriented here.
+// The same key in both directions, for a connection in the orientation of this program.
 static __always_inline __u64 key_of(const struct connection *c)
 {
 	const __u32 words[9] = {c->near[0], c->near[1], c->near[2], c->near[3], c->far[0], c->far[1], c->far[2], c->far[3],
@@ -305,8 +305,8 @@ static __always_inline __u64 key_of(const struct connection *c)
 	return hash;
 }
 
-// A handshake passes: what it says of windows. A SYN opens the connection anew; of SYN-ACKs the first counts, so that one forged
-// later changes no scale.
+// Learns the window scales of a handshake. A SYN opens the connection anew. Of SYN-ACKs the first counts, so a later
+// forged one changes no scale.
 static __always_inline void learn(const struct segment *s, enum direction direction)
 {
 	__u8 end = direction == FORWARD ? NEAR_SYN : FAR_SYN, seen = end;
@@ -329,7 +329,7 @@ static __always_inline void learn(const struct segment *s, enum direction direct
 
 enum { UNKNOWN = 255 };
 
-// The scale of the far end's windows (RFC 7323 section 2.2): it counts if both ends have sent the option; at most 14.
+// The scale of the far end's windows (RFC 7323 section 2.2), at most 14; it counts only if both ends sent the option.
 static __always_inline __u8 scale_of(const struct flow *flow)
 {
 	if (!flow || (flow->seen & (NEAR_SYN | FAR_SYN)) != (NEAR_SYN | FAR_SYN))
@@ -357,7 +357,7 @@ static __always_inline void tell(struct counters *count, const struct segment *s
 	told->window = window;
 	told->what = what | (s->payload ? TOLD_DATA : 0) | (flags & SYN ? TOLD_SYN : 0) | (flags & ACK ? TOLD_ACK : 0) |
 		     (s->timestamps ? TOLD_TIMESTAMPS : 0);
-	// The daemon looks when its period ends; it is not to be woken.
+	// The daemon reads the ring at the end of its period and needs no wake-up.
 	bpf_ringbuf_submit(told, BPF_RB_NO_WAKEUP);
 	ADD_ONE(count->told);
 }
@@ -437,7 +437,7 @@ int backward(struct __sk_buff *skb)
 		return PASS;
 	__u64 key = key_of(&s.connection);
 	__u32 whole = key & say->mask ? 0 : TOLD_WHOLE;
-	// The window of a SYN is not scaled (RFC 7323 section 2.2), and that of a reset says nothing.
+	// The window of a SYN is not scaled (RFC 7323 section 2.2), and that of a reset has no meaning.
 	if (!(flags & ACK) || flags & (SYN | RST)) {
 		if (whole)
 			tell(count, &s, now, key, TOLD_BACKWARD | whole, 0);
@@ -458,12 +458,12 @@ int backward(struct __sk_buff *skb)
 	__u64 window = say->window;
 	if (!window || s.is_signed)
 		return PASS;
-	// Rounded up, so that the floor of one MTU holds.
+	// Rounded up, so the lower limit of one MTU holds.
 	__u64 allowed = (window + (1ULL << scale) - 1) >> scale;
 	if (advertised <= allowed)
 		return PASS;
 	__be16 before = s.tcp.window, after = bpf_htons((__u16)allowed);
-	// RFC 1624; first the checksum: should either be refused, the packet is not touched half.
+	// RFC 1624; the checksum first: if either write is refused, the packet is not left half-changed.
 	if (bpf_l4_csum_replace(skb, s.tcp_at + 16, before, after, sizeof(after)))
 		return PASS;
 	if (bpf_skb_store_bytes(skb, s.tcp_at + 14, &after, sizeof(after), 0)) {
@@ -474,5 +474,5 @@ int backward(struct __sk_buff *skb)
 	return PASS;
 }
 
-// Helpers that rewrite checksums and tell the time are for programs under a licence compatible with the GPL only.
+// Helpers that rewrite checksums and read the clock require a licence compatible with the GPL.
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

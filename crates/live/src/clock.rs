@@ -1,30 +1,30 @@
-//! The one clock: nanoseconds of CLOCK_MONOTONIC since a process began to look.
+//! The clock of a process: nanoseconds of CLOCK_MONOTONIC since the clock's start.
 
 use netlull_units::{Duration, Instant};
 
-/// Where instants of a run begin.
+/// A clock whose instants begin at its start.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
-    /// CLOCK_MONOTONIC, as eBPF programs and timers see it, in ns.
+    /// CLOCK_MONOTONIC at the start in ns, as eBPF programs and timers see it.
     origin: u64,
 }
 
-/// The one place where time is read.
+/// Reads CLOCK_MONOTONIC in ns; all of netlulld reads the time here.
 #[inline]
 fn monotonic() -> u64 {
     nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC)
-        // It counts from the machine's start.
+        // The clock counts from the machine's start, so it is never negative.
         .map_or(0, |time| time.tv_sec().cast_unsigned() * 1_000_000_000 + time.tv_nsec().cast_unsigned())
 }
 
 impl Clock {
-    /// A clock that shows zero now.
+    /// Starts a clock at zero.
     #[must_use]
     pub fn start() -> Self {
         Self { origin: monotonic() }
     }
 
-    /// Now.
+    /// The current instant.
     #[must_use]
     #[inline]
     pub fn now(&self) -> Instant {
@@ -38,7 +38,7 @@ impl Clock {
         Instant::ZERO + Duration::from_nanos(nanos.saturating_sub(self.origin))
     }
 
-    /// What CLOCK_MONOTONIC shows at an instant, in ns.
+    /// The value of CLOCK_MONOTONIC at an instant, in ns.
     #[must_use]
     #[inline]
     pub fn monotonic_at(&self, at: Instant) -> u64 {

@@ -1,4 +1,4 @@
-//! What this machine can do of what netlull asks for: each thing is tried, nothing is left behind.
+//! Checks of the machine: each required feature is tried, and nothing is left behind.
 
 use crate::error::{LiveError, Result, tell};
 use crate::namespace::Namespace;
@@ -6,24 +6,24 @@ use crate::system::{Awake, open_tun, run_in_real_time};
 use serde::Serialize;
 use std::process::{Command, ExitCode};
 
-/// `netlulld doctor`.
+/// The arguments of `netlulld doctor`.
 #[derive(clap::Args, Debug)]
 pub struct Arguments {
-    /// As JSON.
+    /// Prints JSON.
     #[arg(long)]
     json: bool,
 }
 
-/// Something that was tried.
+/// The result of a check.
 #[derive(Debug, Serialize)]
 pub struct Check {
-    /// What.
+    /// The name of the feature.
     pub name: &'static str,
-    /// Whether it is there.
+    /// Whether the feature is available.
     pub ok: bool,
-    /// Which commands need it.
+    /// The commands that need the feature.
     pub needed_for: &'static [&'static str],
-    /// What there is, or what is missing and how to get it.
+    /// The details found, or the missing part and how to get it.
     pub message: String,
 }
 
@@ -36,7 +36,7 @@ const EMULATE: &str = "emulate";
 const CLIENT: &str = "client";
 const ROUTER: &str = "router";
 
-/// Tries everything.
+/// Runs all checks.
 #[must_use]
 pub fn checks() -> Vec<Check> {
     let check = |name, needed_for, result: Result<String>| match result {
@@ -45,11 +45,11 @@ pub fn checks() -> Vec<Check> {
     };
     vec![
         check("root", &[EMULATE, CLIENT, ROUTER], root()),
-        check("network namespaces", &[EMULATE], Namespace::make(|| Ok(())).map(|_| "can be made".to_owned())),
+        check("network namespaces", &[EMULATE], Namespace::make(|| Ok(())).map(|_| "can be created".to_owned())),
         check(
             "TUN devices",
             &[EMULATE],
-            Namespace::make(|| open_tun("probe").map(drop)).map(|_| "can be made".to_owned()),
+            Namespace::make(|| open_tun("probe").map(drop)).map(|_| "can be created".to_owned()),
         ),
         check("real-time priority", &[EMULATE, ROUTER], real_time()),
         check("congestion controls", &[EMULATE], congestion_controls()),
@@ -60,10 +60,10 @@ pub fn checks() -> Vec<Check> {
     ]
 }
 
-/// Says what this machine can do.
+/// Reports the features of this machine.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If the report cannot be written.
 pub fn command(arguments: &Arguments) -> Result<ExitCode> {
     let checks = checks();
     if arguments.json {
@@ -81,22 +81,22 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
 
 fn root() -> Result<String> {
     if nix::unistd::geteuid().is_root() {
-        Ok("this is root".to_owned())
+        Ok("the process is root".to_owned())
     } else {
         Err(LiveError::new(
-            "this is no root; expected root, or the capabilities NET_ADMIN, SYS_ADMIN, NET_RAW, BPF and SYS_NICE",
+            "the process is not root; expected root, or the capabilities NET_ADMIN, SYS_ADMIN, NET_RAW, BPF and SYS_NICE",
         ))
     }
 }
 
 fn real_time() -> Result<String> {
-    // In a thread of its own, which ends with its priority.
+    // A separate thread takes its priority with it when it ends.
     let tried = std::thread::spawn(|| run_in_real_time(1)).join();
-    tried.unwrap_or_else(|_| Err(LiveError::new("its thread has failed")))?;
+    tried.unwrap_or_else(|_| Err(LiveError::new("the test thread has failed")))?;
     Ok(match Awake::keep() {
         Ok(_) => "SCHED_FIFO is granted, and processors can be kept awake".to_owned(),
         Err(error) => {
-            format!("SCHED_FIFO is granted; processors cannot be kept awake: emulated packets come later ({error})")
+            format!("SCHED_FIFO is granted; processors cannot be kept awake, which delays emulated packets ({error})")
         }
     })
 }
@@ -118,7 +118,7 @@ fn program(name: &str, package: &str) -> Result<String> {
     }
 }
 
-/// Runs a program in a namespace that is made for it.
+/// Runs a program in a new namespace.
 fn inside(program: &'static str, arguments: &'static [&'static str]) -> Result<()> {
     let run = move || {
         let output =
@@ -133,12 +133,12 @@ fn inside(program: &'static str, arguments: &'static [&'static str]) -> Result<(
 
 fn nfqueue() -> Result<String> {
     inside("iptables", &["-w", "-A", "OUTPUT", "-p", "tcp", "-j", "NFQUEUE", "--queue-num", "7", "--queue-bypass"])?;
-    Ok("takes packets".to_owned())
+    Ok("works".to_owned())
 }
 
 fn token_bucket() -> Result<String> {
     inside("tc", &["qdisc", "add", "dev", "lo", "root", "tbf", "rate", "10mbit", "burst", "5kb", "limit", "100kb"])?;
-    Ok("limits a device".to_owned())
+    Ok("works".to_owned())
 }
 
 fn bpf() -> Result<String> {
@@ -147,7 +147,7 @@ fn bpf() -> Result<String> {
     let mut parts = kernel.trim().split(['.', '-']);
     let version = (number(parts.next()), number(parts.next()));
     let message = format!("Linux {}", kernel.trim());
-    // BPF programs at a device's ingress that are gone with their loader: tcx, Linux 6.6.
+    // tcx needs Linux 6.6: BPF programs at a device's ingress that are detached when their loader ends.
     if version >= (6, 6) { Ok(message) } else { Err(LiveError::new(format!("{message}; expected 6.6 or later"))) }
 }
 

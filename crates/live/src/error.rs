@@ -1,9 +1,9 @@
-//! What can go wrong where packets are real.
+//! Errors of real networking, and output that tolerates a closed terminal.
 
 use std::fmt;
 use std::io::{ErrorKind, Write};
 
-/// Something that was asked for cannot be done: a sentence that says what, with which value, and what was expected.
+/// An error message: the field or operation, the value and the expected value.
 #[derive(Debug)]
 pub struct LiveError(String);
 
@@ -11,13 +11,13 @@ pub struct LiveError(String);
 pub type Result<T> = std::result::Result<T, LiveError>;
 
 impl LiveError {
-    /// An error with this message.
+    /// Creates an error with this message.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self(message.into())
     }
 
-    /// What was being done when the system refused.
+    /// Creates an error from an operation and the system's reason for refusing it.
     #[must_use]
     pub fn system(doing: impl fmt::Display, error: impl fmt::Display) -> Self {
         Self(format!("{doing}: {error}"))
@@ -32,10 +32,10 @@ impl fmt::Display for LiveError {
 
 impl std::error::Error for LiveError {}
 
-/// Writes lines to standard output. A reader that has gone has seen what it wanted: that is no error.
+/// Writes lines to standard output. A closed pipe is no error: the reader has read enough.
 ///
 /// # Errors
-/// If they cannot be written for another reason, such as a full disk.
+/// If writing fails for another reason, such as a full disk.
 pub fn tell(text: impl fmt::Display) -> Result<()> {
     match writeln!(std::io::stdout(), "{text}") {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(LiveError::system("standard output", error)),
@@ -43,7 +43,8 @@ pub fn tell(text: impl fmt::Display) -> Result<()> {
     }
 }
 
-/// Says something on standard error, if anybody listens: a terminal that is gone must not end a process that has something to put back.
+/// Writes a message to standard error and ignores failures. A closed terminal must not end a process that still has
+/// changes to undo.
 pub fn say(text: impl fmt::Display) {
     let _ = writeln!(std::io::stderr(), "netlulld: {text}");
 }

@@ -1,12 +1,13 @@
-//! A process beside a daemon that keeps what the daemon has changed from doing harm when the daemon hangs, and undoes it when the daemon dies.
+//! A guard process next to a daemon. It limits the harm of the daemon's changes when the daemon hangs, and undoes them
+//! when it dies.
 //!
 //! ```text
-//!   daemon ── a byte each beat ──────► guard     silent for too long: eased, once   ── a byte ──► daemon: do yours again
+//!   daemon ── a byte each beat ──────► guard     silent for too long: eases once    ── a byte ──► daemon: apply changes again
 //!          ── FAREWELL ──────────────►           ends
-//!          ── the end of the stream ─►           the daemon is gone: everything is undone, the guard ends
+//!          ── end of the stream ─────►           the daemon is gone: undoes everything and ends
 //! ```
 //!
-//! It has a session of its own, so that what kills a terminal's processes does not kill it.
+//! The guard has its own session, so signals to the terminal's processes do not kill it.
 
 use crate::error::{LiveError, Result};
 use netlull_units::Duration;
@@ -18,26 +19,26 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 
-/// The byte of a beat.
+/// The byte of a heartbeat.
 const BEAT: u8 = b'.';
-/// What the daemon sends last: there is nothing left to undo.
+/// The daemon's last byte: nothing is left to undo.
 const FAREWELL: u8 = b'q';
-/// What the guard says when it has eased.
+/// The guard's message that it has eased the changes.
 const EASED: u8 = b'e';
 
-/// What a guard can do about the changes of its daemon.
+/// The changes of a daemon, as its guard limits and undoes them.
 pub trait Guarded {
-    /// The daemon hangs: what does harm while nobody attends to it ends. The daemon may go on, and will then do it again.
+    /// Suspends harmful changes because the daemon hangs. The daemon may recover, and then applies them again.
     fn ease(&mut self);
 
-    /// The daemon is gone: everything is undone.
+    /// Undoes all changes because the daemon is gone.
     ///
     /// # Errors
-    /// If something cannot be undone.
+    /// If a change cannot be undone.
     fn undo(&mut self) -> Result<()>;
 }
 
-/// A guard, as its daemon sees it.
+/// The daemon's handle of its guard.
 #[derive(Debug)]
 pub struct Guard {
     stream: UnixStream,
@@ -45,21 +46,21 @@ pub struct Guard {
     eased: u64,
 }
 
-/// What a daemon hears from its guard.
+/// A message from the guard to its daemon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// Nothing new.
+    /// No new message.
     Nothing,
-    /// The daemon was silent for too long, and the guard has eased what it does: it is to be done again.
+    /// The daemon was silent for too long and the guard has eased its changes: the daemon must apply them again.
     Eased,
 }
 
 impl Guard {
-    /// Starts this program with these arguments, by which it comes to [`watch`]. `holds` is its standard output: a lock that it keeps for as
-    /// long as it lives, or nothing.
+    /// Starts this program with arguments that lead it to [`watch`]. `holds` becomes its standard output: a lock that
+    /// the guard keeps for its lifetime, or nothing.
     ///
     /// # Errors
-    /// If it cannot be started.
+    /// If the guard cannot be started.
     pub fn start<A: AsRef<OsStr>>(arguments: &[A], holds: Stdio) -> Result<Self> {
         let cannot = |error: std::io::Error| LiveError::system("starting the guard", error);
         let (stream, other) = UnixStream::pair().map_err(cannot)?;
@@ -73,7 +74,8 @@ impl Guard {
         Ok(Self { stream, child, eased: 0 })
     }
 
-    /// The daemon is alive, and listens. To be called from the loop that must not hang, several times within the silence.
+    /// Sends a heartbeat and reads the guard's messages. Call it from the loop that must not hang, several times within
+    /// the allowed silence.
     ///
     /// # Errors
     /// If the guard is gone.
@@ -81,7 +83,7 @@ impl Guard {
         let gone = |error| LiveError::system("the guard is gone", error);
         let descriptor = self.stream.as_raw_fd();
         match send(descriptor, &[BEAT], MsgFlags::MSG_NOSIGNAL) {
-            // It has not read the last hundreds: it hangs, but its end is still to be seen.
+            // The guard has not read the last hundreds of bytes: it hangs, but its end remains detectable.
             Ok(_) | Err(Errno::EAGAIN) => {}
             Err(error) => return Err(gone(error)),
         }
@@ -97,27 +99,28 @@ impl Guard {
         }
     }
 
-    /// How often it has eased.
+    /// The number of times that the guard has eased the changes.
     #[must_use]
     pub fn eased(&self) -> u64 {
         self.eased
     }
 
-    /// The guard may go: everything is as it was.
+    /// Ends the guard after the daemon has undone all of its changes.
     pub fn dismiss(mut self) {
-        // A guard that has ended has nothing to do either.
+        // A guard that has already ended needs no farewell.
         let _ = send(self.stream.as_raw_fd(), &[FAREWELL], MsgFlags::MSG_NOSIGNAL);
         drop(self.stream);
         let _ = self.child.wait();
     }
 }
 
-/// The guard's part, whose standard input is the stream: until the daemon has taken its leave, or is gone and everything is undone.
+/// Runs the guard on the stream at its standard input. It returns after the daemon's farewell, or when the daemon is
+/// gone and all changes are undone.
 ///
 /// # Errors
-/// If it cannot listen, or something cannot be undone.
+/// If the guard cannot listen, or a change cannot be undone.
 pub fn watch(silence: Duration, guarded: &mut impl Guarded) -> Result<()> {
-    // It fails for the leader of a group only, which a child just started is not.
+    // Fails only for the leader of a process group, and a new child is not one.
     let _ = nix::unistd::setsid();
     listen(&std::io::stdin(), silence, guarded)
 }
@@ -172,7 +175,7 @@ mod tests {
         }
     }
 
-    /// What a guard does while the daemon does this, with the daemon's end of the stream.
+    /// Counts the guard's actions while a daemon uses its end of the stream.
     fn guarded(silence: Duration, daemon: impl FnOnce(UnixStream)) -> Done {
         let (stream, other) = UnixStream::pair().unwrap();
         let guard = std::thread::spawn(move || {

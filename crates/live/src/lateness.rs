@@ -1,21 +1,21 @@
-//! How late something happens, in counts that are fine enough for quantiles.
+//! Counts of latenesses in buckets that are fine enough for quantiles.
 
 use netlull_network::outcome;
 use netlull_units::Duration;
 
-/// Upper ends in microseconds of the buckets that are published.
+/// The upper ends of the published buckets, in microseconds.
 pub const ENDS: [u64; 12] = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 50_000, 100_000];
 
-/// Buckets per doubling; a quantile is known to 1 part in this.
+/// The number of buckets per doubling; the relative error of a quantile is the inverse.
 const PER_DOUBLING: u32 = 64;
 /// Enough for 2^40 ns, 18 minutes.
 const BUCKETS: usize = 41 * PER_DOUBLING as usize;
 
-/// Counts of latenesses in buckets that grow with them.
+/// Counts of latenesses, in buckets whose width grows with the lateness.
 #[derive(Clone, Debug)]
 pub struct LatenessCounts {
     buckets: Box<[u64]>,
-    /// Those between two of [`ENDS`]; what is later than the last is in none.
+    /// Counts between successive [`ENDS`]; latenesses above the last end are in none.
     published: [u64; ENDS.len()],
     count: u64,
     sum: Duration,
@@ -30,13 +30,13 @@ impl Default for LatenessCounts {
 }
 
 fn bucket(nanos: u64) -> usize {
-    // Below the first doubling with as many nanoseconds as buckets each has one of its own.
+    // Below `PER_DOUBLING` nanoseconds, each nanosecond has a bucket of its own.
     let doubling = (nanos / u64::from(PER_DOUBLING)).checked_ilog2().map_or(0, |log| log + 1);
     let within = if doubling == 0 { nanos } else { (nanos >> (doubling - 1)) - u64::from(PER_DOUBLING) };
     ((u64::from(doubling) * u64::from(PER_DOUBLING) + within) as usize).min(BUCKETS - 1)
 }
 
-/// The largest lateness of a bucket.
+/// The largest lateness of a bucket, in ns.
 fn upper(bucket: usize) -> u64 {
     let (doubling, within) = (bucket as u32 / PER_DOUBLING, bucket as u64 % u64::from(PER_DOUBLING));
     if doubling == 0 { within } else { ((within + u64::from(PER_DOUBLING) + 1) << (doubling - 1)) - 1 }
@@ -55,25 +55,26 @@ impl LatenessCounts {
         self.most = self.most.max(late);
     }
 
-    /// How often.
+    /// The number of samples.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// All together.
+    /// The sum of all samples.
     #[must_use]
     pub fn sum(&self) -> Duration {
         self.sum
     }
 
-    /// The latest.
+    /// The largest sample.
     #[must_use]
     pub fn most(&self) -> Duration {
         self.most
     }
 
-    /// The least lateness that a share from 0 to 1 did not exceed, rounded up to its bucket; zero before the first.
+    /// The smallest lateness that a share (0 to 1) of the samples does not exceed, rounded up to its bucket. Zero
+    /// without samples.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Duration {
         let wanted = ((self.count as f64 * share).ceil() as u64).max(1);
@@ -87,7 +88,7 @@ impl LatenessCounts {
         self.most
     }
 
-    /// How many were no later than each of [`ENDS`].
+    /// The number of samples up to each of [`ENDS`].
     #[must_use]
     pub fn cumulative(&self) -> [u64; ENDS.len()] {
         let mut sum = 0;
@@ -97,7 +98,7 @@ impl LatenessCounts {
         })
     }
 
-    /// That of packets, beside what is allowed.
+    /// Summarises the lateness of packets, with the allowed limit.
     #[must_use]
     pub fn summarise(&self, limit: Duration) -> outcome::Lateness {
         outcome::Lateness {
@@ -125,14 +126,14 @@ mod tests {
     #[test]
     fn buckets_and_sums_by_hand() {
         let mut lateness = LatenessCounts::default();
-        // 97 of 7 us, one of 10 us, one of 300 us, one of 2 s.
+        // 97 samples of 7 us, one of 10 us, one of 300 us, one of 2 s.
         for _ in 0..97 {
             lateness.add(Duration::from_micros(7));
         }
         for micros in [10, 300, 2_000_000] {
             lateness.add(Duration::from_micros(micros));
         }
-        // 7000 ns lie in the bucket from 6976 to 7039: 64 a doubling are 64 ns each from 4096 on.
+        // 7000 ns are in the bucket from 6976 to 7039: with 64 per doubling, buckets are 64 ns wide from 4096 on.
         assert_eq!(lateness.quantile(0.5), Duration::from_nanos(7039));
         assert_eq!(lateness.quantile(1.0), Duration::from_secs(2));
         assert_eq!(lateness.cumulative(), [98, 98, 98, 98, 98, 99, 99, 99, 99, 99, 99, 99]);

@@ -1,16 +1,17 @@
-//! The mechanisms on real packets, under real Linux TCP: the same machines that the simulator drives.
+//! The mechanisms on real packets, under Linux TCP. They are the same machines as in the simulator.
 //!
 //! ```text
 //!   emulate   links and mechanisms between network namespaces, in real time         a plan ─► packets ─► an outcome
-//!   client    a host that dozes: its acknowledgements shaped, its radio modelled
-//!   router    a gateway: windows clamped, the rate of a link driven
+//!   client    a host that dozes: shaped acknowledgements, a modelled radio
+//!   router    a gateway: clamped windows, a link with a controlled rate
 //!   replay    a recording through the same machine again: the same decisions
-//!   doctor    what this machine can do
+//!   doctor    the features of this machine
 //! ```
 //!
-//! What decides is a machine of `netlull-mechanism` or a struct that takes times and bytes; what touches the system is kept thin, around it.
+//! All decisions are made by a machine of `netlull-mechanism` or a struct without I/O. A thin layer around them calls
+//! the system.
 
-#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))] // They panic when nobody reads: `error::tell` and `say` do not.
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))] // They panic on a closed pipe; `error::tell` and `say` do not.
 
 pub mod client;
 pub mod clock;

@@ -15,18 +15,18 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Emulate a plan: its links and mechanisms between network namespaces, with the kernel's own TCP.
+    /// Emulates a plan: its links and mechanisms between network namespaces, with the kernel's TCP.
     Emulate(netlull_live::emulate::Arguments),
-    /// Say what this machine can do.
+    /// Reports which features this machine supports.
     Doctor(netlull_live::doctor::Arguments),
-    /// A gateway: windows clamped, the rate of a link driven.
+    /// Runs a gateway: it clamps windows and controls the rate of a link.
     Router(Box<netlull_live::router::Arguments>),
-    /// Put a recording through its machine again and compare the decisions.
+    /// Replays a recording through its machine and compares the decisions.
     Replay {
         /// The recording.
         tape: PathBuf,
     },
-    /// Shape the downloads of this host so that its radio could sleep, and say what that would save.
+    /// Shapes the downloads of this host for a sleeping radio and reports the possible savings.
     Client(netlull_live::client::Arguments),
 }
 
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
         Err(error) => {
             say(error);
             if !nix::unistd::geteuid().is_root() {
-                say("this is no root; netlulld doctor says what is needed and what there is");
+                say("the process is not root; see `netlulld doctor` for the requirements");
             }
             ExitCode::FAILURE
         }

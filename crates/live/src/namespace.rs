@@ -1,4 +1,5 @@
-//! Network namespaces without a name: they last as long as a file of theirs is open, so that nothing is left of them, however a process ends.
+//! Unnamed network namespaces. They exist while a file descriptor refers to them, so nothing is left of them when a
+//! process ends.
 
 use crate::error::{LiveError, Result};
 use nix::sched::{CloneFlags, setns, unshare};
@@ -11,53 +12,53 @@ pub struct Namespace {
     file: File,
 }
 
-/// Where `ip netns` keeps those with a name.
+/// The folder of the named namespaces of `ip netns`.
 const NAMED: &str = "/run/netns";
-/// The namespace of the thread that looks.
+/// The namespace of the calling thread.
 pub const OWN: &str = "/proc/thread-self/ns/net";
 
 impl Namespace {
-    /// A new one, in which `inside` is done, in a thread of its own.
+    /// Creates a namespace and runs `inside` in it, in a separate thread.
     ///
     /// # Errors
     /// If the system refuses (CAP_SYS_ADMIN is needed), or `inside` fails.
     pub fn make<T: Send>(inside: impl FnOnce() -> Result<T> + Send) -> Result<(Self, T)> {
         in_thread(|| {
             unshare(CloneFlags::CLONE_NEWNET)
-                .map_err(|error| LiveError::system("making a network namespace", error))?;
+                .map_err(|error| LiveError::system("creating a network namespace", error))?;
             let file = File::open(OWN).map_err(|error| LiveError::system(OWN, error))?;
             Ok((Self { file }, inside()?))
         })
     }
 
-    /// The one that `ip netns add NAME` has made.
+    /// Opens the namespace that `ip netns add NAME` has created.
     ///
     /// # Errors
-    /// If there is none of this name.
+    /// If no namespace has this name.
     pub fn named(name: &str) -> Result<Self> {
         if name.is_empty() || name.contains('/') {
-            return Err(LiveError::new(format!("network namespace \"{name}\": expected a name as `ip netns` has it")));
+            return Err(LiveError::new(format!("network namespace \"{name}\": expected a name from `ip netns`")));
         }
         let path: PathBuf = Path::new(NAMED).join(name);
         let file = File::open(&path).map_err(|error| {
             LiveError::system(
-                format!("network namespace \"{name}\" ({}); expected one of `ip netns`", path.display()),
+                format!("network namespace \"{name}\" ({}); expected a name from `ip netns`", path.display()),
                 error,
             )
         })?;
         Ok(Self { file })
     }
 
-    /// The same for another owner.
+    /// Creates another handle of the same namespace.
     ///
     /// # Errors
-    /// If the system has no room for more open files.
+    /// If the limit of open files is reached.
     pub fn try_clone(&self) -> Result<Self> {
         let file = self.file.try_clone().map_err(|error| LiveError::system("a network namespace", error))?;
         Ok(Self { file })
     }
 
-    /// Does something inside it, in a thread of its own.
+    /// Runs `inside` in the namespace, in a separate thread.
     ///
     /// # Errors
     /// If the system refuses, or `inside` fails.
@@ -68,7 +69,7 @@ impl Namespace {
         })
     }
 
-    /// This thread goes over to it, for good or until it enters another.
+    /// Moves the calling thread into the namespace, until it enters another.
     ///
     /// # Errors
     /// If the system refuses.
@@ -83,7 +84,7 @@ fn in_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     std::thread::scope(|scope| scope.spawn(work).join().unwrap_or_else(|_| Err(failed())))
 }
 
-/// A value below `/proc/sys/net/` of the namespace of this thread.
+/// Reads a value below `/proc/sys/net/` in the namespace of the calling thread.
 ///
 /// # Errors
 /// If the system has no such value.
@@ -93,7 +94,7 @@ pub fn sysctl(name: &str) -> Result<String> {
     Ok(text.trim().to_owned())
 }
 
-/// Sets a value below `/proc/sys/net/` of the namespace of this thread.
+/// Sets a value below `/proc/sys/net/` in the namespace of the calling thread.
 ///
 /// # Errors
 /// If the system has no such value, or refuses this one.

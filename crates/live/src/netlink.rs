@@ -1,13 +1,13 @@
-//! Messages of rtnetlink as bytes: the few that queues and routes need (linux/rtnetlink.h, linux/pkt_sched.h).
+//! Messages of rtnetlink as bytes: only those for queues and routes (linux/rtnetlink.h, linux/pkt_sched.h).
 //!
-//! Written by hand, for the crates that speak rtnetlink have no TBF; what is asked for is few and fixed.
+//! They are written by hand, because the crates for rtnetlink lack TBF, and the requests are few and fixed.
 
 use crate::error::{LiveError, Result};
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket};
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// Types of messages.
+/// Message types.
 pub mod kind {
     /// RTM_GETLINK.
     pub const GET_LINK: u16 = 18;
@@ -23,19 +23,20 @@ pub mod kind {
     pub const GET_FILTER: u16 = 46;
 }
 
-/// Flags of messages.
+/// Message flags.
 pub mod flag {
     /// NLM_F_REQUEST.
     pub const REQUEST: u16 = 1;
     /// NLM_F_ACK.
     pub const ACK: u16 = 4;
-    /// NLM_F_ECHO: the answer comes to who asked; without it RTM_GETQDISC is answered to a multicast group only.
+    /// NLM_F_ECHO: the answer goes to the requester; without it, only a multicast group receives the answer to
+    /// RTM_GETQDISC.
     pub const ECHO: u16 = 8;
     /// NLM_F_REPLACE.
     pub const REPLACE: u16 = 0x100;
-    /// NLM_F_EXCL: refused if it is there.
+    /// NLM_F_EXCL: refused if the object exists.
     pub const EXCLUSIVE: u16 = 0x200;
-    /// NLM_F_DUMP: all there is.
+    /// NLM_F_DUMP: requests all objects.
     pub const DUMP: u16 = 0x300;
     /// NLM_F_CREATE.
     pub const CREATE: u16 = 0x400;
@@ -44,17 +45,17 @@ pub mod flag {
 const ERROR: u16 = 2;
 const DONE: u16 = 3;
 const HEADER: usize = 16;
-/// NLA_F_NESTED and NLA_F_NET_BYTEORDER are no part of an attribute's type.
+/// Excludes NLA_F_NESTED and NLA_F_NET_BYTEORDER, which are not part of an attribute's type.
 const TYPE_MASK: u16 = 0x3fff;
 
-/// A message being written.
+/// A message under construction.
 #[derive(Clone, Debug)]
 pub struct Message {
     bytes: Vec<u8>,
 }
 
 impl Message {
-    /// A message with its fixed part.
+    /// Creates a message with its fixed part.
     #[must_use]
     pub fn new(kind: u16, flags: u16, fixed: &[u8]) -> Self {
         let mut bytes = vec![0; 4];
@@ -72,7 +73,7 @@ impl Message {
         self
     }
 
-    /// The message as it is sent, with its number.
+    /// Returns the message's bytes, with its sequence number.
     #[must_use]
     pub fn finish(mut self, sequence: u32) -> Vec<u8> {
         let length = u32::try_from(self.bytes.len()).expect("a message has hundreds of bytes");
@@ -91,7 +92,7 @@ pub fn put(bytes: &mut Vec<u8>, kind: u16, value: &[u8]) {
     bytes.resize(bytes.len().next_multiple_of(4), 0);
 }
 
-/// The first attribute of that type; `None` also if what comes before it is malformed.
+/// The value of the first attribute with a type; `None` also if an earlier attribute is malformed.
 #[must_use]
 pub fn find(mut bytes: &[u8], wanted: u16) -> Option<&[u8]> {
     loop {
@@ -105,30 +106,30 @@ pub fn find(mut bytes: &[u8], wanted: u16) -> Option<&[u8]> {
     }
 }
 
-/// The 32-bit number at `at`, 0 where there is none.
+/// The 32-bit number at offset `at`; 0 beyond the end.
 #[must_use]
 pub fn word(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |word| u32::from_ne_bytes(*word))
 }
 
-/// The 64-bit number at `at`, 0 where there is none.
+/// The 64-bit number at offset `at`; 0 beyond the end.
 #[must_use]
 pub fn long(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |long| u64::from_ne_bytes(*long))
 }
 
-/// What the kernel has answered.
+/// An answer of the kernel.
 #[derive(Debug, PartialEq, Eq)]
 enum Answer<'a> {
-    /// What was asked for, without its header.
+    /// The requested data, without its header.
     Data(&'a [u8]),
-    /// Done.
+    /// The end of the answers.
     Done,
-    /// Refused.
+    /// A refusal.
     Refused(Errno),
 }
 
-/// The answers to the message of that number in what was received; others are of messages before.
+/// The answers to the message with a sequence number; others belong to earlier messages.
 fn answers(mut bytes: &[u8], sequence: u32) -> impl Iterator<Item = Answer<'_>> {
     std::iter::from_fn(move || {
         while let Some(body) = bytes.get(HEADER..(word(bytes, 0) as usize)) {
@@ -157,20 +158,20 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// A socket.
+    /// Opens a socket.
     ///
     /// # Errors
-    /// If the system has none.
+    /// If the system refuses.
     pub fn open() -> Result<Self> {
         let fd = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute)
             .map_err(|error| LiveError::system("opening an rtnetlink socket", error))?;
         Ok(Self { fd, sequence: 0, buffer: vec![0; 32 * 1024] })
     }
 
-    /// Sends a message and waits for its answer, given without its header: empty where it was only confirmed.
+    /// Sends a message and waits for its answer. Returns the answer without its header; empty for a mere confirmation.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn ask(&mut self, message: Message) -> std::result::Result<&[u8], Errno> {
         self.send(message)?;
         loop {
@@ -179,7 +180,7 @@ impl Socket {
                 None => {}
                 Some(Answer::Done) => return Ok(&[]),
                 Some(Answer::Refused(error)) => return Err(error),
-                // Found again, for the borrow of a loop's turn ends with it.
+                // Searched again, because the borrow ends with the loop's iteration.
                 Some(Answer::Data(_)) => {
                     return Ok(match answers(&self.buffer[..length], self.sequence).next() {
                         Some(Answer::Data(body)) => body,
@@ -190,10 +191,10 @@ impl Socket {
         }
     }
 
-    /// Asks for all there is of something, with [`flag::DUMP`]; gives the answers without their headers.
+    /// Requests all objects of a kind, with [`flag::DUMP`]. Returns the answers without their headers.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn ask_all(&mut self, message: Message) -> std::result::Result<Vec<Vec<u8>>, Errno> {
         self.send(message)?;
         let mut all = Vec::new();

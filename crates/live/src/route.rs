@@ -1,15 +1,15 @@
-//! The route of a host with one device, and what TCP is told by it.
+//! The default route of a host with one device, and its TCP metrics.
 
 use crate::error::{LiveError, Result};
 use crate::netlink::{Message, Socket, flag, kind, put};
 use netlull_units::Duration;
 
-/// What a route tells TCP (linux/rtnetlink.h, RTAX_*).
+/// The TCP metrics of a route (linux/rtnetlink.h, RTAX_*).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
-    /// Segments of the initial congestion window.
+    /// The initial congestion window, in segments.
     pub initial_window: Option<u32>,
-    /// The least retransmission timeout; the kernel counts whole milliseconds.
+    /// The minimum retransmission timeout; the kernel counts whole milliseconds.
     pub least_rto: Option<Duration>,
 }
 
@@ -26,7 +26,7 @@ const RT_SCOPE_LINK: u8 = 253;
 const RTN_UNICAST: u8 = 1;
 
 impl Metrics {
-    /// Attributes within RTA_METRICS. A least timeout is heeded if it is locked.
+    /// The attributes within RTA_METRICS. The kernel obeys a minimum timeout only if it is locked.
     fn attributes(self) -> Vec<u8> {
         let mut bytes = Vec::new();
         if let Some(segments) = self.initial_window {
@@ -41,19 +41,19 @@ impl Metrics {
     }
 }
 
-/// Whether a default route that there is may be replaced.
+/// The treatment of an existing default route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// It may.
+    /// Replaces the route.
     Replace,
-    /// It may not.
+    /// Keeps the route; a new one is then an error.
     Keep,
 }
 
-/// In the namespace of this thread everything goes through `device`.
+/// Sends all packets of the calling thread's namespace through `device`.
 ///
 /// # Errors
-/// If there is no such device, a default route that is to be kept, or the kernel refuses.
+/// If the device is missing, a default route exists and must be kept, or the kernel refuses.
 pub fn go_through(device: &str, metrics: Metrics, existing: Existing) -> Result<()> {
     let refused = |error| LiveError::system(format!("sending everything through {device}"), error);
     let index = nix::net::if_::if_nametoindex(device).map_err(refused)?;

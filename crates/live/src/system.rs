@@ -1,4 +1,4 @@
-//! The few calls to the system that no crate wraps, each with the reason why it is sound.
+//! The few system calls without a safe wrapper, each with the reason why it is sound.
 
 #![allow(unsafe_code)]
 
@@ -19,7 +19,7 @@ fn check(doing: &str, result: libc::c_int) -> Result<()> {
 
 fn interface(name: &str) -> Result<libc::ifreq> {
     if name.is_empty() || name.len() >= libc::IFNAMSIZ || name.bytes().any(|byte| byte == 0 || byte == b'/') {
-        return Err(LiveError::new(format!("\"{name}\" is no name of a device; expected 1 to 15 letters")));
+        return Err(LiveError::new(format!("\"{name}\" is not a device name; expected 1 to 15 letters")));
     }
     // SAFETY: an `ifreq` is plain data for which all zeros is a valid value.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
@@ -29,11 +29,11 @@ fn interface(name: &str) -> Result<libc::ifreq> {
     Ok(request)
 }
 
-/// Opens the TUN device `name` in the network namespace of this thread: whole IP packets, no extra header, no offloads. It is gone when the
-/// file is closed.
+/// Opens the TUN device `name` in the network namespace of the calling thread: whole IP packets, no extra header, no
+/// offloads. The device exists until the file is closed.
 ///
 /// # Errors
-/// If there is no TUN here, or the device cannot be made.
+/// If TUN is not available, or the device cannot be created.
 pub fn open_tun(name: &str) -> Result<File> {
     let file = File::options()
         .read(true)
@@ -43,10 +43,10 @@ pub fn open_tun(name: &str) -> Result<File> {
     let mut request = interface(name)?;
     request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
     // SAFETY: TUNSETIFF reads and writes one `ifreq`, which lives through the call.
-    check(&format!("making the TUN device {name}"), unsafe {
+    check(&format!("creating the TUN device {name}"), unsafe {
         libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request)
     })?;
-    // SAFETY: F_GETFL and F_SETFL take and give integers.
+    // SAFETY: F_GETFL and F_SETFL take and return integers.
     unsafe {
         let flags = libc::fcntl(file.as_raw_fd(), libc::F_GETFL);
         check(
@@ -89,7 +89,7 @@ pub fn bring_up(name: &str) -> Result<()> {
     configure(&format!("bringing {name} up"), libc::SIOCSIFFLAGS, &mut request)
 }
 
-/// Gives a device its only address, its MTU and room for so many packets, switches its offloads off, and brings it up.
+/// Gives a device its only address, its MTU and a queue of `room` packets, switches its offloads off, and brings it up.
 ///
 /// # Errors
 /// If the system refuses.
@@ -101,7 +101,7 @@ pub fn set_up_point_to_point(name: &str, address: Ipv4Addr, mtu: u32, room: u32)
     configure(&format!("giving {name} its mask"), libc::SIOCSIFNETMASK, &mut request)?;
     request.ifr_ifru.ifru_mtu = mtu.try_into().unwrap_or(libc::c_int::MAX);
     configure(&format!("giving {name} the MTU {mtu}"), libc::SIOCSIFMTU, &mut request)?;
-    // The union's integer has the place of the queue's length.
+    // The union's integer is at the offset of the queue's length.
     request.ifr_ifru.ifru_metric = room.try_into().unwrap_or(libc::c_int::MAX);
     configure(&format!("giving {name} a queue of {room} packets"), libc::SIOCSIFTXQLEN, &mut request)?;
     for (what, command) in [("TSO", ETHTOOL_STSO), ("GSO", ETHTOOL_SGSO), ("GRO", ETHTOOL_SGRO)] {
@@ -110,11 +110,11 @@ pub fn set_up_point_to_point(name: &str, address: Ipv4Addr, mtu: u32, room: u32)
     bring_up(name)
 }
 
-/// Commands of linux/ethtool.h that switch segmentation and merging on or off.
+/// The command of linux/ethtool.h that switches TCP segmentation on or off.
 pub const ETHTOOL_STSO: u32 = 0x1f;
-/// As [`ETHTOOL_STSO`].
+/// The command of linux/ethtool.h that switches generic segmentation on or off.
 pub const ETHTOOL_SGSO: u32 = 0x24;
-/// As [`ETHTOOL_STSO`].
+/// The command of linux/ethtool.h that switches generic merging on or off.
 pub const ETHTOOL_SGRO: u32 = 0x2c;
 
 #[repr(C)]
@@ -126,7 +126,7 @@ struct EthtoolValue {
 /// Switches an offload of a device off, by its command of linux/ethtool.h.
 ///
 /// # Errors
-/// If the device does not know it.
+/// If the device does not support the command.
 pub fn switch_off(name: &str, what: &str, command: u32) -> Result<()> {
     let mut value = EthtoolValue { command, data: 0 };
     let mut request = interface(name)?;
@@ -134,7 +134,8 @@ pub fn switch_off(name: &str, what: &str, command: u32) -> Result<()> {
     configure(&format!("switching {what} off on {name}"), libc::SIOCETHTOOL as _, &mut request)
 }
 
-/// This thread is scheduled in real time (SCHED_FIFO) from now on, at this priority, 1 to 99; its children begin as ordinary ones.
+/// Schedules the calling thread in real time (SCHED_FIFO) at a priority of 1 to 99. Its children start with ordinary
+/// scheduling.
 ///
 /// # Errors
 /// If the system refuses: real-time priorities need CAP_SYS_NICE.
@@ -146,8 +147,8 @@ pub fn run_in_real_time(priority: i32) -> Result<()> {
     })
 }
 
-/// Signals come to a descriptor from now on, in this thread and those that it starts, and end nothing by themselves. Children inherit that they
-/// are blocked, unless they are [unblocked](unblock_signals).
+/// Delivers signals to a descriptor, in the calling thread and the threads that it starts. They no longer end the
+/// process. Child processes inherit the blocked signals unless they are [unblocked](unblock_signals).
 ///
 /// # Errors
 /// If the system refuses.
@@ -158,24 +159,25 @@ pub fn take_signals(signals: &[Signal]) -> Result<SignalFd> {
     SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC).map_err(refused)
 }
 
-/// The program begins with no signal blocked, whatever the thread that starts it has blocked.
+/// Makes a program start with no signal blocked, regardless of the thread that starts it.
 pub fn unblock_signals(command: &mut Command) -> &mut Command {
-    // SAFETY: pthread_sigmask may be called between fork and exec (signal-safety(7)), and nothing else is.
+    // SAFETY: pthread_sigmask may be called between fork and exec (signal-safety(7)), and nothing else is called.
     unsafe { command.pre_exec(|| Ok(SigSet::empty().thread_set_mask()?)) }
 }
 
-/// Keeps this machine's processors from going to sleep when they have nothing to do, for as long as it is held, by whoever and however its
-/// process ends. A processor that sleeps takes up to milliseconds to wake, most of all a virtual one, and packets are as late.
+/// Keeps the machine's processors awake while the value exists, and until its process ends in any way. A sleeping
+/// processor, above all a virtual one, takes up to milliseconds to wake, which delays packets.
 #[derive(Debug)]
 pub struct Awake {
     _request: File,
 }
 
 impl Awake {
-    /// Asks the kernel for wake-ups that take no time (its PM quality of service).
+    /// Requests a wake-up latency of zero from the kernel (its PM quality of service).
     ///
     /// # Errors
-    /// If there is no such device, this is not root, or the kernel has no cpuidle driver: then its processors sleep whatever is asked.
+    /// If the device is missing, the process is not root, or the kernel has no cpuidle driver, which would make the
+    /// request void.
     pub fn keep() -> Result<Self> {
         const DEVICE: &str = "/dev/cpu_dma_latency";
         let driver = std::fs::read_to_string("/sys/devices/system/cpu/cpuidle/current_driver").unwrap_or_default();
@@ -186,13 +188,13 @@ impl Awake {
         }
         let refused = |error| LiveError::system(DEVICE, error);
         let mut request = File::options().write(true).open(DEVICE).map_err(refused)?;
-        // Microseconds; the request stands while the file is open.
+        // In microseconds; the request is valid while the file is open.
         request.write_all(&0_i32.to_ne_bytes()).map_err(refused)?;
         Ok(Self { _request: request })
     }
 }
 
-/// Keeps all memory of this process in memory, so that no page fault makes a packet late.
+/// Locks the process's memory, so no page fault delays a packet.
 ///
 /// # Errors
 /// If the system refuses.
@@ -201,24 +203,24 @@ pub fn lock_memory() -> Result<()> {
     check("locking memory", unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) })
 }
 
-/// What TCP_INFO says of a connection, as far as is of interest.
+/// The fields of TCP_INFO that the emulation records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
     /// tcpi_ca_state: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
     pub state: u8,
-    /// Segments of the congestion window.
+    /// The congestion window, in segments.
     pub cwnd: u32,
-    /// Segments of the threshold; more than any window before the first loss.
+    /// The slow-start threshold, in segments; above any window before the first loss.
     pub ssthresh: u32,
-    /// Data in a full segment, bytes.
+    /// The data in a full segment, in bytes.
     pub mss: u32,
-    /// Smoothed round-trip time, microseconds.
+    /// The smoothed round-trip time, in microseconds.
     pub rtt_us: u32,
-    /// Timeouts so far; `None` where the kernel does not count them (before Linux 6.7).
+    /// The timeouts so far; `None` on kernels that do not count them (before Linux 6.7).
     pub timeouts: Option<u16>,
 }
 
-/// Offsets in `struct tcp_info` (linux/tcp.h), which only ever grows at its end.
+/// Offsets in `struct tcp_info` (linux/tcp.h), which grows only at its end.
 const STATE: usize = 1;
 const SND_MSS: usize = 16;
 const RTT: usize = 68;
@@ -226,14 +228,14 @@ const SND_SSTHRESH: usize = 76;
 const SND_CWND: usize = 80;
 const TOTAL_RTO: usize = 240;
 
-/// Asks TCP about a connection.
+/// Reads the TCP_INFO of a connection.
 ///
 /// # Errors
-/// If the socket is no TCP connection.
+/// If the socket is not a TCP connection.
 pub fn tcp_info(socket: RawFd) -> io::Result<TcpInfo> {
     let mut bytes = [0_u8; 512];
     let mut len = bytes.len() as libc::socklen_t;
-    // SAFETY: writes at most `len` bytes into `bytes`, and says into `len` how many.
+    // SAFETY: writes at most `len` bytes into `bytes`, and their number into `len`.
     let result =
         unsafe { libc::getsockopt(socket, libc::IPPROTO_TCP, libc::TCP_INFO, bytes.as_mut_ptr().cast(), &raw mut len) };
     if result < 0 {
@@ -254,7 +256,7 @@ pub fn tcp_info(socket: RawFd) -> io::Result<TcpInfo> {
     })
 }
 
-/// Sets an option of a socket that is an integer.
+/// Sets an integer option of a socket.
 ///
 /// # Errors
 /// If the system refuses.
@@ -266,13 +268,14 @@ pub fn set_option(socket: RawFd, level: libc::c_int, option: libc::c_int, value:
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// The datagrams that one call receives at most.
+/// The maximum number of datagrams per call.
 pub const AT_ONCE: usize = 32;
 
-/// Receives the datagrams that wait, each into a part of `buffers` of `part` bytes: how many, and into `lengths` how long each is.
+/// Receives the waiting datagrams, each into `part` bytes of `buffers`. Returns their number and stores the lengths in
+/// `lengths`.
 ///
 /// # Errors
-/// As `recvmmsg` does: `WouldBlock` where there is nothing.
+/// The errors of `recvmmsg`: `WouldBlock` if no datagram waits.
 pub fn receive_many(socket: RawFd, buffers: &mut [u8], part: usize, lengths: &mut [usize]) -> io::Result<usize> {
     let many = lengths.len().min(AT_ONCE);
     let mut places = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; AT_ONCE];
@@ -286,7 +289,7 @@ pub fn receive_many(socket: RawFd, buffers: &mut [u8], part: usize, lengths: &mu
         (message.msg_hdr.msg_iov, message.msg_hdr.msg_iovlen) = (place, 1);
         count += 1;
     }
-    // SAFETY: writes into `count` headers, each of which has one place: a part of `buffers` that is no other's and lives through the call.
+    // SAFETY: writes into `count` headers. Each has one exclusive part of `buffers`, which lives through the call.
     let result =
         unsafe { libc::recvmmsg(socket, messages.as_mut_ptr(), count, libc::MSG_DONTWAIT, std::ptr::null_mut()) };
     if result < 0 {
@@ -298,12 +301,12 @@ pub fn receive_many(socket: RawFd, buffers: &mut [u8], part: usize, lengths: &mu
     Ok(result as usize)
 }
 
-/// Receives up to `most` bytes and throws them away; 0 at the end of the stream.
+/// Receives up to `most` bytes and discards them; returns 0 at the end of the stream.
 ///
 /// # Errors
-/// As `recv` does: `WouldBlock` where there is nothing.
+/// The errors of `recv`: `WouldBlock` if no data waits.
 pub fn discard(socket: RawFd, most: usize) -> io::Result<usize> {
-    // SAFETY: TCP writes nothing where MSG_TRUNC is set (tcp(7)), so that no buffer is needed.
+    // SAFETY: TCP writes nothing if MSG_TRUNC is set (tcp(7)), so no buffer is needed.
     let result = unsafe { libc::recv(socket, std::ptr::null_mut(), most, libc::MSG_TRUNC | libc::MSG_DONTWAIT) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result as usize) }
 }
@@ -316,7 +319,7 @@ mod tests {
     #[test]
     fn processors_are_asked_to_stay_awake_while_it_is_held() {
         use std::io::Read;
-        // What the kernel goes by: the least of all requests.
+        // The kernel obeys the least of all requests.
         let asked = || {
             let mut least = [0; 4];
             File::open("/dev/cpu_dma_latency").unwrap().read_exact(&mut least).unwrap();

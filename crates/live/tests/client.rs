@@ -1,4 +1,4 @@
-//! `netlulld client` between hosts of real Linux TCP.
+//! `netlulld client` between hosts with Linux TCP.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // A test may fail.
 
@@ -16,7 +16,7 @@ use support::{DEVICE, Network, Path, SERVER, can_run, curl, parse};
 
 const RUN: [&str; 9] = ["client", "run", "--dev", DEVICE, "--air-rate", "20 Mb/s", "--wake", "2 ms", "--drop-asleep"];
 
-/// A download through a daemon that runs curl: its size and time, and the daemon's report.
+/// A download by curl, run by a daemon: its size and time, and the daemon's report.
 fn shaped(
     network: &Network,
     options: &[&str],
@@ -40,7 +40,7 @@ fn shaped(
     (size, seconds, report)
 }
 
-/// One network at a time: two paths on few processors would keep each other from running.
+/// The lock for one network at a time: two paths on few processors would delay each other.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn network() -> Option<(MutexGuard<'static, ()>, Network)> {
@@ -51,7 +51,7 @@ fn network() -> Option<(MutexGuard<'static, ()>, Network)> {
     Some((alone, Network::new(Path::WIRELESS)))
 }
 
-/// A daemon of its own, ended when dropped.
+/// A daemon process, ended when dropped.
 struct Daemon(Child);
 
 impl Daemon {
@@ -93,7 +93,7 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
 fn senders_that_do_not_pace_are_slept_through() {
     let Some((_alone, network)) = network() else { return };
     for congestion_control in ["reno", "cubic"] {
-        // A machine that is kept from running misses packets.
+        // A delayed machine misses packets.
         in_one_of_five(|| {
             let (size, seconds, report) = shaped(&network, &[], SERVER, 1_500_000, congestion_control);
             assert_eq!(size, 1_500_000, "{seconds} s");
@@ -114,7 +114,8 @@ fn a_sender_that_paces_is_left_alone() {
         let (size, seconds, report) = shaped(&network, &[], SERVER, bytes, "bbr");
         assert_eq!(size, bytes);
         check(report["fallback"] == "paced", &report)?;
-        // Left alone after two bursts, it takes 0.25 s more whatever its length; a pacing sender that is shaped takes several times as long.
+        // The shaper gives up after two bursts, which costs 0.25 s for any length; a shaped pacing sender takes several
+        // times as long.
         check(seconds < 1.5 * plain, (seconds, "s, without the daemon", plain))
     });
 }
@@ -159,7 +160,7 @@ fn a_daemon_that_is_killed_or_hangs_leaves_nothing_and_stops_nothing() {
         wait_until("the chains are gone", || network.chains() == 0);
         assert_eq!(parse(&curl.wait_with_output().unwrap()).0, 1_200_000, "{signal}");
         if signal == Signal::SIGSTOP {
-            // It goes on, and shapes again.
+            // It continues, and shapes again.
             daemon.signal(Signal::SIGCONT);
             wait_until("the chains are back", || network.chains() == 4);
             daemon.signal(Signal::SIGTERM);
@@ -181,7 +182,7 @@ fn one_daemon_at_a_time_and_leftovers_are_removed() {
     daemon.signal(Signal::SIGTERM);
     wait_until("the chains are gone", || network.chains() == 0);
     drop(daemon);
-    // As a crash of the whole machine's services might leave it: chains, and nobody who listens.
+    // The state after a crash of the machine's services: chains without a listener.
     for program in ["iptables", "ip6tables"] {
         let rules = "*mangle\n:NETLULL-I-air0 - [0:0]\n-A NETLULL-I-air0 -j DROP\n-A INPUT -i air0 -p tcp -j NETLULL-I-air0\n\
                      -A INPUT -i air0 -p tcp -j NETLULL-I-air0\nCOMMIT\n";
@@ -222,7 +223,7 @@ fn a_terminal_that_goes_takes_nothing_along() {
         network.netlulld(&RUN).args(["--", "grep", "-q", "^SigBlk:\\s0*$", "/proc/self/status"]).status().unwrap();
     assert!(status.success(), "the command has inherited blocked signals");
     for signal in [Signal::SIGHUP, Signal::SIGKILL] {
-        // Standard error that nobody reads any more.
+        // Standard error whose reader is gone.
         let (reader, writer) = std::io::pipe().unwrap();
         let mut command = network.netlulld(&RUN);
         let mut daemon = Daemon(command.stdout(Stdio::null()).stderr(writer).spawn().unwrap());
@@ -238,7 +239,8 @@ fn a_terminal_that_goes_takes_nothing_along() {
 fn what_is_no_segment_passes() {
     let Some((_alone, network)) = network() else { return };
     let _daemon = Daemon::start(&network);
-    // A segment with options of IP, in two pieces, and one that ends too early, all by a raw socket of the client's: nothing stops.
+    // A segment with IP options, in two fragments, and a truncated one, sent by a raw socket of the client: nothing
+    // stops.
     let script = "import socket,struct\n\
         s=socket.socket(socket.AF_INET,socket.SOCK_RAW,socket.IPPROTO_RAW)\n\
         a=socket.inet_aton\n\
@@ -262,10 +264,11 @@ fn pids(network: &Network) -> Vec<Pid> {
 #[test]
 fn packets_that_a_full_queue_has_no_room_for_pass_by() {
     let Some((_alone, network)) = network() else { return };
-    // Two packets wait at most: most of a burst passes by what waits, and overtakes it.
+    // At most two packets wait: most of a burst bypasses and overtakes the waiting ones.
     let (size, _, report) = shaped(&network, &["--queue", "2"], SERVER, 1_000_000, "cubic");
     assert_eq!(size, 1_000_000, "{report:#}");
-    // Nobody takes packets from the queue, which one packet each way fills, and the guard, which would remove the chains, hangs as well.
+    // Nobody reads the queue, which a single packet fills in each direction. The guard, which would remove the chains,
+    // hangs as well.
     let daemon = Daemon::start_with(&network, &["--queue", "1"]);
     let curl = network.command("curl").args(curl(SERVER, 3_000_000, "cubic")).stdout(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(400));
@@ -273,7 +276,7 @@ fn packets_that_a_full_queue_has_no_room_for_pass_by() {
     assert_eq!(daemons.len(), 2, "a daemon and its guard");
     daemons.iter().for_each(|pid| kill(*pid, Signal::SIGSTOP).unwrap());
     assert_eq!(parse(&curl.wait_with_output().unwrap()).0, 3_000_000);
-    // With the queue full, a download does not notice: SYN and all pass by.
+    // A full queue does not affect a download: all of its packets bypass the queue.
     let (size, seconds) = network.download(1_500_000, "cubic");
     assert_eq!((size, network.chains()), (1_500_000, 4));
     println!("1.5 MB past a full queue in {seconds} s");
@@ -302,7 +305,8 @@ fn power_saving_mode_with_its_access_point_sleeps_completes_and_replays() {
                 std::fs::remove_file(file).unwrap();
             }
             check(product > 0.0 && report["missed_packets"] == 0 && report["refused_packets"] == 0, &report)?;
-            // A round of at most 80 kB takes 32 ms of the air, every 100 ms. Bounded slowdown stays awake while requests follow each other.
+            // A round of at most 80 kB takes 32 ms of air time, every 100 ms. Bounded slowdown stays awake while
+            // requests follow each other.
             let (held, polls) = (report["held_packets"].as_u64(), report["polls"].as_u64());
             check(mechanism == "bsd" || (asleep > 0.3 && held > Some(20) && polls > Some(2)), &report)
         });
@@ -310,8 +314,8 @@ fn power_saving_mode_with_its_access_point_sleeps_completes_and_replays() {
     assert_eq!(network.chains(), 0);
 }
 
-/// Not a test: packets a second through the shaper and past it, between namespaces without a path. `NETLULLD` names another program to measure.
-/// `cargo test --test client -- --ignored --nocapture packets_a_second`.
+/// Measures packets per second through the shaper and past it, between namespaces without a path. `NETLULLD` names
+/// another program to measure. `cargo test --test client -- --ignored --nocapture packets_a_second`.
 #[test]
 #[ignore = "measures for a minute"]
 fn packets_a_second() {
@@ -360,7 +364,8 @@ fn packets_a_second() {
     }
 }
 
-/// Not a test: what docs/how-to/client.md and docs/models/client-shaper.md quote. `cargo test --test client -- --ignored --nocapture figures`.
+/// Measures the figures of docs/how-to/client.md and docs/models/client-shaper.md. `cargo test --test client --
+/// --ignored --nocapture figures`.
 #[test]
 #[ignore = "measures for a minute"]
 fn figures() {
@@ -371,7 +376,7 @@ fn figures() {
     for congestion_control in ["reno", "cubic", "bbr"] {
         for mechanism in ["eager", "client-shaper"] {
             for _ in 0..if mechanism == "eager" { 1 } else { 4 } {
-                // Metrics and slow start thresholds are each download's own.
+                // A new network for each download, so that route metrics and slow-start thresholds do not carry over.
                 let network = Network::new(Path::WIRELESS);
                 let (_, seconds, report) =
                     shaped(&network, &["--mechanism", mechanism], SERVER, bytes, congestion_control);

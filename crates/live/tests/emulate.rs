@@ -1,7 +1,7 @@
-//! `netlulld emulate` with the kernel's own TCP. Skipped, and said so, where there are no namespaces or TUN devices.
+//! `netlulld emulate` with the kernel's own TCP. Skipped with a message if namespaces or TUN devices are not available.
 //!
-//! No assertion is about real time: what is asserted is in the emulation's virtual time, or counted. What depends on when the hosts get a
-//! processor is asked of one run of five.
+//! Assertions refer to the emulation's virtual time or to counters, never to real time. Properties that depend on the
+//! hosts' scheduling must hold in one run of five.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)] // A test may fail.
 
@@ -31,10 +31,10 @@ mod again;
 use again::{check, in_one_of_five};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
-/// Runs take the machine's processors: one after the other.
+/// Runs need the machine's processors, so they run one after the other.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// The machine for a test's own, if it can do what these tests need; says so if not.
+/// Exclusive use of the machine, if it supports these tests; prints the reason if not.
 fn alone() -> Option<MutexGuard<'static, ()>> {
     let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     match Namespace::make(|| open_tun("probe").map(drop)) {
@@ -82,7 +82,8 @@ fn tcp(algorithm: &str) -> TcpPlan {
     }
 }
 
-/// A - R - B: 20 Mb/s behind 100, a round trip of 40 ms; flows of 1 MB from A to B with these algorithms, the first at once.
+/// A - R - B: 20 Mb/s after 100, a round trip of 40 ms. Flows of 1 MB from A to B with these algorithms; the first
+/// starts at once.
 fn plan(algorithms: &[&str], seconds: u64) -> Plan {
     let flow = |(index, name): (usize, &&str)| {
         let start = at(20 * index as u64);
@@ -114,7 +115,7 @@ fn plan(algorithms: &[&str], seconds: u64) -> Plan {
     }
 }
 
-/// A folder of a test's own, gone with it.
+/// The folder of a test, removed when dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -132,7 +133,7 @@ impl Folder {
         std::fs::write(self.file("plan.json"), serde_json::to_string(plan).unwrap()).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_netlulld"));
         command.arg("emulate").arg("--plan").arg(self.file("plan.json"));
-        // A machine that is shared may be late; what is asserted here does not depend on it.
+        // A shared machine may be late, but the assertions do not depend on it.
         command.arg("--outcome").arg(self.file("outcome.json")).args(["--max-lateness", "10 s"]);
         command
     }
@@ -158,7 +159,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// From the SYN to the last acknowledgement, seconds.
+/// The time from the SYN to the last acknowledgement, in seconds.
 fn seconds(outcome: &Outcome, flow: usize) -> f64 {
     let flow = &outcome.flows[flow];
     (flow.completed.expect("it completes") - flow.opened.expect("it opens")).as_secs_f64()
@@ -181,7 +182,7 @@ fn downloads_complete_with_what_arithmetic_allows_and_every_packet_is_counted() 
         let outcome = in_one_of_five(|| {
             let run = folder.emulate(&plan(&[algorithm], 3), &[]);
             check(run.flows[0].completed.is_some(), format!("{algorithm}: not complete after 3 s"))?;
-            // 691 segments of 1448 B, 1500 B on the wire, at 20 Mb/s are 0.414 s; behind them two round trips at least.
+            // 691 segments of 1448 B, 1500 B on the wire, take 0.414 s at 20 Mb/s; at least two round trips follow.
             let took = seconds(&run, 0);
             assert!(took > 0.49, "{algorithm}: {took} s");
             check(took < 2.5, format!("{algorithm}: {took} s"))?;
@@ -201,7 +202,7 @@ fn downloads_complete_with_what_arithmetic_allows_and_every_packet_is_counted() 
             last.flows[0].dropped_packets,
             last.links.iter().map(|link| link.counters.dropped_packets).sum::<u64>()
         );
-        // A window was seen, and not less than the initial one before the first loss.
+        // A window was sampled, and it was not below the initial one before the first loss.
         assert!(outcome.flows[0].mean_cwnd_bytes.is_some_and(|mean| mean > 14_000.0), "{algorithm}");
         assert!(outcome.tables.iter().any(|table| table.name == "window" && !table.columns[0].1.is_empty()));
     }
@@ -211,8 +212,8 @@ fn downloads_complete_with_what_arithmetic_allows_and_every_packet_is_counted() 
 fn runs_repeat_in_virtual_time() {
     let Some(_alone) = alone() else { return };
     let folder = Folder::new("repeat");
-    // Within 0.04 % where nothing else runs (validation/linux). What applications do they do by the clock, though: one that has to wait for a
-    // processor opens and writes later. Three runs that agree are looked for among nine.
+    // Within 0.04 % on an idle machine (validation/linux). However, applications act by the clock: an application that
+    // waits for a processor opens and writes later. The test looks for three matching runs among nine.
     let mut times = Vec::new();
     while times.len() < 9 {
         let run = folder.emulate(&plan(&["reno"], 3), &[]);
@@ -243,7 +244,7 @@ fn a_machine_on_tape_decides_the_same_again() {
         .emulate(&plan, &["--tapes", tapes.to_str().unwrap(), "--capture", folder.file("c.pcapng").to_str().unwrap()]);
     assert_eq!(outcome.marks[1].flows[0].delivered_bytes, 1_000_000);
     let changes = outcome.marks[1].links[1].rate_changes;
-    // Before and after the download the link has nothing to do: 9 steps down, some of them up and down again.
+    // Before and after the download the link is idle: 9 steps down, some of them up and down again.
     assert!(changes >= 9, "{changes}");
     assert_eq!(outcome.rates[1].len() as u64, changes + 1);
     let replayed = replay(&tapes.join("R-B.tape")).unwrap();
@@ -273,12 +274,12 @@ fn the_first_data_end_the_handshake() {
     in_one_of_five(|| {
         folder.emulate(&plan(&["reno"], 1), &["--capture", capture.to_str().unwrap()]);
         let packets = captured(&capture);
-        // The address that a packet comes from; its TCP flags (no IP options).
+        // The source address of a packet; its TCP flags (no IP options).
         let (source, flags) = (|packet: &[u8]| packet[12..16].to_vec(), |packet: &[u8]| packet[33]);
         let syn = packets.first().expect("a SYN");
         assert_eq!(flags(syn), 0x02);
         let next = packets.iter().find(|packet| source(packet) == source(syn) && flags(packet) != 0x02);
-        // 1448 B of data, or what is left where the kernel splits a larger write.
+        // 1448 B of data, or the remainder if the kernel splits a larger write.
         check(next.is_some_and(|packet| packet.len() > 100), ("the packet after the SYN", next))
     });
 }
@@ -311,7 +312,7 @@ fn awm_keeps_the_queue_of_real_senders_near_its_target() {
     in_one_of_five(|| {
         let (without, with) = (run(false), run(true));
         check(dropped(&without) > 0, "drop-tail has dropped nothing")?;
-        // None where nothing else runs.
+        // None on an idle machine.
         check(4 * dropped(&with) <= dropped(&without), (dropped(&with), "of", dropped(&without), "dropped"))?;
         // 20 Mb/s for 4 s are 10 MB; headers take 3.5 %.
         check(goodput(&with) > 8_000_000, (goodput(&with), "B of goodput"))?;
@@ -346,7 +347,7 @@ fn a_client_that_shapes_real_senders_misses_nothing_and_sleeps() {
             let station = &outcome.stations[0];
             let Some(download) = station.download else { return Err(format!("{algorithm}: not over; {station:?}")) };
             assert_eq!(outcome.marks[1].flows[0].delivered_bytes, 2_000_000);
-            // A packet that a sender sends late, because its processor was away, comes while the radio sleeps: not where nothing else runs.
+            // A packet that a delayed sender sends late arrives while the radio sleeps; not on an idle machine.
             check(download.missed_packets <= 20, (algorithm, station))?;
             let share = download.radio.asleep.as_secs_f64() / (download.over - download.begun).as_secs_f64();
             // Bursts of 64 KiB take 27 ms of round trips of 40 ms and more.
@@ -389,7 +390,7 @@ fn requests_come_and_go_and_every_one_is_measured() {
     assert_eq!(outcome.marks[1].flows[1].delivered_bytes, requests.iter().map(|request| request.1).sum::<u64>());
     assert_eq!((outcome.marks[1].flows[0].sent_packets, outcome.marks[1].flows[0].delivered_bytes), (500, 250_000));
     assert!((1..=40).contains(&web.most_open));
-    // One more than may be open is refused, with what to do about it.
+    // A connection beyond the limit is refused, with a hint.
     if let Traffic::Requests { most_open, .. } = &mut plan.flows[1].traffic {
         *most_open = 1;
     }
@@ -413,7 +414,7 @@ fn what_cannot_be_done_is_said_and_nothing_is_written() {
         "{message}"
     );
     let (_, message) = refused(&plan(&["reno"], 1), &["--attach", "Z=nothing"]);
-    assert!(message.contains("--attach Z: is no node; expected one of A, R, B"), "{message}");
+    assert!(message.contains("--attach Z: is not a node; expected one of A, R, B"), "{message}");
     let (_, message) = refused(&plan(&["reno"], 1), &["--attach", "A=nl-nonesuch"]);
     assert!(message.contains("nl-nonesuch"), "{message}");
     let (_, message) = refused(&Plan { format: 99, ..plan(&["reno"], 1) }, &[]);
@@ -424,7 +425,7 @@ fn what_cannot_be_done_is_said_and_nothing_is_written() {
     }
     let (_, message) = refused(&differ, &[]);
     assert!(message.contains("expected the same for all flows of a host"), "{message}");
-    // Nobody is never late.
+    // Every run exceeds a lateness of zero.
     let mut command = Command::new(env!("CARGO_BIN_EXE_netlulld"));
     std::fs::write(folder.file("plan.json"), serde_json::to_string(&plan(&["reno"], 1)).unwrap()).unwrap();
     command
@@ -435,7 +436,7 @@ fn what_cannot_be_done_is_said_and_nothing_is_written() {
         .arg(folder.file("outcome.json"));
     let output = command.args(["--max-lateness", "1 ns"]).output().unwrap();
     assert_eq!(output.status.code(), Some(3));
-    assert!(said(&output).contains("expected 1 ns: the run is not to be trusted"), "{}", said(&output));
+    assert!(said(&output).contains("expected at most 1 ns: the run is not trustworthy"), "{}", said(&output));
     assert!(folder.outcome().lateness.packets > 0, "the numbers are there to be looked at");
 }
 
@@ -452,20 +453,20 @@ fn an_emulation_that_is_killed_leaves_nothing_behind() {
             .stdout(std::process::Stdio::piped())
             .spawn()
             .unwrap();
-        // It is at work once it tells of progress.
+        // The first report of progress shows that it is running.
         let mut line = String::new();
         std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
         assert!(line.starts_with("progress 0.0"), "{line}");
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
         let status = child.wait().unwrap();
         assert_eq!(status.code(), code, "{signal}");
-        // Hosts are in namespaces of their own, which end with their last file: the process had them all.
+        // Hosts are in separate namespaces, which end with their last file: the process had all of them.
         assert_eq!(devices(), before);
         assert!(!folder.file("outcome.json").exists(), "{signal}");
     }
 }
 
-/// A namespace with a name, gone with it.
+/// A named namespace, removed when dropped.
 struct Named(String);
 
 impl Named {
@@ -475,7 +476,7 @@ impl Named {
         Self(name)
     }
 
-    /// What it has of TCP.
+    /// Its TCP settings.
     fn values(&self) -> Vec<String> {
         let read =
             || ["timestamps", "window_scaling", "sack", "ecn"].map(|name| sysctl(&format!("ipv4/tcp_{name}")).unwrap());
@@ -502,7 +503,7 @@ fn a_namespace_that_was_there_gets_back_what_it_had() {
     assert!(outcome.flows[0].completed.is_some());
     assert_eq!(outcome.flows[0].segment_bytes, Some(1460), "without timestamps");
     assert_eq!(named.values(), before);
-    // Nor is anything changed by one that cannot begin: the device is there already.
+    // A run that cannot start changes nothing either: the device exists already.
     let taken = Command::new("ip").args(["-n", &named.0, "link", "add", "netlull", "type", "veth"]).status().unwrap();
     assert!(taken.success());
     let output = folder.command(&plan).args(["--attach", &format!("A={}", named.0)]).output().unwrap();

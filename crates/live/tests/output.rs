@@ -1,4 +1,4 @@
-//! Standard output that nobody reads, or that takes nothing.
+//! Standard output with a closed pipe or a full device.
 #![allow(missing_docs, clippy::unwrap_used)] // A test may fail.
 #![cfg(target_os = "linux")]
 
@@ -12,14 +12,14 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// `netlulld` with that standard output.
+/// `netlulld` with a given standard output.
 fn run(words: &str, out: impl Into<Stdio>) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_netlulld"));
     command.args(words.split_whitespace()).env("RUST_BACKTRACE", "1").stdout(out);
     command.stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap()
 }
 
-/// A pipe whose reader has gone.
+/// A pipe whose reader is gone.
 fn closed() -> Stdio {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
@@ -40,7 +40,7 @@ fn commands() -> Vec<String> {
     commands
 }
 
-/// A recording in which nothing happens, and one that has another machine's event.
+/// A recording without events, and a recording with another machine's event.
 fn tapes(directory: &Path) -> [PathBuf; 2] {
     std::fs::create_dir_all(directory).unwrap();
     let (same, other) = (directory.join("same.tape"), directory.join("other.tape"));

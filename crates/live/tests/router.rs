@@ -1,4 +1,4 @@
-//! The gateway on real devices, in namespaces of its own.
+//! The gateway on real devices, in network namespaces.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)] // A test may fail.
 #![cfg(target_os = "linux")]
 
@@ -27,7 +27,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_netlulld");
-/// Controllers whose rate walks down to 1 Mb/s on an idle link in a fifth of a second.
+/// A controller whose rate falls to 1 Mb/s on an idle link within a fifth of a second.
 const EARTH: &str = "--mechanism earth --set rates=[\"1Mb/s\",\"5Mb/s\",\"20Mb/s\"] --set threshold=90kB \
                      --set min_interval=50ms";
 const LINK: &str = "--dev far --rate 20Mb/s --buffer 150kB";
@@ -36,7 +36,7 @@ const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// Looks every 10 ms, for 30 s at most, until something holds.
+/// Polls every 10 ms, for at most 30 s, until a condition holds.
 #[track_caller]
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     for _ in 0..3000 {
@@ -56,7 +56,7 @@ fn router(network: &Network, words: &str) -> Command {
     command
 }
 
-/// An instance that runs; it is ended, if the test has not, with the value.
+/// A running instance, ended when dropped.
 struct Instance(Option<Child>);
 
 impl Instance {
@@ -65,7 +65,7 @@ impl Instance {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let pid = child.id();
         let instance = Self(Some(child));
-        // The bucket alone may be one that an earlier instance has left.
+        // The bucket alone may be that of an earlier instance.
         until("it drives the device", || network.is_driven_by(pid) && network.queue().contains("qdisc tbf 6e6c:"));
         instance
     }
@@ -74,7 +74,7 @@ impl Instance {
         command(&format!("kill -{signal} {}", self.0.as_ref().unwrap().id()));
     }
 
-    /// The pid of its watch.
+    /// The pid of its watch process.
     fn watch(&self, network: &Network) -> String {
         let pid = self.0.as_ref().unwrap().id().to_string();
         pids(network).into_iter().find(|other| *other != pid).unwrap()
@@ -128,7 +128,7 @@ fn an_instance_leaves_everything_as_it_was() {
     assert!(network.saved().is_none());
     until("the watch is gone", || pids(&network).is_empty());
     let status = router(&network, "status --dev far").output().unwrap();
-    assert!(!status.status.success() && text(&status.stdout).contains("nothing runs"));
+    assert!(!status.status.success() && text(&status.stdout).contains("no instance"));
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_dry_run_changes_nothing() {
     let before = network.queue();
     let done = router(&network, &format!("run {LINK} --mechanism awm --dry-run")).output().unwrap();
     assert!(done.status.success(), "{}", text(&done.stderr));
-    assert!(text(&done.stdout).contains("would put tbf 6e6c: at the root in place of noqueue: 20 Mb/s"));
+    assert!(text(&done.stdout).contains("would replace the root qdisc noqueue by tbf 6e6c: 20 Mb/s"));
     assert_eq!(network.queue(), before);
     assert!(!network.state.exists());
     let wrong = router(&network, &format!("run {LINK} --mechanism c-earth")).output().unwrap();
@@ -205,13 +205,13 @@ fn a_device_that_goes_ends_its_instance() {
 fn what_a_crash_has_left_is_undone_and_undone_once() {
     let Some(network) = Network::for_test() else { return };
     network.put_bfifo();
-    // The watch is killed, too: by the time of the second signal the first process cannot have been seen to end, for it is stopped.
+    // The watch process is killed, too. It cannot have noticed the end of the first process, because it is stopped.
     let crash = || {
         let instance = Instance::start(&network, EARTH);
         until("the rate is low", || network.queue().contains("rate 1Mbit"));
         let watch = instance.watch(&network);
         command(&format!("kill -STOP {watch}"));
-        // Not with its output, of which the watch holds an end.
+        // Without waiting for its output, because the watch process holds an end of the pipe.
         drop(instance);
         command(&format!("kill -KILL {watch}"));
         until("nothing runs", || pids(&network).is_empty());
@@ -219,12 +219,12 @@ fn what_a_crash_has_left_is_undone_and_undone_once() {
     };
     crash();
     let said = text(&router(&network, "restore --dev far").output().unwrap().stdout);
-    assert_eq!(said, "far: its queue is as it was before\n");
+    assert_eq!(said, "far: the former queue is restored\n");
     assert!(is_bfifo(&network.queue()));
     let said = text(&router(&network, "restore --dev far").output().unwrap().stdout);
     assert_eq!(said, "far: nothing to restore\n");
     assert!(is_bfifo(&network.queue()));
-    // An instance that starts does the same, and knows what stood there before both.
+    // An instance that starts does the same, and knows the queue before both.
     crash();
     let instance = Instance::start(&network, "--mechanism awm");
     let ended = instance.end();

@@ -1,8 +1,8 @@
-//! Fuzzes the views over bytes, with the rules of `tests/support` and etherparse beside them.
+//! Fuzzes the parsers with the rules of `tests/support` and compares them with etherparse.
 //!
-//! `fuzz_wire FILE...` judges the inputs in those files, as AFL and the like call it; `fuzz_wire --seed S --count N` makes N inputs
-//! from the seed S and judges them. The first that fails is made as small as possible, printed in hexadecimal and written to
-//! `wire-S-N.bin` in the folder that `--out` names. Ends with 1 if one fails.
+//! `fuzz_wire FILE...` judges the inputs in the files, as AFL and similar fuzzers call it. `fuzz_wire --seed S --count
+//! N` makes N inputs from the seed S and judges them. The first failing input is shrunk, printed in hexadecimal and
+//! written to `wire-S-N.bin` in the folder of `--out`. The exit code is 1 if an input fails.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use support::{Kind, fuzz_input, judge_input};
 
-/// What the rules say of an input; a panic is a failure, too.
+/// Judges an input; a panic is a failure, too.
 fn judge(bytes: &[u8]) -> Result<Kind, String> {
     std::panic::catch_unwind(|| judge_input(bytes)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
@@ -22,7 +22,7 @@ fn judge(bytes: &[u8]) -> Result<Kind, String> {
     })
 }
 
-/// The smallest input found that still fails: pieces removed, ever smaller ones, then bytes made smaller.
+/// Shrinks a failing input: removes ever smaller pieces, then lowers bytes. The result still fails.
 fn shrink(mut bytes: Vec<u8>) -> Vec<u8> {
     let mut piece = bytes.len() / 2;
     while piece > 0 {
@@ -82,7 +82,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    // A panic is a finding: it is reported once, with its input.
+    // A panic is a finding: the program reports it once, with its input.
     std::panic::set_hook(Box::new(|_| {}));
     if options.files.is_empty() {
         return generate(&options);

@@ -1,4 +1,4 @@
-//! Acknowledgements that a host did not send itself.
+//! Acknowledgements written on behalf of a host.
 
 use crate::checksum::transport_checksum;
 use crate::ip::{Header, TCP, V4_HEADER, V6_HEADER};
@@ -6,35 +6,39 @@ use crate::options::RawOptions;
 use crate::tcp::{Flags, TCP_HEADER, TcpPacket};
 use crate::{Connection, internet_checksum};
 
-/// Two no-operations and the timestamps (RFC 7323, appendix A).
+/// Two no-operations and the timestamps option (RFC 7323, appendix A).
 const TIMESTAMPS: [u8; 4] = [1, 1, 8, 10];
 const TIMESTAMPS_LEN: usize = 12;
 const MD5_SIGNATURE: u8 = 19;
 const AUTHENTICATION: u8 = 29;
 const MULTIPATH: u8 = 30;
 
-/// Writes pure acknowledgements modelled on a segment that the host has sent: the open ACK of the client's shaper must be a packet
-/// of its own, because one that is only rewritten leaves the sender to its persist timer.
+/// Writes pure acknowledgements modelled on a segment that the host has sent. The open ACK of the client's shaper must
+/// be a packet of its own, because a rewritten packet leaves the sender to its persist timer.
 ///
-/// Taken over: the connection, time to live, DSCP, flow label, and whether there are timestamps. ECN is Not-ECT, as pure
-/// acknowledgements are sent (RFC 3168, section 6.1.4), without ECE and CWR: echoes are left to the host's own acknowledgements.
-/// There are no SACK blocks, because those of the model may be old.
+/// Copied from the model: the connection, time to live, DSCP, flow label, and the presence of timestamps. ECN is
+/// Not-ECT, as required for pure acknowledgements (RFC 3168, section 6.1.4). ECE and CWR are clear: the host's own
+/// acknowledgements carry the echoes. There are no SACK blocks, because those of the model may be out of date.
 #[derive(Clone, Copy, Debug)]
 pub struct AckTemplate {
     connection: Connection,
-    /// The packet with zeros for what [`AckTemplate::build`] fills in.
+    /// The packet, with zeros in the fields that [`AckTemplate::build`] fills in.
     bytes: [u8; Self::MAX_LEN],
     ip_len: usize,
     timestamps: Option<(u32, u32)>,
 }
 
 impl AckTemplate {
-    /// The longest packet that [`AckTemplate::build`] writes, in bytes.
+    /// The length of the longest packet that [`AckTemplate::build`] writes, in bytes.
     pub const MAX_LEN: usize = V6_HEADER + TCP_HEADER + TIMESTAMPS_LEN;
 
-    /// A template after a segment of the host that is to seem to send the acknowledgements. `None` if that cannot be imitated: it is
-    /// no segment of an established connection (SYN, RST, no ACK), its options cannot be read, are signed (RFC 2385, RFC 5925) or
-    /// belong to Multipath TCP (RFC 8684), or it has IPv4 options or IPv6 extension headers.
+    /// Creates a template from a segment of the host on whose behalf the acknowledgements are sent.
+    ///
+    /// Returns `None` if the segment cannot be imitated:
+    ///
+    /// - It does not belong to an established connection (SYN, RST, no ACK).
+    /// - Its options are malformed, signed (RFC 2385, RFC 5925) or belong to Multipath TCP (RFC 8684).
+    /// - It has IPv4 options or IPv6 extension headers.
     #[must_use]
     pub fn from_packet(tcp: &TcpPacket<'_>) -> Option<Self> {
         let flags = tcp.flags();
@@ -78,17 +82,17 @@ impl AckTemplate {
         self.connection
     }
 
-    /// The timestamps of the segment that this was modelled on, if its connection has them.
+    /// The timestamps of the model segment; `None` if its connection does not use them.
     #[must_use]
     pub const fn timestamps(&self) -> Option<(u32, u32)> {
         self.timestamps
     }
 
-    /// Writes a whole IP packet with its checksums: its length, or 0 if the buffer is shorter than that ([`AckTemplate::MAX_LEN`]
-    /// always suffices).
+    /// Writes a whole IP packet with its checksums and returns its length. The result is 0 if the buffer is shorter
+    /// than the packet; [`AckTemplate::MAX_LEN`] bytes always suffice.
     ///
-    /// `timestamps` are TSval and TSecr; `None` repeats those of the model. On a connection without timestamps none are written,
-    /// whatever is given: they are on all of its segments or on none (RFC 7323, section 3.2).
+    /// `timestamps` are TSval and TSecr; `None` repeats those of the model. A connection without timestamps ignores the
+    /// argument, because all or none of its segments carry them (RFC 7323, section 3.2).
     #[must_use]
     pub fn build(
         &self,
@@ -119,12 +123,12 @@ impl AckTemplate {
     }
 }
 
-/// Whether an acknowledgement without these options, but for timestamps, is one that the host could have sent.
+/// Whether the host could have sent an acknowledgement without these options (except timestamps).
 fn can_be_imitated(options: &[u8]) -> bool {
     RawOptions(options).all(|option| !matches!(option, Err(_) | Ok((MD5_SIGNATURE | AUTHENTICATION | MULTIPATH, _))))
 }
 
-/// An IPv4 header after the model's. It may not be fragmented, so its identification is free to be 0 (RFC 6864, section 4.1).
+/// Copies the model's IPv4 header. It forbids fragmentation, so the identification may be 0 (RFC 6864, section 4.1).
 fn v4_header(model: Header<'_>, segment_len: usize) -> [u8; V4_HEADER] {
     let mut header = [0; V4_HEADER];
     if let Header::V4(model) = model {
@@ -140,7 +144,7 @@ fn v4_header(model: Header<'_>, segment_len: usize) -> [u8; V4_HEADER] {
     header
 }
 
-/// No acknowledgement is longer than [`AckTemplate::MAX_LEN`].
+/// The length field; no acknowledgement is longer than [`AckTemplate::MAX_LEN`].
 const fn length_field(length: usize) -> [u8; 2] {
     (length as u16).to_be_bytes()
 }

@@ -1,4 +1,4 @@
-//! Whole packets from their fields, for tests and generators: also such as nobody should send.
+//! Whole packets from their fields, for tests and generators, including packets that nobody should send.
 
 use crate::checksum::{internet_checksum, transport_checksum};
 use crate::ip::{TCP, V4_HEADER, V6_HEADER};
@@ -7,55 +7,55 @@ use crate::{Connection, Flags};
 use std::fmt;
 use std::net::IpAddr;
 
-/// One TCP option (RFC 9293, section 3.2).
+/// A TCP option (RFC 9293, section 3.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TcpOption {
-    /// The end of the list; what follows is not read.
+    /// The end of the list; readers ignore the bytes after it.
     End,
-    /// One byte of padding.
+    /// A byte of padding.
     NoOperation,
-    /// The largest segment, in bytes.
+    /// The maximum segment size, in bytes.
     Mss(u16),
-    /// The shift of windows, also above 14.
+    /// The window shift; values above 14 are written, too.
     WindowScale(u8),
     /// SACK permitted.
     SackPermitted,
-    /// Any number of blocks: their first number and the one behind their last.
+    /// Any number of SACK blocks: the first sequence number and the number after the last.
     Sack(Vec<(u32, u32)>),
     /// TSval and TSecr.
     Timestamps(u32, u32),
-    /// Any kind with any data, and the length that it has.
+    /// Any kind with any data; its length field is correct.
     Other {
         /// The kind.
         kind: u8,
-        /// What follows the length.
+        /// The data after the length field.
         data: Vec<u8>,
     },
-    /// Bytes as they are, for lists that are wrong.
+    /// Raw bytes, for malformed lists.
     Raw(Vec<u8>),
 }
 
 /// An IPv6 extension header (RFC 8200, section 4), padded with zeros to a multiple of 8 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extension {
-    /// Its number: 0 hop-by-hop options, 43 routing, 60 destination options.
+    /// The protocol number: 0 hop-by-hop options, 43 routing, 60 destination options.
     pub protocol: u8,
-    /// What follows its length.
+    /// The bytes after the length field.
     pub body: Vec<u8>,
 }
 
-/// Whether a packet may be cut into pieces, or is one.
+/// The fragmentation state of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fragmentation {
-    /// It may (IPv4 without DF); under IPv6 the same as `Forbidden`.
+    /// May be fragmented (IPv4 without DF); under IPv6 the same as `Forbidden`.
     Allowed,
-    /// It may not (IPv4 with DF; IPv6 without a fragment header).
+    /// May not be fragmented (IPv4 with DF; IPv6 without a fragment header).
     Forbidden,
-    /// It is a piece: what follows is its content, which would be a TCP header only at offset 0.
+    /// A fragment. The segment is its content, which is a TCP header only at offset 0.
     Piece {
-        /// Where it belongs, in units of 8 bytes, below 2^13.
+        /// The offset in units of 8 bytes, below 2^13.
         offset: u16,
-        /// Whether others follow.
+        /// The "more fragments" bit.
         more: bool,
     },
 }
@@ -67,21 +67,21 @@ pub struct TcpSpec {
     pub connection: Connection,
     /// DSCP and ECN.
     pub traffic_class: u8,
-    /// Time to live or hop limit.
+    /// The time to live or the hop limit.
     pub ttl: u8,
-    /// What pieces of one packet have in common; IPv4 has 16 bits of it.
+    /// The identification that fragments of one packet share; IPv4 has 16 bits of it.
     pub identification: u32,
-    /// Whether the packet may be fragmented, or is a fragment.
+    /// The fragmentation state.
     pub fragmentation: Fragmentation,
-    /// IPv4 options, padded with zeros to a multiple of 4 bytes.
+    /// The IPv4 options, padded with zeros to a multiple of 4 bytes.
     pub ip_options: Vec<u8>,
-    /// IPv6 flow label, below 2^20.
+    /// The IPv6 flow label, below 2^20.
     pub flow_label: u32,
-    /// IPv6 extension headers, in their order; a fragment's header follows them.
+    /// The IPv6 extension headers, in their order; a fragment header follows them.
     pub extensions: Vec<Extension>,
     /// The sequence number.
     pub seq: u32,
-    /// The acknowledgement number, written whatever the flags are.
+    /// The acknowledgement number, written for any flags.
     pub ack: u32,
     /// The control bits.
     pub flags: Flags,
@@ -89,7 +89,7 @@ pub struct TcpSpec {
     pub window: u16,
     /// The urgent pointer.
     pub urgent: u16,
-    /// TCP options, padded with zeros (end of the list) to a multiple of 4 bytes.
+    /// The TCP options, padded with zeros (end of the list) to a multiple of 4 bytes.
     pub options: Vec<TcpOption>,
 }
 
@@ -116,23 +116,23 @@ impl TcpSpec {
     }
 }
 
-/// Why a packet cannot be written.
+/// The reason why a packet cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpecError {
-    /// One address is IPv4 and the other IPv6.
+    /// The addresses belong to different versions of IP.
     MixedVersions,
-    /// IPv4 options for an IPv6 packet, or extension headers for IPv4.
+    /// The packet has IPv4 options under IPv6, or extension headers under IPv4.
     OtherVersion {
-        /// The field that has no place in the packet.
+        /// The field that this version of IP does not have.
         field: &'static str,
     },
-    /// A part is longer than its length field can say.
+    /// A part is longer than its length field can express.
     TooLong {
         /// The part.
         part: &'static str,
         /// Its length in bytes.
         length: usize,
-        /// The longest that there can be.
+        /// The greatest possible length, in bytes.
         most: usize,
     },
 }
@@ -149,11 +149,11 @@ impl fmt::Display for SpecError {
 
 impl std::error::Error for SpecError {}
 
-/// Writes a packet with its checksums over what was in the buffer, which keeps its memory.
+/// Writes a packet with its checksums into the buffer. Earlier contents are lost; the buffer keeps its allocation.
 ///
 /// # Errors
 ///
-/// [`SpecError`], with an empty buffer.
+/// [`SpecError`]; the buffer is then empty.
 pub fn build_tcp(spec: &TcpSpec, payload: &[u8], buffer: &mut Vec<u8>) -> Result<(), SpecError> {
     buffer.clear();
     let built = write_packet(spec, payload, buffer);
@@ -308,7 +308,7 @@ fn fitting(part: &'static str, length: usize, most: usize) -> Result<u16, SpecEr
     fitting_len(part, length, most).map(|length| length as u16)
 }
 
-/// Of a number that was checked to be below 256.
+/// Converts a number that was checked to be below 256.
 const fn low_byte(number: usize) -> u8 {
     number as u8
 }

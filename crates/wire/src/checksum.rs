@@ -2,15 +2,16 @@
 
 use std::net::IpAddr;
 
-/// A sum of 16-bit words that has not been folded: 2^32 words of any value fit.
+/// A sum of 16-bit words before folding; it has room for 2^32 words of any value.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sum(u64);
 
 impl Sum {
-    /// Adds bytes as big-endian words; an odd byte at the end is the high one of its word (RFC 1071, section 1). What was
+    /// Adds bytes as big-endian words. An odd last byte is the high byte of its word (RFC 1071, section 1). The bytes
     /// added before must be a whole number of words.
     pub(crate) fn add(self, bytes: &[u8]) -> Self {
-        // The sum of words is the sum of pairs of words modulo 2^16 - 1, as 2^16 is 1 there (RFC 1071, section 2 (C)).
+        // The sum of pairs of words is congruent modulo 2^16 - 1, because 2^16 is congruent to 1 (RFC 1071, section 2
+        // (C)).
         let mut sum = self.0;
         let (quads, rest) = bytes.as_chunks::<4>();
         for quad in quads {
@@ -28,19 +29,19 @@ impl Sum {
         Self(self.0 + word as u64)
     }
 
-    /// The pseudo-header of RFC 9293, section 3.1 and RFC 8200, section 8.1: what differs between the two are only words
-    /// that are zero.
+    /// The pseudo-header of RFC 9293, section 3.1 and RFC 8200, section 8.1. The two layouts differ only in words that
+    /// are zero.
     pub(crate) fn pseudo_header(source: IpAddr, destination: IpAddr, protocol: u8, length: usize) -> Self {
         let of = |sum: Self, address| match address {
             IpAddr::V4(address) => sum.add(&address.octets()),
             IpAddr::V6(address) => sum.add(&address.octets()),
         };
         let Self(sum) = of(of(Self::default(), source), destination);
-        // No slice is longer than 2^63 B, no packet longer than 2^17 B.
+        // A slice has at most 2^63 B, a packet at most 2^17 B.
         Self(sum + u64::from(protocol) + (length as u64 & 0xffff_ffff))
     }
 
-    /// The ones' complement sum in 16 bits; zero only if all words are.
+    /// The ones' complement sum in 16 bits; zero only if all words are zero.
     pub(crate) const fn folded(self) -> u16 {
         let mut sum = self.0;
         while sum > 0xffff {
@@ -50,32 +51,32 @@ impl Sum {
     }
 }
 
-/// The ones' complement sum of the bytes as 16-bit words (RFC 1071, section 1); an odd byte is followed by a zero. The sum over
-/// bytes that hold their own right checksum is 0xffff.
+/// The ones' complement sum of the bytes as 16-bit words (RFC 1071, section 1). A zero follows an odd last byte. The
+/// sum over bytes that contain their own correct checksum is 0xffff.
 #[must_use]
 pub fn ones_complement_sum(bytes: &[u8]) -> u16 {
     Sum::default().add(bytes).folded()
 }
 
-/// What the checksum field holds for bytes whose checksum field is zero (RFC 1071, section 1).
+/// The checksum of bytes whose checksum field is zero (RFC 1071, section 1).
 #[must_use]
 pub fn internet_checksum(bytes: &[u8]) -> u16 {
     !ones_complement_sum(bytes)
 }
 
-/// The TCP checksum of a segment whose checksum field is zero, with the pseudo-header of RFC 9293, section 3.1 (IPv4) or of
-/// RFC 8200, section 8.1 (IPv6). For UDP a result of zero is sent as 0xffff, which is left to the caller.
+/// The TCP checksum of a segment whose checksum field is zero. It includes the pseudo-header of RFC 9293, section 3.1
+/// (IPv4) or RFC 8200, section 8.1 (IPv6). UDP sends a result of zero as 0xffff; that is left to the caller.
 #[must_use]
 pub fn transport_checksum(source: IpAddr, destination: IpAddr, protocol: u8, segment: &[u8]) -> u16 {
     !Sum::pseudo_header(source, destination, protocol, segment.len()).add(segment).folded()
 }
 
-/// The checksum after one word of what it covers has changed: HC' = ~(~HC + ~m + m') (RFC 1624, equation 3). One that was wrong
+/// The checksum after a change of one covered word: HC' = ~(~HC + ~m + m') (RFC 1624, equation 3). A wrong checksum
 /// stays wrong by the same amount.
 #[must_use]
 pub const fn updated_checksum(checksum: u16, old: u16, new: u16) -> u16 {
     if old == new {
-        // Equation 3 would change 0xffff into the 0x0000 that means the same.
+        // Equation 3 would change 0xffff into 0x0000, which means the same.
         return checksum;
     }
     !Sum(0).add_word(!checksum).add_word(!old).add_word(new).folded()
@@ -118,7 +119,7 @@ mod tests {
 
     #[test]
     fn every_window_gives_what_the_whole_sum_gives() {
-        // Words whose sum comes by every value as the window goes through all of its own, 0x0000 and 0xffff among them.
+        // The sum takes every value, including 0x0000 and 0xffff, while the window takes all of its values.
         for rest in [0x0001u16, 0x8000, 0xfffe, 0xffff] {
             let full = |window: u16| !Sum(0).add_word(rest).add_word(window).folded();
             for window in 0..=u16::MAX {

@@ -1,8 +1,8 @@
-//! Who talks to whom.
+//! Connections and their endpoints.
 
 use std::net::IpAddr;
 
-/// One end of a connection.
+/// An endpoint of a connection: an address and a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Endpoint {
     /// The host's address.
@@ -12,7 +12,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// An end of a connection.
+    /// Creates an endpoint.
     #[must_use]
     pub const fn new(address: IpAddr, port: u16) -> Self {
         Self { address, port }
@@ -20,7 +20,7 @@ impl Endpoint {
 
     fn hash(self) -> u64 {
         let (high, low) = match self.address {
-            // A mark of its own, so that ::1.2.3.4 is another host than 1.2.3.4.
+            // The marker bit separates 1.2.3.4 from ::1.2.3.4, which is another host.
             IpAddr::V4(address) => (1 << 63, u64::from(address.to_bits())),
             IpAddr::V6(address) => ((address.to_bits() >> 64) as u64, address.to_bits() as u64),
         };
@@ -28,7 +28,7 @@ impl Endpoint {
     }
 }
 
-/// A connection as one of its packets shows it: the direction is the packet's.
+/// A connection in the direction of one of its packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Connection {
     /// The sender of the packet.
@@ -38,14 +38,14 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// The connection as packets the other way show it.
+    /// The connection in the direction of the packets in return.
     #[must_use]
     pub const fn reversed(self) -> Self {
         Self { from: self.to, to: self.from }
     }
 
-    /// A number that is the same for both directions, and on every machine. Two connections can have the same one, and who
-    /// can choose addresses and ports can make such: a table must compare the connections, too.
+    /// A hash that is the same for both directions and on every machine. Two connections can have the same key, and an
+    /// attacker who chooses addresses and ports can force this. A table must therefore compare the connections, too.
     #[must_use]
     pub fn key(self) -> u64 {
         let (a, b) = (self.from.hash(), self.to.hash());
@@ -53,7 +53,8 @@ impl Connection {
     }
 }
 
-/// Every bit of the result depends on every bit of `x`: the finaliser of SplitMix64 (Steele et al. 2014, figure 16).
+/// Mixes the bits: every bit of the result depends on every bit of `x`. The finaliser of SplitMix64 (Steele et al.
+/// 2014, figure 16).
 const fn mixed(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,34 +1,34 @@
-//! Why bytes are not a packet that can be worked with.
+//! Reasons to reject bytes as a packet.
 
 use std::fmt;
 
-/// What is wrong with a packet: the field, its value, what was expected.
+/// The error of a packet: the field, its value and the expected value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
     /// The packet ends too early.
     Truncated {
-        /// What is not all there.
+        /// The incomplete part.
         part: &'static str,
-        /// The bytes that it needs, counted from its beginning.
+        /// The bytes that the part needs, counted from its beginning.
         needed: usize,
-        /// The bytes that are there.
+        /// The bytes present.
         found: usize,
     },
-    /// A field holds a value that no packet may have.
+    /// A field has a value that no packet may have.
     Invalid {
         /// The field.
         field: &'static str,
         /// Its value.
         value: usize,
-        /// What would have been accepted.
+        /// The accepted values.
         expected: &'static str,
     },
-    /// What was asked for needs a TCP segment, and this is none.
+    /// The operation needs a TCP segment.
     NotTcp {
-        /// The protocol's number (IPv4) or the next header that was not passed (IPv6).
+        /// The protocol number (IPv4) or the first unsupported next header (IPv6).
         protocol: u8,
     },
-    /// What was asked for needs a whole packet, and this is a fragment.
+    /// The operation needs a whole packet, and this is a fragment.
     Fragment,
 }
 

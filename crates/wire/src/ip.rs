@@ -1,4 +1,4 @@
-//! IPv4 (RFC 791) and IPv6 (RFC 8200) headers: whose packet it is, and where the transport's header begins.
+//! IPv4 (RFC 791) and IPv6 (RFC 8200) headers: the addresses, and the start of the transport header.
 
 use crate::Malformed;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -9,9 +9,9 @@ const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
 const DESTINATION_OPTIONS: u8 = 60;
 
-/// IPv4's least header, which is all of it but options.
+/// The length of an IPv4 header without options.
 pub(crate) const V4_HEADER: usize = 20;
-/// IPv6's header without extension headers.
+/// The length of an IPv6 header without extension headers.
 pub(crate) const V6_HEADER: usize = 40;
 
 /// The version of the Internet Protocol.
@@ -26,7 +26,7 @@ pub enum IpVersion {
 /// The ECN field of an IP header (RFC 3168, section 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ecn {
-    /// The transport does not know ECN.
+    /// The transport does not support ECN.
     NotEct,
     /// ECN-capable, codepoint 01.
     Ect1,
@@ -37,7 +37,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// The two low bits of a traffic class.
+    /// Reads the two low bits of a traffic class.
     pub(crate) const fn of(traffic_class: u8) -> Self {
         match traffic_class & 3 {
             0 => Self::NotEct,
@@ -48,20 +48,21 @@ impl Ecn {
     }
 }
 
-/// A packet that is not a TCP segment that can be read: enough to count and forward it.
+/// A packet without a readable TCP segment: enough to count and forward it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OtherPacket {
     /// The version of IP.
     pub version: IpVersion,
-    /// The protocol's number; under IPv6 the first next header that was not passed, and in a fragment that of its content.
+    /// The protocol number. Under IPv6 this is the first unsupported next header; in a fragment, the protocol of its
+    /// content.
     pub protocol: u8,
     /// The sender.
     pub source: IpAddr,
-    /// The receiver, or the next stop of a packet with a route.
+    /// The receiver; for a source-routed packet, the next stop.
     pub destination: IpAddr,
     /// The ECN field.
     pub ecn: Ecn,
-    /// The packet's bytes, IP header included.
+    /// The packet's length in bytes, IP header included.
     pub length: u32,
 }
 
@@ -103,28 +104,29 @@ impl Header<'_> {
     }
 }
 
-/// The address at `at` of an IPv6 header; both places are inside it.
+/// Reads the address at offset `at` of an IPv6 header; both offsets in use lie inside the header.
 fn address(header: &[u8; V6_HEADER], at: usize) -> IpAddr {
     let octets = header.get(at..).and_then(<[u8]>::first_chunk::<16>).copied().unwrap_or_default();
     Ipv6Addr::from(octets).into()
 }
 
-/// What stands behind the IP headers.
+/// The content after the IP headers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Content<'a> {
     /// A whole packet of the transport.
     Whole(&'a [u8]),
-    /// A piece of one: even the first may hold only a part of the header.
+    /// A fragment; even the first fragment may contain only a part of the transport header.
     Fragment,
-    /// Something that cannot be read from here: its addresses or its length are not those of the header.
+    /// Unreadable content: its addresses or its length differ from those in the header.
     Opaque,
 }
 
-/// A packet with its IP headers read.
+/// A packet with parsed IP headers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Located<'a> {
     pub(crate) header: Header<'a>,
-    /// All IP headers, with options and extension headers; of a packet that is no whole one those that were passed.
+    /// The length of all IP headers, with options and extension headers. For a packet that is not whole: of the headers
+    /// read so far.
     pub(crate) headers_len: usize,
     pub(crate) protocol: u8,
     pub(crate) content: Content<'a>,
@@ -132,7 +134,7 @@ pub(crate) struct Located<'a> {
 }
 
 impl Located<'_> {
-    /// The packet without its content.
+    /// Describes the packet without its content.
     pub(crate) fn other(&self) -> OtherPacket {
         OtherPacket {
             version: self.header.version(),
@@ -180,7 +182,7 @@ fn locate_v6(bytes: &[u8]) -> Result<Located<'_>, Malformed> {
     let payload = usize::from(u16::from_be_bytes([header[4], header[5]]));
     let mut protocol = header[6];
     if payload == 0 && protocol == HOP_BY_HOP {
-        // A jumbogram: its length stands in an option (RFC 2675, section 3).
+        // A jumbogram: an option contains its length (RFC 2675, section 3).
         let (headers_len, length) = (V6_HEADER, bytes.len());
         return Ok(Located { header: Header::V6(header), headers_len, protocol, content: Content::Opaque, length });
     }
@@ -189,7 +191,7 @@ fn locate_v6(bytes: &[u8]) -> Result<Located<'_>, Malformed> {
     let mut rest = packet.get(V6_HEADER..).unwrap_or_default();
     let content = loop {
         match protocol {
-            // Only directly behind the IPv6 header (RFC 8200, section 4.1).
+            // Allowed only directly after the IPv6 header (RFC 8200, section 4.1).
             HOP_BY_HOP if rest.len() == payload => {}
             ROUTING | FRAGMENT | DESTINATION_OPTIONS => {}
             _ => break Content::Whole(rest),
@@ -199,13 +201,13 @@ fn locate_v6(bytes: &[u8]) -> Result<Located<'_>, Malformed> {
             FRAGMENT => {
                 let offset_and_more = u16::from_be_bytes([b2, b3]) & 0xfff9;
                 protocol = next;
-                // A fragment that is all of the packet is as good as none (RFC 6946, section 4).
+                // A fragment that contains the whole packet counts as unfragmented (RFC 6946, section 4).
                 if offset_and_more != 0 {
                     break Content::Fragment;
                 }
                 rest = rest.get(8..).unwrap_or_default();
             }
-            // The pseudo-header's destination is the last stop, which is not in the IPv6 header yet (RFC 8200, section 8.1).
+            // The pseudo-header contains the last stop, which is not in the IPv6 header yet (RFC 8200, section 8.1).
             ROUTING if b3 != 0 => break Content::Opaque,
             _ => {
                 let len = 8 * (usize::from(units) + 1);

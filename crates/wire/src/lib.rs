@@ -1,17 +1,18 @@
 //! IPv4, IPv6 and TCP headers as views over bytes, and the few changes that mechanisms make to them.
 //!
-//! Bytes begin at the IP header, as TUN devices and NFQUEUE give them. [`parse`] says what a packet is; [`set_window`] and
-//! [`mark_congestion`] change one in place with its checksums (RFC 1624); [`AckTemplate`] writes acknowledgements that nobody
-//! has sent yet; [`build_tcp`] writes whole packets, right or odd, for tests and generators.
+//! Packets begin at the IP header, as TUN devices and NFQUEUE deliver them. [`parse`] classifies a packet.
+//! [`set_window`] and [`mark_congestion`] change a packet in place and update its checksums (RFC 1624). [`AckTemplate`]
+//! writes acknowledgements on behalf of a host. [`build_tcp`] writes whole packets, correct or malformed, for tests and
+//! generators.
 //!
-//! Nothing here does I/O, and no input makes it panic. Nothing is allocated but by [`build_tcp`]. Checksums are not verified
-//! unless asked for ([`verify_checksums`]): a router does not, and a packet that was broken must stay so.
+//! The crate does no I/O, and no input makes it panic. Only [`build_tcp`] allocates memory. Checksums are verified only
+//! on request ([`verify_checksums`]): a router does not verify them, and a damaged packet must remain recognisable.
 //!
-//! # Checksums that are not there yet
+//! # Checksums that are still incomplete
 //!
-//! A kernel that leaves checksums to the device (`CHECKSUM_PARTIAL`) keeps only the pseudo-header's sum in the TCP field until
-//! the packet leaves. Such bytes must not be given to [`set_window`]; TUN without `TUN_F_CSUM` and NFQUEUE without
-//! `NFQA_CFG_F_GSO` complete them before they hand a packet over.
+//! With checksum offloading (`CHECKSUM_PARTIAL`), a kernel stores only the pseudo-header's sum in the TCP field until
+//! the packet leaves. Do not pass such bytes to [`set_window`]. TUN without `TUN_F_CSUM` and NFQUEUE without
+//! `NFQA_CFG_F_GSO` complete checksums before they deliver a packet.
 
 mod ack;
 mod build;

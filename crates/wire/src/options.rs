@@ -8,23 +8,23 @@ const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 
-/// The largest shift of a window; larger ones mean this one (RFC 7323, section 2.3).
+/// The largest window shift; greater values count as this value (RFC 7323, section 2.3).
 pub(crate) const MAX_SHIFT: u8 = 14;
 
-/// The options of a segment that a mechanism can want. The last of a repeated one counts; unknown ones are passed over.
+/// The options of a segment that mechanisms need. The last of a repeated option counts; unknown options are skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The largest segment that the sender of this one takes (RFC 9293, section 3.7.1); of meaning in a SYN.
+    /// The largest segment that the sender of this segment accepts (RFC 9293, section 3.7.1); valid in a SYN.
     pub mss: Option<u16>,
-    /// The shift of the sender's windows, at most 14 (RFC 7323, section 2.3); of meaning in a SYN.
+    /// The shift of the sender's windows, at most 14 (RFC 7323, section 2.3); valid in a SYN.
     pub window_scale: Option<u8>,
-    /// Whether selective acknowledgements may be sent (RFC 2018, section 2); of meaning in a SYN.
+    /// Whether selective acknowledgements may be sent (RFC 2018, section 2); valid in a SYN.
     pub sack_permitted: bool,
     /// TSval and TSecr (RFC 7323, section 3.2).
     pub timestamps: Option<(u32, u32)>,
-    /// Blocks that have arrived: their first number and the one behind their last (RFC 2018, section 3).
+    /// The received blocks: the first sequence number and the number after the last (RFC 2018, section 3).
     pub sack: [Option<(u32, u32)>; 4],
-    /// Whether the list could not be read to its end: what stands before the place is here, what follows is not.
+    /// Whether the list is malformed; the options before the error are valid, the options after it are missing.
     pub malformed: bool,
 }
 
@@ -33,7 +33,7 @@ impl Options {
     #[inline]
     pub(crate) fn read(bytes: &[u8]) -> Self {
         let mut options = Self::default();
-        // What nearly every segment of an established connection carries (RFC 7323, appendix A).
+        // Fast path: the options of nearly every segment of an established connection (RFC 7323, appendix A).
         if let &[NO_OPERATION, NO_OPERATION, TIMESTAMPS, 10, a, b, c, d, e, f, g, h] = bytes {
             options.timestamps = Some((u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h])));
         } else if !bytes.is_empty() {
@@ -54,7 +54,7 @@ impl Options {
                 Ok((SACK, data)) if !data.is_empty() && data.len().is_multiple_of(8) => {
                     let (blocks, _) = data.as_chunks::<8>();
                     self.sack = [None; 4];
-                    // 40 bytes of options hold no fifth block.
+                    // 40 bytes of options have no room for a fifth block.
                     for (block, &[a, b, c, d, e, f, g, h]) in self.sack.iter_mut().zip(blocks) {
                         *block = Some((u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h])));
                     }
@@ -69,10 +69,10 @@ impl Options {
     }
 }
 
-/// Bytes where an option should be, but its length is missing, below two or beyond the end.
+/// A malformed option: its length is missing, below two or beyond the end.
 pub(crate) struct NoOption;
 
-/// The kinds of a list of options with their data, without padding.
+/// Iterates over the options of a list: kinds with their data, without padding.
 pub(crate) struct RawOptions<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Iterator for RawOptions<'a> {
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn options_of_a_syn() {
-        // As Linux sends them: MSS 1460, SACK permitted, timestamps 1 and 0, a NOP, shift 7.
+        // The options of a Linux SYN: MSS 1460, SACK permitted, timestamps 1 and 0, a NOP, shift 7.
         let bytes = [2, 4, 0x05, 0xb4, 4, 2, 8, 10, 0, 0, 0, 1, 0, 0, 0, 0, 1, 3, 3, 7];
         let expected = Options {
             mss: Some(1460),
@@ -147,7 +147,8 @@ mod tests {
 
     #[test]
     fn reading_stops_at_what_is_no_option() {
-        // No length; lengths of 0 and 1; one beyond the end; known kinds of a wrong length. A shift of 7 would follow.
+        // No length; lengths of 0 and 1; a length beyond the end; known kinds of a wrong length. A shift of 7 would
+        // follow.
         let broken: [&[u8]; 11] = [
             &[9],
             &[9, 0, 3, 3, 7],

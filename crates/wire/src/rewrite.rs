@@ -1,4 +1,4 @@
-//! What mechanisms change in a packet, in place, and what its checksums say.
+//! Changes that mechanisms make to a packet in place, and the verification of checksums.
 
 use crate::checksum::{Sum, updated_checksum};
 use crate::ip::{Content, Ecn, Header, Located, TCP, V4_HEADER, locate};
@@ -6,13 +6,13 @@ use crate::options::MAX_SHIFT;
 use crate::tcp::{TCP_HEADER, split};
 use crate::{Malformed, ones_complement_sum};
 
-/// Writes the window of a TCP segment. The checksum is updated by the difference (RFC 1624, equation 3): one that was wrong stays
-/// wrong by the same amount, so that the receiver still sees that the packet was damaged.
+/// Writes the window of a TCP segment and updates the checksum by the difference (RFC 1624, equation 3). A wrong
+/// checksum stays wrong by the same amount, so the receiver still detects the damaged packet.
 ///
 /// # Errors
 ///
-/// Those of [`parse`](crate::parse), and [`Malformed::NotTcp`] or [`Malformed::Fragment`] for what is no whole segment. The bytes
-/// are then unchanged.
+/// The errors of [`parse`](crate::parse). [`Malformed::NotTcp`] or [`Malformed::Fragment`] if the packet is not a whole
+/// segment. The bytes are then unchanged.
 pub fn set_window(bytes: &mut [u8], field: u16) -> Result<(), Malformed> {
     let (_, at) = locate_tcp(bytes)?;
     // `locate_tcp` has found the header there.
@@ -25,13 +25,14 @@ pub fn set_window(bytes: &mut [u8], field: u16) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// Marks any IP packet with congestion experienced, if its transport knows ECN (RFC 3168, section 5): whether it carries the mark
-/// now. `false` leaves the packet as it was; a router that would mark it then drops it. The checksum of an IPv4 header is updated
-/// by the difference.
+/// Marks an IP packet with "congestion experienced" if its transport supports ECN (RFC 3168, section 5).
+///
+/// Returns `true` if the packet carries the mark afterwards. `false` leaves the packet unchanged; a router then drops
+/// the packet instead of marking it. The checksum of an IPv4 header is updated by the difference.
 ///
 /// # Errors
 ///
-/// What is wrong with the IP headers, as [`parse`](crate::parse) has it. The bytes are then unchanged.
+/// The errors of [`parse`](crate::parse) about the IP headers. The bytes are then unchanged.
 pub fn mark_congestion(bytes: &mut [u8]) -> Result<bool, Malformed> {
     let located = locate(bytes)?;
     if Ecn::of(located.header.traffic_class()) == Ecn::NotEct {
@@ -47,7 +48,7 @@ pub fn mark_congestion(bytes: &mut [u8]) -> Result<bool, Malformed> {
             [*c0, *c1] = updated_checksum(u16::from_be_bytes([*c0, *c1]), old, new).to_be_bytes();
         }
         Header::V6(_) => {
-            // The class lies across the first two bytes, and no checksum covers it (RFC 8200, section 3).
+            // The traffic class spans the first two bytes, and no checksum covers it (RFC 8200, section 3).
             if let [_, class, ..] = bytes {
                 *class |= 0x30;
             }
@@ -56,20 +57,21 @@ pub fn mark_congestion(bytes: &mut [u8]) -> Result<bool, Malformed> {
     Ok(true)
 }
 
-/// Which checksums of a segment are right.
+/// The correctness of a segment's checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checksums {
-    /// The IPv4 header's; IPv6 has none, and this is true.
+    /// Whether the IPv4 header's checksum is correct; true under IPv6, which has none.
     pub ip: bool,
-    /// The segment's.
+    /// Whether the segment's checksum is correct.
     pub tcp: bool,
 }
 
-/// Computes a segment's checksums from all bytes (RFC 791, section 3.1; RFC 9293, section 3.1; RFC 8200, section 8.1).
+/// Verifies a segment's checksums over all bytes (RFC 791, section 3.1; RFC 9293, section 3.1; RFC 8200, section 8.1).
 ///
 /// # Errors
 ///
-/// Those of [`parse`](crate::parse), and [`Malformed::NotTcp`] or [`Malformed::Fragment`] for what is no whole segment.
+/// The errors of [`parse`](crate::parse). [`Malformed::NotTcp`] or [`Malformed::Fragment`] if the packet is not a whole
+/// segment.
 pub fn verify_checksums(bytes: &[u8]) -> Result<Checksums, Malformed> {
     let (located, at) = locate_tcp(bytes)?;
     let ip = match located.header {
@@ -82,8 +84,8 @@ pub fn verify_checksums(bytes: &[u8]) -> Result<Checksums, Malformed> {
     Ok(Checksums { ip, tcp })
 }
 
-/// The window field that says at least `window_bytes` in units of 2^shift, not more than `field`: rounded up, so that a floor of one
-/// MTU holds. Shifts above 14 mean 14 (RFC 7323, section 2.3).
+/// Converts a window in bytes to a window field in units of 2^shift bytes, limited to `field`. The result is rounded
+/// up, so a lower limit of one MTU holds. Shifts above 14 count as 14 (RFC 7323, section 2.3).
 #[must_use]
 pub const fn window_field(window_bytes: u64, shift: u8, field: u16) -> u16 {
     let shift = if shift > MAX_SHIFT { MAX_SHIFT } else { shift };
@@ -92,7 +94,7 @@ pub const fn window_field(window_bytes: u64, shift: u8, field: u16) -> u16 {
     if units < field as u64 { units as u16 } else { field }
 }
 
-/// The headers of a whole segment, and where it begins.
+/// The headers of a whole segment, and the offset of the TCP header.
 fn locate_tcp(bytes: &[u8]) -> Result<(Located<'_>, usize), Malformed> {
     let located = locate(bytes)?;
     match located.content {
@@ -115,13 +117,13 @@ mod tests {
         // 1500 / 128 = 11.7: 12 units are 1536 B.
         assert_eq!(window_field(1500, 7, 500), 12);
         assert_eq!(window_field(1500, 7, 11), 11);
-        // Nothing to round: 1536 B are 12 units, and 1537 B 13.
+        // Exact values: 1536 B are 12 units, 1537 B are 13.
         assert_eq!((window_field(1536, 7, 500), window_field(1537, 7, 500)), (12, 13));
         assert_eq!(window_field(1 << 30, 7, 500), 500);
-        // The ends of every range.
+        // The limits of every range.
         assert_eq!((window_field(0, 7, 500), window_field(1, 14, 500), window_field(1500, 7, 0)), (0, 1, 0));
         assert_eq!((window_field(u64::MAX, 0, 65_535), window_field(u64::MAX, 255, 65_535)), (65_535, 65_535));
-        // A shift of 20 is one of 14: 1 MiB / 16 KiB = 64.
+        // A shift of 20 counts as 14: 1 MiB / 16 KiB = 64.
         assert_eq!(window_field(1 << 20, 20, 65_535), 64);
     }
 }

@@ -1,14 +1,14 @@
-//! Sequence numbers are compared modulo 2^32 (RFC 9293, section 3.4).
+//! Comparison of sequence numbers modulo 2^32 (RFC 9293, section 3.4).
 
-/// Whether `a` comes before `b`. Right while the two are less than 2^31 apart, which windows of at most 2^30 bytes grant
-/// (RFC 7323, section 2.3); of two that are exactly 2^31 apart neither is before the other.
+/// Whether `a` precedes `b`. The result is correct while the two are less than 2^31 apart, which windows of at most
+/// 2^30 bytes guarantee (RFC 7323, section 2.3). Of two numbers exactly 2^31 apart, neither precedes the other.
 #[must_use]
 pub const fn seq_lt(a: u32, b: u32) -> bool {
     let ahead = b.wrapping_sub(a);
     ahead != 0 && ahead < 1 << 31
 }
 
-/// Whether `a` comes before `b` or is the same.
+/// True if `a` precedes or equals `b`.
 #[must_use]
 pub const fn seq_le(a: u32, b: u32) -> bool {
     a == b || seq_lt(a, b)

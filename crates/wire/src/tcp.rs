@@ -4,29 +4,29 @@ use crate::ip::{Content, Header, Located, TCP, locate, truncated};
 use crate::{Connection, Ecn, Endpoint, IpVersion, Malformed, Options, OtherPacket};
 use std::net::IpAddr;
 
-/// TCP's header without options.
+/// The length of a TCP header without options.
 pub(crate) const TCP_HEADER: usize = 20;
 
-/// What a packet is.
+/// The kind of a packet, with its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packet<'a> {
     /// A whole TCP segment.
     Tcp(TcpPacket<'a>),
-    /// Anything else: other protocols, encrypted or authenticated content, packets with a route still to go, jumbograms.
+    /// Any other packet: other protocols, encrypted or authenticated content, unfinished source routes, jumbograms.
     Other(OtherPacket),
-    /// The first or a later piece of a packet: a TCP header in it is not trusted.
+    /// A fragment; a TCP header in it is not trusted.
     Fragment(OtherPacket),
 }
 
-/// Reads a packet from its IP header on. Bytes behind the length that the header states are ignored. No checksum is verified.
+/// Parses a packet from its IP header on. Bytes after the length in the header are ignored. Checksums are not verified.
 ///
-/// IPv4 options are passed over; so are IPv6 hop-by-hop options, destination options, routes at their end and fragment headers of
-/// whole packets. An IPv4 source route is not looked at: such a packet shows its next stop as the receiver.
+/// The parser skips IPv4 options, IPv6 hop-by-hop options, destination options, finished routes and the fragment
+/// headers of whole packets. It does not read an IPv4 source route: the receiver of such a packet is its next stop.
 ///
 /// # Errors
 ///
-/// What is wrong with the packet: a header or the packet is longer than what is there, a length is too small for its header, or
-/// the version is neither 4 nor 6. Odd TCP options are not an error: see [`Options::malformed`].
+/// [`Malformed`] if the bytes are shorter than a header or the packet, or a length is too small for its header. Also if
+/// the version is neither 4 nor 6. Malformed TCP options are not an error: see [`Options::malformed`].
 #[inline]
 pub fn parse(bytes: &[u8]) -> Result<Packet<'_>, Malformed> {
     let located = locate(bytes)?;
@@ -44,9 +44,9 @@ pub struct Flags {
     pub cwr: bool,
     /// Echo of a congestion mark (RFC 3168, section 6.1).
     pub ece: bool,
-    /// The urgent pointer is of meaning.
+    /// The urgent pointer is valid.
     pub urg: bool,
-    /// The acknowledgement number is of meaning.
+    /// The acknowledgement number is valid.
     pub ack: bool,
     /// Push.
     pub psh: bool,
@@ -54,12 +54,12 @@ pub struct Flags {
     pub rst: bool,
     /// Synchronise: the first segment of a side.
     pub syn: bool,
-    /// No more data from the sender.
+    /// The sender has no more data.
     pub fin: bool,
 }
 
 impl Flags {
-    /// From the header's 14th byte.
+    /// Reads the header's 14th byte.
     #[must_use]
     pub const fn from_byte(byte: u8) -> Self {
         Self {
@@ -135,13 +135,13 @@ impl<'a> TcpPacket<'a> {
         self.ip.destination()
     }
 
-    /// The number of the first byte, or of the SYN.
+    /// The sequence number of the first byte, or of the SYN.
     #[must_use]
     pub const fn seq(&self) -> u32 {
         self.u32_at::<4>()
     }
 
-    /// The number that the sender expects next; `None` without the ACK bit.
+    /// The next sequence number that the sender expects; `None` without the ACK bit.
     #[must_use]
     pub const fn ack(&self) -> Option<u32> {
         if self.header[13] & 0x10 == 0 { None } else { Some(self.u32_at::<8>()) }
@@ -153,13 +153,13 @@ impl<'a> TcpPacket<'a> {
         Flags::from_byte(self.header[13])
     }
 
-    /// The window as the header has it: in bytes in a SYN, else in units of 2^shift bytes (RFC 7323, section 2.2).
+    /// The window field of the header: in bytes in a SYN, else in units of 2^shift bytes (RFC 7323, section 2.2).
     #[must_use]
     pub const fn window_field(&self) -> u16 {
         self.u16_at::<14>()
     }
 
-    /// The TCP checksum as the header has it, right or wrong.
+    /// The TCP checksum in the header, correct or wrong.
     #[must_use]
     pub const fn checksum(&self) -> u16 {
         self.u16_at::<16>()
@@ -171,7 +171,7 @@ impl<'a> TcpPacket<'a> {
         &self.options
     }
 
-    /// The options as bytes, with their padding.
+    /// The raw bytes of the options, with their padding.
     #[must_use]
     pub const fn option_bytes(&self) -> &'a [u8] {
         self.option_bytes
@@ -183,27 +183,28 @@ impl<'a> TcpPacket<'a> {
         self.payload
     }
 
-    /// The bytes of data.
+    /// The length of the data in bytes.
     #[must_use]
     pub const fn payload_len(&self) -> u32 {
         // No packet is longer than 65,575 B.
         self.payload.len() as u32
     }
 
-    /// The sequence numbers that the segment takes: its data, and one each for SYN and FIN (RFC 9293, section 3.4, SEG.LEN).
+    /// The sequence numbers that the segment uses: its data, and one each for SYN and FIN (RFC 9293, section 3.4,
+    /// SEG.LEN).
     #[must_use]
     pub const fn sequence_len(&self) -> u32 {
         let Flags { syn, fin, .. } = self.flags();
         self.payload_len() + syn as u32 + fin as u32
     }
 
-    /// The packet's bytes, IP headers included.
+    /// The packet's length in bytes, IP headers included.
     #[must_use]
     pub const fn packet_len(&self) -> u32 {
         (self.ip_headers_len + TCP_HEADER + self.option_bytes.len() + self.payload.len()) as u32
     }
 
-    /// The bytes of the IP headers, with options and extension headers: the segment begins there.
+    /// The length of the IP headers in bytes, with options and extension headers; the segment begins there.
     #[must_use]
     pub const fn ip_headers_len(&self) -> usize {
         self.ip_headers_len
@@ -224,14 +225,14 @@ impl<'a> TcpPacket<'a> {
     }
 }
 
-/// A segment taken apart.
+/// The parts of a segment.
 pub(crate) struct Parts<'a> {
     header: &'a [u8; TCP_HEADER],
     option_bytes: &'a [u8],
     payload: &'a [u8],
 }
 
-/// Takes a segment apart.
+/// Splits a segment into its parts.
 #[inline]
 pub(crate) fn split(segment: &[u8]) -> Result<Parts<'_>, Malformed> {
     let (header, rest) = segment.split_first_chunk().ok_or_else(|| truncated("TCP header", TCP_HEADER, segment))?;
@@ -258,7 +259,7 @@ mod tests {
         assert_eq!(Flags { syn: true, ack: true, ..Flags::default() }.to_byte(), 0x12);
     }
 
-    /// 10.0.0.1:5000 to 10.0.0.2:80, a FIN with two bytes, ECT(0), written by hand.
+    /// A FIN with two bytes from 10.0.0.1:5000 to 10.0.0.2:80 with ECT(0), written by hand.
     #[rustfmt::skip]
     const SEGMENT: [u8; 42] = [
         0x45, 0x02, 0, 42, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,

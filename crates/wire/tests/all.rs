@@ -1,4 +1,5 @@
-//! Packets from outside. One program holds every test of this folder: each of its own would be linked with everything again.
+//! Tests of whole packets. A single program holds every test of this folder, because each further program would be
+//! linked with everything again.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 mod headers;

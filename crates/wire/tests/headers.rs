@@ -1,4 +1,4 @@
-//! Packets one by one: what is passed over, what is left alone, what is refused.
+//! Single packets with chosen headers: skipped, ignored and rejected ones.
 
 use netlull_wire::{
     AckTemplate, Checksums, Connection, Ecn, Endpoint, Extension, Flags, Fragmentation, IpVersion, Malformed, Packet,
@@ -39,7 +39,7 @@ fn extension(protocol: u8, body: &[u8]) -> Extension {
 fn options_and_extension_headers_are_passed_over() {
     // A router alert (RFC 2113), 4 bytes.
     let alert = TcpSpec { ip_options: vec![148, 4, 0, 0], ..v4() };
-    // Hop-by-hop options of 8 bytes, a route of 24 bytes that is at its end, destination options of 16 bytes.
+    // Hop-by-hop options of 8 bytes, a finished route of 24 bytes, destination options of 16 bytes.
     let extensions = vec![
         extension(0, &[1, 4]),
         extension(43, &[0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]),
@@ -98,7 +98,7 @@ fn fragments_are_never_segments() {
             assert_eq!(set_window(&mut bytes, 1), Err(Malformed::Fragment));
         }
     }
-    // One piece that is all (RFC 6946).
+    // A single fragment that contains the whole packet (RFC 6946).
     let fragmentation = Fragmentation::Piece { offset: 0, more: false };
     assert_eq!(tcp(&built(&TcpSpec { fragmentation, ..v6() }, b"all")).payload(), b"all");
 }
@@ -114,7 +114,7 @@ fn a_jumbogram_is_left_alone() {
 
 #[test]
 fn a_chain_of_extension_headers_ends_with_the_packet() {
-    // 8,000 empty destination options, and no room for TCP behind them.
+    // 8,000 empty destination options, and no room for TCP after them.
     let mut bytes = built(&TcpSpec { extensions: vec![extension(60, &[]); 8000], ..v6() }, b"");
     assert_eq!(tcp(&bytes).ip_headers_len(), 64_040);
     let length = (bytes.len() - 40 - 20) as u16;
@@ -128,7 +128,7 @@ fn a_window_changes_with_its_checksum_and_damage_stays() {
         let mut bytes = built(&TcpSpec { window: 502, ..spec }, b"payload");
         set_window(&mut bytes, 17).expect("a segment");
         assert_eq!((tcp(&bytes).window_field(), verify_checksums(&bytes)), (17, Ok(RIGHT)));
-        // A bit of the data is turned on its way: the receiver must see it, whatever the window.
+        // A bit of the data is flipped on the way: the receiver must detect it for any window.
         let last = bytes.len() - 1;
         bytes[last] ^= 0x10;
         for window in [0, 1, 502, 0xfffe, 0xffff] {
@@ -185,7 +185,7 @@ fn an_acknowledgement_is_like_those_of_its_host() {
             ..spec
         };
         assert_eq!(buffer[..length], built(&expected, b""));
-        // Without new ones, the timestamps are those of the model.
+        // Without new timestamps, the packet repeats those of the model.
         assert_eq!(template.build(1000, 2000, 500, None, &mut buffer), length);
         assert_eq!(tcp(&buffer[..length]).options().timestamps, Some((100, 90)));
     }
@@ -220,7 +220,7 @@ fn what_cannot_be_imitated_gives_no_template() {
     for (what, spec) in refused {
         assert!(AckTemplate::from_packet(&tcp(&built(&spec, b""))).is_none(), "{what}");
     }
-    // A FIN is of an established connection, and an unknown option is the host's own affair.
+    // A FIN belongs to an established connection, and an unknown option is the host's own affair.
     for spec in [flags(0x11), other(200)] {
         assert!(AckTemplate::from_packet(&tcp(&built(&spec, b""))).is_some());
     }
@@ -242,6 +242,6 @@ fn packets_that_cannot_be_written_are_refused() {
     assert_eq!(refused(&misplaced, b""), SpecError::OtherVersion { field: "ip_options" });
     assert_eq!(refused(&v4(), &[0; 65_496]), SpecError::TooLong { part: "IPv4 packet", length: 65_536, most: 65_535 });
     assert_eq!(built(&v4(), &[0; 65_495]).len(), 65_535);
-    // The length of IPv6 does not count its header.
+    // The length field of IPv6 does not count its header.
     assert_eq!(tcp(&built(&v6(), &[0; 65_515])).packet_len(), 65_575);
 }

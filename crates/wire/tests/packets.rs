@@ -1,4 +1,5 @@
-//! Random packets, right, cut, changed and made up: read as etherparse reads them, rewritten without a trace.
+//! Random packets: correct, truncated, changed and made-up ones. The parser must agree with etherparse, and rewriting
+//! must be reversible.
 
 use crate::support::{Input, Kind, fuzz_input, judge, judge_built, judge_input};
 use netlull_wire::{Packet, parse, set_window, verify_checksums};
@@ -43,8 +44,8 @@ fn inputs_reach_every_kind_of_packet() {
     assert!(seen.iter().all(|count| *count > 500), "{seen:?}");
 }
 
-/// Every window after every other of a few, on one right packet: the whole sum says that the checksum stays right, also where it
-/// is 0x0000 (RFC 1624, section 3).
+/// Writes every window over each of a few others on a correct packet. The full sum confirms that the checksum stays
+/// correct, even where it is 0x0000 (RFC 1624, section 3).
 #[test]
 fn every_window_keeps_the_checksum_right() {
     let (spec, payload) = Input(&fuzz_input(7, 3)).spec();

@@ -1,5 +1,6 @@
-//! The access point of a host under PSM or bounded slowdown, and the air between the two: the proxy of client-centered-2004 section IV-C, which runs
-//! on the client itself. No socket and no clock.
+//! The modelled access point of a host under PSM or bounded slowdown, and the air between the two.
+//!
+//! It is the proxy of client-centered-2004 section IV-C, which runs on the client itself. It uses no socket and no clock.
 //!
 //! ```text
 //!   device ──► queue ──► [proxy holds] ──► air, one packet at a time ──► [station hears] ──► host's TCP
@@ -18,7 +19,7 @@ use std::path::Path;
 /// A packet that the access point may hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Held {
-    /// Its number in the queue.
+    /// The packet's number in the queue.
     pub(super) id: u32,
     pub(super) bytes: Vec<u8>,
     pub(super) checksum: Checksum,
@@ -39,7 +40,7 @@ impl OnAir {
     }
 }
 
-/// What happens next.
+/// The kind of the next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Next {
     Station,
@@ -58,14 +59,14 @@ pub(super) struct Access {
     beacon_time: Duration,
     on_air: Option<OnAir>,
     beacon: Option<Beacon>,
-    /// What the station has told it, and from when on it knows.
+    /// Polls and announcements of the station, with the instants at which they take effect.
     told: Vec<(Instant, Sent)>,
-    /// What has become of packets.
+    /// The verdicts on packets.
     fates: VecDeque<(u32, Verdict)>,
 }
 
 impl Access {
-    /// An access point with an air of that rate to its station; recorded in `tape`, if there is one.
+    /// Creates an access point with an air of a given rate to its station. With a `tape`, its events are recorded.
     ///
     /// # Errors
     /// If a value of `config` is out of range, or the file cannot be written.
@@ -82,7 +83,7 @@ impl Access {
         })
     }
 
-    /// A packet for the station has come, after all that happens before `now`.
+    /// Accepts a packet for the station, after all events before `now`.
     pub(super) fn arrives(
         &mut self,
         now: Instant,
@@ -95,7 +96,7 @@ impl Access {
         self.act(now, station);
     }
 
-    /// When something happens of itself.
+    /// The instant of the next internal event.
     pub(super) fn next_timeout(&self) -> Option<Instant> {
         self.next(None).map(|(at, _)| at)
     }
@@ -114,7 +115,8 @@ impl Access {
         .min()
     }
 
-    /// All that is due by `now` happens, each at its instant, at the station too. What the station sends by itself goes to `outputs`.
+    /// Processes all events due by `now`, each at its instant, including the station's. The station's own packets go to
+    /// `outputs`.
     pub(super) fn advance(&mut self, now: Instant, station: &mut LiveStation, outputs: &mut VecDeque<Output>) {
         self.listen(station, outputs);
         while let Some((at, next)) = self.next(station.next_timeout()).filter(|(at, _)| *at <= now) {
@@ -143,7 +145,7 @@ impl Access {
         }
     }
 
-    /// Beacons and packets go on the air.
+    /// Puts beacons and packets on the air.
     fn act(&mut self, at: Instant, station: &mut LiveStation) {
         while let Some(output) = self.proxy.poll_output() {
             match output {
@@ -171,17 +173,17 @@ impl Access {
         }
     }
 
-    /// A packet of which it is known what becomes of it, by its number in the queue.
+    /// Takes the next verdict, with the packet's number in the queue.
     pub(super) fn poll_fate(&mut self) -> Option<(u32, Verdict)> {
         self.fates.pop_front()
     }
 
-    /// How many packets were held, and how many refused.
+    /// The numbers of packets held and refused.
     pub(super) fn counts(&self) -> (u64, u64) {
         self.proxy.counts()
     }
 
-    /// Writes what its recording still holds.
+    /// Writes the rest of the recording.
     ///
     /// # Errors
     /// If it could not be written.
@@ -201,8 +203,9 @@ mod tests {
         Instant::ZERO + Duration::from_micros(micros)
     }
 
-    /// Packets of 1000 B come at 50 ms, over an air of 8 Mb/s: 1 ms each. The radio wakes at 98 ms for the beacon from 100 to 101 ms; its poll of 20 B
-    /// takes 20 us, and the answer comes 0.5 ms after that has begun: they are whole at 102.5 and 103.5 ms.
+    /// Packets of 1000 B arrive at 50 ms over an air of 8 Mb/s: 1 ms each. The radio wakes at 98 ms for the beacon from
+    /// 100 to 101 ms. Its poll of 20 B takes 20 us, and the answer starts 0.5 ms after the start of the poll. The
+    /// packets are complete at 102.5 and 103.5 ms.
     #[test]
     fn packets_wait_for_the_beacon_and_come_one_by_one() {
         let air = BitRate::from_mbps(8);
@@ -218,7 +221,7 @@ mod tests {
         assert_eq!((access.proxy.held(), station.is_asleep()), (2, true));
         access.advance(at(102_499), &mut station, &mut outputs);
         assert_eq!(access.poll_fate(), None);
-        // However late it looks, all has happened in its time.
+        // A late call processes each event at its own instant.
         access.advance(at(150_000), &mut station, &mut outputs);
         let fates: Vec<_> = std::iter::from_fn(|| access.poll_fate()).collect();
         assert_eq!(fates, [(1, Verdict::Deliver), (2, Verdict::Deliver)]);
@@ -227,7 +230,7 @@ mod tests {
             (report.counts.beacons, report.counts.polls, report.counts.received_packets, report.counts.missed_packets),
             (1, 1, 2, 0)
         );
-        // Awake from 100 ms to 103.5 ms, and for what it announces at the start: 28 B, 28 us.
+        // Awake from 100 ms to 103.5 ms, and for the announcement at the start: 28 B, 28 us.
         assert!(
             (report.radio.idle_s + report.radio.receiving_s + report.radio.transmitting_s - 0.003_528).abs() < 1e-6,
             "{report:?}"

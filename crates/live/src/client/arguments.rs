@@ -1,4 +1,4 @@
-//! What `netlulld client` is told.
+//! The arguments of `netlulld client`.
 
 use crate::error::{LiveError, Result};
 use crate::station::{Asleep, StationConfig, live_shaper};
@@ -11,7 +11,7 @@ use netlull_units::{BitRate, Duration};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// The client that dozes: this host's downloads shaped into bursts, and the radio that could sleep between them modelled.
+/// The dozing client: shapes this host's downloads into bursts and models a radio that sleeps between them.
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -20,13 +20,13 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Shape what comes through a device: until a signal, for a time, or while a command runs.
+    /// Shapes the downloads through a device: until a signal, for a duration, or while a command runs.
     Run(Box<Run>),
-    /// Remove what a daemon that was killed has left.
+    /// Removes the rules that a killed daemon has left.
     Restore(Device),
-    /// Say whether a daemon runs on a device, and what it has done so far.
+    /// Shows whether a daemon runs on a device, and its report so far.
     Status(Device),
-    /// The watch over a daemon, which starts it.
+    /// The watch process of a daemon, started by the daemon.
     #[command(hide = true)]
     Watch(Device),
 }
@@ -40,13 +40,14 @@ pub(super) struct Device {
 
 /// The name of a radio that is always on.
 const ALWAYS_ON: &str = "always-on";
-/// The name of the mechanism whose parameters this daemon sets for real senders.
+/// The mechanism with different default parameters for real senders.
 const SHAPER: &str = "client-shaper";
 
-/// The machine that lets the radio sleep; `None` for a radio that is always on. (clap takes a plain `Option` for an optional argument.)
+/// The machine that lets the radio sleep; `None` for a radio that is always on. (clap reads a plain `Option` as
+/// optional.)
 type Mechanism = Option<StationMechanism>;
 
-/// Reads the name of a mechanism; its parameters are the defaults, except the shaper's.
+/// Parses the name of a mechanism; its parameters are the defaults, except the shaper's.
 fn mechanism() -> impl TypedValueParser<Value = Mechanism> {
     let kinds = StationMechanism::NAMES.iter().map(|name| name.replace('_', "-"));
     let names: Vec<String> = kinds.chain([ALWAYS_ON.to_owned()]).collect();
@@ -61,49 +62,50 @@ fn mechanism() -> impl TypedValueParser<Value = Mechanism> {
 pub(super) struct Run {
     #[command(flatten)]
     pub(super) device: Device,
-    /// The machine that lets the radio sleep. psm and bsd have an access point in this process, which buffers packets.
+    /// The mechanism that lets the radio sleep. psm and bsd use an access point in this process, which buffers packets.
     #[arg(long, value_parser = mechanism(), default_value = SHAPER)]
     pub(super) mechanism: Mechanism,
-    /// The power model of the radio; several may be given. [default: wavelan-dsss]
+    /// The power model of the radio; may be repeated. [default: wavelan-dsss]
     #[arg(long)]
     pub(super) radio: Vec<String>,
-    /// The rate of the air: the fastest at which packets come.
+    /// The rate of the air: the highest rate at which packets arrive.
     #[arg(long, default_value = "11 Mb/s")]
     pub(super) air_rate: BitRate,
-    /// How long the radio takes to wake. [default: that of the first radio]
+    /// The wake time of the radio. [default: that of the first radio]
     #[arg(long)]
     pub(super) wake: Option<Duration>,
-    /// By how much earlier than the least round trip asks for the radio wakes.
+    /// The margin by which the radio wakes earlier than the minimum round-trip time requires.
     #[arg(long, default_value = "1 ms")]
     pub(super) margin: Duration,
-    /// How long what is not shaped keeps the radio awake.
+    /// The time for which unshaped packets keep the radio awake.
     #[arg(long, default_value = "1 s")]
     pub(super) quiet: Duration,
-    /// How many packets wait for this process at most; what comes beyond that passes by.
+    /// The maximum number of packets queued for this process; further packets bypass it.
     #[arg(long, default_value_t = 8192)]
     pub(super) queue: u32,
-    /// Drop packets that come while the radio sleeps, as it would; otherwise they are counted only.
+    /// Drops packets that arrive while the radio sleeps, as a real radio would; by default they are only counted.
     #[arg(long)]
     pub(super) drop_asleep: bool,
-    /// Record what machines are told and decide: a file for each connection that is shaped, or one for the radio and one for the access point.
+    /// Records the events and actions of machines: a file for each shaped connection, or one for the radio and one for
+    /// the access point.
     #[arg(long)]
     pub(super) record: Option<PathBuf>,
-    /// Write the report to this file, as JSON.
+    /// Writes the report to this file, as JSON.
     #[arg(long)]
     pub(super) report: Option<PathBuf>,
-    /// End after so long.
+    /// Ends after this duration.
     #[arg(long = "for")]
     pub(super) lasting: Option<Duration>,
-    /// A command to run; the daemon ends with it, with its exit code.
+    /// A command to run; the daemon ends with it and returns its exit code.
     #[arg(last = true, conflicts_with = "lasting")]
     pub(super) run: Vec<String>,
 }
 
 impl Run {
-    /// The station that is asked for.
+    /// Builds the station's configuration.
     ///
     /// # Errors
-    /// A radio that is not in the catalogue; values that contradict each other are found where the station is made.
+    /// If a radio is not in the catalogue. Contradictory values are detected when the station is created.
     pub(super) fn station(&self) -> Result<StationConfig> {
         let names = if self.radio.is_empty() { vec!["wavelan-dsss".to_owned()] } else { self.radio.clone() };
         let radios: Vec<_> = names.into_iter().map(named).collect::<Result<_>>()?;

@@ -1,4 +1,4 @@
-//! The loop: packets from the queues to the station, its verdicts back.
+//! The main loop: packets from the queues to the station, its verdicts back.
 
 use super::access::{Access, Held};
 use super::outgoing::{Leaving, Outgoing};
@@ -14,11 +14,11 @@ use nix::sys::signalfd::SignalFd;
 use nix::sys::time::{TimeSpec, TimeValLike};
 use std::os::fd::AsFd;
 
-/// So many packets of one queue are looked at before the other one's.
+/// The maximum number of packets from one queue before the other queue's turn.
 const TURN: usize = 128;
-/// A timer that is later than this was kept from running.
+/// The lateness of a timer above which the process counts as delayed.
 const LATE: Duration = Duration::from_micros(200);
-/// How long it waits for packets that were, too.
+/// The time that a late timer waits for packets that may be delayed, too.
 const GRACE: Duration = Duration::from_millis(1);
 
 /// A station between the queues of its device.
@@ -28,23 +28,23 @@ pub(super) struct Datapath {
     coming: Queue,
     going: Queue,
     raw: RawSender,
-    /// The access point that holds what comes, where the mechanism needs one.
+    /// The access point that holds arrivals, if the mechanism needs one.
     access: Option<Access>,
     batch: Batch,
     /// Whether packets wait in each queue.
     ready: [bool; 2],
-    /// What waits for the radio.
+    /// The packets waiting for the radio.
     outgoing: Outgoing,
-    /// Until when a timer that was late waits for packets.
+    /// The end of a late timer's wait for packets.
     grace: Option<Instant>,
 }
 
-/// Why [`Datapath::wait`] has returned.
+/// The reason why [`Datapath::wait`] has returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Woken {
-    /// A signal has come.
+    /// A signal has arrived.
     Signal,
-    /// There are packets, or something is due.
+    /// Packets have arrived, or a timer is due.
     Work,
 }
 
@@ -70,7 +70,7 @@ impl Datapath {
         }
     }
 
-    /// Sleeps until there is something to do, at the latest until `latest`.
+    /// Sleeps until there is work, at the latest until `latest`.
     ///
     /// # Errors
     /// If the kernel refuses to wait.
@@ -93,7 +93,7 @@ impl Datapath {
         Ok(if fds[2].any() == Some(true) { Woken::Signal } else { Woken::Work })
     }
 
-    /// Does what there is to do, once round.
+    /// Processes all pending work once.
     pub(super) fn turn(&mut self) {
         self.come();
         self.leave();
@@ -104,12 +104,12 @@ impl Datapath {
         self.going.flush();
     }
 
-    /// A timer that comes late says that something has kept this machine from running. What has kept packets from coming, too, may be let
-    /// go at the same instant: the queues are read once more before a silence is judged.
+    /// Processes timers. A late timer means that the process was delayed, and packets may have been delayed with it.
+    /// The queues are therefore read once more before a silence is judged.
     fn time_out(&mut self) {
         let now = self.clock.now();
         if let Some(access) = &mut self.access {
-            // Everything before it has been done at its instant.
+            // Earlier events have been processed at their instants.
             access.advance(now, &mut self.station, &mut self.outgoing.outputs);
             return self.settle();
         }
@@ -145,7 +145,7 @@ impl Datapath {
         }
     }
 
-    /// What has come over the modelled air reaches the host, or does not.
+    /// Delivers or drops the packets with a verdict of the modelled air.
     fn settle(&mut self) {
         while let Some((id, verdict)) = self.access.as_mut().and_then(Access::poll_fate) {
             match verdict {
@@ -186,7 +186,7 @@ impl Datapath {
         }
     }
 
-    /// What is due leaves.
+    /// Sends the packets that are due.
     fn leave(&mut self) {
         if self.access.is_none() {
             self.take_outputs();
@@ -199,11 +199,11 @@ impl Datapath {
             match leaving {
                 Leaving::Held(id, bytes) => self.going.let_go(id, Some(&bytes)),
                 Leaving::Own(Sent::Packet(bytes)) => {
-                    // What the host has sent before it goes before it: an older window that comes later would stand.
+                    // The host's earlier packets go first: an older window that arrived later would prevail.
                     self.going.flush();
                     self.raw.send(&bytes);
                 }
-                // Without an access point of ours there is nobody to poll or to tell.
+                // Without a modelled access point, nobody receives polls or announcements.
                 Leaving::Own(Sent::Poll | Sent::Announce(_)) => {}
             }
         }
@@ -215,14 +215,14 @@ impl Datapath {
         }
     }
 
-    /// The end: nothing stays closed, held or unsent.
+    /// Ends without leaving a window closed, or a packet held or unsent.
     pub(super) fn finish(&mut self) -> Result<()> {
         let now = self.clock.now();
         self.station.release(now);
         self.take_outputs();
         self.leave_until(Instant::NEVER);
         self.settle();
-        // What still waits goes on as it is, and what is held in an access point, which has the same queue.
+        // Queued packets pass unchanged, including those held in an access point, which uses the same queue.
         for queue in [&mut self.coming, &mut self.going] {
             while queue.receive(&mut self.batch) > 0 {
                 while let Some(packet) = self.batch.next(queue) {
@@ -237,7 +237,7 @@ impl Datapath {
         self.station.finish()
     }
 
-    /// The station in numbers, with its access point.
+    /// The station's report, with the counts of its access point.
     pub(super) fn report(&self, now: Instant) -> StationReport {
         let (held_packets, refused_packets) = self.access.as_ref().map_or((0, 0), Access::counts);
         let mut report = self.station.summary(now);
@@ -245,13 +245,14 @@ impl Datapath {
         report
     }
 
-    /// How long since the clock began.
+    /// The time since the clock's start.
     pub(super) fn now(&self) -> Instant {
         self.clock.now()
     }
 }
 
-/// As much of a packet as a rewritten window can be in: IP header, extension headers, TCP header. The checksum changes with it.
+/// The part of a packet that can contain a rewritten window: IP header, extension headers, TCP header. The checksum
+/// changes with it.
 fn first_bytes(bytes: &[u8]) -> [u8; 128] {
     let mut first = [0; 128];
     for (to, from) in first.iter_mut().zip(bytes) {
@@ -260,5 +261,5 @@ fn first_bytes(bytes: &[u8]) -> [u8; 128] {
     first
 }
 
-/// How often the guard hears a beat; it restores after several of them are missing.
+/// The interval of heartbeats to the guard, which restores the rules after several are missing.
 pub(super) const BEAT: Duration = Duration::from_millis(100);

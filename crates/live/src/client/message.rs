@@ -9,7 +9,7 @@ const VERDICT: u16 = SUBSYSTEM << 8 | 1;
 const CONFIG: u16 = SUBSYSTEM << 8 | 2;
 const VERDICT_BATCH: u16 = SUBSYSTEM << 8 | 3;
 const NLMSG_ERROR: u16 = 2;
-/// NLM_F_REQUEST, and NLM_F_ACK where an answer is wanted.
+/// NLM_F_REQUEST, and NLM_F_ACK to request an answer.
 const REQUEST: u16 = 1;
 const ANSWER: u16 = 4;
 /// nlmsghdr and nfgenmsg.
@@ -36,10 +36,10 @@ const COPY_PACKET: u8 = 2;
 /// NFQA_CFG_F_FAIL_OPEN.
 const FAIL_OPEN: u32 = 1;
 
-/// As many bytes of a packet as it may have.
+/// The maximum length of a packet in bytes.
 pub(super) const WHOLE: u32 = 0xffff;
 
-/// What the kernel is to do with a packet.
+/// The kernel's action on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     Drop,
@@ -55,33 +55,33 @@ impl Fate {
     }
 }
 
-/// A packet that the kernel asks about.
+/// A packet that awaits a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Asked {
-    /// Its number in the queue.
+    /// The packet's number in the queue.
     pub(super) id: u32,
-    /// Where in the message its bytes are.
+    /// The offset of the packet's bytes in the message.
     pub(super) at: usize,
-    /// So many of them.
+    /// The number of bytes in the message.
     pub(super) len: usize,
-    /// So many it has in all: more, if the kernel was asked for its headers only.
+    /// The packet's full length; greater than `len` if the kernel was asked for headers only.
     pub(super) whole: usize,
-    /// What is known of its checksum.
+    /// The state of the checksum.
     pub(super) checksum: Checksum,
 }
 
-/// What a message from the kernel is.
+/// A message from the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Incoming {
     /// A packet.
     Packet(Asked),
-    /// The answer to a request: 0, or the negative number of an error.
+    /// The answer to a request: 0, or a negative error number.
     Answer(i32),
-    /// Something else, or cut short.
+    /// Any other message, or a truncated one.
     Other,
 }
 
-/// Reads the one message that a datagram of the kernel's has.
+/// Parses the single message in a datagram from the kernel.
 pub(super) fn read(bytes: &[u8]) -> Incoming {
     let length = native32(bytes, 0).map_or(0, |length| length as usize).min(bytes.len());
     let message = bytes.get(..length).unwrap_or_default();
@@ -127,12 +127,12 @@ fn native32(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes))
 }
 
-/// Messages to the kernel, one behind the other.
+/// Concatenated messages to the kernel.
 #[derive(Debug, Default)]
 pub(super) struct Requests(pub(super) Vec<u8>);
 
 impl Requests {
-    /// Binds a queue: packets come whole, at most `most` wait, and what comes when it is full goes on unseen.
+    /// Binds a queue that delivers whole packets. At most `most` packets wait; further packets bypass the queue.
     pub(super) fn bind(&mut self, queue: u16, most: u32) {
         self.message(CONFIG, ANSWER, queue, |bytes| attribute(bytes, CFG_COMMAND, &[BIND, 0, 0, 0]));
         self.copy(queue, ANSWER, WHOLE);
@@ -143,7 +143,7 @@ impl Requests {
         });
     }
 
-    /// So many bytes of each packet come from now on.
+    /// Limits the number of bytes delivered per packet.
     pub(super) fn copy_only(&mut self, queue: u16, bytes: u32) {
         self.copy(queue, 0, bytes);
     }
@@ -153,10 +153,10 @@ impl Requests {
         self.message(CONFIG, flags, queue, |message| attribute(message, CFG_PARAMS, &[a, b, c, d, COPY_PACKET]));
     }
 
-    /// How many answers [`bind`](Self::bind) has.
+    /// The number of answers to [`bind`](Self::bind).
     pub(super) const BIND_ANSWERS: usize = 3;
 
-    /// What becomes of one packet; with other bytes, if there are such.
+    /// Decides the fate of a packet; `bytes` replace its content.
     pub(super) fn verdict(&mut self, queue: u16, id: u32, fate: Fate, bytes: Option<&[u8]>) {
         self.message(VERDICT, 0, queue, |message| {
             verdict_header(message, id, fate);
@@ -166,7 +166,7 @@ impl Requests {
         });
     }
 
-    /// All packets up to this one go on.
+    /// Accepts all packets up to a number.
     pub(super) fn accept_all_to(&mut self, queue: u16, id: u32) {
         self.message(VERDICT_BATCH, 0, queue, |message| verdict_header(message, id, Fate::Accept));
     }
@@ -176,7 +176,7 @@ impl Requests {
         self.0.extend_from_slice(&[0; 4]);
         self.0.extend_from_slice(&kind.to_ne_bytes());
         self.0.extend_from_slice(&(REQUEST | flags).to_ne_bytes());
-        // Sequence number and port: nobody asks for them.
+        // Sequence number and port, which are unused.
         self.0.extend_from_slice(&[0; 8]);
         // AF_UNSPEC, version 0.
         self.0.extend_from_slice(&[0, 0]);
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A packet as the kernel sends it: a header, the packet's number, a mark that is passed over, the bytes.
+    /// A packet message of the kernel: a header, the packet's number, an ignored mark, the bytes.
     fn from_kernel(id: u32, payload: &[u8]) -> Vec<u8> {
         let mut requests = Requests::default();
         requests.message(PACKET, 0, 7, |message| {

@@ -1,14 +1,14 @@
-//! `netlulld client`: a host that dozes. Its TCP connections pass through a [`LiveStation`], which shapes them and models the
-//! radio.
+//! `netlulld client`: a host that dozes. Its TCP connections pass through a [`LiveStation`], which shapes them and
+//! models the radio.
 //!
 //! ```text
 //!   device ──► INPUT ──► queue ──► station ──► verdicts ──► host's TCP
 //!   device ◄── OUTPUT ◄── queue ◄── station ◄── host's TCP
-//!          ◄── raw socket ◄── acknowledgements in the host's name
+//!          ◄── raw socket ◄── acknowledgements on behalf of the host
 //! ```
 //!
-//! What it changes in the system are two chains of the table mangle. If the process is gone packets pass by (`--queue-bypass`); if it is full they
-//! do, too (fail-open); if it is gone or hangs its [`Guard`] removes the chains; what is left is removed at the next start.
+//! The daemon adds two chains to the table mangle. Packets bypass a dead process (`--queue-bypass`) and a full queue
+//! (fail-open). If the process dies or hangs, its [`Guard`] removes the chains. The next start removes any leftovers.
 
 mod access;
 mod arguments;
@@ -44,28 +44,28 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitCode};
 
-/// Where locks and states are.
+/// The directory of locks and states.
 const RUN: &str = "/run/netlull";
-/// The guard removes the chains after so long a silence.
+/// The silence after which the guard removes the chains.
 const SILENCE: Duration = Duration::from_millis(1000);
-/// How long a start waits for another's guard to restore.
+/// The time that a start waits for another daemon's guard to restore.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Under SCHED_FIFO, where that is allowed: a timer that is late is a burst that waits.
+/// The priority under SCHED_FIFO, if permitted: a late timer delays a burst.
 const PRIORITY: i32 = 40;
-/// Timers are late by so much at most, in nanoseconds; 50 us are the rule otherwise (prctl(2), PR_SET_TIMERSLACK).
+/// The maximum timer slack in nanoseconds; the default is 50 us (prctl(2), PR_SET_TIMERSLACK).
 const TIMER_SLACK: u64 = 1000;
 
-/// Does what `netlulld client` is told.
+/// Runs `netlulld client`.
 ///
 /// # Errors
-/// What cannot be done: no such device, another daemon on it, a right that is missing, a file that cannot be written.
+/// If the device does not exist or has another daemon, a right is missing, or a file cannot be written.
 pub fn command(arguments: Arguments) -> Result<ExitCode> {
     match arguments.command {
         Command::Run(run) => self::run(&run),
         Command::Restore(device) => {
             if let Some(pid) = held_by(&device)? {
                 let what = format!("--dev {}: process {pid} shapes it", device.dev);
-                return Err(LiveError::new(format!("{what}; expected none: end it, and it takes its chains away")));
+                return Err(LiveError::new(format!("{what}; expected none: end it to remove its chains")));
             }
             let index = if_nametoindex(device.dev.as_str()).unwrap_or(0);
             tell(format_args!("{}: {} chains removed", device.dev, rules_of(&device, index).remove()))?;
@@ -83,19 +83,19 @@ fn rules_of(device: &Device, index: u32) -> Rules {
     Rules::new(&device.dev, first_queue(index))
 }
 
-/// Two queues for each device. A queue belongs to one network namespace.
+/// The first of a device's two queues. A queue belongs to a network namespace.
 fn first_queue(index: u32) -> u16 {
     20_000 + u16::try_from(index % 20_000).unwrap_or(0) * 2
 }
 
-/// The file of a device in this network namespace.
+/// The path of a device's file in this network namespace.
 fn file_of(device: &Device, what: &str) -> Result<PathBuf> {
     let namespace =
         std::fs::metadata("/proc/self/ns/net").map_err(|error| LiveError::system("/proc/self/ns/net", error))?;
     Ok(Path::new(RUN).join(format!("client-{}-{}.{what}", namespace.ino(), device.dev)))
 }
 
-/// The lock of a device: one daemon at a time. A guard that is restoring holds it a little longer than its daemon.
+/// Locks a device: one daemon at a time. A restoring guard holds the lock slightly longer than its daemon.
 fn lock(device: &Device) -> Result<File> {
     let path = file_of(device, "lock")?;
     let cannot = |error| LiveError::system(path.display(), error);
@@ -125,7 +125,7 @@ fn lock(device: &Device) -> Result<File> {
     Ok(file)
 }
 
-/// The daemon of a device, if one is alive.
+/// The pid of a device's daemon, if it is alive.
 fn held_by(device: &Device) -> Result<Option<String>> {
     let path = file_of(device, "lock")?;
     let held = File::open(&path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)));
@@ -150,7 +150,7 @@ fn status(device: &Device) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The daemon and what it has changed.
+/// The daemon and its changes.
 struct Running<'a> {
     run: &'a Run,
     index: u32,
@@ -163,7 +163,7 @@ struct Running<'a> {
     state: PathBuf,
 }
 
-/// Why a daemon ends.
+/// The reason why a daemon ends.
 enum End {
     Asked,
     Time,
@@ -176,7 +176,7 @@ fn run(run: &Run) -> Result<ExitCode> {
     let index = if_nametoindex(device.dev.as_str())
         .map_err(|error| LiveError::system(format!("--dev {}: no such device", device.dev), error))?;
     let config = run.station()?;
-    // Files that cannot be written are told before anything is shaped.
+    // Unwritable files are reported before any shaping.
     for file in [&run.record, &run.report].into_iter().flatten() {
         let opened = OpenOptions::new().create(true).append(true).open(file);
         opened.map_err(|error| LiveError::system(format!("writing {}", file.display()), error))?;
@@ -184,7 +184,7 @@ fn run(run: &Run) -> Result<ExitCode> {
     let lock = lock(device)?;
     let rules = rules_of(device, index);
     rules.remove();
-    // Before there are threads that write recordings: a signal comes to any thread that has not blocked it.
+    // Before the start of the threads that write recordings: a signal goes to any thread that does not block it.
     let signals = take_signals(&[Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGCHLD])?;
     let clock = Clock::start();
     let start = clock.now();
@@ -196,7 +196,7 @@ fn run(run: &Run) -> Result<ExitCode> {
         Queue::bind(queue + 1, run.queue, Copied::Whole)?,
     ];
     let path = Datapath::new(clock, station, queues, RawSender::open(&device.dev)?, access);
-    // Late timers are worth a warning at most: a kernel that refuses keeps its 50 us.
+    // A failure is harmless: the kernel keeps its slack of 50 us.
     let _ = nix::sys::prctl::set_timerslack(TIMER_SLACK);
     let guard = Some(start_guard(device, &lock)?);
     let state = file_of(device, "state")?;
@@ -208,18 +208,18 @@ fn run(run: &Run) -> Result<ExitCode> {
 }
 
 fn start_guard(device: &Device, lock: &File) -> Result<Guard> {
-    // It holds the lock, too, so that a second daemon begins only when the first one's changes are gone.
+    // The guard holds the lock, too, so a second daemon starts only after the first one's changes are undone.
     let lock = lock.try_clone().map_err(|error| LiveError::system("starting the guard", error))?;
     Guard::start(&["client", "watch", "--dev", &device.dev], lock.into())
 }
 
-/// What a guard undoes.
+/// The rules that a guard removes.
 struct Changed(Rules);
 
 impl Guarded for Changed {
     fn ease(&mut self) {
         self.0.remove();
-        say(format_args!("nothing heard for {SILENCE}: packets pass by"));
+        say(format_args!("no heartbeat for {SILENCE}: packets bypass the daemon"));
     }
 
     fn undo(&mut self) -> Result<()> {
@@ -239,14 +239,15 @@ fn access_point(config: &AccessPointConfig, run: &Run, start: Instant) -> Result
 }
 
 impl Running<'_> {
-    /// The loop, until there is a reason to end.
+    /// Runs the loop until it must end.
     fn serve(&mut self) -> Result<End> {
         if let Some((program, arguments)) = self.run.run.split_first() {
             let mut command = std::process::Command::new(program);
             let child = unblock_signals(command.args(arguments)).spawn();
             self.child = Some(child.map_err(|error| LiveError::system(program, error))?);
         }
-        // After the command has begun, which inherits how it is scheduled. Who may not is served as any process is.
+        // After the start of the command, which inherits the scheduling. Without the right, ordinary scheduling
+        // remains.
         let _ = run_in_real_time(PRIORITY);
         let over = self.run.lasting.map_or(Instant::NEVER, |lasting| self.path.now() + lasting);
         let mut beat = self.path.now();
@@ -295,14 +296,14 @@ impl Running<'_> {
         Ok(None)
     }
 
-    /// The guard hears that all is well. One that has restored meanwhile thought otherwise, and the rules are made again.
+    /// Sends a heartbeat to the guard. If the guard has removed the rules or died, installs them again.
     fn beat(&mut self) -> Result<()> {
         match self.guard.as_mut().map(Guard::beat) {
             Some(Ok(Heard::Nothing)) => Ok(()),
             Some(Ok(Heard::Eased)) => {
                 self.rules.install()?;
                 say(format_args!(
-                    "stood still for more than {SILENCE}; the chains were removed meanwhile and are made again"
+                    "was suspended for more than {SILENCE}; the chains were removed and are installed again"
                 ));
                 Ok(())
             }
@@ -310,14 +311,14 @@ impl Running<'_> {
                 self.guard.take().into_iter().for_each(Guard::dismiss);
                 self.guard = Some(start_guard(&self.run.device, &self.lock)?);
                 self.rules.install()?;
-                say(format_args!("{error}; another was started"));
+                say(format_args!("{error}; a new guard was started"));
                 Ok(())
             }
             None => Ok(()),
         }
     }
 
-    /// For `netlulld client status`; what cannot be written is not shown.
+    /// Writes the state for `netlulld client status`; ignores failures.
     fn write_state(&mut self, now: Instant) {
         let report = self.path.report(now);
         if let Ok(text) = serde_json::to_string_pretty(&report) {
@@ -325,7 +326,7 @@ impl Running<'_> {
         }
     }
 
-    /// Everything is put back; the report.
+    /// Undoes all changes and returns the report.
     fn finish(&mut self) -> Result<StationReport> {
         self.rules.remove();
         let finished = self.path.finish();
@@ -334,7 +335,7 @@ impl Running<'_> {
         }
         let _ = std::fs::remove_file(&self.state);
         if let Some(mut child) = self.child.take() {
-            // The daemon was told to end; so is what it has started.
+            // The command ends with the daemon.
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -354,7 +355,7 @@ impl Running<'_> {
             End::Asked | End::Time => ExitCode::SUCCESS,
             End::Command(code) => code,
             End::DeviceGone => {
-                say(format_args!("--dev {}: is gone; ended", self.run.device.dev));
+                say(format_args!("--dev {}: the device is gone; the daemon ends", self.run.device.dev));
                 ExitCode::SUCCESS
             }
         })

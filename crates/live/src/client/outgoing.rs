@@ -1,45 +1,45 @@
-//! What waits to leave the host, its own packets and those in its name, in one order.
+//! Packets waiting to leave the host, its own and those on its behalf, in a single order.
 
 use crate::station::{Output, Sent};
 use netlull_units::Instant;
 use std::collections::VecDeque;
 
-/// Packets that wait for the radio, or for those before them.
+/// The packets that wait for the radio, or for earlier packets.
 #[derive(Debug, Default)]
 pub(super) struct Outgoing {
-    /// The host's: when they go, their number in the queue and what they are.
+    /// The host's packets: the departure time, the number in the queue and the bytes.
     held: VecDeque<(Instant, u32, Vec<u8>)>,
-    /// The station's.
+    /// The station's packets.
     pub(super) outputs: VecDeque<Output>,
 }
 
-/// Something that leaves.
+/// A departing packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Leaving {
-    /// The host's packet of this number, as it is to be.
+    /// A packet of the host: its number and its final bytes.
     Held(u32, Vec<u8>),
-    /// The station's.
+    /// A packet of the station.
     Own(Sent),
 }
 
 impl Outgoing {
-    /// When a packet of the host's that may go now does, if others are before it.
+    /// The departure of a host packet that could leave now but must follow earlier ones.
     pub(super) fn behind(&self, now: Instant) -> Option<Instant> {
         self.held.back().map(|(last, ..)| now.max(*last))
     }
 
-    /// The host's packet waits.
+    /// Adds a packet of the host.
     pub(super) fn hold(&mut self, at: Instant, id: u32, bytes: Vec<u8>) {
         self.held.push_back((at, id, bytes));
     }
 
-    /// When something leaves next.
+    /// The instant of the next departure.
     pub(super) fn next_timeout(&self) -> Option<Instant> {
         let held = self.held.front().map(|(at, ..)| *at);
         [held, self.outputs.front().map(|output| output.at)].into_iter().flatten().min()
     }
 
-    /// What leaves by `now`, in the order of its instants.
+    /// Takes the next packet that departs by `now`, ordered by departure.
     pub(super) fn poll(&mut self, now: Instant) -> Option<Leaving> {
         let at = self.next_timeout().filter(|at| *at <= now)?;
         let held = self.held.pop_front_if(|(due, ..)| *due == at);
@@ -66,7 +66,7 @@ mod tests {
         let mut outgoing = Outgoing::default();
         assert_eq!(outgoing.behind(at(1)), None);
         outgoing.hold(at(3), 1, vec![1]);
-        // The radio is awake, but nobody has looked yet.
+        // The radio is awake, but the packet has not left yet.
         assert_eq!((outgoing.behind(at(2)), outgoing.behind(at(4))), (Some(at(3)), Some(at(4))));
         outgoing.hold(at(4), 2, vec![2]);
         let left: Vec<_> = std::iter::from_fn(|| outgoing.poll(at(4))).collect();

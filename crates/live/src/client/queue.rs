@@ -1,4 +1,4 @@
-//! A queue of packets that wait for a verdict (NFQUEUE).
+//! A kernel queue of packets that wait for a verdict (NFQUEUE).
 
 use super::message::{Asked, Fate, Incoming, Requests, WHOLE, read};
 use crate::error::{LiveError, Result};
@@ -11,30 +11,31 @@ use nix::sys::socket::{
 };
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// How many bytes of packets the socket holds: more than a burst of any window that Linux opens by itself.
+/// The socket's receive buffer in bytes: more than a burst of any window that Linux opens by default.
 const RECEIVE_BUFFER: usize = 8 << 20;
-/// So many bytes of verdicts go to the kernel at once, at the latest.
+/// The amount of verdicts in bytes that triggers a write to the kernel.
 const BLOCK: usize = 16 * 1024;
-/// A packet of the largest size with what the kernel says of it.
+/// A message with the largest packet and the kernel's attributes.
 const MESSAGE: usize = 66_000;
-/// Bytes that hold the headers of any segment of IPv4, and of IPv6 without extension headers.
+/// The bytes that contain the headers of any segment of IPv4, and of IPv6 without extension headers.
 const HEADERS: u32 = 128;
-/// After so many packets in a row whose checksums were verified before they came, their headers are enough.
+/// The number of successive packets with verified checksums after which headers suffice.
 const TRUSTED_AFTER: u32 = 64;
 
-/// How much of a packet is needed.
+/// The part of each packet that the kernel copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Copied {
-    /// All of it, always: it may be rewritten.
+    /// The whole packet, because it may be rewritten.
     Whole,
-    /// Its headers, where somebody has verified its checksum; so many have come in a row for which that was so.
+    /// The whole packet, until enough successive packets had verified checksums.
     AsNeeded { verified: u32 },
-    /// Its headers.
+    /// The headers.
     Headers,
 }
 
 impl Copied {
-    /// A packet of which `bytes` have come, and how many bytes are to come of the next ones, if that changes.
+    /// Processes a packet whose `bytes` were delivered. Returns the number of bytes to request from now on, if it
+    /// changes.
     fn sees(&mut self, asked: &Asked, bytes: &[u8]) -> Option<u32> {
         let suffices = asked.checksum == Checksum::Verified && headers_are_in_front(bytes);
         match (&mut *self, suffices) {
@@ -58,7 +59,7 @@ impl Copied {
     }
 }
 
-/// Whether the first [`HEADERS`] bytes have all headers of a segment: IPv4, or IPv6 whose next header is TCP's.
+/// True if the first [`HEADERS`] bytes contain all headers of a segment: IPv4, or IPv6 whose next header is TCP.
 fn headers_are_in_front(bytes: &[u8]) -> bool {
     match bytes.first().map(|byte| byte >> 4) {
         Some(4) => true,
@@ -79,11 +80,12 @@ pub(super) struct Batch {
 /// A packet that waits for its verdict.
 #[derive(Debug)]
 pub(super) struct Waiting<'a> {
-    /// Its number in its queue.
+    /// The number in its queue.
     pub(super) id: u32,
-    /// As many as it has in all. If it was cut what stands behind its headers means nothing, and its checksum is known to be right.
+    /// The packet in its full length. If it was cut, the bytes after its headers are meaningless and its checksum is
+    /// known to be correct.
     pub(super) bytes: &'a mut [u8],
-    /// What is known of its checksum.
+    /// The state of the checksum.
     pub(super) checksum: Checksum,
 }
 
@@ -92,12 +94,12 @@ impl Batch {
         Self { buffers: vec![0; MESSAGE * AT_ONCE], lengths: [0; AT_ONCE], count: 0, next: 0 }
     }
 
-    /// Whether there was room for more.
+    /// Whether there was room for more packets.
     pub(super) fn has_all(&self) -> bool {
         self.count < AT_ONCE
     }
 
-    /// The next one; answers and what cannot be read are passed over.
+    /// Takes the next packet; skips answers and malformed messages.
     pub(super) fn next<'a>(&'a mut self, queue: &mut Queue) -> Option<Waiting<'a>> {
         while self.next < self.count {
             let (start, length) = (self.next * MESSAGE, self.lengths[self.next].min(MESSAGE));
@@ -108,7 +110,7 @@ impl Batch {
             let Some(bytes) = message.get(at..at + len) else { continue };
             queue.sees(&asked, bytes);
             let is_enough = checksum == Checksum::Verified && headers_are_in_front(bytes) && at + whole <= MESSAGE;
-            // What is cut and cannot be trusted is no whole packet, and passes as such.
+            // A truncated packet that cannot be trusted counts as malformed and passes.
             let (from, size) = (start + at, if is_enough { whole } else { len });
             return Some(Waiting { id, bytes: self.buffers.get_mut(from..from + size)?, checksum });
         }
@@ -116,26 +118,26 @@ impl Batch {
     }
 }
 
-/// A queue. Verdicts reach the kernel in their order, at [`flush`](Self::flush) or when many have come together.
+/// A queue. Verdicts reach the kernel in their order, at [`flush`](Self::flush) or when many have accumulated.
 #[derive(Debug)]
 pub(super) struct Queue {
     socket: OwnedFd,
     number: u16,
     requests: Requests,
     copied: Copied,
-    /// All up to this one go on: not yet in `requests`.
+    /// The last packet of those accepted but not yet in `requests`.
     accepted: Option<u32>,
-    /// How many packets are kept back.
+    /// The number of packets held.
     held: usize,
-    /// The number of the last packet that has come.
+    /// The number of the latest packet.
     last: u32,
 }
 
 impl Queue {
-    /// A queue in which `most` packets wait for a verdict at most; what comes beyond that goes on unseen.
+    /// Binds a queue in which at most `most` packets wait for a verdict; further packets bypass it.
     ///
     /// # Errors
-    /// If the kernel knows no such queues, or another process has this one.
+    /// If the kernel does not support such queues, or another process owns this queue.
     pub(super) fn bind(number: u16, most: u32, copied: Copied) -> Result<Self> {
         let cannot = |error| LiveError::system(format!("packet queue {number} (NFQUEUE)"), error);
         let flags = SockFlag::SOCK_CLOEXEC;
@@ -163,14 +165,14 @@ impl Queue {
         self.socket.as_fd()
     }
 
-    /// Reads packets that wait: how many datagrams there were.
+    /// Reads waiting packets and returns the number of datagrams.
     pub(super) fn receive(&self, batch: &mut Batch) -> usize {
         (batch.next, batch.count) = (0, 0);
         batch.count = loop {
             match receive_many(self.socket.as_raw_fd(), &mut batch.buffers, MESSAGE, &mut batch.lengths) {
                 Ok(count) => break count,
                 Err(error) => match Errno::from_raw(error.raw_os_error().unwrap_or(0)) {
-                    // Some did not fit into the socket; the kernel has let them pass.
+                    // Some packets did not fit into the socket; the kernel has let them pass.
                     Errno::ENOBUFS | Errno::EINTR => {}
                     _ => break 0,
                 },
@@ -187,17 +189,17 @@ impl Queue {
         }
     }
 
-    /// It goes on as it is.
+    /// Accepts a packet unchanged.
     pub(super) fn accept(&mut self, id: u32) {
         if self.held == 0 {
             self.accepted = Some(id);
         } else {
-            // All up to this one would take those along that are kept back.
+            // A batch verdict would also release the held packets.
             self.verdict(id, Fate::Accept, None);
         }
     }
 
-    /// It goes on with these bytes.
+    /// Accepts a packet with these bytes.
     pub(super) fn accept_as(&mut self, id: u32, bytes: &[u8]) {
         self.verdict(id, Fate::Accept, Some(bytes));
     }
@@ -206,19 +208,19 @@ impl Queue {
         self.verdict(id, Fate::Drop, None);
     }
 
-    /// It waits until [`let_go`](Self::let_go) or [`give_up`](Self::give_up).
+    /// Holds a packet until [`let_go`](Self::let_go) or [`give_up`](Self::give_up).
     pub(super) fn hold(&mut self) {
         self.settle();
         self.held += 1;
     }
 
-    /// One that was kept back goes on, with these bytes if they are others.
+    /// Releases a held packet, with these bytes if given.
     pub(super) fn let_go(&mut self, id: u32, bytes: Option<&[u8]>) {
         self.verdict(id, Fate::Accept, bytes);
         self.held = self.held.saturating_sub(1);
     }
 
-    /// One that was kept back is lost.
+    /// Drops a held packet.
     pub(super) fn give_up(&mut self, id: u32) {
         self.verdict(id, Fate::Drop, None);
         self.held = self.held.saturating_sub(1);
@@ -238,16 +240,16 @@ impl Queue {
         }
     }
 
-    /// All that wait go on as they are, those that were kept back too.
+    /// Accepts all waiting packets unchanged, including held ones.
     pub(super) fn accept_all(&mut self) {
         self.settle();
-        // Numbers ascend (modulo 2^32), so that none is beyond the last.
+        // Numbers ascend (modulo 2^32), so none is beyond the last.
         self.requests.accept_all_to(self.number, self.last);
         self.held = 0;
         self.write();
     }
 
-    /// Verdicts reach the kernel.
+    /// Passes the verdicts to the kernel.
     pub(super) fn flush(&mut self) {
         self.settle();
         self.write();
@@ -283,7 +285,7 @@ mod tests {
         assert_eq!(copied.sees(&good, &v4), None);
         assert_eq!(copied.sees(&unknown, &v4), Some(WHOLE));
         assert_eq!(copied, Copied::AsNeeded { verified: 0 });
-        // IPv6 whose next header is a route: the segment may begin anywhere.
+        // IPv6 with a routing header next: the segment may begin anywhere.
         let mut v6 = [0x60; 40];
         v6[6] = 43;
         let mut copied = Copied::Headers;

@@ -1,4 +1,4 @@
-//! Packets that the host's TCP did not send.
+//! Packets sent on behalf of the host's TCP.
 
 use super::rules::MARK;
 use crate::error::{LiveError, Result};
@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// Sockets that take whole IP packets (IPPROTO_RAW, raw(7)), marked as ours.
+/// Sockets for whole IP packets (IPPROTO_RAW, raw(7)), with the mark of this daemon.
 #[derive(Debug)]
 pub(super) struct RawSender {
     v4: OwnedFd,
@@ -18,10 +18,10 @@ pub(super) struct RawSender {
 }
 
 impl RawSender {
-    /// Packets leave by this device.
+    /// Opens sockets that send through a device.
     ///
     /// # Errors
-    /// If there may be no such socket.
+    /// If such a socket is not permitted.
     pub(super) fn open(device: &str) -> Result<Self> {
         let v6 = Self::socket(AddressFamily::Inet6, device).ok();
         Ok(Self { v4: Self::socket(AddressFamily::Inet, device)?, v6 })
@@ -36,7 +36,7 @@ impl RawSender {
         Ok(socket)
     }
 
-    /// Sends a whole packet; one that cannot be sent is lost, as any may be.
+    /// Sends a whole packet. A packet that cannot be sent is lost, as on any link.
     pub(super) fn send(&self, bytes: &[u8]) {
         let flags = MsgFlags::MSG_DONTWAIT;
         if let Some(destination) = v4_destination(bytes) {

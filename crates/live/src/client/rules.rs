@@ -1,17 +1,17 @@
-//! The rules that lead packets into the queues: chains of our own in the table mangle, of IPv4 and of IPv6.
+//! The rules that lead packets into the queues: chains of this daemon in the table mangle, for IPv4 and IPv6.
 
 use crate::error::{LiveError, Result};
 use std::io::{ErrorKind, Write};
 use std::process::{Command, Stdio};
 
-/// Packets with this mark are our own; they pass the queues by.
+/// The mark of this daemon's own packets, which bypass the queues.
 pub(super) const MARK: u32 = 0x6e6c_0001;
 
-/// Whose packets, and to which queues they go.
+/// The rules of a device and its queues.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
     device: String,
-    /// For what comes; what goes has the next one.
+    /// The queue of arrivals; the next number is the queue of departures.
     queue: u16,
 }
 
@@ -24,7 +24,7 @@ impl Rules {
         [format!("NETLULL-I-{}", self.device), format!("NETLULL-O-{}", self.device)]
     }
 
-    /// What iptables-restore is told.
+    /// The input of iptables-restore.
     fn text(&self) -> String {
         let [input, output] = self.chains();
         let (device, coming, going) = (&self.device, self.queue, self.queue + 1);
@@ -39,6 +39,8 @@ impl Rules {
         )
     }
 
+    /// Installs the rules.
+    ///
     /// # Errors
     /// If a rule is refused.
     pub(super) fn install(&self) -> Result<()> {
@@ -54,9 +56,7 @@ impl Rules {
 
     fn install_by(&self, program: &str) -> Result<()> {
         let cannot = |error: std::io::Error| match error.kind() {
-            ErrorKind::NotFound => {
-                LiveError::new(format!("{program}: not found; expected it installed (package iptables)"))
-            }
+            ErrorKind::NotFound => LiveError::new(format!("{program}: not found; expected the package iptables")),
             _ => LiveError::system(program, error),
         };
         let mut child = Command::new(program)
@@ -76,7 +76,7 @@ impl Rules {
         Err(LiveError::system(program, String::from_utf8_lossy(&output.stderr).trim()))
     }
 
-    /// Removes what is there of them, whoever has left it: how many chains there were.
+    /// Removes the rules, regardless of who has left them, and returns the number of chains removed.
     pub(super) fn remove(&self) -> usize {
         let [input, output] = self.chains();
         let mut removed = 0;

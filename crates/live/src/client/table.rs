@@ -1,12 +1,12 @@
-//! The report for people.
+//! The human-readable report.
 
 use crate::station::{DownloadReport, StationReport};
 use std::fmt::Write;
 
-/// How many downloads are listed.
+/// The maximum number of downloads in the list.
 const LISTED: usize = 20;
 
-/// What the radio did, and each download's energy times delay.
+/// The activity of the radio, and the energy-delay product of each download.
 pub(super) fn table(report: &StationReport) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -22,7 +22,7 @@ fn write_table(text: &mut String, report: &StationReport) -> std::fmt::Result {
     writeln!(text, "{mechanism}: {seconds:.3} s, radio asleep for {asleep_s:.3} s ({part:.0} %)")?;
     writeln!(
         text,
-        "{received_packets} packets received, {missed_packets} missed; {} bursts, {} acknowledgements closed, {} sent in the host's name",
+        "{received_packets} packets received, {missed_packets} missed; {} bursts, {} acknowledgements closed, {} sent on the host's behalf",
         counts.bursts, counts.closed_acks, report.own_acks
     )?;
     for (name, energy) in &report.energy.0 {
@@ -37,7 +37,7 @@ fn write_table(text: &mut String, report: &StationReport) -> std::fmt::Result {
         write_download(text, download)?;
     }
     if report.downloads.len() > LISTED {
-        writeln!(text, "({} before these)", report.downloads.len() - LISTED)?;
+        writeln!(text, "({} earlier downloads)", report.downloads.len() - LISTED)?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::ids::{Id, NodeId};
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Ports at which the flows' receivers listen: this one and those behind it.
+/// The first port of the flows' receivers; each flow's port follows.
 pub const FIRST_PORT: u16 = 10_000;
 
 /// The address of a node.
@@ -13,7 +13,7 @@ pub fn address(node: NodeId) -> Ipv4Addr {
     Ipv4Addr::new(10, 200, high, low)
 }
 
-/// The node that has an address, if one has.
+/// The node with an address, if there is one.
 pub(super) fn node_of(address: IpAddr) -> Option<NodeId> {
     match address {
         IpAddr::V4(v4) => match v4.octets() {
@@ -24,7 +24,7 @@ pub(super) fn node_of(address: IpAddr) -> Option<NodeId> {
     }
 }
 
-/// A datagram of so many bytes, IP header included (RFC 791 section 3.1, RFC 768); its checksums are not computed.
+/// Builds a datagram of a given size, IP header included (RFC 791 section 3.1, RFC 768), without checksums.
 pub(super) fn datagram(from: NodeId, to: NodeId, size: u32) -> Vec<u8> {
     const UDP: u8 = 17;
     let len = u16::try_from(size).unwrap_or(u16::MAX);

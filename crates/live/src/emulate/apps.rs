@@ -1,4 +1,4 @@
-//! The applications of the emulation's hosts: they open connections, write, read and close, and read TCP_INFO now and then.
+//! The applications of the emulation's hosts: they open connections, write, read and close, and sample TCP_INFO.
 
 use super::address::{FIRST_PORT, address};
 use super::gauge::Gauge;
@@ -23,39 +23,39 @@ use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// TCP_INFO is read this often.
+/// The sampling interval of TCP_INFO.
 const SAMPLES: Duration = Duration::from_millis(5);
-/// The bytes that are written or thrown away at once.
+/// The maximum number of bytes written or discarded per call.
 const CHUNK: usize = 1 << 18;
-/// By then the kernel has seen how full its packets are.
+/// The number of reads after which the kernel has measured its packets' memory use.
 const CLAMPS: u32 = 64;
 static ZEROS: [u8; CHUNK] = [0; CHUNK];
 
-/// A change of a congestion window as it was seen.
+/// An observed change of a congestion window.
 #[derive(Clone, Copy, Debug)]
 pub struct WindowSample {
-    /// When.
+    /// The instant.
     pub at: Instant,
     /// The flow.
     pub flow: FlowId,
-    /// The window in bytes.
+    /// The congestion window in bytes.
     pub cwnd: u64,
-    /// The threshold in bytes; `u64::MAX` before the first loss.
+    /// The slow-start threshold in bytes; `u64::MAX` before the first loss.
     pub ssthresh: u64,
 }
 
-/// Everything that the applications have seen.
+/// The observations of the applications.
 #[derive(Debug, Default)]
 pub struct Seen {
-    /// Windows, whenever they had changed.
+    /// The congestion windows, after each change.
     pub windows: Vec<WindowSample>,
-    /// By flow: the most that were open at once.
+    /// The maximum number of simultaneously open connections, by flow.
     pub most_open: ById<FlowId, u32>,
-    /// Retransmission timeouts of requests, where there were any.
+    /// The retransmission timeouts of requests, if any.
     pub timeouts: BTreeMap<RequestId, u64>,
 }
 
-/// Something that an application does at a time of its own.
+/// A scheduled action of an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Act {
     Open(FlowId),
@@ -76,7 +76,7 @@ struct Conversation {
 #[derive(Debug)]
 enum Role {
     Receives {
-        /// The times that its window has still to be clamped.
+        /// The remaining number of window clamps.
         clamps: u32,
     },
     Sends(Sends),
@@ -84,19 +84,19 @@ enum Role {
 
 #[derive(Debug)]
 struct Sends {
-    /// Bytes still to be written; `None`: no end.
+    /// The bytes still to write; `None`: no end.
     left: Option<u64>,
-    /// Bytes that may be written now, where they are written at a rate.
+    /// The bytes that may be written now, for writing at a rate.
     allowed: Option<u64>,
     spacing: Option<(Duration, u32)>,
     closed: bool,
     last: TcpInfo,
     timeouts: u16,
-    /// The request, if it is one.
+    /// The request, if the connection belongs to one.
     request: Option<RequestId>,
 }
 
-/// The applications.
+/// The state of all applications.
 pub struct Applications<'a> {
     plan: Arc<Plan>,
     hosts: &'a [Host],
@@ -106,7 +106,7 @@ pub struct Applications<'a> {
     acts: BinaryHeap<Reverse<(Instant, Act)>>,
     listeners: BTreeMap<RawFd, (FlowId, OwnedFd)>,
     conversations: BTreeMap<RawFd, Conversation>,
-    /// By flow: the connections that are open.
+    /// The open connections, by flow.
     open: ById<FlowId, u32>,
     seen: Seen,
 }
@@ -123,15 +123,15 @@ fn port(flow: FlowId) -> u16 {
 }
 
 impl<'a> Applications<'a> {
-    /// The plan's applications; receivers listen from now on.
+    /// Creates the plan's applications; receivers start to listen.
     ///
     /// # Errors
-    /// If the system refuses a socket or an option, such as a congestion control that the kernel does not have.
+    /// If the system refuses a socket or an option, such as an unknown congestion control.
     pub fn new(plan: Arc<Plan>, hosts: &'a [Host], clock: Clock, gauges: Arc<[Gauge]>) -> Result<Self> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(|error| LiveError::system("epoll", error))?;
         let flows = plan.flows.len();
         if flows > usize::from(u16::MAX - FIRST_PORT) {
-            return Err(LiveError::new(format!("flows: are {flows}; expected at most {}", u16::MAX - FIRST_PORT)));
+            return Err(LiveError::new(format!("flows: {flows} flows; expected at most {}", u16::MAX - FIRST_PORT)));
         }
         let mut applications = Self {
             hosts,
@@ -150,7 +150,7 @@ impl<'a> Applications<'a> {
             let id = FlowId::new(index);
             let Some(tcp) = tcp_of(&flow.traffic) else { continue };
             applications.listens(id, NodeId::numbered(flow.to), tcp)?;
-            // A kernel that lacks the algorithm says so now.
+            // A trial socket detects a missing algorithm early.
             let probe = applications.socket(NodeId::numbered(flow.from))?;
             congestion_control(&probe, tcp)?;
             match &flow.traffic {
@@ -179,7 +179,7 @@ impl<'a> Applications<'a> {
         found.ok_or_else(|| LiveError::new(format!("node {}: has no host", self.plan.nodes[node.index()])))
     }
 
-    /// A socket in the namespace of a node.
+    /// Opens a socket in the namespace of a node.
     fn socket(&self, node: NodeId) -> Result<OwnedFd> {
         self.host(node)?.namespace.enter()?;
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
@@ -190,7 +190,7 @@ impl<'a> Applications<'a> {
     fn listens(&mut self, flow: FlowId, node: NodeId, tcp: &TcpPlan) -> Result<()> {
         let listener = self.socket(node)?;
         let doing = |what: &str| format!("flow {}: {what}", self.plan.flows[flow.index()].name);
-        // Buffers are given before the handshake, in which the window's scale is agreed upon.
+        // The buffer must be set before the handshake, which negotiates the window scale.
         receive_buffer(&listener, tcp).map_err(|error| LiveError::system(doing("its receive buffer"), error))?;
         let max_segment = libc::c_int::from(tcp.mss);
         set_option(listener.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_MAXSEG, max_segment)
@@ -210,10 +210,10 @@ impl<'a> Applications<'a> {
         self.epoll.add(socket, EpollEvent::new(flags, data)).map_err(|error| LiveError::system("epoll", error))
     }
 
-    /// Lets the applications run until `over` is set.
+    /// Runs the applications until `over` is set.
     ///
     /// # Errors
-    /// If a connection cannot be made, or more of a flow are open than it may have.
+    /// If a connection cannot be opened, or a flow exceeds its limit of open connections.
     pub fn run(mut self, over: &AtomicBool) -> Result<Seen> {
         let mut events = [EpollEvent::empty(); 256];
         while !over.load(Ordering::Relaxed) {
@@ -225,7 +225,7 @@ impl<'a> Applications<'a> {
                 self.act(at, act)?;
                 continue;
             }
-            // The next sample is never farther away than this: whole milliseconds do for what is not a start.
+            // The next sample bounds the wait; whole milliseconds suffice for everything but starts.
             let wait = self.acts.peek().map_or(SAMPLES, |Reverse((at, _))| at.saturating_since(now));
             let ready = self.wait(wait, &mut events)?;
             for event in &events[..ready] {
@@ -236,7 +236,7 @@ impl<'a> Applications<'a> {
         Ok(self.seen)
     }
 
-    /// Ends what is still open with resets: nothing of it is left in the kernel's memory.
+    /// Resets the remaining connections, so they leave no state in the kernel.
     fn resets(&self) {
         for conversation in self.conversations.values() {
             let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
@@ -244,11 +244,11 @@ impl<'a> Applications<'a> {
         }
     }
 
-    /// Waits for sockets, to the nanosecond.
+    /// Waits for sockets with nanosecond resolution.
     fn wait(&self, most: Duration, events: &mut [EpollEvent]) -> Result<usize> {
         let nanos = most.as_nanos();
         if nanos < 1_000_000 {
-            // epoll counts milliseconds: what is due earlier is waited for without it.
+            // epoll counts milliseconds, so shorter waits sleep instead.
             let ready = self.epoll.wait(events, EpollTimeout::ZERO).or_else(interrupted)?;
             if ready == 0 && nanos > 0 {
                 std::thread::sleep(std::time::Duration::from_nanos(nanos));
@@ -318,7 +318,7 @@ impl<'a> Applications<'a> {
         Ok(())
     }
 
-    /// A sender opens its connection.
+    /// Opens the connection of a sender.
     fn opens(&mut self, flow: FlowId, size: Option<u64>, spacing: Option<(Duration, u32)>) -> Result<RawFd> {
         let plan = Arc::clone(&self.plan);
         let spec = &plan.flows[flow.index()];
@@ -343,7 +343,7 @@ impl<'a> Applications<'a> {
         Ok(number)
     }
 
-    /// Something can be done with a socket.
+    /// Processes a ready socket.
     fn ready(&mut self, number: RawFd) -> Result<()> {
         if let Some((flow, listener)) = self.listeners.get(&number) {
             let (flow, listener) = (*flow, listener.as_raw_fd());
@@ -369,7 +369,7 @@ impl<'a> Applications<'a> {
         Ok(())
     }
 
-    /// A receiver throws away what has come; at the end of the stream it closes.
+    /// Discards the received data of a receiver, and closes it at the end of the stream.
     fn reads(&mut self, number: RawFd) -> Result<()> {
         loop {
             match system::discard(number, CHUNK) {
@@ -381,7 +381,7 @@ impl<'a> Applications<'a> {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => {
-                    // Reset: there will be nothing more.
+                    // After a reset, no more data arrives.
                     self.conversations.remove(&number);
                     return Ok(());
                 }
@@ -389,7 +389,8 @@ impl<'a> Applications<'a> {
         }
     }
 
-    /// A receiver's window is what the plan says: the kernel widens it when it has seen how its memory is filled by the first packets.
+    /// Clamps a receiver's window to the plan's. The kernel widens it after the first packets, when it knows how they
+    /// fill its memory.
     fn clamps(&mut self, number: RawFd) {
         if let Some(Conversation { flow, role: Role::Receives { clamps }, stream }) =
             self.conversations.get_mut(&number)
@@ -402,7 +403,7 @@ impl<'a> Applications<'a> {
         }
     }
 
-    /// A sender writes as much as TCP takes; behind the last byte it closes its side.
+    /// Writes as much as TCP accepts, and closes the sender's side after the last byte.
     fn writes(&mut self, number: RawFd) -> Result<()> {
         let Some(Conversation { role: Role::Sends(sends), stream, flow, .. }) = self.conversations.get_mut(&number)
         else {
@@ -433,7 +434,7 @@ impl<'a> Applications<'a> {
         Ok(())
     }
 
-    /// An application that stops writes no more, and closes its side.
+    /// Stops a flow's senders: closes their sides without further writing.
     fn stops(&mut self, flow: FlowId) {
         for (&number, conversation) in &mut self.conversations {
             if let Role::Sends(sends) = &mut conversation.role
@@ -446,7 +447,7 @@ impl<'a> Applications<'a> {
         }
     }
 
-    /// A sender whose receiver has closed, too, is done.
+    /// Removes a finished sender, whose receiver has closed, too.
     fn looks_for_the_end(&mut self, number: RawFd) {
         let Some(conversation) = self.conversations.get_mut(&number) else { return };
         let Role::Sends(sends) = &conversation.role else { return };
@@ -480,7 +481,7 @@ fn sample_one(conversation: &mut Conversation, gauges: &[Gauge], now: Instant, w
     let recovers = info.state == RECOVERY && sends.last.state != RECOVERY;
     let timeouts = info.timeouts.unwrap_or(0);
     gauge.add(u64::from(timeouts.saturating_sub(sends.timeouts)), u64::from(recovers));
-    // Before the first loss the threshold is 2^31 - 1 segments.
+    // Before the first loss, the threshold is 2^31 - 1 segments.
     const UNSET: u32 = 0x7fff_ffff;
     let bytes = |segments: u32| u64::from(segments) * u64::from(info.mss);
     let ssthresh = if info.ssthresh >= UNSET { u64::MAX } else { bytes(info.ssthresh) };
@@ -492,10 +493,10 @@ fn sample_one(conversation: &mut Conversation, gauges: &[Gauge], now: Instant, w
     (sends.last, sends.timeouts) = (info, timeouts.max(sends.timeouts));
 }
 
-/// The stream of a connection that has just been accepted.
+/// The stream of a newly accepted connection.
 #[allow(unsafe_code)]
 fn own(number: RawFd) -> TcpStream {
-    // SAFETY: `accept4` has given the number to us, and nobody else has it.
+    // SAFETY: `accept4` has returned this descriptor, and nothing else owns it.
     unsafe { TcpStream::from_raw_fd(number) }
 }
 
@@ -514,20 +515,21 @@ fn congestion_control(socket: &OwnedFd, tcp: &TcpPlan) -> Result<()> {
     })
 }
 
-/// The largest window that the plan lets a receiver offer.
+/// The largest window that the plan lets a receiver offer, in bytes.
 fn largest_window(tcp: &TcpPlan) -> libc::c_int {
     i32::try_from(tcp.receive_buffer.as_u64()).unwrap_or(i32::MAX / 4).min(i32::MAX / 4)
 }
 
-/// Windows below this are exact. A larger one hardly ever limits, and a kernel whose window is clamped no longer acknowledges every segment
-/// while it grows: those are left to grow as they do, to more than was asked for.
+/// The limit for exact windows in bytes. A larger window rarely limits a flow, and with a clamped window the kernel no
+/// longer acknowledges every segment during growth. Larger windows may therefore exceed the plan's value.
 const EXACT: libc::c_int = 1 << 20;
 
-/// A receiver whose window is not exact reads when so many bytes have come. A kernel whose application reads each packet leaves it to that to
-/// acknowledge many of them, whenever it comes to do so; now it acknowledges as packets come, as if everything had been read at once.
+/// The minimum number of bytes that wakes a receiver without an exact window. If the application reads each packet, the
+/// kernel delays acknowledgements to the time of its reads. With this limit it acknowledges packets on arrival, as if
+/// everything were read at once.
 const READ_AT_ONCE: libc::c_int = 1 << 15;
 
-/// A buffer that lets the receiver offer that window: the kernel doubles what is asked for, and offers a half of it or more.
+/// Sets a buffer that allows the window: the kernel doubles the value and offers at least half of it.
 fn receive_buffer(socket: &impl AsRawFd, tcp: &TcpPlan) -> std::io::Result<()> {
     let window = largest_window(tcp);
     let buffer = if window < EXACT { window } else { window.saturating_mul(2) };
@@ -544,13 +546,14 @@ fn window_clamp(socket: &impl AsRawFd, tcp: &TcpPlan) -> std::io::Result<()> {
 
 fn options(socket: &OwnedFd, tcp: &TcpPlan) -> std::io::Result<()> {
     let number = socket.as_raw_fd();
-    // So much that an application that is late leaves no gap, and so little that many senders do not bring the kernel's TCP under pressure.
+    // Large enough that a late application leaves no gap, and small enough that many senders do not exhaust TCP's
+    // memory.
     const AHEAD: u64 = 1 << 22;
     let buffer = i32::try_from(tcp.send_buffer.map_or(AHEAD, |size| size.as_u64())).unwrap_or(i32::MAX / 2);
     set_option(number, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, buffer)?;
     set_option(number, libc::IPPROTO_TCP, libc::TCP_NODELAY, libc::c_int::from(!tcp.nagle))?;
-    // The first data end the handshake, as in the simulator: one packet more, and random losses, which are drawn packet by packet, would hit
-    // others. Without data the kernel acknowledges after 0.2 s at most.
+    // The first data complete the handshake, as in the simulator. An additional packet would shift random losses, which
+    // are drawn per packet. Without data the kernel acknowledges after at most 0.2 s.
     set_option(number, libc::IPPROTO_TCP, libc::TCP_QUICKACK, 0)?;
     set_option(number, libc::IPPROTO_TCP, libc::TCP_MAXSEG, libc::c_int::from(tcp.mss))
 }

@@ -1,4 +1,4 @@
-//! Links whose capacity changes by itself, as the plan says.
+//! Links with a time-varying capacity, as in the plan.
 
 use super::ids::{ById, Id, LinkId};
 use super::net::Net;
@@ -7,7 +7,7 @@ use netlull_network::plan::{InService, Plan};
 use netlull_network::transmission::RateChange;
 use netlull_units::{BitRate, Duration, Instant};
 
-/// By link: the steps of its capacity that are done.
+/// The number of capacity steps done, by link.
 #[derive(Debug)]
 pub(super) struct Capacities {
     done: ById<LinkId, usize>,
@@ -22,13 +22,13 @@ impl Capacities {
         plan.links[link.index()].steps.as_ref()?.get(self.done[link]).copied()
     }
 
-    /// Sets the instant of a link's next step.
+    /// Schedules a link's next step.
     pub(super) fn arm(&self, link: LinkId, net: &mut Net) {
         let at = self.next(&net.plan, link).map_or(Instant::NEVER, |(at, _)| at);
         net.timetable.set(Due::Capacity(link), at);
     }
 
-    /// The capacity of a link changes.
+    /// Applies a link's next step.
     pub(super) fn due(&mut self, link: LinkId, net: &mut Net) {
         if let Some((_, rate)) = self.next(&net.plan, link) {
             let change = RateChange { rate, pause: Duration::ZERO, in_service: InService::default() };

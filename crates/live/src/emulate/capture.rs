@@ -1,4 +1,4 @@
-//! Packets of an emulation as pcapng: what each host sends and receives, at the virtual time of it.
+//! A capture of an emulation as pcapng: the packets that each host sends and receives, with their virtual times.
 
 use crate::error::{LiveError, Result};
 use crate::tape::TapeWriter;
@@ -10,19 +10,19 @@ use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock
 use std::path::Path;
 use std::time::Duration;
 
-/// if_tsresol: units of 10^-9 s.
+/// The value of if_tsresol for units of 10^-9 s.
 const NANOSECONDS: u8 = 9;
 
-/// A file that packets are written to.
+/// A capture file.
 pub struct Capture {
     writer: PcapNgWriter<TapeWriter>,
 }
 
 impl Capture {
-    /// A file with an interface for each of these nodes.
+    /// Creates a file with an interface for each node.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub fn create(file: &Path, nodes: &[&str]) -> Result<Self> {
         let refused = |error| LiveError::system(format!("capturing to {}", file.display()), error);
         let mut writer = PcapNgWriter::new(TapeWriter::create(file)?).map_err(refused)?;
@@ -37,7 +37,7 @@ impl Capture {
         Ok(Self { writer })
     }
 
-    /// A host, by its place in the list of nodes, has sent or received a packet.
+    /// Writes a packet sent or received by a host, given by its index in the list of nodes.
     pub fn packet(&mut self, host: usize, at: Instant, bytes: &[u8]) {
         let block = EnhancedPacketBlock {
             interface_id: u32::try_from(host).unwrap_or(u32::MAX),
@@ -46,7 +46,7 @@ impl Capture {
             data: bytes.into(),
             options: Vec::new(),
         };
-        // It is written into memory; what the disk says, `finish` tells.
+        // This writes into memory; `finish` reports errors of the disk.
         let _ = self.writer.write_pcapng_block(block);
     }
 

@@ -1,4 +1,4 @@
-//! TCP connections as their packets show them: owners, window scales, retransmissions, data that has arrived.
+//! TCP connections, observed through their packets: owners, window scales, retransmissions, received data.
 
 use super::frame::{Owner, Way};
 use super::ids::{ById, ConnectionId, FlowId, RequestId};
@@ -8,7 +8,7 @@ use netlull_units::{Duration, Instant};
 use netlull_wire::{Connection, TcpPacket, seq_le, seq_lt};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A connection as its packets tell of it.
+/// The observed state of a connection.
 #[derive(Clone, Debug)]
 pub struct Known {
     /// Its flow.
@@ -17,61 +17,61 @@ pub struct Known {
     pub opened: Instant,
     /// The instant at which the last byte was acknowledged, after a FIN.
     pub completed: Option<Instant>,
-    /// Segments with data that were sent again.
+    /// The retransmitted segments with data.
     pub retransmissions: u64,
-    /// The largest data of a segment.
+    /// The largest segment, in bytes of data.
     pub largest: u32,
-    /// Shift of the windows that the sender advertises, and of the receiver's; `None` before their SYN.
+    /// The window shifts of the sender and the receiver; `None` before their SYN.
     shifts: [Option<u8>; 2],
-    /// Number of the sender's SYN.
+    /// The sequence number of the sender's SYN.
     initial: u32,
-    /// Behind the last data that was sent: its number, and its offset in the stream.
+    /// The sequence number after the last data sent, and its offset in the stream.
     sent_to: u32,
     sent: u64,
-    /// The same of the data that its sender has seen acknowledged.
+    /// The same for the data that its sender knows to be acknowledged.
     heard_to: u32,
     heard: u64,
-    /// Its round trips.
+    /// The round-trip times.
     timed: Timed,
-    /// Behind the last data, once a FIN was sent.
+    /// The sequence number after the last data, once a FIN was sent.
     ends: Option<u32>,
-    /// Data that the receiver has acknowledged, bytes.
+    /// The data that the receiver has acknowledged, in bytes.
     delivered: u64,
-    /// Number behind it.
+    /// The sequence number after it.
     delivered_to: u32,
 }
 
 impl Known {
-    /// The shift of the windows in packets that go this way.
+    /// The window shift of packets in a direction.
     #[must_use]
     pub fn shift(&self, way: Way) -> Option<u8> {
         self.shifts[way as usize]
     }
 }
 
-/// All connections of a run.
+/// The connections of a run.
 #[derive(Debug)]
 pub struct Connections {
-    /// By the key of their ends.
+    /// The connections by the key of their endpoints.
     ids: BTreeMap<u64, ConnectionId>,
     known: ById<ConnectionId, Known>,
     flows: ById<FlowId, FlowMark>,
-    /// Connections with data under way, or with round trips that ended in the bin in progress.
+    /// The connections with data in flight, or with round trips that ended in the current bin.
     busy: BTreeSet<ConnectionId>,
     round_trips: RoundTrips,
 }
 
-/// The measurement of round trips.
+/// Whether round trips are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoundTrips {
-    /// For somebody who asks at the end of each bin.
+    /// Measured, and read at the end of each bin.
     Timed,
-    /// Nobody asks.
+    /// Not measured.
     Untimed,
 }
 
 impl Connections {
-    /// None yet.
+    /// Creates an empty table.
     #[must_use]
     pub fn new(flows: usize, round_trips: RoundTrips) -> Self {
         Self {
@@ -83,7 +83,7 @@ impl Connections {
         }
     }
 
-    /// A connection.
+    /// The state of a connection.
     #[must_use]
     pub fn get(&self, id: ConnectionId) -> Option<&Known> {
         self.known.get(id)
@@ -94,19 +94,19 @@ impl Connections {
         self.known.iter().filter(move |known| known.flow == flow)
     }
 
-    /// The counts of a flow so far.
+    /// The counters of a flow.
     #[must_use]
     pub fn flow(&self, flow: FlowId) -> &FlowMark {
         &self.flows[flow]
     }
 
-    /// The counts of a flow so far, to be counted on.
+    /// The counters of a flow, for updating.
     pub fn flow_mut(&mut self, flow: FlowId) -> &mut FlowMark {
         &mut self.flows[flow]
     }
 
-    /// A host sends a segment of a flow; its owner with the connection. A SYN of its sender opens a connection, also with the ends of an
-    /// earlier one.
+    /// Processes a segment sent by a host, and returns its owner with the connection. A SYN of the flow's sender opens
+    /// a connection, even with the endpoints of an earlier one.
     pub fn sent(&mut self, now: Instant, owner: Owner, ends: Connection, tcp: &TcpPacket<'_>) -> Owner {
         let (flags, Owner { flow, way, .. }) = (tcp.flags(), owner);
         let opens = flags.syn && !flags.ack && way == Way::Forward;
@@ -135,7 +135,8 @@ impl Connections {
         let count = &mut self.flows[known.flow];
         let (flags, options, len) = (tcp.flags(), tcp.options(), tcp.payload_len());
         if flags.syn {
-            // RFC 7323 section 2.2: windows are scaled if both SYNs say so; one without the option has no shift at all.
+            // RFC 7323 section 2.2: windows are scaled only if both SYNs have the option; otherwise both shifts are
+            // zero.
             known.shifts[way as usize] = Some(options.window_scale.unwrap_or(0));
             if flags.ack && options.window_scale.is_none() {
                 known.shifts = [Some(0); 2];
@@ -164,7 +165,7 @@ impl Connections {
             }
             Way::Backward => {
                 if let Some(ack) = tcp.ack().filter(|_| !flags.syn) {
-                    // A FIN has a number, but is no data.
+                    // A FIN has a sequence number but is no data.
                     let to = known.ends.filter(|&ends| seq_lt(ends, ack)).unwrap_or(ack);
                     if seq_lt(known.delivered_to, to) {
                         let new = u64::from(to.wrapping_sub(known.delivered_to));
@@ -177,11 +178,11 @@ impl Connections {
         }
     }
 
-    /// A segment has come back to its sender's host.
+    /// Processes a segment that arrives at its sender's host.
     pub fn acknowledged(&mut self, now: Instant, id: ConnectionId, tcp: &TcpPacket<'_>) {
         let known = &mut self.known[id];
         if let Some(ack) = tcp.ack().filter(|_| !tcp.flags().syn) {
-            // Of what was sent: a FIN has a number, but is no data.
+            // Limited to the data sent: a FIN has a sequence number but is no data.
             let to = if seq_lt(known.sent_to, ack) { known.sent_to } else { ack };
             if seq_lt(known.heard_to, to) {
                 known.heard += u64::from(to.wrapping_sub(known.heard_to));
@@ -196,7 +197,7 @@ impl Connections {
         }
     }
 
-    /// Adds up the data that some flows have under way, and their round trips since the last bin.
+    /// Adds up the data in flight of some flows, and their round trips in the current bin.
     pub fn loads(&self, flows: &ById<FlowId, bool>, sums: &mut Sums) {
         let busy = self.busy.iter().map(|&id| &self.known[id]);
         for known in busy.filter(|known| flows[known.flow]) {
@@ -204,7 +205,7 @@ impl Connections {
         }
     }
 
-    /// Another bin of round trips begins.
+    /// Starts the next bin of round trips.
     pub fn restart_times(&mut self) {
         let known = &mut self.known;
         self.busy.retain(|&id| {
@@ -214,7 +215,7 @@ impl Connections {
         });
     }
 
-    /// Every connection of a flow as a request; `timeouts` of some of them.
+    /// The outcome of every connection of a flow as a request; `timeouts` contains those with timeouts.
     #[must_use]
     pub fn requests(
         &self,
@@ -222,7 +223,7 @@ impl Connections {
         asked: &[(Instant, u64)],
         timeouts: &BTreeMap<RequestId, u64>,
     ) -> Vec<RequestOutcome> {
-        // Connections open in the order in which they were asked for.
+        // Connections open in the order of their requests.
         let with_size = self.of_flow(flow).zip(asked).enumerate();
         let request = |(number, (known, &(_, size))): (usize, (&Known, &(Instant, u64)))| {
             known.as_request(size, timeouts.get(&RequestId { flow, number }).copied().unwrap_or(0))

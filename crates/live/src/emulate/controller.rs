@@ -1,4 +1,4 @@
-//! Controllers of links in an emulation: a machine on tape, and its estimates for the summary.
+//! The controller of an emulated link: a recorded machine, and its estimates for the summary.
 
 use crate::error::{LiveError, Result};
 use crate::tape::{LinkSetup, OnTape};
@@ -16,19 +16,19 @@ use std::path::Path;
 /// The controller of a link.
 #[derive(Debug)]
 pub struct LinkControl {
-    /// The fate of the packet being sent when the rate changes.
+    /// The treatment of the packet in service when the rate changes.
     pub in_service: InService,
-    /// The link that brings the acknowledgements, to a controller that reads segments.
+    /// The link that carries the acknowledgements, for a controller that reads segments.
     pub acknowledgements: Option<u32>,
     machine: OnTape<LinkMachine>,
-    /// The estimates for the summary, of a controller that reads segments.
+    /// The estimates for the summary, for a controller that reads segments.
     account: Option<Account>,
 }
 
 /// A rate and the pause before it.
 pub type NewRate = (BitRate, Duration);
 
-/// The request of a machine after an event; a link's machine makes one at most.
+/// Delivers an event and returns the machine's request; a link's machine makes at most one per event.
 fn told(machine: &mut OnTape<LinkMachine>, now: Instant, event: LinkEvent) -> Option<LinkAction> {
     machine.handle(now, event);
     let mut asked = None;
@@ -38,7 +38,7 @@ fn told(machine: &mut OnTape<LinkMachine>, now: Instant, event: LinkEvent) -> Op
     asked
 }
 
-/// What a gateway reads in a segment; nothing in one with neither SYN nor ACK.
+/// The fields of a segment that a gateway reads; `None` without SYN and ACK.
 #[must_use]
 pub fn view(tcp: &TcpPacket<'_>) -> Option<SegmentView> {
     let flags = tcp.flags();
@@ -59,10 +59,10 @@ pub fn view(tcp: &TcpPacket<'_>) -> Option<SegmentView> {
 }
 
 impl LinkControl {
-    /// The machine of a link, recorded in a folder if there is one.
+    /// Creates the controller of a link, recorded in a folder if given.
     ///
     /// # Errors
-    /// If the machine refuses its configuration, or the recording cannot be begun.
+    /// If the machine refuses its configuration, or the recording cannot be started.
     pub fn new(plan: &ControlPlan, link: &str, tapes: Option<&Path>) -> Result<Self> {
         let setup = LinkSetup { mechanism: plan.mechanism.clone(), link: plan.link };
         let machine = match tapes {
@@ -74,13 +74,13 @@ impl LinkControl {
         Ok(Self { in_service: plan.in_service, acknowledgements: plan.acknowledgements, machine, account })
     }
 
-    /// Whether it wants to see the segments that come to its link.
+    /// Whether it reads the segments that arrive at its link.
     #[must_use]
     pub fn reads_segments(&self) -> bool {
         self.account.is_some()
     }
 
-    /// Tells the machine an event on the link; returns the rate that it asks for.
+    /// Delivers an event of the link and returns the requested rate.
     pub fn tell(&mut self, now: Instant, event: LinkEvent) -> Option<NewRate> {
         if let Some(account) = &mut self.account {
             account.settle(now, self.machine.machine());
@@ -88,7 +88,7 @@ impl LinkControl {
         told(&mut self.machine, now, event).and_then(LinkAction::new_rate)
     }
 
-    /// Shows the machine an acknowledgement that comes back; returns the window to be written into it.
+    /// Delivers an acknowledgement of the reverse direction and returns the window to write into it.
     pub fn acknowledgement(&mut self, now: Instant, segment: SegmentView, window: Bytes) -> Option<Bytes> {
         self.account.as_mut()?.acknowledgements += 1;
         match told(&mut self.machine, now, LinkEvent::Acknowledgement { segment, window }) {
@@ -97,20 +97,20 @@ impl LinkControl {
         }
     }
 
-    /// Counts a window that was made smaller.
+    /// Counts a reduced window.
     pub fn rewritten(&mut self) {
         if let Some(account) = &mut self.account {
             account.rewritten += 1;
         }
     }
 
-    /// The instant at which to wake it.
+    /// The instant of its next timeout.
     #[must_use]
     pub fn next_timeout(&self) -> Instant {
         self.machine.next_timeout().unwrap_or(Instant::NEVER)
     }
 
-    /// Measurement begins.
+    /// Starts the measurement.
     pub fn restart(&mut self, now: Instant) {
         if let Some(account) = &mut self.account {
             account.restart(now, self.machine.machine());
@@ -123,7 +123,7 @@ impl LinkControl {
         Some(self.account?.summarise(now, self.machine.machine()))
     }
 
-    /// The estimates of a controller that reads segments, next to the truth.
+    /// The estimates of a controller that reads segments, next to the true values.
     #[must_use]
     pub fn sample(&self, truth: GatewayTruth) -> Option<GatewaySample> {
         self.account.map(|_| GatewaySample::of(self.machine.machine().estimates(), truth))

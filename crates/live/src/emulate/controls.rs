@@ -1,4 +1,4 @@
-//! The mechanisms of all links, and the links over which gateways get their acknowledgements.
+//! The mechanisms of all links, and the links that carry acknowledgements for gateways.
 
 use super::connections::Connections;
 use super::controller::{LinkControl, view};
@@ -17,15 +17,15 @@ use std::path::Path;
 #[derive(Debug)]
 pub(super) struct Controls {
     controllers: ById<LinkId, Option<LinkControl>>,
-    /// By link: whether gateways read the acknowledgements on it.
+    /// Whether gateways read the acknowledgements of a link, by link.
     steered: ById<LinkId, bool>,
 }
 
 impl Controls {
-    /// The mechanisms of a plan, recorded in the folder `tapes`.
+    /// Creates the mechanisms of a plan, recorded in the folder `tapes`.
     ///
     /// # Errors
-    /// If a machine refuses its configuration, or a recording cannot be begun.
+    /// If a machine refuses its configuration, or a recording cannot be started.
     pub(super) fn new(plan: &Plan, tapes: Option<&Path>) -> Result<Self> {
         let mut steered = ById::filled(false, plan.links.len());
         let controls = plan.links.iter().filter_map(|link| link.control.as_ref());
@@ -49,12 +49,12 @@ impl Controls {
         self.controllers.iter_mut().flatten()
     }
 
-    /// The instant at which the mechanism of a link wants to be woken.
+    /// The instant of the next timeout of a link's mechanism.
     pub(super) fn next_timeout(&self, link: LinkId) -> Instant {
         self.get(link).map_or(Instant::NEVER, LinkControl::next_timeout)
     }
 
-    /// Tells the mechanism of a link an event; returns the change of rate that it asks for.
+    /// Delivers an event to a link's mechanism and returns the requested change of rate.
     pub(super) fn tell(&mut self, now: Instant, link: LinkId, event: LinkEvent) -> Option<RateChange> {
         let controller = self.controllers[link].as_mut()?;
         let in_service = controller.in_service;
@@ -65,12 +65,12 @@ impl Controls {
     /// Ends all recordings.
     ///
     /// # Errors
-    /// If one could not be written.
+    /// If a recording could not be written.
     pub(super) fn finish(&mut self) -> Result<()> {
         self.iter_mut().try_for_each(LinkControl::finish)
     }
 
-    /// A packet is at the end of a link: gateways lower the window in an acknowledgement, awnd <- min(awnd, swnd).
+    /// Lets gateways lower the window of an acknowledgement at the end of a link: awnd <- min(awnd, swnd).
     pub(super) fn steer(&mut self, now: Instant, link: LinkId, frame: &mut Frame, connections: &Connections) {
         if !self.steered[link] {
             return;
@@ -81,7 +81,7 @@ impl Controls {
             return;
         };
         let Some(owner) = frame.owner.filter(|_| segment.kind != SegmentKind::Syn) else { return };
-        // A window whose scale nobody has seen is left alone; that of a SYN has none (RFC 7323 section 2.2).
+        // A window with an unknown scale is left unchanged; that of a SYN is unscaled (RFC 7323 section 2.2).
         let known = owner.connection.and_then(|connection| connections.get(connection)?.shift(owner.way));
         let Some(shift) = (if is_syn { Some(0) } else { known }) else { return };
         let gateways = self.iter_mut().filter(|own| own.acknowledgements == Some(link.number()));

@@ -1,4 +1,4 @@
-//! Datagrams, which no host sends: the plan has the instant and the size of each.
+//! Datagrams, which the emulation creates itself: the plan contains the instant and the size of each.
 
 use super::address::datagram;
 use super::frame::{Frame, Owner, Way};
@@ -8,7 +8,7 @@ use super::timetable::Due;
 use netlull_network::plan::{Plan, Traffic};
 use netlull_units::Instant;
 
-/// By flow: the datagrams that are sent.
+/// The number of datagrams sent, by flow.
 #[derive(Debug)]
 pub(super) struct Datagrams {
     sent: ById<FlowId, usize>,
@@ -26,14 +26,14 @@ impl Datagrams {
         }
     }
 
-    /// Sets the instant of a flow's next datagram.
+    /// Schedules a flow's next datagram.
     pub(super) fn arm(&self, flow: FlowId, net: &mut Net) {
         let at = self.next(&net.plan, flow).map_or(Instant::NEVER, |(at, _)| at);
         net.timetable.set(Due::Datagram(flow), at);
     }
 
-    /// The datagram that a flow sends now and the node that sends it: a header, and behind it as many bytes as its size says, which nobody
-    /// reads.
+    /// Creates the datagram that a flow sends now, and returns it with its sending node. It has a header and a zero
+    /// payload of the planned size, which nobody reads.
     pub(super) fn due(&mut self, flow: FlowId, net: &mut Net) -> Option<(NodeId, Frame)> {
         let next = self.next(&net.plan, flow);
         self.sent[flow] += 1;

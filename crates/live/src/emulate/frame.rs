@@ -4,14 +4,14 @@ use super::ids::{ConnectionId, FlowId, NodeId};
 use netlull_network::transmitter::QueuedPacket;
 use netlull_wire::{Ecn, Packet, TcpPacket, mark_congestion, parse};
 
-/// The owner of a packet, and its direction.
+/// The flow and connection of a packet, and its direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
     /// The flow.
     pub flow: FlowId,
-    /// Its direction.
+    /// The direction.
     pub way: Way,
-    /// The connection; of datagrams none.
+    /// The connection; `None` for datagrams.
     pub connection: Option<ConnectionId>,
 }
 
@@ -20,29 +20,29 @@ pub struct Owner {
 pub enum Way {
     /// From the flow's sender to its receiver.
     Forward,
-    /// Back.
+    /// From the receiver to the sender.
     Backward,
 }
 
 /// A packet, from its IP header on.
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
-    /// Its bytes; those of datagrams are made up.
+    /// The packet's bytes; artificial for datagrams.
     pub bytes: Vec<u8>,
-    /// Its size on the wire in bytes, IP header included.
+    /// The size on the wire in bytes, IP header included.
     pub size: u32,
-    /// The node that it goes to.
+    /// The destination node.
     pub to: NodeId,
-    /// Its owner; `None` of a packet that the plan does not know.
+    /// The owner; `None` for a packet outside the plan.
     pub owner: Option<Owner>,
-    /// Hosts see it. They do not see the plan's datagrams, which are made up.
+    /// Whether hosts receive it. They do not receive the plan's artificial datagrams.
     pub for_hosts: bool,
-    /// Links that it has crossed.
+    /// The number of links crossed.
     pub hops: u8,
 }
 
 impl Frame {
-    /// Its TCP segment, if it is one that can be read.
+    /// The TCP segment, if it is readable.
     #[must_use]
     pub fn tcp(&self) -> Option<TcpPacket<'_>> {
         match parse(&self.bytes) {
@@ -51,7 +51,7 @@ impl Frame {
         }
     }
 
-    /// The connection whose data it carries, if it is known and carries any.
+    /// The connection of a packet with data; `None` without data or if unknown.
     #[must_use]
     pub fn data(&self) -> Option<ConnectionId> {
         let connection = self.owner.and_then(|owner| owner.connection)?;

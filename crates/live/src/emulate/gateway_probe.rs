@@ -1,4 +1,4 @@
-//! Table `gateway` of an emulation: the estimates of gateways, and the truth as the packets at the hosts tell it.
+//! The table `gateway` of an emulation: the estimates of gateways, and the true values from the hosts' packets.
 
 use super::connections::Connections;
 use super::controls::Controls;
@@ -7,24 +7,24 @@ use netlull_network::plan::{FlowPlan, Plan};
 use netlull_network::probe::{GatewayTable, Seen, Sums, Table};
 use netlull_units::Instant;
 
-/// Fills the table.
+/// The recorder of the table.
 #[derive(Debug)]
 pub struct GatewayProbe {
     table: GatewayTable,
     watched: Vec<Watched>,
 }
 
-/// A gateway's link.
+/// The link of a gateway.
 #[derive(Debug)]
 struct Watched {
     link: LinkId,
-    /// By flow: its data crosses the link.
+    /// Whether a flow's data crosses the link, by flow.
     crosses: ById<FlowId, bool>,
     seen: Seen,
 }
 
 impl GatewayProbe {
-    /// Of the gateways whose links are probed; nothing if there are none, or no bins.
+    /// Creates a recorder for the probed links with gateways; `None` without such links or bins.
     #[must_use]
     pub fn new(plan: &Plan) -> Option<Self> {
         plan.probe.interval?;
@@ -42,14 +42,14 @@ impl GatewayProbe {
         (!watched.is_empty()).then(|| Self { table: GatewayTable::default(), watched })
     }
 
-    /// Data of a connection is offered to a link.
+    /// Notes data of a connection offered to a link.
     pub fn offered(&mut self, link: LinkId, connection: ConnectionId) {
         if let Some(watched) = self.watched.iter_mut().find(|watched| watched.link == link) {
             watched.seen.saw(connection.index(), u64::from(connection.number()));
         }
     }
 
-    /// The end of a bin.
+    /// Records a bin.
     pub fn sample(&mut self, now: Instant, controls: &Controls, connections: &mut Connections) {
         for Watched { link, crosses, seen } in &mut self.watched {
             let Some(controller) = controls.get(*link) else { continue };
@@ -69,7 +69,7 @@ impl GatewayProbe {
     }
 }
 
-/// True if a flow's route leads over a link. Routes of a plan have no loops.
+/// Whether a flow's route uses a link. Routes of a plan have no loops.
 fn crosses(plan: &Plan, flow: &FlowPlan, link: u32) -> bool {
     let mut node = flow.from;
     for _ in &plan.nodes {

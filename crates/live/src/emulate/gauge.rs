@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The last reading; values that belong together may be of neighbouring readings.
+/// The latest sample; values of one read may stem from neighbouring samples.
 #[derive(Debug, Default)]
 pub struct Gauge {
     cwnd_bytes: AtomicU64,
@@ -12,7 +12,7 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    /// A reading; windows in bytes, an unset threshold as `u64::MAX`.
+    /// Stores a sample: windows in bytes, an unset threshold as `u64::MAX`.
     pub fn set(&self, cwnd: u64, ssthresh: u64) {
         self.cwnd_bytes.store(cwnd, Ordering::Relaxed);
         self.ssthresh_bytes.store(ssthresh, Ordering::Relaxed);
@@ -24,14 +24,14 @@ impl Gauge {
         self.fast_retransmits.fetch_add(fast_retransmits, Ordering::Relaxed);
     }
 
-    /// The congestion window and the threshold, if they have ever been read.
+    /// The congestion window and the threshold in bytes; `None` before the first sample.
     #[must_use]
     pub fn windows(&self) -> Option<(u64, u64)> {
         let cwnd = self.cwnd_bytes.load(Ordering::Relaxed);
         (cwnd > 0).then(|| (cwnd, self.ssthresh_bytes.load(Ordering::Relaxed)))
     }
 
-    /// Timeouts, and fast retransmits as far as they were seen.
+    /// The numbers of timeouts and observed fast retransmits.
     #[must_use]
     pub fn counts(&self) -> (u64, u64) {
         (self.timeouts.load(Ordering::Relaxed), self.fast_retransmits.load(Ordering::Relaxed))

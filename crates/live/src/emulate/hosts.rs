@@ -1,4 +1,4 @@
-//! The emulation's hosts: a network namespace each, with a TUN device through which everything goes.
+//! The hosts of the emulation: network namespaces, each with a TUN device that carries all of its packets.
 
 use super::address::address;
 use super::ids::{Id, NodeId};
@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 
-/// The name of every host's device, in its own namespace.
+/// The name of each host's device, in its own namespace.
 const DEVICE: &str = "netlull";
-/// Packets that a device holds until the emulation reads them: more than any window has.
+/// The queue length of a device in packets: longer than any window.
 const ROOM: u32 = 100_000;
 
 /// A host.
@@ -24,7 +24,7 @@ pub struct Host {
     /// The namespace of its sockets.
     pub namespace: Namespace,
     tun: File,
-    /// The settings of a namespace that is not ours, put back at the end.
+    /// The original settings of an attached namespace, restored at the end.
     before: Vec<Setting>,
 }
 
@@ -34,7 +34,7 @@ type Setting = (&'static str, String);
 impl Drop for Host {
     fn drop(&mut self) {
         if !self.before.is_empty() {
-            // Nobody is left to be told of an error; a namespace that is gone needs nothing.
+            // Errors have no recipient here; a namespace that is gone needs no restoring.
             let _ = self.namespace.inside(|| set(&self.before));
         }
     }
@@ -45,29 +45,29 @@ fn set(values: &[Setting]) -> Result<()> {
 }
 
 impl Host {
-    /// A view of this host for another thread.
+    /// Creates a handle of this host for another thread.
     ///
     /// # Errors
-    /// If the system has no room for more open files.
+    /// If the limit of open files is reached.
     pub fn view(&self) -> Result<Self> {
-        let tun = self.tun.try_clone().map_err(|error| LiveError::system("a second look at a host", error))?;
+        let tun = self.tun.try_clone().map_err(|error| LiveError::system("duplicating the handle of a host", error))?;
         Ok(Self { node: self.node, namespace: self.namespace.try_clone()?, tun, before: Vec::new() })
     }
 
-    /// Gives its kernel a packet.
+    /// Passes a packet to the host's kernel.
     ///
     /// # Errors
     /// If the device is gone.
     pub fn receives(&mut self, bytes: &[u8]) -> Result<()> {
         match self.tun.write(bytes) {
-            // What a kernel finds wrong with a packet it does not say here but by dropping it.
+            // The kernel reports an invalid packet only by dropping it.
             Ok(_) => Ok(()),
             Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
-            Err(error) => Err(LiveError::system(format!("giving node {} a packet", self.node.number()), error)),
+            Err(error) => Err(LiveError::system(format!("passing a packet to node {}", self.node.number()), error)),
         }
     }
 
-    /// Takes the next packet that its kernel sends, if there is one; how long it is.
+    /// Takes the next packet that the host's kernel sends and returns its length; `None` if there is none.
     ///
     /// # Errors
     /// If the device is gone.
@@ -75,26 +75,26 @@ impl Host {
         match self.tun.read(into) {
             Ok(len) => Ok(Some(len)),
             Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
-            Err(error) => Err(LiveError::system(format!("taking a packet of node {}", self.node.number()), error)),
+            Err(error) => Err(LiveError::system(format!("taking a packet from node {}", self.node.number()), error)),
         }
     }
 
-    /// Its device, to be waited for.
+    /// The device, for polling.
     #[must_use]
     pub fn device(&self) -> &File {
         &self.tun
     }
 }
 
-/// Makes the hosts of a plan's flows; `attach` has names of namespaces that some of them already have, by the names of nodes.
+/// Creates the hosts of a plan's flows. `attach` maps names of nodes to names of existing namespaces.
 ///
 /// # Errors
-/// If the system refuses, flows of one host ask for different TCPs, or a node is not there.
+/// If the system refuses, flows of a host need different TCP settings, or a node does not exist.
 pub fn hosts(plan: &Plan, attach: &BTreeMap<String, String>) -> Result<Vec<Host>> {
     for name in attach.keys() {
         if !plan.nodes.contains(name) {
             return Err(LiveError::new(format!(
-                "--attach {name}: is no node; expected one of {}",
+                "--attach {name}: is not a node; expected one of {}",
                 plan.nodes.join(", ")
             )));
         }
@@ -106,7 +106,7 @@ pub fn hosts(plan: &Plan, attach: &BTreeMap<String, String>) -> Result<Vec<Host>
             let before = wanted.entry(node).or_default();
             if before.is_some_and(|before| host_wide(before) != host_wide(tcp)) {
                 let name = &plan.nodes[node.index()];
-                let what = "timestamps, window scaling, SACK, ECN, initial windows or least timeouts that differ between flows";
+                let what = "timestamps, window scaling, SACK, ECN, initial windows or minimum timeouts that differ between flows";
                 return Err(LiveError::new(format!(
                     "node {name}: has {what}; expected the same for all flows of a host"
                 )));
@@ -133,7 +133,7 @@ fn host(plan: &Plan, node: NodeId, tcp: Option<&TcpPlan>, attach: &BTreeMap<Stri
     };
     let asked = tcp.map(kernel_values).unwrap_or_default();
     let make = || {
-        // Before there is a device: IPv6 would send of itself as it comes up.
+        // Before the device exists: otherwise IPv6 would send packets when the device comes up.
         set(&always())?;
         set(&asked)?;
         Ok((device(Existing::Replace)?, Vec::new()))
@@ -159,7 +159,7 @@ fn host(plan: &Plan, node: NodeId, tcp: Option<&TcpPlan>, attach: &BTreeMap<Stri
     Ok(Host { node, namespace, tun, before })
 }
 
-/// The metrics of a host's route, which TCP reads.
+/// The metrics of a host's route, which TCP obeys.
 fn metrics(tcp: &TcpPlan) -> Metrics {
     Metrics { initial_window: Some(tcp.initial_window), least_rto: Some(tcp.min_rto) }
 }
@@ -169,7 +169,7 @@ fn host_wide(tcp: &TcpPlan) -> (Vec<Setting>, Metrics) {
     (kernel_values(tcp), metrics(tcp))
 }
 
-/// Settings that make runs repeat: TCP remembers nothing of earlier connections, and windows may grow to any plan's buffer.
+/// Settings for repeatable runs: TCP forgets earlier connections, and windows can reach any plan's buffer.
 fn always() -> Vec<Setting> {
     vec![
         ("ipv4/tcp_no_metrics_save", "1".to_owned()),
@@ -179,7 +179,7 @@ fn always() -> Vec<Setting> {
     ]
 }
 
-/// The settings of a namespace's TCP.
+/// The TCP settings of a namespace.
 fn kernel_values(tcp: &TcpPlan) -> Vec<Setting> {
     let switch = |on: bool| u8::from(on).to_string();
     vec![

@@ -1,27 +1,27 @@
-//! Names of the parts of an emulated network: each is a number, its place in the plan, and a type of its own.
+//! Identifiers of the parts of an emulated network: the index in the plan, with a separate type for each kind.
 
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
-/// A number of a kind that counts its things from zero.
+/// An identifier that counts from zero.
 pub trait Id: Copy {
-    /// The id at a place, counted from zero.
+    /// Creates the identifier of an index, counted from zero.
     ///
     /// # Panics
-    /// If the place needs more than 32 bits.
+    /// If the index needs more than 32 bits.
     #[must_use]
     fn new(place: usize) -> Self;
 
-    /// The id with the number that the plan has.
+    /// Creates the identifier of a number in the plan.
     #[must_use]
     fn numbered(number: u32) -> Self;
 
-    /// The place, counted from zero.
+    /// The index, counted from zero.
     #[must_use]
     fn index(self) -> usize;
 }
 
-/// Defines ids of 32 bits with one checked constructor each.
+/// Defines 32-bit identifiers, each with a single checked constructor.
 macro_rules! ids {
     ($($(#[$about:meta])* $name:ident;)*) => {$(
         $(#[$about])*
@@ -43,7 +43,7 @@ macro_rules! ids {
         }
 
         impl $name {
-            /// The number that plan and outcome have.
+            /// The number in the plan and the outcome.
             #[must_use]
             pub const fn number(self) -> u32 {
                 self.0
@@ -53,28 +53,28 @@ macro_rules! ids {
 }
 
 ids! {
-    /// Names a node.
+    /// The identifier of a node.
     NodeId;
-    /// Names a link: one direction of a cable.
+    /// The identifier of a link: one direction of a cable.
     LinkId;
-    /// Names a flow.
+    /// The identifier of a flow.
     FlowId;
-    /// Names a wireless station.
+    /// The identifier of a wireless station.
     StationId;
-    /// Names a TCP connection, in the order of the first SYNs.
+    /// The identifier of a TCP connection, in the order of the first SYNs.
     ConnectionId;
 }
 
-/// Names a request of a flow.
+/// The identifier of a request of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RequestId {
-    /// Its flow.
+    /// The flow.
     pub flow: FlowId,
-    /// Its place among the flow's, counted from zero.
+    /// The index among the flow's requests, counted from zero.
     pub number: usize,
 }
 
-/// A value for each id of a kind.
+/// A value for each identifier of a kind.
 #[derive(Clone, Debug)]
 pub struct ById<I, T> {
     values: Vec<T>,
@@ -82,35 +82,35 @@ pub struct ById<I, T> {
 }
 
 impl<I: Id, T> ById<I, T> {
-    /// Adds a value; its id.
+    /// Adds a value and returns its identifier.
     pub fn push(&mut self, value: T) -> I {
         self.values.push(value);
         I::new(self.values.len() - 1)
     }
 
-    /// The value of an id, if there is one.
+    /// The value of an identifier, if there is one.
     pub fn get(&self, id: I) -> Option<&T> {
         self.values.get(id.index())
     }
 
-    /// All ids, ascending.
+    /// All identifiers, ascending.
     pub fn ids(&self) -> impl Iterator<Item = I> + use<I, T> {
         (0..self.values.len()).map(I::new)
     }
 
-    /// All values in the order of their ids.
+    /// All values in the order of their identifiers.
     pub fn iter(&self) -> std::slice::Iter<'_, T> {
         self.values.iter()
     }
 
-    /// All values in the order of their ids, to be changed.
+    /// All values in the order of their identifiers, for updating.
     pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
         self.values.iter_mut()
     }
 }
 
 impl<I, T: Clone> ById<I, T> {
-    /// A copy of a value for each of `count` ids.
+    /// Copies a value for each of `count` identifiers.
     pub fn filled(value: T, count: usize) -> Self {
         vec![value; count].into()
     }

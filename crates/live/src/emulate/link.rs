@@ -22,68 +22,68 @@ use netlull_network::transmitter::{self, Departure, QueuedPacket, Transmitter};
 use netlull_units::{BitRate, Duration, Instant};
 use std::collections::VecDeque;
 
-/// The fate of a packet that was given to a link.
+/// The result of offering a packet to a link.
 #[derive(Debug)]
 pub enum Queued {
-    /// The link has it.
+    /// The link has accepted it.
     Taken,
-    /// Its loss model took it, or it sleeps.
+    /// Its loss model or its sleep has lost it.
     Lost(Frame),
-    /// Its buffer was full, or its queue management dropped it.
+    /// A full buffer or its queue management has dropped it.
     Dropped(Frame),
 }
 
-/// The outcome of a departure.
+/// The result of a departure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Departed {
     /// A packet has left.
     Packet,
-    /// A pause is over.
+    /// A pause has ended.
     Nothing,
 }
 
-/// A link.
+/// A one-way link.
 #[derive(Debug)]
 pub struct Link {
-    /// The node at its end.
+    /// The node at its far end.
     pub to: NodeId,
-    /// Since the start; the integral of the queue goes up to `settled`.
+    /// The counters since the start; the integral of the queue ends at `settled`.
     pub counters: LinkCounters,
     settled: Instant,
     buffer: Buffer,
     transmitter: Transmitter<Frame>,
-    /// The rate at the start, and every change as it was decided.
+    /// The initial rate, and every change with the instant of its decision.
     rates: Vec<(Instant, BitRate)>,
-    /// Packets on their way, and when they arrive.
+    /// The packets in propagation, with their arrivals.
     flight: VecDeque<(Instant, Frame)>,
-    /// The arrivals of the packets among them that a host at the other end sees.
+    /// The arrivals of those packets that a host at the far end receives.
     for_host: VecDeque<Instant>,
     delay: Duration,
     loss: Option<Loss>,
     red: Option<Red>,
     noise: Option<Noise>,
-    /// The noise that packets have drawn that have not left.
+    /// The noise drawn for packets that have not left.
     drawn: VecDeque<Duration>,
     sleep: Sleep,
-    /// The wait of a packet is known and counted as it comes, and its noise drawn.
+    /// Whether a packet's wait is known at its arrival. If so, it is counted then, and the noise is drawn then.
     is_predictable: bool,
 }
 
-/// The sleep of a link.
+/// The sleep state of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sleep {
     Awake,
-    /// Since then.
+    /// Asleep since an instant.
     Asleep(Instant),
-    /// It is powered, and carries nothing yet.
+    /// Powered, but not carrying packets yet.
     Waking,
 }
 
 impl Link {
-    /// An empty link; `seed` is the run's.
+    /// Creates an empty link; `seed` is that of the run.
     #[must_use]
     pub fn new(plan: &LinkPlan, seed: u64) -> Self {
-        // The names of streams are the simulator's: the same packets are lost, and equally late.
+        // The names of the streams equal the simulator's: the same packets are lost, and the noise is the same.
         let stream = |what: &str| Stream::new(seed, &format!("{what}.{}", plan.name));
         let (red, codel) = match plan.queue {
             QueueModel::DropTail => (None, None),
@@ -109,7 +109,7 @@ impl Link {
         }
     }
 
-    /// Takes a packet, or loses it.
+    /// Accepts a packet, or loses it.
     pub fn queue(&mut self, now: Instant, mut frame: Frame) -> Queued {
         let size = u64::from(frame.size);
         self.counters.offered_packets += 1;
@@ -145,7 +145,7 @@ impl Link {
         Queued::Dropped(frame)
     }
 
-    /// Asks RED about a packet, and marks it.
+    /// Applies RED to a packet, which may mark it.
     fn detect_early(&mut self, now: Instant, frame: &mut Frame) -> Verdict {
         let Some(red) = &mut self.red else { return Verdict::Pass };
         let (transmitter, idle) = (&self.transmitter, self.transmitter.idle_for(now));
@@ -158,7 +158,7 @@ impl Link {
             size: frame.size,
             can_be_marked: frame.can_be_marked(),
         });
-        // A full buffer drops it all the same.
+        // A full buffer drops the packet in any case.
         let has_room = || self.buffer.admits(waiting_packets, waiting_bytes, frame.size);
         if verdict == Verdict::Mark && (idle.is_some() || has_room()) {
             self.counters.marked_packets += u64::from(frame.mark());
@@ -166,14 +166,14 @@ impl Link {
         verdict
     }
 
-    /// Adds the time since the last look to the integral of the queue.
+    /// Adds the time since the last call to the integral of the queue.
     fn settle(&mut self, now: Instant) {
         let since = now.saturating_since(self.settled).as_nanos();
         self.counters.queued_ns += self.transmitter.waiting_packets() * since;
         self.settled = self.settled.max(now);
     }
 
-    /// The transmitter has something to do at its [instant](Self::next_departure): a packet that it has sent is on its way.
+    /// Runs the transmitter at its [next instant](Self::next_departure): a transmitted packet starts to propagate.
     pub fn depart(&mut self, now: Instant) -> Departed {
         self.settle(now);
         let Departure::Packet { packet, .. } = self.transmitter.turn(now, &mut self.counters) else {
@@ -196,25 +196,25 @@ impl Link {
         std::iter::from_fn(|| self.transmitter.take_discarded()).collect()
     }
 
-    /// The instant at which the transmitter has something to do; `NEVER` if it is idle.
+    /// The instant of the transmitter's next event; `NEVER` if it is idle.
     #[must_use]
     pub fn next_departure(&self) -> Instant {
         self.transmitter.next()
     }
 
-    /// The queue as a controller sees it.
+    /// The view of the queue for a controller.
     #[must_use]
     pub fn view(&self) -> QueueView {
         self.transmitter.view()
     }
 
-    /// The packets that wait.
+    /// The number of waiting packets.
     #[must_use]
     pub fn waiting_packets(&self) -> u64 {
         self.transmitter.waiting_packets()
     }
 
-    /// The instant at which the last packet will have been sent, at the present rate; `now` of an idle link.
+    /// The end of the last packet's transmission at the current rate; `now` for an idle link.
     #[must_use]
     pub fn busy_until(&self, now: Instant) -> Instant {
         self.transmitter.busy_until(now)
@@ -226,30 +226,30 @@ impl Link {
         self.transmitter.change_rate(now, change);
     }
 
-    /// The rate at which the next packet is sent.
+    /// The rate of the next packet.
     #[must_use]
     pub fn rate(&self) -> BitRate {
         self.transmitter.rate()
     }
 
-    /// The rate at the start, and every change as it was decided.
+    /// The initial rate, and every change with the instant of its decision.
     #[must_use]
     pub fn rates(&self) -> &[(Instant, BitRate)] {
         &self.rates
     }
 
-    /// The changes of its rate since the start.
+    /// The number of rate changes since the start.
     #[must_use]
     pub fn rate_changes(&self) -> u64 {
         self.rates.len() as u64 - 1
     }
 
-    /// Measurement begins.
+    /// Starts the measurement.
     pub fn restart_meter(&mut self, now: Instant) {
         self.transmitter.restart_meter(now);
     }
 
-    /// The time at each rate since the meter was started.
+    /// The time at each rate since the start of the measurement.
     #[must_use]
     pub fn residency(&self, now: Instant) -> ResidencyMark {
         let residency = self.transmitter.meter().finish(now);
@@ -260,13 +260,13 @@ impl Link {
         }
     }
 
-    /// The instant at which the next packet arrives at the other end.
+    /// The instant of the next arrival at the far end.
     #[must_use]
     pub fn next_arrival(&self) -> Instant {
         self.flight.front().map_or(Instant::NEVER, |(at, _)| *at)
     }
 
-    /// The first of its packets; for links of fixed rate without noise, as those of stations are.
+    /// The first packet on the link. Valid for links of a fixed rate without noise, such as those of stations.
     #[must_use]
     pub fn head(&self) -> Option<Coming> {
         let propagating = self.flight.front().map(|(arrives, frame)| Coming { arrives: *arrives, size: frame.size });
@@ -276,7 +276,7 @@ impl Link {
         })
     }
 
-    /// The instant at which the next packet arrives that a host at the other end sees.
+    /// The next arrival of a packet that a host at the far end receives.
     #[must_use]
     pub fn next_for_host(&self) -> Instant {
         self.for_host.front().copied().unwrap_or(Instant::NEVER)
@@ -286,7 +286,7 @@ impl Link {
         frame.to == self.to && frame.for_hosts
     }
 
-    /// The packet that arrives now.
+    /// Takes the packet that arrives now.
     pub fn arrive(&mut self) -> Option<Frame> {
         let (_, frame) = self.flight.pop_front()?;
         if self.is_for_host(&frame) {
@@ -297,7 +297,7 @@ impl Link {
         Some(frame)
     }
 
-    /// It falls asleep: every packet on it is lost and given back, the first to arrive first.
+    /// Puts the link to sleep: all packets on it are lost and returned, in the order of their arrivals.
     pub fn fall_asleep(&mut self, now: Instant) -> Vec<Frame> {
         self.settle(now);
         self.counters = self.with_waits_to_come(now);
@@ -318,19 +318,19 @@ impl Link {
         stranded
     }
 
-    /// It begins to wake: it is powered again, and carries nothing yet.
+    /// Starts to wake the link: it is powered but does not carry packets yet.
     pub fn begin_to_wake(&mut self, now: Instant) {
         self.counters.asleep_ns = self.asleep_at(now);
         self.sleep = Sleep::Waking;
     }
 
-    /// It carries packets again.
+    /// Ends the sleep: the link carries packets again.
     pub fn awake(&mut self, now: Instant) {
         self.begin_to_wake(now);
         self.sleep = Sleep::Awake;
     }
 
-    /// The time that it has slept by `now`, in nanoseconds.
+    /// The total time asleep until `now`, in nanoseconds.
     fn asleep_at(&self, now: Instant) -> u64 {
         let lasting = match self.sleep {
             Sleep::Asleep(since) => now.saturating_since(since),
@@ -345,7 +345,7 @@ impl Link {
         LinkCounters { asleep_ns: self.asleep_at(now), ..self.with_waits_to_come(now) }
     }
 
-    /// The counters, with waits that have not ended where they are counted as packets come.
+    /// The counters. They include unfinished waits if waits are counted at arrival.
     fn with_waits_to_come(&self, now: Instant) -> LinkCounters {
         if !self.is_predictable {
             return self.counters;

@@ -1,4 +1,4 @@
-//! Counters at the instants that the plan asks for.
+//! Snapshots of the counters at the instants of the plan.
 
 use super::ids::{FlowId, Id};
 use super::net::Net;
@@ -7,30 +7,30 @@ use super::timetable::Due;
 use netlull_network::outcome::{FlowMark, LinkMark, NetworkMark};
 use netlull_units::Instant;
 
-/// The counters so far.
+/// The snapshots so far.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     taken: Vec<NetworkMark>,
 }
 
-/// The part of the run that is left after a mark.
+/// The rest of the run after a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Left {
-    /// Marks are still to come.
+    /// More snapshots follow.
     Some,
-    /// It was the last mark: the run is over.
+    /// It was the last snapshot: the run is over.
     Nothing,
 }
 
 impl Marks {
-    /// Sets the instant of the next mark.
+    /// Schedules the next snapshot.
     pub(super) fn arm(&self, net: &mut Net) -> Left {
         let next = net.plan.marks.get(self.taken.len()).copied();
         net.timetable.set(Due::Mark, next.unwrap_or(Instant::NEVER));
         if next.is_some() { Left::Some } else { Left::Nothing }
     }
 
-    /// Reads the counters; at the first mark measurement begins.
+    /// Takes a snapshot; the first starts the measurement.
     pub(super) fn due(&mut self, net: &mut Net, stations: &mut Stations) -> Left {
         if self.taken.is_empty() {
             begin_measurement(net, stations);
@@ -52,7 +52,7 @@ impl Marks {
         self.arm(net)
     }
 
-    /// All counters, in the order of time.
+    /// All snapshots, in chronological order.
     pub(super) fn into_vec(self) -> Vec<NetworkMark> {
         self.taken
     }

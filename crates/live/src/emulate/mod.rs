@@ -6,9 +6,9 @@
 //!                       TUN ◄── in virtual time                  ◄── TUN
 //! ```
 //!
-//! Hosts are network namespaces without a name, which are gone when this process is. One thread carries packets; it is scheduled in real time,
-//! if that is allowed. What a packet provokes at once, such as an acknowledgement, has the virtual time of that packet, so that being late by
-//! some microseconds does not add up.
+//! Hosts are unnamed network namespaces, which end with this process. A single thread carries packets, with real-time
+//! scheduling if permitted. A packet sent in immediate response to another, such as an acknowledgement, gets that
+//! packet's virtual time. Lateness of some microseconds therefore does not accumulate.
 
 mod address;
 mod apps;
@@ -62,28 +62,28 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use world::{Remains, Step, World};
 
-/// `netlulld emulate`.
+/// The arguments of `netlulld emulate`.
 #[derive(clap::Args, Debug)]
 pub struct Arguments {
-    /// The plan, as `netlull emulate` writes it.
+    /// The plan, as written by `netlull emulate`.
     #[arg(long)]
     plan: PathBuf,
-    /// Where to write what was counted.
+    /// The file for the outcome.
     #[arg(long)]
     outcome: PathBuf,
-    /// A run in which more than one packet in a hundred was later than this is not to be trusted.
+    /// The limit for the 99th percentile of packets' lateness; a run above it is not trustworthy.
     #[arg(long, default_value = "1 ms", value_parser = duration)]
     max_lateness: Duration,
-    /// Record every machine in a file of this folder.
+    /// Records every machine in a file of this folder.
     #[arg(long)]
     tapes: Option<PathBuf>,
-    /// Write every packet that a host sends or receives to this file (pcapng, an interface per host).
+    /// Writes every packet that a host sends or receives to this file (pcapng, an interface per host).
     #[arg(long)]
     capture: Option<PathBuf>,
-    /// NODE=NAME: this node is the network namespace that `ip netns add NAME` has made; several times.
+    /// NODE=NAME: uses the network namespace of `ip netns add NAME` for this node; may be repeated.
     #[arg(long, value_parser = attachment)]
     attach: Vec<(String, String)>,
-    /// Say every second how much is done.
+    /// Reports the progress every second.
     #[arg(long)]
     progress: bool,
 }
@@ -97,14 +97,14 @@ fn attachment(text: &str) -> std::result::Result<(String, String), String> {
     Ok((node.to_owned(), name.to_owned()))
 }
 
-/// Exit codes beside 0 and 1.
+/// Exit codes besides 0 and 1.
 const TOO_LATE: u8 = 3;
 const INTERRUPTED: u8 = 130;
 
 /// Emulates a plan and writes its outcome.
 ///
 /// # Errors
-/// Says what the plan asks for and the system does not do.
+/// If the system cannot do a part of the plan.
 pub fn command(arguments: &Arguments) -> Result<ExitCode> {
     let text =
         std::fs::read_to_string(&arguments.plan).map_err(|error| LiveError::system(arguments.plan.display(), error))?;
@@ -125,20 +125,20 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
         .map_err(|error| LiveError::system(arguments.outcome.display(), error))?;
     let Lateness { p99, limit, max, .. } = outcome.lateness;
     if p99 > limit {
-        let asleep = if outcome.system.kept_awake { "" } else { ", and processors that could not be kept awake" };
+        let asleep = if outcome.system.kept_awake { "" } else { ", processors that could not be kept awake" };
         say(format_args!(
-            "one packet in a hundred was later than {p99} (at most {max}); expected {limit}: the run is not to be trusted. Other \
-             work on this machine, or too many packets for one processor, are the usual reasons{asleep}"
+            "the 99th percentile of lateness is {p99} (maximum {max}); expected at most {limit}: the run is not trustworthy. \
+             Usual reasons: other work on this machine, too many packets for one processor{asleep}"
         ));
         return Ok(ExitCode::from(TOO_LATE));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Emulates a plan; nothing if it was interrupted.
+/// Emulates a plan; `None` if it was interrupted.
 fn emulate(plan: Plan, arguments: &Arguments) -> Result<Option<Outcome>> {
     let plan = Arc::new(plan);
-    // Before any thread is started: all of them are to leave signals to the one that waits for them.
+    // Before the start of any thread: all threads must block the signals.
     let signals = system::take_signals(&[Signal::SIGINT, Signal::SIGTERM])?;
     let attach: BTreeMap<String, String> = arguments.attach.iter().cloned().collect();
     let mut hosts = hosts(&plan, &attach)?;
@@ -146,12 +146,12 @@ fn emulate(plan: Plan, arguments: &Arguments) -> Result<Option<Outcome>> {
     let mut capture = arguments.capture.as_deref().map(|file| Capture::create(file, &nodes)).transpose()?;
     let gauges: Arc<[Gauge]> = plan.flows.iter().map(|_| Gauge::default()).collect();
     let world = World::new(Arc::clone(&plan), Arc::clone(&gauges), arguments.tapes.as_deref())?;
-    // Without it the first touch of a page would make a packet late; a system that refuses makes itself heard by lateness.
+    // Otherwise the first access to a page would delay a packet; after a refusal, the lateness shows the effect.
     let _ = system::lock_memory();
     let awake = Awake::keep();
     let over = AtomicBool::new(false);
     let clock = Clock::start();
-    // The applications look at the hosts' namespaces, the carrier at their devices: both are files, which are shared.
+    // The applications need the hosts' namespaces, the carrier their devices: both are files, which can be shared.
     let namespaces: Vec<Host> = hosts.iter().map(Host::view).collect::<Result<_>>()?;
     let applications = Applications::new(Arc::clone(&plan), &namespaces, clock, gauges)?;
     let (carried, seen) = std::thread::scope(|scope| {
@@ -161,7 +161,7 @@ fn emulate(plan: Plan, arguments: &Arguments) -> Result<Option<Outcome>> {
             over.store(true, Ordering::Relaxed);
             seen
         });
-        // Whatever becomes of the carrier, the applications are to end.
+        // The applications must end, even if the carrier fails.
         let _ends = SetWhenDropped(&over);
         let mut places = ById::filled(None, plan.nodes.len());
         hosts.iter().enumerate().for_each(|(index, host)| places[host.node] = Some(index));
@@ -184,8 +184,8 @@ fn emulate(plan: Plan, arguments: &Arguments) -> Result<Option<Outcome>> {
     Ok(Some(outcome(&plan, done, &seen, awake.is_ok(), arguments.max_lateness)?))
 }
 
-/// The outcome of a plan whose hosts send nothing of their own: its datagrams, links, mechanisms and routers in virtual time, as fast as they
-/// are computed. The scheduling of its [`System`] is "virtual", and nothing is late.
+/// Emulates a plan without hosts in virtual time, as fast as possible: its datagrams, links, mechanisms and routers.
+/// The scheduling of its [`System`] is "virtual", and nothing is late.
 ///
 /// # Errors
 /// If a machine refuses its configuration.
@@ -199,7 +199,7 @@ pub fn without_hosts(plan: Plan) -> Result<Outcome> {
     outcome(&plan, done, &seen, false, Duration::ZERO)
 }
 
-/// Sets a flag when it goes, by return, error or panic.
+/// Sets a flag when dropped: on return, error or panic.
 struct SetWhenDropped<'a>(&'a AtomicBool);
 
 impl Drop for SetWhenDropped<'_> {
@@ -208,7 +208,7 @@ impl Drop for SetWhenDropped<'_> {
     }
 }
 
-/// Priorities under SCHED_FIFO: packets come before applications.
+/// The priorities under SCHED_FIFO: packets come before applications.
 const CARRIER: i32 = 50;
 const APPLICATIONS: i32 = 40;
 
@@ -216,46 +216,46 @@ const APPLICATIONS: i32 = 40;
 struct Carrier<'a> {
     world: World,
     hosts: &'a mut [Host],
-    /// By node: the place of its host among them.
+    /// The index of each node's host.
     places: ById<NodeId, Option<usize>>,
     clock: Clock,
     lateness: LatenessCounts,
     capture: Option<&'a mut Capture>,
     signals: &'a SignalFd,
-    /// Set by the applications when they give up.
+    /// Set by the applications on failure.
     over: &'a AtomicBool,
 }
 
-/// The outcome of a pass.
+/// The result of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Passed {
-    /// All that was due has happened.
+    /// All due events have been processed.
     All,
     /// The run is over.
     Over,
-    /// Somebody wants it to end.
+    /// The user has interrupted the run.
     Stopped,
 }
 
-/// The most steps between two looks at the signals.
+/// The maximum number of steps between two checks for signals.
 const STEPS: u32 = 4096;
-/// The most packets of one host before it is another's turn.
+/// The maximum number of packets from a host before the next host's turn.
 const TURN: u32 = 1024;
 
-/// The remains when all packets have been carried.
+/// The results after all packets have been carried.
 struct Done {
     remains: Remains,
     lateness: LatenessCounts,
     scheduling: &'static str,
 }
 
-/// The largest packet there can be.
+/// The largest possible packet, in bytes.
 const LARGEST: usize = 65_536;
 const TIMER: u64 = u64::MAX;
 const SIGNALS: u64 = u64::MAX - 1;
 
 impl Carrier<'_> {
-    /// Carries packets until the plan is over; nothing if that was interrupted.
+    /// Carries packets until the end of the plan; `None` if interrupted.
     fn run(mut self, plan: &Plan, progress: bool) -> Result<Option<Done>> {
         let refused = |error: nix::errno::Errno| LiveError::system("waiting for packets", error);
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(refused)?;
@@ -281,11 +281,11 @@ impl Carrier<'_> {
                 let share = now.as_secs_f64() / plan.duration.as_secs_f64();
                 let mut out = std::io::stdout();
                 if writeln!(out, "progress {:.3}", share.min(1.0)).and_then(|()| out.flush()).is_err() {
-                    // Whoever asked is gone.
+                    // The reader of the progress is gone.
                     return self.ended(Passed::Stopped, scheduling);
                 }
             }
-            // Now and then even if nothing is due, so that the end of the applications is seen.
+            // Wakes periodically, so that the end of the applications is noticed.
             let wait = next.saturating_since(now).min(Duration::from_millis(200)).max(Duration::from_nanos(1));
             let wait = TimeSpec::new(0, wait.as_nanos().cast_signed());
             timer.set(Expiration::OneShot(wait), TimerSetTimeFlags::empty()).map_err(refused)?;
@@ -296,7 +296,7 @@ impl Carrier<'_> {
             };
             for event in &events[..ready] {
                 let passed = match event.data() {
-                    // It is set anew before it is waited for again.
+                    // The timer is set again before the next wait.
                     TIMER => Passed::All,
                     SIGNALS => Passed::Stopped,
                     index => self.reads(usize::try_from(index).unwrap_or(0), &mut buffer)?,
@@ -308,7 +308,7 @@ impl Carrier<'_> {
         }
     }
 
-    /// The run is over, or ends before its time: recordings are complete up to now.
+    /// Ends the run, possibly early: recordings are complete up to now.
     fn ended(mut self, how: Passed, scheduling: &'static str) -> Result<Option<Done>> {
         if how == Passed::Over {
             return Ok(Some(Done { remains: self.world.remains(), lateness: self.lateness, scheduling }));
@@ -317,7 +317,7 @@ impl Carrier<'_> {
         Ok(None)
     }
 
-    /// All that is due by `until` happens.
+    /// Processes all events due by `until`.
     fn pass(&mut self, until: Instant, buffer: &mut [u8]) -> Result<Passed> {
         let mut steps: u32 = 0;
         while self.world.next() <= until {
@@ -335,7 +335,7 @@ impl Carrier<'_> {
                         capture.packet(index, at, &frame.bytes);
                     }
                     self.hosts[index].receives(&frame.bytes)?;
-                    // What the packet has provoked is as late as itself: it counts as sent when that arrived.
+                    // A packet in response gets the virtual time of this arrival, so both are equally late.
                     for _ in 0..TURN {
                         let Some(len) = self.hosts[index].sends(buffer)? else { break };
                         self.send(index, at, &buffer[..len]);
@@ -343,11 +343,11 @@ impl Carrier<'_> {
                 }
             }
         }
-        // The applications have given up.
+        // The applications have failed.
         Ok(if self.over.load(Ordering::Relaxed) { Passed::Stopped } else { Passed::All })
     }
 
-    /// Takes what a host has sent of itself: now, behind everything that was due before.
+    /// Takes a packet that a host has sent on its own: it is sent now, after all events due before.
     fn reads(&mut self, index: usize, buffer: &mut [u8]) -> Result<Passed> {
         for _ in 0..TURN {
             let now = self.clock.now();
@@ -429,7 +429,7 @@ fn outcome(plan: &Plan, done: Done, seen: &Seen, kept_awake: bool, limit: Durati
     })
 }
 
-/// Table `window`, of the flows that are recorded.
+/// The table `window` of the recorded flows.
 fn window_table(plan: &Plan, windows: &[WindowSample]) -> Table {
     let mut chosen: Vec<&WindowSample> =
         windows.iter().filter(|sample| plan.probe.flows.contains(&sample.flow.number())).collect();
@@ -446,7 +446,7 @@ fn window_table(plan: &Plan, windows: &[WindowSample]) -> Table {
     )
 }
 
-/// The congestion window of a flow averaged over the time within `span` from where it was first seen.
+/// The time average of a flow's congestion window within `span`, from its first sample on.
 fn mean_window(windows: &[WindowSample], flow: FlowId, span: Range<Instant>) -> Option<f64> {
     let Range { start: from, end: to } = span;
     let own: Vec<&WindowSample> = windows.iter().filter(|sample| sample.flow == flow).collect();

@@ -1,4 +1,4 @@
-//! The network itself: links with their mechanisms, routes, and what is counted of every packet. [`World`](super::world::World) has the picture.
+//! The network: links with their mechanisms, routes, and counters. [`World`](super::world::World) contains the diagram.
 
 use super::address::{FIRST_PORT, node_of};
 use super::connections::{Connections, RoundTrips};
@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Everything that a packet meets between two hosts but stations.
+/// All components between two hosts, except stations.
 #[derive(Debug)]
 pub(super) struct Net {
     pub(super) plan: Arc<Plan>,
@@ -34,28 +34,28 @@ pub(super) struct Net {
     pub(super) routes: Routes,
     pub(super) connections: Connections,
     pub(super) observers: Observers,
-    /// Packets for hosts that nobody has taken yet.
+    /// The packets for hosts that have not been taken yet.
     delivered: VecDeque<(NodeId, Frame)>,
-    /// Packets of no flow: of other protocols, to nobody.
+    /// The packets of no flow: of other protocols, or without a valid destination.
     pub(super) foreign: u64,
 }
 
 /// The next hop of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hop {
-    /// It is where it goes.
+    /// The packet is at its destination.
     Here,
     /// Over a link.
     Link(LinkId),
-    /// The router knows no way.
+    /// The router has no route.
     Unreachable,
 }
 
 impl Net {
-    /// The plan's network at time zero, without a packet.
+    /// Creates the plan's network at time zero, without packets.
     ///
     /// # Errors
-    /// If a machine refuses its configuration, or a recording cannot be begun.
+    /// If a machine refuses its configuration, or a recording cannot be started.
     pub(super) fn new(plan: Arc<Plan>, gauges: Arc<[Gauge]>, tapes: Option<&Path>) -> Result<Self> {
         let observers = Observers::new(&plan, gauges);
         let round_trips = if observers.watches_gateways() { RoundTrips::Timed } else { RoundTrips::Untimed };
@@ -73,7 +73,7 @@ impl Net {
         })
     }
 
-    /// A packet that a host sends now, with what is known of it; `None` of what goes to nobody here.
+    /// Classifies a packet that a host sends now; `None` without a destination in this network.
     pub(super) fn frame(&mut self, host: NodeId, bytes: Vec<u8>) -> Option<Frame> {
         let (to, owner) = match parse(&bytes).ok()? {
             Packet::Tcp(tcp) => {
@@ -89,7 +89,7 @@ impl Net {
         Some(Frame { size, bytes, to, owner, for_hosts: true, hops: 0 })
     }
 
-    /// The flow that has packets from this host between these ports, and which way they go.
+    /// The flow of a host's packets between two ports, and their direction.
     fn owner(&self, host: NodeId, from: u16, to: u16) -> Option<Owner> {
         let flow = |port: u16| {
             let number = u32::from(port.checked_sub(FIRST_PORT)?);
@@ -102,14 +102,14 @@ impl Net {
         flow(from).filter(|(_, spec)| spec.to == host.number()).map(|(id, _)| owner(id, Way::Backward))
     }
 
-    /// True for the first SYN of a connection of a flow's sender, sent now.
+    /// Whether a packet is the first SYN of a connection from a flow's sender, sent now.
     pub(super) fn opens(&self, frame: &Frame) -> bool {
         let known = frame.owner.filter(|owner| owner.way == Way::Forward).and_then(|owner| owner.connection);
         known.and_then(|connection| self.connections.get(connection)).is_some_and(|known| known.opened == self.now)
             && frame.tcp().is_some_and(|tcp| tcp.flags().syn)
     }
 
-    /// The next hop of a packet that is at a node.
+    /// The next hop of a packet at a node.
     pub(super) fn next_hop(&self, node: NodeId, frame: &Frame) -> Hop {
         if frame.to == node {
             return Hop::Here;
@@ -117,7 +117,7 @@ impl Net {
         self.routes.next_hop(node, frame.to).map_or(Hop::Unreachable, Hop::Link)
     }
 
-    /// Puts a packet into the queue of a link, past any access point; true if the link has taken it.
+    /// Offers a packet to the queue of a link, bypassing any access point. Returns whether the link has accepted it.
     pub(super) fn queue(&mut self, link: LinkId, frame: Frame) -> bool {
         let (now, size) = (self.now, Bytes::new(u64::from(frame.size)));
         let reads = self.controls.get(link).is_some_and(LinkControl::reads_segments);
@@ -130,7 +130,7 @@ impl Net {
             Queued::Lost(frame) => (None, Some(frame)),
         };
         let is_taken = gone.is_none();
-        // A packet that the link's loss has taken never came to its buffer.
+        // A packet lost by the loss model never reached the buffer.
         if let (Some(connection), Some(_)) = (data, admission) {
             self.observers.data_offered(link, connection);
         }
@@ -143,7 +143,7 @@ impl Net {
         is_taken
     }
 
-    /// A link has sent a packet's last bit, or its pause is over.
+    /// Processes the end of a transmission or of a pause.
     pub(super) fn depart(&mut self, link: LinkId) {
         let departed = self.links[link].depart(self.now);
         self.links[link].take_discarded().iter().for_each(|frame| self.drop(link, frame));
@@ -154,7 +154,7 @@ impl Net {
         }
     }
 
-    /// The packet that comes off a link now.
+    /// Takes the packet that arrives at the end of a link now.
     pub(super) fn arrive(&mut self, link: LinkId) -> Option<Frame> {
         let mut frame = self.links[link].arrive()?;
         self.arm_link(link);
@@ -162,7 +162,7 @@ impl Net {
         Some(frame)
     }
 
-    /// A packet is where it goes: a host gets it, or, if it was made up, it is counted.
+    /// Delivers a packet at its destination: to its host, or only to the counters if it is artificial.
     pub(super) fn deliver(&mut self, node: NodeId, frame: Frame) {
         if let Some(owner) = frame.owner {
             if owner.way == Way::Forward {
@@ -182,7 +182,7 @@ impl Net {
         self.delivered.push_back((node, frame));
     }
 
-    /// True if a packet for a host waits to be taken.
+    /// Whether a packet for a host waits to be taken.
     pub(super) fn has_delivered(&self) -> bool {
         !self.delivered.is_empty()
     }
@@ -192,7 +192,7 @@ impl Net {
         self.delivered.pop_front()
     }
 
-    /// A packet was dropped, lost or missed at a link.
+    /// Counts a packet dropped, lost or missed at a link.
     pub(super) fn drop(&mut self, link: LinkId, frame: &Frame) {
         let Some(owner) = frame.owner else { return };
         self.count_drop(frame);
@@ -205,7 +205,7 @@ impl Net {
         }
     }
 
-    /// A router drops a packet, and counts it where routers do.
+    /// Drops a packet at a router, and counts it in the routers' losses if routes can change.
     pub(super) fn drop_at_router(&mut self, frame: &Frame, count: fn(&mut RouterLosses) -> &mut u64) {
         match self.routes.losses_mut().filter(|_| frame.owner.is_some()) {
             Some(losses) => {
@@ -216,7 +216,7 @@ impl Net {
         }
     }
 
-    /// A link falls asleep, and loses every packet on it.
+    /// Puts a link to sleep; all packets on it are lost.
     pub(super) fn fall_asleep(&mut self, link: LinkId) {
         let stranded = self.links[link].fall_asleep(self.now);
         stranded.iter().for_each(|frame| self.drop(link, frame));
@@ -229,13 +229,13 @@ impl Net {
         self.arm_link(link);
     }
 
-    /// The controller of a link is woken.
+    /// Delivers a timeout to the controller of a link.
     pub(super) fn wake_controller(&mut self, link: LinkId) {
         let queue = self.links[link].view();
         self.tell(link, LinkEvent::Timeout { queue });
     }
 
-    /// Tells the controller of a link, if it has one, an event, and does what it asks for.
+    /// Delivers an event to the controller of a link, if it has one, and performs its action.
     fn tell(&mut self, link: LinkId, event: LinkEvent) {
         if let Some(change) = self.controls.tell(self.now, link, event) {
             self.change_rate(link, change);
@@ -243,7 +243,7 @@ impl Net {
         self.arm_controller(link);
     }
 
-    /// Sets the instant at which the controller of a link is woken.
+    /// Schedules the next timeout of a link's controller.
     pub(super) fn arm_controller(&mut self, link: LinkId) {
         self.timetable.set(Due::Controller(link), self.controls.next_timeout(link));
     }

@@ -1,4 +1,4 @@
-//! Everything that is recorded of a run and decides nothing in it.
+//! The recorders of a run; they have no effect on it.
 
 use super::connections::Connections;
 use super::controls::Controls;
@@ -22,7 +22,7 @@ pub(super) struct Observers {
     pub(super) stations: Option<StationProbe>,
     gateways: Option<GatewayProbe>,
     arrivals: Vec<ArrivalRow>,
-    /// By flow: what the hosts' TCP says.
+    /// The hosts' TCP state, by flow.
     gauges: Arc<[Gauge]>,
 }
 
@@ -38,12 +38,12 @@ impl Observers {
         }
     }
 
-    /// True if a table compares the estimates of gateways with the truth.
+    /// Whether a table compares the estimates of gateways with the true values.
     pub(super) fn watches_gateways(&self) -> bool {
         self.gateways.is_some()
     }
 
-    /// A flow's TCP as its host sees it.
+    /// The TCP state of a flow at its host.
     pub(super) fn gauge(&self, flow: FlowId) -> &Gauge {
         &self.gauges[flow.index()]
     }
@@ -53,7 +53,7 @@ impl Observers {
         self.recorder.next_bin(now)
     }
 
-    /// A packet is offered to a link.
+    /// Records a packet offered to a link.
     pub(super) fn offered(&mut self, now: Instant, link: LinkId, frame: &Frame, probe: &ProbePlan) {
         if let Some(owner) = frame.owner
             && probe.arrivals.contains(&link.number())
@@ -65,12 +65,12 @@ impl Observers {
         }
     }
 
-    /// Data of a connection has come to the buffer of a link.
+    /// Notes data of a connection that has reached the buffer of a link.
     pub(super) fn data_offered(&mut self, link: LinkId, connection: ConnectionId) {
         self.gateways.iter_mut().for_each(|probe| probe.offered(link, connection));
     }
 
-    /// A link or a station has dropped a packet of a flow.
+    /// Records a packet of a flow dropped by a link or missed by a station.
     pub(super) fn dropped(&mut self, now: Instant, link: LinkId, flow: FlowId) {
         self.recorder.drop(now, link.number(), flow.number());
     }

@@ -1,6 +1,6 @@
-//! Links that fall asleep and wake, and routers whose tables change: a list of deeds in the order of time.
+//! Sleeping and waking links, and routers with changing tables: a chronological list of steps.
 //!
-//! The meanings are those of the simulator (docs/models/sleep.md), which has worked out the list.
+//! The steps have the meanings of the simulator (docs/models/sleep.md), which has computed the list.
 
 use super::ids::{Id, LinkId};
 use super::net::Net;
@@ -9,7 +9,7 @@ use netlull_network::plan::{Plan, RoutingDeed, RoutingStep};
 use netlull_units::Instant;
 use std::collections::VecDeque;
 
-/// The deeds that are left.
+/// The remaining steps.
 #[derive(Debug)]
 pub(super) struct Rerouting {
     steps: VecDeque<RoutingStep>,
@@ -20,12 +20,12 @@ impl Rerouting {
         Self { steps: plan.routing.iter().flat_map(|routing| routing.steps.iter().cloned()).collect() }
     }
 
-    /// Sets the instant of the next deed.
+    /// Schedules the next step.
     pub(super) fn arm(&self, net: &mut Net) {
         net.timetable.set(Due::Routing, self.steps.front().map_or(Instant::NEVER, |step| step.at));
     }
 
-    /// Does the next deed.
+    /// Performs the next step.
     pub(super) fn due(&mut self, net: &mut Net) {
         let now = net.now;
         match self.steps.pop_front().map(|step| step.deed) {

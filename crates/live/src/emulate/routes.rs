@@ -1,15 +1,15 @@
-//! The tables of routers, and the packets that routers lose.
+//! The routing tables, and the packets lost by routers.
 
 use super::ids::{ById, Id, LinkId, NodeId};
 use netlull_network::outcome::RouterLosses;
 use netlull_network::plan::{Plan, RouteChange};
 
-/// The tables of all routers.
+/// The routing tables of all routers.
 #[derive(Debug)]
 pub(super) struct Routes {
-    /// By node, then by destination: the link that leads there.
+    /// The outgoing link, by node and destination.
     tables: ById<NodeId, ById<NodeId, Option<LinkId>>>,
-    /// The hops that a packet may make; `None` where packets do not count them.
+    /// The hop limit; `None` if packets do not count hops.
     ttl: Option<u8>,
     losses: RouterLosses,
 }
@@ -24,28 +24,28 @@ impl Routes {
         }
     }
 
-    /// The link that leads from a node to another, if its router knows one.
+    /// The next link from a node towards another, if its router has a route.
     pub(super) fn next_hop(&self, node: NodeId, to: NodeId) -> Option<LinkId> {
         self.tables[node].get(to).copied().flatten()
     }
 
-    /// A router has a new entry in its table.
+    /// Changes an entry of a routing table.
     pub(super) fn install(&mut self, change: RouteChange) {
         let RouteChange { node, destination, link } = change;
         self.tables[NodeId::numbered(node)][NodeId::numbered(destination)] = link.map(LinkId::numbered);
     }
 
-    /// True if a packet that has crossed so many links may cross no other (RFC 791 section 3.2).
+    /// Whether a packet has reached the hop limit (RFC 791 section 3.2).
     pub(super) fn is_spent(&self, hops: u8) -> bool {
         self.ttl.is_some_and(|ttl| hops >= ttl)
     }
 
-    /// The counts of packets that routers lose; `None` where routes are fixed.
+    /// The counts of packets lost by routers; `None` with fixed routes.
     pub(super) fn losses_mut(&mut self) -> Option<&mut RouterLosses> {
         self.ttl.map(|_| &mut self.losses)
     }
 
-    /// The packets that routers have lost.
+    /// The counts of packets lost by routers.
     pub(super) fn losses(&self) -> RouterLosses {
         self.losses
     }

@@ -4,7 +4,7 @@
 //!              access point holds?          hears? else missed
 //!   network ──► [proxy] ──► link down ──► [station] ──► host's TCP
 //!   network ◄─────────────── link up ◄─── [station] ◄── host's TCP
-//!                                  wakes for what is sent
+//!                                  wakes for packets to send
 //! ```
 
 use super::frame::Frame;
@@ -27,26 +27,26 @@ use std::path::Path;
 #[derive(Debug)]
 pub struct Member {
     id: StationId,
-    /// Its node.
+    /// The node.
     pub node: NodeId,
     /// The link to it.
     pub down: LinkId,
     /// The link from it.
     pub up: LinkId,
-    /// Radio and machine.
+    /// The radio and the machine.
     pub station: LiveStation,
-    /// Its access point, if that buffers.
+    /// The access point, if it buffers packets.
     pub proxy: Option<Proxy<Frame>>,
     beacon_time: Duration,
-    /// Packets that wait for the radio to wake, and until when.
+    /// The packets waiting for the radio to wake, with the end of their waits.
     waiting: VecDeque<(Instant, Frame)>,
-    /// Packets and frames of its own that it has still to send.
+    /// The station's own packets and frames that are still to be sent.
     outputs: Vec<Output>,
-    /// More Data bits of the packets on the link down.
+    /// The More Data bits of the packets on the link down.
     more: VecDeque<bool>,
-    /// The instant at which the air to it is free for the next packet of its access point.
+    /// The instant at which the air is free for the next packet of the access point.
     leaves_at: Instant,
-    /// The packets that its access point had held and refused when it was restarted.
+    /// The numbers of packets held and refused by the access point at the last restart.
     base: (u64, u64),
     /// The beacon on the air.
     beacon: Option<Beacon>,
@@ -58,7 +58,7 @@ impl Member {
         let rates = [spec.down, spec.up].map(|link| plan.links[link as usize].rate);
         let mut config = StationConfig::new(spec.mechanism.clone(), spec.context.wake, rates);
         config.mtu = spec.context.mtu;
-        // As in the simulator: the radio misses packets while it sleeps, and nothing but the machine keeps it awake.
+        // As in the simulator: a sleeping radio misses packets, and only the machine keeps it awake.
         (config.asleep, config.quiet) = (Asleep::Drop, Duration::ZERO);
         let access = config.access_point().copied();
         let name = &plan.nodes[spec.node as usize];
@@ -89,13 +89,13 @@ impl Member {
         self.proxy.as_ref().map_or((0, 0), Proxy::counts)
     }
 
-    /// It counts from here on; `coming` is the first packet on its link down.
+    /// Restarts the counters; `coming` is the first packet on the link down.
     pub fn restart(&mut self, at: Instant, coming: Option<Coming>) {
         self.base = self.access_counts();
         self.station.restart(at, coming);
     }
 
-    /// Its outcome; recordings end. `coming` is the first packet on its link down.
+    /// Ends the recordings and returns the outcome; `coming` is the first packet on the link down.
     ///
     /// # Errors
     /// If a recording could not be written.
@@ -109,7 +109,7 @@ impl Member {
         Ok(outcome)
     }
 
-    /// The instant at which something is due.
+    /// The instant of the next event.
     #[must_use]
     pub fn next(&self) -> Instant {
         let times = [
@@ -123,21 +123,21 @@ impl Member {
         times.into_iter().flatten().min().unwrap_or(Instant::NEVER)
     }
 
-    /// Sets the instant at which something is due.
+    /// Schedules the next event.
     pub(super) fn arm(&self, net: &mut Net) {
         let at = self.next().max(net.now);
         net.timetable.set(Due::Station(self.id), at);
         net.timetable.set_outward_station(self.id, at);
     }
 
-    /// The station's host sends a packet.
+    /// Processes a packet from the station's host.
     pub(super) fn send(&mut self, mut frame: Frame, net: &mut Net) {
         match self.station.sends(net.now, &mut frame.bytes) {
             SendVerdict::Send if self.waiting.is_empty() => {
                 net.queue(self.up, frame);
             }
             SendVerdict::Send => self.waiting.push_back((net.now, frame)),
-            // In the queue of its link they go one after the other.
+            // The queue of the link then sends them one after the other.
             SendVerdict::HoldUntil(begins) => {
                 let at = self.station.wakes_at().unwrap_or(begins);
                 self.waiting.push_back((at, frame));
@@ -147,13 +147,13 @@ impl Member {
         self.settle(net);
     }
 
-    /// A connection to the station's host opens.
+    /// Notes the opening of a connection to the station's host.
     pub(super) fn asks(&mut self, net: &mut Net) {
         self.station.asks(net.now);
         self.settle(net);
     }
 
-    /// A packet has come over the air: the host gets it if the radio has heard it.
+    /// Processes a packet from the air: the host receives it if the radio has heard it.
     pub(super) fn arrive(&mut self, frame: Frame, net: &mut Net) {
         let more = self.more.pop_front().unwrap_or(false);
         let verdict = self.station.receives(net.now, &frame.bytes, more);
@@ -164,7 +164,7 @@ impl Member {
         }
     }
 
-    /// A packet for the station has come to its access point, which holds it, refuses it or lets it pass.
+    /// Processes a packet at the access point, which holds, refuses or forwards it.
     pub(super) fn hold(&mut self, frame: Frame, net: &mut Net) {
         let Some(proxy) = &mut self.proxy else {
             net.queue(self.down, frame);
@@ -172,15 +172,15 @@ impl Member {
         };
         let is_first = !proxy.has_packet();
         proxy.arrives(net.now, frame);
-        // A packet that it does not hold waits in the queue of the air, unless packets that it has released go before.
+        // A forwarded packet waits in the queue of the air, unless released packets precede it.
         if let Some((frame, more)) = is_first.then(|| proxy.next_packet()).flatten() {
             self.send_down(frame, more, net);
         }
         self.settle(net);
     }
 
-    /// Lets everything happen that is due, in the simulator's order: a radio that is awake now sends first the packets that have waited for
-    /// it, and falls asleep last.
+    /// Processes all due events in the simulator's order: a radio that has just woken first sends the waiting packets,
+    /// and falls asleep last.
     pub(super) fn due(&mut self, net: &mut Net) {
         let now = net.now;
         if self.station.is_awake_from(now) {
@@ -198,7 +198,7 @@ impl Member {
         self.settle(net);
     }
 
-    /// Does what the station and its access point have asked for, as far as it is due.
+    /// Performs the due actions of the station and its access point.
     fn settle(&mut self, net: &mut Net) {
         while self.hands_over(net) || self.access_point_acts(net) {}
         if let Some(probe) = &mut net.observers.stations {
@@ -207,7 +207,7 @@ impl Member {
         self.arm(net);
     }
 
-    /// Hands the next thing that is due to the air; false if nothing is.
+    /// Sends the next due packet or frame; false if there is none.
     fn hands_over(&mut self, net: &mut Net) -> bool {
         while let Some(output) = self.station.poll_output() {
             self.outputs.push(output);
@@ -234,7 +234,7 @@ impl Member {
         }
     }
 
-    /// Lets the access point do one thing; false if it has none to do.
+    /// Performs an action of the access point; false if there is none.
     fn access_point_acts(&mut self, net: &mut Net) -> bool {
         let (now, down) = (net.now, self.down);
         let Some(proxy) = &mut self.proxy else { return false };
@@ -263,7 +263,7 @@ impl Member {
         true
     }
 
-    /// The access point sends a packet. The radio does not wait for a packet that the air loses.
+    /// Sends a packet of the access point. The radio does not wait for a packet that the air loses.
     fn send_down(&mut self, frame: Frame, more: bool, net: &mut Net) {
         if net.queue(self.down, frame) {
             self.station.expects_packet();
@@ -272,7 +272,7 @@ impl Member {
     }
 }
 
-/// All stations.
+/// The stations of the network.
 #[derive(Debug)]
 pub struct Stations {
     members: ById<StationId, Member>,
@@ -281,10 +281,10 @@ pub struct Stations {
 }
 
 impl Stations {
-    /// The plan's.
+    /// Creates the plan's stations.
     ///
     /// # Errors
-    /// If a machine refuses its configuration, or a recording cannot be begun.
+    /// If a machine refuses its configuration, or a recording cannot be started.
     pub fn new(plan: &Plan, tapes: Option<&Path>) -> Result<Self> {
         let ids = || (0..plan.stations.len()).map(StationId::new);
         let members = ids().map(|id| Member::new(plan, id, tapes)).collect::<Result<Vec<Member>>>()?;
@@ -302,13 +302,13 @@ impl Stations {
         self.at[node]
     }
 
-    /// The station to which a link leads.
+    /// The station at the end of a link.
     #[must_use]
     pub fn below(&self, link: LinkId) -> Option<StationId> {
         self.below[link]
     }
 
-    /// All of them.
+    /// All stations.
     pub fn members_mut(&mut self) -> impl Iterator<Item = &mut Member> {
         self.members.iter_mut()
     }

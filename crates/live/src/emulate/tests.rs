@@ -1,4 +1,4 @@
-//! The world in virtual time, without hosts: packets go in at instants, and come out at instants that can be worked out by hand.
+//! The world in virtual time, without hosts: packets enter and leave at instants computed by hand.
 
 use super::address::{FIRST_PORT, address};
 use super::frame::Frame;
@@ -72,7 +72,7 @@ fn tcp() -> TcpPlan {
     }
 }
 
-/// A - R - B and back, 10 Mb/s and 20 ms each, room for three packets; one flow from A to B.
+/// A - R - B and back, 10 Mb/s and 20 ms each, buffers of three packets; one flow from A to B.
 fn plan() -> Plan {
     let traffic = Traffic::Tcp { start: Instant::ZERO, size: None, stop: None, writes: None, tcp: tcp() };
     let route = |hops: [Option<u32>; 3]| hops.to_vec();
@@ -103,7 +103,7 @@ fn connection() -> Connection {
     Connection { from: Endpoint::new(address(A).into(), 40_000), to: Endpoint::new(address(B).into(), FIRST_PORT) }
 }
 
-/// A segment from A to B with so many bytes of data, 1500 B at most.
+/// A segment from A to B with `len` bytes of data, 1500 B at most.
 fn data(seq: u32, len: usize, flags: Flags) -> Vec<u8> {
     let spec = TcpSpec { seq, ack: 1, flags: Flags { ack: !flags.syn, ..flags }, ..TcpSpec::new(connection()) };
     let mut bytes = Vec::new();
@@ -124,7 +124,7 @@ fn ack(ack: u32, window: u16, syn: bool) -> Vec<u8> {
 const SYN: Flags =
     Flags { syn: true, cwr: false, ece: false, urg: false, ack: false, psh: false, rst: false, fin: false };
 
-/// What arrives where and when until the run is over.
+/// The arrivals until the end of the run: instant, node and packet.
 fn arrivals(world: &mut World) -> Vec<(Instant, NodeId, Frame)> {
     let mut all = Vec::new();
     loop {
@@ -138,7 +138,8 @@ fn arrivals(world: &mut World) -> Vec<(Instant, NodeId, Frame)> {
 
 #[test]
 fn packets_arrive_when_arithmetic_says_and_a_late_driver_changes_nothing() {
-    // 1500 B at 10 Mb/s are 1.2 ms. Two packets at once, over two links with 20 ms each: 2 x 1.2 + 40 = 42.4 ms, the second 1.2 ms later.
+    // 1500 B at 10 Mb/s take 1.2 ms. Two packets over two links with 20 ms each: 2 x 1.2 + 40 = 42.4 ms, the second 1.2
+    // ms later.
     let mut world = world(plan());
     for seq in [1, 1461] {
         world.send(at(100), A, &data(seq, 1460, Flags::default()));
@@ -159,7 +160,7 @@ proptest! {
             link.delay = Duration::from_micros(delays[usize::from(link.to == 2)]);
             link.noise = noisy.then_some(NoiseModel { mean: MS(1), shape: 2.0 });
         }
-        // Datagrams are between the packets, and of no concern to hosts.
+        // Datagrams between the packets do not affect hosts.
         let packets = (1..40).map(|number| (at(997 * number), 700)).collect();
         plan.flows.push(FlowPlan { name: "d".to_owned(), from: 0, to: 2, traffic: Traffic::Datagrams { packets } });
         let mut world = world(plan);
@@ -203,13 +204,13 @@ fn a_driver_does_much_at_once_of_what_no_host_sees() {
         }
     }
     assert!(steps >= 5000, "{steps}");
-    // 30 ms in which something is always due, a tenth of a millisecond at a time.
+    // For 30 ms an event is always due, processed a tenth of a millisecond at a time.
     assert!(wakings <= 30 * 11, "{wakings}");
 }
 
 #[test]
 fn a_full_buffer_drops_and_every_packet_is_counted_once() {
-    // One is sent and three wait: of six at once two are dropped.
+    // A packet is in service and three wait: of six at once, two are dropped.
     let mut world = world(plan());
     for number in 0..6 {
         world.send(Instant::ZERO, A, &data(1 + 1460 * number, 1460, Flags::default()));
@@ -264,7 +265,7 @@ fn what_is_sent_again_and_what_has_arrived_is_read_from_the_packets() {
     assert_eq!(known.completed, Some(last));
 }
 
-/// AWM on link 1 that is given the number of flows, and begins with 20,000 B; link 2 brings the acknowledgements.
+/// AWM on link 1 with a given number of flows and an initial window of 20,000 B; link 2 carries the acknowledgements.
 fn gateway(flows: f64) -> Option<ControlPlan> {
     let windows = WindowRule {
         initial_window: Bytes::new(20_000),
@@ -305,8 +306,8 @@ fn a_gateway_clamps_windows_whose_scale_it_has_seen_and_no_others() {
         })
         .collect()
     };
-    // swnd begins with 20,000 B and grows a little while the queue is below its target. 500 x 128 = 64,000 B become swnd in units of 128 B,
-    // rounded up; 640 B stay. A SYN's window has no scale: its 60,000 B become swnd, too.
+    // swnd starts at 20,000 B and grows slightly while the queue is below its target. 500 x 128 = 64,000 B become swnd
+    // in units of 128 B, rounded up; 640 B stay. A SYN's window is unscaled: its 60,000 B become swnd, too.
     let seen = fields(true);
     assert_eq!(seen.len(), 3);
     assert!((20_000..20_200).contains(&seen[0]), "{seen:?}");
@@ -322,10 +323,10 @@ fn what_gateways_estimate_stands_beside_what_the_packets_tell() {
     plan.probe.interval = Some(MS(100));
     let mut world = world(plan);
     world.send(at(0), A, &data(0, 0, SYN));
-    // Two segments, acknowledged at A 100 and 95 ms after they were sent; then one that is not.
+    // Two segments, acknowledged at A after 100 and 95 ms; then an unacknowledged one.
     world.send(at(5_000), A, &data(1, 1000, Flags::default()));
     world.send(at(10_000), A, &data(1001, 1000, Flags::default()));
-    // Two links back: 32 us and 20 ms each.
+    // Two links in the reverse direction: 32 us and 20 ms each.
     let answered = at(105_000 - 2 * (32 + 20_000));
     while world.next() < answered {
         world.step();
@@ -362,7 +363,7 @@ fn stations_are_measured_from_the_end_of_the_warm_up_and_a_download_from_its_sen
     plan.marks = vec![at(150_000), at(1_000_000)];
     plan.probe.stations = true;
     let mut world = world(plan);
-    // The SYN is sent at 10 ms and arrives some 40 ms later; a packet before the warm-up is over, two behind.
+    // The SYN is sent at 10 ms and arrives some 40 ms later; one packet before the end of the warm-up, two after it.
     world.send(at(10_000), A, &data(0, 0, SYN));
     while world.next() < at(60_000) {
         world.step();
@@ -435,7 +436,7 @@ proptest! {
                 arrived += u64::from(matches!(world.step(), Step::Delivered { .. }));
             }
             let mut bytes = data(flip.into(), len, Flags::from_byte(flags));
-            // Half of the packets have a byte turned.
+            // Half of the packets have a changed byte.
             if place % 2 == 0 {
                 let index = usize::from(place) % bytes.len();
                 bytes[index] ^= flip;
@@ -449,7 +450,7 @@ proptest! {
             let inside = counters.offered_packets - counters.dropped_packets - counters.delivered_packets;
             prop_assert_eq!(inside, 0, "all has left after a second");
         }
-        // Each packet has arrived, was dropped, or was for nobody here.
+        // Each packet has arrived, was dropped, or had no destination here.
         let dropped: u64 = remains.links.iter().map(|link| link.counters.dropped_packets).sum();
         prop_assert_eq!(entered, arrived + dropped + remains.foreign);
     }

@@ -1,57 +1,57 @@
-//! The events of the emulated network: what is due, and when.
+//! The scheduled events of the emulated network.
 
 use super::ids::{FlowId, Id, LinkId, StationId};
 use netlull_network::plan::Plan;
 use netlull_network::schedule::{Schedule, Slot};
 use netlull_units::{Duration, Instant};
 
-/// An event. Events of one instant happen in the order of these variants, as in the simulator.
+/// An event. Simultaneous events happen in the order of these variants, as in the simulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
-    /// A link has sent a packet's last bit, or its pause is over.
+    /// The end of a transmission, or of a link's pause.
     Departure(LinkId),
-    /// A packet is at the far end of a link.
+    /// The arrival of a packet at the far end of a link.
     Arrival(LinkId),
-    /// The controller of a link wants to be woken.
+    /// The timeout of a link's controller.
     Controller(LinkId),
-    /// The capacity of a link changes by itself.
+    /// A step of a link's time-varying capacity.
     Capacity(LinkId),
-    /// Links fall asleep or wake, or routers have new tables.
+    /// A change of sleeping links or routing tables.
     Routing,
-    /// Something of a station.
+    /// An event of a station.
     Station(StationId),
-    /// A flow sends its next datagram.
+    /// The next datagram of a flow.
     Datagram(FlowId),
-    /// A bin of the probe ends.
+    /// The end of the probe's bin.
     Bin,
-    /// Counters are read.
+    /// A snapshot of the counters.
     Mark,
 }
 
-/// At most one instant for each event.
+/// The schedule, with at most one instant for each event.
 #[derive(Debug)]
 pub(super) struct Timetable {
     schedule: Schedule,
-    /// By link, then by station: the next instant at which something may reach a host.
+    /// The next instants at which a packet may reach a host, by link, then by station.
     outward: Schedule,
-    /// The time for which an event inside the network may be left undone.
+    /// The permitted delay for processing an event inside the network.
     slack: Duration,
     links: usize,
     stations: usize,
     flows: usize,
 }
 
-/// The longest time for which an event inside the network is left undone.
+/// The upper limit of that delay.
 const SLACK: Duration = Duration::from_micros(100);
 
 impl Timetable {
-    /// A timetable without events.
+    /// Creates an empty timetable.
     pub(super) fn new(plan: &Plan) -> Self {
         let (links, stations, flows) = (plan.links.len(), plan.stations.len(), plan.flows.len());
         Self {
             schedule: Schedule::new(4 * links + stations + flows + 3),
             outward: Schedule::new(links + stations),
-            // Less than a packet is on its way: it still reaches its host in time.
+            // At most the shortest propagation delay, so a packet still reaches its host in time.
             slack: plan.links.iter().map(|link| link.delay).fold(SLACK, Duration::min),
             links,
             stations,
@@ -59,18 +59,18 @@ impl Timetable {
         }
     }
 
-    /// From now on the event is due at `at` alone; not at all, if that is `NEVER`.
+    /// Schedules an event at `at` in place of its earlier instant; `NEVER` cancels it.
     pub(super) fn set(&mut self, due: Due, at: Instant) {
         let place = self.place(due);
         set(&mut self.schedule, place, at);
     }
 
-    /// The next instant at which something may come off a link for a host.
+    /// Sets the next instant at which a packet for a host may leave a link.
     pub(super) fn set_outward_link(&mut self, link: LinkId, at: Instant) {
         set(&mut self.outward, link.index(), at);
     }
 
-    /// The next instant at which a station may have something for its host.
+    /// Sets the next instant at which a station may have a packet for its host.
     pub(super) fn set_outward_station(&mut self, station: StationId, at: Instant) {
         set(&mut self.outward, self.links + station.index(), at);
     }
@@ -80,8 +80,8 @@ impl Timetable {
         self.schedule.earliest()
     }
 
-    /// The latest instant at which the network is to be looked at again: exact where a host may notice, later for all else, so that much of
-    /// it is done at once.
+    /// The latest instant for the next processing. It is exact where a host can notice, and later for all other events,
+    /// so they are processed in batches.
     pub(super) fn wakes(&mut self) -> Instant {
         self.outward.earliest().min(self.schedule.earliest() + self.slack)
     }
@@ -130,7 +130,7 @@ impl Timetable {
 
 fn set(schedule: &mut Schedule, place: usize, at: Instant) {
     let slot = Slot::new(place);
-    // Most instants are set again as they are.
+    // Fast path: most instants are set again without change.
     if schedule.at(slot) != at {
         schedule.set(slot, at);
     }

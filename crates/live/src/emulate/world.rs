@@ -1,8 +1,8 @@
-//! The emulated network without anything real: instants and bytes go in, bytes and instants come out.
+//! The emulated network without system calls: its inputs and outputs are instants and bytes.
 //!
-//! Its driver gives it every packet that a host sends ([`World::send`]), asks when something is due ([`World::next`]), lets it happen
-//! then ([`World::step`]) and hands over to a host what is delivered there. All times are virtual: a packet departs when the one before it
-//! has been sent, however late the driver is.
+//! Its driver passes every packet that a host sends ([`World::send`]) and asks for the next event's instant
+//! ([`World::next`]). It processes the event then ([`World::step`]) and hands delivered packets to their hosts. All
+//! times are virtual: a packet departs when the previous one has been sent, even if the driver is late.
 //!
 //! ```text
 //!                      stations                              net                             stations
@@ -14,12 +14,12 @@
 //! | verb | meaning | where |
 //! |---|---|---|
 //! | send | a host, or a flow of datagrams, gives the network a packet | here, [`Member::send`](super::stations::Member::send) |
-//! | offer | a node sends a packet on by its route, or delivers it | here |
-//! | hold | an access point keeps a packet for its station, or lets it pass | [`Member::hold`](super::stations::Member::hold) |
-//! | queue | a link takes a packet | [`Net::queue`], [`Link::queue`](super::link::Link::queue) |
+//! | offer | a node forwards a packet by its route, or delivers it | here |
+//! | hold | an access point holds a packet for its station, or forwards it | [`Member::hold`](super::stations::Member::hold) |
+//! | queue | a link accepts a packet | [`Net::queue`], [`Link::queue`](super::link::Link::queue) |
 //! | depart | a packet's last bit is sent | [`Net::depart`], [`Link::depart`](super::link::Link::depart) |
 //! | arrive | a packet is at the far end of a link | here, [`Net::arrive`], [`Member::arrive`](super::stations::Member::arrive) |
-//! | deliver | a packet is where it goes | [`Net::deliver`] |
+//! | deliver | a packet reaches its destination | [`Net::deliver`] |
 //! | drop | a packet is lost | [`Net::drop`], [`Net::drop_at_router`] |
 
 use super::capacities::Capacities;
@@ -43,10 +43,10 @@ use netlull_units::Instant;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The outcome of a step.
+/// The result of a step.
 #[derive(Debug)]
 pub enum Step {
-    /// Nothing that concerns a host.
+    /// An event inside the network.
     Inside,
     /// A packet for a host.
     Delivered {
@@ -54,14 +54,14 @@ pub enum Step {
         host: NodeId,
         /// The instant of its arrival.
         at: Instant,
-        /// The packet, for the host to receive.
+        /// The packet for the host.
         frame: Frame,
     },
     /// The run is over.
     Over,
 }
 
-/// The network with everything that happens to it.
+/// The network with all of its scheduled events.
 #[derive(Debug)]
 pub struct World {
     net: Net,
@@ -70,15 +70,15 @@ pub struct World {
     datagrams: Datagrams,
     rerouting: Rerouting,
     marks: Marks,
-    /// Events handled.
+    /// The number of events processed.
     events: u64,
 }
 
 impl World {
-    /// The plan's network at time zero. Machines are recorded in the folder `tapes`.
+    /// Creates the plan's network at time zero. Machines are recorded in the folder `tapes`.
     ///
     /// # Errors
-    /// If a machine refuses its configuration, or a recording cannot be begun.
+    /// If a machine refuses its configuration, or a recording cannot be started.
     pub fn new(plan: Arc<Plan>, gauges: Arc<[Gauge]>, tapes: Option<&Path>) -> Result<Self> {
         let mut world = Self {
             stations: Stations::new(&plan, tapes)?,
@@ -104,24 +104,24 @@ impl World {
         self.stations.members_mut().for_each(|member| member.arm(net));
         net.timetable.set(Due::Bin, net.observers.next_bin(Instant::ZERO));
         self.marks.arm(net);
-        // Without a warm-up nothing has happened where measurement begins.
+        // Without a warm-up, measurement starts before the first event.
         if net.plan.marks.first() == Some(&Instant::ZERO) {
             self.marks.due(net, &mut self.stations);
         }
     }
 
-    /// The instant at which something is due next; `NEVER` if nothing is.
+    /// The instant of the next event; `NEVER` if there is none.
     pub fn next(&mut self) -> Instant {
         if self.net.has_delivered() { self.net.now } else { self.net.timetable.next() }
     }
 
-    /// The instant at which [`step`](Self::step) is to be called again: exact where something may reach a host, and a little late for all
-    /// else, so that much of it is done at once.
+    /// The latest instant for the next [`step`](Self::step). It is exact if a packet may reach a host, and slightly
+    /// late for all other events, so they are processed in batches.
     pub fn wakes(&mut self) -> Instant {
         if self.net.has_delivered() { self.net.now } else { self.net.timetable.wakes() }
     }
 
-    /// Lets the next thing happen that is due.
+    /// Processes the next event.
     pub fn step(&mut self) -> Step {
         if let Some(step) = self.delivered() {
             return step;
@@ -157,7 +157,7 @@ impl World {
         Some(Step::Delivered { host, at: self.net.now, frame })
     }
 
-    /// A host sends a packet, at `at` or, if time has gone on, now. A packet of none of the plan's flows is let go.
+    /// Sends a packet of a host at `at`, or now if the time is later. A packet outside the plan's flows is discarded.
     pub fn send(&mut self, at: Instant, host: NodeId, bytes: &[u8]) {
         let net = &mut self.net;
         net.now = net.now.max(at);
@@ -180,7 +180,7 @@ impl World {
         }
     }
 
-    /// A packet is at a node, which sends it on or delivers it.
+    /// Forwards or delivers a packet at a node.
     fn offer(&mut self, node: NodeId, frame: Frame) {
         match self.net.next_hop(node, &frame) {
             Hop::Here => self.net.deliver(node, frame),
@@ -194,7 +194,7 @@ impl World {
         }
     }
 
-    /// A packet has crossed a link: a station may hear it, a node sends it on if it may make another hop.
+    /// Processes a packet at the end of a link: a station may hear it, and a node forwards it within the hop limit.
     fn arrive(&mut self, link: LinkId) {
         let Some(mut frame) = self.net.arrive(link) else { return };
         if let Some(station) = self.stations.below(link) {
@@ -212,14 +212,14 @@ impl World {
     /// Ends all recordings.
     ///
     /// # Errors
-    /// If one could not be written.
+    /// If a recording could not be written.
     pub fn finish(&mut self) -> Result<()> {
         let now = self.net.now;
         self.net.controls.finish()?;
         self.stations.members_mut().try_for_each(|member| member.outcome(now, None).map(|_| ()))
     }
 
-    /// The remains of a run that is over.
+    /// The results of a finished run.
     #[must_use]
     pub fn remains(self) -> Remains {
         let Net { plan, now, links, controls, connections, observers, foreign, .. } = self.net;
@@ -237,25 +237,25 @@ impl World {
     }
 }
 
-/// The remains of a world that is over.
+/// The results of a finished run.
 #[derive(Debug)]
 pub struct Remains {
-    /// Counters.
+    /// The snapshots of the counters.
     pub marks: Vec<NetworkMark>,
-    /// Links.
+    /// The links.
     pub links: ById<LinkId, Link>,
-    /// Gateways and other mechanisms.
+    /// The gateways and other mechanisms.
     pub controls: Controls,
-    /// Stations.
+    /// The stations.
     pub stations: Stations,
-    /// Connections.
+    /// The connections.
     pub connections: Connections,
-    /// Tables.
+    /// The recorded tables.
     pub tables: Vec<Table>,
-    /// Events handled.
+    /// The number of events processed.
     pub events: u64,
-    /// Packets of no flow: of other protocols, to nobody.
+    /// The packets of no flow: of other protocols, or without a valid destination.
     pub foreign: u64,
-    /// The end.
+    /// The instant of the end.
     pub at: Instant,
 }

@@ -1,4 +1,4 @@
-//! `netlulld router` as it is typed.
+//! The command line of `netlulld router`.
 
 use super::document;
 use super::file_access::absolute;
@@ -9,9 +9,9 @@ use netlull_units::{BitRate, Bytes, Duration};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// A name that the kernel lets a device have: 1 to 15 bytes that are neither white space nor "/" nor ":"; not "." nor "..".
+/// Accepts the device names of the kernel: 1 to 15 bytes without white space, "/" and ":"; not "." or "..".
 fn device_name(text: &str) -> Result<String, String> {
-    // As the kernel counts white space: with the no-break space of Latin-1.
+    // The kernel's white space includes the no-break space of Latin-1.
     let may_have = |byte: u8| !matches!(byte, b'/' | b':' | b' ' | 9..=13 | 0xa0);
     if (1..=15).contains(&text.len()) && text != "." && text != ".." && text.bytes().all(may_have) {
         return Ok(text.to_owned());
@@ -19,7 +19,7 @@ fn device_name(text: &str) -> Result<String, String> {
     Err("expected 1 to 15 bytes without white space, \"/\" and \":\"; neither \".\" nor \"..\"".to_owned())
 }
 
-/// A gateway: windows clamped, the rate of a link driven.
+/// A gateway that clamps windows and controls the rate of a link.
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -28,17 +28,17 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Task {
-    /// Drive a device until SIGINT or SIGTERM.
+    /// Controls a device until SIGINT or SIGTERM.
     Run(RunArguments),
-    /// What the instance of a device does.
+    /// Shows the state of a device's instance.
     Status(StatusArguments),
-    /// Undo what an instance that is no more has left; nothing happens if it has left nothing.
+    /// Undoes the changes that a dead instance has left; does nothing if there are none.
     Restore(DeviceArguments),
-    /// Write a systemd unit that runs with these options.
+    /// Writes a systemd unit that runs with these options.
     Install(InstallArguments),
-    /// Remove the systemd unit of a device.
+    /// Removes the systemd unit of a device.
     Uninstall(UninstallArguments),
-    /// The watch over an instance, which starts it.
+    /// The watch process of an instance, started by the instance.
     #[command(hide = true)]
     Watch(DeviceArguments),
 }
@@ -48,54 +48,54 @@ pub(super) struct DeviceArguments {
     /// The device that leads to the receivers.
     #[arg(long, value_name = "DEVICE", value_parser = device_name)]
     pub(super) dev: String,
-    /// Where instances leave their state.
+    /// The directory of the instances' state.
     #[arg(long, value_name = "DIRECTORY", default_value = DIRECTORY)]
     pub(super) state: PathBuf,
 }
 
-/// What an instance is told.
+/// The options of an instance.
 #[derive(Clone, Debug, Args)]
 pub struct RunArguments {
-    /// The device that leads to the receivers: data leaves by it.
+    /// The device that leads to the receivers: data leaves through it.
     #[arg(long, value_name = "DEVICE", value_parser = device_name)]
     pub(super) dev: String,
-    /// The device by which acknowledgements come in; default the same.
+    /// The device through which acknowledgements arrive; by default the same.
     #[arg(long, value_name = "DEVICE", value_parser = device_name)]
     pub(super) ack_dev: Option<String>,
     /// The link's highest rate, such as "20 Mb/s", headers of the link layer included.
     #[arg(long)]
     pub(super) rate: BitRate,
-    /// The size of its buffer, such as "150 kB".
+    /// The size of the link's buffer, such as "150 kB".
     #[arg(long)]
     pub(super) buffer: Bytes,
-    /// The mechanism; default the `kind` of the configuration.
+    /// The mechanism; by default the `kind` of the configuration.
     #[arg(long, value_parser = mechanism_names())]
     pub(super) mechanism: Option<String>,
-    /// A TOML file with the mechanism's parameters, by the names of a scenario's [link.controller].
+    /// A TOML file with the mechanism's parameters, named as in a scenario's [link.controller].
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// A parameter of the mechanism, over what the file says; may be given more than once.
+    /// A parameter of the mechanism; overrides the file. May be repeated.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(super) set: Vec<String>,
-    /// How often the queue is read and the mechanism acts.
+    /// The period of the loop that reads the queue and runs the mechanism.
     #[arg(long = "loop", value_name = "PERIOD", default_value = "5 ms")]
     pub(super) period: Duration,
-    /// The power model by which energy is counted.
+    /// The power model for the energy figures.
     #[arg(long, value_name = "MODEL", default_value = "fs")]
     pub(super) power: String,
-    /// Record the mechanism's events, for `netlulld replay`.
+    /// Records the mechanism's events, for `netlulld replay`.
     #[arg(long, value_name = "FILE")]
     pub(super) record: Option<PathBuf>,
-    /// Serve metrics for Prometheus at this address of loopback.
+    /// Serves metrics for Prometheus at this loopback address.
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(super) metrics: Option<SocketAddr>,
-    /// Say what would be done, and do nothing.
+    /// Prints the planned changes without making them.
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Speak JSON.
+    /// Prints JSON.
     #[arg(long)]
     pub(super) json: bool,
-    /// Where instances leave their state.
+    /// The directory of the instances' state.
     #[arg(long, value_name = "DIRECTORY", default_value = DIRECTORY)]
     pub(super) state: PathBuf,
 }
@@ -104,7 +104,7 @@ pub struct RunArguments {
 pub(super) struct StatusArguments {
     #[command(flatten)]
     pub(super) device: DeviceArguments,
-    /// Speak JSON.
+    /// Prints JSON.
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -125,13 +125,13 @@ pub(super) struct UninstallArguments {
     /// The system's root directory.
     #[arg(long, value_name = "DIRECTORY", default_value = "/")]
     pub(super) root: PathBuf,
-    /// Say what would be done, and do nothing.
+    /// Prints the planned changes without making them.
     #[arg(long)]
     pub(super) dry_run: bool,
 }
 
 impl RunArguments {
-    /// The options as they would be typed again; files by their absolute paths.
+    /// The options as command-line words, with absolute file paths.
     pub(super) fn words(&self) -> Vec<String> {
         let absolute = |path: &PathBuf| absolute(path).display().to_string();
         let mut words = Vec::new();
@@ -167,7 +167,7 @@ impl RunArguments {
     }
 }
 
-/// Accepts the names of the mechanisms, each with hyphens or as scenarios have it.
+/// Accepts the names of the mechanisms, with hyphens or with the underscores of scenarios.
 fn mechanism_names() -> PossibleValuesParser {
     let names = document::names().into_iter();
     PossibleValuesParser::new(names.map(|name| PossibleValue::new(name.replace('_', "-")).alias(name)))

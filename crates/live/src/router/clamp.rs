@@ -1,6 +1,7 @@
-//! The eBPF programs in the kernel: loaded, held, told what to do, read.
+//! The eBPF programs in the kernel: loading, orders, counters.
 //!
-//! They are attached by links that only this process holds (tcx, Linux 6.6): when it ends, however it ends, they are gone, and packets pass.
+//! They are attached by links that only this process holds (tcx, Linux 6.6). When the process ends in any way, the
+//! kernel detaches them, and packets pass unchanged.
 
 use super::qdisc::Device;
 use super::segment::Sighting;
@@ -13,50 +14,52 @@ use netlull_units::Bytes;
 
 static PROGRAMS: &[u8] = include_bytes_aligned!(concat!(env!("OUT_DIR"), "/clamp.bpf.o"));
 
-/// What the programs have counted, over all processors.
+/// The counters of the programs, summed over all processors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Packets on their way to the queue.
     pub forward_packets: u64,
-    /// Packets on their way back.
+    /// Packets in the reverse direction.
     pub backward_packets: u64,
-    /// Segments with an ACK flag among those, without those of handshakes and resets.
+    /// Segments with an ACK flag in the reverse direction, except handshakes and resets.
     pub acknowledgements: u64,
-    /// Those whose window was lowered.
+    /// Acknowledgements with a lowered window.
     pub rewritten: u64,
-    /// Those whose connection's scale is not known: left alone.
+    /// Acknowledgements left unchanged because the connection's window scale is unknown.
     pub unknown_scale: u64,
-    /// Packets that are not what their headers say: left alone.
+    /// Malformed packets, left unchanged.
     pub malformed: u64,
-    /// Fragments: left alone.
+    /// Fragments, left unchanged.
     pub fragments: u64,
-    /// Segments told of.
+    /// Segments reported to the daemon.
     pub told: u64,
-    /// Segments that the ring had no room for.
+    /// Segments not reported because the ring was full.
     pub untold: u64,
 }
 
-/// What the programs are to do from now on.
+/// The orders of the daemon to the programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Orders {
-    /// Until when, in ns of CLOCK_MONOTONIC; after that windows pass as they are and nothing is told.
+    /// The expiry of the orders, in ns of CLOCK_MONOTONIC. Afterwards windows pass unchanged and no segment is
+    /// reported.
     pub deadline: u64,
-    /// The largest window that passes; `None`: any does.
+    /// The largest window that passes; `None`: no limit.
     pub window: Option<Bytes>,
-    /// Which flows are told of whole: those whose key has no bit of it.
+    /// The flow mask: a flow is reported completely if its key has no bit of the mask.
     pub mask: u64,
 }
 
-/// Of a flow that is not told of whole: a data segment in so many ns, a tenth of the interval in which flows are counted by default.
+/// The interval of data segments reported for a sampled flow, in ns: a tenth of the default interval in which flows are
+/// counted.
 const MARK_INTERVAL: u64 = 100_000_000;
 
-/// The programs at work.
-#[allow(missing_debug_implementations)] // The maps of aya have none.
+/// The attached programs.
+#[allow(missing_debug_implementations)] // The maps of aya do not implement `Debug`.
 pub struct Clamp {
     control: Array<MapData, [u64; 4]>,
     counters: PerCpuArray<MapData, [u64; 9]>,
     told: RingBuf<MapData>,
-    /// Holds the programs, and they their links.
+    /// Owns the programs, which own their links.
     _programs: Ebpf,
 }
 
@@ -78,7 +81,7 @@ fn program<'a>(programs: &'a mut Ebpf, name: &str) -> Result<&'a mut SchedClassi
     found.try_into().map_err(|error| LiveError::system(format!("eBPF program {name}"), error))
 }
 
-/// With all causes, for the outermost says little.
+/// Joins all causes of an error, because the outermost says little.
 fn cannot(doing: &str, error: &dyn std::error::Error) -> LiveError {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -90,23 +93,23 @@ fn cannot(doing: &str, error: &dyn std::error::Error) -> LiveError {
 }
 
 impl Clamp {
-    /// Whether the kernel takes the programs: they are loaded, not attached, and gone again.
+    /// Checks that the kernel accepts the programs: loads them, does not attach them, and unloads them.
     ///
     /// # Errors
-    /// If it does not.
+    /// If the kernel rejects them.
     pub fn check(forward: &Device, backward: &Device) -> Result<()> {
         load(forward, backward).map(|_| ())
     }
 
-    /// Attaches the programs: to what leaves by one device, and to what comes in by the other, which may be the same.
+    /// Attaches the programs: to the egress of one device and the ingress of another, which may be the same.
     ///
     /// # Errors
     /// If the kernel refuses them.
     pub fn attach(forward: &Device, backward: &Device) -> Result<Self> {
         let mut programs = load(forward, backward)?;
         let places = [
-            ("forward", forward, TcAttachType::Egress, "what leaves by"),
-            ("backward", backward, TcAttachType::Ingress, "what comes in by"),
+            ("forward", forward, TcAttachType::Egress, "the egress of"),
+            ("backward", backward, TcAttachType::Ingress, "the ingress of"),
         ];
         for (name, device, way, what) in places {
             let options = TcAttachOptions::TcxOrder(LinkOrder::default());
@@ -125,7 +128,7 @@ impl Clamp {
         })
     }
 
-    /// Gives the programs their orders.
+    /// Passes orders to the programs.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -136,7 +139,7 @@ impl Clamp {
             .map_err(|error| cannot("giving the eBPF programs their orders", &error))
     }
 
-    /// Takes what the programs have told since the last time; at most `most` segments, should they come faster than they are read.
+    /// Takes the segments reported since the last call, at most `most`, in case they arrive faster than they are read.
     pub fn take(&mut self, most: usize, into: &mut Vec<Sighting>) {
         for _ in 0..most {
             let Some(told) = self.told.next() else { break };
@@ -144,7 +147,7 @@ impl Clamp {
         }
     }
 
-    /// What they have counted.
+    /// Reads the programs' counters.
     ///
     /// # Errors
     /// If the kernel refuses.

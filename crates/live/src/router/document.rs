@@ -1,4 +1,4 @@
-//! A mechanism's parameters as people write them: the names and units of a scenario's `[link.controller]`.
+//! A mechanism's parameters as users write them: the names and units of a scenario's `[link.controller]`.
 
 use crate::error::{LiveError, Result};
 use netlull_mechanism::link::LinkContext;
@@ -6,24 +6,25 @@ use netlull_mechanism::machines::{LinkKind, LinkMechanism};
 use netlull_units::Bytes;
 use toml::{Table, Value};
 
-/// The names of the mechanisms, as scenarios and the command line have them.
+/// The names of the mechanisms, as in scenarios and on the command line.
 pub(super) fn names() -> Vec<&'static str> {
     LinkMechanism::KINDS.iter().map(|kind| kind.name).collect()
 }
 
-/// The kind of that name, which the command line may also write with hyphens.
+/// Finds a mechanism's kind by its name; hyphens are accepted in place of underscores.
 ///
 /// # Errors
-/// If there is none.
+/// If no mechanism has this name.
 pub(super) fn kind(name: &str) -> Result<&'static LinkKind> {
     LinkMechanism::kind(&name.replace('-', "_"))
         .ok_or_else(|| LiveError::new(format!("mechanism is \"{name}\"; expected one of {}", names().join(", "))))
 }
 
-/// Makes a mechanism from its table of parameters. The defaults are those of scenarios; a target is half of the buffer.
+/// Builds a mechanism from its table of parameters. The defaults are those of scenarios; the default target is half of
+/// the buffer.
 ///
 /// # Errors
-/// If a name is not known, a value has no unit or is out of range.
+/// If a name is unknown, or a value has no unit or is out of range.
 pub fn mechanism(kind: &LinkKind, mut table: Table, buffer: Bytes, link: LinkContext) -> Result<LinkMechanism> {
     table.remove("kind");
     if (kind.fields)().iter().any(|field| field == "target") && !table.contains_key("target") {
@@ -35,10 +36,10 @@ pub fn mechanism(kind: &LinkKind, mut table: Table, buffer: Bytes, link: LinkCon
     Ok(mechanism)
 }
 
-/// Puts `NAME=VALUE` into a table, as `--set` gives it; a name may be of a table within, as in `round_trip.initial`.
+/// Inserts a `NAME=VALUE` of `--set` into a table. A name may refer to an inner table, as in `round_trip.initial`.
 ///
 /// # Errors
-/// If there is no `=`, or a name on the way is not one of a table.
+/// If there is no `=`, or a name on the path does not refer to a table.
 pub fn set(table: &mut Table, assignment: &str) -> Result<()> {
     let wrong = || LiveError::new(format!("--set {assignment}: expected NAME=VALUE, such as target=\"50 kB\""));
     let (path, text) = assignment.split_once('=').ok_or_else(wrong)?;

@@ -1,16 +1,18 @@
-//! From counters read once in a period to the events that a machine knows, and from its actions to what the period's end asks for.
+//! Translates periodic counter readings into a machine's events, and its actions into a decision per period.
 //!
-//! The machines are told of packets; here the queue's counters are read every few milliseconds. Between two readings as many
-//! packets arrived and left as the counters say, and what is not known is when. So they are taken as evenly spread:
+//! In the simulator, machines receive every packet. Here the queue's counters are read every few milliseconds. The
+//! counters give the number of arrivals and departures between two readings, but not their times. The driver spreads
+//! them evenly:
 //!
 //! ```text
-//!   reading ──┬──a──d──a──d──a──d──a──d──┬── reading      arrivals and departures at even distances, the queue after each as
-//!             q                          q                bytes are conserved; segments that were seen at the times they were
+//!   reading ──┬──a──d──a──d──a──d──a──d──┬── reading      arrivals and departures at equal distances, the queue after each;
+//!             q                          q                bytes are conserved; reported segments keep their own times
 //! ```
 //!
-//! Every byte that came or went is in an event of its own kind, so sums over events (AWM's queue term, a forecast's samples, what
-//! C-EARTH adds up at every event) are those of the packets; what differs is the order within a period. A machine's timeouts are
-//! delivered at the instants that it asked for, and each period ends with one that shows the queue as it was read.
+//! Every byte that arrives or leaves is in an event of its kind. Sums over events (AWM's queue term, a forecast's
+//! samples, C-EARTH's accumulation) therefore equal those over packets. Only the order within a period differs. A
+//! machine's timeouts are delivered at the requested instants. Each period ends with a timeout event that shows the
+//! queue as read.
 
 use super::segment::{Direction, Sighting};
 use crate::error::{LiveError, Result};
@@ -22,58 +24,59 @@ use netlull_mechanism::rate::{Admission, QueueView};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::path::Path;
 
-/// The counters of a queue since it was made, and what it holds.
+/// The counters of a queue since its creation, and its backlog.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// Bytes that have left it.
+    /// The bytes that have left the queue.
     pub sent_bytes: u64,
-    /// Packets that have left it.
+    /// The packets that have left the queue.
     pub sent_packets: u64,
-    /// Packets that found it full.
+    /// The packets dropped because the queue was full.
     pub drops: u64,
-    /// Bytes in it.
+    /// The backlog in bytes.
     pub backlog: u64,
-    /// Packets in it.
+    /// The backlog in packets.
     pub packets: u64,
 }
 
-/// What the end of a period asks for.
+/// The decision at the end of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The link's rate in bit/s from now on, and how long the change takes, if it has changed.
+    /// The new rate of the link and the duration of the change; `None` if the rate stays the same.
     pub rate: Option<(BitRate, Duration)>,
-    /// swnd in bytes, never below its floor; `None` for a mechanism that does not steer.
+    /// swnd, never below its floor; `None` for a mechanism that does not control windows.
     pub window: Option<Bytes>,
 }
 
-/// Between two readings at most so many arrivals are told apart, and as many departures: more go in bundles.
+/// The maximum number of arrival events between two readings, and of departure events; beyond it, packets are bundled.
 const MOST_EVENTS: u64 = 64;
-/// The size of a packet in bytes before any has been counted.
+/// The assumed size of a packet in bytes before the first measurement.
 const FIRST_PACKET: u64 = 1514;
 
-/// A machine that is fed from readings.
+/// A machine driven by counter readings.
 #[derive(Debug)]
 pub struct Driver {
     machine: OnTape<LinkMachine>,
     last: Reading,
     at: Instant,
-    /// The mean size in bytes of the packets of the last period that had any.
+    /// The mean packet size in bytes of the last period with packets.
     packet: u64,
 }
 
-/// Something that happened in a period.
+/// An event within a period.
 #[derive(Clone, Copy, Debug)]
 enum Happening {
-    /// So many bytes came, and as many more found no room.
+    /// The arrival of accepted and dropped bytes.
     Arrival { accepted: u64, dropped: u64 },
-    /// So many bytes left.
+    /// The departure of bytes.
     Departure { bytes: u64 },
-    /// A segment was seen.
+    /// The passage of a reported segment.
     Seen(Sighting),
 }
 
 impl Driver {
-    /// A driver of a machine that begins at `start` before a queue with the counters `reading`; recorded if there is a tape.
+    /// Creates a driver for a machine that starts at `start`, with the queue's counters at that time. With a tape,
+    /// events are recorded.
     ///
     /// # Errors
     /// If a value of `setup` is out of range, or the tape cannot be written.
@@ -85,39 +88,39 @@ impl Driver {
         Ok(Self { machine, last: reading, at: start, packet: FIRST_PACKET })
     }
 
-    /// The rate in bit/s that the machine wants now.
+    /// The rate that the machine currently requests.
     #[must_use]
     pub fn rate(&self) -> BitRate {
         self.machine.machine().rate()
     }
 
-    /// swnd, N and RTT, where there are such.
+    /// The current estimates: swnd, N and RTT, as far as the mechanism has them.
     #[must_use]
     pub fn estimates(&self) -> Estimates {
         self.machine.machine().estimates()
     }
 
-    /// How many times the machine has changed the rate.
+    /// The number of rate changes by the machine.
     #[must_use]
     pub fn changes(&self) -> u64 {
         self.machine.machine().changes()
     }
 
-    /// The recording ends.
+    /// Ends the recording.
     ///
     /// # Errors
-    /// If it could not be written.
+    /// If the recording could not be written.
     pub fn finish(&mut self) -> Result<()> {
         self.machine.finish()
     }
 
-    /// A period ends at `now` with `reading`; `seen` are the segments that passed in it, with the instants at which they did, in
-    /// any order. Instants outside the period are taken for its nearer end.
+    /// Processes a period that ends at `now` with `reading`. `seen` contains the segments reported in the period with
+    /// their instants, in any order. Instants outside the period move to its nearer end.
     pub fn period(&mut self, now: Instant, reading: Reading, seen: &[(Instant, Sighting)]) -> Decision {
         let now = now.max(self.at);
         let mut list = self.happenings(now, reading);
         list.extend(seen.iter().map(|&(at, sighting)| (at.clamp(self.at, now), Happening::Seen(sighting))));
-        // Stable: what has the same instant stays in the order in which it was told.
+        // Stable: events at the same instant stay in the order in which they were reported.
         list.sort_by_key(|&(at, _)| at);
         let mut rate = None;
         let mut queue = self.last.backlog;
@@ -132,7 +135,8 @@ impl Driver {
         Decision { rate, window: self.window() }
     }
 
-    /// What came and went since the last reading, evenly spread. A counter that has gone back, as that of a new queue, tells of nothing.
+    /// The arrivals and departures since the last reading, evenly spread. A counter that has decreased, as that of a
+    /// new queue, gives no events.
     fn happenings(&mut self, now: Instant, reading: Reading) -> Vec<(Instant, Happening)> {
         let (last, from) = (self.last, self.at);
         let sent_bytes = reading.sent_bytes.saturating_sub(last.sent_bytes);
@@ -180,12 +184,12 @@ impl Driver {
                 }
                 let segment = sighting.segment;
                 let event = match sighting.direction {
-                    // Its bytes are among those that are spread.
+                    // Its bytes are already among the evenly spread ones.
                     Direction::Forward => {
                         let (size, admission) = (Bytes::ZERO, Admission::Accepted);
                         LinkEvent::Arrival { size, admission, queue, segment: Some(segment) }
                     }
-                    // A window whose scale is not known is not rewritten: it is as good as none.
+                    // A window with an unknown scale is not rewritten, so it counts as zero.
                     Direction::Backward => {
                         LinkEvent::Acknowledgement { segment, window: sighting.window.unwrap_or(Bytes::ZERO) }
                     }
@@ -195,16 +199,16 @@ impl Driver {
         }
     }
 
-    /// Tells the machine an event; `rate` takes the last rate that it asks for.
+    /// Delivers an event to the machine; `rate` receives the last requested rate.
     fn tell(&mut self, at: Instant, event: LinkEvent, rate: &mut Option<(BitRate, Duration)>) {
         self.machine.handle(at, event);
         while let Some(action) = self.machine.poll_action() {
-            // The eBPF program, which is where the packet is, carries a new window out: it has had swnd since the last period.
+            // The eBPF program has the packet and applies the window: it has known swnd since the last period.
             *rate = action.new_rate().or(*rate);
         }
     }
 
-    /// Delivers the timeouts that are due before `until`, each at its instant.
+    /// Delivers the timeouts due before `until`, each at its instant.
     fn timeouts_until(&mut self, until: Instant, queue: u64, rate: &mut Option<(BitRate, Duration)>) {
         let mut last = None;
         while let Some(due) = self.machine.next_timeout().filter(|&due| due < until && Some(due) != last) {
@@ -214,28 +218,28 @@ impl Driver {
         }
     }
 
-    /// A queue between two readings.
+    /// The view of a queue between two readings.
     fn between(&self, queue: u64) -> QueueView {
         split(queue, self.packet)
     }
 
-    /// A queue as it was read: the packet at its head waits for tokens, which is what a transmitter does while it sends.
+    /// The view of a queue at a reading. The packet at its head waits for tokens, like a packet in transmission.
     fn view(&self, queue: u64, reading: Reading) -> QueueView {
         split(queue, reading.backlog.checked_div(reading.packets).unwrap_or(self.packet))
     }
 
-    /// The window that a gateway suggests now, from an MTU to 2^30 bytes.
+    /// The window that the gateway currently imposes, from an MTU to 2^30 bytes.
     pub(super) fn window(&self) -> Option<Bytes> {
         self.estimates().windows.map(|windows| Bytes::new(windows.window as u64))
     }
 }
 
-/// How many events stand for so many packets; at least one where there are bytes, whatever the count says.
+/// The number of events for a number of packets; at least one if there are bytes.
 fn pieces(packets: u64, bytes: u64) -> u64 {
     packets.clamp(u64::from(bytes > 0), MOST_EVENTS)
 }
 
-/// The n-th of `of` parts of a whole that add up to it.
+/// The n-th of `of` integer parts whose sum is the whole.
 fn share(whole: u64, n: u64, of: u64) -> u64 {
     let until = |n: u64| u128::from(whole) * u128::from(n) / u128::from(of);
     u64::try_from(until(n + 1) - until(n)).unwrap_or(u64::MAX)

@@ -1,4 +1,4 @@
-//! Where an instance runs, and so which files it can read and write.
+//! The files that an instance can read and write, here or in a unit's sandbox.
 
 use super::state::DIRECTORY;
 use crate::error::{LiveError, Result};
@@ -7,19 +7,19 @@ use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-/// Where a unit's instance may write what is to stay; systemd makes it.
+/// The persistent directory of a unit's instance, created by systemd.
 pub(super) const STAYS: &str = "/var/lib/netlull";
 
-/// Where an instance runs.
+/// The environment of an instance.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FileAccess<'a> {
-    /// Here, with the rights of this process.
+    /// This system, with the rights of this process.
     Here,
-    /// In the sandbox of a unit of the system under this root directory.
+    /// The sandbox of a unit of the system under this root directory.
     Unit { root: &'a Path },
 }
 
-/// A right to a file, as a bit of its mode.
+/// An access right, as a bit of a file's mode.
 #[derive(Clone, Copy)]
 enum Right {
     Read = 4,
@@ -27,20 +27,20 @@ enum Right {
     Execute = 1,
 }
 
-/// What lies between a root directory and a file: symbolic links lead where they would if that were the root of the system.
+/// The path from a root directory to a file. Symbolic links are followed as if that directory were the system's root.
 struct Way {
     root: PathBuf,
-    /// The folders that were gone through.
+    /// The folders on the path.
     folders: Vec<PathBuf>,
-    /// The file itself, no symbolic link.
+    /// The file itself, not a symbolic link.
     end: PathBuf,
 }
 
-/// As many symbolic links as the kernel follows (path_resolution(7)).
+/// The kernel's limit on the number of symbolic links (path_resolution(7)).
 const MOST_LINKS: u32 = 40;
 
 impl Way {
-    /// Goes to a file of the system below `root`; every symbolic link is followed, and none leads out.
+    /// Resolves a file of the system below `root`; follows every symbolic link, and none leads out of the root.
     fn walk(root: &Path, file: &Path) -> Result<Self> {
         let mut left: Vec<_> = parts(&absolute(file));
         let asked = root.join(left.iter().rev().collect::<PathBuf>());
@@ -73,7 +73,7 @@ impl Way {
         Ok(Self { root: root.to_owned(), folders, end: here })
     }
 
-    /// A unit's instance is root, but without the capability that lets root pass over modes (CAP_DAC_OVERRIDE).
+    /// Checks a right along the path. A unit's instance is root, but without CAP_DAC_OVERRIDE, so file modes apply.
     fn check_right(&self, right: Right) -> Result<()> {
         let folders = self.folders.iter().filter(|&folder| *folder != self.root);
         for (place, right) in folders.map(|folder| (folder, Right::Execute)).chain([(&self.end, right)]) {
@@ -83,7 +83,7 @@ impl Way {
                 (_, 0) => 3,
                 _ => 0,
             };
-            // To write into a folder is to find one's way in it, too.
+            // Writing into a folder also needs the right to enter it.
             let bits = match right {
                 Right::Write if found.is_dir() => Right::Write as u32 | Right::Execute as u32,
                 right => right as u32,
@@ -91,7 +91,7 @@ impl Way {
             if found.mode() >> shift & bits != bits {
                 let (path, place) = (self.end.display(), place.display());
                 return Err(LiveError::new(format!(
-                    "{path}: the unit has no right to {place}; expected an owner or a mode that lets root in without CAP_DAC_OVERRIDE"
+                    "{path}: the unit has no right to {place}; expected an owner or a mode that admits root without CAP_DAC_OVERRIDE"
                 )));
             }
         }
@@ -99,7 +99,7 @@ impl Way {
     }
 }
 
-/// The parts of a path below the root, the first one last.
+/// The components of a path below the root, in reverse order.
 fn parts(path: &Path) -> Vec<OsString> {
     let named = path.components().filter_map(|part| match part {
         Component::Normal(name) => Some(name.to_owned()),
@@ -119,10 +119,10 @@ pub(super) fn absolute(file: &Path) -> PathBuf {
 }
 
 impl FileAccess<'_> {
-    /// A file that the instance is to read, by its path for this process.
+    /// Resolves a file that the instance must read, to its path for this process.
     ///
     /// # Errors
-    /// If a unit would have no right to it.
+    /// If a unit would lack the right to read it.
     pub(super) fn readable(self, file: &Path) -> Result<PathBuf> {
         let Self::Unit { root } = self else { return Ok(file.to_owned()) };
         let way = Way::walk(root, file)?;
@@ -130,10 +130,10 @@ impl FileAccess<'_> {
         Ok(way.end)
     }
 
-    /// Whether the instance can be this program.
+    /// Checks that the instance can execute this program.
     ///
     /// # Errors
-    /// If a unit would have no right to it.
+    /// If a unit would lack the right to execute it.
     pub(super) fn check_program(self, program: &Path) -> Result<()> {
         match self {
             Self::Here => Ok(()),
@@ -141,10 +141,10 @@ impl FileAccess<'_> {
         }
     }
 
-    /// Whether a recording can be written there.
+    /// Checks that a recording can be written to this file.
     ///
     /// # Errors
-    /// If its folder is not there, or not one in which a unit may write.
+    /// If its folder does not exist, or a unit may not write there.
     pub(super) fn check_record(self, file: &Path) -> Result<()> {
         let path = absolute(file);
         let wrong = |expected: String| LiveError::new(format!("record is {}; expected {expected}", path.display()));
@@ -160,7 +160,7 @@ impl FileAccess<'_> {
             .filter(|rest| rest.file_name().is_some() && !rest.components().any(|part| part == Component::ParentDir));
         let is_in_it = inside.ok_or_else(nowhere_else)?.components().count() == 1;
         let Ok(stays) = Way::walk(root, Path::new(STAYS)) else {
-            // It is made when the unit starts.
+            // systemd creates it when the unit starts.
             return if is_in_it { Ok(()) } else { Err(a_file()) };
         };
         let way = match Way::walk(root, &path) {
@@ -175,11 +175,11 @@ impl FileAccess<'_> {
         if !way.end.starts_with(&stays.end) {
             return Err(nowhere_else());
         }
-        // systemd sees to the rights of its own folder.
+        // systemd sets the rights of its own folder.
         if way.end == stays.end { Ok(()) } else { way.check_right(Right::Write) }
     }
 
-    /// Whether instances can leave their state there.
+    /// Checks that instances can write their state to this directory.
     ///
     /// # Errors
     /// If a unit may not write there.
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    /// A root directory with a folder in it.
+    /// A temporary root directory with a folder in it.
     struct Root(PathBuf);
 
     impl Root {
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(read("/etc/netlull/g.toml").unwrap(), named, "as the system below the root has it");
         assert_eq!(read("/etc/netlull/far.toml").unwrap(), named, "nothing is above a root");
         assert!(read("/etc/netlull/own.toml").is_err(), "it leads nowhere");
-        // What is outside the root is not the unit's, even where this process has such a file.
+        // A file outside the root is not accessible to the unit, even if this process can read it.
         link(&std::env::current_exe().unwrap().display().to_string(), "here.toml");
         assert!(read("/etc/netlull/here.toml").is_err());
         std::fs::set_permissions(root.0.join("home/one"), std::fs::Permissions::from_mode(0o000)).unwrap();

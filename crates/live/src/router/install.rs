@@ -9,9 +9,9 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// A unit's place under a root directory.
+/// The path of a unit under a root directory.
 fn place(root: &Path, device: &str) -> Result<PathBuf> {
-    // The kernel allows more in a device's name than a unit's may have.
+    // The kernel allows more characters in a device's name than systemd in a unit's name.
     if device.is_empty() || !device.chars().all(|char| char.is_ascii_alphanumeric() || "_.-".contains(char)) {
         let expected = "letters, digits, \"_\", \".\" and \"-\"";
         return Err(LiveError::new(format!(
@@ -21,7 +21,7 @@ fn place(root: &Path, device: &str) -> Result<PathBuf> {
     Ok(root.join("etc/systemd/system").join(format!("netlull-router-{device}.service")))
 }
 
-/// A word as systemd reads it in a command line (systemd.syntax(7), systemd.service(5)).
+/// Quotes a word for a systemd command line (systemd.syntax(7), systemd.service(5)).
 fn quoted(word: &str) -> String {
     let escaped =
         word.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%").replace('$', "$$").replace('\n', "\\n");
@@ -41,13 +41,13 @@ fn unit(program: &Path, run: &RunArguments) -> String {
 Description=netlull gateway on {name}
 Documentation=https://github.com/netlull/netlull
 After=network.target
-# A device that is not there yet is waited for: see Restart.
+# Waits for a device that does not exist yet: see Restart.
 StartLimitIntervalSec=0
 
 [Service]
 ExecStart={program} router run {words}
 ExecStopPost={program} router restore --dev {device}
-# The watch outlives a daemon that is killed, and puts its queue back; systemd's own way is ExecStopPost.
+# The watch process outlives a killed daemon and restores the queue; ExecStopPost does the same for systemd.
 KillMode=mixed
 Restart=on-failure
 RestartSec=2
@@ -72,15 +72,16 @@ WantedBy=multi-user.target
     )
 }
 
-/// Writes the unit, or says what it would be.
+/// Writes the unit, or prints it in a dry run.
 ///
 /// # Errors
-/// If an option is one that [`super::run`] would refuse, or the unit's sandbox; or it cannot be written.
+/// If [`super::run`] or the unit's sandbox would refuse an option, or the unit cannot be written.
 pub(super) fn install(arguments: &InstallArguments) -> Result<()> {
     let (root, run) = (&arguments.root, &arguments.run);
     let path = place(root, &run.dev)?;
     check_for_unit(run, root)?;
-    let program = std::env::current_exe().map_err(|error| LiveError::system("where this program is", error))?;
+    let program =
+        std::env::current_exe().map_err(|error| LiveError::system("finding the path of this program", error))?;
     let is_this_system = root == Path::new("/");
     if is_this_system {
         FileAccess::Unit { root }.check_program(&program)?;
@@ -102,7 +103,8 @@ pub(super) fn install(arguments: &InstallArguments) -> Result<()> {
     next.map_or(Ok(()), |next| tell(format_args!("next: {next}")))
 }
 
-/// Whether a unit's file may be replaced or removed: a symbolic link is somebody else's, such as `systemctl mask` makes.
+/// Checks that a unit's file may be replaced or removed. A symbolic link belongs to somebody else: `systemctl mask`
+/// creates one.
 fn check_own(path: &Path) -> Result<()> {
     match std::fs::read_link(path) {
         Ok(target) => {
@@ -114,13 +116,13 @@ fn check_own(path: &Path) -> Result<()> {
     }
 }
 
-/// Writes a unit; it is there whole, or as it was before.
+/// Writes a unit atomically: afterwards the file is either complete or unchanged.
 fn write(path: &Path, text: &str) -> Result<()> {
     let cannot = |error: std::io::Error| LiveError::system(path.display(), error);
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(cannot)?;
     }
-    // No name of a unit: systemd does not read it.
+    // systemd ignores the draft, because its name is not that of a unit.
     let draft = path.with_extension("service.new");
     let _ = std::fs::remove_file(&draft);
     let written = File::create_new(&draft).and_then(|mut file| {
@@ -134,10 +136,10 @@ fn write(path: &Path, text: &str) -> Result<()> {
     })
 }
 
-/// Removes the unit; nothing happens if there is none.
+/// Removes the unit; does nothing if there is none.
 ///
 /// # Errors
-/// If it cannot be removed.
+/// If the unit cannot be removed.
 pub(super) fn uninstall(arguments: &UninstallArguments) -> Result<()> {
     let device = &arguments.device.dev;
     let path = place(&arguments.root, device)?;
@@ -147,7 +149,7 @@ pub(super) fn uninstall(arguments: &UninstallArguments) -> Result<()> {
     }
     let done = match std::fs::remove_file(&path) {
         Ok(()) => "removed",
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "is not there",
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "does not exist",
         Err(error) => return Err(LiveError::system(path.display(), error)),
     };
     tell(format_args!("{} {done}", path.display()))?;

@@ -1,7 +1,7 @@
-//! The right to drive a device: one instance at a time in a network namespace, wherever it leaves its state.
+//! The lock of a device: one instance at a time in a network namespace, regardless of its state directory.
 //!
-//! It is an abstract Unix socket with the device's number in its name. Such sockets are the network namespace's, as devices are, and go with
-//! their process however that ends, so that nothing is left to tidy up (unix(7)).
+//! The lock is an abstract Unix socket with the device's index in its name. Such sockets belong to the network
+//! namespace, as devices do. They disappear with their process in any case, so nothing needs cleaning up (unix(7)).
 
 use crate::error::{LiveError, Result};
 use nix::errno::Errno;
@@ -13,22 +13,22 @@ use std::os::fd::AsRawFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 
-/// The right to drive a device, as long as it is held.
+/// The lock of a device, held while the value exists.
 #[derive(Debug)]
 pub struct Held {
     index: u32,
     listener: UnixListener,
 }
 
-/// Who drives a device.
+/// The holder of a device's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// Its pid; `None` if the system does not tell, as of a process in another pid namespace.
+    /// The pid; `None` if the system does not report it, as for a process in another pid namespace.
     pub pid: Option<i32>,
 }
 
 impl Holder {
-    /// Whether it may be the instance with that pid.
+    /// Whether the holder may be the instance with a pid.
     #[must_use]
     pub fn may_be(self, pid: u32) -> bool {
         self.pid.is_none_or(|own| u32::try_from(own) == Ok(pid))
@@ -48,10 +48,10 @@ fn name(index: u32) -> String {
     format!("netlull-router-{index}")
 }
 
-/// Takes the device with that number in this thread's network namespace; `device` is its name for messages.
+/// Locks the device with an index in the calling thread's network namespace. `device` is its name for messages.
 ///
 /// # Errors
-/// If another instance has it, which the message names.
+/// If another instance holds the lock; the message names it.
 pub fn hold(device: &str, index: u32) -> Result<Held> {
     let cannot = |error: std::io::Error| LiveError::system(format!("the lock of device \"{device}\""), error);
     let address = SocketAddr::from_abstract_name(name(index)).map_err(cannot)?;
@@ -61,18 +61,18 @@ pub fn hold(device: &str, index: u32) -> Result<Held> {
             Ok(Held { index, listener })
         }
         Err(error) if error.kind() == ErrorKind::AddrInUse => {
-            // One that has gone meanwhile, or has only begun, does not answer.
+            // A holder that has just ended or just started does not answer.
             let holder = holder(index)?.unwrap_or(Holder { pid: None });
-            Err(LiveError::new(format!("device \"{device}\" is driven by {holder}; expected none")))
+            Err(LiveError::new(format!("device \"{device}\" is controlled by {holder}; expected no instance")))
         }
         Err(error) => Err(cannot(error)),
     }
 }
 
-/// Who drives the device with that number, if anybody does; nothing is changed.
+/// Finds the holder of a device's lock without changing anything.
 ///
 /// # Errors
-/// If the system gives no socket.
+/// If the system provides no socket.
 pub fn holder(index: u32) -> Result<Option<Holder>> {
     let cannot = |error: Errno| LiveError::system(format!("the lock of device {index}"), error);
     let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
@@ -80,25 +80,25 @@ pub fn holder(index: u32) -> Result<Option<Holder>> {
     let address = UnixAddr::new_abstract(name(index).as_bytes()).map_err(cannot)?;
     match connect(asking.as_raw_fd(), &address) {
         Ok(()) => {
-            // Of the process that listens.
+            // The credentials are those of the listening process.
             let pid = getsockopt(&asking, PeerCredentials).map_err(cannot)?.pid();
             Ok(Some(Holder { pid: Some(pid).filter(|&pid| pid > 0) }))
         }
         Err(Errno::ECONNREFUSED) => Ok(None),
-        // Too many have asked; it has not looked for a while.
+        // The backlog is full: the holder has not accepted connections for a while.
         Err(Errno::EAGAIN) => Ok(Some(Holder { pid: None })),
         Err(error) => Err(cannot(error)),
     }
 }
 
 impl Held {
-    /// The number of the device.
+    /// The index of the device.
     #[must_use]
     pub fn index(&self) -> u32 {
         self.index
     }
 
-    /// Lets those go who have asked whose the device is: the system keeps a place for each of them until then.
+    /// Accepts and closes the connections of processes that asked for the holder; until then each occupies a slot.
     pub fn dismiss_callers(&self) {
         while self.listener.accept().is_ok() {}
     }
@@ -108,7 +108,7 @@ impl Held {
 mod tests {
     use super::*;
 
-    /// The number of no device.
+    /// An index that no device has.
     fn number(offset: u32) -> u32 {
         u32::MAX - 2 * std::process::id() - offset
     }
@@ -122,7 +122,7 @@ mod tests {
         let own = i32::try_from(std::process::id()).unwrap();
         assert_eq!(holder(index).unwrap(), Some(Holder { pid: Some(own) }));
         let why = hold("eth0", index).unwrap_err().to_string();
-        assert_eq!(why, format!("device \"eth0\" is driven by the instance with pid {own}; expected none"));
+        assert_eq!(why, format!("device \"eth0\" is controlled by the instance with pid {own}; expected no instance"));
         assert!(hold("eth1", number(1)).is_ok(), "another device is another matter");
         drop(held);
         assert_eq!(holder(index).unwrap(), None);

@@ -1,4 +1,4 @@
-//! What an instance tells of itself: text for Prometheus, on loopback only, and a file for `router status`.
+//! The metrics of an instance: text for Prometheus, on loopback only, and JSON for `router status`.
 
 use super::clamp::Counters;
 use super::driver::Reading;
@@ -16,39 +16,39 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Snapshot {
     /// The device.
     pub device: String,
-    /// Which mechanism.
+    /// The name of the mechanism.
     pub mechanism: String,
-    /// Since the start.
+    /// The time since the start.
     pub uptime: Duration,
-    /// The rate set, in bit/s.
+    /// The current rate of the link.
     pub rate: BitRate,
-    /// The highest.
+    /// The highest rate of the link.
     pub full_rate: BitRate,
-    /// How often it has changed.
+    /// The number of rate changes.
     pub changes: u64,
     /// The queue's counters.
     pub queue: Reading,
-    /// swnd in bytes.
+    /// swnd.
     pub window: Option<Bytes>,
-    /// N.
+    /// The estimated number of flows, N.
     pub flows: Option<f64>,
-    /// RTT.
+    /// The estimated round-trip time, RTT.
     pub round_trip: Option<Duration>,
-    /// What the eBPF programs have counted; `None` where none run.
+    /// The counters of the eBPF programs; `None` if none are attached.
     pub counters: Option<Counters>,
-    /// One flow in how many is told of whole.
+    /// The sampling: one flow in so many is reported completely.
     pub one_in: u64,
-    /// How late the loop was.
+    /// The lateness of the loop.
     pub lateness: LatenessCounts,
-    /// Periods that were missed altogether.
+    /// The number of periods skipped.
     pub missed: u64,
-    /// How often the watch has raised the rate.
+    /// The number of times that the watch process has raised the rate.
     pub raised: u64,
-    /// Under which model.
+    /// The name of the power model.
     pub power_model: String,
-    /// Energy since the start.
+    /// The energy since the start.
     pub energy: Joules,
-    /// Energy that full rate would have cost.
+    /// The energy at full rate since the start.
     pub full_energy: Joules,
 }
 
@@ -89,7 +89,7 @@ pub struct Summary {
 }
 
 impl Snapshot {
-    /// What is shown of it.
+    /// Summarises the snapshot.
     #[must_use]
     pub fn summary(&self) -> Summary {
         let count = |of: fn(&Counters) -> u64| self.counters.as_ref().map(of);
@@ -128,18 +128,18 @@ impl Snapshot {
         }
     }
 
-    /// The text that Prometheus reads (exposition format 0.0.4).
+    /// The metrics as text for Prometheus (exposition format 0.0.4).
     #[must_use]
     pub fn exposition(&self) -> String {
         let mut page = Page { text: String::with_capacity(4096), device: &self.device };
-        page.one("rate_bits_per_second", "gauge", "Service rate set", self.rate.as_f64());
+        page.one("rate_bits_per_second", "gauge", "Current service rate", self.rate.as_f64());
         page.one("full_rate_bits_per_second", "gauge", "Highest service rate", self.full_rate.as_f64());
         page.count("rate_changes_total", "Changes of the service rate", self.changes);
         page.gauge("queue_bytes", "Bytes in the queue", self.queue.backlog);
         page.gauge("queue_packets", "Packets in the queue", self.queue.packets);
         page.count("sent_bytes_total", "Bytes that have left the queue", self.queue.sent_bytes);
         page.count("sent_packets_total", "Packets that have left the queue", self.queue.sent_packets);
-        page.count("drops_total", "Packets that found the queue full", self.queue.drops);
+        page.count("drops_total", "Packets dropped because the queue was full", self.queue.drops);
         if let Some(window) = self.window {
             page.one("window_bytes", "gauge", "Largest window that passes (swnd)", window.as_f64());
         }
@@ -151,22 +151,32 @@ impl Snapshot {
         }
         if let Some(counters) = &self.counters {
             page.count("forward_packets_total", "Packets on their way to the queue", counters.forward_packets);
-            page.count("backward_packets_total", "Packets on their way back", counters.backward_packets);
-            page.count("acknowledgements_total", "Acknowledgements on their way back", counters.acknowledgements);
-            page.count("clamped_acknowledgements_total", "Those whose window was lowered", counters.rewritten);
-            page.count("unknown_scale_total", "Those left alone: window scale not known", counters.unknown_scale);
-            page.count("malformed_packets_total", "Packets left alone: malformed", counters.malformed);
-            page.count("fragments_total", "Packets left alone: fragments", counters.fragments);
-            page.count("segments_told_total", "Segments the estimators were told of", counters.told);
-            page.count("segments_untold_total", "Segments that the ring had no room for", counters.untold);
-            page.gauge("flows_told_one_in", "One flow in so many is told of whole", self.one_in);
+            page.count("backward_packets_total", "Packets in the reverse direction", counters.backward_packets);
+            page.count(
+                "acknowledgements_total",
+                "Acknowledgements in the reverse direction",
+                counters.acknowledgements,
+            );
+            page.count("clamped_acknowledgements_total", "Acknowledgements with a lowered window", counters.rewritten);
+            page.count(
+                "unknown_scale_total",
+                "Acknowledgements left unchanged: unknown window scale",
+                counters.unknown_scale,
+            );
+            page.count("malformed_packets_total", "Packets left unchanged: malformed", counters.malformed);
+            page.count("fragments_total", "Packets left unchanged: fragments", counters.fragments);
+            page.count("segments_told_total", "Segments reported to the estimators", counters.told);
+            page.count("segments_untold_total", "Segments not reported: ring full", counters.untold);
+            page.gauge("flows_told_one_in", "Number of flows per completely reported flow", self.one_in);
         }
         page.lateness(&self.lateness);
-        page.count("loop_missed_total", "Periods of the loop that were missed", self.missed);
-        page.count("watch_raised_total", "Times the watch has raised the rate of a hung loop", self.raised);
+        page.count("loop_missed_total", "Periods skipped by the loop", self.missed);
+        page.count("watch_raised_total", "Times the watch process has raised the rate of a hung loop", self.raised);
         let model = &self.power_model;
-        let _ =
-            writeln!(page.text, "# HELP netlull_router_energy_joules_total Energy since the start, by a power model");
+        let _ = writeln!(
+            page.text,
+            "# HELP netlull_router_energy_joules_total Energy since the start, under a power model"
+        );
         let _ = writeln!(page.text, "# TYPE netlull_router_energy_joules_total counter");
         for (rate, energy) in [("driven", self.energy), ("full", self.full_energy)] {
             let labels = format!("device=\"{}\",model=\"{model}\",rate=\"{rate}\"", self.device);
@@ -176,7 +186,7 @@ impl Snapshot {
     }
 }
 
-/// A page of metrics of one device.
+/// A page of metrics of a device.
 struct Page<'a> {
     text: String,
     device: &'a str,
@@ -208,7 +218,7 @@ impl Page<'_> {
 
     fn lateness(&mut self, lateness: &LatenessCounts) {
         let name = "loop_lateness_seconds";
-        self.head(name, "histogram", "How late the loop woke");
+        self.head(name, "histogram", "Lateness of the loop");
         let device = self.device;
         for (end, count) in ENDS.iter().zip(lateness.cumulative()) {
             let end = Duration::from_micros(*end).as_secs_f64();
@@ -220,50 +230,52 @@ impl Page<'_> {
             writeln!(self.text, "netlull_router_{name}_sum{{device=\"{device}\"}} {}", lateness.sum().as_secs_f64());
         let _ = writeln!(self.text, "netlull_router_{name}_count{{device=\"{device}\"}} {count}");
         let p99 = lateness.quantile(0.99).as_secs_f64();
-        self.one("loop_lateness_p99_seconds", "gauge", "99 of 100 times the loop woke no later than this", p99);
+        self.one("loop_lateness_p99_seconds", "gauge", "99th percentile of the lateness of the loop", p99);
     }
 }
 
-/// What the loop writes and others read. The loop never waits for them.
+/// A snapshot shared between the loop, which writes it, and its readers. The loop never waits for them.
 #[derive(Clone, Debug, Default)]
 pub struct Board(Arc<Mutex<Snapshot>>);
 
 impl Board {
-    /// Shows what is now, unless somebody is reading: the next will be shown. So what is counted is counted elsewhere, and copied here.
+    /// Updates the snapshot unless somebody is reading it; the next update then includes the change. Counters are
+    /// therefore kept elsewhere and copied here.
     pub fn show(&self, update: impl FnOnce(&mut Snapshot)) {
         if let Ok(mut snapshot) = self.0.try_lock() {
             update(&mut snapshot);
         }
     }
 
-    /// Shows what is now, after who is reading: before the loop and after it.
+    /// Updates the snapshot and waits for readers; only for use before and after the loop.
     pub fn write(&self, update: impl FnOnce(&mut Snapshot)) {
         update(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// What was shown last.
+    /// The latest snapshot.
     #[must_use]
     pub fn look(&self) -> Snapshot {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// Whether metrics may be served at that address.
+/// Checks that metrics may be served at an address.
 ///
 /// # Errors
-/// If it is not one of loopback.
+/// If it is not a loopback address.
 pub fn check(address: SocketAddr) -> Result<()> {
     if address.ip().is_loopback() {
         return Ok(());
     }
-    let expected = "expected an address of loopback, such as 127.0.0.1:9464";
+    let expected = "expected a loopback address, such as 127.0.0.1:9464";
     Err(LiveError::new(format!("metrics is {address}; {expected}")))
 }
 
-/// Serves a board's text at that address, in a thread of its own; gives the address, with the port that was taken for port 0.
+/// Serves a board's metrics at an address in a separate thread. Returns the address, with the chosen port in place of
+/// port 0.
 ///
 /// # Errors
-/// If the address is not one of loopback, or is taken.
+/// If the address is not a loopback address, or is in use.
 pub fn serve(address: SocketAddr, board: &Board) -> Result<SocketAddr> {
     check(address)?;
     let cannot = |error: std::io::Error| LiveError::system(format!("metrics at {address}"), error);
@@ -274,7 +286,7 @@ pub fn serve(address: SocketAddr, board: &Board) -> Result<SocketAddr> {
         .name("netlull-metrics".to_owned())
         .spawn(move || {
             for stream in listener.incoming().flatten() {
-                // Who has gone before the answer needs none.
+                // A client that has disconnected needs no answer.
                 let _ = answer(stream, &board);
             }
         })
@@ -282,7 +294,7 @@ pub fn serve(address: SocketAddr, board: &Board) -> Result<SocketAddr> {
     Ok(taken)
 }
 
-/// One request, one answer: `GET /metrics`, `GET /status`.
+/// Answers a single request: `GET /metrics` or `GET /status`.
 fn answer(mut stream: TcpStream, board: &Board) -> std::io::Result<()> {
     let patience = std::time::Duration::from_secs(1);
     stream.set_read_timeout(Some(patience))?;
@@ -372,6 +384,6 @@ mod tests {
         assert!(get("/status").contains("\"rewritten\":3"));
         assert!(get("/").starts_with("HTTP/1.1 404 "));
         let why = serve("0.0.0.0:0".parse().unwrap(), &board).unwrap_err().to_string();
-        assert!(why.starts_with("metrics is 0.0.0.0:0; expected an address of loopback"), "{why}");
+        assert!(why.starts_with("metrics is 0.0.0.0:0; expected a loopback address"), "{why}");
     }
 }

@@ -1,16 +1,16 @@
-//! A gateway on a real device: AWM by an eBPF program that lowers windows, rates by the device's token bucket.
+//! A gateway on a real device: an eBPF program lowers windows for AWM, and the device's token bucket sets the rate.
 //!
 //! ```text
 //!             tcx egress            TBF, 6e6c:
 //!   senders ──► [ forward ] ──► [ queue ─► rate ] ──► receivers
 //!           ◄── [ backward: awnd <- min(awnd, swnd) ] ◄──
 //!
-//!      every 5 ms:  counters and content of the queue, segments seen  ──► driver ──► machine
+//!      every 5 ms:  counters and backlog of the queue, segments seen  ──► driver ──► machine
 //!                   swnd, rate  ◄─────────────────────────────────────
 //! ```
 //!
-//! `segment`, `driver`, `document` decide or translate and touch nothing; `clamp`, `netlink`, `qdisc`, `lock`, `state`,
-//! `watch`, `metrics` touch the system; `plan` checks what was asked for, `run` puts everything together.
+//! `segment`, `driver` and `document` decide or translate without I/O. `clamp`, `netlink`, `qdisc`, `lock`, `state`,
+//! `watch` and `metrics` use the system. `plan` checks the options, and `run` connects all parts.
 
 mod arguments;
 pub mod clamp;
@@ -35,10 +35,10 @@ use arguments::Task;
 use state::{Place, Restored};
 use std::process::ExitCode;
 
-/// `netlulld router`.
+/// Runs `netlulld router`.
 ///
 /// # Errors
-/// What the task says.
+/// The errors of the subcommand.
 pub fn command(arguments: &Arguments) -> Result<ExitCode> {
     match &arguments.task {
         Task::Run(arguments) => run::run(arguments)?,
@@ -52,8 +52,8 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
             let held = place.index(&mut socket).map(|index| lock::hold(device, index)).transpose()?;
             let done = match place.restore(&mut socket, held.as_ref())? {
                 Restored::Nothing => "nothing to restore",
-                Restored::Queue => "its queue is as it was before",
-                Restored::Gone => "is gone, its queue with it",
+                Restored::Queue => "the former queue is restored",
+                Restored::Gone => "the device is gone, and its queue with it",
             };
             tell(format_args!("{device}: {done}"))?;
         }

@@ -1,4 +1,4 @@
-//! What an instance is to do: what its options say, and what its device allows, checked before anything is changed.
+//! The plan of an instance: its options and its device, checked before any change.
 
 use super::arguments::RunArguments;
 use super::clamp::Clamp;
@@ -19,7 +19,7 @@ use serde_json::json;
 use std::path::Path;
 use toml::Table;
 
-/// What is to be done, checked.
+/// The checked plan of an instance.
 pub(super) struct Plan {
     pub(super) device: Device,
     pub(super) back: Device,
@@ -29,7 +29,7 @@ pub(super) struct Plan {
     pub(super) power: PowerModel,
 }
 
-/// The mechanism, by its name or by what the file says, and its parameters.
+/// The mechanism, named by an option or by the file, and its parameters.
 fn read_config(arguments: &RunArguments, access: FileAccess<'_>) -> Result<(&'static LinkKind, Table)> {
     let mut table = match &arguments.config {
         None => Table::new(),
@@ -52,9 +52,7 @@ fn read_config(arguments: &RunArguments, access: FileAccess<'_>) -> Result<(&'st
     let kind = match (named, written) {
         (Some(named), Some(written)) if named.name != written.name => {
             let (named, written) = (named.name, written.name);
-            return Err(LiveError::new(format!(
-                "mechanism is {named}; expected {written}, which the configuration has"
-            )));
+            return Err(LiveError::new(format!("mechanism is {named}; expected {written}, as in the configuration")));
         }
         (Some(kind), _) | (None, Some(kind)) => kind,
         (None, None) => {
@@ -64,7 +62,7 @@ fn read_config(arguments: &RunArguments, access: FileAccess<'_>) -> Result<(&'st
     Ok((kind, table))
 }
 
-/// What the options say.
+/// The checked options.
 struct Options {
     bucket: Bucket,
     mechanism: LinkSetup,
@@ -72,7 +70,7 @@ struct Options {
 }
 
 impl Options {
-    /// All of them, for that device. Nothing is changed, nothing is opened but the configuration.
+    /// Checks all options for a device. Nothing is changed, and only the configuration is opened.
     fn check(arguments: &RunArguments, device: &Device, access: FileAccess<'_>) -> Result<Self> {
         let (shortest, longest) = (Duration::from_millis(1), Duration::from_millis(100));
         if arguments.period < shortest || arguments.period > longest {
@@ -83,7 +81,7 @@ impl Options {
         let mtu = Bytes::new(u64::from(device.mtu));
         let link = LinkContext { rate: arguments.rate, mtu };
         let mechanism = document::mechanism(kind, table, arguments.buffer, link)?;
-        // No rate is above that of the link, and an initial one is among those that it chooses: the machines see to that.
+        // The machines check the other rates: none exceeds the link's, and an initial rate is among those they choose.
         if let Some((field, rate)) = mechanism.lowest_rate() {
             qdisc::check_rate(field, rate)?;
         }
@@ -103,10 +101,10 @@ impl Options {
     }
 }
 
-/// What an instance that starts now is to do.
+/// Plans an instance that starts now.
 ///
 /// # Errors
-/// If an option says what cannot be, a device is not there, or its queue could not be put back.
+/// If an option is invalid, a device does not exist, or its queue could not be restored later.
 pub(super) fn plan(arguments: &RunArguments, socket: &mut Socket) -> Result<Plan> {
     let device = Device::find(socket, &arguments.dev)?;
     let back = match &arguments.ack_dev {
@@ -118,17 +116,17 @@ pub(super) fn plan(arguments: &RunArguments, socket: &mut Socket) -> Result<Plan
     Ok(Plan { device, back, bucket, former, mechanism, power })
 }
 
-/// Checks what a unit's instance is to do. A device that is not there yet, as at boot, is no error.
+/// Checks the options of a unit's instance. A missing device, as at boot, is no error.
 ///
 /// # Errors
-/// As [`plan`] has, or if the unit would not be allowed to read or write a file.
+/// The errors of [`plan`], or a file that the unit may not read or write.
 pub(super) fn check_for_unit(arguments: &RunArguments, root: &Path) -> Result<()> {
     let mut socket = Socket::open()?;
     let mut look = |name: &str| -> Result<Option<Device>> {
-        // The devices of another system are not those of this one.
+        // The devices of another system differ from those of this one.
         let found = if root == Path::new("/") { Device::look(&mut socket, name)? } else { None };
         if found.is_none() {
-            say(format_args!("{name} is not here: what is said of it is checked as for Ethernet of 1500 B"));
+            say(format_args!("{name} does not exist here; options are checked as for Ethernet with an MTU of 1500 B"));
         }
         Ok(found)
     };
@@ -144,15 +142,15 @@ pub(super) fn check_for_unit(arguments: &RunArguments, root: &Path) -> Result<()
     Ok(())
 }
 
-/// Whether the eBPF programs have anything to do.
+/// Whether the mechanism needs the eBPF programs.
 pub(super) fn needs_programs(setup: &LinkSetup) -> bool {
     setup.mechanism.reads_segments()
 }
 
-/// Says what would be done.
+/// Prints the planned changes.
 ///
 /// # Errors
-/// If the kernel does not take the programs.
+/// If the kernel rejects the programs.
 pub(super) fn tell_plan(arguments: &RunArguments, plan: &Plan) -> Result<()> {
     if needs_programs(&plan.mechanism) {
         Clamp::check(&plan.device, &plan.back)?;
@@ -181,15 +179,18 @@ pub(super) fn tell_plan(arguments: &RunArguments, plan: &Plan) -> Result<()> {
     let (name, rate, limit, burst) = (&device.name, bucket.rate, bucket.limit, bucket.burst);
     let (former, period) = (&former.kind, arguments.period);
     if let Some(holder) = holder {
-        tell(format_args!("{name}: {holder} drives it now; a second one would be refused"))?;
+        tell(format_args!("{name}: {holder} controls the device; a second instance would be refused"))?;
     }
     tell(format_args!(
-        "{name}: would put tbf 6e6c: at the root in place of {former}: {rate}, {limit} B, burst {burst} B"
+        "{name}: would replace the root qdisc {former} by tbf 6e6c: {rate}, limit {limit} B, burst {burst} B"
     ))?;
     if needs_programs(&plan.mechanism) {
-        tell(format_args!("{name}: would attach eBPF program forward to what leaves; the kernel takes it"))?;
-        tell(format_args!("{}: would attach eBPF program backward to what comes in; the kernel takes it", back.name))?;
+        tell(format_args!("{name}: would attach the eBPF program forward to the egress; the kernel accepts it"))?;
+        tell(format_args!(
+            "{}: would attach the eBPF program backward to the ingress; the kernel accepts it",
+            back.name
+        ))?;
     }
-    tell(format_args!("{name}: would run {mechanism} every {period}, beside a watch"))?;
+    tell(format_args!("{name}: would run {mechanism} every {period}, with a watch process"))?;
     tell(format_args!("{name}: would write {}", Place::new(&arguments.state, name)?.saved().display()))
 }

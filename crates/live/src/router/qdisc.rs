@@ -1,4 +1,4 @@
-//! The queue of a device: a token bucket (TBF) whose rate the daemon drives, and what was there before it.
+//! The queue of a device: a token bucket (TBF) with a controlled rate, and the queue that it replaces.
 
 use super::driver::Reading;
 use crate::error::{LiveError, Result};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// TC_H_ROOT.
 const ROOT: u32 = u32::MAX;
-/// The handle of the daemon's own queue, `6e6c:`, by which its leftovers are known.
+/// The handle of the daemon's own queue, `6e6c:`, which identifies its leftovers.
 pub const OURS: u32 = 0x6e6c_0000;
 
 /// TCA_KIND, TCA_OPTIONS, TCA_STATS2, TCA_STAB.
@@ -17,42 +17,42 @@ const KIND: u16 = 1;
 const OPTIONS: u16 = 2;
 const STATISTICS: u16 = 7;
 const SIZE_TABLE: u16 = 8;
-/// Within TCA_STATS2: TCA_STATS_BASIC, TCA_STATS_QUEUE.
+/// Attributes within TCA_STATS2: TCA_STATS_BASIC, TCA_STATS_QUEUE.
 const BASIC: u16 = 1;
 const QUEUE: u16 = 3;
-/// Within TBF's options: TCA_TBF_PARMS, TCA_TBF_RATE64, TCA_TBF_BURST.
+/// Attributes within TBF's options: TCA_TBF_PARMS, TCA_TBF_RATE64, TCA_TBF_BURST.
 const PARAMETERS: u16 = 1;
 const RATE64: u16 = 4;
 const BURST: u16 = 6;
-/// TC_LINKLAYER_ETHERNET: no table of rates is wanted.
+/// TC_LINKLAYER_ETHERNET: no rate table is needed.
 const ETHERNET: u8 = 1;
 
 /// A network device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Device {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its number.
+    /// The interface index.
     pub index: u32,
-    /// The largest IP packet that it takes, in bytes.
+    /// The MTU, in bytes.
     pub mtu: u32,
-    /// The bytes before the IP header: 14 of Ethernet, or none.
+    /// The length of the link-layer header in bytes: 14 for Ethernet, or 0.
     pub link_header: u32,
 }
 
 impl Device {
-    /// The device of that name.
+    /// Finds a device by its name.
     ///
     /// # Errors
-    /// If there is none, or its packets begin with something else than an Ethernet or an IP header.
+    /// If it does not exist, or its packets start with neither an Ethernet nor an IP header.
     pub fn find(socket: &mut Socket, name: &str) -> Result<Self> {
         Self::look(socket, name)?.ok_or_else(|| LiveError::system(format!("device \"{name}\""), Errno::ENODEV.desc()))
     }
 
-    /// The device of that name, if there is one.
+    /// Finds a device by its name; `None` if it does not exist.
     ///
     /// # Errors
-    /// If its packets begin with something else than an Ethernet or an IP header, or the name cannot be one.
+    /// If its packets start with neither an Ethernet nor an IP header, or the name is invalid.
     pub fn look(socket: &mut Socket, name: &str) -> Result<Option<Self>> {
         // struct ifinfomsg; IFLA_IFNAME is 3, IFLA_MTU 4.
         let mut text = name.as_bytes().to_vec();
@@ -78,34 +78,36 @@ impl Device {
         Ok(Some(Self { name: name.to_owned(), index, mtu, link_header }))
     }
 
-    /// A device that is not there yet, taken for Ethernet of 1500 B.
+    /// A stand-in for a device that does not exist yet: Ethernet with an MTU of 1500 B.
     #[must_use]
     pub fn ethernet(name: &str) -> Self {
         Self { name: name.to_owned(), index: 0, mtu: 1500, link_header: 14 }
     }
 }
 
-/// What a token bucket is told.
+/// The parameters of a token bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bucket {
-    /// The rate at which it lets packets out, in bit/s, headers of the link layer included.
+    /// The rate at which packets leave, headers of the link layer included.
     pub rate: BitRate,
-    /// How many bytes may leave at once after a silence.
+    /// The burst: the bytes that may leave at once after an idle time.
     pub burst: u32,
-    /// How many bytes wait at most.
+    /// The limit of the queue, in bytes.
     pub limit: u32,
 }
 
 impl Bucket {
-    /// The lowest rate, 1 kB/s: TBF counts whole bytes per second, and takes none of them for no limit at all.
+    /// The lowest rate, 1 kB/s: TBF counts whole bytes per second and treats zero as "no limit".
     pub const SLOWEST: BitRate = BitRate::from_bps(8000);
-    /// The highest: TBF counts whole nanoseconds, and the shortest Ethernet frame, 64 B, takes one at this rate.
+    /// The highest rate: TBF counts whole nanoseconds, and the shortest Ethernet frame, 64 B, takes 1 ns at this rate.
     pub const FASTEST: BitRate = BitRate::from_mbps(512_000);
 
-    /// A bucket for packets of up to `mtu` bytes: half a millisecond's worth goes at once, but at least two packets.
+    /// Creates a bucket for packets of up to `mtu` bytes. The burst is half a millisecond of data, but at least two
+    /// packets.
     ///
     /// # Errors
-    /// If the rate is not one of [`Bucket::SLOWEST`] to [`Bucket::FASTEST`], the buffer does not hold a packet, or is 4 GB or more.
+    /// If the rate is outside [`Bucket::SLOWEST`] to [`Bucket::FASTEST`], or the buffer is smaller than a packet or at
+    /// least 4 GB.
     pub fn new(rate: BitRate, buffer: Bytes, mtu: u32, link_header: u32) -> Result<Self> {
         check_rate("rate", rate)?;
         let frame = mtu + link_header;
@@ -117,13 +119,13 @@ impl Bucket {
         Ok(Self { rate, burst: half_millisecond.max(2 * frame), limit })
     }
 
-    /// The same bucket at another rate in bit/s.
+    /// The same bucket at another rate.
     #[must_use]
     pub fn at(self, rate: BitRate) -> Self {
         Self { rate, ..self }
     }
 
-    /// TBF's options. TBF rounds rates to whole bytes per second.
+    /// The options of TBF, which rounds rates to whole bytes per second.
     fn options(self) -> Vec<u8> {
         let rate = self.rate.clamp(Self::SLOWEST, Self::FASTEST).as_bps() / 8;
         // struct tc_tbf_qopt: two of struct tc_ratespec (12 bytes each), limit, buffer, mtu.
@@ -141,10 +143,10 @@ impl Bucket {
     }
 }
 
-/// Whether a bucket can have that rate; `field` is the name of the parameter that says it.
+/// Checks that a bucket can have a rate; `field` is the name of the parameter in the error.
 ///
 /// # Errors
-/// If it is not one of [`Bucket::SLOWEST`] to [`Bucket::FASTEST`].
+/// If the rate is outside [`Bucket::SLOWEST`] to [`Bucket::FASTEST`].
 pub fn check_rate(field: &str, rate: BitRate) -> Result<()> {
     let expected = if rate < Bucket::SLOWEST {
         format!("at least {}", Bucket::SLOWEST)
@@ -156,24 +158,24 @@ pub fn check_rate(field: &str, rate: BitRate) -> Result<()> {
     Err(LiveError::new(format!("{field} is {rate}; expected {expected}")))
 }
 
-/// What stood at a device's root before the daemon came.
+/// The queue at a device's root before the daemon replaced it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Former {
-    /// What kind of queue it was.
+    /// The kind of the queue.
     pub kind: String,
-    /// Its handle; 0: the one that the kernel gives each device.
+    /// The handle; 0 for the kernel's default queue of a device.
     pub handle: u32,
-    /// Its options as the kernel shows them.
+    /// The options as the kernel reports them.
     #[serde(with = "hexadecimal")]
     pub options: Vec<u8>,
 }
 
-/// Queues without classes, whose options are taken as they are shown. TBF is none of them: its inner queue would be lost.
+/// The classless queues whose reported options can be set again. TBF is excluded: its inner queue would be lost.
 const RESTORABLE: [&str; 11] =
     ["pfifo", "bfifo", "pfifo_head_drop", "pfifo_fast", "fq", "fq_codel", "codel", "cake", "sfq", "fq_pie", "noqueue"];
 
 impl Former {
-    /// As the kernel shows it.
+    /// Reads the kernel's report.
     fn read(shown: &[u8]) -> Self {
         let attributes = attributes(shown);
         let kind = find(attributes, KIND).map_or_else(|| "noqueue".to_owned(), text);
@@ -181,13 +183,13 @@ impl Former {
         Self { kind, handle: word(shown, 8), options }
     }
 
-    /// Whether it is the daemon's own.
+    /// Whether the queue is the daemon's own.
     #[must_use]
     pub fn is_ours(&self) -> bool {
         self.handle == OURS && self.kind == "tbf"
     }
 
-    /// Whether it can be put back as it was, with what is attached to it; the daemon's own needs not be.
+    /// Checks that the queue can be restored with everything attached to it. The daemon's own queue needs no restoring.
     ///
     /// # Errors
     /// If something would be lost.
@@ -210,10 +212,10 @@ impl Former {
     }
 }
 
-/// What stands at a device's root, if it can be put back as it was.
+/// Reads the queue at a device's root and checks that it can be restored.
 ///
 /// # Errors
-/// If it cannot, or the kernel does not tell.
+/// If it cannot be restored, or the kernel does not report it.
 pub fn former(socket: &mut Socket, device: &Device) -> Result<Former> {
     let refused = |error: Errno| LiveError::system(format!("the queue of {}", device.name), error);
     let shown = socket.ask(ask_for_root(device.index)).map_err(refused)?;
@@ -226,10 +228,10 @@ pub fn former(socket: &mut Socket, device: &Device) -> Result<Former> {
     Ok(former)
 }
 
-/// The kinds of filters at a device's root, each once.
+/// The kinds of filters at a device's root, without duplicates.
 ///
 /// # Errors
-/// What the kernel says: ENODEV if the device is gone.
+/// The kernel's error: ENODEV if the device is gone.
 pub fn filters(socket: &mut Socket, index: u32) -> std::result::Result<Vec<String>, Errno> {
     // struct tcmsg: the parent 0 is the root.
     let fixed: Vec<u8> = [0, index, 0, 0, 0].iter().flat_map(|word| word.to_ne_bytes()).collect();
@@ -246,7 +248,7 @@ pub fn filters(socket: &mut Socket, index: u32) -> std::result::Result<Vec<Strin
     Ok(kinds)
 }
 
-/// struct tcmsg.
+/// A struct tcmsg for a queue at the root.
 fn place(index: u32, handle: u32) -> Vec<u8> {
     [0, index, handle, ROOT, 0].iter().flat_map(|word| word.to_ne_bytes()).collect()
 }
@@ -255,7 +257,7 @@ fn ask_for_root(index: u32) -> Message {
     Message::new(kind::GET_QDISC, flag::ECHO | flag::ACK, &place(index, 0))
 }
 
-/// The attributes behind a struct tcmsg.
+/// The attributes after a struct tcmsg.
 fn attributes(shown: &[u8]) -> &[u8] {
     shown.get(20..).unwrap_or_default()
 }
@@ -265,37 +267,37 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned()
 }
 
-/// The queue at a device's root.
+/// Reads the queue at a device's root.
 ///
 /// # Errors
-/// What the kernel says: ENODEV if the device is gone.
+/// The kernel's error: ENODEV if the device is gone.
 pub fn root(socket: &mut Socket, index: u32) -> std::result::Result<Former, Errno> {
     socket.ask(ask_for_root(index)).map(Former::read)
 }
 
-/// Puts a bucket at a device's root, in place of what is there.
+/// Replaces the queue at a device's root by a bucket.
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's error.
 pub fn install(socket: &mut Socket, index: u32, bucket: Bucket) -> std::result::Result<(), Errno> {
     let flags = flag::ACK | flag::CREATE | flag::REPLACE;
     let message = Message::new(kind::NEW_QDISC, flags, &place(index, OURS)).with(KIND, b"tbf\0");
     socket.ask(message.with(OPTIONS, &bucket.options())).map(|_| ())
 }
 
-/// Changes the bucket that is there: no packet in it is touched.
+/// Changes the parameters of the installed bucket; its packets are unaffected.
 ///
 /// # Errors
-/// What the kernel says: ENODEV if the device is gone, ENOENT if the bucket is.
+/// The kernel's error: ENODEV if the device is gone, ENOENT if the bucket is.
 pub fn change(socket: &mut Socket, index: u32, bucket: Bucket) -> std::result::Result<(), Errno> {
     let message = Message::new(kind::NEW_QDISC, flag::ACK, &place(index, OURS)).with(KIND, b"tbf\0");
     socket.ask(message.with(OPTIONS, &bucket.options())).map(|_| ())
 }
 
-/// Puts back what was there before. A queue that is not the daemon's own is left alone.
+/// Restores the former queue. A queue other than the daemon's own is left unchanged.
 ///
 /// # Errors
-/// What the kernel says: ENODEV if the device is gone.
+/// The kernel's error: ENODEV if the device is gone.
 pub fn restore(socket: &mut Socket, index: u32, former: Option<&Former>) -> std::result::Result<(), Errno> {
     if !root(socket, index)?.is_ours() {
         return Ok(());
@@ -308,16 +310,16 @@ pub fn restore(socket: &mut Socket, index: u32, former: Option<&Former>) -> std:
             let message = Message::new(kind::NEW_QDISC, flags, &place(index, former.handle)).with(KIND, &name);
             if former.options.is_empty() { message } else { message.with(OPTIONS, &former.options) }
         }
-        // The kernel puts its own in place.
+        // The kernel then installs its default queue.
         None => Message::new(kind::DELETE_QDISC, flag::ACK, &place(index, OURS)),
     };
     socket.ask(message).map(|_| ())
 }
 
-/// The bucket's counters and content.
+/// Reads the bucket's counters and backlog.
 ///
 /// # Errors
-/// What the kernel says: ENODEV if the device is gone; ENOENT if somebody has put another queue in the bucket's place.
+/// The kernel's error: ENODEV if the device is gone; ENOENT if somebody has replaced the bucket.
 pub fn read(socket: &mut Socket, index: u32) -> std::result::Result<Reading, Errno> {
     let shown = socket.ask(ask_for_root(index))?;
     if word(shown, 8) != OURS {
@@ -335,7 +337,7 @@ pub fn read(socket: &mut Socket, index: u32) -> std::result::Result<Reading, Err
     })
 }
 
-/// Bytes as text of hexadecimal digits.
+/// Bytes as hexadecimal text.
 mod hexadecimal {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};

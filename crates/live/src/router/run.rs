@@ -1,4 +1,4 @@
-//! An instance at work.
+//! The main loop of an instance.
 
 use super::arguments::RunArguments;
 use super::clamp::{Clamp, Orders};
@@ -27,37 +27,37 @@ use serde_json::json;
 use std::os::fd::AsFd;
 use std::time::Duration as StdDuration;
 
-/// The priority among real-time processes: above nothing but ordinary ones.
+/// The real-time priority: low among real-time processes, above ordinary ones.
 const PRIORITY: i32 = 5;
-/// The watch hears from the loop this often.
+/// The interval of heartbeats to the watch process.
 const HEARTBEAT: Duration = Duration::from_millis(20);
-/// Energy and the programs' counters are worked out this often.
+/// The interval at which energy and the programs' counters are evaluated.
 const SLOW: Duration = Duration::from_millis(250);
-/// In one period at most so many segments are taken from the ring.
+/// The maximum number of segments taken from the ring in a period.
 const MOST_SEGMENTS: usize = 20_000;
 
-/// Why the loop has ended.
+/// The reason why the loop has ended.
 enum Ended {
     Asked,
     Gone,
 }
 
-/// `netlulld router run`.
+/// Runs `netlulld router run`.
 ///
 /// # Errors
-/// If something that was asked for cannot be done; whatever was changed has been put back.
+/// If a requested action is impossible; all changes have then been undone.
 pub(super) fn run(arguments: &RunArguments) -> Result<()> {
     let mut socket = Socket::open()?;
     if arguments.dry_run {
         return tell_plan(arguments, &plan(arguments, &mut socket)?);
     }
     let place = Place::new(&arguments.state, &arguments.dev)?;
-    // What is refused changes nothing: not even what an earlier instance has left.
+    // A refused instance changes nothing, not even the leftovers of an earlier instance.
     let mut plan = plan(arguments, &mut socket)?;
     let held = lock::hold(&arguments.dev, plan.device.index)?;
-    // An instance that was killed together with its watch.
+    // An earlier instance was killed together with its watch process.
     if place.restore(&mut socket, Some(&held))? == Restored::Queue {
-        say(format_args!("{}: an earlier instance had left its queue; it has been put back", arguments.dev));
+        say(format_args!("{}: an earlier instance had left its queue; the former queue is restored", arguments.dev));
     }
     plan.former = qdisc::former(&mut socket, &plan.device)?;
     let signals = take_signals(&[Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP])?;
@@ -76,7 +76,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<()> {
     let restored = place.restore(&mut socket, Some(&held));
     let (device, ended) = (&plan.device.name, outcome?);
     match (ended, restored?) {
-        (Ended::Gone, _) | (_, Restored::Gone) => say(format_args!("{device} was removed; nothing is left to drive")),
+        (Ended::Gone, _) | (_, Restored::Gone) => say(format_args!("{device} was removed; the instance ends")),
         (Ended::Asked, _) => {}
     }
     if arguments.json {
@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<()> {
     Ok(())
 }
 
-/// What the loop drives and what drives it.
+/// The state of the loop.
 struct Loop<'a> {
     plan: &'a Plan,
     held: &'a Held,
@@ -97,7 +97,7 @@ struct Loop<'a> {
     untold: u64,
     guard: Guard,
     meter: EnergyMeter,
-    /// The rate that the bucket has.
+    /// The current rate of the bucket.
     rate: BitRate,
     seen: Vec<Sighting>,
     timed: Vec<(Instant, Sighting)>,
@@ -108,7 +108,7 @@ struct Loop<'a> {
     missed: u64,
 }
 
-/// An instance: what it was asked for, the device that it drives, and where it shows itself.
+/// An instance: its options, its plan, and the resources it holds.
 struct Instance<'a> {
     arguments: &'a RunArguments,
     plan: &'a Plan,
@@ -119,12 +119,12 @@ struct Instance<'a> {
 }
 
 impl Instance<'_> {
-    /// Puts everything in place, runs until told to end or the device is gone. What stood before is put back by the caller.
+    /// Sets everything up and runs until a signal arrives or the device is gone. The caller restores the former queue.
     fn serve(&self, socket: &mut Socket) -> Result<Ended> {
         let Self { arguments, plan, place, held, signals, board } = *self;
         let name = &plan.device.name;
         let clamp = needs_programs(&plan.mechanism).then(|| Clamp::attach(&plan.device, &plan.back)).transpose()?;
-        // Before the bucket is there: nothing is ever lowered that nobody watches.
+        // The watch process starts before the bucket is installed: a rate is never lowered without it.
         let guard = watch::start(place, name)?;
         let refused = |error: Errno| LiveError::system(format!("putting a token bucket on {name}"), error.desc());
         qdisc::install(socket, plan.device.index, plan.bucket).map_err(refused)?;
@@ -143,9 +143,13 @@ impl Instance<'_> {
             shown.power_model.clone_from(&arguments.power);
         });
         if let Err(error) = crate::system::run_in_real_time(PRIORITY) {
-            say(format_args!("{name}: runs as an ordinary process ({error}); expected CAP_SYS_NICE"));
+            say(format_args!("{name}: no real-time scheduling ({error}); expected CAP_SYS_NICE"));
         }
-        say(format_args!("{name}: {} drives it, {rate} of {}", plan.mechanism.mechanism.name(), plan.bucket.rate));
+        say(format_args!(
+            "{name}: {} controls the device at {rate} of {}",
+            plan.mechanism.mechanism.name(),
+            plan.bucket.rate
+        ));
         let mut running = Loop {
             plan,
             held,
@@ -174,7 +178,7 @@ impl Instance<'_> {
             account(shown);
         });
         let recorded = running.driver.finish();
-        // The watch goes last of all, when what stood before stands again.
+        // The watch process ends last, after the former queue is restored.
         let restored = place.restore(running.socket, Some(held));
         if restored.is_ok() {
             running.guard.dismiss();
@@ -198,7 +202,7 @@ impl Loop<'_> {
         loop {
             let periods = expirations(&timer).map_err(cannot)?;
             let now = self.clock.now();
-            // The last of those that are over; the first that was missed is what came late.
+            // The lateness refers to the first of the expired periods.
             let late = now.saturating_since(due);
             due += period * periods;
             if signals.read_signal().ok().flatten().is_some() {
@@ -208,7 +212,9 @@ impl Loop<'_> {
                 Err(Errno::ENODEV | Errno::ENXIO) => return Ok(Ended::Gone),
                 Err(Errno::ENOENT) => {
                     let name = &self.plan.device.name;
-                    return Err(LiveError::new(format!("somebody has replaced the queue of {name}; it is left alone")));
+                    return Err(LiveError::new(format!(
+                        "another program has replaced the queue of {name}; it is left unchanged"
+                    )));
                 }
                 Err(error) => return Err(LiveError::system(format!("the queue of {}", self.plan.device.name), error)),
                 Ok(()) => {}
@@ -225,7 +231,7 @@ impl Loop<'_> {
         }
     }
 
-    /// One period: what the kernel has counted and seen goes to the machine, what it wants goes to the kernel.
+    /// Runs a period: passes the kernel's counters and segments to the machine, and its decision to the kernel.
     fn period(&mut self, now: Instant, period: Duration) -> std::result::Result<(), Errno> {
         self.reading = qdisc::read(self.socket, self.plan.device.index)?;
         self.seen.clear();
@@ -253,14 +259,14 @@ impl Loop<'_> {
         Ok(())
     }
 
-    /// The watch is told now and then; if it has raised the rate while this process hung, the rate is set again.
+    /// Sends heartbeats to the watch process. If it has raised the rate during a hang, sets the rate again.
     fn tell_watch(&mut self, now: Instant, period: Duration) -> Result<()> {
         if now < self.told_watch {
             return Ok(());
         }
         self.told_watch = now + HEARTBEAT.max(period).saturating_sub(period);
         if self.guard.beat()? == Heard::Eased {
-            // A device that is gone is found in the next period.
+            // If the device is gone, the next period detects it.
             let _ = qdisc::change(self.socket, self.plan.device.index, self.plan.bucket.at(self.rate));
         }
         Ok(())
@@ -280,7 +286,7 @@ impl Loop<'_> {
         shown.window = self.driver.window();
     }
 
-    /// What costs more than a glance, to be shown.
+    /// Evaluates the costly figures and returns the update of the snapshot.
     fn account(&mut self, now: Instant) -> impl FnOnce(&mut metrics::Snapshot) + use<> {
         let counters = self.clamp.as_ref().and_then(|clamp| clamp.counters().ok());
         if let Some(counters) = &counters {
@@ -305,7 +311,7 @@ impl Loop<'_> {
     }
 }
 
-/// Waits for the timer; gives how many periods have ended since the last time, at least one.
+/// Waits for the timer and returns the number of periods since the last call, at least one.
 fn expirations(timer: &TimerFd) -> nix::Result<u64> {
     let mut count = [0; 8];
     loop {

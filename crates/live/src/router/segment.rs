@@ -1,9 +1,9 @@
-//! Segments as the eBPF programs tell of them.
+//! Segments reported by the eBPF programs.
 
 use netlull_mechanism::gateway::{SegmentKind, SegmentView, Timestamps};
 use netlull_units::Bytes;
 
-/// Which way a segment goes.
+/// The direction of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Towards the link's queue.
@@ -12,27 +12,27 @@ pub enum Direction {
     Backward,
 }
 
-/// How much of its flow is told of.
+/// The part of a flow's segments that is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
-    /// Every segment, both ways: times between them mean something.
+    /// Every segment in both directions: the times between them are meaningful.
     Whole,
-    /// One data segment now and then: it says that the flow is there, no more.
+    /// Occasional data segments, which only show that the flow exists.
     Mark,
 }
 
-/// A segment that has passed.
+/// A segment that has passed the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sighting {
-    /// When, in nanoseconds of CLOCK_MONOTONIC.
+    /// The time, in nanoseconds of CLOCK_MONOTONIC.
     pub nanos: u64,
-    /// Which way it went.
+    /// The direction.
     pub direction: Direction,
-    /// How much is told of its flow.
+    /// The reported part of its flow.
     pub coverage: Coverage,
-    /// What it carries.
+    /// The content of the segment.
     pub segment: SegmentView,
-    /// The window that it advertises, where the connection's scale is known.
+    /// The advertised window; `None` if the connection's scale is unknown.
     pub window: Option<Bytes>,
 }
 
@@ -51,7 +51,7 @@ mod what {
 }
 
 impl Sighting {
-    /// Reads what a program has written; `None` if it is of another length, as only another version would write it.
+    /// Parses the record of a program; `None` if its length differs, which means another version.
     #[must_use]
     pub fn read(told: &[u8]) -> Option<Self> {
         let told: &[u8; SIZE] = told.try_into().ok()?;
@@ -75,7 +75,7 @@ impl Sighting {
                 end: word(16),
                 acknowledged: word(20),
                 data: has(what::DATA),
-                // Without them nobody begins to measure a flow whose next segments will not be told of.
+                // Without timestamps, no estimator starts to measure a flow whose next segments will not be reported.
                 timestamps: (has(what::TIMESTAMPS) && coverage == Coverage::Whole).then_some(stamps),
             },
             window: has(what::WINDOW).then(|| Bytes::new(u64::from(word(32)))),
@@ -83,13 +83,14 @@ impl Sighting {
     }
 }
 
-/// So many segments may be told of in a period before fewer flows are followed whole.
+/// The number of segments per period above which fewer flows are reported completely.
 const MANY: u64 = 2000;
-/// The fewest flows of which all is told: one in 2^12.
+/// The mask of the sparsest sampling: one flow in 2^12.
 const WIDEST: u64 = (1 << 12) - 1;
 
-/// Which flows are told of whole: those whose key has no bit of the mask. Twice as few as soon as a period brings more than
-/// 2,000 segments or the ring overflows, twice as many after 64 periods in a row that could have borne four times theirs.
+/// The sampling of flows. A flow is reported completely if its key has no bit of the mask. The sampled share is halved
+/// when a period brings more than 2,000 segments or the ring overflows. It is doubled after 64 successive periods with
+/// at most 500 segments each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sampling {
     mask: u64,
@@ -103,13 +104,13 @@ impl Sampling {
         self.mask
     }
 
-    /// One flow in how many.
+    /// The number of flows per completely reported flow.
     #[must_use]
     pub fn one_in(&self) -> u64 {
         self.mask + 1
     }
 
-    /// A period has brought `told` segments, and the ring had no room for `untold` more.
+    /// Adapts to a period with `told` reported segments and `untold` segments lost to a full ring.
     pub fn after(&mut self, told: u64, untold: u64) {
         if told > MANY || untold > 0 {
             *self = Self { mask: (self.mask << 1 | 1).min(WIDEST), calm: 0 };
@@ -140,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_segment_is_read_as_it_was_written() {
-        // An acknowledgement with timestamps, of a flow that is told of whole, its window known.
+        // An acknowledgement with timestamps, of a completely reported flow with a known window.
         let seen = Sighting::read(&told(1 | 8 | 16 | 32 | 64)).unwrap();
         assert_eq!((seen.nanos, seen.segment.flow), (0x0102_0304_0506_0708, 0x1112_1314_1516_1718));
         assert_eq!((seen.direction, seen.coverage), (Direction::Backward, Coverage::Whole));

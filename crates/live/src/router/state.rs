@@ -1,4 +1,4 @@
-//! What one instance leaves for others to find: what stood at a device's root before.
+//! The saved state of an instance: the former queue of a device, for other processes to restore.
 
 use super::lock::{self, Held};
 use super::qdisc::{self, Bucket, Device, Former};
@@ -11,27 +11,27 @@ use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Where instances leave it.
+/// The default directory of the state files.
 pub const DIRECTORY: &str = "/run/netlull";
 
-/// What an instance has done to a device, enough to undo it.
+/// The changes of an instance to a device, sufficient to undo them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Saved {
-    /// Whose it is.
+    /// The pid of the instance.
     pub pid: u32,
     /// The device.
     pub device: Device,
     /// The bucket at its full rate.
     pub bucket: Bucket,
-    /// What stood at its root.
+    /// The former queue at the device's root.
     pub former: Former,
-    /// Where the metrics are.
+    /// The address of the metrics.
     pub metrics: Option<SocketAddr>,
-    /// What runs.
+    /// The name of the mechanism.
     pub mechanism: String,
 }
 
-/// The places of a device's files. Devices of several network namespaces may have the same name.
+/// The paths of a device's state files. Devices in different network namespaces may share a name.
 #[derive(Clone, Debug)]
 pub struct Place {
     directory: PathBuf,
@@ -40,22 +40,22 @@ pub struct Place {
     namespace: u64,
 }
 
-/// What was found and undone.
+/// The result of a restoration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restored {
     /// There was nothing to undo.
     Nothing,
-    /// What stood at the root before stands there again.
+    /// The former queue is at the root again.
     Queue,
     /// The device is gone, and its queue with it.
     Gone,
 }
 
 impl Place {
-    /// The places for that device of this thread's network namespace.
+    /// Creates the paths for a device in the calling thread's network namespace.
     ///
     /// # Errors
-    /// If the system does not tell the namespace: /proc is not mounted.
+    /// If the namespace is unknown, because /proc is not mounted.
     pub fn new(directory: &Path, device: &str) -> Result<Self> {
         let namespace = std::fs::metadata(namespace::OWN).map_err(|error| LiveError::system(namespace::OWN, error))?;
         Ok(Self { directory: directory.to_owned(), device: device.to_owned(), namespace: namespace.ino() })
@@ -65,7 +65,7 @@ impl Place {
         self.directory.join(format!("router-{}-{}.{what}", self.namespace, self.device))
     }
 
-    /// The file that tells what stood there.
+    /// The path of the saved state.
     #[must_use]
     pub fn saved(&self) -> PathBuf {
         self.file("json")
@@ -77,17 +77,18 @@ impl Place {
         &self.directory
     }
 
-    /// The number of the device whose queue is to be put back, or else of the one that has the name; `None` if there is neither.
+    /// The index of the device whose queue is to be restored, else of the device with the name; `None` if neither
+    /// exists.
     pub fn index(&self, socket: &mut Socket) -> Option<u32> {
-        // By its number: it may have another name by now. Should another device have the number, its root is not the daemon's.
+        // The index survives a renaming. If another device has the index, its root is not the daemon's queue.
         let saved = self.load().ok().flatten().map(|saved| saved.device.index);
         saved.or_else(|| Device::find(socket, &self.device).ok().map(|device| device.index))
     }
 
-    /// Writes down what is about to be done; it is there whole or not at all.
+    /// Saves the planned changes atomically: the file is complete or absent.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn save(&self, saved: &Saved) -> Result<()> {
         let (path, draft) = (self.saved(), self.saved().with_extension("json.new"));
         let cannot = |error: std::io::Error| LiveError::system(path.display(), error);
@@ -97,10 +98,10 @@ impl Place {
         std::fs::rename(&draft, &path).map_err(cannot)
     }
 
-    /// What was written down; `None` if nothing was.
+    /// Loads the saved state; `None` if there is none.
     ///
     /// # Errors
-    /// If what is there cannot be read.
+    /// If the file cannot be read.
     pub fn load(&self) -> Result<Option<Saved>> {
         let path = self.saved();
         match std::fs::read_to_string(&path) {
@@ -110,15 +111,17 @@ impl Place {
         }
     }
 
-    /// Undoes what an instance has left that is no more. Doing it twice does no more than doing it once. `held` is what the caller
-    /// holds; a device that it does not hold is held meanwhile, and left alone if another instance has it, which has undone everything already.
+    /// Undoes the changes of a dead instance. Repeated calls have no further effect.
+    ///
+    /// `held` is the lock that the caller holds. Another device is locked in the meantime. If another instance holds
+    /// its lock, the device is left unchanged, because that instance has already undone everything.
     ///
     /// # Errors
-    /// If the former queue cannot be put back.
+    /// If the former queue cannot be restored.
     pub fn restore(&self, socket: &mut Socket, held: Option<&Held>) -> Result<Restored> {
-        // A file that cannot be read must not keep a lowered rate in place: the kernel's own queue is better.
+        // An unreadable file must not keep a lowered rate in place: the kernel's default queue is better.
         let saved = self.load().unwrap_or_else(|error| {
-            say(format_args!("{error}; the kernel's own queue takes the place of what was there"));
+            say(format_args!("{error}; the kernel's default queue replaces the former queue"));
             None
         });
         let index = match &saved {
@@ -139,9 +142,10 @@ impl Place {
         }
     }
 
-    /// The outer error: the daemon's queue may still stand there; the inner one: it does not, but the former was refused.
+    /// Restores the root queue. After the outer error, the daemon's queue may still be installed. After the inner error
+    /// it is removed, but the former queue was refused.
     fn restore_root(&self, socket: &mut Socket, index: u32, former: Option<Former>) -> Result<Result<Restored>> {
-        let failed = |error: Errno| LiveError::system(format!("putting the queue of {} back", self.device), error);
+        let failed = |error: Errno| LiveError::system(format!("restoring the queue of {}", self.device), error);
         match qdisc::root(socket, index) {
             Err(Errno::ENODEV) => return Ok(Ok(Restored::Gone)),
             Err(error) => return Err(failed(error)),
@@ -153,11 +157,11 @@ impl Place {
             Err(Errno::ENODEV) => return Ok(Ok(Restored::Gone)),
             Err(error) => error,
         };
-        // A lowered rate must not stay, whatever else is lost.
+        // A lowered rate must not remain, even if the former queue is lost.
         qdisc::restore(socket, index, None).map_err(failed)?;
         let kind = former.map_or_else(String::new, |former| former.kind);
         Ok(Err(LiveError::system(
-            format!("putting the queue {kind} of {} back; the kernel's own stands there now", self.device),
+            format!("restoring the queue {kind} of {}; the kernel's default queue is installed instead", self.device),
             refused,
         )))
     }

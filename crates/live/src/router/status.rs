@@ -1,4 +1,4 @@
-//! What the instance of a device does.
+//! The state of a device's instance.
 
 use super::arguments::StatusArguments;
 use super::lock;
@@ -11,10 +11,10 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::ExitCode;
 
-/// Shows it; fails where nothing runs.
+/// Shows the state; the exit code is a failure if no instance runs.
 ///
 /// # Errors
-/// If its state cannot be read, or not be shown.
+/// If the state cannot be read or printed.
 pub(super) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     let place = Place::new(&arguments.device.state, &arguments.device.dev)?;
     let device = &arguments.device.dev;
@@ -30,13 +30,13 @@ pub(super) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
             });
             tell(shown)?;
         } else if let Some(holder) = holder {
-            tell(format_args!("{device}: nothing runs with this --state; {holder} drives it with another"))?;
+            tell(format_args!("{device}: no instance with this --state; {holder} controls the device with another"))?;
         } else if leftover {
             tell(format_args!(
-                "{device}: nothing runs, but an instance has left its queue; see `netlulld router restore`"
+                "{device}: no instance, but an earlier one has left its queue; see `netlulld router restore`"
             ))?;
         } else {
-            tell(format_args!("{device}: nothing runs"))?;
+            tell(format_args!("{device}: no instance"))?;
         }
         return Ok(ExitCode::FAILURE);
     };
@@ -52,7 +52,7 @@ pub(super) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the kernel says of the queue, and what the instance says of itself if it serves metrics.
+/// Combines the kernel's counters with the instance's own report, if it serves metrics.
 fn show(saved: &Saved, inside: Option<&Value>) -> Result<Value> {
     let reading = qdisc::read(&mut Socket::open()?, saved.device.index)
         .map_err(|error| LiveError::system(format!("the queue of {}", saved.device.name), error))?;
@@ -77,7 +77,7 @@ fn show(saved: &Saved, inside: Option<&Value>) -> Result<Value> {
     Ok(shown)
 }
 
-/// What an instance says of itself; `None` if it does not answer within a second.
+/// Requests the instance's own report; `None` if it does not answer within a second.
 fn ask(address: SocketAddr) -> Option<Value> {
     let patience = std::time::Duration::from_secs(1);
     let mut stream = TcpStream::connect_timeout(&address, patience).ok()?;

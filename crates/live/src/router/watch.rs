@@ -1,5 +1,5 @@
-//! The [guard] of an instance: it raises a lowered rate when the instance hangs, and restores the queueing at the device's
-//! root when it dies.
+//! The [guard] of an instance: it raises a lowered rate when the instance hangs, and restores the former queue when it
+//! dies.
 
 use super::lock::{self, Held};
 use super::qdisc;
@@ -11,13 +11,13 @@ use netlull_units::Duration;
 use std::ffi::OsStr;
 use std::process::Stdio;
 
-/// An instance that has been silent for so long hangs.
+/// The silence after which an instance counts as hung.
 pub const SILENCE: Duration = Duration::from_millis(200);
 
-/// Starts the guard of a device; it reads what to undo from the place's file.
+/// Starts the guard of a device; it reads the changes to undo from the state file.
 ///
 /// # Errors
-/// If it cannot be started.
+/// If the guard cannot be started.
 pub fn start(place: &Place, device: &str) -> Result<Guard> {
     let words = ["router", "watch", "--dev", device, "--state"].map(OsStr::new);
     let mut arguments = words.to_vec();
@@ -25,10 +25,10 @@ pub fn start(place: &Place, device: &str) -> Result<Guard> {
     Guard::start(&arguments, Stdio::null())
 }
 
-/// `netlulld router watch`, which the instance starts.
+/// Runs `netlulld router watch`, which the instance starts.
 ///
 /// # Errors
-/// If there is nothing to watch over, or what stood before cannot be put back.
+/// If there is no instance to watch, or the former queue cannot be restored.
 pub fn watch(place: Place) -> Result<()> {
     let saved = place.load()?.ok_or_else(|| {
         LiveError::new(format!("{} does not exist; expected the state of a running instance", place.saved().display()))
@@ -36,7 +36,7 @@ pub fn watch(place: Place) -> Result<()> {
     guard::watch(SILENCE, &mut Changed { place, saved, socket: Socket::open()? })
 }
 
-/// A device whose queue is an instance's.
+/// A device with an instance's queue.
 struct Changed {
     place: Place,
     saved: Saved,
@@ -47,23 +47,23 @@ impl Guarded for Changed {
     fn ease(&mut self) {
         let Saved { device, bucket, .. } = &self.saved;
         match qdisc::change(&mut self.socket, device.index, *bucket) {
-            Ok(()) => say(format_args!("{} hangs: full rate", device.name)),
-            // Somebody else's queue, or no device: nothing is lowered.
-            Err(error) => say(format_args!("{} hangs, its queue is gone: {error}", device.name)),
+            Ok(()) => say(format_args!("the instance of {} hangs: full rate is set", device.name)),
+            // The queue is somebody else's or the device is gone: no rate is lowered.
+            Err(error) => say(format_args!("the instance of {} hangs, and its queue is gone: {error}", device.name)),
         }
     }
 
     fn undo(&mut self) -> Result<()> {
         let Some(held) = inherit(&self.saved) else { return Ok(()) };
         if self.place.restore(&mut self.socket, Some(&held))? == Restored::Queue {
-            say(format_args!("the instance of {} has died: its queue is as it was before", self.saved.device.name));
+            say(format_args!("the instance of {} has died: the former queue is restored", self.saved.device.name));
         }
         Ok(())
     }
 }
 
-/// Takes the device of an instance that is dying: its lock may outlive its end of the stream by a moment. Not if a new instance has it, which
-/// has undone everything already, or will.
+/// Takes over the lock of a dying instance, which may outlive its end of the stream briefly. Returns `None` if a new
+/// instance holds the lock: it has undone everything or will.
 fn inherit(Saved { device, .. }: &Saved) -> Option<Held> {
     (0..100).find_map(|_| {
         let held = lock::hold(&device.name, device.index).ok();

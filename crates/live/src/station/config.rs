@@ -1,4 +1,4 @@
-//! What a station is made from.
+//! The configuration of a station.
 
 use netlull_mechanism::machines::StationMechanism;
 use netlull_mechanism::radio::{AccessPointConfig, PacedFrom, RepairAcks, RttFrom, ShaperConfig};
@@ -8,14 +8,17 @@ use netlull_power::RadioPower;
 use netlull_units::{BitRate, Bytes, Duration};
 use serde::{Deserialize, Serialize};
 
-/// The shaper for real senders, beyond the paper's: the RTT from answers to open ACKs, no closed ACKs while a packet is missing, the guard
-/// against senders that pace, and a margin of 1 ms, the tick of Linux's timestamps. The least silence is 5 ms: more than the tick
-/// of 4 ms (HZ=250) for which a sender, or a forwarding process, may be kept from running.
+/// The shaper's parameters for real senders, beyond the paper's.
 ///
-/// The guard gives up after two bursts that take more than half of the RTT, and 1.5 times their time on the air. Linux's reno and
-/// cubic send a released burst at once, so that it takes its time on the slowest link. bbr's burst takes a whole RTT, and each
-/// one makes it believe in a slower path. One such burst may be an accident. Rounds of slow start count, so that bbr is recognised
-/// before a window is closed: bbr takes a long closed window for its path, and a download loses up to a second.
+/// They measure the RTT from answers to open ACKs, send no closed ACKs while a packet is missing, and guard against
+/// pacing senders. The margin is 1 ms, the tick of Linux's timestamps. The minimum silence is 5 ms: longer than the
+/// tick of 4 ms (HZ=250) for which a sender or a forwarding process may be delayed.
+///
+/// The guard gives up after two bursts that take more than half of the RTT and 1.5 times their air time. Linux's reno
+/// and cubic send a released burst at once, so it takes its time on the slowest link. A burst of bbr takes a whole RTT,
+/// and each burst makes bbr assume a slower path. A single such burst may be an accident. Rounds of slow start count,
+/// so that bbr is recognised before a window is closed. Otherwise bbr would attribute a long closed window to its path,
+/// and a download would lose up to a second.
 #[must_use]
 pub fn live_shaper() -> ShaperConfig {
     ShaperConfig {
@@ -31,41 +34,41 @@ pub fn live_shaper() -> ShaperConfig {
     }
 }
 
-/// What becomes of packets that come while the radio does not hear.
+/// The fate of packets that arrive while the radio does not hear.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Asleep {
-    /// They are lost, as to a radio that sleeps.
+    /// Drops them, as a sleeping radio would.
     Drop,
-    /// They are counted as missed, and reach the host all the same.
+    /// Counts them as missed, but delivers them to the host.
     #[default]
     Deliver,
 }
 
-/// A station.
+/// The configuration of a station.
 #[derive(Clone, Debug)]
 pub struct StationConfig {
     /// The machine that lets its radio sleep; `None` for a radio that is always on.
     pub mechanism: Option<StationMechanism>,
-    /// The radio's wake time.
+    /// The wake time of the radio.
     pub wake: Duration,
-    /// The largest packet in bytes, IP header included.
+    /// The largest packet, IP header included.
     pub mtu: Bytes,
-    /// The air to it and from it, in bit/s, above zero.
+    /// The rates of the air to the station and from it; both above zero.
     pub rates: [BitRate; 2],
-    /// What becomes of packets that come while the radio does not hear.
+    /// The fate of packets that arrive while the radio does not hear.
     pub asleep: Asleep,
-    /// What is not shaped, or not yet, keeps the radio awake until nothing has come of it or been sent for so long. With nothing, it never does,
-    /// as in the paper, which knows one download. Default 1 s: longer than round trips are.
+    /// The silence after which unshaped connections and packets let the radio sleep. With zero, they never keep it
+    /// awake, as in the paper, which assumes a single download. Default 1 s: longer than typical round-trip times.
     pub quiet: Duration,
-    /// How many connections are known at once, at least 1; beyond that the one that has been quiet for longest is forgotten.
+    /// The maximum number of tracked connections, at least 1; beyond it, the station forgets the longest silent one.
     pub connections: usize,
-    /// The powers that energy is reported under.
+    /// The power models of the energy report.
     pub radios: Vec<NamedRadio>,
 }
 
 impl StationConfig {
-    /// A station with these, and the defaults of the rest; energy under all radios of the catalogue.
+    /// Creates a configuration with defaults for the other fields; energy is reported for all radios of the catalogue.
     #[must_use]
     pub fn new(mechanism: Option<StationMechanism>, wake: Duration, rates: [BitRate; 2]) -> Self {
         let named = |power: &RadioPower| NamedRadio { name: power.name.to_owned(), power: *power };
@@ -81,13 +84,13 @@ impl StationConfig {
         }
     }
 
-    /// The station as its machine knows it.
+    /// The station's parameters as its machine uses them.
     #[must_use]
     pub fn context(&self) -> StationContext {
         StationContext { air_rate: self.rates[0], wake: self.wake, mtu: self.mtu }
     }
 
-    /// The kind of its mechanism as reports have it: `always_on` without one.
+    /// The kind of its mechanism in reports: `always_on` without one.
     #[must_use]
     pub fn kind(&self) -> &str {
         self.mechanism.as_ref().map_or("always_on", StationMechanism::name)

@@ -3,21 +3,21 @@
 use netlull_mechanism::station::PowerMode;
 use netlull_units::Instant;
 
-/// The decision on a packet that has come over the air.
+/// The decision on a packet received over the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The host gets it.
+    /// The host receives it.
     Deliver,
     /// The radio did not hear it, and it is lost.
     Missed,
 }
 
-/// The TCP checksum of a packet that has come.
+/// The state of a received packet's TCP checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksum {
-    /// It is unknown, and will be looked at.
+    /// Unknown; the station verifies it.
     Unknown,
-    /// It is right, as the device or the kernel has found.
+    /// Verified by the device or the kernel.
     Verified,
 }
 
@@ -35,18 +35,18 @@ pub struct Beacon {
 /// The decision on a packet that the host sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendVerdict {
-    /// It goes.
+    /// Sends it.
     Send,
-    /// The radio wakes for it; it goes then. Packets leave in the order in which they were given.
+    /// Holds it until the radio has woken. Packets leave in the order of their calls.
     HoldUntil(Instant),
-    /// It is dropped: the radio sleeps, and the peer has had what it says in the host's name already.
+    /// Drops it: the radio sleeps, and the peer has already received its content on behalf of the host.
     Redundant,
 }
 
 /// A packet or frame of the station's own, and its time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// The instant at which it goes, or at which a poll takes effect; not before the radio is awake.
+    /// The departure, or the instant at which a poll takes effect; not before the radio is awake.
     pub at: Instant,
     /// Its content.
     pub what: Sent,
@@ -55,9 +55,9 @@ pub struct Output {
 /// A packet or frame of the station's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sent {
-    /// A whole IP packet: an acknowledgement in the host's name.
+    /// A whole IP packet: an acknowledgement on behalf of the host.
     Packet(Vec<u8>),
-    /// A poll for what the access point has buffered.
+    /// A poll for packets that the access point has buffered.
     Poll,
     /// An announcement that the station hears from now on, or that it does not.
     Announce(PowerMode),

@@ -1,4 +1,4 @@
-//! One connection of the host's as its packets show it, and the acknowledgements that can be sent in its name.
+//! The state of a connection, learnt from its packets, and acknowledgements on behalf of the host.
 
 use super::reassembly::Received;
 use netlull_mechanism::gateway::{SegmentKind, Timestamps};
@@ -6,55 +6,55 @@ use netlull_mechanism::station::{PacketView, TcpView};
 use netlull_units::{Bytes, Duration, Instant};
 use netlull_wire::{AckTemplate, Connection, Flags, TcpPacket, seq_le, seq_lt};
 
-/// The shifts of windows (RFC 7323 section 2).
+/// The window shifts (RFC 7323 section 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scales {
-    /// One side has sent its SYN, and this is what it offers.
+    /// The offer in the first side's SYN.
     Offered { by: Side, shift: Option<u8> },
-    /// Both have.
+    /// The shifts after both SYNs.
     Agreed { host: u8, peer: u8 },
 }
 
-/// Who has sent a segment.
+/// The sender of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Host,
     Peer,
 }
 
-/// What a segment of the peer's brings.
+/// The effect of a segment from the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Brings {
-    /// What the host will take, or has.
+    /// Data that the host will accept, or has already.
     Segment,
-    /// The end of the peer's data, with all before it.
+    /// The end of the peer's data, with all data before it.
     End,
     /// The end of the connection.
     Reset,
-    /// What the host will not take: it is older than what has come (PAWS, RFC 7323 section 5), or it is a reset out of place.
+    /// None: the segment is older than received ones (PAWS, RFC 7323 section 5), or a reset out of sequence.
     Nothing,
 }
 
-/// An acknowledgement that the host has sent, or that was sent in its name.
+/// An acknowledgement by the host, or on its behalf.
 #[derive(Clone, Copy, Debug)]
 struct HostAck {
     number: u32,
-    /// The end of the window: what lies from there on the host may have no room for.
+    /// The end of the window; the host may have no room for data from there on.
     edge: u32,
 }
 
-/// How the host's clock of timestamps is read between two of its packets.
+/// An estimate of the host's timestamp clock between its packets.
 #[derive(Clone, Copy, Debug)]
 struct StampClock {
     first: (u32, Instant),
     last: (u32, Instant),
     rate: StampRate,
-    /// The latest that was put into an acknowledgement in its name.
+    /// The latest value in an acknowledgement on the host's behalf.
     used: u32,
 }
 
-/// Whether the clock goes on by a tick a millisecond or faster. Linux's does; one that is slower must not be run ahead of: the host's next
-/// segments would be older than ours, and the peer would drop them (PAWS).
+/// The rate of the clock: at least a tick per millisecond, as in Linux, or slower. A slow clock must not be overtaken:
+/// the peer would drop the host's next segments as older than ours (PAWS).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StampRate {
     Unknown,
@@ -62,7 +62,7 @@ enum StampRate {
     Slower,
 }
 
-/// After so long the rate of a clock is judged: 2 ticks of it are lost to when packets are seen.
+/// The observation time for judging a clock's rate: 2 ticks are allowed for the times of observation.
 const JUDGED_AFTER: Duration = Duration::from_millis(20);
 
 impl StampClock {
@@ -86,7 +86,7 @@ impl StampClock {
         self.last = (value, now);
     }
 
-    /// What the host would put into a segment now, or a little less; it never goes back.
+    /// The host's timestamp at an instant, or slightly less; it never decreases.
     fn reads(&mut self, now: Instant) -> u32 {
         let (value, at) = self.last;
         let since = if self.rate == StampRate::Milliseconds { millis(now.saturating_since(at)) } else { 0 };
@@ -103,51 +103,53 @@ fn millis(span: Duration) -> u64 {
     span.as_nanos() / 1_000_000
 }
 
-/// The host acknowledges at least every second full-sized segment (RFC 5681 section 4.2); what is in order beyond that it has not taken.
+/// The host acknowledges at least every second full-sized segment (RFC 5681 section 4.2). In-order data beyond that was
+/// not accepted.
 const DELAYED_SEGMENTS: u32 = 2;
 
-/// The host's answer to a segment is out after so long; an acknowledgement later than that which does not cover it says that the host has
-/// not taken it. (A host whose buffer is full drops segments that its window had room for.)
+/// The time within which the host answers a segment. A later acknowledgement that does not cover the segment shows that
+/// the host has not accepted it. (A host with a full buffer drops segments that fit its window.)
 const ANSWERS_WITHIN: Duration = Duration::from_millis(2);
 
-/// A window that is larger by no more than this part of what was offered before is not worth a packet of its own.
+/// The divisor of the last window; a smaller increase does not justify a packet of its own.
 const LARGER_BY: u32 = 4;
 
-/// What a segment that only acknowledges has.
+/// The flags of a pure acknowledgement.
 const ONLY_ACK: Flags = Flags::from_byte(0x10);
 
-/// A connection both of whose ends' numbers are known since its SYN was seen.
+/// A connection with known sequence numbers on both sides, because its SYN was seen.
 #[derive(Debug)]
 pub(super) struct Flow {
-    /// As the host's packets have it.
+    /// The connection in the direction of the host's packets.
     pub(super) connection: Connection,
     pub(super) number: u32,
     scales: Scales,
     syn: (Side, u32),
     received: Option<Received>,
-    /// The number behind the peer's FIN.
+    /// The sequence number after the peer's FIN.
     end: Option<u32>,
     host_ack: Option<HostAck>,
-    /// The last that was sent in its name.
+    /// The last acknowledgement on the host's behalf.
     own_ack: Option<HostAck>,
-    /// The latest acknowledgement that has gone out, the host's or one in its name.
+    /// The highest number acknowledged, by the host or on its behalf.
     acknowledged: Option<u32>,
     sent_until: Option<u32>,
     template: Option<AckTemplate>,
-    /// Its segments are signed, or of Multipath TCP: no acknowledgement can be sent in the host's name, so no window may be closed.
+    /// True if its segments are signed or belong to Multipath TCP: nobody can acknowledge on the host's behalf, so no
+    /// window may be closed.
     is_inimitable: bool,
     clock: Option<StampClock>,
     /// TS.Recent (RFC 7323 section 4.3).
     recent: Option<u32>,
-    /// The largest segment of the peer's, in bytes of data.
+    /// The largest segment from the peer, in bytes of data.
     largest: u32,
     taken_at: Instant,
-    /// When anything was last seen of it.
+    /// The time of its latest packet.
     pub(super) active: Instant,
 }
 
 impl Flow {
-    /// A connection whose first SYN, without ACK, is this one; `None` if it is no such segment.
+    /// Creates a connection from its first SYN without ACK; `None` for any other segment.
     pub(super) fn opened_by(side: Side, tcp: &TcpPacket<'_>, number: u32, now: Instant) -> Option<Self> {
         let flags = tcp.flags();
         if !flags.syn || flags.ack || flags.rst {
@@ -178,7 +180,7 @@ impl Flow {
         })
     }
 
-    /// Whether this is the SYN that opened it, once more.
+    /// Whether a segment repeats the SYN that opened the connection.
     pub(super) fn is_opened_by(&self, side: Side, tcp: &TcpPacket<'_>) -> bool {
         self.syn == (side, tcp.seq())
     }
@@ -191,12 +193,12 @@ impl Flow {
         }
     }
 
-    /// The shift of the host's windows, once it is agreed.
+    /// The shift of the host's windows, after the handshake.
     pub(super) fn host_shift(&self) -> Option<u8> {
         self.shift(Side::Host)
     }
 
-    /// A segment as the machine reads it; without its TCP part while windows cannot be read.
+    /// A segment as the machine sees it; without its TCP part while windows are not readable.
     pub(super) fn view(&self, side: Side, tcp: &TcpPacket<'_>) -> PacketView {
         let kind = kind(tcp);
         // RFC 7323 section 2.2: the window of a SYN is never scaled.
@@ -219,7 +221,7 @@ impl Flow {
             && by != side
             && tcp.flags().syn
         {
-            // RFC 7323 section 2.2: both, or none.
+            // RFC 7323 section 2.2: both sides scale, or neither.
             let (host, peer) = match (shift, tcp.options().window_scale, side) {
                 (Some(offered), Some(answered), Side::Peer) => (offered, answered),
                 (Some(offered), Some(answered), Side::Host) => (answered, offered),
@@ -229,7 +231,7 @@ impl Flow {
         }
     }
 
-    /// The host sends a segment, with its own window.
+    /// Processes a segment of the host, with its original window.
     pub(super) fn sent(&mut self, now: Instant, tcp: &TcpPacket<'_>) {
         self.active = now;
         self.sees_syn(Side::Host, tcp);
@@ -248,9 +250,10 @@ impl Flow {
         }
     }
 
-    /// Whether a segment of the host's does no more than acknowledge what has been acknowledged in its name since its last one: a host delays
-    /// its acknowledgement of a burst's odd last segment (RFC 5681 section 4.2). One that repeats the host's own number says that a segment is
-    /// missing (RFC 5681 section 2), and one with selective blocks which.
+    /// Whether a host segment only repeats acknowledgements that were sent on its behalf since its last one. Reason: a
+    /// host delays its acknowledgement of a burst's odd last segment (RFC 5681 section 4.2). A duplicate
+    /// acknowledgement is excluded, because it reports a missing segment (RFC 5681 section 2), and so is one with
+    /// selective blocks.
     pub(super) fn is_anticipated(&self, tcp: &TcpPacket<'_>) -> bool {
         let (Some(host), Some(own), Some(number), Some(shift)) =
             (self.host_ack, self.own_ack, tcp.ack(), self.host_shift())
@@ -268,7 +271,7 @@ impl Flow {
     }
 
     fn acknowledges(&mut self, now: Instant, number: u32, tcp: &TcpPacket<'_>) {
-        // An acknowledgement that was overtaken, of a segment sent again, says nothing new.
+        // An overtaken acknowledgement, or that of a retransmission, contains nothing new.
         if self.host_ack.is_some_and(|last| seq_lt(number, last.number)) {
             return;
         }
@@ -292,11 +295,11 @@ impl Flow {
         }
     }
 
-    /// The peer's segment, whose checksum is right, is about to reach the host.
+    /// Processes a segment from the peer with a correct checksum, before the host receives it.
     pub(super) fn receives(&mut self, now: Instant, tcp: &TcpPacket<'_>) -> Brings {
         let flags = tcp.flags();
         if flags.rst {
-            // RFC 5961 section 3.2; before the handshake is over, whatever acknowledges the SYN.
+            // RFC 5961 section 3.2; before the end of the handshake, any acknowledgement of the SYN.
             let in_place = self.received.as_ref().is_none_or(|received| received.next() == tcp.seq());
             return if in_place { Brings::Reset } else { Brings::Nothing };
         }
@@ -320,7 +323,7 @@ impl Flow {
         self.takes(now, tcp, start)
     }
 
-    /// What the host takes of a segment: what its window has room for.
+    /// Records the data that the host accepts: as much as its window has room for.
     fn takes(&mut self, now: Instant, tcp: &TcpPacket<'_>, start: u32) -> Brings {
         let (Some(received), len) = (&mut self.received, tcp.payload_len()) else { return Brings::Segment };
         self.largest = self.largest.max(len);
@@ -329,7 +332,7 @@ impl Flow {
             end = end.wrapping_add(1);
             self.end = Some(end);
         }
-        // A FIN needs no room. Of what does not fit as a whole a host may take a part, or nothing.
+        // A FIN needs no room. A host may accept a part of a segment that does not fit, or nothing.
         let edge = self.host_ack.map_or(start, |ack| ack.edge);
         if len > 0 && !seq_le(start.wrapping_add(len), edge) {
             return Brings::Segment;
@@ -345,8 +348,8 @@ impl Flow {
         if self.end == Some(received.next()) && before != received.next() { Brings::End } else { Brings::Segment }
     }
 
-    /// What may be acknowledged in the host's name: what has come in order, unless that is more than a host leaves unacknowledged; then what
-    /// it has acknowledged itself.
+    /// The number that may be acknowledged on the host's behalf: all in-order data. If that exceeds the amount that a
+    /// host leaves unacknowledged, it is the host's own last number.
     fn acknowledgeable(&self) -> Option<u32> {
         let host = self.host_ack?.number;
         let next = self.received.as_ref()?.next();
@@ -355,13 +358,13 @@ impl Flow {
         Some(if seq_lt(host, next) && ahead <= delayed { next } else { host })
     }
 
-    /// An acknowledgement of all that the host has received, with the window that it has itself offered: what that ends with, and not a byte
-    /// more. `None` before the host has acknowledged anything, or if its segments cannot be imitated.
+    /// Writes an acknowledgement of all data that the host has received. It offers the host's own window up to its end,
+    /// and not a byte more. `None` before the host's first acknowledgement, or if its segments cannot be imitated.
     pub(super) fn acknowledgement(&mut self, now: Instant) -> Option<(Vec<u8>, PacketView)> {
         let (template, shift, seq) = (self.template?, self.host_shift()?, self.sent_until?);
         let (number, edge) = (self.acknowledgeable()?, self.host_ack?.edge);
         let window = if seq_lt(number, edge) { edge.wrapping_sub(number) } else { 0 };
-        // Rounded down: no more than the host has offered.
+        // Rounded down: never more than the host has offered.
         let field = u16::try_from(window >> shift).unwrap_or(u16::MAX);
         let timestamps = self.clock.as_mut().zip(self.recent).map(|(clock, recent)| (clock.reads(now), recent));
         let mut bytes = vec![0; AckTemplate::MAX_LEN];

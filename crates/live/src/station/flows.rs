@@ -1,4 +1,4 @@
-//! The connections that a station knows: a bounded table.
+//! The tracked connections of a station, in a bounded table.
 
 use super::flow::{Flow, Side};
 use crate::tape::OnTape;
@@ -11,17 +11,17 @@ use netlull_units::Instant;
 use netlull_wire::{Connection, Packet, parse};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A connection, with what lets the radio sleep for it.
+/// A connection and its machine.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) flow: Flow,
-    /// Its machine, where each connection has one of its own.
+    /// The connection's own machine, if each connection has one.
     pub(super) machine: Option<OnTape<StationMachine>>,
-    /// Its machine has asked for sleep and not yet to wake.
+    /// Whether its machine has asked for sleep and not yet to wake.
     pub(super) consents: bool,
-    /// Of data that came.
+    /// The bytes of data received.
     pub(super) bytes: u64,
-    /// Bursts that were counted.
+    /// The bursts counted.
     pub(super) bursts: u64,
     pub(super) begun: Snapshot,
     pub(super) over: Option<Snapshot>,
@@ -40,7 +40,7 @@ impl Entry {
         })
     }
 
-    /// The burst that has ended since the last look.
+    /// Takes the burst that the shaper has ended since the last call.
     pub(super) fn take_burst(&mut self) -> Option<Burst> {
         let Shaping { bursts, last_burst, .. } = self.shaping()?;
         let is_new = bursts > self.bursts;
@@ -49,17 +49,17 @@ impl Entry {
     }
 }
 
-/// The connections known, by number.
+/// The tracked connections, by number.
 #[derive(Debug)]
 pub(super) struct Flows {
     most: usize,
     opened: u32,
     numbers: BTreeMap<Connection, u32>,
     entries: BTreeMap<u32, Entry>,
-    /// The instants at which shapers want to be woken.
+    /// The timers of the shapers.
     timers: BTreeSet<(Instant, u32)>,
     armed: BTreeMap<u32, Instant>,
-    /// Connections that were forgotten to make room.
+    /// The connections forgotten to make room.
     pub(super) forgotten: u64,
 }
 
@@ -92,7 +92,7 @@ impl Flows {
         self.entries.get_mut(self.numbers.get(&connection)?)
     }
 
-    /// A packet of the host's or of its peer's, as the host reads it; of a connection that is not known only its size.
+    /// A packet of the host or its peer, as the host reads it; only the size if its connection is unknown.
     pub(super) fn view(&mut self, side: Side, bytes: &[u8]) -> PacketView {
         let unknown = PacketView { size: u32::try_from(bytes.len()).unwrap_or(u32::MAX), segment: None };
         let Ok(Packet::Tcp(tcp)) = parse(bytes) else { return unknown };
@@ -116,7 +116,7 @@ impl Flows {
         Some(entry)
     }
 
-    /// The connection that has been quiet for longest, if there is no room for another.
+    /// The connection that has been quiet for longest, if the table is full.
     pub(super) fn to_be_forgotten(&self) -> Option<u32> {
         let quietest = || self.entries.values().min_by_key(|entry| (entry.over.is_none(), entry.flow.active));
         (self.entries.len() >= self.most).then(quietest).flatten().map(|entry| entry.flow.number)
@@ -130,7 +130,7 @@ impl Flows {
         self.entries.values_mut()
     }
 
-    /// The timer of a connection's shaper is set to what that wants.
+    /// Sets the timer of a connection to that of its shaper.
     pub(super) fn arm(&mut self, number: u32) {
         let next = self.entries.get(&number).and_then(|entry| entry.machine.as_ref()?.next_timeout());
         let before = self.armed.get(&number).copied();

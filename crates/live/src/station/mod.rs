@@ -1,4 +1,4 @@
-//! A station's machine on real packets: no socket and no clock, used by the client that dozes and by emulation alike.
+//! A station's machine on real packets, used by the dozing client and by the emulation. It uses no socket and no clock.
 //!
 //! ```text
 //!                receives(now, bytes)                     sends(now, bytes)
@@ -6,19 +6,20 @@
 //!          hears?    numbers,   Shaper for each          windows    windows        wakes
 //!                    scales     flow, or one of all      learnt     rewritten
 //!                                   │
-//!                                   └──► poll_output: acknowledgements in the host's name, polls, announcements
+//!                                   └──► poll_output: acknowledgements on behalf of the host, polls, announcements
 //! ```
 //!
-//! **Which radio.** Each connection has a shaper of its own. The radio sleeps from the instant at which the last of them consents: a connection
-//! consents from when its shaper asks for sleep until that asks to wake, or the host sends on it while the radio sleeps; one that is not shaped
-//! consents while it has been quiet for [`StationConfig::quiet`], as do all packets that belong to none.
+//! **Radio.** Each connection has its own shaper. The radio falls asleep when the last of them consents. A connection
+//! consents from its shaper's request for sleep until the request to wake, or until the host sends on it while the
+//! radio sleeps. An unshaped connection consents while it has been quiet for [`StationConfig::quiet`]. The same holds
+//! for all packets without a connection.
 //!
-//! **Whose times.** What is due while nobody looks happens at the instant at which it was due: a driver that is late makes no radio late. But a packet
-//! that waits to be read is read before a silence is judged.
+//! **Time.** Overdue events happen at the instants at which they were due, so a late driver does not delay the radio.
+//! However, a waiting packet is read before a silence is judged.
 //!
-//! **Acknowledgements in the host's name** acknowledge what the host has received in order, never more; they offer the window that the host has
-//! itself offered, to its end and not beyond; their TSval is not later than the host's next one, so that the peer drops nothing of the host's for its
-//! age (PAWS, RFC 7323 section 5), and their TSecr follows section 4.3.
+//! **Acknowledgements on behalf of the host** cover only data that the host has received in order. They offer the
+//! host's own window up to its end. Their TSval is not later than the host's next one, so the peer drops nothing of the
+//! host as outdated (PAWS, RFC 7323 section 5). Their TSecr follows section 4.3.
 
 mod config;
 mod decision;
@@ -61,10 +62,10 @@ use std::path::{Path, PathBuf};
 const POLL_BYTES: u32 = 20;
 /// A null data frame in bytes (IEEE 802.11 section 9.3.2).
 const NULL_BYTES: u32 = 28;
-/// So many connections are recorded, and so many downloads reported.
+/// The maximum number of recorded connections, and of reported downloads.
 const LISTED: usize = 1000;
 
-/// Counts since the start.
+/// The counters since the start.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counters {
     counts: StationCounts,
@@ -78,12 +79,12 @@ struct Counters {
     detection: Duration,
 }
 
-/// Whose machine something is about.
+/// The owner of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Who {
-    /// The one of all connections.
+    /// The machine of all connections.
     All,
-    /// The shaper of this one.
+    /// The shaper of this connection.
     Connection(u32),
 }
 
@@ -93,38 +94,38 @@ pub struct LiveStation {
     config: StationConfig,
     start: Instant,
     tape: Option<PathBuf>,
-    /// The machine of all connections; machines of one connection are with theirs.
+    /// The machine of all connections; a machine of a single connection is in its table entry.
     machine: Option<OnTape<StationMachine>>,
     flows: Flows,
     radio: PunctualRadio,
-    /// The last packet of no known connection.
+    /// The time of the last packet without a known connection.
     others: Option<Instant>,
     outputs: VecDeque<Output>,
     counters: Counters,
-    /// From where on its outcome counts.
+    /// The start of the outcome's counts.
     base: (Snapshot, Counters),
     records: Records,
-    /// Downloads whose connections are not known any more.
+    /// The downloads of forgotten connections.
     past: VecDeque<DownloadReport>,
-    /// From the first SYN on.
+    /// The state at the first SYN.
     begun: Option<Snapshot>,
     over: Option<Snapshot>,
 }
 
 impl LiveStation {
-    /// A station whose radio is awake; its machine is recorded in `tape` if there is one. Shapers are recorded in a file each: that of the first
-    /// connection has the name given, those of the others have their number behind it.
+    /// Creates a station whose radio is awake. With a `tape`, its machine is recorded. Each shaper is recorded in a
+    /// separate file: the first connection's file has the given name, the others append their number.
     ///
     /// # Errors
     /// If a value of `config` is out of range, or the file cannot be written.
     pub fn new(config: StationConfig, start: Instant, tape: Option<&Path>) -> Result<Self> {
         if config.rates.iter().any(|rate| rate.is_zero()) {
-            return Err(LiveError::new("air rate: is 0 bit/s; expected more than that"));
+            return Err(LiveError::new("air rate: is 0 bit/s; expected a positive rate"));
         }
         if config.connections == 0 {
             return Err(LiveError::new("connections: is 0; expected 1 or more"));
         }
-        // Machines of connections are built with these; errors in their parameters show now.
+        // A trial build: errors in the parameters of the connections' machines show now.
         let machine = match config.has_machines_of_connections() {
             true => built(&config, start, None).map(|_| None)?,
             false => built(&config, start, tape)?,
@@ -147,13 +148,14 @@ impl LiveStation {
         })
     }
 
-    /// A packet has come over the air, whole at `now`: it is heard if the radio was awake from its first bit on, which came as much earlier as the
-    /// packet takes on the air. `more` is the More Data bit of an access point that buffers.
+    /// Processes a packet received over the air, complete at `now`. The radio hears it if it has been awake since the
+    /// packet's first bit. `more` is the More Data bit of an access point that buffers.
     pub fn receives(&mut self, now: Instant, bytes: &[u8], more: bool) -> Verdict {
         self.receives_with(now, bytes, more, Checksum::Unknown)
     }
 
-    /// [`receives`](Self::receives), with what is known of the packet's checksum; of one that is verified only headers are read.
+    /// Does the same as [`receives`](Self::receives) with a known checksum state. Of a verified packet, only headers
+    /// are read.
     pub fn receives_with(&mut self, now: Instant, bytes: &[u8], more: bool, checksum: Checksum) -> Verdict {
         self.catch_up(now);
         let size = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
@@ -216,7 +218,7 @@ impl LiveStation {
         self.tell(now, Who::All, StationEvent::Received { packet: PacketView { size, segment: None }, more });
     }
 
-    /// Something that belongs to no connection that is known.
+    /// Processes a packet without a known connection.
     fn sees_other(&mut self, now: Instant) {
         self.others = Some(now);
         if self.config.has_machines_of_connections() && !self.config.quiet.is_zero() {
@@ -224,7 +226,7 @@ impl LiveStation {
         }
     }
 
-    /// The host sends a packet, whose window may be rewritten in place; the radio wakes for it.
+    /// Processes a packet from the host, possibly rewriting its window in place; the radio wakes for it.
     pub fn sends(&mut self, now: Instant, bytes: &mut [u8]) -> SendVerdict {
         self.catch_up(now);
         let slept = self.radio.is_asleep();
@@ -257,7 +259,8 @@ impl LiveStation {
         if self.radio.is_awake() { SendVerdict::Send } else { SendVerdict::HoldUntil(from) }
     }
 
-    /// True if the peer needs nothing of a packet of the host's. The window in it is learnt, and comes with the next packet.
+    /// Whether the peer needs nothing from a packet of the host. Its window is learnt, and is sent with the next
+    /// packet.
     fn is_redundant(&mut self, now: Instant, bytes: &[u8]) -> bool {
         let Ok(Packet::Tcp(tcp)) = parse(bytes) else { return false };
         let Some(entry) = self.flows.find(tcp.connection()) else { return false };
@@ -268,7 +271,7 @@ impl LiveStation {
         is_redundant
     }
 
-    /// The window field that it is to have, if another.
+    /// Processes a segment and returns the window field to write, if it changes.
     fn sends_segment(&mut self, now: Instant, tcp: &TcpPacket<'_>, slept: bool) -> Option<u16> {
         self.open(Side::Host, tcp, now);
         let Some(entry) = self.flows.find(tcp.connection()) else {
@@ -295,7 +298,7 @@ impl LiveStation {
         self.tell(now, Who::All, StationEvent::Sending { packet: PacketView { size, segment: None } });
     }
 
-    /// A peer opens a connection to the host: a download begins, for which the host has just asked in a packet that nobody saw.
+    /// Starts a download through a connection that the peer opens: the host's request preceded it unseen.
     pub fn asks(&mut self, now: Instant) {
         self.catch_up(now);
         let begun = self.snapshot(now);
@@ -303,7 +306,8 @@ impl LiveStation {
         self.tell(now, Who::All, StationEvent::Sending { packet: PacketView { size: 0, segment: None } });
     }
 
-    /// A beacon's last bit is on the air; a radio that was awake all the time has heard it. `coming` is a packet that is on the air as well.
+    /// Processes a beacon at its last bit. The radio hears it if it was awake throughout. `coming` is a packet that is
+    /// also on the air.
     pub fn hears_beacon(&mut self, beacon: Beacon, coming: Option<Coming>) {
         let Beacon { from, until, buffered } = beacon;
         self.catch_up(until);
@@ -314,18 +318,18 @@ impl LiveStation {
         }
     }
 
-    /// An access point that buffers has begun to send it a packet: the radio does not fall asleep of itself before that has come.
+    /// Announces a packet from a buffering access point: the radio does not fall asleep on its own before it arrives.
     pub fn expects_packet(&mut self) {
         self.radio.expects();
     }
 
-    /// All that is due by `now` is done.
+    /// Processes everything due by `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.handle_machines(now);
         self.radio.settle_all(now);
     }
 
-    /// The same, but at `now` itself the radio does not yet fall asleep: something else may happen before.
+    /// Does the same, but the radio does not fall asleep at `now` itself, because other events may precede.
     pub fn handle_machines(&mut self, now: Instant) {
         while let Some((due, who)) = self.next_machine().filter(|(due, _)| *due <= now) {
             self.radio.settle(due);
@@ -334,36 +338,36 @@ impl LiveStation {
         self.radio.settle(now);
     }
 
-    /// The instant at which something is due if nothing happens before.
+    /// The instant of the next timer.
     #[must_use]
     pub fn next_timeout(&self) -> Option<Instant> {
         [self.next_machine().map(|(due, _)| due), self.radio.next()].into_iter().flatten().min()
     }
 
-    /// True if the radio sleeps.
+    /// Whether the radio sleeps.
     #[must_use]
     pub fn is_asleep(&self) -> bool {
         self.radio.is_asleep()
     }
 
-    /// True if the radio is awake from `now` on, and was not before.
+    /// Whether the radio becomes awake exactly at `now`.
     pub fn is_awake_from(&mut self, now: Instant) -> bool {
         self.radio.settle(now);
         self.radio.awake_since() == Some(now)
     }
 
-    /// The instant at which the radio will be awake, while it wakes.
+    /// The instant at which a waking radio will be awake.
     #[must_use]
     pub fn wakes_at(&self) -> Option<Instant> {
         self.radio.wakes_at()
     }
 
-    /// Takes the next packet or frame of its own.
+    /// Takes the next packet or frame of the station's own.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }
 
-    /// The driver goes away: windows that were closed are opened.
+    /// Opens closed windows before the driver ends.
     pub fn release(&mut self, now: Instant) {
         let closed: Vec<u32> =
             self.flows.entries().filter(|entry| entry.has_closed()).map(|entry| entry.flow.number).collect();
@@ -372,16 +376,16 @@ impl LiveStation {
         }
     }
 
-    /// Writes what recordings still hold.
+    /// Writes the rest of the recordings.
     ///
     /// # Errors
-    /// If one could not be written.
+    /// If a recording could not be written.
     pub fn finish(&mut self) -> Result<()> {
         let machines = self.flows.entries_mut().filter_map(|entry| entry.machine.as_mut());
         machines.chain(&mut self.machine).try_for_each(OnTape::finish)
     }
 
-    /// The radio's times and the packets missed.
+    /// The radio's times and the number of missed packets.
     fn snapshot(&self, now: Instant) -> Snapshot {
         Snapshot { at: now, times: self.radio.times(now, None), missed_packets: self.counters.counts.missed_packets }
     }
@@ -392,7 +396,8 @@ impl LiveStation {
         [one, all].into_iter().flatten().min_by_key(|(due, _)| *due)
     }
 
-    /// While the radio sleeps what is due comes before what happens now; while it is awake a packet comes before the end of a silence.
+    /// Processes due timers before an event if the radio sleeps. If it is awake, a packet precedes the end of a
+    /// silence.
     fn catch_up(&mut self, now: Instant) {
         self.radio.settle(now);
         if !self.radio.is_awake() {
@@ -404,7 +409,7 @@ impl LiveStation {
         if self.config.has_machines_of_connections() { Who::Connection(number) } else { Who::All }
     }
 
-    /// A connection may begin with this segment.
+    /// Tracks a new connection if this segment opens one.
     fn open(&mut self, side: Side, tcp: &TcpPacket<'_>, now: Instant) {
         let number = self.flows.opened();
         let Some(flow) = flow::Flow::opened_by(side, tcp, number, now) else { return };
@@ -421,7 +426,7 @@ impl LiveStation {
         }
         let machine = if self.config.has_machines_of_connections() {
             let file = self.tape.as_ref().filter(|_| (number as usize) < LISTED).map(|tape| numbered(tape, number));
-            // A failed recording must not keep the machine from its work.
+            // A failed recording must not stop the machine.
             let recorded = built(&self.config, now, file.as_deref());
             recorded.or_else(|_| built(&self.config, now, None)).ok().flatten()
         } else {
@@ -432,7 +437,7 @@ impl LiveStation {
         self.flows.insert(Entry { flow, machine, consents: false, bytes: 0, bursts: 0, begun, over: None });
     }
 
-    /// All of a connection's data has come.
+    /// Notes the end of a connection's data.
     fn delivered(&mut self, now: Instant, number: u32) {
         let snapshot = self.snapshot(now);
         if let Some(entry) = self.flows.get(number)
@@ -444,7 +449,7 @@ impl LiveStation {
         }
     }
 
-    /// A connection is not known any more. Its sender must not be left with a window that was closed.
+    /// Forgets a connection. Its sender must not be left with a closed window.
     fn forget(&mut self, now: Instant, number: u32) {
         if self.flows.get(number).is_some_and(|entry| entry.has_closed() && entry.over.is_none()) {
             self.acknowledge(now, number);
@@ -452,7 +457,7 @@ impl LiveStation {
         let Some(mut entry) = self.flows.remove(number) else { return };
         self.counters.resent_opens += entry.shaping().map_or(0, |shaping| shaping.resent_opens);
         if let Some(machine) = &mut entry.machine {
-            // A recording that fails does so again when the last is finished.
+            // A failed recording fails again when the last one is finished.
             let _ = machine.finish();
         }
         if entry.bytes > 0 {
@@ -468,8 +473,8 @@ impl LiveStation {
         self.tell_at(now, now, who, event)
     }
 
-    /// Tells a machine what has happened at `at` and does what it asks for; what is sent is sent `now`. The window to be written, if it asks for
-    /// that.
+    /// Delivers an event at `at` to a machine and performs its actions; packets are sent `now`. Returns the window to
+    /// write, if requested.
     fn tell_at(&mut self, mut at: Instant, now: Instant, who: Who, event: StationEvent) -> Option<Bytes> {
         let mut window = None;
         let mut next = Some(event);
@@ -489,7 +494,7 @@ impl LiveStation {
                     StationAction::Announce(mode) => self.announces(now, mode),
                 }
             }
-            // What is acknowledged is so when it is sent.
+            // An acknowledgement takes effect when it is sent.
             at = now;
             self.count_burst(who);
         }
@@ -532,7 +537,7 @@ impl LiveStation {
         self.others.is_none_or(quiet) && self.flows.entries().all(|entry| entry.consents || quiet(entry.flow.active))
     }
 
-    /// Sends an acknowledgement in the host's name; what it is.
+    /// Sends an acknowledgement on the host's behalf and returns its view.
     fn acknowledge(&mut self, now: Instant, number: u32) -> Option<PacketView> {
         let entry = self.flows.get(number)?;
         let kind = if entry.shaping().is_some_and(|shaping| shaping.opens) { "open" } else { "eager" };
@@ -545,7 +550,7 @@ impl LiveStation {
         Some(packet)
     }
 
-    /// The instant at which a packet leaves the host that is on the air from `on_air`: at once, but not before the radio is awake.
+    /// The instant at which a packet leaves the host: at once, but not before the radio is awake at `on_air`.
     fn leaves(&self, now: Instant, on_air: Instant) -> Instant {
         if self.radio.is_awake() { now } else { on_air }
     }
@@ -564,7 +569,7 @@ impl LiveStation {
         self.outputs.push_back(Output { at: from, what: Sent::Announce(mode) });
     }
 
-    /// A burst that was judged over since the last look.
+    /// Counts a burst that ended since the last call.
     fn count_burst(&mut self, who: Who) {
         let Who::Connection(number) = who else { return };
         let Some(burst) = self.flows.get(number).and_then(Entry::take_burst) else { return };
@@ -578,7 +583,7 @@ impl LiveStation {
     }
 }
 
-/// The machine of a configuration, recorded in `tape` if there is one; `None` without a mechanism.
+/// Builds the machine of a configuration, recorded with a `tape`; `None` without a mechanism.
 fn built(config: &StationConfig, start: Instant, tape: Option<&Path>) -> Result<Option<OnTape<StationMachine>>> {
     let Some(mechanism) = config.mechanism.clone() else { return Ok(None) };
     let setup = StationSetup { mechanism, station: config.context() };

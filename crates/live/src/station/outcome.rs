@@ -1,4 +1,4 @@
-//! A station as the outcome and the tables of an emulation have it.
+//! A station's part of an emulation's outcome and tables.
 
 use super::LiveStation;
 use super::flows::Entry;
@@ -9,13 +9,13 @@ use netlull_network::station::Snapshot;
 use netlull_units::Instant;
 
 impl LiveStation {
-    /// Keeps from now on what [`tell_probe`](Self::tell_probe) tells.
+    /// Starts the records for [`tell_probe`](Self::tell_probe).
     pub fn watch(&mut self) {
         self.records.begin();
         self.radio.watch();
     }
 
-    /// Tells a probe everything that has happened since the last time, under the number of this station.
+    /// Reports all events since the last call to a probe, under the number of this station.
     pub fn tell_probe(&mut self, station: u32, probe: &mut StationProbe) {
         for (at, state) in self.radio.changes() {
             probe.radio(at, station, state);
@@ -23,13 +23,13 @@ impl LiveStation {
         self.records.tell(station, probe);
     }
 
-    /// Its outcome counts from here on, with the part that has come by then of a packet that is on the air to it.
+    /// Starts the outcome's counts here. Of a packet on the air, `coming`, the part received so far does not count.
     pub fn restart(&mut self, now: Instant, coming: Option<Coming>) {
         let times = self.radio.times(now, coming);
         self.base = (Snapshot { times, ..self.snapshot(now) }, self.counters);
     }
 
-    /// Its counts since it was last restarted, `coming` as there. Its driver adds the packets that its access point held.
+    /// The counts since the last restart; `coming` as there. The driver adds the packets that its access point held.
     #[must_use]
     pub fn outcome(&self, now: Instant, coming: Option<Coming>) -> StationOutcome {
         let (counters, (since, base)) = (&self.counters, &self.base);

@@ -1,4 +1,5 @@
-//! The access point of a station that dozes, as the proxy of client-centered-2004 section IV-C: it holds packets, and releases them when polled.
+//! The access point of a dozing station, as the proxy of client-centered-2004 section IV-C: it holds packets and
+//! releases them when polled.
 
 use crate::error::{LiveError, Result};
 use crate::tape::{OnTape, Taped};
@@ -9,25 +10,24 @@ use netlull_units::Instant;
 use std::collections::VecDeque;
 use std::path::Path;
 
-/// What comes of an event at a [`Proxy`].
+/// An output of a [`Proxy`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProxyOutput<T> {
-    /// A beacon goes out now.
+    /// A beacon to send now.
     Beacon {
         /// Its traffic indication for the station: packets are held.
         buffered: bool,
     },
-    /// There was no room for this packet, and it is dropped.
+    /// A packet dropped because the buffer is full.
     Refused(T),
 }
 
-/// An access point with the packets that it holds. Its driver sends, whenever the air to the station is free, what
-/// [`next_packet`](Self::next_packet) gives.
+/// An access point with its held packets. When the air is free, its driver sends [`next_packet`](Self::next_packet).
 #[derive(Debug)]
 pub struct Proxy<T> {
     machine: OnTape<AccessPoint>,
     held: VecDeque<T>,
-    /// What is to be sent, with the More Data bit of each.
+    /// The packets to send, with the More Data bit of each.
     leaving: VecDeque<(T, bool)>,
     outputs: VecDeque<ProxyOutput<T>>,
     held_packets: u64,
@@ -35,7 +35,7 @@ pub struct Proxy<T> {
 }
 
 impl<T> Proxy<T> {
-    /// An access point that holds nothing; recorded in `tape`, if there is one.
+    /// Creates an empty access point. With a `tape`, its events are recorded.
     ///
     /// # Errors
     /// If a value of `config` is out of range, or the file cannot be written.
@@ -50,7 +50,7 @@ impl<T> Proxy<T> {
         Ok(Self { machine, held, leaving, outputs, held_packets: 0, refused_packets: 0 })
     }
 
-    /// A packet for the station has come.
+    /// Accepts a packet for the station.
     pub fn arrives(&mut self, now: Instant, packet: T) {
         let mut packet = Some(packet);
         self.machine.handle(now, AccessEvent::Arrival);
@@ -70,33 +70,33 @@ impl<T> Proxy<T> {
         }
     }
 
-    /// The station has told whether it hears from now on.
+    /// Processes the station's announcement of its power mode.
     pub fn announced(&mut self, now: Instant, mode: PowerMode) {
         self.tell(now, AccessEvent::Announced(mode));
     }
 
-    /// The station's poll has taken effect.
+    /// Processes the station's poll.
     pub fn polled(&mut self, now: Instant) {
         self.tell(now, AccessEvent::Polled);
     }
 
-    /// The instant of [`next_timeout`](Self::next_timeout) has come.
+    /// Processes the timer of [`next_timeout`](Self::next_timeout).
     pub fn handle_timeout(&mut self, now: Instant) {
         self.tell(now, AccessEvent::Timeout);
     }
 
-    /// When the next beacon goes out.
+    /// The instant of the next beacon.
     #[must_use]
     pub fn next_timeout(&self) -> Option<Instant> {
         self.machine.next_timeout()
     }
 
-    /// What is to be done besides sending packets.
+    /// Takes the next output other than a packet to send.
     pub fn poll_output(&mut self) -> Option<ProxyOutput<T>> {
         self.outputs.pop_front()
     }
 
-    /// The next packet to send and its More Data bit: to be taken when the air is free.
+    /// Takes the next packet to send and its More Data bit; to be called when the air is free.
     pub fn next_packet(&mut self) -> Option<(T, bool)> {
         self.leaving.pop_front()
     }
@@ -107,19 +107,19 @@ impl<T> Proxy<T> {
         !self.leaving.is_empty()
     }
 
-    /// How many packets are held, and not to be sent yet.
+    /// The number of packets held back.
     #[must_use]
     pub fn held(&self) -> usize {
         self.held.len()
     }
 
-    /// How many packets were held, and how many refused, since the start.
+    /// The numbers of packets held and refused since the start.
     #[must_use]
     pub fn counts(&self) -> (u64, u64) {
         (self.held_packets, self.refused_packets)
     }
 
-    /// Writes what its recording still holds.
+    /// Writes the rest of the recording.
     ///
     /// # Errors
     /// If it could not be written.
@@ -138,7 +138,7 @@ impl<T> Proxy<T> {
                     }
                 }
                 AccessAction::Beacon { buffered } => self.outputs.push_back(ProxyOutput::Beacon { buffered }),
-                // Answers to a packet that has come.
+                // Responses to the arrival of a packet.
                 AccessAction::Forward | AccessAction::Hold | AccessAction::Refuse => {}
             }
         }

@@ -1,4 +1,4 @@
-//! The radio of a station whose driver may be late: every change happens at the instant at which it was due.
+//! The radio of a station with a possibly late driver: every change happens at the instant at which it was due.
 
 use netlull_network::radio::{Coming, Radio};
 use netlull_power::RadioTime;
@@ -8,11 +8,11 @@ use netlull_units::{BitRate, Duration, Instant};
 #[derive(Debug)]
 pub(super) struct PunctualRadio {
     radio: Radio,
-    /// Packets that an access point has begun to send to it.
+    /// The number of packets that an access point has begun to send to it.
     under_way: u32,
-    /// The latest instant of anything: time does not go back.
+    /// The latest instant of any call: time does not decrease.
     now: Instant,
-    /// Changes of its state that nobody has taken yet, if they are recorded.
+    /// The recorded changes of state since the last call of `changes`, if watched.
     changes: Option<Vec<(Instant, &'static str)>>,
 }
 
@@ -21,12 +21,12 @@ impl PunctualRadio {
         Self { radio: Radio::new(start, wake, rates), under_way: 0, now: start, changes: None }
     }
 
-    /// Records from now on what [`changes`](Self::changes) gives.
+    /// Starts the records for [`changes`](Self::changes).
     pub(super) fn watch(&mut self) {
         self.changes.get_or_insert_default();
     }
 
-    /// Takes the states into which it has gone since the last time, and when.
+    /// Takes the changes of state since the last call.
     pub(super) fn changes(&mut self) -> Vec<(Instant, &'static str)> {
         self.changes.as_mut().map(std::mem::take).unwrap_or_default()
     }
@@ -35,7 +35,7 @@ impl PunctualRadio {
         self.changes.iter_mut().for_each(|changes| changes.push((at, state)));
     }
 
-    /// The time in each state up to `now`, with the part that has come of a packet that is on the air.
+    /// The time in each state up to `now`, including the received part of a packet on the air.
     pub(super) fn times(&self, now: Instant, coming: Option<Coming>) -> RadioTime {
         let mut ended = Self { radio: self.radio.clone(), changes: None, ..*self };
         ended.settle(now);
@@ -50,22 +50,23 @@ impl PunctualRadio {
         self.radio.is_asleep()
     }
 
-    /// The instant since which it has been awake, if it is.
+    /// The start of the current awake period; `None` unless awake.
     pub(super) fn awake_since(&self) -> Option<Instant> {
         self.radio.awake_since()
     }
 
-    /// The instant at which it will be awake, while it wakes.
+    /// The instant at which a waking radio will be awake.
     pub(super) fn wakes_at(&self) -> Option<Instant> {
         self.radio.wakes_at()
     }
 
-    /// The instant at which it changes of itself.
+    /// The instant of the next change of its own.
     pub(super) fn next(&self) -> Option<Instant> {
         self.radio.wakes_at().or_else(|| self.radio.sleeps_at().filter(|_| self.under_way == 0))
     }
 
-    /// Lets everything happen that is due by `now`, each at its instant; at `now` itself it does not yet fall asleep, for that comes last.
+    /// Processes all changes due by `now`, each at its instant. At `now` itself it does not fall asleep yet: that comes
+    /// last.
     pub(super) fn settle(&mut self, now: Instant) {
         while let Some(due) = self.next().filter(|&due| due < now || (due == now && !self.is_awake())) {
             self.change(due);
@@ -73,7 +74,7 @@ impl PunctualRadio {
         self.at(now);
     }
 
-    /// The same, and `now` is over.
+    /// Does the same, and also falls asleep at `now` if due.
     pub(super) fn settle_all(&mut self, now: Instant) {
         while let Some(due) = self.next().filter(|&due| due <= now) {
             self.change(due);
@@ -97,7 +98,7 @@ impl PunctualRadio {
         self.now
     }
 
-    /// It wakes, or stays awake.
+    /// Wakes the radio, or keeps it awake.
     pub(super) fn wake(&mut self, at: Instant) {
         self.settle(at);
         let at = self.at(at);
@@ -107,18 +108,18 @@ impl PunctualRadio {
         }
     }
 
-    /// It does not fall asleep of itself.
+    /// Cancels a pending sleep.
     pub(super) fn stay(&mut self) {
         self.radio.stay();
     }
 
-    /// It sleeps as soon as it has sent everything.
+    /// Falls asleep as soon as it has sent everything.
     pub(super) fn sleep(&mut self, at: Instant) {
         let at = self.at(at);
         self.radio.wants_sleep(at);
     }
 
-    /// It transmits `size` bytes, behind everything that it transmits already, and wakes for them if it sleeps: when it begins and when it ends.
+    /// Transmits `size` bytes after all earlier ones, and wakes for them if it sleeps. Returns the start and the end.
     pub(super) fn transmits(&mut self, now: Instant, size: u32) -> (Instant, Instant) {
         self.settle(now);
         if self.is_asleep() {
@@ -128,24 +129,24 @@ impl PunctualRadio {
         self.radio.transmits(now, size, None)
     }
 
-    /// The instant at which the first bit of `size` bytes is on the air whose last bit is at `ends`.
+    /// The instant of the first bit of `size` bytes whose last bit is at `ends`.
     pub(super) fn began(&self, ends: Instant, size: u32) -> Instant {
         self.radio.began(ends, size)
     }
 
-    /// Something was on the air from `from` to `now`; true if it heard it, awake from the first bit on. `coming` is a packet that is on the
-    /// air as well.
+    /// Whether it heard a transmission from `from` to `now`, awake from the first bit on. `coming` is a packet that is
+    /// also on the air.
     pub(super) fn hears(&mut self, from: Instant, now: Instant, coming: Option<Coming>) -> bool {
         self.settle(now);
         self.radio.hears(from, self.now, coming)
     }
 
-    /// An access point has begun to send it a packet; it is not to fall asleep before that has come.
+    /// Announces a packet from an access point; the radio does not fall asleep before it arrives.
     pub(super) fn expects(&mut self) {
         self.under_way = self.under_way.saturating_add(1);
     }
 
-    /// A packet has come, heard or not; a change that waited for it may happen from now on.
+    /// Notes the arrival of a packet, heard or not; a postponed change may happen from now on.
     pub(super) fn has_come(&mut self, now: Instant) {
         self.under_way = self.under_way.saturating_sub(1);
         self.radio.postpones_sleep(now);

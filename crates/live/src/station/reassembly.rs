@@ -1,33 +1,34 @@
-//! The bytes of a stream that a host has: all up to a number, and pieces beyond it.
+//! The bytes of a stream that a host has received: all up to a number, and pieces beyond it.
 
 use netlull_wire::{seq_le, seq_lt};
 
-/// The most pieces beyond a hole that are remembered. Data of other pieces is acknowledged when the host has acknowledged it itself.
+/// The maximum number of tracked pieces. Data of further pieces is acknowledged only after the host has acknowledged
+/// it.
 const PIECES: usize = 64;
 
-/// The bytes of one direction that have come, as sequence numbers (RFC 9293 section 3.4).
+/// The received bytes of one direction, as sequence numbers (RFC 9293 section 3.4).
 ///
-/// All of it lies within half the circle of `next`, since what a window has no room for is never put in.
+/// All of them lie within half the circle of `next`, because data beyond the window is never added.
 #[derive(Clone, Debug)]
 pub(super) struct Received {
-    /// The first number that has not come.
+    /// The first missing number.
     next: u32,
-    /// Beyond it, ascending and apart: the first number of each piece and the one behind its last.
+    /// The pieces beyond it, ascending and disjoint: the first number of each and the number after its last.
     pieces: Vec<(u32, u32)>,
 }
 
 impl Received {
-    /// Everything before `next` has come.
+    /// Starts with everything before `next` received.
     pub(super) fn new(next: u32) -> Self {
         Self { next, pieces: Vec::with_capacity(PIECES) }
     }
 
-    /// The first number that has not come.
+    /// The first missing number.
     pub(super) fn next(&self) -> u32 {
         self.next
     }
 
-    /// Numbers from `start` to before `end` have come, once more or for the first time.
+    /// Adds the numbers from `start` to before `end`, which may be known.
     pub(super) fn add(&mut self, start: u32, end: u32) {
         if !seq_lt(start, end) || !seq_lt(self.next, end) {
             return;
@@ -40,7 +41,7 @@ impl Received {
         }
     }
 
-    /// The host has all before `number`, whatever was seen.
+    /// Adds everything before `number`, regardless of the packets seen.
     pub(super) fn at_least(&mut self, number: u32) {
         if seq_lt(self.next, number) {
             self.next = number;
@@ -48,7 +49,7 @@ impl Received {
         }
     }
 
-    /// The host has nothing from `number` on, whatever was seen.
+    /// Removes everything from `number` on, regardless of the packets seen.
     pub(super) fn at_most(&mut self, number: u32) {
         if seq_lt(number, self.next) {
             self.next = number;
@@ -56,7 +57,7 @@ impl Received {
         }
     }
 
-    /// Pieces that `next` has reached are no pieces any more.
+    /// Removes the pieces that `next` has reached.
     fn swallow(&mut self) {
         let reached = self.pieces.iter().take_while(|(start, _)| seq_le(*start, self.next)).count();
         for (_, end) in self.pieces.drain(..reached) {
@@ -109,7 +110,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list of all bytes: never more than has come, and all that has come unless pieces were forgotten.
+        /// Compared with a list of all bytes: never more than received, and everything received unless pieces were
+        /// forgotten.
         #[test]
         fn next_is_the_first_byte_that_has_not_come(
             origin: u32,

@@ -1,4 +1,4 @@
-//! The records of a station that is watched: what tables `air` and `burst` are made from.
+//! The records of a watched station, the source of the tables `air` and `burst`.
 
 use netlull_mechanism::radio::Burst;
 use netlull_mechanism::station::PacketView;
@@ -6,41 +6,41 @@ use netlull_network::probe::{AirRow, StationProbe};
 use netlull_units::Instant;
 use std::collections::VecDeque;
 
-/// An act of a station, or something that it saw.
+/// An action of a station, or an observation.
 #[derive(Clone, Copy, Debug)]
 enum Record {
-    /// Something was on the air for it, or from it.
+    /// A transmission to it or from it.
     Air(AirRow),
-    /// A shaper has judged a burst over.
+    /// The end of a burst, as judged by a shaper.
     Burst(Burst),
 }
 
-/// Records, if anybody reads them.
+/// The records, kept only if somebody reads them.
 #[derive(Debug, Default)]
 pub(super) struct Records(Option<VecDeque<Record>>);
 
 impl Records {
-    /// Keeps records from now on.
+    /// Starts to keep records.
     pub(super) fn begin(&mut self) {
         self.0.get_or_insert_default();
     }
 
-    /// True if records are kept.
+    /// Whether records are kept.
     pub(super) fn is_watched(&self) -> bool {
         self.0.is_some()
     }
 
-    /// A packet was on the air.
+    /// Records a packet on the air.
     pub(super) fn packet(&mut self, kind: &'static str, times: (Instant, Instant), view: impl FnOnce() -> PacketView) {
         self.keep(|| Record::Air(AirRow::packet(kind, times, &view())));
     }
 
-    /// A frame that is no packet was on the air.
+    /// Records a frame other than a packet on the air.
     pub(super) fn frame(&mut self, kind: &'static str, times: (Instant, Instant), size: u32) {
         self.keep(|| Record::Air(AirRow::frame(kind, times, size)));
     }
 
-    /// A shaper has judged a burst over.
+    /// Records a burst that a shaper has ended.
     pub(super) fn burst(&mut self, burst: Burst) {
         self.keep(|| Record::Burst(burst));
     }
@@ -51,7 +51,7 @@ impl Records {
         }
     }
 
-    /// Hands all records to a probe, under the number of their station.
+    /// Passes all records to a probe, under the number of their station.
     pub(super) fn tell(&mut self, station: u32, probe: &mut StationProbe) {
         for record in self.0.iter_mut().flat_map(|records| records.drain(..)) {
             match record {

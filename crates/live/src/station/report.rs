@@ -1,4 +1,4 @@
-//! A station in numbers, under the names that the simulator's summary has.
+//! The report of a station, with the names of the simulator's summary.
 
 use super::flows::Entry;
 use netlull_mechanism::radio::Fallback;
@@ -10,74 +10,76 @@ use netlull_wire::Endpoint;
 use serde::Serialize;
 use std::net::IpAddr;
 
-/// A station since its start.
+/// The report of a station since its start.
 #[derive(Clone, Debug, Serialize)]
 pub struct StationReport {
     /// The kind of its machine; `always_on` without one.
     pub mechanism: String,
-    /// How long its radio takes to wake.
+    /// The wake time of its radio, in seconds.
     pub wake_time_s: f64,
-    /// How long all of it took.
+    /// The duration of the report, in seconds.
     pub seconds: f64,
-    /// Where its radio's time went.
+    /// The time in each state of the radio.
     #[serde(flatten)]
     pub radio: RadioSeconds,
-    /// Packets and frames.
+    /// The counts of packets and frames.
     #[serde(flatten)]
     pub counts: StationCounts,
-    /// Bytes of the packets that its radio received.
+    /// The bytes of the packets that its radio received.
     pub received_bytes: u64,
-    /// Packets that the host sent, or that were sent in its name.
+    /// The packets sent by the host or on its behalf.
     pub sent_packets: u64,
-    /// Acknowledgements sent in the host's name, open ones and eager ones.
+    /// The acknowledgements sent on the host's behalf, open and eager ones.
     pub own_acks: u64,
-    /// Acknowledgements of the host's that said nothing beyond those, and for which the radio was not woken.
+    /// The host's acknowledgements with no further information, for which the radio was not woken.
     pub redundant_acks: u64,
-    /// Connections that were forgotten to make room.
+    /// The connections forgotten to make room.
     pub forgotten_connections: u64,
-    /// Packets of connections whose SYN was not seen.
+    /// The packets of connections whose SYN was not seen.
     pub unknown_packets: u64,
-    /// Open acknowledgements sent again. Null without a shaper.
+    /// The open acknowledgements sent again. Null without a shaper.
     pub resent_opens: Option<u64>,
-    /// Idle before the first packets of bursts: awake too early. Null without a shaper.
+    /// The idle time before the first packets of bursts, in seconds: awake too early. Null without a shaper.
     pub early_s: Option<f64>,
-    /// Idle behind the last packets of bursts, until they were judged over. Null without a shaper.
+    /// The idle time from the last packets of bursts until their detected end, in seconds. Null without a shaper.
     pub detection_s: Option<f64>,
-    /// The state of the shaper of the largest download: initial, saving, recovery, standard or ended; null without a shaper.
+    /// The state of the shaper of the largest download: initial, saving, recovery, standard or ended; null without a
+    /// shaper.
     pub state: Option<&'static str>,
-    /// Why it leaves windows alone, or did when the download ended: no_timestamps, bad_bursts, saturated or paced; null if it never came to that.
+    /// The reason why that shaper leaves windows unchanged, or did at the end of the download: no_timestamps,
+    /// bad_bursts, saturated or paced. Null if it never did.
     pub fallback: Option<&'static str>,
-    /// Its RTT.
+    /// The RTT of that shaper, in seconds.
     pub round_trip_s: Option<f64>,
-    /// Energy under each power model of the radio.
+    /// The energy under each power model of the radio.
     pub energy: ByName<RadioSummary>,
-    /// Its downloads as one, from the first SYN until all that have begun are delivered; null before.
+    /// All downloads as one, from the first SYN until all started ones are delivered; null before.
     pub download: Option<DownloadSummary>,
-    /// Each of its downloads, the latest thousand: connections that brought data.
+    /// The downloads, limited to the latest thousand: connections with received data.
     pub downloads: Vec<DownloadReport>,
 }
 
-/// The download of one connection.
+/// The download of a connection.
 #[derive(Clone, Debug, Serialize)]
 pub struct DownloadReport {
-    /// The host's end.
+    /// The host's endpoint.
     pub host: String,
-    /// The other.
+    /// The peer's endpoint.
     pub peer: String,
-    /// The bytes of its data that came, those that came twice included.
+    /// The bytes of data received, duplicates included.
     pub bytes: u64,
-    /// Whether it has come to its end, the peer's FIN or a reset.
+    /// True after the peer's FIN or a reset.
     pub complete: bool,
-    /// From its SYN to its end, or until now.
+    /// The time from its SYN to its end, or until now.
     #[serde(flatten)]
     pub span: DownloadSummary,
-    /// What its shaper was about, if it has one.
+    /// The report of its shaper, if it has one.
     #[serde(flatten)]
     pub shaper: Option<ShaperReport>,
 }
 
 impl DownloadReport {
-    /// The download of a connection, which is over, or goes on, at `over`.
+    /// Reports the download of a connection that is over or observed at `over`.
     pub(super) fn of(entry: &Entry, radios: &[NamedRadio], over: &Snapshot) -> Self {
         let end = |end: Endpoint| match end.address {
             IpAddr::V4(address) => format!("{address}:{}", end.port),
@@ -94,18 +96,18 @@ impl DownloadReport {
     }
 }
 
-/// A shaper, now or when its connection was forgotten.
+/// The report of a shaper, now or when its connection was forgotten.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct ShaperReport {
-    /// As [`StationReport::state`].
+    /// The state, as in [`StationReport::state`].
     pub state: &'static str,
-    /// As [`StationReport::fallback`].
+    /// The fallback, as in [`StationReport::fallback`].
     pub fallback: Option<&'static str>,
-    /// As [`StationReport::round_trip_s`].
+    /// The RTT, as in [`StationReport::round_trip_s`].
     pub round_trip_s: Option<f64>,
-    /// Bursts judged over.
+    /// The bursts that it has ended.
     pub bursts: u64,
-    /// Open acknowledgements sent again.
+    /// The open acknowledgements sent again.
     pub resent_opens: u64,
 }
 

@@ -6,7 +6,7 @@ use netlull_network::station::{DownloadSummary, RadioSummary};
 use netlull_units::Instant;
 
 impl LiveStation {
-    /// It in numbers, since its start.
+    /// Reports the station's activity since its start.
     #[must_use]
     pub fn summary(&self, now: Instant) -> StationReport {
         let (times, counters) = (self.radio.times(now, None), &self.counters);

@@ -1,4 +1,4 @@
-//! Stations on packets that a small sender and a small host exchange, and on packets that nobody should send.
+//! Stations with the packets of a small sender and a small host, and with packets that nobody should send.
 
 use super::*;
 use netlull_mechanism::machines::StationMechanism;
@@ -11,7 +11,7 @@ mod downloads;
 
 const MSS: u32 = 1448;
 const SHIFT: u8 = 7;
-/// 65,536 bytes.
+/// A window field of 65,536 bytes.
 const WINDOW: u16 = 512;
 
 fn ms(millis: u64) -> Duration {
@@ -37,7 +37,7 @@ fn eager() -> StationConfig {
     StationConfig { mechanism, ..shaped() }
 }
 
-/// A segment; `stamps` of 0 have no option.
+/// A segment; `stamps` of 0 give no timestamps option.
 fn segment(connection: Connection, (seq, ack): (u32, u32), flags: Flags, len: u32, stamps: (u32, u32)) -> Vec<u8> {
     let mut options = Vec::new();
     if flags.syn {
@@ -60,7 +60,7 @@ const SYN_ACK: Flags = Flags { syn: true, ack: true, ..NONE };
 const NONE: Flags =
     Flags { cwr: false, ece: false, urg: false, ack: false, psh: false, rst: false, syn: false, fin: false };
 
-/// What an acknowledgement in the host's name says.
+/// The content of an acknowledgement on the host's behalf.
 struct Said {
     seq: u32,
     ack: u32,
@@ -78,7 +78,7 @@ fn said(output: &Output) -> Option<Said> {
     Some(Said { seq: tcp.seq(), ack: tcp.ack().unwrap(), window, stamps: tcp.options().timestamps })
 }
 
-/// One connection by hand: the host's numbers begin at `host`, the peer's at `peer`.
+/// A connection by hand: the host's numbers start at `host`, the peer's at `peer`.
 struct Script {
     station: LiveStation,
     connection: Connection,
@@ -115,7 +115,7 @@ impl Script {
         self.peer_sends(now, numbers, ACK, len, (stamp, 1061));
     }
 
-    /// The host acknowledges so many bytes of data.
+    /// The host's acknowledgement of `bytes` bytes of data.
     fn acknowledges(&mut self, now: Instant, bytes: u32, stamps: (u32, u32)) -> u16 {
         let numbers = (self.host.wrapping_add(101), self.peer.wrapping_add(1 + bytes));
         self.host_sends(now, numbers, ACK, 0, stamps)
@@ -130,7 +130,7 @@ impl Script {
 
 #[test]
 fn an_eager_acknowledgement_says_what_the_host_would() {
-    // Near the end of the circle; the host acknowledges the first two segments, and the third is left.
+    // Near the wraparound; the host acknowledges the first two segments but not the third.
     let (host, peer) = (u32::MAX - 50, u32::MAX - 1000);
     let mut script = Script::new(eager(), host, peer);
     for (i, millis) in [(0, 121), (1, 122), (2, 123)] {
@@ -146,7 +146,7 @@ fn an_eager_acknowledgement_says_what_the_host_would() {
     assert_eq!(said.ack, peer.wrapping_add(1 + 3 * MSS));
     // The host's window ended at 2 MSS + 65,536; it is 1448 smaller from here, rounded down to 128.
     assert_eq!(said.window, (65_536 - 1448) / 128 * 128);
-    // TSval: 1122 of 122 ms, and as many ms as have gone by. TSecr: of the segment at Last.ACK.sent, 2 MSS.
+    // TSval: 1122 at 122 ms, plus the elapsed ms. TSecr: of the segment at Last.ACK.sent, 2 MSS.
     let since = u32::try_from((due - at(122)).as_nanos() / 1_000_000).unwrap();
     assert_eq!(said.stamps, Some((1122 + since, 112)));
     assert_eq!(script.station.poll_output(), None);
@@ -154,7 +154,7 @@ fn an_eager_acknowledgement_says_what_the_host_would() {
 
 #[test]
 fn what_was_acknowledged_in_the_hosts_name_does_not_wake_the_radio_again() {
-    // The host has acknowledged two segments itself, all three were in its name, and the radio sleeps.
+    // The host has acknowledged two segments itself, all three were acknowledged on its behalf, and the radio sleeps.
     let verdict = |numbers: (u32, u32), flags: Flags, len: u32, window: u16, sack: bool| {
         let mut script = Script::new(eager(), 7, 9);
         (0..2).for_each(|i| script.data(at(121), i * MSS, MSS, 110));
@@ -196,23 +196,23 @@ fn what_the_host_has_not_taken_is_not_acknowledged() {
         script.timeout();
         said(&script.station.poll_output().unwrap()).unwrap().ack.wrapping_sub(script.peer.wrapping_add(1))
     };
-    // A hole: only what lies before it.
+    // A hole: only the data before it.
     let mut script = Script::new(eager(), 7, 9);
     script.data(at(121), 0, MSS, 110);
     script.data(at(122), 2 * MSS, MSS, 110);
     assert_eq!(next(&mut script), MSS);
-    // More than a host leaves unacknowledged: it has dropped it.
+    // More than a host leaves unacknowledged: it has dropped the data.
     let mut script = Script::new(eager(), 7, 9);
     (0..4).for_each(|i| script.data(at(121), i * MSS, MSS, 110));
     assert_eq!(next(&mut script), 0);
-    // The host acknowledges less 5 ms later: it has not got the second.
+    // The host acknowledges less 5 ms later: it has not received the second segment.
     let mut script = Script::new(eager(), 7, 9);
     script.data(at(121), 0, MSS, 110);
     script.data(at(122), MSS, MSS, 110);
     script.acknowledges(at(127), MSS, (1127, 110));
     script.data(at(128), 5 * MSS, MSS, 110);
     assert_eq!(next(&mut script), MSS);
-    // A wrong checksum, and a segment older than what has come (PAWS).
+    // A wrong checksum, and a segment older than received ones (PAWS).
     let mut script = Script::new(eager(), 7, 9);
     script.data(at(121), 0, MSS, 110);
     let mut broken = segment(script.connection.reversed(), (10 + MSS, 108), ACK, MSS, (111, 1061));
@@ -220,7 +220,7 @@ fn what_the_host_has_not_taken_is_not_acknowledged() {
     script.station.receives(at(122), &broken, false);
     script.data(at(122), MSS, MSS, 40);
     assert_eq!(next(&mut script), MSS);
-    // What lies beyond the host's window.
+    // Data beyond the host's window.
     let mut script = Script::new(eager(), 7, 9);
     script.data(at(121), 0, MSS, 110);
     script.data(at(122), MSS, 65_000, 110);
@@ -270,7 +270,7 @@ fn a_reset_and_the_end_of_the_data_stop_all_sending() {
         assert_eq!(report.downloads[0].bytes, 1448);
         assert!((report.downloads[0].span.seconds - 0.122).abs() < 1e-9);
     }
-    // A reset out of place is none (RFC 5961).
+    // A reset out of sequence is ignored (RFC 5961).
     let mut script = Script::new(eager(), 7, 9);
     script.data(at(121), 0, MSS, 110);
     script.peer_sends(at(122), (5000, 108), RST, 0, (0, 0));
@@ -293,7 +293,7 @@ fn a_station_with_psm_and_its_proxy() {
     proxy.arrives(at(50), packet.clone());
     proxy.arrives(at(51), packet);
     assert_eq!((proxy.held(), proxy.next_packet()), (2, None));
-    // It wakes for the beacon, polls, and gets both; it sleeps after the last.
+    // It wakes for the beacon, polls, and receives both; it sleeps after the last.
     station.handle_timeout(at(98));
     proxy.handle_timeout(at(100));
     station.handle_timeout(at(100));
@@ -328,7 +328,7 @@ fn what_cannot_work_is_refused() {
     assert!(error(StationConfig { mechanism, ..shaped() }).contains("growth"));
 }
 
-/// What happens to a station that anybody may send anything to.
+/// An action on a station, possibly malicious.
 #[derive(Clone, Debug)]
 enum Step {
     Data { offset: u32, len: u32, stamp: u32 },
@@ -348,8 +348,9 @@ fn step() -> impl Strategy<Value = Step> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
-    /// Segments in any order, once or more often or never, around the end of the circle: never is acknowledged what has not come, nor offered what
-    /// the host has not, nor is a TSval later than the host's clock; no timeout lies in the past, and a timeout that is due does something.
+    /// Segments in any order, repeated or missing, around the wraparound. The station never acknowledges data that has
+    /// not arrived, never offers more than the host's window, and never uses a TSval later than the host's clock. No
+    /// timeout lies in the past, and a due timeout has an effect.
     #[test]
     fn nothing_is_acknowledged_that_has_not_come(
         peer: u32, host: u32, base in 1000u32..u32::MAX, eagerly: bool, steps in proptest::collection::vec(step(), 1..150),
@@ -372,7 +373,7 @@ proptest! {
                     came[offset as usize..(offset + len) as usize].fill(true);
                 }
                 Step::HostAcknowledges => {
-                    // The host's PAWS may have dropped what has come: it acknowledges what the station thinks, at most.
+                    // The host's PAWS may have dropped data: it acknowledges at most the station's number.
                     let has = u32::try_from(came.iter().position(|came| !came).unwrap()).unwrap() / 2;
                     newest = clock(now);
                     let number = peer.wrapping_add(1 + has);

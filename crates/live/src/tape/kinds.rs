@@ -1,4 +1,4 @@
-//! The machines that can be recorded, and what they are made from.
+//! The kinds of machines that can be recorded, and their configurations.
 
 use netlull_mechanism::link::{LinkContext, LinkEvent};
 use netlull_mechanism::machines::{LinkMachine, LinkMechanism, StationMachine, StationMechanism};
@@ -11,15 +11,15 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
-/// A machine that can be recorded and made again.
+/// A machine that can be recorded and rebuilt.
 pub trait Taped: Machine<Event: Text, Action: Text> + Debug {
-    /// Its configuration.
+    /// The configuration.
     type Config: Text;
 
-    /// The name of its kind on tapes.
+    /// The name of the machine's kind on tapes.
     fn kind(config: &Self::Config) -> &str;
 
-    /// Makes it.
+    /// Builds the machine.
     ///
     /// # Errors
     /// If a value of `config` is out of range.
@@ -27,15 +27,15 @@ pub trait Taped: Machine<Event: Text, Action: Text> + Debug {
     where
         Self: Sized;
 
-    /// An event that stands in a tape's line before there was one.
+    /// A placeholder event for a tape's line before the first event.
     fn nothing() -> Self::Event;
 }
 
-/// What goes to text and back.
+/// A value that can be converted to text and back.
 pub trait Text: Serialize + DeserializeOwned + Clone + PartialEq + Debug {}
 impl<T: Serialize + DeserializeOwned + Clone + PartialEq + Debug> Text for T {}
 
-/// A link's controller with the link that it is built for.
+/// A link's controller with the parameters of its link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSetup {
@@ -61,7 +61,7 @@ impl Taped for LinkMachine {
     }
 }
 
-/// A station's machine with the station that it is built for.
+/// A station's machine with the parameters of its station.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StationSetup {

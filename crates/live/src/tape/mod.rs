@@ -1,8 +1,9 @@
-//! Recordings of a machine: the list of (instant, event) with what it did, and the same list through the same machine again.
+//! Recordings of a machine's events and actions, and their replay through the same machine.
 //!
-//! A tape is text, a JSON value a line. The first says which machine it was and how it was made:
-//! `{"netlull":"tape","format":3,"kind":"practra","name":"N1-N2","start":0,"config":{...}}`; every other is an event, with what the
-//! machine asked for and when it wants to be woken: `{"at":1200,"event":{...},"actions":[...],"next":2000}`. Times are nanoseconds.
+//! A tape is text with a JSON value per line. The first line describes the machine:
+//! `{"netlull":"tape","format":3,"kind":"practra","name":"N1-N2","start":0,"config":{...}}`. Every other line is an
+//! event with the machine's actions and its next timeout: `{"at":1200,"event":{...},"actions":[...],"next":2000}`.
+//! Times are nanoseconds.
 
 mod kinds;
 mod replay;
@@ -30,7 +31,7 @@ struct Header<C> {
     config: C,
 }
 
-/// Every other line.
+/// Any other line of a tape.
 #[derive(Debug, Serialize, Deserialize)]
 struct Line<E, A> {
     at: Instant,
@@ -39,25 +40,25 @@ struct Line<E, A> {
     next: Option<Instant>,
 }
 
-/// A machine that is recorded, if somebody wants that; to its driver it is the machine.
+/// A machine with an optional recording; to its driver it is the machine.
 #[derive(Debug)]
 pub struct OnTape<M: Taped> {
     machine: M,
     recording: Option<Recording<M::Event, M::Action>>,
 }
 
-/// A tape that runs.
+/// A recording in progress.
 #[derive(Debug)]
 struct Recording<E, A> {
     writer: TapeWriter,
-    /// The last event and what came of it.
+    /// The latest event and its actions.
     line: Line<E, A>,
-    /// Whether that is still to be written.
+    /// Whether that line is still to be written.
     open: bool,
 }
 
 impl<M: Taped> OnTape<M> {
-    /// A machine that is not recorded.
+    /// Builds a machine without a recording.
     ///
     /// # Errors
     /// If a value of `config` is out of range.
@@ -65,7 +66,7 @@ impl<M: Taped> OnTape<M> {
         Ok(Self { machine: M::build(config, start)?, recording: None })
     }
 
-    /// A machine that is recorded in a file of its own; an earlier one of that name is replaced.
+    /// Builds a machine that is recorded in a file of its own, which is overwritten.
     ///
     /// # Errors
     /// If a value of `config` is out of range, or the file cannot be written.
@@ -78,13 +79,13 @@ impl<M: Taped> OnTape<M> {
         Ok(Self { machine, recording: Some(Recording { writer, line, open: false }) })
     }
 
-    /// The machine, to be looked at.
+    /// The machine.
     #[must_use]
     pub fn machine(&self) -> &M {
         &self.machine
     }
 
-    /// Writes what is still to be written; the recording ends.
+    /// Writes the rest and ends the recording.
     ///
     /// # Errors
     /// If the file could not be written.
@@ -113,7 +114,7 @@ impl<M: Taped> Machine for OnTape<M> {
         if let Some(Recording { writer, line, open }) = &mut self.recording {
             match &action {
                 Some(action) => line.actions.push(action.clone()),
-                // All has been asked for: the contract says that a driver asks until then.
+                // By contract, a driver polls until there are no more actions, so the line is complete.
                 None if *open => {
                     *open = false;
                     line.next = self.machine.next_timeout();

@@ -1,4 +1,4 @@
-//! A recording through the same machine again.
+//! The replay of a recording through the same machine.
 
 use super::{FORMAT, Header, Line, Taped};
 use crate::error::{LiveError, Result, tell};
@@ -8,43 +8,43 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// What came of a replay.
+/// The result of a replay.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Replayed {
-    /// Which machine it was.
+    /// The kind of the machine.
     pub kind: String,
-    /// What it was called.
+    /// The name of the machine.
     pub name: String,
-    /// How many events it was told.
+    /// The number of events.
     pub events: u64,
-    /// How many actions it asked for.
+    /// The number of actions.
     pub actions: u64,
-    /// Where it first decided otherwise.
+    /// The first difference, if any.
     pub difference: Option<Difference>,
 }
 
-/// A line of a tape that the machine would now write otherwise.
+/// A line of a tape that the machine would now write differently.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Its number, from 1.
+    /// The line's number, from 1.
     pub line: u64,
-    /// As recorded.
+    /// The recorded line.
     pub recorded: String,
-    /// As it is now.
+    /// The line from the replay.
     pub replayed: String,
 }
 
-/// Puts a recording through its machine again, and compares line by line, byte for byte.
+/// Replays a recording through its machine, and compares line by line, byte for byte.
 ///
 /// # Errors
-/// If the file cannot be read, is no tape, or has a line that is not of this tape's machine; a last line that is cut short, as a process
-/// that was killed leaves it, is left out.
+/// If the file cannot be read, is not a tape, or has a line that does not fit this tape's machine. A truncated last
+/// line, as left by a killed process, is ignored.
 pub fn replay(file: &Path) -> Result<Replayed> {
     let open = std::fs::File::open(file).map_err(|error| LiveError::system(file.display(), error))?;
     let mut lines = BufReader::new(open).lines();
     let first = lines.next().transpose().map_err(|error| LiveError::system(file.display(), error))?.unwrap_or_default();
     let header: Header<serde_json::Value> = serde_json::from_str(&first)
-        .map_err(|error| LiveError::new(format!("{}: is no tape: {error}", file.display())))?;
+        .map_err(|error| LiveError::new(format!("{}: is not a tape: {error}", file.display())))?;
     if (header.netlull.as_str(), header.format) != ("tape", FORMAT) {
         let what = format!("{}, format {}", header.netlull, header.format);
         return Err(LiveError::new(format!("{}: is a {what}; expected a tape of format {FORMAT}", file.display())));
@@ -54,7 +54,10 @@ pub fn replay(file: &Path) -> Result<Replayed> {
         station if StationMechanism::NAMES.contains(&station) => through::<StationMachine>,
         "access_point" => through::<AccessPoint>,
         other => {
-            return Err(LiveError::new(format!("{}: \"{other}\" is no machine that can be replayed", file.display())));
+            return Err(LiveError::new(format!(
+                "{}: \"{other}\" is not a machine that can be replayed",
+                file.display()
+            )));
         }
     };
     of(file, header, &mut lines)
@@ -79,7 +82,7 @@ fn through<M: Taped>(file: &Path, header: Header<serde_json::Value>, lines: &mut
             Err(error) => return Err(wrong(number, error.to_string())),
         };
         if line.at < last {
-            return Err(wrong(number, format!("is at {}, before the line above it", line.at)));
+            return Err(wrong(number, format!("is at {}, earlier than the previous line", line.at)));
         }
         last = line.at;
         machine.handle(line.at, line.event.clone());
@@ -96,10 +99,10 @@ fn through<M: Taped>(file: &Path, header: Header<serde_json::Value>, lines: &mut
     Ok(replayed)
 }
 
-/// `netlulld replay`: says what came of it; fails where a decision differs.
+/// Runs `netlulld replay`: prints the result; the exit code is a failure if a decision differs.
 ///
 /// # Errors
-/// Those of [`replay`], and if nothing can be written.
+/// The errors of [`replay`], or if standard output cannot be written.
 pub fn replay_command(file: &Path) -> Result<ExitCode> {
     let Replayed { kind, name, events, actions, difference } = replay(file)?;
     match difference {

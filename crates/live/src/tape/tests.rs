@@ -1,4 +1,4 @@
-//! A tape is what the machine did, and says so again.
+//! A tape records the machine's actions, and its replay repeats them.
 
 use super::{LinkSetup, OnTape, StationSetup, Taped, replay};
 use netlull_mechanism::Machine;
@@ -39,7 +39,7 @@ fn drive<M: Machine<Event = LinkEvent>>(machine: &mut M) {
             LinkEvent::Arrival { size: Bytes::new(1500), admission: Admission::Accepted, queue, segment: None },
         );
         while machine.poll_action().is_some() {}
-        // One more question than the contract asks for.
+        // One poll more than the contract requires.
         assert!(machine.poll_action().is_none());
         machine.handle(now, LinkEvent::Departure { queue: QueueView::EMPTY });
         while machine.poll_action().is_some() {}

@@ -1,4 +1,4 @@
-//! A file that is written beside the loop that has no time to wait for a disk.
+//! A file written by a separate thread, so the main loop never waits for the disk.
 
 use crate::error::{LiveError, Result};
 use serde::Serialize;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-/// So many bytes go to the disk at once.
+/// The number of bytes per write to the disk.
 const BLOCK: usize = 256 * 1024;
 
-/// Lines of JSON, or bytes, written by a thread of their own.
+/// Writes JSON lines or bytes in a separate thread.
 #[derive(Debug)]
 pub struct TapeWriter {
     path: PathBuf,
@@ -21,10 +21,10 @@ pub struct TapeWriter {
 }
 
 impl TapeWriter {
-    /// A new, empty file; an earlier one of that name is replaced.
+    /// Creates an empty file; an existing one is overwritten.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub fn create(path: &Path) -> Result<Self> {
         let cannot = |error| LiveError::system(format!("recording {}", path.display()), error);
         let file = File::create(path).map_err(cannot)?;
@@ -38,7 +38,7 @@ impl TapeWriter {
 
     /// Adds a line.
     pub fn line(&mut self, value: &impl Serialize) {
-        // What is written here has no maps with keys that are not text, the only thing that JSON refuses.
+        // The recorded values have no maps with non-text keys, the only values that JSON refuses.
         let _ = serde_json::to_writer(&mut self.block, value);
         self.block.push(b'\n');
         if self.block.len() >= BLOCK {
@@ -56,7 +56,7 @@ impl TapeWriter {
 
     fn hand_over(&mut self) {
         let block = std::mem::replace(&mut self.block, Vec::with_capacity(BLOCK + 1024));
-        // A thread that has stopped has an error, which `finish` tells.
+        // A stopped thread has an error, which `finish` reports.
         let _ = self.blocks.send(block);
     }
 
@@ -67,7 +67,8 @@ impl TapeWriter {
     pub fn finish(mut self) -> Result<()> {
         self.hand_over();
         drop(self.blocks);
-        let written = self.writes.join().unwrap_or_else(|_| Err(std::io::Error::other("its thread has failed")));
+        let written =
+            self.writes.join().unwrap_or_else(|_| Err(std::io::Error::other("the writing thread has failed")));
         written.map_err(|error| LiveError::system(format!("recording {}", self.path.display()), error))
     }
 }
@@ -78,7 +79,7 @@ impl Write for TapeWriter {
         Ok(bytes.len())
     }
 
-    /// Nothing: the thread writes what it has.
+    /// Does nothing: the thread writes each block on arrival.
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }

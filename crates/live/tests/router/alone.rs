@@ -1,11 +1,11 @@
-//! One instance for a device, wherever it leaves its state.
+//! A single instance per device, for any state directory.
 
 use super::net::Network;
 use super::{EARTH, Instance, LINK, PROGRAM, command, pids, router, text, until};
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// A state directory beside the network's; gone with the test.
+/// A second state directory, removed when dropped.
 struct Elsewhere(PathBuf);
 
 impl Elsewhere {
@@ -37,17 +37,20 @@ fn an_instance_with_its_state_elsewhere_is_refused() {
         let second = elsewhere.router(&network, &words);
         assert!(!second.status.success(), "{words}");
         let said = text(&second.stderr);
-        assert!(said.contains(&format!("device \"far\" is driven by {whose}; expected none")), "{said}");
+        assert!(said.contains(&format!("device \"far\" is controlled by {whose}; expected no instance")), "{said}");
         assert!(!elsewhere.0.exists(), "nothing is left of it");
     }
     assert!(network.queue().contains("qdisc tbf 6e6c:"), "the first is not disturbed");
     assert_eq!(std::fs::read(network.saved().unwrap()).unwrap(), before);
     let status = elsewhere.router(&network, "status --dev far");
     assert!(!status.status.success());
-    assert_eq!(text(&status.stdout), format!("far: nothing runs with this --state; {whose} drives it with another\n"));
+    assert_eq!(
+        text(&status.stdout),
+        format!("far: no instance with this --state; {whose} controls the device with another\n")
+    );
     assert!(instance.end().status.success());
     let status = elsewhere.router(&network, "status --dev far");
-    assert_eq!(text(&status.stdout), "far: nothing runs\n");
+    assert_eq!(text(&status.stdout), "far: no instance\n");
 }
 
 #[test]
@@ -73,11 +76,11 @@ fn a_dry_run_says_that_an_instance_runs() {
         text(&done.stdout)
     };
     let json = || serde_json::from_str::<serde_json::Value>(&dry("--json")).unwrap();
-    assert!(!dry("").contains("drives it now"));
+    assert!(!dry("").contains("controls the device"));
     assert_eq!((&json()["driven"], &json()["driven_by"]), (&false.into(), &serde_json::Value::Null));
     let instance = Instance::start(&network, EARTH);
     let pid = instance.0.as_ref().unwrap().id();
-    let said = format!("far: the instance with pid {pid} drives it now; a second one would be refused\n");
+    let said = format!("far: the instance with pid {pid} controls the device; a second instance would be refused\n");
     assert!(dry("").starts_with(&said), "{}", dry(""));
     assert_eq!((&json()["driven"], &json()["driven_by"]), (&true.into(), &pid.into()));
     assert!(instance.end().status.success());

@@ -5,7 +5,7 @@ use super::{LINK, PROGRAM, router, text, try_command};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A root directory that a unit is installed under; gone with the test.
+/// A root directory for a unit, removed when dropped.
 struct Root(PathBuf);
 
 impl Root {
@@ -23,7 +23,7 @@ impl Root {
         std::fs::write(path, content).unwrap();
     }
 
-    /// `netlulld router`, under this root.
+    /// `netlulld router` with this root.
     fn router(&self, words: &str) -> Output {
         let mut command = Command::new(PROGRAM);
         command.arg("router").args(words.split_whitespace()).arg("--root").arg(&self.0);
@@ -53,7 +53,7 @@ fn a_unit_is_installed_under_a_root_and_removed() {
     assert!(!root.unit().exists());
     let installed = root.router(&install);
     assert!(installed.status.success(), "{}", text(&installed.stderr));
-    assert!(text(&installed.stderr).contains("eth7 is not here: what is said of it is checked as for Ethernet"));
+    assert!(text(&installed.stderr).contains("eth7 does not exist here; options are checked as for Ethernet"));
     let written = std::fs::read_to_string(root.unit()).unwrap();
     let start = "router run --dev eth7 --rate \"20 Mb/s\" --buffer \"150 kB\" --mechanism g-router \
                  --config /etc/netlull/g.toml --set min_rate=1Mb/s";
@@ -64,10 +64,10 @@ fn a_unit_is_installed_under_a_root_and_removed() {
     verify(&root.unit());
     assert!(root.router("uninstall --dev eth7").status.success());
     assert!(!root.unit().exists());
-    assert!(text(&root.router("uninstall --dev eth7").stdout).contains("is not there"));
+    assert!(text(&root.router("uninstall --dev eth7").stdout).contains("does not exist"));
 }
 
-/// What systemd finds wrong with a unit; nothing where there is no systemd.
+/// Verifies a unit with systemd; does nothing without systemd.
 fn verify(unit: &Path) {
     if Command::new("systemd-analyze").arg("--version").output().is_err() {
         println!("not verified: there is no systemd-analyze");
@@ -81,7 +81,7 @@ fn verify(unit: &Path) {
 fn a_unit_is_not_installed_whose_instance_would_be_refused() {
     let root = Root::new("refused");
     for (options, why) in [
-        ("--mechanism awm --metrics 0.0.0.0:9464", "metrics is 0.0.0.0:9464; expected an address of loopback"),
+        ("--mechanism awm --metrics 0.0.0.0:9464", "metrics is 0.0.0.0:9464; expected a loopback address"),
         ("--mechanism awm --config /etc/netlull/none.toml", "etc/netlull/none.toml: No such file"),
         ("--mechanism awm --set tarket=1kB", "unknown field `tarket`"),
         ("--mechanism g-router --set min_rate=1Mb/s", "missing field `round_trip`"),
@@ -127,7 +127,7 @@ fn a_unit_is_not_installed_whose_instance_would_be_refused() {
     }
     root.write("etc/netlull/g.toml", "kind = \"earth\"\n");
     let refused = root.router(&format!("{INSTALL} --mechanism awm --config /etc/netlull/g.toml"));
-    assert!(text(&refused.stderr).contains("mechanism is awm; expected earth, which the configuration has"));
+    assert!(text(&refused.stderr).contains("mechanism is awm; expected earth, as in the configuration"));
     assert!(!root.unit().exists());
 }
 
@@ -187,7 +187,7 @@ fn options_are_refused_alike_by_a_dry_run_and_by_an_instance() {
     for (options, why) in [
         (
             "--rate 20Mb/s --mechanism awm --metrics 0.0.0.0:9464",
-            "metrics is 0.0.0.0:9464; expected an address of loopback",
+            "metrics is 0.0.0.0:9464; expected a loopback address",
         ),
         ("--rate 7999b/s --mechanism awm", "rate is 7.999 kb/s; expected at least 8 kb/s"),
         (
@@ -218,9 +218,9 @@ fn a_device_that_is_there_is_looked_at() {
     let awm = format!("{LINK} --mechanism awm");
     let accepted = install(&awm);
     assert!(accepted.status.success(), "{}", text(&accepted.stderr));
-    assert!(!text(&accepted.stderr).contains("is not here"), "{}", text(&accepted.stderr));
+    assert!(!text(&accepted.stderr).contains("does not exist here"), "{}", text(&accepted.stderr));
     let late = install(&format!("{awm} --ack-dev eth7"));
-    assert!(late.status.success() && text(&late.stderr).contains("eth7 is not here"), "{}", text(&late.stderr));
+    assert!(late.status.success() && text(&late.stderr).contains("eth7 does not exist here"), "{}", text(&late.stderr));
     super::command(&format!("ip -n {} link set far mtu 9000", network.router));
     let refused = install("--dev far --rate 20Mb/s --buffer 5kB --mechanism awm");
     assert!(text(&refused.stderr).contains("buffer is 5 kB; expected at least 9014 B"), "{}", text(&refused.stderr));

@@ -1,4 +1,4 @@
-//! Networks of namespaces for tests: sender ─ router ─ receiver, with a delay where it is wanted.
+//! Networks of namespaces for tests: sender ─ router ─ receiver, with an optional delay.
 
 use netlull_live::system::open_tun;
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Whether this machine can do what these tests need; says what is missing.
+/// Whether this machine supports these tests; prints the missing feature.
 pub fn can_run() -> bool {
     let missing = if !nix::unistd::geteuid().is_root() {
         "root"
@@ -37,39 +37,39 @@ pub fn try_command(line: &str) -> Output {
     Command::new(words.next().unwrap()).args(words).output().unwrap()
 }
 
-/// Runs a command that must work; gives what it printed.
+/// Runs a command that must succeed, and returns its output.
 pub fn command(line: &str) -> String {
     let done = try_command(line);
     assert!(done.status.success(), "{line}: {}", String::from_utf8_lossy(&done.stderr));
     String::from_utf8_lossy(&done.stdout).into_owned()
 }
 
-/// Whether what tc shows is the queue of [`Network::put_bfifo`].
+/// Whether the output of tc shows the queue of [`Network::put_bfifo`].
 pub fn is_bfifo(shown: &str) -> bool {
     shown.contains("qdisc bfifo 9:") && shown.contains("limit 77777b")
 }
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// The namespaces of one test; they go with it.
+/// The namespaces of a test, removed when dropped.
 pub struct Network {
     pub sender: String,
     pub router: String,
     pub receiver: String,
-    /// What the instances of this network leave.
+    /// The state directory of this network's instances.
     pub state: PathBuf,
     delay: Option<Delay>,
 }
 
-/// Addresses: the sender has 10.77.1.1 and fd77:1::1, the receiver 10.77.2.1 and fd77:2::1; the router .2 and ::2 on both sides,
-/// its device to the sender is `near`, that to the receiver `far`.
+/// Addresses: the sender has 10.77.1.1 and fd77:1::1, the receiver 10.77.2.1 and fd77:2::1; the router .2 and ::2 on
+/// both sides. Its device to the sender is `near`, that to the receiver `far`.
 impl Network {
-    /// A network without delay; `None`, with the reason printed, where there can be none.
+    /// A network without delay; `None`, with the reason printed, if unsupported.
     pub fn for_test() -> Option<Self> {
         can_run().then(|| Self::new(None))
     }
 
-    /// A network; packets take `delay` between sender and router, each way.
+    /// A network; packets take `delay` between sender and router in each direction.
     pub fn new(delay: Option<Duration>) -> Self {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = |role: &str| format!("nl-rt-{}-{number}{role}", std::process::id());
@@ -106,7 +106,7 @@ impl Network {
         Self { sender, router, receiver, state, delay }
     }
 
-    /// Does something in a namespace, in a thread of its own.
+    /// Runs a function in a namespace, in a separate thread.
     pub fn inside<T: Send + 'static>(namespace: &str, work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
         let path = format!("/run/netns/{namespace}");
         std::thread::spawn(move || {
@@ -115,7 +115,7 @@ impl Network {
         })
     }
 
-    /// The file in which an instance has left what is to be undone.
+    /// The state file of an instance.
     pub fn saved(&self) -> Option<PathBuf> {
         self.all_saved().next()
     }
@@ -125,19 +125,19 @@ impl Network {
         files.map(|file| file.unwrap().path()).filter(|path| path.extension().is_some_and(|kind| kind == "json"))
     }
 
-    /// Whether the instance with that pid has said what is to be undone.
+    /// Whether the instance with a pid has saved its state.
     pub fn is_driven_by(&self, pid: u32) -> bool {
         self.all_saved()
             .filter_map(|file| std::fs::read(file).ok())
             .any(|text| serde_json::from_slice::<serde_json::Value>(&text).is_ok_and(|saved| saved["pid"] == pid))
     }
 
-    /// Puts a queue before the receiver that can be told from any other.
+    /// Installs a distinctive queue before the receiver.
     pub fn put_bfifo(&self) {
         command(&format!("tc -n {} qdisc add dev far root handle 9: bfifo limit 77777", self.router));
     }
 
-    /// What tc shows of the queue before the receiver: without counters, for the kernel itself sends there.
+    /// The output of tc for the queue before the receiver, without counters, because the kernel itself sends there.
     pub fn queue(&self) -> String {
         command(&format!("tc -n {} qdisc show dev far", self.router))
     }
@@ -153,7 +153,7 @@ impl Drop for Network {
     }
 }
 
-/// Two TUN devices, what enters one of which leaves the other later.
+/// Two TUN devices: packets that enter one leave the other later.
 struct Delay {
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
@@ -187,10 +187,10 @@ impl Drop for Delay {
     }
 }
 
-/// One direction of a delay line, until it is stopped.
+/// Runs a direction of a delay line, until it is stopped.
 #[allow(clippy::disallowed_methods)] // A test is as real as its packets.
 fn line(mut from: &File, mut to: &File, delay: Duration, stop: &AtomicBool) {
-    // Without the right to it the line is late now and then.
+    // Without the right, the line is occasionally late.
     let _ = netlull_live::system::run_in_real_time(6);
     let mut waiting: VecDeque<(Instant, Vec<u8>)> = VecDeque::new();
     let mut buffer = vec![0; 65_536];
@@ -198,7 +198,7 @@ fn line(mut from: &File, mut to: &File, delay: Duration, stop: &AtomicBool) {
         let now = Instant::now();
         while waiting.front().is_some_and(|(due, _)| *due <= now) {
             let (_, packet) = waiting.pop_front().unwrap();
-            // A device that is down loses packets, as wires do.
+            // A device that is down loses packets, as a wire does.
             let _ = to.write(&packet);
         }
         let patience = Duration::from_millis(50);

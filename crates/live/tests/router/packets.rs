@@ -1,4 +1,4 @@
-//! Packets made by hand.
+//! Packets built by hand.
 
 /// A segment between the sender (10.77.1.1, fd77:1::1; port 40000) and the receiver (10.77.2.1, fd77:2::1; port 80).
 #[derive(Clone)]
@@ -7,7 +7,7 @@ pub struct Packet {
     pub way: Way,
     pub flags: u8,
     pub window: u16,
-    /// TCP options, a multiple of four bytes.
+    /// The TCP options, a multiple of four bytes.
     pub options: Vec<u8>,
     /// IPv4 options, a multiple of four bytes; IPv6 extension headers, each with its own type first: (type, bytes).
     pub ip_options: Vec<u8>,
@@ -46,7 +46,7 @@ impl Packet {
         }
     }
 
-    /// With a window scale, as in a handshake.
+    /// Adds a window scale, as in a handshake.
     pub fn scale(mut self, scale: u8) -> Self {
         self.options.extend([1, 3, 3, scale]);
         self
@@ -60,7 +60,7 @@ impl Packet {
         if self.way == Way::Forward { (of(1), of(2)) } else { (of(2), of(1)) }
     }
 
-    /// The whole IP packet, its checksums right.
+    /// The whole IP packet, with correct checksums.
     pub fn bytes(&self) -> Vec<u8> {
         let ports = if self.way == Way::Forward { (self.sender_port, 80) } else { (80, self.sender_port) };
         let mut tcp: Vec<u8> = Vec::new();
@@ -121,7 +121,7 @@ pub fn sum(parts: &[&[u8]]) -> u16 {
     sum as u16
 }
 
-/// Where the TCP header begins, in a packet whose IPv6 extension headers are as they are here.
+/// The offset of the TCP header, for packets with this module's IPv6 extension headers.
 fn tcp_at(packet: &[u8]) -> usize {
     if packet[0] >> 4 == 4 {
         return usize::from(packet[0] & 15) * 4;
@@ -139,7 +139,7 @@ pub fn window(packet: &[u8]) -> u16 {
     u16::from_be_bytes([packet[at], packet[at + 1]])
 }
 
-/// Whether its TCP checksum is right.
+/// Whether its TCP checksum is correct.
 pub fn is_intact(packet: &[u8]) -> bool {
     let addresses = if packet[0] >> 4 == 4 { &packet[12..20] } else { &packet[8..40] };
     let tcp = &packet[tcp_at(packet)..];

@@ -1,4 +1,4 @@
-//! What stood at the root comes back where that is harder than usual.
+//! Difficult cases of restoring the former root queue.
 
 use super::net::{Network, command, is_bfifo};
 use super::{EARTH, Instance, LINK, pids, router, text, until};
@@ -34,7 +34,10 @@ fn a_queue_that_is_refused_leaves_the_kernels_own() {
     let ended = instance.end();
     assert!(!ended.status.success());
     let said = text(&ended.stderr);
-    assert!(said.contains("putting the queue nl_unknown of far back; the kernel's own stands there now"), "{said}");
+    assert!(
+        said.contains("restoring the queue nl_unknown of far; the kernel's default queue is installed instead"),
+        "{said}"
+    );
     assert!(network.queue().contains("qdisc noqueue"), "{}", network.queue());
     assert!(network.saved().is_none());
     until("the watch is gone", || pids(&network).is_empty());
@@ -48,7 +51,7 @@ fn a_queue_that_somebody_has_put_in_place_is_left_alone() {
     let ended = instance.wait();
     assert!(!ended.status.success());
     let said = text(&ended.stderr);
-    assert!(said.contains("somebody has replaced the queue of far; it is left alone"), "{said}");
+    assert!(said.contains("another program has replaced the queue of far; it is left unchanged"), "{said}");
     assert!(is_bfifo(&network.queue()), "{}", network.queue());
     assert!(network.saved().is_none());
     until("the watch is gone", || pids(&network).is_empty());
@@ -84,7 +87,7 @@ fn devices_of_two_namespaces_may_have_the_same_name() {
     one.state = own;
 }
 
-/// What an instance says that is refused.
+/// The error of a refused instance.
 fn refusal(network: &Network) -> String {
     let before = network.queue();
     let refused = router(network, &format!("run {LINK} --mechanism awm")).output().unwrap();
@@ -118,7 +121,7 @@ fn filters_at_the_root_are_seen() {
         read.join().unwrap()
     };
     assert!(filters().is_empty());
-    // The one queue with filters that every kernel for these tests has; its classes alone would have it refused.
+    // The only queue with filters in every kernel for these tests; its classes alone would have it refused.
     tc("qdisc add dev far root handle 1: htb");
     assert!(filters().is_empty());
     for port in [80, 443] {
@@ -127,7 +130,7 @@ fn filters_at_the_root_are_seen() {
         ));
     }
     assert_eq!(filters(), ["filter u32"]);
-    // Those of what comes in stay where they are, and count for nothing.
+    // Filters of the ingress stay in place and do not matter.
     tc("qdisc add dev near clsact");
     tc("filter add dev near ingress protocol ip u32 match u32 0 0");
     tc("qdisc del dev far root");

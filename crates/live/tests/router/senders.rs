@@ -11,7 +11,7 @@ use netlull_live::router::qdisc::{self, Device};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// What a queue did while it was looked at every 5 ms.
+/// The behaviour of a queue, sampled every 5 ms.
 #[derive(Debug)]
 struct Watched {
     mean: f64,
@@ -20,7 +20,7 @@ struct Watched {
     megabits_per_second: f64,
 }
 
-/// When a queue is looked at after the flows have begun, and for how long.
+/// The start of the observation after that of the flows, and its duration.
 #[derive(Clone, Copy)]
 struct Spell {
     settle: Duration,
@@ -29,7 +29,7 @@ struct Spell {
 
 /// A few time constants of AWM with [`AWM`]'s beta (0.6 s), a few sawteeth of four flows.
 const SHORT: Spell = Spell { settle: ms(2000), time: ms(3000) };
-/// That of the figures in docs/models/g-router.md.
+/// The times for the figures in docs/models/g-router.md.
 const LONG: Spell = Spell { settle: ms(7000), time: ms(9000) };
 
 fn look(network: &Network, Spell { settle, time }: Spell) -> Watched {
@@ -79,7 +79,7 @@ fn case(control: &str, mechanism: Option<&str>, spell: Spell) -> (Watched, Optio
     (seen, summary)
 }
 
-/// A run whose loop woke late says more of the machine than of the mechanism: nothing.
+/// Runs a case; `None` if the loop woke late, because such a run measures the machine more than the mechanism.
 fn in_time(control: &str, mechanism: &str, spell: Spell) -> Option<(Watched, serde_json::Value)> {
     let (seen, summary) = case(control, Some(mechanism), spell);
     let summary = summary.unwrap();
@@ -110,8 +110,8 @@ fn is_steadied(control: &str, without: &Watched, with: &Watched, summary: &serde
     assert_eq!(summary["untold"], 0);
     let gain = without.deviation / with.deviation;
     println!("{control}: queue sd {:.1} -> {:.1} kB", without.deviation / 1e3, with.deviation / 1e3);
-    // Beside other work the gain is 2 to 9 and nothing is dropped (docs/models/g-router.md); a processor that is taken away for
-    // milliseconds costs more of it.
+    // Under other load the gain is 2 to 9 and nothing is dropped (docs/models/g-router.md); losing a processor for
+    // milliseconds reduces the gain further.
     check(gain > 1.3 && 2 * with.drops <= without.drops.max(20), (without, "against", with))?;
     check((with.mean / 75_000.0 - 1.0).abs() < 0.4, ("the target is half the buffer", with))?;
     check(with.megabits_per_second > 15.0, ("the link is not full", with))?;
@@ -128,7 +128,7 @@ fn awm_steadies_the_queue_of_cubic() {
     awm_steadies_the_queue("cubic");
 }
 
-/// Once per RTT, RTT by timestamps.
+/// Once per RTT, with the RTT from timestamps.
 const WITH_C_EARTH: &str = "--mechanism g-router --set beta=1Mb/s --set min_rate=1Mb/s \
                             --set round_trip.kind=timestamps --set round_trip.initial=100ms";
 
@@ -139,7 +139,7 @@ fn awm_with_c_earth_runs_on_real_senders() {
     }
     in_one_that_counts(|| {
         let (seen, summary) = in_time("cubic", WITH_C_EARTH, SHORT)?;
-        // 60 ms and what the queue adds, which is more the slower the link is.
+        // 60 ms and the queueing delay, which grows as the link slows down.
         assert!(summary["round_trip_s"].as_f64().unwrap() > 0.06, "{summary}");
         assert!(summary["rate_changes"].as_u64().unwrap() > 0);
         Some(check(seen.megabits_per_second > 5.0, seen))
@@ -159,7 +159,7 @@ fn figures() {
         ("cubic, AWM", "cubic", Some(AWM)),
         ("cubic, AWM and C-EARTH (once per RTT, RTT by timestamps)", "cubic", Some(WITH_C_EARTH)),
     ];
-    // Round by round, so that what changes on the machine meanwhile is in every row.
+    // Round by round, so that changes on the machine affect every row equally.
     let rounds: Vec<Vec<_>> =
         (0..3).map(|_| rows.iter().map(|&(_, control, mechanism)| case(control, mechanism, LONG)).collect()).collect();
     let seen = |row: usize, value: fn(&Watched) -> f64| spread(rounds.iter().map(|round| value(&round[row].0)));
@@ -190,7 +190,7 @@ fn figures() {
     }
 }
 
-/// The mean and the range of some figures, to be pasted; nothing of none.
+/// The mean and the range of some figures, for pasting; empty without figures.
 fn spread(figures: impl Iterator<Item = f64>) -> String {
     let figures: Vec<_> = figures.collect();
     if figures.is_empty() {

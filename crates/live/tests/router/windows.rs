@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::thread::sleep;
 
-/// Both ends of the router as the test holds them: what is written to one comes out of the other, through the router's stack.
+/// Both ends of the router, held by the test: a packet written to one end leaves the other, through the router's stack.
 struct Bench {
     network: Network,
     near: File,
@@ -16,11 +16,11 @@ struct Bench {
 }
 
 impl Bench {
-    /// Both ends, and an instance between them that clamps windows.
+    /// Both ends, with an instance between them that clamps windows.
     fn clamped() -> Option<(Self, Instance)> {
         let mut bench = Self::new(Network::for_test()?);
         let instance = Instance::start(&bench.network, CLAMP);
-        // The programs' first orders come a period after the bucket.
+        // The programs receive their first orders a period after the installation of the bucket.
         until("windows are clamped", || {
             bench.shake(Version::V4, 999, (Some(2), Some(7)));
             bench.window_after(Version::V4, 999, 512) == 157
@@ -42,7 +42,7 @@ impl Bench {
         Self { network, near, far }
     }
 
-    /// Sends a packet on its way; gives what comes out at the other side.
+    /// Sends a packet and returns the packet at the other side.
     fn pass(&mut self, way: Way, packet: &[u8]) -> Option<Vec<u8>> {
         let (from, to) = match way {
             Way::Forward => (&mut self.near, &mut self.far),
@@ -52,7 +52,7 @@ impl Bench {
         let mut buffer = [0; 2048];
         for _ in 0..200 {
             match to.read(&mut buffer) {
-                // Neighbours' and multicast messages of the router itself are passed over.
+                // Skips the router's own neighbour and multicast messages.
                 Ok(length) if buffer[..length].len() == packet.len() && buffer[12] == packet[12] => {
                     return Some(buffer[..length].to_vec());
                 }
@@ -70,7 +70,7 @@ impl Bench {
         passed
     }
 
-    /// A handshake with these scales of sender and receiver.
+    /// A handshake with the scales of sender and receiver.
     fn shake(&mut self, version: Version, port: u16, scales: (Option<u8>, Option<u8>)) {
         let with = |packet: Packet, scale: Option<u8>| {
             let packet = Packet { sender_port: port, ..packet };
@@ -88,7 +88,8 @@ impl Bench {
     }
 }
 
-/// swnd stays at 20,000 B but for what a beta of 1 kb/s adds: 125 B in a second with one flow, 20,480 after four.
+/// swnd stays at 20,000 B, except for the growth by a beta of 1 kb/s: 125 B in a second with one flow, 20,480 after
+/// four.
 const CLAMP: &str =
     "--mechanism awm --set initial_window=20000B --set beta=1kb/s --set flows.kind=fixed --set flows.count=100";
 
@@ -96,7 +97,7 @@ const CLAMP: &str =
 fn windows_are_clamped_where_their_scale_is_known() {
     let Some((mut bench, instance)) = Bench::clamped() else { return };
     for version in [Version::V4, Version::V6] {
-        // swnd is 20,000 B and a few: at scale 7 157 x 128 = 20,096; 20,000 and more bytes unscaled.
+        // swnd is slightly above 20,000 B: at scale 7, 157 x 128 = 20,096; unscaled, at least 20,000 bytes.
         bench.shake(version, 1001, (Some(2), Some(7)));
         assert_eq!(bench.window_after(version, 1001, 512), 157);
         assert_eq!(bench.window_after(version, 1001, 157), 157, "not above what is suggested");
@@ -111,7 +112,7 @@ fn windows_are_clamped_where_their_scale_is_known() {
         bench.shake(version, 1004, (Some(0), Some(200)));
         assert_eq!(bench.window_after(version, 1004, 40), 2);
         assert_eq!(bench.window_after(version, 1005, 512), 512, "no handshake seen");
-        // The handshake's second half only.
+        // Only the handshake's second half.
         let answer = Packet::new(version, Way::Backward, SYN | ACK, 65_160).scale(7);
         bench.through(&Packet { sender_port: 1006, ..answer });
         assert_eq!(bench.window_after(version, 1006, 512), 512);
@@ -120,14 +121,15 @@ fn windows_are_clamped_where_their_scale_is_known() {
         let with = |flags| Packet { flags: ACK | flags, payload: vec![1; 33], ..ack.clone() };
         assert_eq!(packets::window(&bench.through(&with(1 | 8))), 157);
         assert_eq!(packets::window(&bench.through(&with(4))), 512);
-        // Timestamps, SACK, an option nobody knows, the end of the list.
+        // Timestamps, SACK, an unknown option, the end of the list.
         let options = vec![1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2, 253, 4, 0, 0, 0, 0, 0, 0];
         assert_eq!(packets::window(&bench.through(&Packet { options, ..ack.clone() })), 157);
         // Signed headers: TCP-MD5, TCP-AO.
         for options in [[&[1, 1, 19, 18][..], &[7; 16]].concat(), [&[29, 16, 1, 2][..], &[7; 12]].concat()] {
             assert_eq!(packets::window(&bench.through(&Packet { options, ..ack.clone() })), 512);
         }
-        // A SYN-ACK after that of the handshake, at scale 0, which would make the window 512 of 20,000 B allowed.
+        // A forged SYN-ACK after the handshake, at scale 0, which would turn the window into 512 of the permitted
+        // 20,000 B.
         let forged = Packet::new(version, Way::Backward, SYN | ACK, 65_160).scale(0);
         bench.through(&Packet { sender_port: 1001, ..forged });
         assert_eq!(bench.window_after(version, 1001, 512), 157, "the scale is that of the first");
@@ -150,18 +152,18 @@ fn headers_of_every_kind_are_read_or_left_alone() {
     let pad = |length: usize| [&[0, (length / 8 - 1) as u8, 1, (length - 4) as u8][..], &vec![0; length - 4]].concat();
     let extended = Packet { extensions: vec![(60, pad(8)), (60, pad(16))], ..v6.clone() };
     assert_eq!(packets::window(&bench.through(&extended)), 157);
-    // An authentication header of 24 bytes (RFC 4302): its window is at 40 + 24 + 14.
+    // An authentication header of 24 bytes (RFC 4302): the window is at 40 + 24 + 14.
     let mut header = vec![0; 24];
     header[1] = 4;
     let signed = Packet { extensions: vec![(51, header)], ..v6 }.bytes();
     let passed = bench.pass(Way::Backward, &signed).expect("the packet passes");
     assert_eq!(passed[78..80], 512_u16.to_be_bytes());
-    // A fragment, the first of several: its checksum is of all of them, so it is left alone.
+    // The first of several fragments: its checksum covers all of them, so it is left unchanged.
     let mut fragment = v4.bytes();
     fragment[6] = 0x20;
     fix_ipv4(&mut fragment);
     assert_eq!(bench.pass(Way::Backward, &fragment).map(|passed| packets::window(&passed)), Some(512));
-    // A data offset beyond the packet, one below 20 bytes; an option of length 0, one that runs out of the header.
+    // A data offset beyond the packet, one below 20 bytes; an option of length 0, one beyond the end of the header.
     for (offset, bytes) in [(12, vec![0xf0]), (12, vec![0x40])] {
         let mut packet = v4.bytes();
         packet.splice(20 + offset..20 + offset + bytes.len(), bytes);
@@ -171,26 +173,26 @@ fn headers_of_every_kind_are_read_or_left_alone() {
         let packet = Packet { options, ..v4.clone() };
         assert_eq!(packets::window(&bench.through(&packet)), 512);
     }
-    // Cut in the middle of the TCP header.
+    // Truncated in the middle of the TCP header.
     let mut cut = v4.bytes();
     cut.truncate(34);
     cut[2..4].copy_from_slice(&34_u16.to_be_bytes());
     fix_ipv4(&mut cut);
     assert_eq!(bench.pass(Way::Backward, &cut), Some(as_forwarded(cut)));
-    // Afterwards all is as before.
+    // Afterwards everything works as before.
     assert_eq!(bench.window_after(Version::V4, 40_000, 512), 157);
     assert!(instance.end().status.success());
     assert_eq!(bench.window_after(Version::V4, 40_000, 512), 512, "nobody clamps any more");
 }
 
-/// The header's checksum anew.
+/// Recomputes the header's checksum.
 fn fix_ipv4(packet: &mut [u8]) {
     packet[10..12].fill(0);
     let check = !packets::sum(&[&packet[..20]]);
     packet[10..12].copy_from_slice(&check.to_be_bytes());
 }
 
-/// One hop less to live.
+/// The packet with its time to live reduced by one.
 fn as_forwarded(mut packet: Vec<u8>) -> Vec<u8> {
     packet[8] -= 1;
     fix_ipv4(&mut packet);

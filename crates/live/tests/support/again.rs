@@ -1,18 +1,18 @@
-//! What depends on when real hosts get a processor is asked of one run of a few.
+//! Repeated runs for properties that depend on the hosts' scheduling.
 
-#![allow(dead_code)] // Each test uses its part.
+#![allow(dead_code)] // Each test uses a part of it.
 
 use std::fmt::Debug;
 
-/// Runs it up to five times, until it holds. A machine that keeps hosts from running spoils a run, hardly five of them; what is broken for
-/// good fails in each. What time has no part in is asserted inside, where it fails at once. What the run that holds has found.
+/// Runs a test up to five times, until it succeeds, and returns its result. A busy machine may spoil a run, but hardly
+/// five of them; a real defect fails in each. Assertions without timing are inside the run and fail at once.
 #[track_caller]
 pub fn in_one_of_five<T>(mut run: impl FnMut() -> Result<T, String>) -> T {
     in_one_that_counts(|| Some(run())).expect("all of them count")
 }
 
-/// The same with runs that can be too late to count (`None`). After the second of those no other is made, and if none has counted, nothing
-/// is judged, which is said.
+/// Does the same with runs that may be too late to count (`None`). It stops after the second such run. If none has
+/// counted, it judges nothing and prints so.
 #[track_caller]
 pub fn in_one_that_counts<T>(mut run: impl FnMut() -> Option<Result<T, String>>) -> Option<T> {
     let (mut failures, mut late) = (Vec::new(), 0);
@@ -31,7 +31,7 @@ pub fn in_one_that_counts<T>(mut run: impl FnMut() -> Option<Result<T, String>>)
     None
 }
 
-/// Whether it holds, or what was seen instead.
+/// Passes if the condition holds; otherwise fails with the observation.
 pub fn check(holds: bool, seen: impl Debug) -> Result<(), String> {
     if holds { Ok(()) } else { Err(format!("{seen:?}")) }
 }

@@ -1,5 +1,5 @@
-//! Two hosts in network namespaces of their own, with a path between them that this process is: a rate, a buffer, a delay.
-#![allow(dead_code)] // Each test uses its part.
+//! Two hosts in network namespaces, and this process as the path between them: a rate, a buffer, a delay.
+#![allow(dead_code)] // Each test uses a part of it.
 #![allow(clippy::unwrap_used)] // All of it is test code.
 
 pub mod again;
@@ -26,7 +26,7 @@ pub const DEVICE: &str = "air0";
 pub const SERVER: &str = "10.9.0.2";
 pub const SERVER_V6: &str = "fd09::2";
 
-/// A path: the same rate both ways.
+/// A path with the same rate in both directions.
 #[derive(Clone, Copy)]
 pub struct Path {
     pub bits_per_second: u64,
@@ -35,12 +35,12 @@ pub struct Path {
 }
 
 impl Path {
-    /// 20 Mb/s, 60 ms, a buffer that nothing overflows.
+    /// 20 Mb/s, 60 ms, a buffer that never overflows.
     pub const WIRELESS: Self =
         Self { bits_per_second: 20_000_000, one_way: Duration::from_millis(30), buffer: 4_000_000 };
 }
 
-/// Whether tests with real packets can run here; says why not.
+/// Whether tests with real packets can run here; prints the reason if not.
 pub fn can_run() -> bool {
     static ANSWER: OnceLock<bool> = OnceLock::new();
     *ANSWER.get_or_init(look)
@@ -100,12 +100,12 @@ fn now() -> std::time::Instant {
     std::time::Instant::now()
 }
 
-/// Two hosts and their path; gone when dropped.
+/// Two hosts and their path, removed when dropped.
 pub struct Network {
     names: [String; 2],
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
-    /// Packets that the path's buffer had no room for.
+    /// The packets dropped by the path's buffer.
     pub drops: Arc<AtomicU64>,
 }
 
@@ -167,12 +167,12 @@ impl Network {
         command
     }
 
-    /// A download by curl, without a daemon: its output is the size and the time.
+    /// A download by curl, without a daemon: its size and time.
     pub fn download(&self, bytes: u64, congestion_control: &str) -> (u64, f64) {
         parse(&self.command("curl").args(curl(SERVER, bytes, congestion_control)).output().unwrap())
     }
 
-    /// Chains that are there, of IPv4 and IPv6.
+    /// The number of installed chains, of IPv4 and IPv6.
     pub fn chains(&self) -> usize {
         let count = |program: &str| {
             let output = self.command(program).args(["--wait", "-t", "mangle", "-S"]).output().unwrap();
@@ -188,7 +188,7 @@ impl Network {
     }
 }
 
-/// A server: a request line `GET /BYTES/ALGORITHM` is answered by so many bytes, under that congestion control.
+/// A server: answers a request line `GET /BYTES/ALGORITHM` with so many bytes, under that congestion control.
 fn serve(name: &str, address: String, stop: &Arc<AtomicBool>) -> JoinHandle<()> {
     let listener = inside(name, move || TcpListener::bind(address).unwrap());
     listener.set_nonblocking(true).unwrap();
@@ -197,7 +197,7 @@ fn serve(name: &str, address: String, stop: &Arc<AtomicBool>) -> JoinHandle<()> 
         while !stop.load(Ordering::Relaxed) {
             match listener.accept() {
                 Ok((stream, _)) => {
-                    // A client that goes away ends its own thread.
+                    // A client that disconnects ends its own thread.
                     std::thread::spawn(move || answer(stream));
                 }
                 Err(_) => std::thread::sleep(Duration::from_millis(2)),
@@ -206,7 +206,7 @@ fn serve(name: &str, address: String, stop: &Arc<AtomicBool>) -> JoinHandle<()> 
     })
 }
 
-/// Two hosts on the ends of a pair of devices without offloads: every packet is of the size of the wire.
+/// Two hosts on the ends of a pair of devices without offloads: every packet has its size on the wire.
 pub struct Link {
     names: [String; 2],
     stop: Arc<AtomicBool>,
@@ -271,7 +271,7 @@ impl Drop for Network {
     }
 }
 
-/// What curl is told.
+/// The arguments of curl.
 pub fn curl(server: &str, bytes: u64, congestion_control: &str) -> Vec<String> {
     let url = format!("http://{server}/{bytes}/{congestion_control}");
     ["-s", "-g", "-o", "/dev/null", "--max-time", "50", "-w", "%{size_download} %{time_total}\\n", &url]
@@ -279,7 +279,7 @@ pub fn curl(server: &str, bytes: u64, congestion_control: &str) -> Vec<String> {
         .into()
 }
 
-/// The size and the time that curl has written.
+/// The size and the time from curl's output.
 pub fn parse(output: &Output) -> (u64, f64) {
     let text = String::from_utf8_lossy(&output.stdout);
     let mut words = text.split_whitespace();
@@ -315,7 +315,7 @@ fn sysctl(name: &str, key: &str, value: &str) {
     ip(&["netns", "exec", name, "sysctl", "-q", "-w", &set]);
 }
 
-/// Does something in a namespace.
+/// Runs a function in a namespace.
 fn inside<T: Send + 'static>(name: &str, what: impl FnOnce() -> T + Send + 'static) -> T {
     let file = File::open(format!("/run/netns/{name}")).unwrap();
     std::thread::spawn(move || {
@@ -326,14 +326,14 @@ fn inside<T: Send + 'static>(name: &str, what: impl FnOnce() -> T + Send + 'stat
     .unwrap()
 }
 
-/// One way of the path.
+/// A direction of the path.
 struct Way {
     free_at: std::time::Instant,
     flying: VecDeque<(std::time::Instant, Vec<u8>)>,
 }
 
 fn carry(ends: &[File], path: Path, stop: &AtomicBool, drops: &AtomicU64) {
-    // Timers of 50 us late would make bursts of what is none.
+    // Timers that are 50 us late would bundle separate packets into bursts.
     let _ = nix::sys::prctl::set_timerslack(1000);
     let _ = run_in_real_time(60);
     let begin = now();
@@ -345,7 +345,7 @@ fn carry(ends: &[File], path: Path, stop: &AtomicBool, drops: &AtomicU64) {
             .map_or(Duration::from_millis(20), |due| due.saturating_duration_since(now()))
             .min(Duration::from_millis(20));
         let mut fds = [0, 1].map(|end| PollFd::new(ends[end].as_fd(), PollFlags::POLLIN));
-        // Whole milliseconds are too coarse: the last one is waited for awake.
+        // Whole milliseconds are too coarse: the last one is waited for in nanoseconds.
         if left > Duration::from_millis(1) {
             let millis = u16::try_from(left.as_millis() - 1).unwrap_or(0).min(20);
             let _ = poll(&mut fds, PollTimeout::from(millis.max(1)));
@@ -369,7 +369,7 @@ fn carry(ends: &[File], path: Path, stop: &AtomicBool, drops: &AtomicU64) {
         }
         for (from, way) in ways.iter_mut().enumerate() {
             while let Some((_, bytes)) = way.flying.pop_front_if(|(at, _)| *at <= now()) {
-                // A host whose device is gone gets nothing.
+                // A host whose device is gone receives nothing.
                 let _ = (&ends[1 - from]).write(&bytes);
             }
         }

@@ -1,9 +1,9 @@
-//! Packets from bytes: any bytes give some packet, and fewer or smaller bytes a simpler one.
+//! Packets drawn from bytes: any bytes give a packet, and fewer or smaller bytes a simpler packet.
 
 use netlull_wire::{Connection, Endpoint, Extension, Flags, Fragmentation, TcpOption, TcpSpec};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Bytes that are used up from the front; behind their end there are zeros.
+/// Bytes consumed from the front; zeros follow the end.
 pub struct Input<'a>(pub &'a [u8]);
 
 impl Input<'_> {
@@ -13,7 +13,7 @@ impl Input<'_> {
         *byte
     }
 
-    /// Below `end`, which is at most 256.
+    /// A number below `end`, which is at most 256.
     pub fn below(&mut self, end: usize) -> usize {
         usize::from(self.byte()) % end
     }
@@ -40,7 +40,7 @@ impl Input<'_> {
         }
     }
 
-    /// A segment that is whole and right, and its data.
+    /// A whole, correct segment and its data.
     pub fn spec(&mut self) -> (TcpSpec, Vec<u8>) {
         let version = self.below(2);
         let from = Endpoint::new(self.address(version), self.word());
@@ -63,13 +63,13 @@ impl Input<'_> {
             }
         }
         spec.options = self.options();
-        // The data's bytes come from its length, so that a short input has long packets, too.
+        // The data derives from its length, so a short input also gives long packets.
         let length = if self.below(4) == 1 { self.word() >> 4 } else { self.word() >> 12 };
         let payload = (0..length).map(|index| (index ^ length >> 3) as u8).collect();
         (spec, payload)
     }
 
-    /// Hop-by-hop options stand first; a route has no stop left, as its fourth byte is zero.
+    /// Hop-by-hop options come first; a route has no stop left, because its fourth byte is zero.
     fn extensions(&mut self) -> Vec<Extension> {
         let mut extensions = Vec::new();
         if self.below(2) == 1 {
@@ -102,7 +102,7 @@ impl Input<'_> {
                     (TcpOption::Sack(blocks), length)
                 }
                 6 => {
-                    // Kinds from 6 on but timestamps: unknown here, signatures and Multipath TCP among them.
+                    // Kinds from 6 on except timestamps: unknown here, including signatures and Multipath TCP.
                     let kind = [9, 19, 29, 30, 34, 253, 254, 6, 7, 255][self.below(10)];
                     let data = self.raw(18);
                     let length = 2 + data.len();
@@ -120,7 +120,7 @@ impl Input<'_> {
         options
     }
 
-    /// Bytes replaced, bits turned, an end cut off or added. Headers are hit more often than data.
+    /// Replaces bytes, flips bits, and cuts or extends the end. Headers are changed more often than data.
     pub fn change(&mut self, packet: &mut Vec<u8>) {
         for _ in 0..self.below(8) {
             let end = packet.len().min(1 + self.below(100));
@@ -137,7 +137,7 @@ impl Input<'_> {
     }
 }
 
-/// The input of that number among those of a seed.
+/// The input with a given number among those of a seed.
 pub fn fuzz_input(seed: u64, number: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x1_0000_0001) ^ number << 1;
     // SplitMix64 (Steele et al. 2014, figure 16).
@@ -157,7 +157,7 @@ pub fn fuzz_input(seed: u64, number: u64) -> Vec<u8> {
     bytes
 }
 
-/// Lets random bytes begin nearly like a packet of one version or the other: else few come behind the first checks.
+/// Makes random bytes resemble a packet of either version; otherwise few inputs would pass the first checks.
 fn disguise(choice: u8, packet: &mut [u8]) {
     let protocol = [0, 6, 6, 17, 43, 44, 51, 60][usize::from(choice >> 2) % 8];
     let length = packet.len() as u8;

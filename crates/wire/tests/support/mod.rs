@@ -1,4 +1,4 @@
-//! Packets drawn from bytes, and what must hold of any bytes; etherparse reads them beside us.
+//! Packets drawn from bytes, the properties that must hold for any bytes, and the comparison with etherparse.
 
 use etherparse::{IpSlice, TcpOptionElement, TcpOptionReadError, TcpSlice};
 use netlull_wire::{
@@ -13,7 +13,7 @@ pub use draw::{Input, fuzz_input};
 
 const TCP: u8 = 6;
 
-/// Fails with what was found, unless it is so.
+/// Returns the message as an error unless the condition holds.
 macro_rules! must {
     ($holds:expr, $($found:tt)+) => {
         if !$holds {
@@ -22,7 +22,7 @@ macro_rules! must {
     };
 }
 
-/// What an input turned out to be.
+/// The classification of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Tcp,
@@ -31,7 +31,7 @@ pub enum Kind {
     Malformed,
 }
 
-/// Makes packets from an input and judges them: built right, pieces, changed at random, and the input itself.
+/// Builds packets from an input and judges them: correct, fragments, randomly changed, and the input itself.
 pub fn judge_input(bytes: &[u8]) -> Result<Kind, String> {
     let mut input = Input(bytes);
     match input.below(4) {
@@ -72,7 +72,7 @@ fn judge_piece(spec: &TcpSpec, payload: &[u8]) -> Result<Kind, String> {
     Ok(kind)
 }
 
-/// What must hold of a packet that was built right: every field reads as it was written.
+/// Checks a correctly built packet: every field must read back as written.
 pub fn judge_built(spec: &TcpSpec, payload: &[u8], bytes: &[u8]) -> Result<Kind, String> {
     let Ok(Packet::Tcp(tcp)) = parse(bytes) else { return Err(format!("{:?}", parse(bytes))) };
     must!(tcp.connection() == spec.connection, "connection {:?}", tcp.connection());
@@ -90,7 +90,7 @@ pub fn judge_built(spec: &TcpSpec, payload: &[u8], bytes: &[u8]) -> Result<Kind,
     judge(bytes, !spec.window)
 }
 
-/// What a right list says (RFC 9293, RFC 7323, RFC 2018).
+/// The expected options of a correct list (RFC 9293, RFC 7323, RFC 2018).
 fn expected_options(list: &[TcpOption]) -> Options {
     let mut options = Options::default();
     for option in list {
@@ -107,7 +107,7 @@ fn expected_options(list: &[TcpOption]) -> Options {
     options
 }
 
-/// What must hold of any bytes, packet or not.
+/// Checks the properties of any bytes, packet or not.
 pub fn judge(bytes: &[u8], window: u16) -> Result<Kind, String> {
     let parsed = parse(bytes);
     agrees_with_etherparse(bytes, parsed)?;
@@ -148,7 +148,7 @@ fn refuses(bytes: &[u8], expected: impl Fn(Malformed) -> bool) -> Result<(), Str
     Ok(())
 }
 
-/// How far a sum with its checksum is from all ones, modulo 2^16 - 1: zero if the checksum is right.
+/// The distance of a sum with its checksum from all ones, modulo 2^16 - 1: zero if the checksum is correct.
 fn error_of(sum: u16) -> u16 {
     !sum % 0xffff
 }
@@ -233,7 +233,7 @@ fn templates_give_valid_packets(tcp: &TcpPacket<'_>, window: u16) -> Result<(), 
     Ok(())
 }
 
-/// Whether etherparse reads the same in the bytes, as far as it looks at the same.
+/// Whether etherparse reads the same fields, as far as it supports them.
 fn agrees_with_etherparse(bytes: &[u8], parsed: Result<Packet<'_>, Malformed>) -> Result<(), String> {
     let oracle = IpSlice::from_slice(bytes);
     let segment = oracle.as_ref().ok().filter(|ip| ip.payload_ip_number().0 == TCP && !ip.is_fragmenting_payload());
@@ -245,7 +245,7 @@ fn agrees_with_etherparse(bytes: &[u8], parsed: Result<Packet<'_>, Malformed>) -
             checksums_agree(ip, &theirs, bytes)
         }
         Ok(Packet::Other(other)) => {
-            // It passes authentication headers, routes still to go and, without its length, the header of a jumbogram.
+            // It skips authentication headers, unfinished routes and, ignoring its length, the header of a jumbogram.
             let passes = [0, 43, 51].contains(&other.protocol);
             must!(segment.is_none() || passes, "etherparse sees a segment in {other:?}");
             if let Ok(ip) = &oracle {
@@ -253,13 +253,13 @@ fn agrees_with_etherparse(bytes: &[u8], parsed: Result<Packet<'_>, Malformed>) -
             }
             Ok(())
         }
-        // It reads on behind the header of a later piece, where anything can stand.
+        // It reads on after the header of a later fragment, where the bytes are arbitrary.
         Ok(Packet::Fragment(other)) => {
             must!(oracle.is_err() || oracle.is_ok_and(|ip| ip.is_fragmenting_payload()), "{other:?} is no fragment");
             Ok(())
         }
         Err(why) => {
-            // It reads an IPv6 payload length of zero as "all that is there".
+            // It treats an IPv6 payload length of zero as "all remaining bytes".
             let no_payload = bytes.len() >= 40 && bytes[0] >> 4 == 6 && bytes[4..6] == [0, 0];
             let broken = segment.is_some_and(|ip| TcpSlice::from_slice(ip.payload().payload).is_err());
             must!(oracle.is_err() || broken || no_payload, "etherparse sees no error: {why}");
@@ -311,7 +311,7 @@ fn segments_agree(ip: &IpSlice<'_>, theirs: &TcpSlice<'_>, ours: &TcpPacket<'_>)
     Ok(())
 }
 
-/// The options as etherparse sees them; it cannot pass over a kind that it does not know.
+/// The options according to etherparse, which cannot skip unknown kinds.
 fn etherparse_options(segment: &TcpSlice<'_>) -> Option<Options> {
     let mut options = Options::default();
     for option in segment.options_iterator() {
@@ -339,7 +339,7 @@ fn checksums_agree(ip: &IpSlice<'_>, theirs: &TcpSlice<'_>, bytes: &[u8]) -> Res
     };
     let tcp = equal(computed.map_err(|why| why.to_string())?, theirs.checksum());
     let ip = ip.ipv4().is_none_or(|ip| {
-        // Its header has no place for the reserved bit (RFC 791, section 3.1), which the sum covers.
+        // Its header type lacks the reserved bit (RFC 791, section 3.1), which the sum covers.
         let reserved = if bytes[6] & 0x80 == 0 { 0 } else { 0x8000 };
         let sum = u32::from(!ip.header().to_header().calc_header_checksum()) + reserved;
         equal(!((sum % 0xffff) as u16), ip.header().header_checksum())

@@ -60,7 +60,7 @@ fn errors_name_the_field() {
     let times = "transition = \"2 ms\"\nmin_interval = \"16 ms\"\ndelay_bound = \"40 ms\"";
     let low = why("practra", &format!("rates = [\"1 Mb/s\", \"10 Mb/s\"]\n{times}"));
     assert_eq!(low, "rates is a set that ends at 10 Mb/s; expected the link's rate, 20 Mb/s, as the highest");
-    // As in scenarios, practRA's times must be given.
+    // As in scenarios, practRA's times are mandatory.
     assert!(why("practra", "rates = [\"20 Mb/s\"]").contains("missing field `transition`"));
     let unknown = kind("magic").unwrap_err().to_string();
     assert_eq!(unknown, "mechanism is \"magic\"; expected one of practra, earth, awm, c_earth, g_router");

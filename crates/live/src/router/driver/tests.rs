@@ -1,4 +1,4 @@
-//! Readings of a queue against the packets themselves.
+//! Comparison of counter readings with the packets themselves.
 
 use super::*;
 use crate::router::segment::Coverage;
@@ -19,7 +19,7 @@ fn ms(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
 }
 
-/// What happens to one packet, and the queue after it.
+/// An event of a packet; the recording adds the queue after it.
 #[derive(Clone, Copy, Debug)]
 enum PacketEvent {
     Arrival { flow: u64, number: u32, admission: Admission },
@@ -27,9 +27,10 @@ enum PacketEvent {
     Acknowledgement { flow: u64, number: u32, sent: u32 },
 }
 
-/// A queue of 20 Mb/s and 150 kB for `seconds`: 8 flows offer from a quarter to one and a half of the rate, which changes every 200 ms,
-/// in packets at random distances. A packet is acknowledged 20 ms after it has left. The list is that of a recording: instant, event,
-/// packets in the queue afterwards, the one being sent among them.
+/// A queue of 20 Mb/s and 150 kB for `seconds`. 8 flows offer from a quarter to one and a half of the rate, redrawn
+/// every 200 ms, in packets at random distances. A packet is acknowledged 20 ms after it has left. Each entry of the
+/// list contains the instant, the event and the number of packets in the queue afterwards, including the packet in
+/// service.
 fn recording(seconds: u64) -> Vec<(Instant, PacketEvent, u64)> {
     let end = ms(1000 * seconds);
     let send = RATE.time_for(Bytes::new(PACKET));
@@ -77,13 +78,13 @@ fn view(flow: u64, end: u32, acknowledged: u32, data: bool, value: u32, echo: u3
     SegmentView { flow, kind: SegmentKind::Other, end, acknowledged, data, timestamps }
 }
 
-/// A data segment's timestamps echo what came 40 ms ago, the rest of its round trip.
+/// A data segment's timestamps echo the value from 40 ms ago, the rest of its round trip.
 fn data(at: Instant, flow: u64, number: u32) -> SegmentView {
     let now = ((at - Instant::ZERO).as_nanos() / 1_000_000) as u32;
     view(flow, number, 0, true, now, now.saturating_sub(40))
 }
 
-/// Drives a machine packet by packet; calls `at_end` with it at the end of every period.
+/// Drives a machine packet by packet; calls `at_end` at the end of every period.
 fn by_packets<M: Machine>(
     machine: &mut M,
     list: &[(Instant, PacketEvent, u64)],
@@ -119,7 +120,7 @@ fn wake<M: Machine>(machine: &mut M, until: Instant, queue: QueueView, timeout: 
     }
 }
 
-/// Drives the same machine from what the counters show at the end of every period, and the segments seen.
+/// Drives the same machine from the counters at the end of every period, and the segments seen.
 fn by_readings(config: &LinkSetup, list: &[(Instant, PacketEvent, u64)], mut at_end: impl FnMut(&Driver)) {
     let mut driver = Driver::new(config, ms(0), Reading::default(), "test", None).unwrap();
     let (mut reading, mut seen) = (Reading::default(), Vec::new());
@@ -138,7 +139,7 @@ fn by_readings(config: &LinkSetup, list: &[(Instant, PacketEvent, u64)], mut at_
                 (reading.packets, reading.backlog) = (packets, packets * PACKET);
                 continue;
             }
-            // What is dropped was seen before.
+            // A dropped segment was seen before.
             PacketEvent::Arrival { flow, number, admission } => {
                 reading.drops += u64::from(admission == Admission::Dropped);
                 (reading.packets, reading.backlog) = (packets, packets * PACKET);
@@ -193,7 +194,7 @@ fn machine(setup: &LinkSetup) -> LinkMachine {
     setup.mechanism.build(setup.link, ms(0)).unwrap()
 }
 
-/// AWM, with C-EARTH at a pace or without.
+/// AWM, with C-EARTH at a given pace or without it.
 fn gateway(c_earth: Option<Pace>) -> LinkSetup {
     let held = HeldQueue::new(QueueLength::Bytes(Bytes::new(BUFFER / 2)));
     let windows = WindowRule { beta: BitRate::from_mbps(1), ..WindowRule::default() };
@@ -207,7 +208,8 @@ fn gateway(c_earth: Option<Pace>) -> LinkSetup {
     })
 }
 
-/// The state of a gateway at the end of every period, by packets and by readings: swnd in bytes, C in bit/s, N, RTT in s.
+/// The state of a gateway at the end of every period, by packets and by readings: swnd in bytes, C in bit/s, N, RTT in
+/// s.
 fn both(c_earth: Option<Pace>) -> [Vec<[f64; 4]>; 2] {
     let (list, setup) = (recording(20), gateway(c_earth));
     let row = |Estimates { windows, round_trip }: Estimates, rate: BitRate| {
@@ -234,7 +236,7 @@ fn worst(of: &[Vec<[f64; 4]>; 2], column: usize) -> f64 {
 fn awm_has_the_same_window_by_readings_as_by_packets() {
     let both = both(None);
     println!("AWM: swnd {:.4} N {:.4}", worst(&both, 0), worst(&both, 2));
-    // The queue terms add up to the same where N stays; in a period in which N changes they are divided by either.
+    // The queue terms have equal sums while N is constant; in a period in which N changes, either N may divide them.
     assert!(worst(&both, 0) < 0.02, "swnd within 2 %: {}", worst(&both, 0));
     assert!(worst(&both, 2) < 1e-9, "N is the same: {}", worst(&both, 2));
     let moves =
@@ -250,8 +252,8 @@ fn typical(of: &[Vec<[f64; 4]>; 2], column: usize) -> f64 {
 
 #[test]
 fn c_earth_has_much_the_same_rate_by_readings_as_by_packets() {
-    // C is a sum of differences of queues, and nothing here answers to it: what a queue in the middle of a period is off by stays in C
-    // until C comes to one of its clamps.
+    // C is a sum of queue differences without feedback here: an error of the queue within a period persists in C until
+    // C reaches a limit.
     for (pace, tolerance) in [(Pace::RoundTrip, 0.2), (Pace::Event, 0.1)] {
         let both = both(Some(pace));
         println!("C-EARTH, {pace:?}: RTT {:.4}, C {:.4} on average", worst(&both, 3), typical(&both, 1));
@@ -270,7 +272,7 @@ fn rate_controllers_choose_the_same_rates_by_readings_as_by_packets() {
     ]
     .map(|mechanism| compare(&list, &setup(mechanism)));
     println!("practRA, EARTH (share apart, means apart, rates): {shares:?}");
-    // EARTH steps down on the first empty queue that it is shown, and between two readings there may have been one.
+    // EARTH steps down on the first empty queue that it sees; the queue may have been empty between two readings.
     for ((share, mean, moves), (most_share, most_mean)) in shares.into_iter().zip([(0.05, 0.03), (0.15, 0.1)]) {
         assert!(moves > 3, "the rate does move: {moves} rates");
         assert!(mean < most_mean, "mean rates: {mean}");
@@ -278,8 +280,8 @@ fn rate_controllers_choose_the_same_rates_by_readings_as_by_packets() {
     }
 }
 
-/// The share of periods at whose end the two are more than one step of 1 Mb/s apart, how far apart the mean rates are, and how many rates
-/// there were.
+/// The share of periods that end with rates more than one step of 1 Mb/s apart. Also the difference of the mean rates,
+/// and the number of rates.
 fn compare(list: &[(Instant, PacketEvent, u64)], setup: &LinkSetup) -> (f64, f64, usize) {
     let (mut packets, mut readings) = (Vec::new(), Vec::new());
     let timeout = |queue| LinkEvent::Timeout { queue };
@@ -296,7 +298,7 @@ fn compare(list: &[(Instant, PacketEvent, u64)], setup: &LinkSetup) -> (f64, f64
 
 #[test]
 fn every_byte_is_in_one_event() {
-    // 10 packets came and 4 left, 2 found no room: 6 more wait; 16 events and the period's end.
+    // 10 packets arrived and 4 left, 2 were dropped: 6 more wait; 16 events and the period's end.
     let mut driver = Driver::new(&gateway(None), ms(0), Reading::default(), "test", None).unwrap();
     let reading = Reading { sent_bytes: 6000, sent_packets: 4, drops: 2, backlog: 9000, packets: 6 };
     let list = driver.happenings(ms(5), reading);
@@ -310,10 +312,10 @@ fn every_byte_is_in_one_event() {
         }
     }
     assert_eq!((list.len(), came, lost, left), (16, 15_000, 3000, 6000));
-    // A million packets are told in 64 events each way.
+    // A million packets give 64 events in each direction.
     let many = Reading { sent_bytes: 1_500_000_000, sent_packets: 1_000_000, ..reading };
     assert_eq!(driver.happenings(ms(5), many).len(), 128);
-    // A queue made anew counts from nothing.
+    // A new queue counts from zero.
     driver.period(ms(5), many, &[]);
     assert_eq!(driver.happenings(ms(10), Reading::default()).len(), 0);
 }

@@ -4,7 +4,8 @@ use super::*;
 use netlull_network::probe::{Column, StationProbe, Table};
 use std::collections::BTreeMap;
 
-/// A sender that sends what its windows allow at once, over a path of 60 ms, to a host that acknowledges every second segment.
+/// A sender that sends at once up to its window, over a path of 60 ms, to a host that acknowledges every second
+/// segment.
 struct Download {
     station: LiveStation,
     connection: Connection,
@@ -13,11 +14,11 @@ struct Download {
     acknowledged: u32,
     edge: u32,
     cwnd: u32,
-    /// What the host has, and has acknowledged.
+    /// The bytes that the host has received, and has acknowledged.
     has: u32,
     answered: u32,
     host_stamp: u32,
-    /// What is under way: to the host (offset, length), and to the sender (acknowledged, window, TSval).
+    /// The packets in flight: to the host (offset, length), and to the sender (acknowledged, window, TSval).
     down: BTreeMap<(Instant, u32), (u32, u32)>,
     up: Vec<(Instant, u32, u32, u32)>,
     free_at: Instant,
@@ -68,7 +69,7 @@ impl Download {
         }
     }
 
-    /// When something happens next.
+    /// The instant of the next event.
     fn next(&self) -> Option<Instant> {
         let down = self.down.first_key_value().map(|((when, _), _)| *when);
         let up = self.up.iter().map(|(when, ..)| *when).min();
@@ -131,7 +132,7 @@ impl Download {
         }
     }
 
-    /// The sender gets an acknowledgement: what its windows allow goes out, over a link of 100 Mb/s.
+    /// Delivers an acknowledgement to the sender, which sends up to its window over a link of 100 Mb/s.
     fn answer(&mut self, now: Instant, acknowledged: u32, window: u32, stamp: u32) {
         self.host_stamp = stamp;
         self.cwnd += acknowledged.saturating_sub(self.acknowledged);
@@ -176,7 +177,7 @@ fn traffic_that_is_not_shaped_keeps_the_radio_awake() {
     let config = StationConfig { asleep: Asleep::Drop, ..shaped() };
     let slept = |quiet: Duration| {
         let mut download = Download::new(StationConfig { quiet, ..config.clone() }, 5_000_000, 1);
-        // A packet of something else every 100 ms.
+        // A packet of another connection every 100 ms.
         let other = segment(ends(9).reversed(), (1, 1), ACK, 10, (0, 0));
         for i in 1..50 {
             download.run(at(100 * i));
@@ -228,7 +229,7 @@ fn a_recorded_download_replays() {
 #[test]
 fn a_connection_that_cannot_be_imitated_is_left_alone() {
     let mut download = Download::new(shaped(), 5_000_000, 1);
-    // Another connection, whose segments are signed (RFC 5925).
+    // Another connection with signed segments (RFC 5925).
     let connection = ends(2);
     let signed = |numbers: (u32, u32), flags, stamp| {
         let signature = TcpOption::Other { kind: 29, data: vec![0; 14] };
@@ -289,7 +290,7 @@ fn what_is_told_while_it_is_watched_is_what_is_counted() {
     assert!((spent("asleep") - outcome.radio.asleep.as_secs_f64()).abs() < 1e-9);
     assert!((spent("waking") - outcome.radio.waking.as_secs_f64()).abs() < 1e-9);
     assert_eq!(states.iter().filter(|state| *state == "waking").count() as u64, outcome.radio.wakes);
-    // Received: what was on the air, none of it at once with another.
+    // Received: the transmissions on the air, none of which overlap.
     let kinds = words(&tables, "air", "kind");
     let count = |kind: &str| kinds.iter().filter(|known| *known == kind).count() as u64;
     assert_eq!((count("data"), count("missed")), (outcome.counts.received_packets, outcome.counts.missed_packets));
@@ -301,7 +302,7 @@ fn what_is_told_while_it_is_watched_is_what_is_counted() {
     let last = kinds.iter().zip(&seqs).filter(|(kind, _)| *kind == "data").map(|(_, seq)| *seq).max();
     assert_eq!(last, Some(u64::from(1 + 2_000_000 - 2_000_000 % MSS)), "the peer's numbers, raw");
     assert_eq!(floats(&tables, "burst", "time_s").len() as u64, outcome.counts.bursts);
-    // Counts begin where it was restarted, and both halves make the whole.
+    // The counts start at the restart, and both halves add up to the whole.
     let whole = watched.station.summary(end);
     assert_eq!(unwatched.counts.received_packets + outcome.counts.received_packets, whole.counts.received_packets);
     assert_eq!(unwatched.radio.total() + outcome.radio.total(), end - at(0));
