@@ -1,4 +1,4 @@
-//! The one place where Rust's errors become Python's exceptions.
+//! The single conversion from Rust's errors to Python's exceptions.
 
 use netlull_sim::probe::CaptureError;
 use netlull_sim::run::RunError;

@@ -1,9 +1,10 @@
-//! Lists for people: mechanisms with their parameters, queues and losses.
+//! Lists for users: mechanisms with their parameters, queues and losses.
 
 use netlull_describe::{Description, kinds};
 
-/// Every mechanism that a scenario can have, with its parameters, in alphabetical order: controllers of links, mechanisms of stations,
-/// plans of links that sleep. The list follows from the JSON Schema.
+/// Every mechanism of scenarios with its parameters, in alphabetical order.
+///
+/// The list contains link controllers, station mechanisms and sleep plans. It is derived from the JSON Schema.
 #[must_use]
 pub fn mechanisms() -> Vec<(String, Description)> {
     let schema = crate::scenario::json_schema();
@@ -16,15 +17,15 @@ pub fn mechanisms() -> Vec<(String, Description)> {
 /// A kind of queue management or of loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KindInfo {
-    /// The `kind` in scenarios.
+    /// The value of `kind` in scenarios.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// The behaviour, in one line.
     pub summary: &'static str,
-    /// Where it is described.
+    /// The source of the description.
     pub source: &'static str,
 }
 
-/// Queue management, in alphabetical order.
+/// The kinds of queue management, in alphabetical order.
 #[must_use]
 pub const fn queues() -> &'static [KindInfo] {
     &[
@@ -42,7 +43,7 @@ pub const fn queues() -> &'static [KindInfo] {
     ]
 }
 
-/// Losses before the queue, in alphabetical order.
+/// The kinds of loss before the queue, in alphabetical order.
 #[must_use]
 pub const fn losses() -> &'static [KindInfo] {
     &[

@@ -1,4 +1,4 @@
-//! Controllers, machines of stations, congestion controls and sleep plans from outside netlull, put into a scenario.
+//! Insertion of custom controllers, station machines, congestion controls and sleep plans into a scenario.
 
 use super::document::{Document, PlanDocument};
 use super::error::ScenarioError;
@@ -14,12 +14,12 @@ use netlull_units::{Bytes, Instant};
 use std::sync::Arc;
 
 impl Scenario {
-    /// Puts a controller from outside on a link, in place of any other.
+    /// Sets a custom controller on a link. It replaces any other controller.
     ///
-    /// A controller that reads segments gets the acknowledgements of the link that leads back.
+    /// A controller that reads segments gets the acknowledgements of the reverse link.
     ///
     /// # Errors
-    /// If there is no such link, its rate must stay as it is, it has no way back, or the controller refuses it.
+    /// If the link does not exist, needs a fixed rate or has no reverse link, or if the controller refuses it.
     pub fn set_controller(&mut self, link: &str, factory: Arc<dyn LinkFactory>) -> Result<(), ScenarioError> {
         let field = format!("link.{link}.controller");
         let refuse = |message: String| Err(ScenarioError::new(field.clone(), message));
@@ -52,10 +52,11 @@ impl Scenario {
         Ok(())
     }
 
-    /// Gives the station at a node a machine from outside, in place of any other.
+    /// Sets a custom machine on the station at a node. It replaces any other machine.
     ///
     /// # Errors
-    /// If there is no station at the node, or the machine refuses it. The caller answers for the traffic that the machine can serve.
+    /// If no station is at the node, or if the machine refuses it. The caller must check that the machine can serve
+    /// the station's traffic.
     pub fn set_station_machine(&mut self, node: &str, factory: Arc<dyn StationFactory>) -> Result<(), ScenarioError> {
         let field = format!("station.{node}.mechanism");
         let index = self.nodes.iter().position(|name| name == node);
@@ -70,10 +71,10 @@ impl Scenario {
         Ok(())
     }
 
-    /// Gives a TCP flow a congestion control from outside; the flow's other TCP options stay.
+    /// Sets a custom congestion control on a TCP flow. The flow's other TCP options stay.
     ///
     /// # Errors
-    /// If there is no such flow.
+    /// If the flow does not exist.
     pub fn set_congestion_control(
         &mut self,
         flow: &str,
@@ -89,13 +90,13 @@ impl Scenario {
 }
 
 impl Document {
-    /// Lets a plan from outside choose the links of an entry of `sleep`, in place of its `links` or its `plan`.
+    /// Sets a custom plan that chooses the links of an entry of `sleep`, in place of its `links` or its `plan`.
     ///
-    /// The plan is made when the document is checked, so that the door is here and not on [`Scenario`]. The entry's times stay; so do
-    /// `nodes` and `tcp_rate` of its plan, if it has one.
+    /// The check of the document makes the plan. Hence the method is here and not on [`Scenario`]. The entry's times
+    /// stay, and so do `nodes` and `tcp_rate` of an existing plan.
     ///
     /// # Errors
-    /// If there is no such entry.
+    /// If the entry does not exist.
     pub fn set_sleep_plan(&mut self, entry: usize, planner: Arc<dyn SleepPlanner>) -> Result<(), ScenarioError> {
         let count = self.sleep.len();
         let Some(sleep) = self.sleep.get_mut(entry) else {

@@ -1,4 +1,4 @@
-//! Links of the document: rates, controllers, capacities.
+//! Conversion of links in the document: rates, controllers, capacities.
 
 use super::control;
 use super::queueing::{self, Measure};
@@ -10,7 +10,7 @@ use crate::scenario::document::{
 };
 use netlull_units::{BitRate, Duration, Instant};
 
-/// One direction of a link of the document.
+/// A direction of a link of the document.
 pub(super) struct Wire<'a> {
     pub name: String,
     pub document: &'a LinkDocument,
@@ -19,7 +19,7 @@ pub(super) struct Wire<'a> {
 }
 
 impl Wire<'_> {
-    /// Whether it is the way that the document describes, not the way back of a duplex link.
+    /// Returns true for the direction in the document, false for the reverse link of a duplex link.
     pub fn is_there(&self) -> bool {
         self.way == Way::There
     }
@@ -92,7 +92,7 @@ fn noise(field: &str, document: NoiseDocument) -> Result<Option<NoiseModel>> {
     Ok((mean > Duration::ZERO).then_some(NoiseModel { mean, shape }))
 }
 
-/// Finds the links that bring gateways their acknowledgements.
+/// Finds the links that carry the acknowledgements of gateways.
 pub(super) fn join_gateways(wiring: &[Wire<'_>], links: &mut [LinkSpec]) -> Result<()> {
     for (index, wire) in wiring.iter().enumerate() {
         let document = wire.document.controller.as_ref().filter(|_| wire.is_there());

@@ -1,4 +1,4 @@
-//! Laws of sizes in range.
+//! Conversion of size distributions in the document.
 
 use super::{Result, refuse};
 use crate::scenario::ScenarioError;
@@ -10,11 +10,11 @@ use crate::traffic::sizes::{CAMPUS, LARGEST, WEB_SEARCH};
 use crate::traffic::{Component, Empirical, Lognormal, Pareto, SizeLaw};
 use netlull_units::Bytes;
 
-/// Sizes are whole bytes: with a smaller mean, rounding would shift it by more than 10^-4.
+/// The smallest mean. Sizes are whole bytes, and rounding shifts smaller means by more than 10^-4.
 const SMALLEST_MEAN: u64 = 100;
-/// Beyond, a lognormal law spans more than numbers hold.
+/// The largest sigma. A wider lognormal distribution exceeds the range of numbers.
 const LARGEST_SIGMA: f64 = 10.0;
-/// A last share this near to 1 is 1, written with few digits.
+/// The tolerance for a last share of 1 that is written with few digits.
 const NEAR_ONE: f64 = 1e-9;
 
 #[allow(clippy::cast_precision_loss)]

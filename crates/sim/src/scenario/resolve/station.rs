@@ -1,4 +1,4 @@
-//! Stations of the document: their links, radios and machines.
+//! Conversion of stations in the document: links, radios and machines.
 
 use super::control::refused;
 use super::flows::Flows;
@@ -17,31 +17,31 @@ use netlull_units::Instant;
 /// A wireless station.
 #[derive(Clone, Debug)]
 pub struct StationSpec {
-    /// Its node.
+    /// The station's node.
     pub node: usize,
-    /// Its access point's node.
+    /// The access point's node.
     pub access: usize,
-    /// The link, by index, from the access point.
+    /// The index of the link from the access point.
     pub down: usize,
-    /// The link, by index, to the access point.
+    /// The index of the link to the access point.
     pub up: usize,
-    /// Its air and its radio's wake time.
+    /// The station's links and its radio's wake-up time.
     pub context: StationContext,
-    /// Power models under which its radio's energy is reported.
+    /// Power models for the radio's reported energy.
     pub radios: Vec<NamedRadio>,
-    /// The machine that lets its radio sleep; `None` for a radio that is always on.
+    /// The machine that lets the radio sleep; `None` for a radio that is always on.
     pub mechanism: Option<StationMechanism>,
 }
 
 impl StationSpec {
-    /// The kind of its mechanism as summaries have it: `always_on` without one.
+    /// The kind of its mechanism in summaries: `always_on` without a mechanism.
     #[must_use]
     pub fn kind(&self) -> &str {
         self.mechanism.as_ref().map_or("always_on", StationMechanism::name)
     }
 }
 
-/// The parts of the document among which stations are resolved.
+/// The parts of the scenario needed to resolve stations.
 #[derive(Clone, Copy)]
 pub(super) struct Around<'a> {
     pub document: &'a Document,
@@ -88,7 +88,7 @@ pub(super) fn stations(around: Around<'_>) -> Result<Vec<StationSpec>> {
     Ok(stations)
 }
 
-/// One node of a station's document.
+/// A node of a station's document.
 struct Member<'a> {
     field: &'a str,
     document: &'a StationDocument,
@@ -142,7 +142,7 @@ fn station(around: Around<'_>, station: Member<'_>) -> Result<StationSpec> {
     Ok(StationSpec { node: own, access, down, up, context, radios: radios.to_vec(), mechanism })
 }
 
-/// The error of a mechanism, by the path of the field; the wake time is the station's own.
+/// Converts a mechanism's error to one with the field's path. The wake-up time belongs to the station.
 fn refused_mechanism(field: &str, error: &ConfigError) -> ScenarioError {
     if error.field == "wake_time" { refused(field, error) } else { refused(&format!("{field}.mechanism"), error) }
 }
