@@ -1,24 +1,24 @@
-//! Why a run has no result.
+//! Errors of a run.
 
 use crate::probe::CaptureError;
 use crate::verify::Violation;
 use netlull_units::Instant;
 use std::fmt;
 
-/// Why a run has no result.
+/// The reason for a run without a result.
 #[derive(Debug)]
 pub enum RunError {
-    /// It was asked to stop.
+    /// The monitor cancelled the run.
     Cancelled,
-    /// The verifier found something impossible: a defect of the simulator, not of the scenario.
+    /// The verifier found a violated rule: a defect of the simulator, not of the scenario.
     Violation(Vec<Violation>),
-    /// A request came when as many connections were open as a flow of requests may have.
+    /// A request arrived while a flow had its maximum number of open connections.
     TooManyOpen {
         /// The flow.
         flow: String,
-        /// How many may be open.
+        /// The maximum number of open connections.
         most_open: u32,
-        /// When.
+        /// The time of the arrival.
         at: Instant,
     },
     /// The captured packets could not be written.
