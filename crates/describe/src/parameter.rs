@@ -159,7 +159,7 @@ mod tests {
     #[serde(rename_all = "snake_case")]
     #[allow(dead_code)]
     enum Reach {
-        /// One step.
+        /// A single step.
         #[default]
         NextOne,
         /// Any.

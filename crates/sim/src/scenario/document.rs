@@ -262,7 +262,7 @@ pub struct TcpFlowDocument {
     /// Amount of data per connection.
     #[serde(default)]
     pub size: TransferSize,
-    /// Time after which the application of the first connection writes no more data; default never.
+    /// Time from which the application of the first connection writes no more data; default never.
     ///
     /// The connection closes when all earlier data is acknowledged. Without `write_rate`, that is the data sent before
     /// the stop.
@@ -363,28 +363,28 @@ pub struct ProbeDocument {
     /// A bin is written at its end. An incomplete last bin is not written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Duration>,
-    /// Record every change of a congestion window (table `window`).
+    /// Records every change of a congestion window (table `window`).
     #[serde(default)]
     pub window: bool,
-    /// Record every dropped packet (table `drop`).
+    /// Records every dropped packet (table `drop`).
     #[serde(default)]
     pub drops: bool,
-    /// Record every data segment of TCP senders (table `segment`).
+    /// Records every data segment of TCP senders (table `segment`).
     #[serde(default)]
     pub segments: bool,
-    /// Record events of TCP senders: timeouts, fast retransmits, ends of recoveries (table `event`).
+    /// Records events of TCP senders: timeouts, fast retransmits, ends of recoveries (table `event`).
     #[serde(default)]
     pub events: bool,
-    /// Record every request (table `request`).
+    /// Records every request (table `request`).
     #[serde(default)]
     pub requests: bool,
-    /// Record the activity of stations.
+    /// Records the activity of stations.
     ///
     /// The tables are `radio` (radio states), `air` (transmissions to and from the stations) and `burst` (bursts
     /// detected by shapers).
     #[serde(default)]
     pub stations: bool,
-    /// Record every packet offered to these links (table `arrivals`).
+    /// Records every packet offered to these links (table `arrivals`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<Vec<String>>,
     /// Links in the tables; default all.

@@ -48,7 +48,7 @@ pub struct DatagramFlow {
     pub start: Instant,
     /// Upper limit of the random delay of the first packet, drawn uniformly.
     pub jitter: Duration,
-    /// Time after which no packet is sent.
+    /// Time from which no packet is sent.
     pub stop: Instant,
 }
 
@@ -76,7 +76,7 @@ pub struct RequestFlow {
     pub sizes: SizeLaw,
     /// Time of the first possible arrival.
     pub start: Instant,
-    /// Time after which no requests arrive.
+    /// Time from which no requests arrive.
     pub stop: Instant,
     /// The maximum number of open connections.
     pub most_open: u32,

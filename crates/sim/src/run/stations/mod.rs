@@ -10,9 +10,16 @@
 //! Frames that are not packets (beacons, polls, null frames) take transmission time and energy, but no room in a
 //! link's queue.
 //!
-//! Actions due at the same instant have this order: the radio is awake; the machine's timeout; the access point's
-//! timeout; the end of a beacon; the arrival of a poll at the access point; the start of an announcement; the access
-//! point's next packet; the radio falls asleep.
+//! Actions due at the same instant have this order:
+//!
+//! 1. The radio is awake.
+//! 2. The machine's timeout.
+//! 3. The access point's timeout.
+//! 4. The end of a beacon.
+//! 5. The arrival of a poll at the access point.
+//! 6. The start of an announcement.
+//! 7. The access point's next packet.
+//! 8. The radio falls asleep.
 //!
 //! At the end of a turn, the world processes the packets sent by the radio and by the access point
 //! (`World::follow_sent`).

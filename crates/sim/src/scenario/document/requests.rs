@@ -24,7 +24,7 @@ pub struct RequestsDocument {
     /// Time of the first possible arrival.
     #[serde(default)]
     pub start: Duration,
-    /// Time after which no requests arrive; default never. Open connections continue.
+    /// Time from which no requests arrive; default never. Open connections continue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Duration>,
     /// Maximum number of open connections. The run ends with an error if another request arrives.

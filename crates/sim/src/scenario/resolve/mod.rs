@@ -133,15 +133,15 @@ pub struct LinkSpec {
 /// A controller and the link's options for it.
 #[derive(Clone, Debug)]
 pub struct Control {
-    /// The link as the controller sees it.
+    /// The controller with its parameters.
     pub mechanism: LinkMechanism,
-    /// The index of the link with a gateway's acknowledgements.
+    /// The link as the controller sees it.
     pub link: LinkContext,
-    /// Treatment of the packet in service when the rate changes.
+    /// The index of the link with a gateway's acknowledgements.
     pub acknowledgements: Option<usize>,
-    /// Power charged during a transition.
+    /// Treatment of the packet in service when the rate changes.
     pub in_service: InService,
-    /// The power charged in a transition.
+    /// Power charged during a transition.
     pub transition_power: TransitionPower,
 }
 
@@ -172,7 +172,7 @@ pub struct TcpFlow {
     pub jitter: Duration,
     /// Amount of data.
     pub size: TransferSize,
-    /// Time after which its application writes no data.
+    /// Time from which its application writes no data.
     pub stop: Instant,
     /// The writes of its application; `None` if TCP always has data to send.
     pub writes: Option<Writes>,
