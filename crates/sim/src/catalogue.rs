@@ -31,13 +31,13 @@ pub const fn queues() -> &'static [KindInfo] {
     &[
         KindInfo {
             name: "codel",
-            summary: "drops or marks packets that leave the queue while waiting has been too long for too long",
+            summary: "drops or marks departing packets while the queueing delay stays too long",
             source: "RFC 8289",
         },
-        KindInfo { name: "drop_tail", summary: "only a full buffer drops; the default", source: "" },
+        KindInfo { name: "drop_tail", summary: "drops packets only if the buffer is full; the default", source: "" },
         KindInfo {
             name: "red",
-            summary: "drops or marks packets that arrive, the likelier the longer the queue is on average",
+            summary: "drops or marks arriving packets with a probability that grows with the average queue",
             source: "Floyd and Jacobson 1993; Floyd 2000 (gentle)",
         },
     ]

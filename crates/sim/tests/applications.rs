@@ -118,7 +118,7 @@ fn what_cannot_be_is_refused_where_it_stands() {
     );
     expect(
         json!({ "stop_spacing": "1 s" }),
-        "flow.t.stop_spacing: is 1 s without a `stop`; expected also `stop`, when the first connection stops",
+        "flow.t.stop_spacing: is 1 s without a `stop`; expected also `stop`, the stop time of the first connection",
     );
     expect(
         json!({ "write_rate": "0 b/s" }),

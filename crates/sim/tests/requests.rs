@@ -279,7 +279,7 @@ fn what_cannot_be_is_refused_with_field_value_and_expectation() {
             lognormal(one, r#", "min": "2 kB", "max": "1 kB""#),
             "flow.web.size.max: is 1000 B; expected more than min, 2000 B",
         ),
-        (lognormal(one, r#", "min": "2 GB""#), "flow.web.size: has next to nothing between 2000000000 B and"),
+        (lognormal(one, r#", "min": "2 GB""#), "flow.web.size: has almost no sizes between 2000000000 B and"),
         (size(r#""kind": "empirical""#), "flow.web.size: has both or neither of `cdf` and `file`"),
         (size(r#""kind": "empirical", "file": "s.csv""#), "flow.web.size.file: \"s.csv\" has not been read"),
         (cdf("[]"), "flow.web.size.cdf: is empty"),

@@ -372,7 +372,7 @@ fn a_plan_from_outside_chooses_the_links() {
     };
     assert_eq!(planned(0, &[2, 0]), Ok(vec!["a-c".to_owned(), "a-b".to_owned()]));
     let refused = |entry, off: &[usize]| -> String { planned(entry, off).expect_err("refused") };
-    assert_eq!(refused(1, &[0]), "sleep.1: is no entry of the scenario; expected a number below 1");
+    assert_eq!(refused(1, &[0]), "sleep.1: does not exist; expected a number below 1");
     assert_eq!(refused(0, &[4]), "sleep.0.plan: puts link 4 to sleep; expected a number below 4");
 }
 

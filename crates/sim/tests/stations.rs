@@ -296,7 +296,8 @@ fn what_is_refused_says_why() {
     assert!(why(&|json| json["station"][0]["mechanism"]["kind"] = json!("nap")).contains("\"nap\" is unknown"));
     assert!(why(&|json| json["flow"][0]["count"] = json!(2)).contains("2 TCP flows"));
     assert!(
-        why(&|json| json["link"][1]["queue"] = json!({ "kind": "codel" })).contains("expected an air of fixed rate")
+        why(&|json| json["link"][1]["queue"] = json!({ "kind": "codel" }))
+            .contains("expected a wireless link of fixed rate")
     );
     let negative = json!([{ "name": "x", "asleep": "0 W", "idle": "-1 W", "receive": "1 W", "transmit": "1 W", "wake_time": "1 ms" }]);
     let why_negative = why(&|json| json["station"][0]["radio"] = negative.clone());
@@ -320,7 +321,8 @@ fn what_is_refused_says_why() {
     );
     let noise = json!({ "mean": "1 ms", "shape": 2.0 });
     assert!(
-        why(&|json| json["link"][1]["noise"] = noise.clone()).contains("expected noise on the path before the air")
+        why(&|json| json["link"][1]["noise"] = noise.clone())
+            .contains("expected noise only on other links of the path")
     );
     assert!(
         why(&|json| {
@@ -415,5 +417,5 @@ fn a_machine_from_outside_does_as_the_same_machine_from_inside() {
     let refused = foreign.set_station_machine("client", Arc::new(Borrowed(deaf))).expect_err("no beacon").to_string();
     assert_eq!(refused, "station.client.mechanism.listen_interval: is 0; expected at least 1 beacon");
     let unknown = foreign.set_station_machine("ap", Arc::new(Borrowed(PsmConfig::default()))).expect_err("no station");
-    assert!(unknown.to_string().contains("expected the name of its node"), "{unknown}");
+    assert!(unknown.to_string().contains("expected the name of a station's node"), "{unknown}");
 }

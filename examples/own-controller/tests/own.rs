@@ -31,11 +31,11 @@ fn errors_name_the_field() {
     let refused = scenario.set_controller("a-b", factory(0)).expect_err("nothing to wait for").to_string();
     assert_eq!(refused, "link.a-b.controller.queue_packets: is 0; expected at least 1 packet");
     let unknown = scenario.set_controller("a-c", factory(1)).expect_err("no such link").to_string();
-    assert_eq!(unknown, "link.a-c.controller: is on no link of the scenario; expected the name of one");
+    assert_eq!(unknown, "link.a-c.controller: is on an unknown link; expected the name of a link");
     scenario.set_controller("a-b", factory(1)).expect("fits");
     let emulated = netlull_sim::emulation::plan(&scenario).expect_err("lives in this process").to_string();
     assert!(
-        emulated.starts_with("link.a-b.controller: is \"two_rates\", a controller of this program alone"),
+        emulated.starts_with("link.a-b.controller: is \"two_rates\", a custom controller of this program"),
         "{emulated}"
     );
 }

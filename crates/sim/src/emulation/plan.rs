@@ -27,7 +27,7 @@ const MOST_HOSTS: usize = 250;
 /// Names the part of the scenario that cannot be emulated, and the supported alternatives.
 pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
     if scenario.recording.is_some() {
-        return refuse("recording", "asks for a simulated run before this one; expected a scenario without");
+        return refuse("recording", "needs a first, simulated run; expected a scenario without a recording");
     }
     let hosts = scenario.hosts();
     if hosts.len() > MOST_HOSTS {
@@ -36,13 +36,13 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
     }
     for LinkSpec { name, control, .. } in &scenario.links {
         if let Some(LinkMechanism::Foreign(foreign)) = control.as_ref().map(|control| &control.mechanism) {
-            let message = format!("is \"{}\", a controller of this program alone", foreign.0.name());
+            let message = format!("is \"{}\", a custom controller of this program", foreign.0.name());
             return refuse(format!("link.{name}.controller"), format!("{message}; expected one of netlull's own"));
         }
     }
     for StationSpec { node, mechanism, .. } in &scenario.stations {
         if let Some(StationMechanism::Foreign(foreign)) = mechanism {
-            let message = format!("is \"{}\", a machine of this program alone", foreign.0.name());
+            let message = format!("is \"{}\", a custom machine of this program", foreign.0.name());
             let field = format!("station.{}.mechanism", scenario.nodes[*node]);
             return refuse(field, format!("{message}; expected one of netlull's own"));
         }
@@ -185,7 +185,7 @@ fn request_flow(scenario: &Scenario, spec: &RequestFlow) -> Result<FlowPlan, Sce
 /// The TCP options requested from a real kernel. The kernel itself reports whether it has the algorithm.
 fn tcp(path: &FlowPath, config: &Config) -> Result<TcpPlan, ScenarioError> {
     let Some(congestion_control) = config.congestion_control.info().and_then(|info| info.linux) else {
-        let message = format!("is {}, which no Linux has", config.congestion_control.name());
+        let message = format!("is {}, which Linux does not have", config.congestion_control.name());
         let catalogue = Algorithm::catalogue().iter();
         let known: Vec<_> = catalogue.filter(|info| info.linux.is_some()).map(|info| info.name).collect();
         let expected = format!("one of {} in an emulation", known.join(", "));
@@ -285,7 +285,7 @@ fn flow_differences(config: &Config) -> Vec<String> {
     let others = not_asked_for(config);
     if !others.is_empty() {
         let others = others.join(", ");
-        found.push(format!("{others} are not asked of the kernel, which does what preset = \"linux-6\" has"));
+        found.push(format!("{others} cannot be set in the kernel, which behaves as with preset = \"linux-6\""));
     }
     if config.congestion_control == Algorithm::Bbr {
         found.push("the kernel's bbr is version 1, the simulator's version 3".to_owned());

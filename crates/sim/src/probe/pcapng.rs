@@ -53,8 +53,8 @@ impl fmt::Display for CaptureError {
             Self::TooManyFlows { flows } => {
                 write!(
                     f,
-                    "flow: there are {flows}, with one for each connection that requests may have open (most_open); \
-                     expected at most {MOST_FLOWS} in a capture, one port for each"
+                    "flow: there are {flows}, including each request connection that may be open (most_open); \
+                     expected at most {MOST_FLOWS} in a capture, because each needs a port"
                 )
             }
             Self::File { path, why } => write!(f, "cannot write {}: {why}", path.display()),
@@ -99,7 +99,7 @@ impl CaptureWriter {
     /// If the file cannot be created.
     pub fn create(path: &Path, links: &[(LinkId, &str)], hosts: Vec<Host>) -> Result<Self, CaptureError> {
         let refuse = |why: String| CaptureError::File { path: path.to_owned(), why };
-        let name = path.file_name().ok_or_else(|| refuse("it is no file name".to_owned()))?;
+        let name = path.file_name().ok_or_else(|| refuse("the path has no file name".to_owned()))?;
         let partial = path.with_file_name(format!(".{}.partial", name.to_string_lossy()));
         let file = File::create(&partial).map_err(|error| refuse(error.to_string()))?;
         let writer = PcapNgWriter::new(BufWriter::new(file)).map_err(|error| refuse(error.to_string()))?;

@@ -30,7 +30,7 @@ impl fmt::Display for RunError {
         match self {
             Self::Cancelled => f.write_str("the run was cancelled"),
             Self::Violation(violations) => {
-                write!(f, "the run is not conserving; this is a defect of netlull, not of the scenario")?;
+                write!(f, "the run violates conservation; this is a defect of netlull, not of the scenario")?;
                 violations.iter().try_for_each(|violation| write!(f, "\n  {violation}"))
             }
             Self::TooManyOpen { flow, most_open, at } => write!(

@@ -24,14 +24,14 @@ impl Scenario {
         let field = format!("link.{link}.controller");
         let refuse = |message: String| Err(ScenarioError::new(field.clone(), message));
         let Some(index) = self.links.iter().position(|spec| spec.name == link) else {
-            return refuse("is on no link of the scenario; expected the name of one".to_owned());
+            return refuse("is on an unknown link; expected the name of a link".to_owned());
         };
         let spec = &self.links[index];
         if spec.capacity.is_some() {
-            return refuse("stands beside a capacity; expected one or the other".to_owned());
+            return refuse("conflicts with a capacity; expected only one of them".to_owned());
         }
         if self.stations.iter().any(|station| station.down == index || station.up == index) {
-            return refuse("is on the air of a station; expected an air of fixed rate".to_owned());
+            return refuse("is on a station's link; expected a link of fixed rate".to_owned());
         }
         let context = LinkContext { rate: spec.rate, mtu: Bytes::new(u64::from(self.mtu)) };
         if let Err(error) = factory.build(context, Instant::ZERO) {
@@ -39,7 +39,7 @@ impl Scenario {
         }
         let back = self.links.iter().position(|other| (other.from, other.to) == (spec.to, spec.from));
         if factory.reads_segments() && back.is_none() {
-            return refuse("reads acknowledgements, and there is no link back".to_owned());
+            return refuse("reads acknowledgements, but there is no reverse link".to_owned());
         }
         let acknowledgements = back.filter(|_| factory.reads_segments());
         self.links[index].control = Some(Control {
@@ -61,7 +61,7 @@ impl Scenario {
         let field = format!("station.{node}.mechanism");
         let index = self.nodes.iter().position(|name| name == node);
         let Some(station) = self.stations.iter_mut().find(|station| Some(station.node) == index) else {
-            let message = "is of no station of the scenario; expected the name of its node";
+            let message = "belongs to no station; expected the name of a station's node";
             return Err(ScenarioError::new(field, message));
         };
         if let Err(error) = factory.build(station.context, Instant::ZERO) {
@@ -81,7 +81,7 @@ impl Scenario {
         factory: Arc<dyn ControllerFactory>,
     ) -> Result<(), ScenarioError> {
         let Some(found) = self.tcp_flows.iter_mut().find(|other| other.path.name == flow) else {
-            let message = "is of no TCP flow of the scenario; expected the name of one";
+            let message = "belongs to no TCP flow; expected the name of a TCP flow";
             return Err(ScenarioError::new(format!("flow.{flow}.tcp.congestion_control"), message));
         };
         found.config = found.config.clone().with_congestion_control(factory);
@@ -100,7 +100,7 @@ impl Document {
     pub fn set_sleep_plan(&mut self, entry: usize, planner: Arc<dyn SleepPlanner>) -> Result<(), ScenarioError> {
         let count = self.sleep.len();
         let Some(sleep) = self.sleep.get_mut(entry) else {
-            let message = format!("is no entry of the scenario; expected a number below {count}");
+            let message = format!("does not exist; expected a number below {count}");
             return Err(ScenarioError::new(format!("sleep.{entry}"), message));
         };
         let (traffic, network) = sleep.plan.take().map(|plan| (plan.traffic, plan.network)).unwrap_or_default();

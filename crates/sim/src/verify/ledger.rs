@@ -190,7 +190,7 @@ fn link_conserves(findings: &mut Findings, link: &LinkLedger) {
         format!("{} bytes were offered, but delivered + dropped + lost + asleep + held = {bytes}", c.offered_bytes)
     });
     findings.check(link.naps > 0 || c.asleep_packets == 0, &link.name, || {
-        format!("{} packets were lost to its sleep, but it never slept", c.asleep_packets)
+        format!("{} packets were lost because of its sleep, but it never slept", c.asleep_packets)
     });
     findings.check(c.managed_drops <= c.dropped_packets, &link.name, || {
         format!("{} packets were dropped, of them {} by the queue's management", c.dropped_packets, c.managed_drops)
@@ -364,7 +364,7 @@ fn every_connection_is_accounted_for(findings: &mut Findings, requests: &Request
         )
     });
     findings.check(requests.incomplete == 0, name, || {
-        format!("{} of its connections ended without having delivered what was asked for", requests.incomplete)
+        format!("{} of its connections ended without delivering all requested data", requests.incomplete)
     });
     findings.check(requests.on_way == requests.held, name, || {
         format!("{} of its packets are on their way, but {} are on links", requests.on_way, requests.held)

@@ -148,7 +148,7 @@ impl Replay {
             }
         };
         self.findings.check(holds, &line.link.name, || {
-            format!("{admission:?} a packet of {} B at {now}, but its queue says otherwise", packet.size)
+            format!("{admission:?} a packet of {} B at {now}, but its queue disagrees", packet.size)
         });
         if admission == Admission::Accepted {
             line.accept(now.as_nanos(), packet);
@@ -159,7 +159,7 @@ impl Replay {
     pub fn delivered(&mut self, now: Instant, link: LinkId, packet: &Packet) {
         let line = &mut self.lines[link.index()];
         let Some(head) = line.held.pop_front() else {
-            self.findings.check(false, &line.link.name, || format!("delivered at {now} what it never held"));
+            self.findings.check(false, &line.link.name, || format!("delivered at {now} a packet that it never held"));
             return;
         };
         if line.waiting.0 > line.held.len() {
@@ -452,11 +452,11 @@ mod tests {
         has("its losses say otherwise", found(replay(QueueModel::DropTail, None), &[Admission::Lost], |_| {}));
         let script = || Some(LossModel::Scripted(vec![ScriptedDrops { flow: 0, packets: vec![1] }]));
         has("its losses say otherwise", found(replay(QueueModel::DropTail, script()), &[taken], |_| {}));
-        has("its queue says otherwise", found(replay(QueueModel::DropTail, None), &[early], |_| {}));
-        has("its queue says otherwise", found(replay(QueueModel::DropTail, None), &[taken; 4], |_| {}));
+        has("its queue disagrees", found(replay(QueueModel::DropTail, None), &[early], |_| {}));
+        has("its queue disagrees", found(replay(QueueModel::DropTail, None), &[taken; 4], |_| {}));
         // At most two packets have waited, so an average of three is impossible.
-        has("its queue says otherwise", found(replay(red(3.0), None), &[taken, taken, taken, early], |_| {}));
-        has("its queue says otherwise", found(replay(codel(), None), &[early], |_| {}));
+        has("its queue disagrees", found(replay(red(3.0), None), &[taken, taken, taken, early], |_| {}));
+        has("its queue disagrees", found(replay(codel(), None), &[early], |_| {}));
         let soon = |replay: &mut Replay| replay.discarded(at(4), LINK, &packet(Flags::ECT), 1);
         has("which had waited only 4 ms", found(replay(codel(), None), &[taken, taken], soon));
         let unknown = |replay: &mut Replay| replay.discarded(at(9), LINK, &packet(Flags::SYN), 0);

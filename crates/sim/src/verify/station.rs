@@ -57,23 +57,20 @@ pub(super) fn check(findings: &mut Findings, station: &StationLedger, end: Insta
     });
     let (least, most) = (station.down.bounds(), station.up.bounds());
     findings.check(times.receiving <= least.1, name, || {
-        format!("it received for {}, but what it heard was on the air for {}", times.receiving, least.1)
+        format!("it received for {}, but its received packets and beacons took {}", times.receiving, least.1)
     });
     // Simultaneous transmission and reception counts as transmission.
     findings.check(least.0 <= times.receiving + times.transmitting, name, || {
         let busy = times.receiving + times.transmitting;
-        format!("it received and transmitted for {busy}, but what it heard was on the air for {}", least.0)
+        format!("it received and transmitted for {busy}, but its received packets and beacons took {}", least.0)
     });
     findings.check(times.transmitting <= most.1, name, || {
-        format!("it transmitted for {}, but what it sent was on the air for {}", times.transmitting, most.1)
+        format!("it transmitted for {}, but its transmitted packets took {}", times.transmitting, most.1)
     });
     let delivered = station.up.rate.time_for(Bytes::new(station.delivered_bytes));
     let slack = Duration::from_nanos(station.up.packets + 1);
     findings.check(delivered <= times.transmitting + slack, name, || {
-        format!(
-            "what it sent and arrived was on the air for {delivered}, but it transmitted for {}",
-            times.transmitting
-        )
+        format!("its delivered packets took {delivered}, but it transmitted for {}", times.transmitting)
     });
 }
 

@@ -101,7 +101,7 @@ fn stop(flow: &TcpFlowDocument, field: &str, number: u32, opens: Instant) -> Res
     let Some(first) = flow.stop else {
         if flow.stop_spacing.is_some() {
             let message =
-                format!("is {spacing} without a `stop`; expected also `stop`, when the first connection stops");
+                format!("is {spacing} without a `stop`; expected also `stop`, the stop time of the first connection");
             return refuse(format!("{field}.stop_spacing"), message);
         }
         return Ok(Instant::NEVER);

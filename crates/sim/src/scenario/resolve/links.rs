@@ -67,7 +67,7 @@ pub(super) fn link(wire: &Wire<'_>, measure: Measure) -> Result<LinkSpec> {
         .transpose()?;
     let capacity = document.capacity.as_ref().filter(|_| there).map(|doc| capacity(&field, doc, rate)).transpose()?;
     if control.is_some() && capacity.is_some() {
-        return refuse(format!("{field}.capacity"), "stands beside a controller; expected one or the other");
+        return refuse(format!("{field}.capacity"), "conflicts with a controller; expected only one of them");
     }
     Ok(LinkSpec {
         name: wire.name.clone(),
@@ -103,13 +103,13 @@ pub(super) fn join_gateways(wiring: &[Wire<'_>], links: &mut [LinkSpec]) -> Resu
             None => wiring.iter().position(|other| (other.edge.from, other.edge.to) == (wire.edge.to, wire.edge.from)),
         };
         let Some(found) = found else {
-            let problem = named
-                .map_or("is missing, and there is no link back".to_owned(), |name| format!("\"{name}\" is no link"));
-            return refuse(field, format!("{problem}; expected the link that brings the acknowledgements"));
+            let problem =
+                named.map_or("is missing, and no link leads back".to_owned(), |name| format!("\"{name}\" is no link"));
+            return refuse(field, format!("{problem}; expected the link that carries the acknowledgements"));
         };
         if wiring[found].edge.to != wire.edge.from {
             let message = format!("\"{}\" does not end where this link begins", wiring[found].name);
-            return refuse(field, format!("{message}; expected the link that brings the acknowledgements"));
+            return refuse(field, format!("{message}; expected the link that carries the acknowledgements"));
         }
         if let Some(control) = &mut links[index].control {
             control.acknowledgements = Some(found);

@@ -23,8 +23,8 @@ impl Scenario {
         let too_much = |(link, offered): (&super::LinkSpec, f64)| {
             let load = offered / link.rate.as_f64();
             let told = format!(
-                "link.{}: requests offer {:.3} Mb/s of data to {}, a load of {load:.3}; expected less than 1, or what is \
-                 open grows without end",
+                "link.{}: requests offer {:.3} Mb/s of data to {}, a load of {load:.3}; expected less than 1, \
+                 otherwise open connections grow without limit",
                 link.name,
                 offered / 1e6,
                 link.rate

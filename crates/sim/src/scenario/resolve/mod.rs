@@ -402,7 +402,7 @@ fn node(nodes: &Nodes<'_>, field: &str, name: &str) -> Result<usize> {
 fn two_nodes(nodes: &Nodes<'_>, field: &str, from: &str, to: &str) -> Result<(usize, usize)> {
     let ends = (node(nodes, &format!("{field}.from"), from)?, node(nodes, &format!("{field}.to"), to)?);
     if ends.0 == ends.1 {
-        return refuse(format!("{field}.to"), format!("\"{to}\" is where it comes from; expected another node"));
+        return refuse(format!("{field}.to"), format!("\"{to}\" is also the sending node; expected another node"));
     }
     Ok(ends)
 }

@@ -92,7 +92,7 @@ fn recorded_link(first: &Scenario, recording: &RecordingDocument) -> Result<usiz
     let mut recorded = first.flow_paths().enumerate().filter(|(index, _)| is_recorded(*index));
     if !recorded.any(|(_, path)| crosses(path.from, path.to) || crosses(path.to, path.from)) {
         let message =
-            format!("is \"{}\", which none of these flows crosses; expected a link on their way", recording.link);
+            format!("is \"{}\", which none of these flows crosses; expected a link on their path", recording.link);
         return refuse("recording.link", message);
     }
     Ok(link)
@@ -128,12 +128,12 @@ fn remove(value: &mut Value, path: &str) -> std::result::Result<(), String> {
         let names: Vec<String> = match &*here {
             Value::Object(fields) => fields.keys().cloned().collect(),
             Value::Array(items) => items.iter().map(|item| entry_name(item).unwrap_or_default()).collect(),
-            _ => return Err(format!("\"{path}\" leads into a value; expected a path such as link.N1-N2.controller")),
+            _ => return Err(format!("\"{path}\" leads past a value; expected a path such as link.N1-N2.controller")),
         };
         let Some((index, name)) = leading(&names, rest) else {
             return match here {
                 Value::Object(_) if !rest.is_empty() && !rest.contains('.') => Ok(()),
-                _ => Err(format!("\"{path}\" leads nowhere; expected one of {}", names.join(", "))),
+                _ => Err(format!("\"{path}\" does not exist; expected one of {}", names.join(", "))),
             };
         };
         let is_last = rest.len() == name.len();

@@ -37,7 +37,7 @@ pub(super) fn size_law(field: &str, size: &SizeDocument) -> Result<SizeLaw> {
 fn pareto(field: &str, law: &ParetoSizeDocument) -> Result<SizeLaw> {
     let mean = amount(&format!("{field}.mean"), law.mean, SMALLEST_MEAN)?;
     if !(law.shape > 1.0 && law.shape.is_finite()) {
-        let message = format!("is {}; expected more than 1, or there is no mean", law.shape);
+        let message = format!("is {}; expected more than 1 for a finite mean", law.shape);
         return refuse(format!("{field}.shape"), message);
     }
     let max = law.max.map(|max| amount(&format!("{field}.max"), max, 1)).transpose()?;
@@ -67,8 +67,7 @@ fn lognormal(field: &str, law: &LognormalSizeDocument) -> Result<SizeLaw> {
     let mixture = Lognormal::truncated(&components, min as f64, max as f64);
     let mixture = mixture.filter(|mixture| mixture.mean().is_finite() && mixture.mean() >= 1.0);
     mixture.map(SizeLaw::Lognormal).ok_or_else(|| {
-        let message =
-            format!("has next to nothing between {min} B and {max} B; expected bounds with sizes between them");
+        let message = format!("has almost no sizes between {min} B and {max} B; expected wider bounds");
         ScenarioError::new(field, message)
     })
 }
