@@ -1,4 +1,4 @@
-//! Configurations described in one place: their struct.
+//! Configurations described by their struct alone.
 //!
 //! A configuration struct derives serde's traits and schemars' `JsonSchema`. Three things follow from this
 //! description: the reader of documents ([`read()`]), the JSON Schema, and the list of parameters for users

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 /// The description of a configuration struct for users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// The first sentence of its doc comment.
+    /// The first paragraph of its doc comment.
     pub summary: String,
     /// The source: a paper, an RFC or a page.
     pub source: String,
@@ -37,7 +37,7 @@ impl Parameter {
     }
 }
 
-/// The text in place of a default for a required parameter.
+/// The text shown as the default of a required parameter.
 const REQUIRED: &str = "must be given";
 
 /// Describes a configuration struct for users.
@@ -181,7 +181,7 @@ mod tests {
         ends: Ends,
     }
 
-    /// Two places.
+    /// The ends of a walk.
     #[derive(serde::Deserialize, JsonSchema)]
     #[allow(dead_code)]
     struct Ends {

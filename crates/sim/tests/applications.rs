@@ -3,7 +3,7 @@
 use crate::common::{close, floats, flow, outcome, scenario, table, words};
 use serde_json::{Value, json};
 
-/// One or more flows over 10 Mb/s and 50 ms, with fast access links without delay.
+/// Flows over 10 Mb/s and 50 ms, with fast access links without delay.
 fn dumbbell(duration: &str, flow: Value) -> Value {
     let access = |from: &str, to: &str| json!({ "from": from, "to": to, "duplex": true, "rate": "100 Mb/s", "buffer": "unlimited" });
     let middle = json!({ "from": "n1", "to": "n2", "duplex": true, "rate": "10 Mb/s", "delay": "25 ms" });

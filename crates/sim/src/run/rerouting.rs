@@ -200,7 +200,7 @@ impl Rerouting {
         routers
     }
 
-    /// Whether something happens at `now`; else somebody only looks at whether the network has settled.
+    /// Returns true if a step is due at `now`. Otherwise the event only checks whether the network has settled.
     pub fn is_due(&self, now: Instant) -> bool {
         self.next() <= now
     }

@@ -192,9 +192,9 @@ pub struct FlowSummary {
     pub segment_bytes: Option<u32>,
     /// Mean congestion window over time, including the inflation of fast recovery; null for datagrams and requests.
     pub mean_cwnd_bytes: Option<f64>,
-    /// Requests that arrived in the measured time. Null for other flows, as are the following fields.
+    /// Requests that arrived in the measured time. This and the following fields are null for other flows.
     ///
-    /// The following fields count the requests that were complete by the end of the run.
+    /// The fields on completions cover those that were complete by the end of the run.
     pub requests_started: Option<u64>,
     /// Bytes requested.
     pub requested_bytes: Option<u64>,

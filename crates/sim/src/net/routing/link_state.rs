@@ -2,8 +2,8 @@
 //! on the scheduled sleep times, not on the packets of the run.
 //!
 //! ```text
-//!  a link's two ends ──► flood over what is up, hop by hop ──► a router learns ──► computation ──► its new table
-//!     announce             propagation + processing                                  (more news may come in meanwhile)
+//!  a link's two ends ──► flood over live links, hop by hop ──► a router learns ──► computation ──► its new table
+//!     announce             propagation + processing                                  (further updates may arrive)
 //! ```
 //! As in OSPF (RFC 2328 section 16.1, step 2b), a router uses a cable only while both of its ends announce it. A
 //! router stops using it after the first announcement of either end, and uses it again after the announcements of both

@@ -4,7 +4,7 @@
 //!              AP buffers?                  awake? else missed
 //!   network ──► [gate] ──► link down ──► [radio] ──► host's TCP
 //!   network ◄──────────────  link up ◄── [radio] ◄── host's TCP
-//!                                wakes for what is sent
+//!                                wakes for transmissions
 //! ```
 //!
 //! Frames that are not packets (beacons, polls, null frames) take transmission time and energy, but no room in a
