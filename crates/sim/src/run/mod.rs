@@ -49,7 +49,7 @@ use std::ops::ControlFlow;
 
 /// Observes a run. A monitor cannot change the run, but it can end it early.
 pub trait Monitor {
-    /// Reports the simulated share of the run, 0 to 1, at intervals.
+    /// Receives the simulated share of the run, 0 to 1, at intervals.
     fn progress(&mut self, share: f64) -> ControlFlow<()>;
 }
 

@@ -374,7 +374,7 @@ impl Turn<'_> {
         self.station.radio.transmits(self.net.now, size, None)
     }
 
-    /// Starts to wake the radio if it sleeps. Otherwise it stays awake.
+    /// Wakes the radio if it sleeps, and keeps it awake.
     fn wake_radio(&mut self) {
         let now = self.net.now;
         if self.station.radio.wake(now) {
