@@ -146,7 +146,7 @@ def test_options_reach_the_program(transfer: Scenario, tmp_path: Path, monkeypat
 def test_options_that_make_no_sense_are_refused(transfer: Scenario) -> None:
     with pytest.raises(InputError, match='max_lateness: "soon" is no time'):
         transfer.emulate(max_lateness="soon")
-    with pytest.raises(ScenarioError, match="tahoe, which no Linux has"):
+    with pytest.raises(ScenarioError, match="tahoe, which Linux does not have"):
         transfer.with_values({"tcp.congestion_control": "tahoe"}).emulate()
     with pytest.raises(ScenarioError, match="out of range"):
         transfer.emulate(-1)

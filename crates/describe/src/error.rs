@@ -1,25 +1,25 @@
-//! A configuration value that cannot be used.
+//! Errors for invalid configuration values.
 
 use std::fmt;
 
-/// A configuration value that a machine or a model cannot work with: field, value and expectation.
+/// An invalid configuration value: the field, the value and the expectation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
     /// The field's path within the configuration, such as `flows.count`.
     pub field: String,
-    /// The offending value, with its unit.
+    /// The invalid value, with its unit.
     pub value: String,
-    /// The values that are accepted.
+    /// The accepted values.
     pub expected: String,
 }
 
 impl ConfigError {
-    /// The error of a field.
+    /// Creates the error of a field.
     pub fn new(field: impl Into<String>, value: impl fmt::Display, expected: impl Into<String>) -> Self {
         Self { field: field.into(), value: value.to_string(), expected: expected.into() }
     }
 
-    /// The same error of a configuration that holds this one as `field`.
+    /// The same error, for a configuration that contains this one as `field`.
     #[must_use]
     pub fn within(self, field: &str) -> Self {
         Self { field: format!("{field}.{}", self.field), ..self }

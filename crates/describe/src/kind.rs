@@ -1,9 +1,9 @@
-//! The JSON Schema of tables that the field `kind` tells apart.
+//! JSON Schemas of tables with a `kind` field.
 
 use schemars::Schema;
 use serde_json::{Map, Value, json};
 
-/// The schema of a table of one kind: the kind's parameters, then the fields of `options`, which must not be required.
+/// The schema of a table of one kind: the kind's parameters, then the fields of `options`, all of them optional.
 #[must_use]
 pub fn schema_of_kind(name: &str, parameters: Schema, options: &[Schema]) -> Value {
     let parameters = parameters.to_value();

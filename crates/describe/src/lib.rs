@@ -1,10 +1,11 @@
-//! Configurations that are described once, on their struct.
+//! Configurations described by their struct alone.
 //!
-//! A configuration struct derives serde's traits and schemars' `JsonSchema`. From that one description follow the
-//! reader of documents ([`read()`]), the JSON Schema, and the list of parameters that people see ([`parameters`]).
+//! A configuration struct derives serde's traits and schemars' `JsonSchema`. Three things follow from this
+//! description: the reader of documents ([`read()`]), the JSON Schema, and the list of parameters for users
+//! ([`parameters`]).
 //!
-//! Beyond name, type, default and doc comment a field says where its default comes from, in the schema's key
-//! `x-source`. `x-unit` and `x-default` replace the unit and the default that the type tells, where people need another word.
+//! Each field has a name, a type, a default and a doc comment. The schema's key `x-source` adds the source of the
+//! default. `x-unit` and `x-default` replace the unit and default derived from the type, if users need another word.
 
 mod error;
 mod kind;

@@ -1,46 +1,46 @@
-//! The parameters of a configuration, as people see them, from its JSON Schema.
+//! The parameters of a configuration for users, read from its JSON Schema.
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value};
 
-/// A configuration struct as people see it.
+/// The description of a configuration struct for users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// Its first sentence.
+    /// The first paragraph of its doc comment.
     pub summary: String,
-    /// Where it is described.
+    /// The source: a paper, an RFC or a page.
     pub source: String,
-    /// Its parameters, in the order of its fields.
+    /// The parameters, in the order of the fields.
     pub parameters: Vec<Parameter>,
 }
 
-/// One parameter of a configuration.
+/// A parameter of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
     /// The field's name in documents.
     pub name: String,
-    /// The unit or the choices.
+    /// The unit, or the possible values.
     pub unit: String,
-    /// The default as a document would have it.
+    /// The default as written in a document.
     pub default: String,
-    /// Its meaning, with the paper's symbol.
+    /// The meaning, with the paper's symbol.
     pub meaning: String,
-    /// The paper, RFC or assumption that gives the default.
+    /// The source of the default: a paper, an RFC or an assumption.
     pub source: String,
 }
 
 impl Parameter {
-    /// Whether a document must give it.
+    /// Returns true if a document must set the parameter.
     #[must_use]
     pub fn is_required(&self) -> bool {
         self.default == REQUIRED
     }
 }
 
-/// The default of a parameter that has none.
+/// The text shown as the default of a required parameter.
 const REQUIRED: &str = "must be given";
 
-/// A configuration struct as people see it.
+/// Describes a configuration struct for users.
 #[must_use]
 pub fn describe<T: JsonSchema>() -> Description {
     let mut generator = SchemaGenerator::default();
@@ -54,7 +54,9 @@ pub fn parameters<T: JsonSchema>() -> Vec<Parameter> {
     describe::<T>().parameters
 }
 
-/// The kinds of a table that the field `kind` tells apart, in the order of the schema; `definition` is the table's name in `schema`.
+/// The kinds of a table with a `kind` field, in the order of the schema.
+///
+/// `definition` is the table's name in `schema`.
 #[must_use]
 pub fn kinds(schema: &Value, definition: &str) -> Vec<(String, Description)> {
     let empty = Map::new();
@@ -75,7 +77,7 @@ fn description(table: &Value, definitions: &Map<String, Value>) -> Description {
     Description { summary, source: text("x-source"), parameters }
 }
 
-/// The definition to which a schema refers.
+/// The definition that a schema refers to.
 fn referred<'a>(schema: &Value, definitions: &'a Map<String, Value>) -> Option<&'a Value> {
     definitions.get(schema.get("$ref")?.as_str()?.rsplit('/').next()?)
 }
@@ -86,7 +88,7 @@ fn listed(schema: &Value, definitions: &Map<String, Value>) -> Vec<Parameter> {
     };
     let fields = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     let of_field = |(name, field): (&String, &Value)| match referred(field, definitions) {
-        // A table within, whose fields have names of their own.
+        // A nested table, whose fields have their own names.
         Some(inner) if inner.get("properties").is_some() => {
             let inner = listed(inner, definitions).into_iter();
             inner.map(|each| Parameter { name: format!("{name}.{}", each.name), ..each }).collect()
@@ -114,7 +116,7 @@ fn parameter(name: &str, field: &Value, is_required: bool, definitions: &Map<Str
     }
 }
 
-/// The unit or the choices that a field's type tells.
+/// The unit or the possible values derived from a field's type.
 fn unit(field: &Value, definitions: &Map<String, Value>) -> String {
     if let Some(reference) = field.get("$ref").and_then(Value::as_str) {
         let name = reference.rsplit('/').next().unwrap_or(reference);
@@ -157,7 +159,7 @@ mod tests {
     #[serde(rename_all = "snake_case")]
     #[allow(dead_code)]
     enum Reach {
-        /// One step.
+        /// A single step.
         #[default]
         NextOne,
         /// Any.
@@ -179,7 +181,7 @@ mod tests {
         ends: Ends,
     }
 
-    /// Two places.
+    /// The ends of a walk.
     #[derive(serde::Deserialize, JsonSchema)]
     #[allow(dead_code)]
     struct Ends {

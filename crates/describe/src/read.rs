@@ -1,4 +1,4 @@
-//! Reading documents so that an error names the field by its path.
+//! A reader of documents whose errors name the field by its path.
 
 use crate::ConfigError;
 use serde::de::{DeserializeOwned, Error as _, Visitor};
@@ -6,13 +6,13 @@ use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// Separates an inner path from its message while an error travels up through serde.
+/// Separates an inner path from its message while serde passes an error to the outer values.
 const MARK: char = '\u{1}';
 
-/// A document that cannot be read: the path of the field, and the reason.
+/// An error in a document: the path of the field, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
-    /// Keys and indices from the outermost table to the field; empty for the document itself.
+    /// Keys and indices from the outermost table to the field. Empty for the document itself.
     pub path: Vec<String>,
     /// The value and the expectation.
     pub message: String,
@@ -30,7 +30,7 @@ impl fmt::Display for ReadError {
 impl std::error::Error for ReadError {}
 
 impl ReadError {
-    /// The same error inside a value that serde is reading, its path kept for [`read()`].
+    /// Converts the error to a serde error that keeps its path for [`read()`].
     pub fn custom<E: serde::de::Error>(&self) -> E {
         let path: String = self.path.iter().map(|key| format!("{key}{MARK}")).collect();
         E::custom(format!("{path}{}", self.message))
@@ -40,7 +40,7 @@ impl ReadError {
 /// Reads a `T` from a value.
 ///
 /// # Errors
-/// Names the field by its path, its value and the expectation.
+/// Names the field by its path, its value and the expected values.
 pub fn read<T: DeserializeOwned>(value: &Value) -> Result<T, ReadError> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let (inner, message) = unmark(&error.inner().to_string());
@@ -48,10 +48,10 @@ pub fn read<T: DeserializeOwned>(value: &Value) -> Result<T, ReadError> {
     })
 }
 
-/// Reads a `T` from a value that serde has buffered, and keeps the path of an error inside it for [`read()`].
+/// Reads a `T` from a value that serde has buffered, and keeps the path of an inner error for [`read()`].
 ///
 /// # Errors
-/// As [`read()`].
+/// The same as [`read()`].
 pub fn within<T: DeserializeOwned, E: serde::de::Error>(value: &Value) -> Result<T, E> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = segments(error.path()).join(&MARK.to_string());
@@ -59,7 +59,7 @@ pub fn within<T: DeserializeOwned, E: serde::de::Error>(value: &Value) -> Result
     })
 }
 
-/// The path's keys and indices as text.
+/// The keys and indices of a path as text.
 fn segments(path: &serde_path_to_error::Path) -> Vec<String> {
     use serde_path_to_error::Segment;
     path.iter()
@@ -71,14 +71,14 @@ fn segments(path: &serde_path_to_error::Path) -> Vec<String> {
         .collect()
 }
 
-/// Takes apart a message of [`within`], at any depth.
+/// Splits a message of [`within`] at any depth.
 fn unmark(message: &str) -> (Vec<String>, String) {
     let mut parts: Vec<String> = message.split(MARK).map(str::to_owned).collect();
     let message = parts.pop().unwrap_or_default();
     (parts.into_iter().filter(|part| !part.is_empty()).collect(), message)
 }
 
-/// A table with a field `kind`, taken apart.
+/// A table with a field `kind`, split into the kind and the rest.
 #[derive(Debug)]
 pub struct Tagged {
     /// The kind.
@@ -90,7 +90,7 @@ pub struct Tagged {
 /// Takes `kind` out of a table; `expected` lists the kinds in errors.
 ///
 /// # Errors
-/// If the value is no table, or has no text as its `kind`.
+/// If the value is not a table, or its `kind` is not text.
 pub fn tagged<'de, D: Deserializer<'de>>(deserializer: D, expected: &str) -> Result<Tagged, D::Error> {
     let mut fields = Value::deserialize(deserializer)?;
     let Some(table) = fields.as_object_mut() else {
@@ -103,18 +103,18 @@ pub fn tagged<'de, D: Deserializer<'de>>(deserializer: D, expected: &str) -> Res
     }
 }
 
-/// The error of a value inside the one being read; `error` names the field within it, or nothing for the value itself.
+/// Creates the error of an inner value. `error` names the field, or nothing for the value itself.
 pub fn refused<E: serde::de::Error>(error: &ConfigError) -> E {
     let path = error.field.replace('.', &MARK.to_string());
     E::custom(format!("{path}{MARK}{}", error.reason()))
 }
 
-/// The error of a kind that does not exist.
+/// Creates the error of an unknown kind.
 pub fn unknown_kind<E: serde::de::Error>(kind: &str, expected: &str) -> E {
     E::custom(format!("kind{MARK}\"{kind}\" is unknown; expected one of {expected}"))
 }
 
-/// Implements `Deserialize` for an enum that the field `kind` tells apart: a kind, a variant and its struct each.
+/// Implements `Deserialize` for an enum selected by the field `kind`. Each kind has a variant and a struct.
 #[macro_export]
 macro_rules! read_by_kind {
     ($type:ident: $($kind:literal => $variant:ident($document:ty)),+ $(,)?) => {
@@ -131,8 +131,8 @@ macro_rules! read_by_kind {
     };
 }
 
-/// Implements `Deserialize` for a struct whose fields are parts of one table: `serde(flatten)` would lose the path of
-/// an error and let unknown fields pass.
+/// Implements `Deserialize` for a struct whose fields share one table. `serde(flatten)` would lose the path of an
+/// error and accept unknown fields.
 #[macro_export]
 macro_rules! read_parts {
     ($type:ident { $($part:ident),+ $(,)? }) => {
@@ -147,7 +147,7 @@ macro_rules! read_parts {
     };
 }
 
-/// A table that several structs read, each its own fields.
+/// A table whose fields belong to several structs.
 #[derive(Debug)]
 pub struct Fields {
     left: Map<String, Value>,
@@ -155,24 +155,24 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// The fields of a table.
+    /// Takes the fields of a table.
     ///
     /// # Errors
-    /// If the value is no table.
+    /// If the value is not a table.
     pub fn of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(Self { left: Map::deserialize(deserializer)?, known: Vec::new() })
     }
 
-    /// The fields of a table that is at hand; any other value has none.
+    /// Takes the fields of a table that is already read. Any other value has none.
     #[must_use]
     pub fn new(value: Value) -> Self {
         Self { left: if let Value::Object(table) = value { table } else { Map::new() }, known: Vec::new() }
     }
 
-    /// Takes the fields that no part has taken and that have one of `names`.
+    /// Takes the remaining fields if their names are in `names`.
     ///
     /// # Errors
-    /// Names a field that is neither there nor among those of the parts, and the known ones.
+    /// Names an unknown field and lists the known ones.
     pub fn rest<E: serde::de::Error>(mut self, names: &[String]) -> Result<Value, E> {
         if let Some(unknown) = self.left.keys().find(|name| !names.contains(name)) {
             let known = names.iter().map(String::as_str).chain(self.known.drain(..));
@@ -181,10 +181,10 @@ impl Fields {
         Ok(Value::Object(self.left))
     }
 
-    /// Reads the struct `T` from its fields, and takes them out of the table.
+    /// Reads the struct `T` from its fields, and removes them from the table.
     ///
     /// # Errors
-    /// As [`read()`].
+    /// The same as [`read()`].
     pub fn part<T: DeserializeOwned, E: serde::de::Error>(&mut self) -> Result<T, E> {
         let names = field_names::<T>();
         self.known.extend(names);
@@ -192,7 +192,7 @@ impl Fields {
         within(&Value::Object(part))
     }
 
-    /// Refuses a field that no part has taken.
+    /// Refuses a field that no struct has taken.
     ///
     /// # Errors
     /// Names the field and the known ones.
@@ -204,22 +204,22 @@ impl Fields {
     }
 }
 
-/// The error of a field that nobody reads, in serde's words.
+/// Creates the error of an unknown field, in serde's words.
 fn unknown_field<'a, E: serde::de::Error>(name: &str, known: impl Iterator<Item = &'a str>) -> E {
     let known: Vec<String> = known.map(|name| format!("`{name}`")).collect();
     E::custom(format!("unknown field `{name}`, expected one of {}", known.join(", ")))
 }
 
-/// The fields of a struct, by their names in documents.
+/// The field names of a struct in documents.
 #[must_use]
 pub fn field_names<T: DeserializeOwned>() -> &'static [&'static str] {
     let mut names = Names(&[]);
-    // The visitor never gets a value, so that the only outcome is an error.
+    // The visitor never gets a value, so the result is always an error.
     let _ = T::deserialize(&mut names);
     names.0
 }
 
-/// A deserialiser that learns a struct's field names and then refuses.
+/// A deserialiser that records a struct's field names and then fails.
 struct Names(&'static [&'static str]);
 
 impl<'de> Deserializer<'de> for &mut Names {

@@ -1,4 +1,4 @@
-//! What there is: mechanisms, TCPs, queues, losses, power models, radios.
+//! The lists of mechanisms, TCPs, queues, losses, power models and radios.
 
 use crate::errors;
 use netlull_describe::{Description, Parameter};
@@ -30,14 +30,14 @@ pub(crate) fn catalogue() -> PyResult<String> {
     serde_json::to_string(&all).map_err(errors::internal)
 }
 
-/// A mechanism with its parameters.
+/// A mechanism with its parameters, as JSON.
 pub(crate) fn mechanism(name: &str, described: &Description) -> Value {
     let parameter = |p: &Parameter| json!({ "name": p.name, "unit": p.unit, "default": p.default, "description": p.meaning, "source": p.source });
     let parameters: Vec<_> = described.parameters.iter().map(parameter).collect();
     json!({ "name": name, "description": described.summary, "source": described.source, "parameters": parameters })
 }
 
-/// A radio with its powers in watts and the time that it takes to wake in seconds.
+/// A radio with its powers in watts and its wake-up time in seconds.
 fn radio(radio: &netlull_power::RadioPower) -> Value {
     json!({
         "name": radio.name, "description": radio.summary, "source": radio.source,

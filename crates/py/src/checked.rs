@@ -1,4 +1,4 @@
-//! A scenario that is read and checked once, and everything that is done with it.
+//! A checked scenario and its operations.
 
 use crate::monitor::{Monitor, Watcher};
 use crate::{RawResult, errors};
@@ -12,7 +12,7 @@ use pyo3::types::PyType;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// A scenario that has been checked whole. Its runs share it, whatever their seeds and threads.
+/// A scenario that has been fully checked. All its runs share it, with any seed and on any thread.
 #[pyclass(frozen, module = "netlull._core")]
 pub(crate) struct Checked {
     document: Document,
@@ -33,7 +33,7 @@ impl Checked {
         serde_json::to_string(&self.document).map_err(errors::internal)
     }
 
-    /// Doubts about values that are allowed: a sentence each.
+    /// Warnings about unusual but allowed values, a sentence each.
     fn warnings(&self) -> Vec<String> {
         self.scenario.warnings()
     }
@@ -43,7 +43,7 @@ impl Checked {
         self.scenario.expected_hops()
     }
 
-    /// The same scenario with other options of a run; `probe` is a table in JSON.
+    /// The same scenario with other run options. `probe` is a table in JSON.
     #[pyo3(signature = (seed=None, probe=None, verify=None))]
     fn with_options(&self, seed: Option<u64>, probe: Option<&str>, verify: Option<&str>) -> PyResult<Self> {
         let options = RunOptions::read(seed, probe, verify).map_err(errors::scenario)?;
@@ -51,7 +51,7 @@ impl Checked {
         Ok(Self { document: self.document.with_options(&options), scenario })
     }
 
-    /// Runs it without the GIL, with options as of `with_options`.
+    /// Runs the scenario without the GIL. The options are those of `with_options`.
     #[pyo3(signature = (seed=None, probe=None, verify=None, monitor=None))]
     fn run(
         &self,
@@ -64,7 +64,7 @@ impl Checked {
         self.with_options(seed, probe, verify)?.execute(py, monitor, None)
     }
 
-    /// Runs it and writes the packets seen at `links` to `path` as pcapng.
+    /// Runs the scenario and writes the packets on `links` to `path` as pcapng.
     #[pyo3(signature = (links, path, monitor=None))]
     fn trace(
         &self,
@@ -77,7 +77,7 @@ impl Checked {
         self.execute(py, monitor, Some(capture))
     }
 
-    /// Runs it without the GIL; the summary as JSON, without the times at each rate and without tables.
+    /// Runs the scenario without the GIL and returns the summary as JSON, without times per rate and without tables.
     fn measure(&self, py: Python<'_>, seed: u64, monitor: PyRef<'_, Monitor>) -> PyResult<String> {
         let scenario = Scenario { seed, ..self.scenario.clone() };
         let mut summary = simulate(py, &scenario, Some(monitor), None)?.summary;
@@ -85,13 +85,13 @@ impl Checked {
         py.detach(|| serde_json::to_string(&summary)).map_err(errors::internal)
     }
 
-    /// The plan of its emulation, as `netlulld emulate` reads it.
+    /// The emulation plan of the scenario, in the format of `netlulld emulate`.
     fn emulation_plan(&self, py: Python<'_>) -> PyResult<String> {
         let plan = py.detach(|| plan(&self.scenario)).map_err(errors::scenario)?;
         serde_json::to_string(&plan).map_err(errors::internal)
     }
 
-    /// The counts of an emulation, as the result of a run.
+    /// Converts the counts of an emulation to the result of a run.
     fn emulation_result(&self, py: Python<'_>, outcome_json: &str) -> PyResult<RawResult> {
         let head: Head = serde_json::from_str(outcome_json).map_err(errors::request)?;
         check_format(head).map_err(errors::scenario)?;
@@ -100,7 +100,7 @@ impl Checked {
         self.result(&run.summary, run.tables)
     }
 
-    /// Copies and pickles by its JSON; the other process reads it once.
+    /// Copies and pickles the scenario through its JSON, which the other process reads once.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyType>, (String,))> {
         Ok((py.get_type::<Self>(), (self.canonical()?,)))
     }

@@ -1,11 +1,11 @@
-//! Columns to numpy arrays.
+//! Conversion of columns to numpy arrays.
 
 use netlull_sim::probe::{Column, Table, Word};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Name -> column -> array.
+/// The tables as a dictionary: name -> column -> array.
 pub(crate) fn tables<'py>(py: Python<'py>, tables: &[Table]) -> PyResult<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
     for table in tables {
@@ -24,7 +24,7 @@ pub(crate) fn tables<'py>(py: Python<'py>, tables: &[Table]) -> PyResult<Bound<'
     Ok(all)
 }
 
-/// numpy's arrays of text are made by numpy; `U` also where there is none.
+/// Lets numpy make its arrays of text. The type `U` is needed for an empty array.
 fn words<'py>(py: Python<'py>, words: &[Word]) -> PyResult<Bound<'py, PyAny>> {
     py.import("numpy")?.call_method1("array", (words.iter().map(Word::as_ref).collect::<Vec<_>>(), "U"))
 }

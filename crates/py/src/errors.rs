@@ -1,4 +1,4 @@
-//! The one place where Rust's errors become Python's exceptions.
+//! The single conversion from Rust's errors to Python's exceptions.
 
 use netlull_sim::probe::CaptureError;
 use netlull_sim::run::RunError;
@@ -12,8 +12,8 @@ create_exception!(
     PyValueError,
     "A scenario that cannot be run: the field, its value, what was expected."
 );
-create_exception!(_core, VerificationError, PyRuntimeError, "A run that is not conserving: a defect of netlull.");
-create_exception!(_core, Cancelled, PyException, "A run that was asked to stop.");
+create_exception!(_core, VerificationError, PyRuntimeError, "A run that violates conservation: a defect of netlull.");
+create_exception!(_core, Cancelled, PyException, "A cancelled run.");
 
 pub(crate) fn scenario(error: scenario::ScenarioError) -> PyErr {
     ScenarioError::new_err(error.to_string())

@@ -1,6 +1,6 @@
-//! The Python module `netlull._core`: converts, releases the GIL, maps errors. No logic.
+//! The Python module `netlull._core`. It converts values, releases the GIL and maps errors; it has no logic.
 
-// PyO3's macros expand to unsafe glue that this crate does not write itself.
+// PyO3's macros expand to unsafe code. This crate itself has none.
 #![allow(unsafe_code)]
 
 mod catalogue;
@@ -30,7 +30,7 @@ impl RawResult {
         &self.scenario
     }
 
-    /// The summary as JSON.
+    /// The summary of the results, as JSON.
     fn summary(&self) -> &str {
         &self.summary
     }

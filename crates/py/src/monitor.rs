@@ -1,4 +1,4 @@
-//! Watching and ending a run from other threads.
+//! Progress and cancellation of a run from other threads.
 
 use netlull_sim::run;
 use pyo3::prelude::*;
@@ -6,14 +6,14 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What a run and its watchers share.
+/// The state that a run shares with its watchers.
 #[derive(Default)]
 pub(crate) struct Shared {
     cancelled: AtomicBool,
     fraction_bits: AtomicU64,
 }
 
-/// Progress of a run, and a way to end it; may be used from any thread.
+/// Progress and cancellation of a run, from any thread.
 #[pyclass(frozen)]
 #[derive(Default)]
 pub(crate) struct Monitor {
@@ -27,7 +27,7 @@ impl Monitor {
         Self::default()
     }
 
-    /// Ends the run soon; it then raises `Cancelled`.
+    /// Ends the run soon. The run then raises `Cancelled`.
     fn cancel(&self) {
         self.shared.cancelled.store(true, Ordering::Relaxed);
     }
@@ -45,12 +45,12 @@ impl Monitor {
     }
 }
 
-/// Looks at the monitor, and at Python's signals, while a run goes on.
+/// Checks the monitor and Python's signals during a run.
 pub(crate) struct Watcher {
     shared: Option<Arc<Shared>>,
-    /// Whether this is the thread in which Python handles signals.
+    /// True if Python handles signals in this thread.
     handles_signals: bool,
-    /// What a signal handler raised, `KeyboardInterrupt` after Ctrl-C.
+    /// The exception of a signal handler, such as `KeyboardInterrupt` after Ctrl-C.
     pub interrupt: Option<PyErr>,
 }
 

@@ -1,4 +1,4 @@
-//! Sleep plans: a graph in as JSON, the plan out as JSON.
+//! Sleep plans: a graph as JSON in, the plan as JSON out.
 
 use crate::catalogue::mechanism;
 use crate::errors;
@@ -8,13 +8,13 @@ use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// A graph, its traffic, and the plan to make.
+/// A graph, its traffic, and the requested plan.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Request {
     nodes: usize,
     links: Vec<(usize, usize)>,
-    /// The nodes' names in messages; their numbers, if it is missing.
+    /// The nodes' names for messages. Without them, their numbers are used.
     #[serde(default)]
     names: Vec<String>,
     plan: SleepAlgorithm,
@@ -44,7 +44,7 @@ fn kind(kind: &SleepKind) -> Value {
     entry
 }
 
-/// The links that sleep, without the GIL.
+/// Computes the links to put to sleep, without the GIL.
 #[pyfunction]
 pub(crate) fn sleep_plan(py: Python<'_>, request_json: &str) -> PyResult<String> {
     let request: Value = serde_json::from_str(request_json).map_err(errors::request)?;

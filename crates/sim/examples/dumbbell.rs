@@ -1,4 +1,4 @@
-//! Runs a scenario (JSON on standard input) and prints CPU nanoseconds per packet-hop: for profiling.
+//! Runs a scenario (JSON on standard input) and prints CPU nanoseconds per packet-hop, for profiling.
 #![allow(clippy::disallowed_methods, clippy::print_stdout)]
 
 use netlull_sim::run::{Unwatched, run};

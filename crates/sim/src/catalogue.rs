@@ -1,9 +1,10 @@
-//! Lists for people: mechanisms with their parameters, queues and losses.
+//! Lists for users: mechanisms with their parameters, queues and losses.
 
 use netlull_describe::{Description, kinds};
 
-/// Every mechanism that a scenario can have, with its parameters, in alphabetical order: controllers of links, mechanisms of stations,
-/// plans of links that sleep. The list follows from the JSON Schema.
+/// Every mechanism of scenarios with its parameters, in alphabetical order.
+///
+/// The list contains link controllers, station mechanisms and sleep plans. It is derived from the JSON Schema.
 #[must_use]
 pub fn mechanisms() -> Vec<(String, Description)> {
     let schema = crate::scenario::json_schema();
@@ -16,33 +17,33 @@ pub fn mechanisms() -> Vec<(String, Description)> {
 /// A kind of queue management or of loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KindInfo {
-    /// The `kind` in scenarios.
+    /// The value of `kind` in scenarios.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// The behaviour, in one line.
     pub summary: &'static str,
-    /// Where it is described.
+    /// The source of the description.
     pub source: &'static str,
 }
 
-/// Queue management, in alphabetical order.
+/// The kinds of queue management, in alphabetical order.
 #[must_use]
 pub const fn queues() -> &'static [KindInfo] {
     &[
         KindInfo {
             name: "codel",
-            summary: "drops or marks packets that leave the queue while waiting has been too long for too long",
+            summary: "drops or marks departing packets while the queueing delay stays too long",
             source: "RFC 8289",
         },
-        KindInfo { name: "drop_tail", summary: "only a full buffer drops; the default", source: "" },
+        KindInfo { name: "drop_tail", summary: "drops packets only if the buffer is full; the default", source: "" },
         KindInfo {
             name: "red",
-            summary: "drops or marks packets that arrive, the likelier the longer the queue is on average",
+            summary: "drops or marks arriving packets with a probability that grows with the average queue",
             source: "Floyd and Jacobson 1993; Floyd 2000 (gentle)",
         },
     ]
 }
 
-/// Losses before the queue, in alphabetical order.
+/// The kinds of loss before the queue, in alphabetical order.
 #[must_use]
 pub const fn losses() -> &'static [KindInfo] {
     &[

@@ -1,4 +1,4 @@
-//! The simulator: packets, links, routes, traffic, controllers, probes, and a verifier that does not trust them.
+//! The simulator: packets, links, routes, traffic, controllers, probes, and an independent verifier.
 //!
 //! ```text
 //! JSON ─► scenario::read_document ─► scenario::Scenario ─► run::run ─► run::RunOutcome { summary, tables }

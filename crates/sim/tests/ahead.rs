@@ -1,11 +1,11 @@
-//! Links and endpoints that run ahead of the run's time: whatever the network, nothing shows it.
+//! Links and endpoints that run ahead of the run's time: they have no effect on results, for any network.
 
 use crate::common::{in_words, scenario};
 use netlull_sim::run::{Unwatched, run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// A chain of routers R0 - R1 - ... with two hosts at each end, `links` being those between routers.
+/// A chain of routers R0 - R1 - ... with two hosts at each end. `links` are the links between routers.
 fn chain(links: &[Value], hosts: Value) -> Value {
     let routers = links.len() + 1;
     let mut nodes: Vec<String> = (0..routers).map(|n| format!("R{n}")).collect();
@@ -13,7 +13,7 @@ fn chain(links: &[Value], hosts: Value) -> Value {
     for (n, fields) in links.iter().enumerate() {
         let mut link = json!({ "from": format!("R{n}"), "to": format!("R{}", n + 1), "rate": "10 Mb/s" });
         link.as_object_mut().expect("a table").extend(fields.as_object().expect("a table").clone());
-        // The way back is plain: a controller or a loss belongs to one direction.
+        // The reverse link is plain: a controller or a loss belongs to one direction.
         let back = json!({ "from": link["to"], "to": link["from"], "rate": "10 Mb/s", "delay": fields["delay"], "buffer": fields["buffer"] });
         all.extend([link, back]);
     }
@@ -68,7 +68,7 @@ fn router_link() -> impl Strategy<Value = Value> {
     })
 }
 
-/// TCP flows whose application stops or writes at a rate of its own; some of its times are those of packets and timers.
+/// TCP flows whose application stops or writes at its own rate. Some of its times coincide with packets and timers.
 fn application() -> impl Strategy<Value = Value> {
     let fields = prop_oneof![
         Just(json!({ "stop": "200 ms" })),
@@ -108,8 +108,8 @@ fn flow() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(48), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The same summary, byte for byte, whether every packet is watched (nothing runs ahead), none is, or counters are
-    /// read every few milliseconds and everything is recorded.
+    /// The summary is the same, byte for byte, in three cases: every packet is watched (nothing runs ahead), no packet
+    /// is watched, or everything is recorded and counters are read every few milliseconds.
     #[test]
     fn nothing_shows_it(
         links in proptest::collection::vec(router_link(), 1..4),
@@ -144,7 +144,7 @@ proptest! {
         prop_assert_eq!(&watched, &summary("ledger", counters));
     }
 
-    /// Tables are the same, too, watched or not.
+    /// Tables are the same with and without watched packets.
     #[test]
     fn tables_are_the_same(links in proptest::collection::vec(router_link(), 1..4), flows in proptest::collection::vec(flow(), 1..5), bin_us in 500_u32..300_000) {
         let mut json = chain(&links, json!({ "rate": "100 Mb/s", "buffer": "unlimited" }));
@@ -157,7 +157,8 @@ proptest! {
     }
 }
 
-/// Routers and hosts, each hung on one before it, and some links more; links in any order, so that their numbers say nothing.
+/// Routers and hosts, each connected to an earlier one, and some extra links. The links are in random order, so their
+/// numbers carry no information.
 fn any_network() -> impl Strategy<Value = Value> {
     let delay = || prop_oneof![2 => Just("0 ms"), 2 => Just("1 ms"), 1 => Just("3 ms"), 1 => Just("120 us")];
     let rate = || prop_oneof![3 => Just("10 Mb/s"), 1 => Just("8 Mb/s"), 1 => Just("100 Mb/s")];
@@ -220,7 +221,7 @@ fn any_flow() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The network with the flows that go from one node to another.
+/// The network with flows between two nodes each.
 fn with_flows(mut json: Value, flows: Vec<Value>) -> Value {
     let nodes = json["nodes"].as_array().expect("a list").len() as u64;
     for (number, mut flow) in flows.into_iter().enumerate() {
@@ -235,7 +236,7 @@ fn with_flows(mut json: Value, flows: Vec<Value>) -> Value {
     json
 }
 
-/// The summary when every packet is watched, when none is, and when counters are read every `bin_us`.
+/// The summary if every packet is watched, if none is, and if counters are read every `bin_us`.
 fn three_ways(json: &Value, bin_us: u32) -> [String; 3] {
     let summary = |verify: &str, probe: Value| {
         let mut json = json.clone();
@@ -254,7 +255,7 @@ fn three_ways(json: &Value, bin_us: u32) -> [String; 3] {
 proptest! {
     #![proptest_config(ProptestConfig { cases: std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(96), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever network, shared hosts and links in both directions, sources inside it, simultaneous packets.
+    /// Random networks, shared hosts and links in both directions, sources inside the network, simultaneous packets.
     #[test]
     fn nothing_shows_it_in_any_network(
         network in any_network(),
@@ -285,7 +286,7 @@ fn simple(nodes: &[&str], links: &[(&str, &str, Value)], flows: &[(&str, &str, &
 
 #[test]
 fn datagrams_that_pass_where_others_begin_meet_them_in_order() {
-    // B-A has a lower number than C-B, over which x comes to it.
+    // B-A has a lower number than C-B, over which x arrives there.
     let both = |from, to| [(from, to, json!({})), (to, from, json!({}))];
     let links = [both("A", "B"), both("B", "C")].concat();
     same_three_ways(&simple(&["A", "B", "C"], &links, &[("x", "C", "A", "7 Mb/s"), ("y", "B", "A", "6 Mb/s")]));
@@ -293,7 +294,8 @@ fn datagrams_that_pass_where_others_begin_meet_them_in_order() {
 
 #[test]
 fn sources_of_one_host_keep_the_order_of_their_flows() {
-    // Every other packet of each comes at the same instant; y's way has a link that needs events, x's has none.
+    // Every other packet of both arrives at the same instant. The path of y has a link that needs events, the path of
+    // x has none.
     let lossy = json!({ "loss": { "kind": "bernoulli", "probability": 0.01 } });
     let links =
         [("h", "R", json!({ "delay": "0 ms", "buffer": "1 packets" })), ("R", "S", json!({})), ("R", "Z", lossy)];

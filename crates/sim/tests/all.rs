@@ -1,4 +1,5 @@
-//! The simulator from outside. One program holds every test of this folder: each of its own would be linked with everything again.
+//! Tests of the simulator's interface. All tests of this folder share a program, because each program would be linked
+//! with every library again.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 mod ahead;

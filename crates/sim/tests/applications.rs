@@ -1,9 +1,9 @@
-//! Applications that stop, or write at a rate of their own: what TCP carries of it, when, and what is refused.
+//! Applications that stop, or write at their own rate: the data carried by TCP, its times, and refused options.
 
 use crate::common::{close, floats, flow, outcome, scenario, table, words};
 use serde_json::{Value, json};
 
-/// One or more flows over 10 Mb/s and 50 ms, with fast links of no delay beside.
+/// Flows over 10 Mb/s and 50 ms, with fast access links without delay.
 fn dumbbell(duration: &str, flow: Value) -> Value {
     let access = |from: &str, to: &str| json!({ "from": from, "to": to, "duplex": true, "rate": "100 Mb/s", "buffer": "unlimited" });
     let middle = json!({ "from": "n1", "to": "n2", "duplex": true, "rate": "10 Mb/s", "delay": "25 ms" });
@@ -19,8 +19,9 @@ fn dumbbell(duration: &str, flow: Value) -> Value {
 
 #[test]
 fn a_transfer_written_at_a_rate_ends_a_round_trip_behind_its_last_write() {
-    // Ten writes of 1460 B, 11.68 ms apart at 1 Mb/s: the last, with the FIN, at 9 x 11.68 = 105.12 ms, when all before has
-    // long been sent. It takes 120 us + 1.2 ms + 120 us and 25 ms, its acknowledgement of 40 B 38.4 us and 25 ms.
+    // Ten writes of 1460 B, 11.68 ms apart at 1 Mb/s. The last has the FIN and comes at 9 x 11.68 = 105.12 ms, long
+    // after the earlier data was sent. It takes 120 us + 1.2 ms + 120 us and 25 ms, and its acknowledgement of 40 B
+    // takes 38.4 us and 25 ms.
     let options = json!({ "timestamps": false, "delayed_ack": false });
     let run = outcome(dumbbell("2 s", json!({ "size": "14600 B", "write_rate": "1 Mb/s", "tcp": options })));
     let expected = 0.105_12 + 2.0 * 0.000_12 + 0.0012 + 0.025 + 38.4e-6 + 0.025;
@@ -30,8 +31,8 @@ fn a_transfer_written_at_a_rate_ends_a_round_trip_behind_its_last_write() {
 
 #[test]
 fn a_slow_application_is_carried_at_its_rate() {
-    // 500 kb/s in writes of 1448 B, one in 23.168 ms: by the end of 100 s, 4317 of them (n x 23.168 ms <= 100 s), of which
-    // the last two may be under way.
+    // 500 kb/s in writes of 1448 B, one per 23.168 ms. In 100 s there are 4317 writes (n x 23.168 ms <= 100 s), and
+    // the last two may not have arrived.
     let run = outcome(dumbbell("100 s", json!({ "write_rate": "500 kb/s" })));
     let writes = flow(&run, "t").delivered_bytes / 1448;
     assert!((4315..=4317).contains(&writes), "{writes}");
@@ -40,8 +41,8 @@ fn a_slow_application_is_carried_at_its_rate() {
 
 #[test]
 fn nothing_written_is_lost_where_tcp_is_slower() {
-    // 20 Mb/s in writes of 1448 B, 579.2 us apart: before 1 s there are 1727 of them (1726 x 579.2 us = 0.99970 s), which
-    // 10 Mb/s takes two seconds to carry.
+    // 20 Mb/s in writes of 1448 B, 579.2 us apart: 1727 writes before 1 s (1726 x 579.2 us = 0.99970 s). 10 Mb/s take
+    // two seconds to carry them.
     let run = outcome(dumbbell("20 s", json!({ "write_rate": "20 Mb/s", "stop": "1 s" })));
     assert_eq!(flow(&run, "t").delivered_bytes, 1727 * 1448);
     assert!(flow(&run, "t").completion_time_s.expect("complete") > 1727.0 * 1448.0 * 8.0 / 10e6);
@@ -64,7 +65,7 @@ fn an_endless_flow_that_stops_sends_no_new_data_and_closes() {
         .fold(0.0, f64::max);
     let found = flow(&run, "t");
     close(found.delivered_bytes as f64, ends, 0.0);
-    // What is queued (at most 42 packets, 50 ms) and one round trip of 50 ms; a loss among them takes one more.
+    // The backlog (at most 42 packets, 50 ms) and a round trip of 50 ms. A loss among the packets adds a round trip.
     let completion = found.completion_time_s.expect("complete");
     assert!((5.05..5.3).contains(&completion), "{completion}");
 }
@@ -94,8 +95,8 @@ fn a_stop_cuts_a_transfer_that_is_not_sent_yet_and_leaves_one_that_is() {
 
 #[test]
 fn a_pause_between_writes_ends_in_a_restart() {
-    // A write of 200 kB, 138 segments and more than ten, every 4 s, longer than RTO (1 s): RFC 5681 section 4.1 takes the
-    // window back to ten segments before each but the first. Four writes: at 0, 4, 8 and 12 s.
+    // A write of 200 kB every 4 s, longer than RTO (1 s): 138 segments, more than ten. RFC 5681 section 4.1 resets the
+    // window to ten segments before each but the first. Four writes: at 0, 4, 8 and 12 s.
     let mut json = dumbbell("15 s", json!({ "write_rate": "400 kb/s", "write_size": "200 kB" }));
     json["probe"] = json!({ "events": true });
     let run = outcome(json);
@@ -118,7 +119,7 @@ fn what_cannot_be_is_refused_where_it_stands() {
     );
     expect(
         json!({ "stop_spacing": "1 s" }),
-        "flow.t.stop_spacing: is 1 s without a `stop`; expected also `stop`, when the first connection stops",
+        "flow.t.stop_spacing: is 1 s without a `stop`; expected also `stop`, the stop time of the first connection",
     );
     expect(
         json!({ "write_rate": "0 b/s" }),

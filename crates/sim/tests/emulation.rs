@@ -1,4 +1,4 @@
-//! What an emulation counted becomes the summary that a simulated run has.
+//! Conversion of an emulation's counts to the summary of a simulated run.
 
 use crate::common::{close, scenario};
 use netlull_mechanism::radio::{Fallback, ShaperState};
@@ -101,16 +101,17 @@ fn a_stations_energy_is_made_from_the_times_of_its_radio() {
     assert_eq!((station.state, station.fallback), (Some("standard"), Some("paced")));
     close(station.round_trip_s.expect("an RTT"), 0.06, 1e-12);
     assert_eq!(station.resent_opens, Some(2));
-    // Asleep 0.177 W x 1 s, idle 1.319 W x 1 s, receiving 1.425 W x 1 s, transmitting 1.675 W x 0.5 s; waking as the model has it.
+    // Asleep 0.177 W x 1 s, idle 1.319 W x 1 s, receiving 1.425 W x 1 s, transmitting 1.675 W x 0.5 s; waking as in
+    // the model.
     let energy = station.energy.get(WAVELAN).expect("a radio");
     close(energy.asleep_j, 0.177, 1e-9);
     close(energy.idle_j, 1.319, 1e-9);
     close(energy.receiving_j, 1.425, 1e-9);
     close(energy.transmitting_j, 0.8375, 1e-9);
-    // Awake all the time it would idle for 1 + 1 + 0.5 s: 2.5 x 1.319 + 1.425 + 0.8375.
+    // Without sleep it would idle for 1 + 1 + 0.5 s: 2.5 x 1.319 + 1.425 + 0.8375.
     close(energy.awake_j, 5.56, 1e-9);
     close(energy.saving, 1.0 - energy.total_j / 5.56, 1e-9);
-    // The download: 0.177 + 0.5 x 1.319 + 1.425 = 2.2615 J, and what 10 times of waking cost in no time; 2 s.
+    // The download: 0.177 + 0.5 x 1.319 + 1.425 = 2.2615 J in 2 s, plus the energy of 10 wake-ups without a duration.
     let download = station.download.as_ref().expect("it is over");
     let joules = *download.energy_j.get(WAVELAN).expect("a radio");
     close(joules, 2.2615, 1e-9);
@@ -170,7 +171,8 @@ fn what_is_true_of_many_flows_is_said_once() {
     assert!(differences(20, "cubic").is_empty());
 }
 
-/// A ring of four whose link a-b sleeps from 1 to 2 s; with 10 ms a link, 1 ms a router and 10 ms a table all have heard within 1.1 s.
+/// A ring of four. Its link a-b sleeps from 1 to 2 s. With 10 ms per link, 1 ms per router and 10 ms per table, all
+/// routers know within 1.1 s.
 fn ring() -> serde_json::Value {
     let link =
         |from: &str, to: &str| json!({ "from": from, "to": to, "duplex": true, "rate": "10 Mb/s", "delay": "10 ms" });
@@ -200,7 +202,7 @@ fn a_plan_tells_when_links_sleep_and_how_tables_change() {
         deeds.iter().map(|step| (step.at, &step.deed)).eq(expected.iter().map(|(at, deed)| (*at, deed))),
         "{deeds:?}"
     );
-    // Of routes between the hosts a and b: a and b themselves change theirs, c and d only where theirs led over the cable.
+    // Routes between the hosts a and b: a and b change theirs, c and d only if their routes crossed the cable.
     let changes = |from: f64, to: f64| {
         let between = routing.steps.iter().filter(move |step| at(from) <= step.at && step.at < at(to));
         between.flat_map(|step| match &step.deed {
@@ -209,8 +211,8 @@ fn a_plan_tells_when_links_sleep_and_how_tables_change() {
         })
     };
     let change = |node, destination, link| RouteChange { node, destination, link: Some(link) };
-    // Links: a-b 0, b-a 1, b-c 2, c-b 3, c-d 4, d-c 5, d-a 6, a-d 7. From c to a there are two ways of two links, of which that over b has
-    // the lower number; from d to b as well, of which that over c has.
+    // Links: a-b 0, b-a 1, b-c 2, c-b 3, c-d 4, d-c 5, d-a 6, a-d 7. There are two paths of two links from c to a. The
+    // path over b has the lower link number. The same holds from d to b for the path over c.
     let mut fell: Vec<_> = changes(1.0, 2.0).collect();
     fell.sort_by_key(|change| (change.node, change.destination));
     assert_eq!(fell, [change(0, 1, 7), change(1, 0, 2), change(2, 0, 4)]);
@@ -241,7 +243,7 @@ fn the_sleep_of_an_emulation_is_summarised_as_that_of_a_simulation() {
     );
     assert_eq!(json!(found_routing.sleep), json!(routing.sleep));
     assert_eq!(found.links[0].asleep_s, simulated.links[0].asleep_s);
-    // 2.5 s awake and 1 s asleep; what traffic costs is another matter.
+    // 2.5 s awake and 1 s asleep; the energy of traffic is tested elsewhere.
     for model in ["fs", "ncs-55a1-24h"] {
         let parts = |link: &netlull_sim::run::LinkSummary| {
             link.energy.get(model).map(|energy| (energy.rate_dependent_j, energy.asleep_j))

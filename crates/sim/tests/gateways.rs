@@ -1,10 +1,11 @@
-//! Gateways that steer TCP's windows, and EARTH, in the simulator.
+//! Gateways that control TCP's windows, and EARTH, in the simulator.
 
 use crate::common::{floats, outcome, scenario, table};
 use netlull_sim::run::{RunOutcome, Unwatched, run};
 use serde_json::{Value, json};
 
-/// `flows` uploads from s over N1-N2 (10 Mb/s, 98 ms, 100 packets of 1000 B) to d; the way back takes 1 ms: BDP 10 Mb/s x 100 ms = 125 packets.
+/// `flows` uploads from s to d over N1-N2 (10 Mb/s, 98 ms, 100 packets of 1000 B). The reverse path takes 1 ms: BDP 10
+/// Mb/s x 100 ms = 125 packets.
 fn uploads(controller: &Value, flows: u32, tcp: &Value) -> Value {
     let mut json = json!({
         "duration": "60 s", "warm_up": "20 s", "mtu": "1000 B", "nodes": ["s", "N1", "N2", "d"],
@@ -45,8 +46,8 @@ fn awm(initial_window: &str) -> Value {
 fn awm_keeps_the_queue_at_its_target_without_losses() {
     let (without, _) = bottleneck(&uploads(&Value::Null, 20, &json!({})));
     assert!(number(&without, "dropped_packets") > 100.0, "TCP alone fills the buffer: {without}");
-    // 20 windows of 9.4 kB and their queue fill the pipe and half of the buffer: (125 + 50) kB / 20 = 8.75 kB of data and 0.04 kB of
-    // headers to the packet. It starts near there, at 12 kB.
+    // 20 windows of 9.4 kB fill the pipe and half of the buffer: (125 + 50) kB / 20 = 8.75 kB of data, with 0.04 kB of
+    // headers per packet. AWM starts near there, at 12 kB.
     let (with, _) = bottleneck(&uploads(&awm("12 kB"), 20, &json!({})));
     assert_eq!(number(&with, "dropped_packets"), 0.0);
     assert!(number(&with, "utilisation") > 0.999, "{with}");
@@ -56,7 +57,8 @@ fn awm_keeps_the_queue_at_its_target_without_losses() {
 
 #[test]
 fn a_window_larger_than_a_flow_uses_changes_nothing() {
-    // One flow of 64 kB at most: AWM suggests more from the start, so every byte is as without it, but for the link's own kind.
+    // A flow of at most 64 kB: AWM suggests more from the start, so every byte is the same as without it, except for
+    // the link's kind.
     let quiet = json!({ "kind": "awm", "target": "99 packets", "initial_window": "1 GB", "flows": { "kind": "fixed", "count": 1 } });
     let tcp = json!({ "receive_buffer": "64 kB" });
     let (_, without) = bottleneck(&uploads(&Value::Null, 1, &tcp));
@@ -66,13 +68,14 @@ fn a_window_larger_than_a_flow_uses_changes_nothing() {
 
 #[test]
 fn windows_are_never_below_the_floor_whatever_the_scale() {
-    // A window scale of 7 (8 MB / 64 kB = 128): 1000 B are 8 units of 128 B, 1024 B. A target of one packet leaves no window but the floor.
+    // A window scale of 7 (8 MB / 64 kB = 128): 1000 B are 8 units of 128 B, 1024 B. With a target of one packet, only
+    // the minimum window is left.
     for buffer in ["64 kB", "8 MB"] {
         let tight = json!({ "kind": "awm", "target": "1 packets", "beta": "100 Mb/s", "initial_window": "1 kB", "flows": { "kind": "fixed", "count": 20 } });
         let mut json = uploads(&tight, 40, &json!({ "receive_buffer": buffer }));
         json["duration"] = "30 s".into();
         let (link, summary) = bottleneck(&json);
-        // 40 flows with a segment each per round trip of 100 ms: 40 x 8 kb / 0.1 s = 3.2 Mb/s. None is starved.
+        // 40 flows with a segment each per round trip of 100 ms: 40 x 8 kb / 0.1 s = 3.2 Mb/s. No flow starves.
         assert!(number(&link, "throughput_bps") > 2.5e6, "{link}");
         for flow in summary["flows"].as_array().expect("a list") {
             assert!(number(flow, "goodput_bps") > 2e4, "{flow}");
@@ -82,7 +85,7 @@ fn windows_are_never_below_the_floor_whatever_the_scale() {
 
 #[test]
 fn the_g_router_brings_its_rate_down_to_a_bottleneck_further_on() {
-    // C-EARTH takes |dq| / RTT off per round trip at most, so from 10 to 5 Mb/s it takes tens of seconds.
+    // C-EARTH lowers the rate by at most |dq| / RTT per round trip, so from 10 to 5 Mb/s it takes tens of seconds.
     let g_router = json!({ "kind": "g_router", "target": "20 packets", "min_rate": "1 Mb/s", "beta": "1 Mb/s", "queue": "waiting_and_in_service",
         "pace": "event", "round_trip": { "kind": "fixed", "time": "100 ms" } });
     let mut json = uploads(&g_router, 20, &json!({}));
@@ -100,7 +103,7 @@ fn earth_walks_down_when_nobody_sends_and_up_when_its_queue_grows() {
     let mut json = uploads(&earth, 5, &json!({}));
     let (busy, _) = bottleneck(&json);
     assert!(number(&busy, "mean_rate_bps") > 6e6, "{busy}");
-    // Nobody sends before the last millisecond: nine steps of 100 ms, then 1 Mb/s.
+    // No packets before the last millisecond: nine steps of 100 ms, then 1 Mb/s.
     json["flow"][0]["start"] = "49.999 s".into();
     json["duration"] = "50 s".into();
     let (idle, _) = bottleneck(&json);
@@ -165,7 +168,7 @@ fn gateway(found: &RunOutcome, column: &str) -> Vec<f64> {
     floats(table(found, "gateway"), column)
 }
 
-/// `per_second` requests of a segment each, from s to d, and nothing else; N counted over 10 s.
+/// `per_second` requests of a segment each, from s to d, without other traffic. N is counted over 10 s.
 fn requests(per_second: u32) -> Value {
     let counting = json!({ "kind": "linear_counting", "interval": "10 s" });
     let mut json = uploads(&json!({ "kind": "awm", "target": "50 packets", "flows": counting }), 1, &json!({}));
@@ -177,14 +180,15 @@ fn requests(per_second: u32) -> Value {
 
 #[test]
 fn connections_that_follow_each_other_at_one_place_are_different_flows() {
-    // 20 a second, each of half a second at most: some ten places for the 200 connections of each interval.
+    // 20 per second, each of at most half a second: about ten slots for the 200 connections of each interval.
     let found = outcome(requests(20));
     let open = found.summary.flows[0].most_open.expect("a number");
     assert!(open < 40, "{open}");
     let seen = gateway(&found, "seen_flows");
     let counted = gateway(&found, "flows");
-    // At the end of a bin the estimate is that of the one before. Standard error of 200 flows in 4096 bits: sqrt(4096 (e^t - t - 1)) with
-    // t = 200/4096 (Whang et al. 1990): 2.2; four of them, and what lies on the borders: the bins end where the intervals do.
+    // At the end of a bin the estimate belongs to the previous interval. The standard error of 200 flows in 4096 bits
+    // is sqrt(4096 (e^t - t - 1)) with t = 200/4096 (Whang et al. 1990): 2.2. The limit is four standard errors plus
+    // the flows at the borders, because bins end with the intervals.
     for (seen, counted) in seen.iter().zip(&counted[1..]) {
         assert!(*seen > 100.0 && (seen - counted).abs() < 4.0 * 2.2 + 2.0, "{seen} {counted}");
     }
@@ -193,8 +197,8 @@ fn connections_that_follow_each_other_at_one_place_are_different_flows() {
 #[test]
 fn the_true_round_trip_is_that_of_the_path() {
     let mut json = requests(1);
-    // 540 B from s: 4.32 us at 1 Gb/s, 432 us at 10 Mb/s, 4.32 us at 1 Gb/s; 40 B back: 0.32 us, 32 us, 0.32 us; 100 ms of propagation:
-    // 100.47328 ms. A segment that meets another waits for 432 us, as few do.
+    // 540 B from s: 4.32 us at 1 Gb/s, 432 us at 10 Mb/s, 4.32 us at 1 Gb/s. 40 B in reverse: 0.32 us, 32 us, 0.32 us.
+    // 100 ms of propagation: 100.47328 ms. A segment that meets another waits for 432 us, which is rare.
     json["tcp"] = json!({ "delayed_ack": false });
     let found = outcome(json);
     let truth = gateway(&found, "true_round_trip_s");
@@ -224,11 +228,12 @@ fn the_summary_says_what_a_gateway_did() {
     assert!((number(gateway, "mean_flows") - 20.0).abs() < 1e-9, "given: {gateway}");
     assert_eq!(number(gateway, "floor_share"), 0.0);
     assert_eq!(number(gateway, "final_rate_bps"), 10e6);
-    // What is on the way: 10 Mb/s x 100 ms and the queue of 50 packets, 175 packets of 960 B: 8.4 kB for each of 20; up to a segment
-    // more, for each sender rounds down to segments, and another that a receiver holds back its acknowledgement for.
+    // Data in flight: 10 Mb/s x 100 ms and a queue of 50 packets are 175 packets of 960 B, 8.4 kB for each of 20
+    // flows. Up to a segment more, because senders round down to segments, and another for delayed acknowledgements.
     let window = number(gateway, "mean_window_bytes");
     assert!((8.4e3..8.4e3 + 2.0 * 960.0).contains(&window), "{window}");
-    // Of 40 s at 1250 packets a second, an acknowledgement for each or each second; all of them say less than the 64 kB and more of the receivers.
+    // 1250 packets per second for 40 s, with an acknowledgement for each or every second one. All have windows below
+    // the receivers' 64 kB and more.
     let (seen, rewritten) = (number(gateway, "acknowledgements"), number(gateway, "rewritten_acknowledgements"));
     assert!((24_000.0..52_000.0).contains(&seen) && seen == rewritten, "{gateway}");
     let others = summary["links"].as_array().expect("a list").iter().filter(|link| link["name"] != "N1-N2");
@@ -237,8 +242,8 @@ fn the_summary_says_what_a_gateway_did() {
 
 #[test]
 fn c_earth_alone_follows_the_queue_and_leaves_windows_as_they_are() {
-    // 4 Mb/s of datagrams come to 10 Mb/s: C falls with every packet that comes and goes, until it is what comes. Counted without the
-    // packet in service the queue would stay empty, and C where it is.
+    // 4 Mb/s of datagrams on 10 Mb/s: C falls with every arrival and departure until it equals the arrival rate. If
+    // the packet in service did not count, the queue would stay empty, and C would not change.
     let controller = json!({
         "kind": "c_earth", "target": "50 packets", "min_rate": "1 Mb/s", "pace": "event", "round_trip": { "kind": "fixed", "time": "1 s" },
         "queue": "waiting_and_in_service",
@@ -249,7 +254,7 @@ fn c_earth_alone_follows_the_queue_and_leaves_windows_as_they_are() {
     let (link, _) = bottleneck(&json);
     assert!((number(&link, "mean_rate_bps") - 4e6).abs() < 0.1e6, "{link}");
     assert_eq!(number(&link, "dropped_packets"), 0.0);
-    // Beside TCP it sees acknowledgements, and writes over none; AWM's numbers are nobody's.
+    // With TCP flows it sees acknowledgements, but does not change them. AWM's numbers are absent.
     let (link, _) = bottleneck(&uploads(&controller, 20, &json!({})));
     let gateway = &link["gateway"];
     assert!(
@@ -260,7 +265,7 @@ fn c_earth_alone_follows_the_queue_and_leaves_windows_as_they_are() {
         assert!(gateway[field].is_null(), "{field}: {gateway}");
     }
     assert_eq!(number(gateway, "mean_round_trip_s"), 1.0);
-    // Equation (7) is of AWM's window.
+    // Equation (7) belongs to AWM's window.
     let mut printed = controller;
     printed["round_trip"] = json!({ "kind": "printed" });
     let refused = scenario(&uploads(&printed, 1, &json!({}))).expect_err("must be refused").to_string();

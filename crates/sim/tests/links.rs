@@ -1,4 +1,4 @@
-//! Links: serialisation, queues, drops, rate changes, against arithmetic and queueing theory.
+//! Links: serialisation, queues, drops and rate changes, compared with arithmetic and queueing theory.
 
 use crate::common::{close, floats, flow, link, outcome, scenario, table};
 use serde_json::{Value, json};
@@ -17,12 +17,12 @@ fn cbr(rate: &str) -> Value {
 
 #[test]
 fn a_packet_arrives_when_arithmetic_says_to_the_nanosecond() {
-    // 1500 B at 7 Mb/s take 12000/7 us = 1714285.714 ns; back to back the n-th ends at floor(n 12000/7 us). A source at
-    // 100 Mb/s keeps the link busy. Arrivals are deliveries, 5 ms later. The replay verifier compares every packet; here
-    // the count: all packets n with floor(n * 1714285.714 ns) + 5 ms <= 1 s are n <= 580.4.
+    // 1500 B at 7 Mb/s take 12000/7 us = 1714285.714 ns; back to back the n-th ends at floor(n 12000/7 us). A source
+    // at 100 Mb/s keeps the link busy. Deliveries follow 5 ms later. The replay verifier compares every packet; this
+    // test compares the count. All packets n with floor(n * 1714285.714 ns) + 5 ms <= 1 s are n <= 580.4.
     let run = outcome(one_link("1 s", json!({ "rate": "7 Mb/s" }), json!([cbr("100 Mb/s")])));
     assert_eq!(link(&run, "a-b").delivered_packets, 580);
-    // Offered: one packet every 120 us, the first at 0, the last at 1 s: 8334.
+    // Offered: a packet every 120 us, the first at 0, the last at 1 s: 8334.
     assert_eq!(link(&run, "a-b").offered_packets, 8334);
 }
 
@@ -34,7 +34,7 @@ fn drop_tail_holds_its_limit_in_packets_and_in_bytes() {
         let run = outcome(one_link("1 s", json!({ "buffer": buffer }), flows));
         (flow(&run, "c").packets_sent, link(&run, "a-b").delivered_packets, link(&run, "a-b").max_queue_packets)
     };
-    // One is being sent, the buffer holds the others.
+    // One packet is in service, the others are in the buffer.
     assert_eq!(burst("5 packets"), (12, 6, 5));
     assert_eq!(burst("7500 B"), (12, 6, 5));
     assert_eq!(burst("8999 B"), (12, 6, 5), "5.999 packets are five");
@@ -43,7 +43,7 @@ fn drop_tail_holds_its_limit_in_packets_and_in_bytes() {
 
 #[test]
 fn a_byte_buffer_is_empty_again_after_a_pause() {
-    // Three bursts of 12 packets, 100 ms apart: each finds the link idle, so each gets six packets through.
+    // Three bursts of 12 packets, 100 ms apart. Each finds the link idle, so six packets of each pass.
     let burst = |name: &str, start: u64| {
         json!({ "kind": "cbr", "name": name, "from": "a", "to": "b", "rate": "1 Gb/s",
                 "start": format!("{start} ms"), "stop": format!("{} us", start * 1000 + 140) })
@@ -56,8 +56,9 @@ fn a_byte_buffer_is_empty_again_after_a_pause() {
 
 #[test]
 fn a_packet_that_leaves_makes_room_for_one_that_arrives_at_the_same_instant() {
-    // Two sources of one packet per 1.2 ms into a link that sends one per 1.2 ms, buffer of one packet. At each instant
-    // 1.2 n ms one departs and two arrive: the first takes the place, the second is dropped (from the second round on).
+    // Two sources of a packet per 1.2 ms into a link that sends a packet per 1.2 ms, with a buffer of one packet. At
+    // each instant 1.2 n ms one departs and two arrive. The first is queued, the second is dropped (from the second
+    // round on).
     let source =
         |name: &str| json!({ "kind": "cbr", "name": name, "from": "a", "to": "b", "rate": "10 Mb/s", "stop": "12 ms" });
     let run = outcome(one_link("1 s", json!({ "buffer": "1 packet" }), json!([source("x"), source("y")])));
@@ -66,11 +67,11 @@ fn a_packet_that_leaves_makes_room_for_one_that_arrives_at_the_same_instant() {
 
 #[test]
 fn poisson_arrivals_at_a_fixed_rate_wait_as_m_d_1_says() {
-    // M/D/1: mean wait rho s / (2 (1 - rho)); at rho = 0.8 and s = 1.2 ms it is 2.4 ms, and rho^2 / (2 (1 - rho)) = 1.6
-    // packets wait on average.
+    // M/D/1: the mean wait is rho s / (2 (1 - rho)). At rho = 0.8 and s = 1.2 ms it is 2.4 ms, and the mean queue is
+    // rho^2 / (2 (1 - rho)) = 1.6 packets.
     let flows = json!([{ "kind": "poisson", "name": "p", "from": "a", "to": "b", "rate": "8 Mb/s" }]);
     let run = outcome(one_link("2000 s", json!({}), flows));
-    // 1.3 million packets; the waits are correlated over about 1/(1-rho)^2 of them: a few percent.
+    // 1.3 million packets. The waits are correlated over about 1/(1-rho)^2 of them: a few percent.
     close(link(&run, "a-b").mean_wait_s, 2.4e-3, 0.1e-3);
     close(link(&run, "a-b").mean_queue_packets, 1.6, 0.08);
     close(link(&run, "a-b").utilisation, 0.8, 0.01);
@@ -98,14 +99,15 @@ fn practra(fields: &Value) -> Value {
 
 #[test]
 fn an_idle_link_goes_down_to_its_lowest_rate_and_stays() {
-    // One packet at the start. The first sample ends at 50 ms; from then on one step down per mRCI: nine changes.
+    // A packet at the start. The first sample ends at 50 ms. From then on the rate falls by one step per mRCI: nine
+    // changes.
     let flows = json!([{ "kind": "cbr", "name": "c", "from": "a", "to": "b", "rate": "10 Mb/s", "stop": "1 ms" }]);
     let run = outcome(one_link("10 s", practra(&json!({})), flows));
     let summary = link(&run, "a-b");
     assert_eq!(summary.rate_changes, 9);
     let last = summary.residency.first().expect("the lowest rate");
     assert_eq!(last.rate_bps, 1_000_000);
-    // Ideal frequency scaling: the saving is what the mean rate, with pauses at the higher rate, says it is.
+    // Ideal frequency scaling: the saving follows from the mean rate, with pauses at the higher rate.
     assert!(summary.energy.get("fs").expect("fs").saving > 0.85);
     assert!(summary.energy.get("dvs").expect("dvs").saving > summary.energy.get("fs").expect("fs").saving);
 }
@@ -116,7 +118,7 @@ fn a_loaded_link_follows_its_load_and_changes_at_most_once_per_interval() {
     let rates = table(&run, "rate");
     let times = floats(rates, "time_s");
     assert!(times[1..].windows(2).all(|pair| pair[1] - pair[0] >= 0.05 - 1e-12), "{times:?}");
-    // 4.5 Mb/s fits into 5 Mb/s, and not into 4.
+    // 4.5 Mb/s fit in 5 Mb/s, but not in 4.
     let settled = floats(rates, "rate_bps").last().copied().expect("a rate");
     close(settled, 5e6, 1.0);
     close(link(&run, "a-b").utilisation, 0.9, 0.02);
@@ -124,18 +126,18 @@ fn a_loaded_link_follows_its_load_and_changes_at_most_once_per_interval() {
 
 #[test]
 fn packets_that_arrive_as_the_one_before_leaves_lose_no_fraction_of_a_nanosecond() {
-    // 1500 B at 7 Mb/s take 1714285.714 ns. A source of exactly that rate offers each packet in the nanosecond in which
-    // the one before leaves, or the one after; without a carry across those moments the link would gain 0.7 ns a packet.
+    // 1500 B at 7 Mb/s take 1714285.714 ns. A source of exactly that rate offers each packet in the nanosecond of the
+    // previous departure, or in the next. Without a carry across these instants the link would gain 0.7 ns per packet.
     let link_json = json!({ "rate": "7 Mb/s", "controller": { "kind": "practra", "rates": ["7 Mb/s"],
         "transition": "2 ms", "min_interval": "50 ms", "delay_bound": "40 ms" } });
     let run = outcome(one_link("100 s", link_json, json!([cbr("7 Mb/s")])));
-    // 100 s less 5 ms of propagation hold 99.995 s / 1714285.714 ns = 58330.4 packets; the verifier checks the rest.
+    // 100 s less 5 ms of propagation hold 99.995 s / 1714285.714 ns = 58330.4 packets. The verifier checks the rest.
     assert_eq!(link(&run, "a-b").delivered_packets, 58_330);
 }
 
 #[test]
 fn every_change_costs_its_pause_also_while_one_packet_is_sent() {
-    // At 0.1 Mb/s a packet takes 120 ms, time for five decisions at mRCI 10 ms. Each costs 2 ms of silence.
+    // At 0.1 Mb/s a packet takes 120 ms, the time of five decisions at mRCI 10 ms. Each causes a pause of 2 ms.
     for reading in ["finish_then_pause", "finish_while_pausing", "suspend"] {
         let rates = json!(["0.1 Mb/s", "1 Mb/s", "2 Mb/s", "3 Mb/s", "4 Mb/s", "5 Mb/s"]);
         let mut link_json = practra(

@@ -3,7 +3,7 @@
 use crate::common::{close, flow, link, outcome, scenario};
 use serde_json::{Value, json};
 
-/// Two nodes and a TCP transfer of 30 segments over 10 Mb/s; the ways there and back lose as they are told.
+/// Two nodes and a TCP transfer of 30 segments over 10 Mb/s. Each direction has its own losses.
 fn transfer(there: &Value, back: &Value) -> Value {
     let wire = |from: &str, to: &str, loss: &Value| {
         let mut wire = json!({ "from": from, "to": to, "rate": "10 Mb/s", "delay": "5 ms", "buffer": "unlimited" });
@@ -24,7 +24,7 @@ fn scripted(packets: &[u64]) -> Value {
 
 #[test]
 fn a_scripted_packet_is_lost_once_and_sent_again() {
-    // Packet 1 is the SYN, so 12 is the eleventh segment of data, with more behind it.
+    // Packet 1 is the SYN, so 12 is the eleventh segment of data, with others after it.
     let run = outcome(transfer(&scripted(&[12]), &Value::Null));
     assert_eq!(link(&run, "a-b").lost_packets, 1);
     assert_eq!(flow(&run, "t").packets_dropped, 1);
@@ -36,7 +36,7 @@ fn a_scripted_packet_is_lost_once_and_sent_again() {
 
 #[test]
 fn the_first_packet_is_the_syn() {
-    // The SYN is sent again after the initial timeout of 1 s (RFC 6298), so all ends 1 s later.
+    // The SYN is retransmitted after the initial timeout of 1 s (RFC 6298), so the transfer ends 1 s later.
     let run = outcome(transfer(&scripted(&[1]), &Value::Null));
     let whole = outcome(transfer(&Value::Null, &Value::Null));
     let seconds = |outcome| flow(outcome, "t").completion_time_s.expect("completes");
@@ -46,7 +46,7 @@ fn the_first_packet_is_the_syn() {
 
 #[test]
 fn each_direction_has_its_own_script() {
-    // On the way back 1 is the SYN-ACK, then acknowledgements; one of them lost is covered by the next.
+    // On the reverse link, 1 is the SYN-ACK, and acknowledgements follow. The next acknowledgement covers a lost one.
     let run = outcome(transfer(&Value::Null, &scripted(&[5])));
     assert_eq!((link(&run, "a-b").lost_packets, link(&run, "b-a").lost_packets), (0, 1));
     assert_eq!((flow(&run, "t").retransmissions, flow(&run, "t").delivered_bytes), (0, 43_800));
@@ -54,8 +54,8 @@ fn each_direction_has_its_own_script() {
 
 #[test]
 fn what_is_sent_again_counts_and_can_be_lost_again() {
-    // 32 is the last segment of data, with nothing behind it but FIN, so timeouts repair it. Of 33 and 34 one at least is
-    // the segment sent again, lost again.
+    // 32 is the last segment of data, followed only by the FIN, so timeouts repair it. At least one of 33 and 34 is
+    // the retransmission, which is lost again.
     let run = outcome(transfer(&scripted(&[32, 33, 34]), &Value::Null));
     assert_eq!(link(&run, "a-b").lost_packets, 3);
     assert!(flow(&run, "t").timeouts >= 2, "{}", flow(&run, "t").timeouts);

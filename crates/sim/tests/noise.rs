@@ -28,33 +28,34 @@ fn seconds(outcome: &RunOutcome) -> f64 {
 
 #[test]
 fn a_transfer_completes_whole_whatever_the_rate_of_the_link() {
-    // Of fixed rate, and with departures that are scheduled.
+    // With a fixed rate, and with scheduled departures.
     let noise = json!({ "mean": "5 ms", "shape": 2.0 });
     for fields in [json!({}), codel()] {
         let (plain, noisy) =
             (outcome(network(&Value::Null, &fields, transfer())), outcome(network(&noise, &fields, transfer())));
-        // Nothing is reordered, so nothing seems lost.
+        // Packets stay in order, so TCP detects no losses.
         assert_eq!(flow(&noisy, "t").retransmissions, 0);
         assert_eq!(flow(&noisy, "t").delivered_bytes, 2_000_000);
         assert_eq!(link(&noisy, "a-b").offered_packets, link(&noisy, "a-b").delivered_packets);
-        // SYN, two rounds of slow start until the link is full (40 packets of 1 ms in 40 ms, from 10), and the last packet: each takes
-        // a draw longer, 5 ms in the mean.
+        // SYN, two rounds of slow start until the link is full (40 packets of 1 ms in 40 ms, from 10), and the last
+        // packet. Each is delayed by a draw, 5 ms on average.
         assert!(seconds(&noisy) > seconds(&plain) + 0.015, "{} {}", seconds(&noisy), seconds(&plain));
     }
 }
 
 #[test]
 fn a_lone_packet_is_late_by_the_mean() {
-    // Datagrams of 1500 B each second: nobody waits for another. Each is on the link 1 ms + 20 ms + 5 ms.
+    // Datagrams of 1500 B, one per second, which never wait for each other. Each is on the link for 1 ms + 20 ms + 5
+    // ms.
     let datagrams = json!({ "kind": "cbr", "name": "t", "from": "a", "to": "b", "rate": "12 kb/s" });
     for fields in [json!({}), codel()] {
         let mut json = network(&json!({ "mean": "5 s", "shape": 50.0 }), &fields, datagrams.clone());
-        // Sent at 0, 1, ... 2000 s: at the end those of the last 5.021 s are on their way, in the mean.
+        // Sent at 0, 1, ... 2000 s: at the end, on average, those of the last 5.021 s have not arrived.
         json["duration"] = "2000 s".into();
         let run = outcome(json);
         let on_the_way = link(&run, "a-b").offered_packets - link(&run, "a-b").delivered_packets;
         assert_eq!(link(&run, "a-b").offered_packets, 2001);
-        // 5.02 in the mean; a draw is 5 s give or take 0.7 s.
+        // A mean of 5.02; a draw is 5 s with a standard deviation of 0.7 s.
         close(on_the_way as f64, 5.0, 2.0);
     }
 }
@@ -79,7 +80,7 @@ fn noise_of_one_direction_is_not_that_of_the_other() {
     both["link"] = json!([both["link"][0].clone()]);
     both["link"][0]["duplex"] = true.into();
     both["flow"][0]["size"] = "1 kB".into();
-    // SYN and data draw 0.5 s each, give or take 0.05 s; SYN-ACK and acknowledgement draw nothing.
+    // SYN and data draw 0.5 s each, with a standard deviation of 0.05 s. SYN-ACK and acknowledgement draw nothing.
     close(seconds(&outcome(both)), 2.0 * 0.5 + 2.0 * 0.04, 0.25);
 }
 

@@ -1,10 +1,11 @@
-//! Parts of a run, measured on their own.
+//! Parts of a run with separate measurements.
 
 use crate::common::{close, in_words, link, outcome, scenario};
 use netlull_sim::run::{LinkPhase, RunOutcome};
 use serde_json::{Value, json};
 
-/// TCP, web requests and datagrams over a practRA link; two phases that make up the time measured, and one that is all of it.
+/// TCP, web requests and datagrams over a practRA link. Two phases divide the measured time, and a third covers all of
+/// it.
 fn busy(phases: &Value) -> Value {
     let controller = json!({
         "kind": "practra", "rates": { "from": "1 Mb/s", "to": "10 Mb/s", "step": "1 Mb/s" },
@@ -34,7 +35,7 @@ fn phase<'a>(run: &'a RunOutcome, phase: &str, link: &str) -> &'a LinkPhase {
 
 #[test]
 fn phases_that_make_up_the_run_add_up_to_it() {
-    // The cut falls where packets wait, are on their way and the rate is being changed.
+    // At the boundary, packets wait and propagate, and the rate is changing.
     let run = outcome(busy(&json!([
         { "name": "all" }, { "name": "early", "to": "6.4321 s" }, { "name": "late", "from": "6.4321 s" },
     ])));
@@ -47,7 +48,7 @@ fn phases_that_make_up_the_run_add_up_to_it() {
         assert_eq!(counts(all), total, "{name}");
         let sum: Vec<u64> = counts(early).iter().zip(counts(late)).map(|(a, b)| a + b).collect();
         assert_eq!(sum, total, "{name}");
-        // Means over 4.4321 s and 5.5679 s of the 10 s measured.
+        // Means over 4.4321 s and 5.5679 s of the measured 10 s.
         let mean = |of: fn(&LinkPhase) -> f64| (of(early) * 4.4321 + of(late) * 5.5679) / 10.0;
         close(mean(|part| part.mean_rate_bps), whole.mean_rate_bps, 1e-3);
         close(mean(|part| part.mean_queue_packets), whole.mean_queue_packets, 1e-9);
@@ -78,7 +79,8 @@ fn phases_that_make_up_the_run_add_up_to_it() {
 
 #[test]
 fn a_step_of_the_capacity_is_seen_in_its_phase_alone() {
-    // 1 Mb/s until 4 s, then 250 kb/s, 400 kb/s of datagrams: 50,000 B a second come, 31,250 B are carried from 4 s on.
+    // 1 Mb/s until 4 s, then 250 kb/s, with 400 kb/s of datagrams: 50,000 B per second arrive, 31,250 B are carried
+    // from 4 s on.
     let run = outcome(json!({
         "duration": "8 s",
         "nodes": ["a", "b"],
@@ -92,7 +94,7 @@ fn a_step_of_the_capacity_is_seen_in_its_phase_alone() {
     let (wide, narrow) = (phase(&run, "wide", "a-b"), phase(&run, "narrow", "a-b"));
     assert_eq!((wide.mean_rate_bps, narrow.mean_rate_bps), (1e6, 250e3));
     assert_eq!((wide.dropped_packets, wide.mean_queue_packets), (0, 0.0));
-    // A packet each 10 ms comes, one each 16 ms goes: 10 find room in a queue of 10 that is full after 27 of them (270 ms).
+    // A packet arrives every 10 ms and departs every 16 ms. A queue of 10 is full after 27 arrivals (270 ms).
     assert_eq!(narrow.offered_packets, 300);
     close(narrow.throughput_bps, 250e3, 250e3 / 187.0);
     close(narrow.utilisation, 1.0, 0.006);

@@ -1,10 +1,10 @@
-//! What TCP's senders did: the tables `segment` and `event`.
+//! The tables of TCP senders: `segment` and `event`.
 
 use crate::common::{close, floats, flow, outcome, table, words};
 use netlull_sim::run::RunOutcome;
 use serde_json::{Value, json};
 
-/// One link of 12 Mb/s and 20 ms each way, a segment of 1460 B takes 1 ms; every packet fits.
+/// A link of 12 Mb/s and 20 ms in each direction, on which a segment of 1460 B takes 1 ms. Every packet fits.
 fn transfer(size: &str, loss: &Value, probe: &Value) -> Value {
     let mut forth = json!({ "from": "a", "to": "b", "rate": "12 Mb/s", "delay": "20 ms", "buffer": "unlimited" });
     if !loss.is_null() {
@@ -35,8 +35,9 @@ fn events(run: &RunOutcome) -> Vec<&'static str> {
 
 #[test]
 fn each_data_segment_is_a_row_and_nothing_else_is() {
-    // 16,000 B: an initial window of ten segments of 1460 B leaves at once behind the handshake, the rest of 1400 B on
-    // the first acknowledgement; SYN, the handshake's ACK and the FIN (with the last byte) are no rows of their own.
+    // 16,000 B: an initial window of ten segments of 1460 B leaves right after the handshake, and the remaining 1400 B
+    // at the first acknowledgement. SYN, the handshake's ACK and the FIN (with the last byte) have no rows of their
+    // own.
     let run = outcome(transfer("16000 B", &Value::Null, &both()));
     let segments = table(&run, "segment");
     let offsets: Vec<f64> = (0..11).map(|n| f64::from(n) * 1460.0).collect();
@@ -45,13 +46,13 @@ fn each_data_segment_is_a_row_and_nothing_else_is() {
     assert_eq!(floats(segments, "length_bytes"), lengths);
     assert_eq!(floats(segments, "retransmission"), [0.0; 11]);
     assert_eq!(floats(segments, "flow"), [0.0; 11]);
-    // Handshake: twice 48 B (MSS and window scale) at 12 Mb/s, 32 us, and 20 ms.
+    // Handshake: two packets of 48 B (MSS and window scale) at 12 Mb/s, 32 us, and 20 ms each.
     let established = 2.0 * (0.02 + 32e-6);
     let times = floats(segments, "time_s");
     times[..10].iter().for_each(|time| close(*time, established, 1e-9));
-    // First segment: 1 ms + 20 ms. Its acknowledgement: 40 B, 26.666... us to the nanosecond above, + 20 ms.
+    // First segment: 1 ms + 20 ms. Its acknowledgement: 40 B, 26.666... us rounded up to a nanosecond, + 20 ms.
     close(times[10], established + 0.021 + 0.020_026_667, 2e-9);
-    // The n-th of the window leaves with n segments in flight; then slow start has added one.
+    // The n-th segment of the window leaves with n segments in flight. Then slow start has added one.
     let flights = floats(segments, "flight_bytes");
     assert_eq!((flights[0], flights[9]), (1460.0, 14_600.0));
     assert_eq!(floats(segments, "cwnd_bytes")[9..], [14_600.0, 11.0 * 1460.0]);
@@ -60,7 +61,8 @@ fn each_data_segment_is_a_row_and_nothing_else_is() {
 
 #[test]
 fn a_segment_sent_again_says_so_and_the_recovery_has_two_ends() {
-    // The sender's packets: SYN, then data, whose first segment acknowledges the handshake: the fourth is the third segment.
+    // The sender's packets: SYN, then data. The first segment acknowledges the handshake, so the fourth packet is the
+    // third segment.
     let run = outcome(transfer("100 kB", &scripted(&[4]), &both()));
     assert_eq!(events(&run), ["fast_retransmit", "recovered"]);
     let segments = table(&run, "segment");
@@ -70,7 +72,7 @@ fn a_segment_sent_again_says_so_and_the_recovery_has_two_ends() {
     close(floats(segments, "offset_bytes")[again[0]], 2.0 * 1460.0, 0.0);
     let happened = table(&run, "event");
     close(floats(happened, "time_s")[0], floats(segments, "time_s")[again[0]], 0.0);
-    // Until the gap is closed nothing beyond it is acknowledged; then all that was sent before.
+    // Until the gap is closed no later data is acknowledged; then all earlier data is.
     assert_eq!(floats(happened, "offset_bytes")[0], 2.0 * 1460.0);
     assert!(floats(happened, "offset_bytes")[1] > 12.0 * 1460.0);
     assert_eq!((flow(&run, "t").retransmissions, flow(&run, "t").fast_retransmits), (1, 1));
@@ -78,13 +80,13 @@ fn a_segment_sent_again_says_so_and_the_recovery_has_two_ends() {
 
 #[test]
 fn a_lost_tail_times_out() {
-    // Five segments, the fifth lost: nothing tells of it but the timer.
+    // Five segments, the fifth lost: only the timer detects the loss.
     let run = outcome(transfer("7300 B", &scripted(&[6]), &both()));
     assert_eq!(events(&run), ["timeout", "recovered"]);
     let segments = table(&run, "segment");
     assert_eq!(floats(segments, "offset_bytes")[4..], [4.0 * 1460.0; 2]);
     assert_eq!(floats(segments, "retransmission"), [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
-    // The window of one segment, and half the flight of one segment but at least two (RFC 5681 equation 4).
+    // The window is one segment, and ssthresh half the flight of one segment but at least two (RFC 5681 equation 4).
     let happened = table(&run, "event");
     assert_eq!(floats(happened, "cwnd_bytes")[0], 1460.0);
     assert_eq!(floats(happened, "ssthresh_bytes")[0], 2920.0);
@@ -104,7 +106,7 @@ fn every_recovery_tells_of_its_losses() {
         let again: f64 = floats(table(&run, "segment"), "retransmission").iter().sum();
         close(again, totals.retransmissions as f64, 0.0);
         assert!(again >= 4.0, "{recovery}: four segments were lost");
-        // What was sent once adds up to the stream.
+        // Segments sent for the first time add up to the stream.
         let segments = table(&run, "segment");
         let once = floats(segments, "length_bytes").into_iter().zip(floats(segments, "retransmission"));
         close(once.filter(|(_, r)| *r == 0.0).map(|(length, _)| length).sum(), 300_000.0, 0.0);

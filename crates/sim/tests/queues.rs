@@ -1,4 +1,4 @@
-//! Queue management through whole runs: RED and CoDel against arithmetic, against drop-tail, and with ECN.
+//! Queue management in whole runs: RED and CoDel compared with arithmetic and with drop-tail, and with ECN.
 
 use crate::common::{close, floats, flow, link, outcome, scenario, table};
 use netlull_sim::engine::random::Stream;
@@ -15,7 +15,7 @@ use netlull_units::{BitRate, Bytes, Duration, Instant};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// One link of 10 Mb/s, on which 1500 B take 1.2 ms.
+/// A link of 10 Mb/s, on which 1500 B take 1.2 ms.
 fn one_link(duration: &str, fields: &Value, flows: &Value) -> Value {
     let mut wire = json!({ "from": "a", "to": "b", "rate": "10 Mb/s", "delay": "5 ms", "buffer": "unlimited" });
     for (key, value) in fields.as_object().expect("a table") {
@@ -28,7 +28,7 @@ fn source(kind: &str, rate: &str) -> Value {
     json!([{ "kind": kind, "name": "s", "from": "a", "to": "b", "rate": rate }])
 }
 
-/// `flows` TCP transfers over a bottleneck of 10 Mb/s with 50 ms of two-way propagation and room for 4 BDP.
+/// `flows` TCP transfers over a bottleneck of 10 Mb/s with 50 ms of two-way propagation and a buffer of 4 BDP.
 fn dumbbell(flows: u32, queue: &Value) -> Value {
     let access = json!({ "from": "a", "to": "n", "rate": "100 Mb/s", "duplex": true, "buffer": "unlimited" });
     let mut neck = json!({ "from": "n", "to": "b", "rate": "10 Mb/s", "delay": "25 ms", "buffer": "4 BDP" });
@@ -47,10 +47,10 @@ fn drop_times_ms(run: &RunOutcome) -> Vec<f64> {
 
 #[test]
 fn codel_drops_when_the_control_law_says() {
-    // 1500 B arrive every ms and take 1.2 ms: packet n starts at 1.2 n ms after 0.2 n ms of waiting, 5 ms first at n = 25,
-    // 30 ms. An INTERVAL later, at 130 ms, drops may begin: the first packet to leave then does so at 1.2 x 109 = 130.8 ms.
-    // The next drops are due at 230.8, + 100 / sqrt(2) = 301.511, + 100 / sqrt(3) = 359.246, + 100 / sqrt(4) = 409.246 ms;
-    // packets leave at 130.8 + 1.2 k: 231.6, 302.4, 360.0, 410.4.
+    // 1500 B arrive every ms and take 1.2 ms. Packet n starts at 1.2 n ms after a wait of 0.2 n ms, which first
+    // reaches 5 ms at n = 25, 30 ms. After an INTERVAL, at 130 ms, drops may begin: the first packet then leaves at
+    // 1.2 x 109 = 130.8 ms. The next drops are due at 230.8, + 100 / sqrt(2) = 301.511, + 100 / sqrt(3) = 359.246, +
+    // 100 / sqrt(4) = 409.246 ms. Packets leave at 130.8 + 1.2 k: 231.6, 302.4, 360.0, 410.4.
     let run = outcome(one_link("420 ms", &json!({ "queue": { "kind": "codel" } }), &source("cbr", "12 Mb/s")));
     let times = drop_times_ms(&run);
     assert_eq!(times.len(), 5, "{times:?}");
@@ -65,7 +65,7 @@ fn codel_drops_when_the_control_law_says() {
 #[test]
 fn codel_that_never_drops_is_drop_tail_to_the_nanosecond() {
     let numbers = |queue: Value| {
-        // It stops early: what still waits at the end is counted otherwise by a link that computes ahead.
+        // The source stops early, because a link that computes ahead counts packets queued at the end differently.
         let mut flows = source("poisson", "9 Mb/s");
         flows[0]["stop"] = "19 s".into();
         let run = outcome(one_link("20 s", &json!({ "queue": queue, "buffer": "20 packets" }), &flows));
@@ -87,7 +87,7 @@ fn codel_that_never_drops_is_drop_tail_to_the_nanosecond() {
 
 #[test]
 fn red_with_weight_one_and_one_threshold_is_a_drop_tail_of_that_size() {
-    // A packet that finds K packets waiting is dropped, by RED as by a buffer of K.
+    // A packet that finds K packets in the queue is dropped, by RED and by a buffer of K.
     let drops = |fields: Value| {
         let run = outcome(one_link("20 s", &fields, &source("poisson", "9 Mb/s")));
         (drop_times_ms(&run), link(&run, "a-b").managed_drops, serde_json::to_string(flow(&run, "s")).expect("writes"))
@@ -109,7 +109,7 @@ fn red_and_codel_keep_the_queue_of_tcp_short() {
     let red = run(json!({ "kind": "red", "min_threshold": "10 packets" }));
     let codel = run(json!({ "kind": "codel" }));
     let queue = |run: &RunOutcome| link(run, "n-b").mean_queue_packets;
-    // 4 BDP are 4 x 41.7 = 167 packets, which drop-tail fills; RED holds its average below max_th = 30.
+    // 4 BDP are 4 x 41.7 = 167 packets, which drop-tail fills. RED keeps its average below max_th = 30.
     assert!(queue(&tail) > 80.0, "{}", queue(&tail));
     assert!(queue(&red) > 5.0 && queue(&red) < 30.0, "{}", queue(&red));
     assert!(queue(&codel) < queue(&tail) / 4.0, "{}", queue(&codel));
@@ -135,11 +135,11 @@ fn marks_take_the_place_of_drops_and_reach_tcp() {
         let total = |run: &RunOutcome, of: &dyn Fn(&FlowSummary) -> u64| run.summary.flows.iter().map(of).sum::<u64>();
         let arrived = total(&marking, &|flow| flow.packets_marked);
         let made = link(&marking, "n-b").marked_packets;
-        // All but those on their way at the end: 25 ms at 10 Mb/s hold 21 packets, and one is being sent; with RED others
-        // may wait.
+        // All marked packets except those in flight at the end: 25 ms at 10 Mb/s hold 21 packets, and one is in
+        // service. With RED, others may be in the queue.
         assert!(made > 0 && arrived <= made && made - arrived <= 22 + 167, "{queue}: {made} {arrived}");
         assert_eq!((link(&dropping, "n-b").marked_packets, total(&dropping, &|flow| flow.packets_marked)), (0, 0));
-        // Only SYNs and acknowledgements are not ECN-capable, and slow start may overflow the buffer.
+        // Only SYNs and acknowledgements are not ECN-capable. Slow start may overflow the buffer.
         let sent_again = |run: &RunOutcome| total(run, &|flow| flow.retransmissions);
         assert!(sent_again(&marking) < sent_again(&dropping) / 2, "{queue}: {}", sent_again(&marking));
         let (held, held_dropping) = (&link(&marking, "n-b"), &link(&dropping, "n-b"));
@@ -151,7 +151,7 @@ fn marks_take_the_place_of_drops_and_reach_tcp() {
 fn managed_queues_hold_their_limit_in_packets_and_in_bytes() {
     for queue in [json!({ "kind": "red", "weight": 0.0001 }), json!({ "kind": "codel", "interval": "10 s" })] {
         for (buffer, most) in [("5 packets", 5), ("7500 B", 5), ("8999 B", 5)] {
-            // 12 packets 12 us apart: one is being sent, five wait.
+            // 12 packets 12 us apart: one is in service, five are in the queue.
             let flows =
                 json!([{ "kind": "cbr", "name": "s", "from": "a", "to": "b", "rate": "1 Gb/s", "stop": "140 us" }]);
             let run = outcome(one_link("1 s", &json!({ "queue": queue, "buffer": buffer }), &flows));
@@ -199,7 +199,7 @@ fn only_links_whose_rate_varies_are_in_the_table_of_rates() {
     assert!(floats(table(&run, "rate"), "time_s").is_empty());
 }
 
-/// A link of 12 Mb/s, 1 ms per packet of 1500 B, and no delay.
+/// A link of 12 Mb/s, 1 ms per packet of 1500 B, without delay.
 fn bare_link(red: Option<RedConfig>, codel: Option<CoDelConfig>) -> (Link, Schedule) {
     let parts = LinkParts {
         to: NodeId::new(1),
@@ -237,7 +237,8 @@ fn red_marks_what_can_be_marked_and_drops_the_rest() {
         ecn: RedEcn::Always,
     };
     let (mut link, mut schedule) = bare_link(Some(step), None);
-    // All at once: one is sent, two wait; from the fourth on, two or more wait before a packet.
+    // All at once: one is in service, two are in the queue. From the fourth on, two or more are in the queue before a
+    // packet.
     let ect = Flags::ECT;
     let offered = [ect, ect, ect, ect, Flags::NONE, ect | Flags::CE, ect];
     let fates = offered.map(|flags| link.offer(Instant::ZERO, packet(flags), &mut schedule));
@@ -245,7 +246,7 @@ fn red_marks_what_can_be_marked_and_drops_the_rest() {
     assert_eq!(fates, [taken, taken, taken, taken, early, taken, taken]);
     let marks: Vec<bool> = link.packets().map(|packet| packet.is_marked()).collect();
     assert_eq!(marks, [false, false, false, true, true, true]);
-    // The sixth came with its mark.
+    // The sixth arrived with its mark.
     assert_eq!((link.counters(Instant::ZERO).marked_packets, link.counters(Instant::ZERO).managed_drops), (2, 1));
 }
 
@@ -261,8 +262,9 @@ fn codel_marks_arrive_at_the_other_end() {
     for _ in 0..320 {
         link.offer(Instant::ZERO, packet(Flags::ECT), &mut schedule);
     }
-    // Packet n (from 0) leaves the queue at n ms, having waited n ms: above 5 ms from 5 ms on, so marks at 105, 205, then
-    // 275.7 -> 276; each arrives 1 ms after it left. The last two packets have no more than 1500 B behind them.
+    // Packet n (from 0) leaves the queue at n ms after a wait of n ms: above 5 ms from 5 ms on, so marks come at 105,
+    // 205, then 275.7 -> 276. Each arrives 1 ms after its departure. The last two packets have at most 1500 B behind
+    // them.
     let mut marked_at = Vec::new();
     while let Some((now, slot)) = schedule.take_until(Instant::from_nanos(1_000_000_000)) {
         if slot == Slot::FIRST {
@@ -310,7 +312,7 @@ fn queues_that_cannot_be_are_refused_with_field_value_and_expectation() {
     assert!(refusal(json!({ "kind": "drop_tail", "limit": 3 })).contains("unknown field `limit`"));
 }
 
-/// A queue with parameters at and around the corners.
+/// A queue with parameters at and near their limits.
 fn any_queue() -> impl Strategy<Value = Value> {
     let red = (1..20_u64, 0..30_u64, 0.001..=1.0_f64, 0.01..=1.0_f64, any::<bool>(), any::<bool>(), any::<bool>());
     let red = red.prop_map(|(min, more, weight, max_p, gentle, bytes, per_byte)| {
@@ -342,7 +344,7 @@ fn any_loss() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// The ledger and the replay verifier find nothing in any combination; sizes differ, so packets and bytes do.
+    /// The verifiers find no violation in any combination. Sizes differ, so packets and bytes do too.
     #[test]
     fn whatever_the_queue_and_the_losses_every_packet_is_accounted_for(
         queue in any_queue(),

@@ -1,4 +1,4 @@
-//! Arrivals that are recorded at a link, and replayed as datagrams.
+//! Arrivals recorded at a link and replayed as datagrams.
 
 use crate::common::{close, floats, flow, in_words, link, outcome, scenario, table};
 use netlull_sim::run::{Monitor, RunError, RunOutcome, Unwatched, run};
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 
-/// Hosts a and b beside the routers N1 and N2, requests from a to b, and practRA on N1-N2.
+/// Hosts a and b connected to the routers N1 and N2, requests from a to b, and practRA on N1-N2.
 fn network() -> Value {
     let edge =
         |from: &str, to: &str| json!({ "from": from, "to": to, "duplex": true, "rate": "100 Mb/s", "delay": "5 ms" });
@@ -56,7 +56,7 @@ fn a_probe_records_what_is_offered_to_its_links() {
     // 1 Mb/s in packets of 1250 B: at 0, 10 ms, ..., 20 s; datagrams are flow 0.
     let noise: Vec<f64> = (0..time.len()).filter(|&row| whose[row] == 0.0).map(|row| time[row]).collect();
     assert_eq!(noise, (0..=2000).map(|n| f64::from(n) * 1e7).collect::<Vec<_>>());
-    // Observing changes nothing, and flows can be chosen.
+    // Observation changes nothing, and flows can be selected.
     json["probe"] = json!({ "arrivals": ["N1-N2"], "flows": ["noise"] });
     let chosen = outcome(json);
     assert_eq!(arrivals(&chosen).len(), 2001);
@@ -75,7 +75,7 @@ fn what_was_recorded_is_replayed_packet_by_packet() {
     let told = second.summary.recording.as_ref().expect("a first run");
     assert_eq!((told.link.as_str(), told.flow.as_str(), told.packets), ("N1-N2", "replay", recorded.len() as u64));
     assert_eq!(told.bytes, recorded.iter().map(|(_, bytes)| bytes).sum::<u64>());
-    // The second run has the controller, which the first has not, and nothing of the first.
+    // The second run has the controller, which the first omits, and no result of the first.
     assert!(link(&second, "N1-N2").rate_changes > 0);
     assert_eq!(second.summary.flows.len(), 1);
     let replay = flow(&second, "replay");
@@ -87,7 +87,8 @@ fn what_was_recorded_is_replayed_packet_by_packet() {
 
 #[test]
 fn buffers_are_those_of_the_flows_that_are_replaced() {
-    // 10 Mb/s x 50 ms there and back = 62,500 B = 41.7 packets of 1500 B, also for datagrams that only cross 20 ms.
+    // 10 Mb/s x 50 ms in both directions = 62,500 B = 41.7 packets of 1500 B, also for datagrams that only cross 20
+    // ms.
     let (tcp, udp) = (outcome(network()), outcome(udp(network())));
     assert_eq!(link(&tcp, "N1-N2").buffer, "42 packets");
     assert_eq!(link(&udp, "N1-N2").buffer, "42 packets");
@@ -117,7 +118,7 @@ fn a_replay_from_a_document_needs_no_first_run() {
     assert!(run.summary.recording.is_none());
 }
 
-/// Notes the shares, and breaks off at one of them.
+/// Records the reported shares, and stops at one of them.
 struct Shares(Vec<f64>, f64);
 
 impl Monitor for Shares {
@@ -159,13 +160,13 @@ fn what_cannot_be_recorded_or_replayed_is_refused() {
         (recording("flows", json!([])), "recording.flows: is empty; expected some of web"),
         (
             recording("without", json!(["link.N1-N3.controller"])),
-            "recording.without: \"link.N1-N3.controller\" leads nowhere",
+            "recording.without: \"link.N1-N3.controller\" does not exist",
         ),
-        (recording("without", json!(["duration.x"])), "recording.without: \"duration.x\" leads into a value"),
+        (recording("without", json!(["duration.x"])), "recording.without: \"duration.x\" leads past a value"),
         (recording("without", json!(["duration"])), "recording.without: leaves a scenario that cannot be run: "),
-        (recording("without", json!([""])), "recording.without: \"\" leads nowhere"),
+        (recording("without", json!([""])), "recording.without: \"\" does not exist"),
         (recording("name", "a.b".into()), "flow.name: \"a.b\" is no name"),
-        (recording("to", "N1".into()), "flow.replay.to: \"N1\" is where it comes from"),
+        (recording("to", "N1".into()), "flow.replay.to: \"N1\" is also the sending node"),
         (recording("scenario", json!({})), "recording.scenario: unknown field `scenario`"),
         (replay(json!({})), "flow.r: has both or neither of `arrivals` and `file`"),
         (replay(json!({ "file": "x.csv" })), "flow.r.file: \"x.csv\" has not been read"),
@@ -203,7 +204,7 @@ fn connections_that_are_counted_are_recorded_all() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// The same bytes with and without running ahead, whatever else is there (`outcome` compares).
+    /// The same bytes with and without lookahead, for any other traffic (`outcome` compares).
     #[test]
     fn recording_and_replaying_run_ahead_without_a_trace(
         seed in 0_u64..1000, offered in 1_u32..9, noise in any::<bool>(), controlled in any::<bool>(), buffer in 3_u32..60,

@@ -1,11 +1,11 @@
-//! Requests: connections that come, ask for a random amount and go, through whole runs.
+//! Requests in whole runs: short-lived connections with random amounts of data.
 
 use crate::common::{close, floats, flow, link, outcome, scenario, table};
 use netlull_sim::run::{RunError, Unwatched, run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Two nodes, 10 Mb/s and 5 ms each way, and requests from a to b.
+/// Two nodes, 10 Mb/s and 5 ms in each direction, and requests from a to b.
 fn web(duration: &str, fields: Value) -> Value {
     let mut requests = json!({ "kind": "requests", "name": "web", "from": "a", "to": "b", "offered": "4 Mb/s",
                                "size": { "kind": "exponential", "mean": "20 kB" } });
@@ -18,7 +18,7 @@ fn web(duration: &str, fields: Value) -> Value {
             "probe": { "requests": true } })
 }
 
-/// The run with another value for one field of its only link.
+/// The document with another value for a field of its only link.
 fn on_link(mut json: Value, field: &str, value: Value) -> Value {
     json["link"][0][field] = value;
     json
@@ -26,10 +26,10 @@ fn on_link(mut json: Value, field: &str, value: Value) -> Value {
 
 #[test]
 fn a_lone_request_takes_what_arithmetic_says() {
-    // One request of 1000 B a minute: nothing else is there. SYN (20 + 20 + 20 B of options, 48 us) and SYN+ACK: 2 x
-    // 5.048 ms. Then the data, with the FIN and the acknowledgement of the SYN+ACK (1052 B, 841.6 us and 5 ms), and at once,
-    // since both have closed, the receiver's FIN with its acknowledgement (52 B, 41.6 us and 5 ms).
-    // 10.096 + 5.8416 + 5.0416 = 20.9792 ms.
+    // A request of 1000 B per minute, without other traffic. SYN (20 + 20 + 20 B of options, 48 us) and SYN+ACK: 2 x
+    // 5.048 ms. Then the data, with the FIN and the acknowledgement of the SYN+ACK (1052 B, 841.6 us and 5 ms). Both
+    // have closed, so the receiver's FIN follows at once with its acknowledgement (52 B, 41.6 us and 5 ms). 10.096 +
+    // 5.8416 + 5.0416 = 20.9792 ms.
     let run = outcome(web("600 s", json!({ "offered": "133 b/s", "size": { "kind": "fixed", "size": "1000 B" } })));
     let completions = floats(table(&run, "request"), "completion_s");
     assert!(completions.len() >= 3, "{}", completions.len());
@@ -48,12 +48,13 @@ fn a_lone_request_takes_what_arithmetic_says() {
 fn the_network_carries_what_is_offered() {
     let run = outcome(web("400 s", json!({})));
     let web = flow(&run, "web");
-    // 4 Mb/s / 160 kb = 25/s; 10,000 requests, standard deviation 100.
+    // 4 Mb/s / 160 kb = 25/s: 10,000 requests, standard deviation 100.
     let started = web.requests_started.expect("requests");
     assert!((9_600..10_400).contains(&started), "{started}");
-    // 200 MB; the sum of a Poisson number of exponential sizes deviates by sqrt(2 x 10,000) x 20 kB = 2.83 MB: 56.6 kb/s.
+    // 200 MB. The sum of a Poisson number of exponential sizes has the standard deviation sqrt(2 x 10,000) x 20 kB =
+    // 2.83 MB: 56.6 kb/s.
     close(web.goodput_bps, 4e6, 4.0 * 56.6e3);
-    // What has come and is not complete is at most what is open.
+    // The number of incomplete requests is at most the number of open connections.
     assert!(started - web.requests_completed.expect("requests") <= u64::from(web.most_open.expect("requests")));
     assert_eq!((web.packets_dropped, web.timeouts), (0, 0));
 }
@@ -74,7 +75,7 @@ fn the_summary_is_that_of_the_table() {
     assert_eq!(web.requests_completed, Some(times.len() as u64));
     assert_eq!(web.requested_bytes, Some(bytes(&mut measured())));
     assert_eq!(web.completed_bytes, Some(bytes(&mut measured().filter(|&row| !completion[row].is_nan()))));
-    // The p-th percentile is the least time that p % do not exceed: the ceil(n p / 100)-th.
+    // The p-th percentile is the smallest time that p % do not exceed: the ceil(n p / 100)-th.
     let percentile = |p: usize| times[(times.len() * p).div_ceil(100) - 1];
     let some = |value: Option<f64>| value.expect("some are complete");
     close(some(web.p50_completion_s), percentile(50), 1e-9);
@@ -98,13 +99,13 @@ fn requests_that_came_before_the_measurement_do_not_count() {
     assert_eq!((started(&half), started(&none)), (late as u64, 0));
     assert_eq!((flow(&none, "web").p50_completion_s, flow(&none, "web").most_open), (None, Some(0)));
     assert_eq!(flow(&none, "web").requests_completed, Some(0));
-    // All was delivered long before the end.
+    // All data was delivered long before the end.
     assert_eq!(flow(&whole, "web").requested_bytes, Some(flow(&whole, "web").delivered_bytes));
 }
 
 #[test]
 fn too_many_open_connections_end_the_run_with_advice() {
-    // 20 Mb/s offered to 10 Mb/s: what is open grows without end.
+    // 20 Mb/s offered to 10 Mb/s: the number of open connections grows without limit.
     let mut json = web("60 s", json!({ "offered": "20 Mb/s", "most_open": 50 }));
     json["verify"] = "replay".into();
     let error = run(&scenario(&json).expect("valid"), &mut Unwatched, None).expect_err("too many");
@@ -179,7 +180,7 @@ fn flows_of_all_kinds_go_together() {
     let requests = table(&run, "request");
     assert!(floats(requests, "flow").iter().all(|&flow| flow == 3.0), "only the flows chosen");
     assert_eq!(Some(floats(requests, "flow").len() as u64), flow(&run, "up").requests_started);
-    // The bins of a flow add up to what it delivered by the last of them, which ends with the run.
+    // The bins of a flow add up to its deliveries by the last bin, which ends with the run.
     let bins = table(&run, "flow");
     let delivered: f64 = floats(bins, "flow")
         .iter()
@@ -279,7 +280,7 @@ fn what_cannot_be_is_refused_with_field_value_and_expectation() {
             lognormal(one, r#", "min": "2 kB", "max": "1 kB""#),
             "flow.web.size.max: is 1000 B; expected more than min, 2000 B",
         ),
-        (lognormal(one, r#", "min": "2 GB""#), "flow.web.size: has next to nothing between 2000000000 B and"),
+        (lognormal(one, r#", "min": "2 GB""#), "flow.web.size: has almost no sizes between 2000000000 B and"),
         (size(r#""kind": "empirical""#), "flow.web.size: has both or neither of `cdf` and `file`"),
         (size(r#""kind": "empirical", "file": "s.csv""#), "flow.web.size.file: \"s.csv\" has not been read"),
         (cdf("[]"), "flow.web.size.cdf: is empty"),
@@ -312,12 +313,12 @@ fn every_law_offers_what_was_asked_for() {
     let came = laws.map(|size| {
         let run = outcome(web("100 s", json!({ "size": size })));
         let requested = flow(&run, "web").requested_bytes.expect("requests") as f64;
-        // 4 Mb/s x 100 s = 50 MB; web search has the largest spread, E X^2 / (E X)^2 = 8: 3,333 requests of 15 kB deviate by
-        // sqrt(8 x 3,333) x 15 kB = 2.4 MB.
+        // 4 Mb/s x 100 s = 50 MB. Web search has the largest spread, E X^2 / (E X)^2 = 8: 3,333 requests of 15 kB have
+        // the standard deviation sqrt(8 x 3,333) x 15 kB = 2.4 MB.
         close(requested, 50e6, 4.0 * 2.4e6);
         floats(table(&run, "request"), "start_s").len()
     });
-    // Arrivals at 4 Mb/s over the mean: as many for the first two, which have the same mean.
+    // Arrivals at 4 Mb/s over the mean: the same number for the first two, which have the same mean.
     assert_eq!(came[0], came[1]);
 }
 
@@ -342,8 +343,8 @@ fn practra() -> Value {
 
 #[test]
 fn nothing_is_lost_track_of_with_losses_and_a_link_that_sleeps() {
-    // Packets are lost at random on both ways, dropped by a short buffer and by CoDel, and wait in pauses. The verifiers
-    // check each run: every packet, every place, every byte of every connection.
+    // Packets are lost at random in both directions, dropped by a short buffer and by CoDel, and delayed by pauses.
+    // The verifiers check every packet, every slot and every byte of every connection.
     for (queue, seed) in [(json!({ "kind": "drop_tail" }), 3), (json!({ "kind": "codel" }), 4)] {
         let mut json = web("120 s", json!({ "size": { "kind": "pareto", "mean": "20 kB", "shape": 1.35 } }));
         json["seed"] = seed.into();
@@ -402,7 +403,7 @@ fn any_scenario() -> impl Strategy<Value = Value> {
     )
 }
 
-/// What a run tells, without its verifier's count: the summary and the table of requests, or why there is none.
+/// The results of a run without the verifier's count: the summary and the table of requests, or the error.
 fn told(mut json: Value, verify: &str) -> Result<(Value, Vec<Vec<u64>>), String> {
     json["verify"] = verify.into();
     let outcome = run(&scenario(&json).expect("valid"), &mut Unwatched, None).map_err(|error| error.to_string())?;
@@ -415,8 +416,8 @@ fn told(mut json: Value, verify: &str) -> Result<(Value, Vec<Vec<u64>>), String>
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
-    /// Whatever the scenario: the verifiers find nothing, or the run ends for want of places; and following every packet
-    /// changes nothing.
+    /// For any scenario, the verifiers find no violation, or the run ends with too many open connections. Following
+    /// every packet changes nothing.
     #[test]
     fn any_small_scenario_adds_up(json in any_scenario()) {
         let replayed = told(json.clone(), "replay");

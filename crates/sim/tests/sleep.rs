@@ -1,4 +1,4 @@
-//! Links that sleep and wake, routers that learn of it, packets that are lost in between.
+//! Links that sleep and wake, the routers' updates, and packets lost in between.
 
 use crate::common::{close, floats, flow, link, outcome, scenario, table};
 use netlull_mechanism::ConfigError;
@@ -10,8 +10,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// A square a - b - d and a - c - d of duplex links, 12 Mb/s and 10 ms each; the way by b is shorter by cost. Datagrams of 1500 B, 1 ms on a
-/// link, go from a to d every 4 ms from 0 on: 3 Mb/s.
+/// A square a - b - d and a - c - d of duplex links, 12 Mb/s and 10 ms each. The path by b has the lower cost.
+/// Datagrams of 1500 B, 1 ms on a link, go from a to d every 4 ms from 0 on: 3 Mb/s.
 fn square(sleep: &Value, routing: &Value) -> Value {
     let duplex = |from: &str, to: &str, cost: u32| json!({ "from": from, "to": to, "duplex": true, "rate": "12 Mb/s", "delay": "10 ms", "buffer": "100 packets", "cost": cost });
     json!({
@@ -34,30 +34,32 @@ fn routing(run: &RunOutcome) -> &RoutingSummary {
 
 #[test]
 fn packets_on_a_link_that_falls_asleep_and_for_a_stale_next_hop_are_lost() {
-    // b-d sleeps at 1 s. Datagram n leaves a at 4n ms, is wholly at b at 4n + 11 and at d at 4n + 22. Those offered to b-d before 1 s and
-    // not at d by then: 4n + 11 < 1000 and 4n + 22 > 1000: n = 245, 246, 247 are on it.
-    // Computation 30 ms: b has a new table at 1.030, a hears at 1.010 and has it at 1.040. From then a sends by c. Datagrams that a sent
-    // before (4n < 1040, n <= 259) come to b from 4n + 11 >= 1000 on: n = 248 ... 259. By 1.030 b knows that b-d is asleep: it still
-    // has a way, back by a and c, 1 + 2 + 2. a sends those back to b before 1.040, and on by c after. n with 4n + 11 < 1030: 248 ... 254,
-    // 7 packets, are lost at the stale next hop. The others, 255 ... 259, come to b from 1.031 on, and are at a again from 1.042 on.
+    // b-d sleeps at 1 s. Datagram n leaves a at 4n ms, is complete at b at 4n + 11 and at d at 4n + 22. Datagrams
+    // offered to b-d before 1 s and not yet at d: 4n + 11 < 1000 and 4n + 22 > 1000, so n = 245, 246, 247 are on it.
+    // With 30 ms of computation, b has a new table at 1.030. a learns of the sleep at 1.010, and has a new table at
+    // 1.040. From then on a sends by c. Datagrams sent by a before (4n < 1040, n <= 259) reach b from 4n + 11 >= 1000
+    // on: n = 248 ... 259. By 1.030 b knows that b-d is asleep. It still has a path, back by a and c, 1 + 2 + 2. a
+    // returns these datagrams to b before 1.040, and forwards them by c after it. n with 4n + 11 < 1030: 248 ... 254,
+    // 7 packets, are lost at the stale next hop. The others, 255 ... 259, reach b from 1.031 on, and a again from
+    // 1.042 on.
     let run = outcome(square(&json!([{ "at": "1 s", "links": ["b-d"] }]), &flooding("30 ms")));
     let asleep = link(&run, "b-d");
     assert_eq!((asleep.asleep_packets, routing(&run).asleep_packets), (3 + 7, 3 + 7));
     assert_eq!((flow(&run, "f").packets_dropped, routing(&run).unroutable_packets), (10, 0));
     assert_eq!(link(&run, "b-a").delivered_packets, 5);
-    // a's news is the last but d's and c's: c hears from a at 1.021 and from d at 1.010: 1.040.
+    // a's update is the last except those of d and c: c learns from a at 1.021 and from d at 1.010: 1.040.
     close(routing(&run).convergence_s.expect("news"), 0.040, 1e-12);
     assert_eq!(routing(&run).table_changes, 4);
     assert_eq!((asleep.asleep_s, link(&run, "d-b").asleep_s, link(&run, "a-b").asleep_s), (1.0, 1.0, 0.0));
-    // All that were sent and not lost arrive, but for those on their way at the end: 22 ms and, by c, the same: 500 - 10 - 5.
-    // Sent at 4n with 4n + 22 > 2000: n = 495 ... 499.
+    // All datagrams arrive except the lost ones and those in flight at the end: 22 ms, the same by c: 500 - 10 - 5. In
+    // flight: sent at 4n with 4n + 22 > 2000, n = 495 ... 499.
     assert_eq!(flow(&run, "f").delivered_bytes, (500 - 10 - 5) * 1500);
 }
 
 #[test]
 fn routers_that_disagree_send_packets_round_until_their_hops_are_used_up() {
-    // x - y - z - d, 1 ms and 10 us a packet each, and a dear and long way x - d. z-d sleeps at 1 s: z knows at once, y at 1.001, x after y's
-    // 20 ms of processing at 1.022. A packet leaves x every ms.
+    // x - y - z - d, 1 ms and 10 us per packet each, and an expensive, slow path x - d. z-d sleeps at 1 s: z knows at
+    // once, y at 1.001, x after y's 20 ms of processing at 1.022. A packet leaves x every ms.
     let duplex = |from: &str, to: &str, cost: u32, delay: &str| json!({ "from": from, "to": to, "duplex": true, "rate": "1 Gb/s", "delay": delay, "buffer": "1000 packets", "cost": cost });
     let json = |ttl: u8| {
         json!({
@@ -71,14 +73,14 @@ fn routers_that_disagree_send_packets_round_until_their_hops_are_used_up() {
             "sleep": [{ "at": "1 s", "links": ["z-d"] }],
         })
     };
-    // Of 5 hops a packet makes x-y-x-y-x-y and is lost at y, if y knows as it comes there, s + 1.01 >= 1001 ms, and x does not when it
-    // comes back for the last time, s + 4.04 < 1022: s = 1000 ... 1017, 18 packets. Those of 998 and 999 go on to z and turn there:
-    // x-y-z-y-x-y. That of 997 is on z-d as it falls asleep.
+    // With 5 hops a packet goes x-y-x-y-x-y and is lost at y. This holds if y knows when it arrives there, s + 1.01 >=
+    // 1001 ms, and x does not when it returns for the last time, s + 4.04 < 1022: s = 1000 ... 1017, 18 packets. The
+    // packets of 998 and 999 reach z and turn there: x-y-z-y-x-y. The packet of 997 is on z-d when it falls asleep.
     let run = outcome(json(5));
     let lost = routing(&run);
     assert_eq!((lost.expired_packets, lost.asleep_packets, lost.unroutable_packets), (20, 1, 0));
     close(lost.convergence_s.expect("news"), 0.022, 1e-12);
-    // With hops enough they go round until x knows, and arrive.
+    // With enough hops they loop until x knows, and arrive.
     let patient = outcome(json(64));
     assert_eq!((routing(&patient).expired_packets, flow(&patient, "f").packets_dropped), (0, 1));
     assert!(link(&patient, "y-x").delivered_packets > link(&run, "y-x").delivered_packets);
@@ -86,28 +88,29 @@ fn routers_that_disagree_send_packets_round_until_their_hops_are_used_up() {
 
 #[test]
 fn reroute_first_sleep_then_loses_nothing() {
-    // 100 ms of drain: tables are new after 40 ms, the last datagram by b is at d 22 ms later.
+    // 100 ms of drain: tables are new after 40 ms, and the last datagram by b is at d 22 ms later.
     let run = outcome(square(&json!([{ "at": "1 s", "links": ["b-d"], "drain": "100 ms" }]), &flooding("30 ms")));
     assert_eq!((flow(&run, "f").packets_dropped, routing(&run).asleep_packets), (0, 0));
     close(link(&run, "b-d").asleep_s, 0.9, 1e-12);
-    // What is on the way by c: the last 22 ms, as before.
+    // Datagrams in flight by c: the last 22 ms, as before.
     assert_eq!(flow(&run, "f").delivered_bytes, (500 - 5) * 1500);
 }
 
 #[test]
 fn links_wake_and_are_used_again() {
-    // Asleep from 0.5 to 1.3 s: woken at 1.2, 100 ms to wake.
+    // Asleep from 0.5 to 1.3 s: the link starts to wake at 1.2 s, which takes 100 ms.
     let nap = json!([{ "at": "0.5 s", "links": ["b-d"], "wake": "1.2 s", "wake_time": "100 ms" }]);
     let run = outcome(square(&nap, &flooding("30 ms")));
     let slept = link(&run, "b-d");
-    // Powered while it wakes.
+    // The link is powered while it wakes.
     close(slept.asleep_s, 0.7, 1e-12);
     let by_c = link(&run, "a-c").offered_packets;
-    // a's tables: 0.540 without b-d; with it when it has heard of both ends, of d's by b or c at 1.321, and 30 ms later. In between 4n in
-    // [540, 1351): n = 135 ... 337, 203 datagrams by c, and those that come back from b (5, as above).
+    // a's tables: at 0.540 without b-d. With b-d again 30 ms after the announcements of both ends; d's arrives by b or
+    // c at 1.321. In between, 4n in [540, 1351): n = 135 ... 337, 203 datagrams by c, and those that return from b (5,
+    // as above).
     assert_eq!(by_c, 208);
     assert_eq!(link(&run, "b-d").asleep_packets, 10);
-    // Energy under FS, 1 W: awake for 1.3 of 2 s.
+    // Energy under FS, 1 W: awake for 1.3 s of 2 s.
     close(slept.energy.get("fs").expect("fs").total_j, 1.3, 1e-9);
     let rate = table(&run, "rate");
     assert_eq!(floats(rate, "time_s"), [0.0, 0.5, 1.3, 0.0, 0.5, 1.3]);
@@ -116,7 +119,7 @@ fn links_wake_and_are_used_again() {
 
 #[test]
 fn a_link_that_wakes_after_the_end_of_the_run_is_no_part_of_it() {
-    // With both ends to be heard of, waking would take a router longer to learn of than the sleep did.
+    // Both ends must be heard after waking, so routers would learn of it later than of the sleep.
     let nap = |wake: Option<&str>| {
         let run = outcome(square(&json!([{ "at": "1 s", "links": ["b-d"], "wake": wake }]), &flooding("30 ms")));
         routing(&run).convergence_s.expect("news")
@@ -128,7 +131,7 @@ fn a_link_that_wakes_after_the_end_of_the_run_is_no_part_of_it() {
 
 #[test]
 fn a_link_that_falls_asleep_as_a_packet_arrives_has_carried_it() {
-    // 1000 B at 7 Mb/s take 1,142,857.14 ns, and are there at 1,142,857 ns: a seventh of a nanosecond early.
+    // 1000 B at 7 Mb/s take 1,142,857.14 ns, and arrive at 1,142,857 ns: a seventh of a nanosecond early.
     let sent = |duration: &str, sleep: Value| {
         let json = json!({
             "duration": duration,
@@ -146,7 +149,7 @@ fn a_link_that_falls_asleep_as_a_packet_arrives_has_carried_it() {
 
 #[test]
 fn a_link_that_falls_asleep_as_the_run_ends_loses_what_is_on_it() {
-    // As above, at 2 s: 4n + 11 < 2000 and 4n + 22 > 2000: n = 495, 496, 497. It has not slept for any time.
+    // As above, at 2 s: 4n + 11 < 2000 and 4n + 22 > 2000: n = 495, 496, 497. The link has slept for zero time.
     let run = outcome(square(&json!([{ "at": "1.9 s", "drain": "100 ms", "links": ["b-d"] }]), &flooding("1 s")));
     let asleep = link(&run, "b-d");
     assert_eq!((asleep.asleep_packets, asleep.asleep_s, flow(&run, "f").packets_dropped), (3, 0.0, 3));
@@ -155,7 +158,8 @@ fn a_link_that_falls_asleep_as_the_run_ends_loses_what_is_on_it() {
 
 #[test]
 fn the_network_s_energy_is_that_of_its_links() {
-    // FS: 8 links x 2 s x 1 W = 16 J, of which two sleep for 1 s: 14. A measured port asleep keeps its share of the box and its transceiver.
+    // FS: 8 links x 2 s x 1 W = 16 J. Two of them sleep for 1 s: 14 J. A measured port asleep keeps its share of the
+    // box and its transceiver.
     let mut json = square(&json!([{ "at": "1 s", "links": ["d-b"] }]), &flooding("30 ms"));
     json["power"] = json!([{ "model": "fs" }, { "model": "nexus-9336-fx2" }, { "model": "ons-15600" }]);
     json["phase"] = json!([{ "name": "before", "to": "1 s" }, { "name": "after", "from": "1 s" }]);
@@ -200,11 +204,12 @@ fn tcp_survives_a_network_that_sleeps_and_wakes_under_codel_red_and_requests() {
 
 #[test]
 fn a_node_that_nothing_leads_to_is_unroutable() {
-    // Both ways to d sleep from 1 s on: at b and c by their own tables, 30 ms later.
+    // Both paths to d sleep from 1 s on. b and c know by their own tables, 30 ms later.
     let run = outcome(square(&json!([{ "at": "1 s", "links": ["b-d", "c-d"] }]), &flooding("30 ms")));
     let lost = routing(&run);
-    // Of 501 datagrams (one is sent at the very end) those with 4n + 22 <= 1000 arrive: 245. 3 + 7 are lost on b-d, as before. Those that come to b from 1.031 on and those
-    // sent from 1.040 on have no way: b has none of its own, and a's leads by c, of which it hears at 1.010, in time for its new table.
+    // Of 501 datagrams (one is sent at the very end) those with 4n + 22 <= 1000 arrive: 245. 3 + 7 are lost on b-d, as
+    // before. Datagrams that reach b from 1.031 on and those sent from 1.040 on have no route. b has none of its own.
+    // a's route leads by c, and a learns of c-d at 1.010, in time for its new table.
     assert_eq!(flow(&run, "f").delivered_bytes, 245 * 1500);
     assert_eq!((lost.asleep_packets, lost.unroutable_packets), (10, 501 - 245 - 10));
     assert_eq!(flow(&run, "f").packets_dropped, 501 - 245);
@@ -212,11 +217,12 @@ fn a_node_that_nothing_leads_to_is_unroutable() {
 
 #[test]
 fn hops_are_counted_where_a_limit_is_given() {
-    // Two hops to d: a limit of two lets nothing through that has to be sent on after the second, a limit of one nothing past b.
+    // Two hops to d: with a limit of two, packets cannot continue after the second hop; with a limit of one, not after
+    // b.
     let counted = |ttl: u8| outcome(square(&json!([]), &json!({ "ttl": ttl })));
     assert_eq!(flow(&counted(2), "f").packets_dropped, 0);
     let short = counted(1);
-    // All that reached b: 4n + 11 <= 2000, n <= 497.
+    // All packets that reached b: 4n + 11 <= 2000, n <= 497.
     assert_eq!((routing(&short).expired_packets, flow(&short, "f").delivered_bytes), (498, 0));
     assert_eq!(routing(&short).convergence_s, None);
 }
@@ -281,8 +287,8 @@ fn what_cannot_sleep_is_named() {
 
 #[test]
 fn plans_choose_the_links() {
-    // A ring of four: betweenness is the same for all links, so ESTOP tries a-b first. A path of four has lambda_2 = 2 - sqrt 2 = .586, the
-    // ring 2: .293 of it. Nothing more can go.
+    // A ring of four: betweenness is the same for all links, so ESTOP tries a-b first. A path of four has lambda_2 = 2
+    // - sqrt 2 = .586, the ring has 2: the ratio is .293. No other link may sleep.
     let planned = |plan: Value| {
         let run = outcome(square(&json!([{ "at": "1 s", "plan": plan }]), &flooding("30 ms")));
         routing(&run).sleep.iter().map(|nap| nap.link.clone()).collect::<Vec<_>>()
@@ -290,9 +296,9 @@ fn plans_choose_the_links() {
     assert_eq!(planned(json!({ "kind": "estop", "threshold": 0.29 })), ["a-b"]);
     assert_eq!(planned(json!({ "kind": "estop", "threshold": 0.30 })), Vec::<String>::new());
     assert_eq!(planned(json!({ "kind": "esacon", "threshold": 0.29 })), ["a-b"]);
-    // 3 of 12 Mb/s go by b: the other two links are idle, and one of them sleeps first.
+    // 3 of 12 Mb/s go by b. The other two links are idle, and one of them sleeps first.
     assert_eq!(planned(json!({ "kind": "load_aware", "bound": 0.5 })), ["a-c"]);
-    // Without c there is a line, of which each link is needed.
+    // Without c the network is a line, which needs every link.
     assert_eq!(planned(json!({ "kind": "load_aware", "bound": 0.5, "nodes": ["a", "b", "d"] })), Vec::<String>::new());
     let why = |plan: Value| {
         let json = square(&json!([{ "at": "1 s", "plan": plan }]), &flooding("30 ms"));
@@ -322,7 +328,7 @@ fn plans_choose_the_links() {
 
 #[test]
 fn plans_are_written_in_one_order_of_fields() {
-    // Stores take the text of a scenario as its key.
+    // Stores use the text of a scenario as its key.
     let written = |plan: Value| {
         let json = square(&json!([{ "at": "1 s", "plan": plan }]), &flooding("30 ms"));
         let document = read_document(&json.to_string()).expect("valid");
@@ -343,7 +349,8 @@ fn plans_are_written_in_one_order_of_fields() {
     );
 }
 
-/// Puts the links given to sleep, whatever they carry, and expects demands of 3 Mb/s between the first and the last node.
+/// Puts the given links to sleep, regardless of their load, and expects demands of 3 Mb/s between the first and the
+/// last node.
 #[derive(Debug)]
 struct Chosen(Vec<usize>);
 
@@ -372,11 +379,11 @@ fn a_plan_from_outside_chooses_the_links() {
     };
     assert_eq!(planned(0, &[2, 0]), Ok(vec!["a-c".to_owned(), "a-b".to_owned()]));
     let refused = |entry, off: &[usize]| -> String { planned(entry, off).expect_err("refused") };
-    assert_eq!(refused(1, &[0]), "sleep.1: is no entry of the scenario; expected a number below 1");
+    assert_eq!(refused(1, &[0]), "sleep.1: does not exist; expected a number below 1");
     assert_eq!(refused(0, &[4]), "sleep.0.plan: puts link 4 to sleep; expected a number below 4");
 }
 
-/// A ring with chords, flows of all kinds, links that sleep, drain and wake, news that travels at random speeds.
+/// A ring with chords, flows of all kinds, links that sleep, drain and wake, and updates with random delays.
 fn random_network(choices: &[u32]) -> Value {
     let mut next = choices.iter().copied().cycle();
     let mut pick = |most: u32| next.next().unwrap_or_default() % most;

@@ -1,5 +1,5 @@
-//! Wireless stations in whole runs: radios that sleep, the client's shaper, power-saving mode, bounded slowdown. Every run is verified packet by
-//! packet, and again by its ledger alone.
+//! Wireless stations in whole runs: sleeping radios, the client's shaper, power-saving mode, bounded slowdown. Every
+//! run is verified packet by packet, and again by its ledger alone.
 
 use crate::common::{close, floats, flow, outcome, scenario, table, words};
 use netlull_mechanism::ConfigError;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 const WAVELAN: &str = "wavelan-dsss";
 
-/// A download of 4.5 MB over a path of 59 ms, 100 Mb/s to the access point and 20 Mb/s over the air.
+/// A download of 4.5 MB over a path of 59 ms, 100 Mb/s to the access point and 20 Mb/s over the wireless link.
 fn download(mechanism: &Value) -> Value {
     json!({
         "duration": "30 s",
@@ -44,8 +44,8 @@ fn energy(outcome: &RunOutcome) -> f64 {
 
 #[test]
 fn a_radio_that_is_always_awake_by_hand() {
-    // One datagram of 2500 B = 20,000 bit takes 1 ms over the air, every 10 ms from 0 to 1 s: 100 of them. Receiving 0.1 s at 1.425 W and
-    // idle for 0.9 s at 1.319 W: 0.1425 + 1.1871 = 1.3296 J.
+    // A datagram of 2500 B = 20,000 bit takes 1 ms over the air, every 10 ms from 0 to 1 s: 100 of them. Receiving 0.1
+    // s at 1.425 W and idle for 0.9 s at 1.319 W: 0.1425 + 1.1871 = 1.3296 J.
     let outcome = outcome(json!({
         "duration": "1 s", "mtu": "2500 B",
         "nodes": ["server", "ap", "client"],
@@ -75,14 +75,14 @@ fn the_shaper_makes_bursts_and_misses_nothing_on_a_steady_path() {
         client.counts.bursts,
         client.radio.wakes
     );
-    // From the open acknowledgement to the last bit of the first segment that it releases: twice 29.5 ms, a segment of 1500 B at 100 and at
-    // 20 Mb/s, 0.12 and 0.6 ms, and an acknowledgement of 52 B at 20 and at 100 Mb/s, 25 us.
+    // From the open acknowledgement to the last bit of the first released segment: twice 29.5 ms; a segment of 1500 B
+    // at 100 and at 20 Mb/s, 0.12 and 0.6 ms; and an acknowledgement of 52 B at 20 and at 100 Mb/s, 25 us.
     close(client.round_trip_s.expect("a sample"), 0.059_745, 1e-6);
-    // A full window of 44 segments of 1500 B takes 26.4 ms over the air and is followed by 3 ms of silence: a round of 59.1 + 26.4 + 3 ms
-    // against one of about 59.8 ms.
+    // A full window of 44 segments of 1500 B takes 26.4 ms over the air, and 3 ms of silence follow. A round takes
+    // 59.1 + 26.4 + 3 ms, compared with about 59.8 ms.
     let slower = seconds(&shaped) / seconds(&eager);
     assert!((1.3..1.5).contains(&slower), "{slower}");
-    // Of a round of 88.5 ms it sleeps for 57.1.
+    // In a round of 88.5 ms it sleeps for 57.1 ms.
     let asleep = client.download.as_ref().expect("over").asleep_s / seconds(&shaped);
     close(asleep, 57.1 / 88.5, 0.06);
     assert!(energy(&shaped) < 0.75 * energy(&eager));
@@ -98,17 +98,17 @@ fn acknowledgements_are_closed_until_the_burst_is_over_and_then_one_is_open() {
         times.iter().zip(&kinds).filter(|(at, found)| (from..to).contains(*at) && **found == kind).count()
     };
     let (opened, ended, packets) = (floats(bursts, "time_s"), floats(bursts, "ended_s"), floats(bursts, "packets"));
-    // Bursts in the middle of the download, each from its open acknowledgement to the next.
+    // Bursts in the middle of the download, each between successive open acknowledgements.
     for burst in 20..30 {
         let (from, to) = (opened[burst], ended[burst]);
         assert_eq!(within(from - 1e-9, to - 1e-9, "open"), 1);
         assert_eq!(within(from, to, "data") as f64, packets[burst]);
-        // At most every second segment is acknowledged, none with an open window.
+        // At most every second segment is acknowledged, never with an open window.
         assert!(within(from, to, "closed") as f64 >= (packets[burst] / 2.0).floor());
         assert_eq!(within(from, to, "ack"), 0);
         close(opened[burst + 1], ended[burst], 1e-9);
     }
-    // It is the radio's states that add up, not only their sums.
+    // The individual states alternate correctly, not only their sums.
     let states = words(table(&outcome, "radio"), "state");
     assert!(states.chunks_exact(3).all(|three| three == ["asleep", "waking", "awake"]), "{states:?}");
 }
@@ -118,7 +118,7 @@ fn acknowledgements_that_close_nothing_are_eager_not_open() {
     let kinds = |json: Value| words(table(&outcome(json), "air"), "kind");
     let eager = kinds(download(&json!({ "kind": "eager" })));
     assert!(eager.contains(&"eager") && !eager.contains(&"open") && !eager.contains(&"closed"));
-    // A shaper's are eager in slow start, and open from its first burst to its last.
+    // A shaper sends eager acknowledgements in slow start, and open ones from its first burst to its last.
     let shaped = kinds(download(&json!({ "kind": "client_shaper" })));
     let places = |kind: &str| (0..shaped.len()).filter(|&place| shaped[place] == kind).collect::<Vec<_>>();
     let (eager, closed, open) = (places("eager"), places("closed"), places("open"));
@@ -135,9 +135,9 @@ fn power_saving_mode_has_round_trips_of_whole_beacon_periods() {
     };
     let ideal = psm(json!({ "beacon_time": "0 s" }));
     assert_eq!((station(&ideal).counts.missed_packets, station(&ideal).counts.refused_packets), (0, 0));
-    // At most a window of 45 segments of 1448 B a beacon period: 4.5 MB take at least 69 of them.
+    // At most a window of 45 segments of 1448 B per beacon period: 4.5 MB take at least 69 periods.
     assert!((6.9..8.0).contains(&seconds(&ideal)), "{}", seconds(&ideal));
-    // One poll for a burst, or one for each packet.
+    // A poll per burst, or a poll per packet.
     let each = psm(json!({ "poll": "one" }));
     assert!(station(&ideal).counts.polls < 80);
     assert_eq!(station(&each).counts.polls, station(&each).counts.received_packets);
@@ -153,7 +153,7 @@ fn bounded_slowdown_does_not_sleep_during_a_download_with_short_round_trips() {
     assert!(over.asleep_s == 0.0 && station(&outcome).radio.asleep_s > 20.0);
 }
 
-/// Datagrams of 1500 B at a constant rate, one way or the other, for a second of two, over an air of 20 Mb/s.
+/// Datagrams of 1500 B at a constant rate, in one direction, for a second of two, over a wireless link of 20 Mb/s.
 fn datagrams(from: &str, to: &str, rate: &str, mechanism: &Value) -> Value {
     json!({
         "duration": "2 s",
@@ -170,7 +170,7 @@ fn datagrams(from: &str, to: &str, rate: &str, mechanism: &Value) -> Value {
 
 #[test]
 fn each_way_over_the_air_has_its_own_rate() {
-    // 10 Mb/s for 1 s at 20 Mb/s: half a second of transmitting, whatever comes down at 1 Mb/s.
+    // 10 Mb/s for 1 s at 20 Mb/s: half a second of transmission, independent of the 1 Mb/s to the station.
     let mut json = datagrams("client", "server", "10 Mb/s", &Value::Null);
     json["link"][1]["rate"] = "1 Mb/s".into();
     close(station(&outcome(json)).radio.transmitting_s, 0.5, 1e-3);
@@ -178,11 +178,12 @@ fn each_way_over_the_air_has_its_own_rate() {
 
 #[test]
 fn what_the_stations_own_queue_drops_is_not_transmitted_and_what_the_air_loses_is() {
-    // 40 Mb/s into 20 Mb/s with a queue of 10 packets: the air is busy for the second, and 6 ms longer, for 10 packets of 0.6 ms.
+    // 40 Mb/s into 20 Mb/s with a queue of 10 packets: the link is busy for the second, and for 6 ms longer with 10
+    // packets of 0.6 ms.
     let mut json = datagrams("client", "server", "40 Mb/s", &Value::Null);
     json["link"][2]["buffer"] = "10 packets".into();
     close(station(&outcome(json)).radio.transmitting_s, 1.006, 2e-3);
-    // A tenth of 10 Mb/s is lost: half a second of transmitting all the same.
+    // A tenth of 10 Mb/s is lost: the transmission time is still half a second.
     let mut json = datagrams("client", "server", "10 Mb/s", &Value::Null);
     json["link"][2]["loss"] = json!({ "kind": "bernoulli", "probability": 0.1 });
     close(station(&outcome(json)).radio.transmitting_s, 0.5, 1e-3);
@@ -190,7 +191,7 @@ fn what_the_stations_own_queue_drops_is_not_transmitted_and_what_the_air_loses_i
 
 #[test]
 fn a_station_that_dozes_off_hears_what_its_access_point_had_begun_to_send() {
-    // A request each half second, and 18 of 20 Mb/s to the station, whose queue is never empty for long as it dozes off.
+    // A request every half second, and 18 of 20 Mb/s to the station. Its queue is rarely empty when it falls asleep.
     let mut json = datagrams("server", "client", "18 Mb/s", &json!({ "kind": "bsd" }));
     let request =
         json!({ "kind": "cbr", "name": "r", "from": "client", "to": "server", "rate": "1600 b/s", "packet": "100 B" });
@@ -202,7 +203,7 @@ fn a_station_that_dozes_off_hears_what_its_access_point_had_begun_to_send() {
 
 #[test]
 fn an_access_point_does_not_overflow_the_queue_of_the_air() {
-    // 10 Mb/s bring 83 packets in a beacon period, of which the queue of the air would hold 20.
+    // 10 Mb/s carry 83 packets per beacon period. The queue of the wireless link would hold 20 of them.
     let mut json = datagrams("server", "client", "10 Mb/s", &json!({ "kind": "psm" }));
     json["link"][1]["buffer"] = "20 packets".into();
     let outcome = outcome(json);
@@ -215,8 +216,9 @@ fn an_access_point_does_not_overflow_the_queue_of_the_air() {
 
 #[test]
 fn polls_wait_behind_what_the_station_sends_and_none_is_forgotten() {
-    // It is given 24 Mb/s for an air of 20: at t its queue is 0.2 t long, and what it polls for then it is sent from 1.2 t on. From 0.5 s on the
-    // next beacon comes before that. The poll of 0.8 s has its effect at 0.96 s: all of the 2 Mb/s, 166.7 packets a second, that had come.
+    // The station offers 24 Mb/s to a link of 20 Mb/s: at t its queue is 0.2 t long, and the answer to a poll of that
+    // time comes from 1.2 t on. From 0.5 s on the next beacon comes before that. The poll of 0.8 s has its effect at
+    // 0.96 s: all packets of the 2 Mb/s, 166.7 per second, that had arrived by then.
     let mut json = datagrams("client", "server", "24 Mb/s", &json!({ "kind": "psm" }));
     json["duration"] = "1 s".into();
     let down = json!({ "kind": "cbr", "name": "down", "from": "server", "to": "client", "rate": "2 Mb/s", "packet": "1500 B" });
@@ -227,19 +229,20 @@ fn polls_wait_behind_what_the_station_sends_and_none_is_forgotten() {
 
 #[test]
 fn a_beacon_beside_a_packet_hides_nothing_of_it() {
-    // 30 Mb/s into 20: packets of 0.6 ms, one behind the other, and ten beacons a second beside them. They are received all the time.
+    // 30 Mb/s into 20 Mb/s: back-to-back packets of 0.6 ms, and ten beacons per second at the same time. All of them
+    // are received.
     let mut json = datagrams("server", "client", "30 Mb/s", &json!({ "kind": "psm" }));
     json["duration"] = "1 s".into();
     let outcome = outcome(json);
     let (s, packets) = (station(&outcome), station(&outcome).counts.received_packets as f64);
     assert!(s.counts.beacons >= 9 && packets > 1000.0, "{} beacons, {packets} packets", s.counts.beacons);
-    // The last may not have come, and a beacon may come where no packet does.
+    // The last packet may not have arrived, and a beacon may come without a simultaneous packet.
     assert!(s.radio.receiving_s >= packets * 6e-4 - 1e-9, "{} s for {packets} packets", s.radio.receiving_s);
 }
 
 #[test]
 fn states_add_up_to_the_time_measured_though_it_begins_within_a_packet() {
-    // Packets of 1500 B at 20 Mb/s take 600 us each, back to back: 0.3001 s is within one.
+    // Packets of 1500 B at 20 Mb/s take 600 us each, back to back: 0.3001 s is within a packet.
     let mut json = datagrams("server", "client", "30 Mb/s", &Value::Null);
     json["warm_up"] = "0.3001 s".into();
     let outcome = outcome(json);
@@ -249,13 +252,13 @@ fn states_add_up_to_the_time_measured_though_it_begins_within_a_packet() {
         1.6999,
         1e-9,
     );
-    // 2500 packets of 0.6 ms each are 1.5 s, of which 0.3001 s, less the first packet's way, were before.
+    // 2500 packets of 0.6 ms each are 1.5 s. 0.3001 s of them, minus the delay of the first packet, were earlier.
     close(s.radio.receiving_s, 1.2, 1e-3);
 }
 
 #[test]
 fn what_a_lost_open_acknowledgement_costs_is_counted_as_waiting() {
-    // One in five of what the client sends is lost, open acknowledgements among it.
+    // A fifth of the client's packets is lost, including open acknowledgements.
     let mut json = download(&json!({ "kind": "client_shaper" }));
     json["link"][1]["duplex"] = false.into();
     json["link"].as_array_mut().expect("links").push(json!({
@@ -265,7 +268,7 @@ fn what_a_lost_open_acknowledgement_costs_is_counted_as_waiting() {
     let outcome = outcome(json);
     let resent = station(&outcome).resent_opens.expect("a shaper");
     assert!(resent > 3, "{resent}");
-    // Each lost one is waited for awake for more than a round trip of 60 ms.
+    // For each lost one the radio waits awake for more than a round-trip time of 60 ms.
     let early = station(&outcome).early_s.expect("a shaper");
     assert!(early > 0.05 * resent as f64, "{early} s, {resent} sent again");
 }
@@ -296,7 +299,8 @@ fn what_is_refused_says_why() {
     assert!(why(&|json| json["station"][0]["mechanism"]["kind"] = json!("nap")).contains("\"nap\" is unknown"));
     assert!(why(&|json| json["flow"][0]["count"] = json!(2)).contains("2 TCP flows"));
     assert!(
-        why(&|json| json["link"][1]["queue"] = json!({ "kind": "codel" })).contains("expected an air of fixed rate")
+        why(&|json| json["link"][1]["queue"] = json!({ "kind": "codel" }))
+            .contains("expected a wireless link of fixed rate")
     );
     let negative = json!([{ "name": "x", "asleep": "0 W", "idle": "-1 W", "receive": "1 W", "transmit": "1 W", "wake_time": "1 ms" }]);
     let why_negative = why(&|json| json["station"][0]["radio"] = negative.clone());
@@ -320,7 +324,8 @@ fn what_is_refused_says_why() {
     );
     let noise = json!({ "mean": "1 ms", "shape": 2.0 });
     assert!(
-        why(&|json| json["link"][1]["noise"] = noise.clone()).contains("expected noise on the path before the air")
+        why(&|json| json["link"][1]["noise"] = noise.clone())
+            .contains("expected noise only on other links of the path")
     );
     assert!(
         why(&|json| {
@@ -339,8 +344,8 @@ fn what_is_refused_says_why() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Whatever the network loses and delays, a download completes, and the radio's states add up to the run (the verifier sees to that,
-    /// as to every packet).
+    /// A download completes with any losses and delays. The verifier checks that the radio's states add up to the run,
+    /// and follows every packet.
     #[test]
     fn a_download_completes_whatever_is_lost(
         seed in 0_u64..1 << 40,
@@ -381,7 +386,7 @@ proptest! {
     }
 }
 
-/// netlull's own PSM, as a machine from outside.
+/// netlull's own PSM, as a custom machine.
 #[derive(Debug)]
 struct Borrowed(PsmConfig);
 
@@ -415,5 +420,5 @@ fn a_machine_from_outside_does_as_the_same_machine_from_inside() {
     let refused = foreign.set_station_machine("client", Arc::new(Borrowed(deaf))).expect_err("no beacon").to_string();
     assert_eq!(refused, "station.client.mechanism.listen_interval: is 0; expected at least 1 beacon");
     let unknown = foreign.set_station_machine("ap", Arc::new(Borrowed(PsmConfig::default()))).expect_err("no station");
-    assert!(unknown.to_string().contains("expected the name of its node"), "{unknown}");
+    assert!(unknown.to_string().contains("expected the name of a station's node"), "{unknown}");
 }

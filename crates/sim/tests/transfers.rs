@@ -44,11 +44,11 @@ fn a_buffer_in_bdp_is_rate_times_round_trip() {
 
 #[test]
 fn a_short_transfer_takes_the_time_that_arithmetic_gives() {
-    // 14,600 B = ten segments of 1460 B, one initial window. Without queues: SYN 48 B and SYN-ACK 48 B (MSS and window
-    // scale options), then ten segments of 1500 B back to back, then the last one's acknowledgement.
-    // One way at s bytes: 2 s/100 Mb/s + s/10 Mb/s + 25 ms.  SYN: 3.84+3.84+38.4 us = 46.08 us + 25 ms, twice.
-    // The first data segment reaches n1 120 us after it starts; there one leaves every 1.2 ms: the tenth has left after
-    // 120 us + 12 ms; 25 ms later it is sent on (120 us). Its ACK, 40 B: 3.2+32+3.2 us = 38.4 us + 25 ms.
+    // 14,600 B = ten segments of 1460 B, an initial window. Without queues: SYN 48 B and SYN-ACK 48 B (MSS and window
+    // scale options), then ten segments of 1500 B back to back, then the last one's acknowledgement. One way at s
+    // bytes: 2 s/100 Mb/s + s/10 Mb/s + 25 ms.  SYN: 3.84+3.84+38.4 us = 46.08 us + 25 ms, twice. The first data
+    // segment reaches n1 120 us after it starts. There a segment leaves every 1.2 ms: the tenth has left after 120 us
+    // + 12 ms. 25 ms later it is forwarded (120 us). Its ACK, 40 B: 3.2+32+3.2 us = 38.4 us + 25 ms.
     let flow_json = tcp(json!({ "size": "14600 B", "tcp": { "timestamps": false, "delayed_ack": false } }));
     let run = outcome(dumbbell("2 s", json!({}), flow_json));
     let expected = 2.0 * (0.025 + 46.08e-6) + 0.000_12 + 0.012 + 0.025 + 0.000_12 + 0.025 + 38.4e-6;
@@ -74,7 +74,7 @@ fn every_transfer_completes_and_is_delivered_once() {
 
 #[test]
 fn one_flow_fills_the_bottleneck_when_the_buffer_is_a_bdp() {
-    // RFC 5681 halves the window to what one BDP of buffer keeps the link busy with: payload is 1460 of 1500 bytes.
+    // RFC 5681 halves the window to one BDP of buffer, which keeps the link busy. Payload is 1460 of 1500 bytes.
     let json = dumbbell("100 s", json!({}), tcp(json!({ "tcp": { "preset": "ns2" } })));
     let run = outcome(json);
     close(flow(&run, "t").goodput_bps / 1e6, 10.0 * 1460.0 / 1500.0, 0.15);
@@ -84,8 +84,8 @@ fn one_flow_fills_the_bottleneck_when_the_buffer_is_a_bdp() {
 
 #[test]
 fn one_flow_fills_the_bottleneck_with_any_options() {
-    // No choice of acknowledgements, timers or preset may leave the flow in timeouts: with the letter of RFC 5681's
-    // FlightSize at a timeout in recovery, delayed acknowledgements alone cost 40 % of this goodput.
+    // No choice of acknowledgements, timers or preset may leave the flow in timeouts. With the literal FlightSize of
+    // RFC 5681 at a timeout in recovery, delayed acknowledgements alone cost 40 % of this goodput.
     for options in [
         json!({}),
         json!({ "delayed_ack": false }),
@@ -105,11 +105,12 @@ fn one_flow_fills_the_bottleneck_with_any_options() {
 
 #[test]
 fn a_server_of_2002_sends_a_send_buffer_per_round_trip() {
-    // 32 KiB are 23 segments of 1448 B, rounded up; the round trip is 50 ms, 1.44 + 0.05 ms of transmissions, and up to 1.2 ms for the
-    // second segment that a delayed acknowledgement waits for: 23 x 11,584 b / 52 ms = 5.1 Mb/s.
+    // 32 KiB are 23 segments of 1448 B, rounded up. The round-trip time is 50 ms, plus 1.44 + 0.05 ms of
+    // transmissions, and up to 1.2 ms for the second segment of a delayed acknowledgement: 23 x 11,584 b / 52 ms = 5.1
+    // Mb/s.
     let run = outcome(dumbbell("100 s", json!({}), tcp(json!({ "tcp": { "preset": "freebsd-4.5" } }))));
     close(flow(&run, "t").goodput_bps / 1e6, 5.1, 0.2);
-    // With twice the buffer, twice that; the peer's 64 KiB are 45 segments.
+    // Twice the buffer gives twice the rate. The peer's 64 KiB are 45 segments.
     let twice = json!({ "preset": "freebsd-4.5", "send_buffer": "64 KiB" });
     let run = outcome(dumbbell("100 s", json!({}), tcp(json!({ "tcp": twice }))));
     assert!(flow(&run, "t").goodput_bps > 9e6, "{}", flow(&run, "t").goodput_bps);
@@ -136,12 +137,12 @@ fn the_window_table_follows_slow_start() {
     json["probe"] = json!({ "window": true });
     let run = outcome(json);
     let cwnd = crate::common::floats(table(&run, "window"), "cwnd_bytes");
-    // 1460 less 12 bytes of timestamps; in slow start each acknowledgement adds one segment.
+    // 1460 less 12 bytes of timestamps. In slow start each acknowledgement adds a segment.
     let starts: Vec<f64> = cwnd.iter().skip_while(|c| **c < 2.0 * 1448.0).copied().take(4).collect();
     assert_eq!(starts, [2.0, 3.0, 4.0, 5.0].map(|n| n * 1448.0));
 }
 
-/// Stops a run after its first look.
+/// Stops a run at its first report.
 struct Impatient;
 
 impl Monitor for Impatient {
@@ -168,7 +169,7 @@ fn a_capture_is_written_whole_or_not_at_all() {
     assert_eq!(std::fs::read_dir(&folder).expect("readable").count(), 0, "nothing is left of a cancelled capture");
     let outcome = run(&scenario, &mut Unwatched, Some(capture())).expect("runs");
     let bytes = std::fs::read(&path).expect("the capture");
-    // A block per packet and interface; each has its type first: 6 is an enhanced packet.
+    // A block per packet and interface, each starting with its type: 6 is an enhanced packet.
     let mut at = 0;
     let mut packets = 0;
     while at < bytes.len() {
@@ -226,7 +227,7 @@ fn practra(interval: u64, bound: u64) -> Value {
 proptest! {
     #![proptest_config(ProptestConfig { cases: std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(60), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the scenario, the verifiers find nothing impossible, and finite transfers are delivered exactly.
+    /// For any scenario, the verifiers find no violation, and finite transfers are delivered exactly.
     #[test]
     fn any_scenario_conserves(
         seed in 0_u64..1000,
@@ -268,8 +269,9 @@ proptest! {
 
 #[test]
 fn both_ends_close_and_fall_silent() {
-    // 10,000 B are seven segments of 1448 B. The sender sends its SYN, the seven (the first acknowledges the SYN-ACK, the
-    // last carries the FIN) and the ACK of the receiver's FIN: nine packets, then nothing for the rest of the minute.
+    // 10,000 B are seven segments of 1448 B. The sender sends its SYN, the seven segments and the ACK of the
+    // receiver's FIN: nine packets, then nothing for the rest of the minute. The first segment acknowledges the
+    // SYN-ACK, the last has the FIN.
     let flow_json = tcp(json!({ "size": "10 kB", "tcp": { "delayed_ack": false } }));
     let run = outcome(dumbbell("60 s", json!({}), flow_json));
     assert_eq!(flow(&run, "t").packets_sent, 9);

@@ -1,9 +1,9 @@
 //! Typed quantities with units.
 //!
-//! Every quantity is a newtype without `From<u64>`: a number becomes a quantity only where its unit is
-//! named (`Duration::from_millis(40)`, `BitRate::from_bps(10_000_000)`) or written (`"40 ms".parse()`).
-//! Time is integer nanoseconds, data integer bytes, rates integer bits per second; power and energy are
-//! `f64` because they are results of a model, never keys of the schedule.
+//! Every quantity is a newtype without `From<u64>`. A number becomes a quantity only with a named unit
+//! (`Duration::from_millis(40)`, `BitRate::from_bps(10_000_000)`) or a written one (`"40 ms".parse()`).
+//! Time is in integer nanoseconds, data in integer bytes, and rates are in integer bits per second. Power and energy
+//! are `f64`: they are results of a model, never keys of the schedule.
 
 mod amount;
 mod parse;
@@ -17,7 +17,7 @@ pub use rate::{BitRate, Serialiser};
 pub use text::from_text;
 pub use time::{Duration, Instant};
 
-/// The nearest `f64`. Processors convert signed numbers in one instruction, unsigned ones in many.
+/// The nearest `f64`. Processors convert a signed number in one instruction, an unsigned number in several.
 #[inline]
 #[allow(clippy::cast_precision_loss)]
 fn nearest_f64(number: u64) -> f64 {

@@ -1,4 +1,4 @@
-//! Reading and writing quantities as people write them: `"10 Mb/s"`, `"40 ms"`, `"1.5 kB"`.
+//! Parsing and formatting of quantities with units: `"10 Mb/s"`, `"40 ms"`, `"1.5 kB"`.
 
 use crate::amount::{Bytes, Joules, Watts};
 use crate::rate::BitRate;
@@ -6,7 +6,7 @@ use crate::time::{Duration, Instant};
 use std::fmt;
 use std::str::FromStr;
 
-/// Why a text is not the quantity that was expected.
+/// The error for a text that is not the expected quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseQuantityError {
     text: String,
@@ -22,7 +22,7 @@ impl fmt::Display for ParseQuantityError {
 
 impl std::error::Error for ParseQuantityError {}
 
-/// A unit's name and how many base units it is worth.
+/// A unit's name and its value in base units.
 type Unit = (&'static str, u64);
 
 const TIME: &[Unit] = &[
@@ -57,11 +57,11 @@ const RATE: &[Unit] = &[
 ];
 const RATE_EXPECTED: &str = "a bit rate with a unit (b/s, kb/s, Mb/s, Gb/s), such as \"10 Mb/s\"";
 
-/// Splits `"12.5 ms"` into the number's text and the unit's, white space between them optional.
+/// Splits `"12.5 ms"` into the texts of the number and the unit. White space between them is optional.
 fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | '_'))).unwrap_or(text.len());
-    // An exponent belongs to the number only when digits follow it: "1e3 B".
+    // An exponent belongs to the number only if digits follow it: "1e3 B".
     let end = match text[end..].strip_prefix(['e', 'E']) {
         Some(rest) if rest.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+') => {
             let digits = rest[1..].find(|c: char| !c.is_ascii_digit()).map_or(rest.len(), |n| n + 1);
@@ -72,7 +72,7 @@ fn split(text: &str) -> (&str, &str) {
     (&text[..end], text[end..].trim_start())
 }
 
-/// The number in base units, rounded to the nearest whole one. Decimal fractions are exact: "0.1 s" is 10^8 ns.
+/// The number in base units, rounded to the nearest integer. Decimal fractions are exact: "0.1 s" is 10^8 ns.
 fn parse_scaled(text: &str, units: &[Unit], expected: &'static str) -> Result<u64, ParseQuantityError> {
     let refuse = |why: String| ParseQuantityError { text: text.to_owned(), why, expected };
     let (number, unit) = split(text);
@@ -90,18 +90,18 @@ fn parse_scaled(text: &str, units: &[Unit], expected: &'static str) -> Result<u6
     if value < 0.0 {
         return Err(refuse("is negative".to_owned()));
     }
-    // Above 2^63 neither an f64 nor the arithmetic on the packet path has room.
+    // Values above 2^63 overflow the arithmetic on the packet path, and an f64 loses precision.
     exact(&digits, scale).filter(|&scaled| scaled < LARGEST).ok_or_else(|| refuse("is too large".to_owned()))
 }
 
-/// The bound on every quantity that is read, in base units.
+/// The upper limit of every parsed quantity, in base units.
 const LARGEST: u64 = 9_200_000_000_000_000_000;
 
-/// A decimal number times `scale` in integer arithmetic, rounded half up; `None` if it does not fit.
+/// Multiplies a decimal number by `scale` in integer arithmetic and rounds half up; `None` on overflow.
 fn exact(number: &str, scale: u64) -> Option<u64> {
     let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    // Digits beyond the thirtieth of a fraction are below half a base unit.
+    // Digits after the thirtieth of a fraction contribute less than half a base unit.
     let fraction = &fraction[..fraction.len().min(30)];
     let digits = format!("{whole}{fraction}").trim_start_matches(['+', '-', '0']).to_owned();
     if digits.is_empty() {
@@ -112,7 +112,7 @@ fn exact(number: &str, scale: u64) -> Option<u64> {
     let ten = |power: i64| u32::try_from(power).ok().and_then(|power| 10_u128.checked_pow(power));
     let rounded = match power {
         0.. => scaled.checked_mul(ten(power)?)?,
-        // A divisor beyond 10^38 leaves nothing.
+        // Division by more than 10^38 gives zero.
         _ => ten(-power).map_or(0, |divisor| scaled / divisor + u128::from(scaled % divisor >= divisor.div_ceil(2))),
     };
     u64::try_from(rounded).ok()
@@ -146,7 +146,7 @@ impl FromStr for BitRate {
     }
 }
 
-/// A non-negative number with one of `units`, each worth the given factor.
+/// Parses a non-negative number with one of `units`, each paired with its factor.
 fn parse_float(text: &str, units: &[(&str, f64)], expected: &'static str) -> Result<f64, ParseQuantityError> {
     let refuse = |why: &str| ParseQuantityError { text: text.to_owned(), why: why.to_owned(), expected };
     let (number, unit) = split(text);
@@ -174,7 +174,7 @@ impl FromStr for Joules {
     }
 }
 
-/// Writes `value` base units in the largest unit that keeps it at 1 or more, exactly.
+/// Writes `value` base units exactly, in the largest unit that keeps the number at 1 or more.
 pub(crate) fn write_scaled(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
     let (name, scale) = *units.iter().find(|(_, scale)| value >= *scale).unwrap_or(&units[units.len() - 1]);
     let (whole, rest) = (value / scale, value % scale);
@@ -226,7 +226,7 @@ mod tests {
             assert_eq!(span.to_string().parse(), Ok(span), "{span}");
         }
         for nanos in [9_007_199_254_740_993, 1_234_567_890_123_456_789] {
-            // More digits than an f64 has.
+            // More digits than an f64 holds.
             let span = Duration::from_nanos(nanos);
             assert_eq!(span.to_string().parse(), Ok(span), "{span}");
         }

@@ -1,4 +1,4 @@
-//! Bit rates and the time that bytes take at them.
+//! Bit rates and transmission times.
 
 use crate::amount::Bytes;
 use crate::nearest_f64;
@@ -37,13 +37,13 @@ impl BitRate {
         nearest_f64(self.0)
     }
 
-    /// True for a rate at which nothing moves.
+    /// Returns true for a rate of zero.
     #[must_use]
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// The whole bytes that pass in `span` (rounded down).
+    /// The whole bytes transmitted in `span` (rounded down).
     #[must_use]
     #[allow(clippy::cast_possible_truncation)]
     pub fn bytes_in(self, span: Duration) -> Bytes {
@@ -51,7 +51,7 @@ impl BitRate {
         Bytes::new((bits / 8) as u64)
     }
 
-    /// The time `amount` takes, rounded down to a nanosecond. For back-to-back packets use [`Serialiser`].
+    /// The transmission time of `amount`, rounded down to a nanosecond. For back-to-back packets use [`Serialiser`].
     ///
     /// # Panics
     /// If the rate is zero.
@@ -73,11 +73,11 @@ impl fmt::Display for BitRate {
     }
 }
 
-/// Serialisation times of back-to-back packets, to the nanosecond over any number of packets.
+/// Transmission times of back-to-back packets, exact to the nanosecond over any number of packets.
 ///
-/// A packet of L bytes takes 8 L 10^9 / r nanoseconds, which is seldom whole. The serialiser hands out whole
-/// nanoseconds and carries the remainder (in units of 1/r ns) to the next packet of the same busy period, so
-/// that n packets end exactly at floor(8 n L 10^9 / r).
+/// A packet of L bytes takes 8 L 10^9 / r nanoseconds, which is seldom an integer. The serialiser returns whole
+/// nanoseconds and carries the remainder (in units of 1/r ns) to the next packet of the same busy period. Thus n
+/// packets end exactly at floor(8 n L 10^9 / r).
 #[derive(Clone, Debug)]
 pub struct Serialiser {
     rate: BitRate,
@@ -88,7 +88,7 @@ pub struct Serialiser {
 }
 
 impl Serialiser {
-    /// A serialiser at `rate`, which must not be zero.
+    /// Creates a serialiser at `rate`, which must not be zero.
     #[must_use]
     pub fn new(rate: BitRate) -> Self {
         assert!(!rate.is_zero(), "a serialiser needs a rate above zero");
@@ -101,7 +101,7 @@ impl Serialiser {
         self.rate
     }
 
-    /// Changes the rate; what is carried (less than a nanosecond) is carried over.
+    /// Changes the rate. The remainder (less than a nanosecond) is kept.
     #[allow(clippy::cast_possible_truncation)]
     pub fn set_rate(&mut self, rate: BitRate) {
         assert!(!rate.is_zero(), "a serialiser needs a rate above zero");
@@ -109,13 +109,13 @@ impl Serialiser {
         *self = Self { carry: carry as u64, ..Self::new(rate) };
     }
 
-    /// The link fell idle: the next packet starts at a whole nanosecond.
+    /// Starts an idle period: the next packet starts at a whole nanosecond.
     #[inline]
     pub fn idle(&mut self) {
         self.carry = 0;
     }
 
-    /// The time that the next packet of the busy period, `size` bytes, takes.
+    /// The transmission time of the next packet of the busy period, `size` bytes long.
     #[inline]
     pub fn next(&mut self, size: u32) -> Duration {
         if size != self.cached_size {

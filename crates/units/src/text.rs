@@ -1,6 +1,7 @@
 //! Quantities as text in documents, plans and tapes, and their JSON Schema.
 //!
-//! A quantity is written with the largest unit that keeps its number at 1 or more, exactly, and reads back as the same.
+//! A quantity is written exactly, in the largest unit that keeps its number at 1 or more. Parsing it returns the same
+//! quantity.
 
 use crate::{BitRate, Bytes, Duration, Watts};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -10,7 +11,7 @@ use std::fmt::Display;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-/// Deserialises text through `FromStr`; anything but text is refused with the expectation.
+/// Deserialises text through `FromStr`. Other types are refused with the expectation.
 struct TextVisitor<T> {
     expected: &'static str,
     _type: PhantomData<T>,
@@ -31,7 +32,7 @@ impl<T: FromStr<Err: Display>> de::Visitor<'_> for TextVisitor<T> {
 /// Reads a `T` from text; an error names `expected`.
 ///
 /// # Errors
-/// If the value is no text, or the text is no `T`.
+/// If the value is not text, or the text is not a `T`.
 pub fn from_text<'de, D, T>(deserializer: D, expected: &'static str) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,

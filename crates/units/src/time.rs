@@ -1,23 +1,23 @@
-//! Points in time and spans of time, in integer nanoseconds.
+//! Points in time and durations, in integer nanoseconds.
 
 use crate::nearest_f64;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub};
 
-/// A point in time: nanoseconds since the start of the run. As text it is that number.
+/// A point in time: nanoseconds since the start of the run. Its text is that number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Instant(u64);
 
-/// A span of time in nanoseconds, never negative.
+/// A duration in nanoseconds, never negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Duration(u64);
 
 impl Instant {
     /// The start of the run.
     pub const ZERO: Self = Self(0);
-    /// Later than every event: "never".
+    /// A time later than every event: "never".
     pub const NEVER: Self = Self(u64::MAX);
 
     /// The point `nanos` nanoseconds after the start.
@@ -39,7 +39,7 @@ impl Instant {
         nearest_f64(self.0) * 1e-9
     }
 
-    /// The time passed since `earlier`; zero if `earlier` is later.
+    /// The duration since `earlier`; zero if `earlier` is later.
     #[must_use]
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
@@ -47,36 +47,36 @@ impl Instant {
 }
 
 impl Duration {
-    /// No time at all.
+    /// The zero duration.
     pub const ZERO: Self = Self(0);
-    /// The longest span.
+    /// The longest duration.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// A span of `nanos` nanoseconds.
+    /// A duration of `nanos` nanoseconds.
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// A span of `micros` microseconds.
+    /// A duration of `micros` microseconds.
     #[must_use]
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros * 1_000)
     }
 
-    /// A span of `millis` milliseconds.
+    /// A duration of `millis` milliseconds.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis * 1_000_000)
     }
 
-    /// A span of `secs` seconds.
+    /// A duration of `secs` seconds.
     #[must_use]
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs * 1_000_000_000)
     }
 
-    /// A span of `secs` seconds rounded to the nearest nanosecond; `None` if negative, not finite or too long.
+    /// A duration of `secs` seconds rounded to the nearest nanosecond; `None` if negative, not finite or too long.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn from_secs_f64(secs: f64) -> Option<Self> {
@@ -84,32 +84,32 @@ impl Duration {
         (0.0..1.8e19).contains(&nanos).then_some(Self(nanos as u64))
     }
 
-    /// The span in nanoseconds.
+    /// The duration in nanoseconds.
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// The span in seconds.
+    /// The duration in seconds.
     #[must_use]
     #[inline]
     pub fn as_secs_f64(self) -> f64 {
         nearest_f64(self.0) * 1e-9
     }
 
-    /// The span less `other`; zero if `other` is longer.
+    /// The duration minus `other`; zero if `other` is longer.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// The span times `factor`, at most [`Duration::MAX`].
+    /// The duration times `factor`, at most [`Duration::MAX`].
     #[must_use]
     pub const fn saturating_mul(self, factor: u64) -> Self {
         Self(self.0.saturating_mul(factor))
     }
 
-    /// True for a span of no time.
+    /// Returns true for the zero duration.
     #[must_use]
     pub const fn is_zero(self) -> bool {
         self.0 == 0
@@ -132,7 +132,7 @@ impl AddAssign<Duration> for Instant {
 
 impl Sub<Self> for Instant {
     type Output = Duration;
-    /// Time never goes back: `earlier` must not be later than `self`.
+    /// Subtracts `earlier`, which must not be later than `self`.
     fn sub(self, earlier: Self) -> Duration {
         debug_assert!(self.0 >= earlier.0, "time went back: {self} - {earlier}");
         Duration(self.0.wrapping_sub(earlier.0))
@@ -154,7 +154,7 @@ impl AddAssign for Duration {
 
 impl Sub for Duration {
     type Output = Self;
-    /// `other` must not be longer than `self`.
+    /// Subtracts `other`, which must not be longer than `self`.
     fn sub(self, other: Self) -> Self {
         debug_assert!(self.0 >= other.0, "negative span: {self} - {other}");
         Self(self.0.wrapping_sub(other.0))
@@ -183,7 +183,7 @@ impl Rem for Duration {
 }
 
 impl fmt::Display for Duration {
-    /// The largest unit that keeps the number at 1 or more: `40 ms`, `1.5 s`, `250 ns`.
+    /// Writes the duration in the largest unit that keeps the number at 1 or more: `40 ms`, `1.5 s`, `250 ns`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_zero() {
             return f.write_str("0 s");

@@ -1,4 +1,4 @@
-//! A controller with two rates: half of the link's while its queue is short, the whole above.
+//! A controller with two rates: half of the link's rate while the queue is short, and the full rate above.
 
 use netlull_mechanism::link::{LinkAction, LinkContext, LinkController, LinkEvent, LinkFactory};
 use netlull_mechanism::{ConfigError, Machine};
@@ -9,7 +9,7 @@ use netlull_units::{BitRate, Bytes, Duration, Instant};
 pub struct TwoRates {
     full: BitRate,
     half: BitRate,
-    /// The queue from which the link runs at its full rate.
+    /// The backlog at which the link switches to its full rate.
     threshold: Bytes,
     rate: BitRate,
     changes: u64,
@@ -49,10 +49,10 @@ impl LinkController for TwoRates {
     }
 }
 
-/// The parameters, from which a controller is made for each link that has one.
+/// The parameters. A factory makes one controller for each link.
 #[derive(Debug)]
 pub struct TwoRatesFactory {
-    /// The queue, in packets of one MTU, from which the link runs at its full rate.
+    /// The backlog at which the link switches to its full rate, in packets of one MTU.
     pub queue_packets: u64,
 }
 

@@ -4,7 +4,7 @@ use netlull_tcp::Config;
 use netlull_tcp::cc::{Ack, CongestionControl, ControllerFactory, ForeignControl, Loss, Recovered, Start, TimeoutKind};
 use netlull_units::Instant;
 
-/// A window of so many segments.
+/// A window of a fixed number of segments.
 #[derive(Clone, Debug)]
 pub struct FixedWindow {
     segments: u64,
@@ -35,7 +35,7 @@ impl CongestionControl for FixedWindow {
     fn on_idle_restart(&mut self, _now: Instant) {}
 }
 
-/// The parameter, from which a window is made for each connection.
+/// The parameter. A factory makes one window for each connection.
 #[derive(Debug)]
 pub struct FixedWindowFactory {
     /// The window in segments.

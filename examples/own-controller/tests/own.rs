@@ -1,4 +1,4 @@
-//! The controller and the congestion control decide in the simulator, and the verifier holds the run to its rules.
+//! Tests of the controller and the congestion control in the simulator, with the verifier on.
 
 use netlull_example_own_controller::{SCENARIO, TwoRatesFactory, with_own};
 use netlull_sim::scenario::{Scenario, read_document};
@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 #[test]
 fn a_small_window_leaves_the_link_at_half_of_its_rate() {
-    // Every second segment is acknowledged, so ten segments of 1460 B take 50 ms and the sending of two at 5 Mb/s, 4.8 ms:
-    // 10 x 1460 x 8 / 54.8 ms = 2.13 Mb/s, less the handshake.
+    // The receiver acknowledges every second segment. Ten segments of 1460 B take 50 ms plus 4.8 ms, the time of two
+    // segments at 5 Mb/s. 10 x 1460 x 8 / 54.8 ms = 2.13 Mb/s, minus the handshake.
     let summary = with_own(10).expect("runs").summary;
     let (flow, link) = (&summary.flows[0], &summary.links[0]);
     assert!((2.05e6..2.15e6).contains(&flow.goodput_bps), "{}", flow.goodput_bps);
@@ -16,7 +16,8 @@ fn a_small_window_leaves_the_link_at_half_of_its_rate() {
 
 #[test]
 fn a_large_window_fills_the_queue_and_gets_the_full_rate() {
-    // 60 segments: 70 kB of 87.6 kB wait beyond the 31 kB that 5 Mb/s carry in 50 ms, above 5 packets; so 10 Mb/s.
+    // 5 Mb/s carry 31 kB in 50 ms. Of 60 segments (87.6 kB) the link queues the rest, more than 5 packets, so it runs
+    // at 10 Mb/s.
     let summary = with_own(60).expect("runs").summary;
     let (flow, link) = (&summary.flows[0], &summary.links[0]);
     assert!(flow.goodput_bps > 9e6, "{}", flow.goodput_bps);
@@ -30,11 +31,11 @@ fn errors_name_the_field() {
     let refused = scenario.set_controller("a-b", factory(0)).expect_err("nothing to wait for").to_string();
     assert_eq!(refused, "link.a-b.controller.queue_packets: is 0; expected at least 1 packet");
     let unknown = scenario.set_controller("a-c", factory(1)).expect_err("no such link").to_string();
-    assert_eq!(unknown, "link.a-c.controller: is on no link of the scenario; expected the name of one");
+    assert_eq!(unknown, "link.a-c.controller: is on an unknown link; expected the name of a link");
     scenario.set_controller("a-b", factory(1)).expect("fits");
     let emulated = netlull_sim::emulation::plan(&scenario).expect_err("lives in this process").to_string();
     assert!(
-        emulated.starts_with("link.a-b.controller: is \"two_rates\", a controller of this program alone"),
+        emulated.starts_with("link.a-b.controller: is \"two_rates\", a custom controller of this program"),
         "{emulated}"
     );
 }

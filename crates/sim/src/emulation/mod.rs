@@ -1,7 +1,7 @@
-//! The border to the emulation: a scenario as its [`Plan`](netlull_network::plan::Plan), and an
-//! [`Outcome`] as the summary and the tables that a run of the simulator has.
+//! The interface to the emulation. It converts a scenario to a [`Plan`](netlull_network::plan::Plan), and an
+//! [`Outcome`] to the summary and tables of a simulated run.
 //!
-//! The emulation itself (`netlulld`) knows nothing of scenarios, and this crate nothing of real packets.
+//! The emulator (`netlulld`) does not know scenarios, and this crate does not know real packets.
 
 mod plan;
 

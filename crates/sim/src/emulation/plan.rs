@@ -1,4 +1,4 @@
-//! From a scenario to a plan.
+//! Conversion of a scenario to an emulation plan.
 
 use crate::engine::random::Stream;
 use crate::net::ids::{FlowId, LinkId, NodeId};
@@ -15,17 +15,19 @@ use netlull_network::plan::{ControlPlan, FORMAT, FlowPlan, LinkPlan, Plan, Probe
 use netlull_tcp::{Algorithm, Config, Ecn, InitialWindow, LossRecovery};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
-/// More hosts than this are not emulated: each has a network namespace.
+/// The maximum number of emulated hosts. Each host has a network namespace.
 const MOST_HOSTS: usize = 250;
 
-/// What to emulate of a scenario: its links and mechanisms as they are, its random arrivals as its seed draws them, its TCP as far as a
-/// real one can be asked for it.
+/// The emulation plan of a scenario.
+///
+/// It keeps the links and mechanisms, draws random arrivals from the seed, and maps TCP options to those of a real
+/// kernel.
 ///
 /// # Errors
-/// Names what cannot be emulated, and says what can.
+/// Names the part of the scenario that cannot be emulated, and the supported alternatives.
 pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
     if scenario.recording.is_some() {
-        return refuse("recording", "asks for a simulated run before this one; expected a scenario without");
+        return refuse("recording", "needs a first, simulated run; expected a scenario without a recording");
     }
     let hosts = scenario.hosts();
     if hosts.len() > MOST_HOSTS {
@@ -34,13 +36,13 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
     }
     for LinkSpec { name, control, .. } in &scenario.links {
         if let Some(LinkMechanism::Foreign(foreign)) = control.as_ref().map(|control| &control.mechanism) {
-            let message = format!("is \"{}\", a controller of this program alone", foreign.factory().name());
+            let message = format!("is \"{}\", a custom controller of this program", foreign.factory().name());
             return refuse(format!("link.{name}.controller"), format!("{message}; expected one of netlull's own"));
         }
     }
     for StationSpec { node, mechanism, .. } in &scenario.stations {
         if let Some(StationMechanism::Foreign(foreign)) = mechanism {
-            let message = format!("is \"{}\", a machine of this program alone", foreign.0.name());
+            let message = format!("is \"{}\", a custom machine of this program", foreign.0.name());
             let field = format!("station.{}.mechanism", scenario.nodes[*node]);
             return refuse(field, format!("{message}; expected one of netlull's own"));
         }
@@ -120,7 +122,7 @@ fn control(control: &Control) -> ControlPlan {
     }
 }
 
-/// A capacity's changes, drawn as the simulator draws them.
+/// A capacity's changes, drawn in the same way as in the simulator.
 fn steps(scenario: &Scenario, spec: &LinkSpec, capacity: &Capacity) -> Vec<(Instant, BitRate)> {
     match capacity {
         Capacity::Steps(steps) => steps.clone(),
@@ -153,7 +155,7 @@ fn tcp_flow(scenario: &Scenario, spec: &TcpFlow) -> Result<FlowPlan, ScenarioErr
         TransferSize::Endless => None,
         TransferSize::Bytes(size) => Some(size.as_u64()),
     };
-    // One write after the other, each as long after the one before as its size takes at the rate.
+    // The interval between two writes is the size of a write divided by the rate.
     let writes = spec.writes.map(|writes| (writes.rate.time_for(Bytes::new(u64::from(writes.size))), writes.size));
     let stop = (spec.stop != Instant::NEVER).then_some(spec.stop);
     let tcp = tcp(&spec.path, &spec.config)?;
@@ -180,10 +182,10 @@ fn request_flow(scenario: &Scenario, spec: &RequestFlow) -> Result<FlowPlan, Sce
     Ok(flow(&spec.path, Traffic::Requests { requests, most_open: spec.most_open, tcp }))
 }
 
-/// What a real TCP is asked for. Which algorithm its kernel has is for the kernel to say.
+/// The TCP options requested from a real kernel. The kernel itself reports whether it has the algorithm.
 fn tcp(path: &FlowPath, config: &Config) -> Result<TcpPlan, ScenarioError> {
     let Some(congestion_control) = config.congestion_control.info().and_then(|info| info.linux) else {
-        let message = format!("is {}, which no Linux has", config.congestion_control.name());
+        let message = format!("is {}, which Linux does not have", config.congestion_control.name());
         let catalogue = Algorithm::catalogue().iter();
         let known: Vec<_> = catalogue.filter(|info| info.linux.is_some()).map(|info| info.name).collect();
         let expected = format!("one of {} in an emulation", known.join(", "));
@@ -240,11 +242,11 @@ fn probe(scenario: &Scenario) -> ProbePlan {
     }
 }
 
-/// What is not asked of the kernel, or not recorded.
+/// The differences from the simulation: options that the kernel cannot set, and values that are not recorded.
 fn differences(scenario: &Scenario) -> Vec<String> {
     let tcp = scenario.tcp_flows.iter().map(|flow| (&flow.path.name, &flow.config));
     let requests = scenario.request_flows.iter().map(|flow| (&flow.path.name, &flow.config));
-    // By what is said: the flows of which it is true, both in the order of the flows.
+    // The flows by message, both in the order of the flows.
     let mut said: Vec<(String, Vec<&str>)> = Vec::new();
     for (name, config) in tcp.chain(requests) {
         for text in flow_differences(config) {
@@ -267,7 +269,7 @@ fn differences(scenario: &Scenario) -> Vec<String> {
     differences
 }
 
-/// Some flows, the first few by name.
+/// Names the first few of some flows.
 fn named(names: &[&str]) -> String {
     const SHOWN: usize = 3;
     match names {
@@ -277,13 +279,13 @@ fn named(names: &[&str]) -> String {
     }
 }
 
-/// What the kernel does otherwise than a flow's TCP, a sentence each.
+/// The differences between the kernel's TCP and a flow's TCP, a sentence each.
 fn flow_differences(config: &Config) -> Vec<String> {
     let mut found = Vec::new();
     let others = not_asked_for(config);
     if !others.is_empty() {
         let others = others.join(", ");
-        found.push(format!("{others} are not asked of the kernel, which does what preset = \"linux-6\" has"));
+        found.push(format!("{others} cannot be set in the kernel, which behaves as with preset = \"linux-6\""));
     }
     if config.congestion_control == Algorithm::Bbr {
         found.push("the kernel's bbr is version 1, the simulator's version 3".to_owned());
@@ -291,7 +293,7 @@ fn flow_differences(config: &Config) -> Vec<String> {
     found
 }
 
-/// Options of TCP in which a flow is not as the preset `linux-6` and that a kernel cannot be asked for.
+/// TCP options in which a flow differs from the preset `linux-6` and that a kernel cannot set.
 fn not_asked_for(config: &Config) -> Vec<&'static str> {
     let linux = Config::linux_6().with(|c| {
         c.flow_control.receive_buffer = config.flow_control.receive_buffer;

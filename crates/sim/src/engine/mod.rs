@@ -1,3 +1,3 @@
-//! Virtual time: the schedule, named random streams and the rings that hold packets.
+//! Virtual time: the schedule, named random streams and packet rings.
 
 pub use netlull_network::{random, ring, schedule};

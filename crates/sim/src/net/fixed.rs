@@ -1,24 +1,24 @@
-//! A transmitter of fixed rate: it knows when a packet's last bit is sent the moment it is offered.
+//! A transmitter of fixed rate. It computes a packet's departure when the packet is offered.
 
 use super::buffer::Buffer;
 use super::counters::LinkCounters;
 use crate::engine::ring::Ring;
 use netlull_units::Serialiser;
 
-/// A packet that waits at a transmitter of fixed rate, and until when.
+/// A packet in the queue of a transmitter of fixed rate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Waiting {
-    /// Its first bit is sent.
+    /// The time at which its transmission starts, in nanoseconds.
     pub starts: u64,
     size: u32,
 }
 
-/// What a packet finds as it arrives.
+/// The queue at the arrival of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueueFound {
-    /// For how long nothing has been sent, in nanoseconds, if nothing is.
+    /// The idle time of the transmitter in nanoseconds; `None` if it is busy.
     pub idle_ns: Option<u64>,
-    /// Packets that wait.
+    /// Packets in the queue.
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -27,14 +27,14 @@ pub(super) struct QueueFound {
 /// A transmitter of fixed rate, computed ahead.
 pub(super) struct FixedTransmitter {
     pub serialiser: Serialiser,
-    /// When the last accepted packet's last bit is sent.
+    /// The departure time of the last accepted packet, in nanoseconds.
     pub free_at: u64,
-    /// Bytes of the packets in `Link::waiting`, some of which may have started since.
+    /// Bytes of the packets in `Link::waiting`. Some of them may have started since.
     pub waiting_bytes: u64,
 }
 
 impl FixedTransmitter {
-    /// Sends a packet at once, since nothing is being sent; says when its last bit is sent.
+    /// Sends a packet at once on an idle line and returns its departure time.
     #[inline(always)]
     pub fn send(&mut self, now: u64, size: u32, waiting: &mut Ring<Waiting>) -> u64 {
         if self.free_at < now {
@@ -44,12 +44,12 @@ impl FixedTransmitter {
             self.waiting_bytes = 0;
             waiting.clear();
         }
-        // A queue that takes longer than time lasts stays full for ever.
+        // A queue whose departure times overflow stays full.
         self.free_at = now.saturating_add(self.serialiser.next(size).as_nanos());
         self.free_at
     }
 
-    /// Lets a packet wait until `free_at`, if the buffer has room.
+    /// Queues a packet until `free_at` if the buffer has room.
     #[inline(always)]
     pub fn waits(
         &mut self,
@@ -80,7 +80,7 @@ impl FixedTransmitter {
         QueueFound { idle_ns: None, packets: waiting.len(), bytes: self.waiting_bytes }
     }
 
-    /// Packets whose service has started no longer wait; one that starts at `now` has started.
+    /// Removes packets from the queue if their transmission starts at `now` or earlier.
     #[inline]
     fn forget_started(&mut self, now: u64, waiting: &mut Ring<Waiting>) {
         while let Some(entry) = waiting.front()

@@ -1,25 +1,25 @@
-//! Packets that are on a link, in the order in which they arrive at its other end.
+//! Packets on a link, in the order of their arrivals.
 //!
-//! Arrivals and packets lie apart: the next arrival is needed when a packet is taken, its packet only much later, and eight
-//! arrivals share a cache line.
+//! Arrivals and packets are stored separately. The next arrival is needed as soon as a packet is taken, the packet
+//! itself only much later. Eight arrivals share a cache line.
 
 use super::packet::Packet;
 
-/// First in, first out.
+/// A first-in first-out queue.
 #[derive(Default)]
 pub(super) struct Flight {
-    /// When each arrives, in nanoseconds. As long as `packets`: a power of two, or nothing.
+    /// Arrival times, in nanoseconds. The length equals that of `packets`: a power of two, or zero.
     arrivals: Vec<u64>,
     packets: Vec<Packet>,
     mask: usize,
     popped: usize,
     pushed: usize,
-    /// How many were withdrawn: they count as neither pushed nor popped.
+    /// The number of withdrawn packets, which do not count as pushed or popped.
     withdrawn: usize,
 }
 
 impl Flight {
-    /// Room at first.
+    /// The initial capacity.
     const FIRST: usize = 4;
 
     #[inline(always)]
@@ -27,17 +27,17 @@ impl Flight {
         self.popped == self.pushed
     }
 
-    /// Packets that were ever pushed, and not withdrawn.
+    /// The number of packets pushed and not withdrawn.
     pub fn pushed(&self) -> u64 {
         (self.pushed - self.withdrawn) as u64
     }
 
-    /// Packets that have arrived.
+    /// The number of packets that have arrived.
     pub fn popped(&self) -> u64 {
         (self.popped - self.withdrawn) as u64
     }
 
-    /// Appends a packet that arrives at `arrives`, after all others or with the last of them.
+    /// Appends a packet that arrives at `arrives`, not earlier than the others.
     #[inline(always)]
     pub fn push(&mut self, arrives: u64, packet: &Packet) {
         if self.pushed - self.popped == self.packets.len() {
@@ -55,21 +55,22 @@ impl Flight {
         if self.is_empty() { None } else { self.packets.get(self.place(self.popped)) }
     }
 
-    /// When the first packet arrives.
+    /// The arrival time of the first packet.
     #[inline(always)]
     pub fn next_arrival(&self) -> Option<u64> {
         if self.is_empty() { None } else { self.arrivals.get(self.place(self.popped)).copied() }
     }
 
-    /// Lets go of the first packet, of which there must be one.
+    /// Removes the first packet, which must exist.
     #[inline(always)]
     pub fn skip(&mut self) {
         debug_assert!(!self.is_empty(), "nothing to skip");
         self.popped += 1;
     }
 
-    /// Takes out those packets that arrive by `until` and that `goes` says yes to, in order, as if they had never been pushed. Looks at
-    /// no packet that arrives later.
+    /// Removes the packets that arrive by `until` and for which `goes` returns true, in order.
+    ///
+    /// The packets then count as never pushed. The function reads no packet that arrives later.
     pub fn withdraw(&mut self, until: u64, goes: impl Fn(&Packet) -> bool, into: &mut Vec<(u64, Packet)>) {
         let mut end = self.popped;
         while end < self.pushed && self.arrivals[self.place(end)] <= until {
@@ -79,7 +80,7 @@ impl Flight {
             }
             end += 1;
         }
-        // Those that stay close ranks with what arrives later.
+        // The remaining packets close the gaps.
         let mut first = end;
         for number in (self.popped..end).rev() {
             let place = self.place(number);
@@ -93,14 +94,14 @@ impl Flight {
         self.popped = first;
     }
 
-    /// Takes out all packets, in order, as if they had never been pushed.
+    /// Removes all packets, in order. They then count as never pushed.
     pub fn clear(&mut self, into: &mut Vec<Packet>) {
         into.extend(self.iter().map(|(_, packet)| *packet));
         self.withdrawn += self.pushed - self.popped;
         self.popped = self.pushed;
     }
 
-    /// All packets, to be changed.
+    /// Changes all packets.
     pub fn for_each(&mut self, mut change: impl FnMut(&mut Packet)) {
         for number in self.popped..self.pushed {
             let place = self.place(number);
@@ -108,7 +109,7 @@ impl Flight {
         }
     }
 
-    /// Arrivals and packets, the first one first.
+    /// Arrivals and packets, from the first to the last.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &Packet)> {
         (self.popped..self.pushed).map(|number| (self.arrivals[self.place(number)], &self.packets[self.place(number)]))
     }
@@ -146,7 +147,7 @@ mod tests {
             for step in steps {
                 match step {
                     0 | 23 => {
-                        // The even ones of the first half.
+                        // The even sizes of the first half.
                         let until = model.front().map_or(0, |first| u64::from(*first) + model.len() as u64 / 2);
                         let goes = |size: u32| size.is_multiple_of(2);
                         let mut out = Vec::new();

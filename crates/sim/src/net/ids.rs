@@ -1,15 +1,15 @@
-//! Names of a run's components: each is a number, its place in the scenario, and a type of its own.
+//! Ids of a run's components. Each kind has its own type, and an id is the component's index in the scenario.
 
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
-/// The name of a component among those of its kind.
+/// The id of a component among those of its kind.
 pub trait Id: Copy {
-    /// Its place, counted from zero.
+    /// The index, starting from zero.
     fn place(self) -> usize;
 }
 
-/// Defines ids of 32 bits with one checked constructor each.
+/// Defines ids of 32 bits, each with a checked constructor.
 macro_rules! ids {
     ($($(#[$about:meta])* $name:ident;)*) => {$(
         $(#[$about])*
@@ -17,38 +17,38 @@ macro_rules! ids {
         pub struct $name(u32);
 
         impl $name {
-            /// The id at a place, counted from zero.
+            /// The id of an index, starting from zero.
             ///
             /// # Panics
-            /// If the place needs more than 32 bits. The schedule holds fewer components than that.
+            /// If the index needs more than 32 bits. The schedule holds fewer components.
             #[inline]
             #[must_use]
             pub fn new(place: usize) -> Self {
                 Self(u32::try_from(place).expect("at most 2^32 components of a kind"))
             }
 
-            /// The place, counted from zero.
+            /// The index, starting from zero.
             #[inline(always)]
             #[must_use]
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
 
-            /// The place as tables and plans have it.
+            /// The index as stored in tables and plans.
             #[inline(always)]
             #[must_use]
             pub const fn number(self) -> u32 {
                 self.0
             }
 
-            /// The id with a number that a table has kept.
+            /// The id of a number stored in a table.
             #[inline(always)]
             #[must_use]
             pub const fn numbered(number: u32) -> Self {
                 Self(number)
             }
 
-            /// All ids of so many components, in their order.
+            /// The first `count` ids, in order.
             pub fn all(count: usize) -> impl DoubleEndedIterator<Item = Self> + Clone {
                 (0..count).map(Self::new)
             }
@@ -63,65 +63,65 @@ macro_rules! ids {
 }
 
 ids! {
-    /// Names a node.
+    /// Identifies a node.
     NodeId;
-    /// Names a link: one direction of a cable.
+    /// Identifies a link: a direction of a cable.
     LinkId;
-    /// Names a pair of agents: a flow of the scenario (TCP first, then datagrams, then requests), or behind those a place for
-    /// the connections of requests.
+    /// Identifies a pair of agents: a flow of the scenario (TCP first, then datagrams, then requests), or a slot for
+    /// request connections after them.
     FlowId;
-    /// Names a rate controller.
+    /// Identifies a rate controller.
     ControllerId;
-    /// Names a link's varying capacity.
+    /// Identifies a link's varying capacity.
     CapacityId;
-    /// Names a wireless station.
+    /// Identifies a wireless station.
     StationId;
-    /// Names a source of datagrams, in the order of their flows.
+    /// Identifies a source of datagrams, in the order of their flows.
     SourceId;
 }
 
-/// Names one end of a flow, or of a connection of requests: flow f has the agents 2f (sender) and 2f + 1 (receiver).
+/// Identifies an end of a flow or of a request connection. Flow f has the agents 2f (sender) and 2f + 1 (receiver).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AgentId(u32);
 
 impl AgentId {
-    /// The agent at a place, counted from zero.
+    /// The agent of an index, starting from zero.
     ///
     /// # Panics
-    /// If the place needs more than 32 bits.
+    /// If the index needs more than 32 bits.
     #[inline]
     #[must_use]
     pub fn new(place: usize) -> Self {
         Self(u32::try_from(place).expect("at most 2^32 agents"))
     }
 
-    /// So many agents, in their order.
+    /// The first `count` agents, in order.
     pub fn all(count: usize) -> impl Iterator<Item = Self> + Clone {
         (0..count).map(Self::new)
     }
 
-    /// The agent with a number that a table has kept.
+    /// The agent of a number stored in a table.
     #[inline(always)]
     #[must_use]
     pub const fn numbered(number: u32) -> Self {
         Self(number)
     }
 
-    /// The end that sends a flow's data.
+    /// The sender of a flow.
     #[inline(always)]
     #[must_use]
     pub const fn sender(flow: FlowId) -> Self {
         Self(2 * flow.0)
     }
 
-    /// The end that receives a flow's data.
+    /// The receiver of a flow.
     #[inline(always)]
     #[must_use]
     pub const fn receiver(flow: FlowId) -> Self {
         Self(2 * flow.0 + 1)
     }
 
-    /// The other end.
+    /// The agent at the other end.
     #[inline(always)]
     #[must_use]
     pub const fn peer(self) -> Self {
@@ -135,28 +135,28 @@ impl AgentId {
         Self(2 * flow.0 + self.0 % 2)
     }
 
-    /// The flow whose end it is.
+    /// The flow of this end.
     #[inline(always)]
     #[must_use]
     pub const fn flow(self) -> FlowId {
         FlowId(self.0 / 2)
     }
 
-    /// Whether it is the end that sends data.
+    /// Returns true for the sender.
     #[inline(always)]
     #[must_use]
     pub const fn is_sender(self) -> bool {
         self.0.is_multiple_of(2)
     }
 
-    /// The place, counted from zero.
+    /// The index, starting from zero.
     #[inline(always)]
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The place as the schedule counts timers.
+    /// The index in the schedule's numbering of timers.
     #[inline(always)]
     #[must_use]
     pub const fn number(self) -> u32 {
@@ -184,13 +184,13 @@ impl<I, T> ById<I, T> {
         Self { entries, kind: PhantomData }
     }
 
-    /// How many there are.
+    /// The number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// True if there is none.
+    /// Returns true if the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -201,7 +201,7 @@ impl<I, T> ById<I, T> {
         self.entries.iter()
     }
 
-    /// Another list, for the same components.
+    /// Converts each entry to an entry of a new list.
     #[must_use]
     pub fn map<U>(&self, entry: impl Fn(&T) -> U) -> ById<I, U> {
         self.entries.iter().map(entry).collect()

@@ -1,19 +1,19 @@
 //! A one-way link: losses, queue, transmitter, propagation.
 //!
-//! A link of fixed rate knows when a packet will arrive the moment it is offered, so it costs the schedule one event
-//! per packet at most, and only the head of its ring is pending. A link whose rate can change, or whose queue is managed
-//! when packets leave it (CoDel), schedules its departures too.
+//! A link of fixed rate computes a packet's arrival as soon as the packet is offered. It needs at most one event per
+//! packet, and only the head of its ring is pending. A link also schedules departures if its rate can change or if its
+//! queue is managed at departures (CoDel).
 //!
-//! A link that *runs ahead* costs no event: all its packets come from one other link, so their order is known before
-//! they arrive, and the world offers them to it as soon as their arrival is computed (`run::lookahead`). Its own time is then
-//! ahead of the run's; nothing but its counters could tell.
+//! A link that *runs ahead* needs no event. All its packets come from one other link, so their order is known before
+//! they arrive. The world offers them to it as soon as their arrival is computed (`run::lookahead`). The time of such
+//! a link is ahead of the run's time. Only its counters could reveal this.
 //!
 //! ```text
 //!  offer ──► loss? ──► RED? ──► buffer full? ──► waiting ──► CoDel? ──► in service ──► propagating ──► deliver
 //!              lost   dropped       dropped      └ queue ┘   dropped   └ transmitter ┘    └ flight ┘
 //! ```
 //!
-//! Noise makes propagation longer, from packet to packet.
+//! Noise adds a random time to each packet's propagation.
 
 use super::buffer::Buffer;
 pub use super::counters::LinkCounters;
@@ -35,29 +35,29 @@ use netlull_mechanism::rate::QueueView;
 use netlull_units::{BitRate, Duration, Instant, Serialiser};
 use std::ops::{Index, IndexMut};
 
-/// What became of a packet offered to a link.
+/// The result of offering a packet to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// It waits or is being sent.
+    /// The packet is in the queue or in service.
     Accepted,
-    /// The buffer was full.
+    /// The buffer was full: the packet is dropped.
     Dropped,
-    /// Queue management dropped it.
+    /// Queue management dropped the packet.
     DroppedEarly,
-    /// The link's loss model took it before the buffer.
+    /// The link's loss model dropped the packet in front of the buffer.
     Lost,
     /// The link is asleep.
     Asleep,
 }
 
-/// What an offer to a link led to.
+/// The next step for a packet that is offered to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offered {
-    /// It will arrive at the other end then, in nanoseconds, and has to be stored until it does or is taken on.
+    /// The packet arrives at the far end at this time, in nanoseconds. The caller must store it or pass it on.
     Arrives(u64),
-    /// The link keeps it until it departs.
+    /// The link stores the packet until its departure.
     Held,
-    /// The link did not take it.
+    /// The link refused the packet.
     Refused(Admission),
 }
 
@@ -66,72 +66,75 @@ enum Transmitter {
     Variable(Box<VariableTransmitter>),
 }
 
-/// One direction of a cable.
+/// A direction of a cable.
 ///
-/// The fields stand in the order in which packets need them: the first two cache lines are all that one meets that does
-/// not wait and runs ahead.
+/// The fields are in the order of their use. A packet that does not wait and runs ahead touches only the first two
+/// cache lines.
 #[repr(C, align(64))]
 pub struct Link {
     transmitter: Transmitter,
-    // The second line.
+    // The second cache line.
     delay: u64,
     ingress: Option<Box<Ingress>>,
-    /// Packets that were followed beyond its other end before they arrived there, and their bytes.
+    /// Packets passed on before their arrival at the far end, and their bytes.
     taken_on_packets: u64,
     taken_on_bytes: u64,
-    /// The node at its other end.
+    /// The node at the far end.
     pub to: NodeId,
     delivery: Slot,
-    /// Where all its packets go from there, if that is the same for all.
+    /// The next hop of all packets, if it is the same for all.
     pub(crate) leads_to: Option<NextHop>,
-    /// Whether a gateway looks at what comes out of it.
+    /// True if a gateway inspects the packets at the far end.
     pub(crate) is_steered: bool,
-    /// Whether anybody does: a gateway, or the radio of a station.
+    /// True if a gateway or a station's radio inspects the packets at the far end.
     pub(crate) is_attended: bool,
-    /// From when there is something to do before the link is offered a packet, in nanoseconds: just after the next datagram is
-    /// due of those that are drawn then, or always, where arrivals are recorded.
+    /// The time from which an offered packet needs extra work first, in nanoseconds.
+    ///
+    /// It is zero for recorded arrivals and for a station's link. Otherwise it is just after the time of the next
+    /// drawn datagram.
     pub(crate) looks_from: u64,
-    // What is stored until it arrives. Beside what is stored or taken on, a link of fixed rate has nothing.
+    // The packets stored until their arrival. A link of fixed rate counts only packets that are stored or passed on.
     stored_bytes: u64,
     arrived_bytes: u64,
     flight: Flight,
-    /// Number of its rate controller, if it has one.
+    /// The id of its rate controller, if it has one.
     pub controller: Option<ControllerId>,
-    /// The station whose air it is, if it is one's.
+    /// The station, for the link of a station.
     pub(crate) station: Option<StationId>,
-    // What waits.
+    // The queue.
     buffer: Buffer,
     waiting: Ring<Waiting>,
     tally: LinkCounters,
-    /// Since when it sleeps, in nanoseconds, if it does.
+    /// The start of its sleep, in nanoseconds, if it sleeps.
     asleep_since: Option<u64>,
-    /// What is left of waits that ended as it fell asleep, in packet nanoseconds; a link of fixed rate counts each wait whole as it begins.
+    /// The rest of the waiting times that ended early when the link fell asleep, in packet nanoseconds. A link of
+    /// fixed rate counts each waiting time in full at its start.
     cut_short_ns: u64,
 }
 
-/// What a link is built from.
+/// The parts of a new link.
 pub struct LinkParts {
-    /// The node at its other end.
+    /// The node at the far end.
     pub to: NodeId,
-    /// Number of its rate controller, if it has one.
+    /// The id of its rate controller, if it has one.
     pub controller: Option<ControllerId>,
-    /// Rate, or first rate.
+    /// The rate, or the initial rate.
     pub rate: BitRate,
-    /// Propagation delay.
+    /// The propagation delay.
     pub delay: Duration,
-    /// Buffer.
+    /// The buffer.
     pub buffer: Buffer,
-    /// Which packets it loses.
+    /// The loss model.
     pub loss: Option<Loss>,
-    /// What its packets need on top of its delay.
+    /// The random extra delay.
     pub noise: Option<Noise>,
-    /// Management of its queue as packets arrive.
+    /// The management of its queue at arrivals.
     pub red: Option<Red>,
-    /// Management of its queue as packets leave; takes `departure`.
+    /// The management of its queue at departures; requires `departure`.
     pub codel: Option<CoDelConfig>,
-    /// Slot of the arrival of the head at the other end.
+    /// The slot of the arrival of the first packet.
     pub delivery: Slot,
-    /// Slot of the departures, for a link that schedules them.
+    /// The slot of the departures, for a link that schedules them.
     pub departure: Option<Slot>,
 }
 
@@ -152,7 +155,7 @@ impl IndexMut<LinkId> for Vec<Link> {
 }
 
 impl Link {
-    /// An idle link.
+    /// Creates an idle link.
     #[must_use]
     pub fn new(parts: LinkParts) -> Self {
         let transmitter = match parts.departure {
@@ -189,7 +192,7 @@ impl Link {
         }
     }
 
-    /// Offers a packet to the link, which keeps it if it takes it.
+    /// Offers a packet to the link and stores it if it is accepted.
     #[inline]
     pub fn offer(&mut self, now: Instant, mut packet: Packet, schedule: &mut Schedule) -> Admission {
         match self.queue(now, &mut packet, schedule) {
@@ -200,8 +203,8 @@ impl Link {
         Admission::Accepted
     }
 
-    /// Decides about a packet. One of which the link says when it arrives must then be [`stored`](Self::store) or be
-    /// [`taken on`](Self::take_on).
+    /// Decides on a packet. If the result contains an arrival time, the caller must [store](Self::store) the packet or
+    /// [pass it on](Self::take_on).
     #[inline(always)]
     pub(crate) fn queue(&mut self, now: Instant, packet: &mut Packet, schedule: &mut Schedule) -> Offered {
         if self.ingress.is_some() {
@@ -210,7 +213,7 @@ impl Link {
         self.queue_plain(now, packet, schedule)
     }
 
-    /// Decides about a packet past what stands before the buffer; noise makes it late.
+    /// Decides on a packet at the ingress and at the buffer; noise delays it.
     #[inline(never)]
     fn queue_past_ingress(&mut self, now: Instant, packet: &mut Packet, schedule: &mut Schedule) -> Offered {
         if let Some(refused) = self.enter(now, packet) {
@@ -233,7 +236,7 @@ impl Link {
         self.queue_ahead(now.as_nanos(), packet.size)
     }
 
-    /// The same for a link of fixed rate without losses, management or noise, whatever the time of the run.
+    /// Decides on a packet at any time, for a link of fixed rate without losses, management or noise.
     #[inline(always)]
     pub(crate) fn queue_ahead(&mut self, now: u64, size: u32) -> Offered {
         let Transmitter::Fixed(fixed) = &mut self.transmitter else { return Offered::Held };
@@ -247,13 +250,13 @@ impl Link {
         self.refuse(size)
     }
 
-    /// When a packet arrives that without noise would arrive at `without`, in nanoseconds.
+    /// The arrival time with noise, given the time `without` noise, in nanoseconds.
     fn disturbed(&mut self, without: u64) -> u64 {
         let noise = self.ingress.as_mut().and_then(|ingress| ingress.noise.as_mut());
         noise.map_or(without, |noise| noise.arrival(without))
     }
 
-    /// The buffer is full.
+    /// Refuses a packet because of a full buffer.
     #[cold]
     fn refuse(&mut self, size: u32) -> Offered {
         self.tally.dropped_packets += 1;
@@ -261,7 +264,7 @@ impl Link {
         Offered::Refused(Admission::Dropped)
     }
 
-    /// Keeps a packet until it arrives.
+    /// Stores a packet until its arrival.
     #[inline(always)]
     pub(crate) fn store(&mut self, arrives: u64, packet: &Packet, schedule: &mut Schedule) {
         let idle = self.flight.is_empty();
@@ -272,19 +275,21 @@ impl Link {
         }
     }
 
-    /// A packet of `size` bytes that the link has taken is followed beyond its other end at once.
+    /// Counts an accepted packet of `size` bytes that the caller passes on at once.
     #[inline(always)]
     pub(crate) fn take_on(&mut self, size: u32) {
         self.taken_on_packets += 1;
         self.taken_on_bytes += u64::from(size);
     }
 
-    /// Packets that were followed beyond its other end before they arrived there.
+    /// The number of packets passed on before their arrival at the far end.
     pub(crate) fn taken_on(&self) -> u64 {
         self.taken_on_packets
     }
 
-    /// Takes those packets off the link that arrive by `until` and that `goes` says yes to, in order, with their arrivals, as if they had never been stored.
+    /// Removes the packets that arrive by `until` and for which `goes` returns true. They then count as never stored.
+    ///
+    /// The packets are returned in order, with their arrival times.
     pub(crate) fn withdraw(
         &mut self,
         until: u64,
@@ -304,7 +309,7 @@ impl Link {
         }
     }
 
-    /// What stands before the buffer: a packet that it refuses, and as what; one that goes on may be marked.
+    /// Checks a packet at the ingress. Returns the reason for a refusal; an accepted packet may get a mark.
     #[inline(never)]
     fn enter(&mut self, now: Instant, packet: &mut Packet) -> Option<Admission> {
         let mut ingress = self.ingress.take()?;
@@ -327,7 +332,7 @@ impl Link {
         refused
     }
 
-    /// Asks RED about a packet.
+    /// Applies RED to a packet.
     fn detect_early(&mut self, now: Instant, packet: &mut Packet, red: &mut Red) -> Option<Admission> {
         let rate_bps = self.rate().as_bps();
         let queue = match &mut self.transmitter {
@@ -349,7 +354,7 @@ impl Link {
                 self.tally.managed_drops += 1;
                 return Some(Admission::DroppedEarly);
             }
-            // A full buffer drops it all the same.
+            // A full buffer drops the packet anyway.
             Verdict::Mark if queue.idle_ns.is_some() || self.buffer.admits(queue.packets, queue.bytes, packet.size) => {
                 self.tally.marked_packets += u64::from(packet.mark());
             }
@@ -358,7 +363,7 @@ impl Link {
         None
     }
 
-    /// The next packet that was dropped as it left the queue and that nobody has heard of yet.
+    /// The next packet that was dropped at its departure and that is not yet reported.
     pub fn take_discarded(&mut self) -> Option<Packet> {
         match &mut self.transmitter {
             Transmitter::Fixed(_) => None,
@@ -366,14 +371,14 @@ impl Link {
         }
     }
 
-    /// The packet at the head of the link, the next to arrive at the other end.
+    /// The next packet to arrive at the far end.
     #[inline(always)]
     #[must_use]
     pub fn head(&self) -> Option<&Packet> {
         self.flight.front()
     }
 
-    /// The head of the link, `size` bytes, has arrived at the other end and is taken off the link.
+    /// Removes the first packet, of `size` bytes, when it arrives at the far end.
     #[inline(always)]
     pub fn deliver_head(&mut self, size: u32, schedule: &mut Schedule) {
         self.flight.skip();
@@ -381,7 +386,7 @@ impl Link {
         self.arrived_bytes += u64::from(size);
     }
 
-    /// The departure event of a link that schedules its departures; a packet that departs is stored until it arrives.
+    /// Handles a departure event. A departing packet is stored until its arrival.
     pub fn depart(&mut self, now: Instant, schedule: &mut Schedule) -> Departure {
         let departure = self.advance(now, schedule);
         if let Departure::Packet { packet } = departure {
@@ -391,7 +396,7 @@ impl Link {
         departure
     }
 
-    /// The same, but the packet must be [`stored`](Self::store) or [`taken on`](Self::take_on).
+    /// Handles a departure event. The caller must [store](Self::store) the packet or [pass it on](Self::take_on).
     pub(crate) fn advance(&mut self, now: Instant, schedule: &mut Schedule) -> Departure {
         match &mut self.transmitter {
             Transmitter::Fixed(_) => Departure::None,
@@ -399,26 +404,26 @@ impl Link {
         }
     }
 
-    /// When the packet arrives whose last bit is sent at `now`, in nanoseconds; asked once for each.
+    /// The arrival time of a packet whose transmission ends at `now`, in nanoseconds. To be called once per packet.
     #[inline]
     pub(crate) fn arrival(&mut self, now: Instant) -> u64 {
         self.disturbed(now.as_nanos() + self.delay)
     }
 
-    /// Changes the rate of a link whose rate can change; a link of fixed rate stays as it is.
+    /// Changes the rate of a link with a variable rate. A link of fixed rate ignores it.
     pub fn change_rate(&mut self, now: Instant, change: RateChange, schedule: &mut Schedule) {
         if let Transmitter::Variable(variable) = &mut self.transmitter {
             variable.change_rate(now, change, schedule);
         }
     }
 
-    /// The link falls asleep: every packet on it is lost, and handed over in `stranded`, the first to arrive first.
+    /// Puts the link to sleep. All its packets are lost and added to `stranded`, in the order of arrival.
     pub fn fall_asleep(&mut self, now: Instant, schedule: &mut Schedule, stranded: &mut Vec<Packet>) {
         let first = stranded.len();
         self.flight.clear(stranded);
         match &mut self.transmitter {
             Transmitter::Fixed(fixed) => {
-                // Waits that end here were counted to their ends.
+                // Waiting times that end here were counted in full.
                 let beyond = self.waiting.iter().map(|entry| entry.starts.saturating_sub(now.as_nanos()));
                 self.cut_short_ns += beyond.fold(0, u64::saturating_add);
                 fixed.free_at = now.as_nanos();
@@ -446,26 +451,26 @@ impl Link {
         self.asleep_since = Some(now.as_nanos());
     }
 
-    /// It begins to wake: it is powered again, and carries nothing yet.
+    /// Starts to wake the link. It needs power again, but carries nothing yet.
     pub fn begin_to_wake(&mut self, now: Instant) {
         if let Some(since) = self.asleep_since.take() {
             self.tally.asleep_ns += now.as_nanos() - since;
         }
     }
 
-    /// It is awake and carries packets again.
+    /// Ends the waking: the link carries packets again.
     pub fn awake(&mut self, now: Instant) {
         self.begin_to_wake(now);
         self.ingress = self.ingress.take().and_then(|ingress| ingress.open());
     }
 
-    /// Whether it takes no packets because it sleeps, or is waking.
+    /// Returns true if the link takes no packets because it sleeps or is waking.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.ingress.as_ref().is_some_and(|ingress| ingress.closed)
     }
 
-    /// The energy meter of a link whose rate can change starts anew.
+    /// Restarts the energy meter of a link with a variable rate.
     pub fn restart_meter(&mut self, now: Instant) {
         if let Transmitter::Variable(variable) = &mut self.transmitter {
             variable.restart_meter(now);
@@ -481,11 +486,12 @@ impl Link {
         }
     }
 
-    /// What the link has seen from the start to `now`.
+    /// The counters from the start to `now`.
     #[must_use]
     pub fn counters(&self, now: Instant) -> LinkCounters {
         let tally = &self.tally;
-        // A link that schedules its departures has counted what it took; of the others it is what they stored or took on.
+        // A link that schedules its departures counts accepted packets. Other links count stored packets and packets
+        // passed on.
         let (accepted_packets, accepted_bytes) = match &self.transmitter {
             Transmitter::Fixed(_) => {
                 (self.taken_on_packets + self.flight.pushed(), self.taken_on_bytes + self.stored_bytes)
@@ -493,7 +499,7 @@ impl Link {
             Transmitter::Variable(variable) => variable.accepted(),
         };
         LinkCounters {
-            // What CoDel drops as it leaves the queue was accepted before.
+            // CoDel drops packets that were accepted before.
             offered_packets: accepted_packets + tally.dropped_packets + tally.lost_packets + tally.asleep_packets
                 - tally.discarded_packets,
             offered_bytes: accepted_bytes + tally.dropped_bytes + tally.lost_bytes + tally.asleep_bytes
@@ -510,33 +516,34 @@ impl Link {
         }
     }
 
-    /// The integral of the number of waiting packets from the start to `now`, packet nanoseconds.
+    /// The integral of the number of packets in the queue from the start to `now`, in packet nanoseconds.
     fn queued_ns(&self, now: Instant) -> u64 {
         let (tally, now_ns) = (&self.tally, now.as_nanos());
         match &self.transmitter {
-            // Each wait was counted whole as it began: what lies beyond `now` is taken off.
+            // Each waiting time was counted in full at its start. Subtract the part after `now`.
             Transmitter::Fixed(_) => {
                 let beyond = self.waiting.iter().map(|entry| entry.starts.saturating_sub(now_ns));
                 tally.waited_ns.saturating_sub(beyond.fold(self.cut_short_ns, u64::saturating_add))
             }
-            // Each wait was counted as it ended: those that go on are added.
+            // Each waiting time was counted at its end. Add the waiting times that continue.
             Transmitter::Variable(variable) => tally.waited_ns + tally.waited_in_vain_ns + variable.waiting_ns(now),
         }
     }
 
-    /// Whether its packets, which all come from one link, may be offered ahead of time: nothing but what was offered
-    /// decides what becomes of them.
+    /// Returns true if packets from a single other link may be offered ahead of time.
+    ///
+    /// The fate of such packets depends only on the packets offered before.
     pub(crate) fn can_run_ahead(&self) -> bool {
         matches!(self.transmitter, Transmitter::Fixed(_)) && self.ingress.is_none() && self.station.is_none()
     }
 
-    /// When the packet at its head arrives at the other end, and its size in bytes.
+    /// The arrival time and the size in bytes of the first packet.
     pub(crate) fn head_arrives(&self) -> Option<(Instant, u32)> {
         let arrives = self.flight.next_arrival()?;
         Some((Instant::from_nanos(arrives), self.flight.front()?.size))
     }
 
-    /// When a link of fixed rate has sent all that it has taken.
+    /// The time at which a link of fixed rate has sent all accepted packets.
     pub(crate) fn free_at(&self) -> Instant {
         match &self.transmitter {
             Transmitter::Fixed(fixed) => Instant::from_nanos(fixed.free_at),
@@ -544,13 +551,13 @@ impl Link {
         }
     }
 
-    /// The buffer.
+    /// The buffer of the link.
     #[must_use]
     pub fn buffer(&self) -> Buffer {
         self.buffer
     }
 
-    /// The rate at which the next packet would be sent.
+    /// The rate of the next transmission.
     #[must_use]
     pub fn rate(&self) -> BitRate {
         match &self.transmitter {
@@ -559,7 +566,7 @@ impl Link {
         }
     }
 
-    /// Packets that wait at `now`.
+    /// Packets in the queue at `now`.
     #[must_use]
     pub fn waiting_packets(&self, now: Instant) -> u64 {
         match &self.transmitter {
@@ -568,25 +575,25 @@ impl Link {
         }
     }
 
-    /// What waits and what is being sent, as a rate controller sees it; only links whose rate can change have one.
+    /// The backlog and the packet in service for a rate controller. Only links with a variable rate have a controller.
     #[must_use]
     pub fn queue_view(&self) -> QueueView {
         self.variable().map_or(QueueView::EMPTY, VariableTransmitter::queue_view)
     }
 
-    /// How many packets have been sent and have not arrived.
+    /// The number of propagating packets.
     #[must_use]
     pub fn propagating(&self) -> u64 {
         self.flight.pushed() - self.flight.popped()
     }
 
-    /// Every packet on the link: waiting, being sent or propagating.
+    /// Every packet on the link: in the queue, in service or propagating.
     pub fn packets(&self) -> impl Iterator<Item = Packet> + '_ {
         let held = self.variable().into_iter().flat_map(VariableTransmitter::packets);
         self.flight.iter().map(|(_, packet)| *packet).chain(held)
     }
 
-    /// Every packet on the link, to be changed.
+    /// Changes every packet on the link.
     pub(crate) fn for_each(&mut self, mut change: impl FnMut(&mut Packet)) {
         self.flight.for_each(&mut change);
         if let Transmitter::Variable(variable) = &mut self.transmitter {

@@ -1,5 +1,7 @@
-//! A transmitter that schedules its departures: its rate changes while packets wait and while one is being sent, or its
-//! queue is managed as packets leave it. Queue and line are a [`Transmitter`], which the emulation has, too.
+//! A transmitter that schedules its departures.
+//!
+//! Links need it if their rate changes during transmissions, or if queue management acts on departing packets. The
+//! queue and the line are a [`Transmitter`], which the emulation uses too.
 
 use super::buffer::Buffer;
 use super::counters::LinkCounters;
@@ -37,51 +39,51 @@ impl QueuedPacket for Packet {
     }
 }
 
-/// What a departure event brought.
+/// The result of a departure event.
 #[derive(Clone, Copy, Debug)]
 pub enum Departure {
-    /// A packet's last bit has been sent.
+    /// The transmission of a packet has ended.
     Packet {
         /// The packet.
         packet: Packet,
     },
-    /// A pause ended.
+    /// A pause has ended.
     Resumed,
-    /// Nothing.
+    /// No result.
     None,
 }
 
-/// An entry of the rate log: for probes, and for the verifier, which sums it up by itself.
+/// An entry of the rate log, for probes and for the verifier's own sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLogEntry {
-    /// When the change was decided.
+    /// The time of the decision.
     pub at: Instant,
     /// The new rate.
     pub rate: BitRate,
-    /// The pause that it costs.
+    /// The pause for the change.
     pub pause: Duration,
-    /// Bytes whose last bit had been sent by then.
+    /// Bytes fully transmitted by then.
     pub sent_bytes: u64,
 }
 
-/// When the transmitter really went over to a rate: after the packet in service, with its pause.
+/// The time at which the transmitter switches to a rate: after the packet in service, with the pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EffectiveRate {
-    /// When.
+    /// The time of the switch.
     pub at: Instant,
     /// The new rate.
     pub rate: BitRate,
-    /// The pause that begins here, with what was left of one before.
+    /// The pause that begins here, including the rest of an earlier pause.
     pub pause: Duration,
-    /// Bytes whose last bit had been sent by then.
+    /// Bytes fully transmitted by then.
     pub sent_bytes: u64,
 }
 
-/// Queue and transmitter of a link that schedules its departures.
+/// The queue and transmitter of a link that schedules its departures.
 pub struct VariableTransmitter {
     slot: Slot,
     line: Transmitter<Packet>,
-    /// Packets taken, and their bytes.
+    /// Accepted packets, and their bytes.
     accepted: (u64, u64),
     sent_bytes: u64,
     largest_packet: u32,
@@ -90,7 +92,7 @@ pub struct VariableTransmitter {
 }
 
 impl VariableTransmitter {
-    /// An idle transmitter at `rate`.
+    /// Creates an idle transmitter at `rate`.
     #[must_use]
     pub fn new(rate: BitRate, slot: Slot, codel: Option<CoDelConfig>) -> Self {
         Self {
@@ -104,19 +106,19 @@ impl VariableTransmitter {
         }
     }
 
-    /// The rate at which the next packet is sent.
+    /// The rate of the next transmission.
     #[must_use]
     pub fn rate(&self) -> BitRate {
         self.line.rate()
     }
 
-    /// The initial rate and every change since, as decided.
+    /// The initial rate and every decided change.
     #[must_use]
     pub fn log(&self) -> &[RateLogEntry] {
         &self.log
     }
 
-    /// The same as the transmitter carried them out.
+    /// The initial rate and every change, with the times of the actual switches.
     #[must_use]
     pub fn effective(&self) -> &[EffectiveRate] {
         &self.effective
@@ -128,48 +130,48 @@ impl VariableTransmitter {
         self.line.meter()
     }
 
-    /// Starts the meter anew: results are measured from here.
+    /// Restarts the meter at the start of the measured time.
     pub fn restart_meter(&mut self, now: Instant) {
         self.line.restart_meter(now);
     }
 
-    /// Bytes whose last bit has been sent.
+    /// Bytes fully transmitted.
     #[must_use]
     pub fn sent_bytes(&self) -> u64 {
         self.sent_bytes
     }
 
-    /// The largest packet seen, in bytes.
+    /// The size of the largest packet so far, in bytes.
     #[must_use]
     pub fn largest_packet(&self) -> u32 {
         self.largest_packet
     }
 
-    /// Packets that wait.
+    /// Packets in the queue.
     #[must_use]
     pub fn waiting_packets(&self) -> u64 {
         self.line.waiting_packets()
     }
 
-    /// How long the packets that wait at `now` have waited, summed, in nanoseconds.
+    /// The sum of the waiting times so far of the packets in the queue at `now`, in nanoseconds.
     #[must_use]
     pub fn waiting_ns(&self, now: Instant) -> u64 {
         self.line.waiting_ns(now)
     }
 
-    /// The packets that wait and the one that is being sent, in bytes.
+    /// The backlog in bytes, including the packet in service.
     #[inline]
     #[must_use]
     pub fn queue_view(&self) -> QueueView {
         self.line.view()
     }
 
-    /// Packets that are being sent or wait.
+    /// Packets in service or in the queue.
     pub fn packets(&self) -> impl Iterator<Item = Packet> + '_ {
         self.line.packets().copied()
     }
 
-    /// The queue that a packet finds at `now`. A line that pauses is not idle.
+    /// The queue that a packet finds at `now`. A paused line is not idle.
     pub(super) fn queue_at(&self, now: Instant) -> QueueFound {
         QueueFound {
             idle_ns: self.line.idle_for(now).map(Duration::as_nanos),
@@ -178,12 +180,12 @@ impl VariableTransmitter {
         }
     }
 
-    /// The next packet that CoDel has dropped and nobody has heard of yet.
+    /// The next packet that CoDel has dropped and that is not yet reported.
     pub(super) fn take_discarded(&mut self) -> Option<Packet> {
         self.line.take_discarded()
     }
 
-    /// Takes a packet, if it can be sent at once or the buffer has room.
+    /// Accepts a packet if the line is idle or the buffer has room.
     #[inline]
     pub(super) fn offer(
         &mut self,
@@ -195,7 +197,7 @@ impl VariableTransmitter {
     ) -> bool {
         self.largest_packet = self.largest_packet.max(packet.size);
         match self.line.queue(now, *packet, buffer, counters) {
-            // The line was idle, and its slot empty.
+            // The line was idle, so its slot is empty.
             Queued::Sent(ends) => schedule.add(self.slot, ends),
             Queued::Waits => {}
             Queued::Full(_) => return false,
@@ -205,12 +207,12 @@ impl VariableTransmitter {
         true
     }
 
-    /// Packets taken since the start, and their bytes.
+    /// Packets accepted since the start, and their bytes.
     pub(super) fn accepted(&self) -> (u64, u64) {
         self.accepted
     }
 
-    /// The event in the slot: a last bit was sent or a pause ended.
+    /// Handles the event in the slot: the end of a transmission or of a pause.
     pub(super) fn advance(&mut self, now: Instant, counters: &mut LinkCounters, schedule: &mut Schedule) -> Departure {
         let departure = match self.line.turn(now, counters) {
             transmitter::Departure::Packet { packet, goes_over } => {
@@ -223,13 +225,14 @@ impl VariableTransmitter {
             transmitter::Departure::Resumed => Departure::Resumed,
             transmitter::Departure::Nothing => return Departure::None,
         };
-        // The event has been taken: the slot is empty.
+        // The event has been removed, so the slot is empty.
         schedule.add(self.slot, self.line.next());
         departure
     }
 
-    /// Goes over to another rate, at once or after the packet being sent, as the change says. Every change costs its
-    /// pause: those that are decided while one packet is sent, or while a pause lasts, add up.
+    /// Switches to another rate, at once or after the packet in service, depending on the change.
+    ///
+    /// Every change adds its pause, even during a transmission or another pause.
     pub(super) fn change_rate(&mut self, now: Instant, change: RateChange, schedule: &mut Schedule) {
         let RateChange { rate, pause, .. } = change;
         self.log.push(RateLogEntry { at: now, rate, pause, sent_bytes: self.sent_bytes });
@@ -242,8 +245,9 @@ impl VariableTransmitter {
         }
     }
 
-    /// The link falls asleep: the packet that is being sent and those that wait are lost, in this order. It must not pause: links whose rate
-    /// varies do not sleep.
+    /// Puts the link to sleep. The packet in service and then those in the queue are lost.
+    ///
+    /// The link must not be paused. Links with a varying rate do not sleep.
     pub(super) fn fall_asleep(
         &mut self,
         now: Instant,
@@ -256,18 +260,18 @@ impl VariableTransmitter {
         schedule.set(self.slot, Instant::NEVER);
     }
 
-    /// Packets that wait or are being sent, to be changed.
+    /// Changes the packets in the queue or in service.
     pub(super) fn for_each(&mut self, change: impl FnMut(&mut Packet)) {
         self.line.for_each(change);
     }
 
-    /// So many packets, and their bytes, were taken in vain.
+    /// Removes packets and their bytes from the accepted counts.
     pub(super) fn forget_accepted(&mut self, packets: u64, bytes: u64) {
         self.accepted.0 -= packets;
         self.accepted.1 -= bytes;
     }
 
-    /// A pause that has been decided and has not begun: it waits for the packet being sent.
+    /// A decided pause that waits for the end of the packet in service.
     #[must_use]
     pub fn pause_due(&self) -> Duration {
         self.line.pause_due()

@@ -1,4 +1,4 @@
-//! Every packet that is offered to a link (table `arrivals`).
+//! A record of every packet offered to a link (table `arrivals`).
 
 use super::Table;
 use crate::net::ids::{FlowId, LinkId};
@@ -7,20 +7,20 @@ use netlull_network::probe::{ArrivalRow, arrivals};
 
 /// Records the packets offered to some links.
 pub struct ArrivalProbe {
-    /// For every link, what is recorded there, if anything.
+    /// The record of each link; `None` for links without a record.
     logs: Vec<Option<Log>>,
-    /// For every flow, whether its packets are recorded.
+    /// For every flow, true if its packets are recorded.
     flows: Vec<bool>,
-    /// Whether the flows of packets are recorded.
+    /// The recording of flow names.
     names: Naming,
 }
 
-/// Whether a record tells whose packets they were.
+/// The recording of a packet's flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Naming {
-    /// It does not: for a replay.
+    /// Does not record the flow: for a replay.
     Nameless,
-    /// It does: for a table.
+    /// Records the flow: for a table.
     Flows,
 }
 
@@ -31,20 +31,20 @@ struct Log {
 }
 
 impl ArrivalProbe {
-    /// A probe of these of `links` links, for the chosen flows.
+    /// Creates a probe of the links in `recorded`, out of `links` links, for the chosen flows.
     #[must_use]
     pub fn new(links: usize, recorded: &[usize], flows: Vec<bool>, names: Naming) -> Self {
         let log = |link: usize| recorded.contains(&link).then(Log::default);
         Self { logs: (0..links).map(log).collect(), flows, names }
     }
 
-    /// Whether packets offered to this link are recorded.
+    /// Returns true if packets offered to this link are recorded.
     #[must_use]
     pub fn records(&self, link: LinkId) -> bool {
         self.logs[link.index()].is_some()
     }
 
-    /// A packet of a flow is offered to a link, at `time` nanoseconds.
+    /// Records a packet of a flow that is offered to a link at `time` nanoseconds.
     pub fn offered(&mut self, time: u64, link: LinkId, flow: FlowId, size: u32) {
         let Some(log) = &mut self.logs[link.index()] else { return };
         if self.flows[flow.index()] {
@@ -55,13 +55,13 @@ impl ArrivalProbe {
         }
     }
 
-    /// What was recorded at this link.
+    /// The record of this link.
     #[must_use]
     pub fn into_record(mut self, link: LinkId) -> Record {
         self.logs[link.index()].take().map(|log| log.record).unwrap_or_default()
     }
 
-    /// The table, in the order of time, then of links.
+    /// The table, sorted by time, then by link.
     #[must_use]
     pub fn into_table(self) -> Table {
         let mut rows: Vec<ArrivalRow> = Vec::new();

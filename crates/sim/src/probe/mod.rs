@@ -1,4 +1,4 @@
-//! What a run records over time: columns, written only for the probes asked for. Recording never changes a run.
+//! Time series of a run: columns, written only for the requested probes. Recording never changes a run.
 
 mod arrivals;
 mod pcapng;

@@ -1,8 +1,8 @@
-//! Packets seen at named links, as a pcapng file that Wireshark opens.
+//! Captures of packets on named links, as a pcapng file for Wireshark.
 //!
-//! One interface per link, raw IPv4, nanosecond time stamps. A packet is written when its last bit reaches the far end
-//! of the link. Headers are whole and their checksums right for a payload of zeros; the payload itself is cut off, as
-//! a capture with a snapshot length would.
+//! The file has one interface per link, raw IPv4 packets and time stamps in nanoseconds. A packet is written when its
+//! last bit reaches the far end of the link. Headers are complete. Their checksums are correct for a payload of zeros.
+//! The payload is cut off, as in a capture with a snapshot length.
 
 use crate::net::ids::{LinkId, NodeId};
 use crate::net::packet::Packet;
@@ -22,26 +22,26 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Why there is no capture.
+/// The reason for a failed capture.
 #[derive(Debug)]
 pub enum CaptureError {
-    /// A link of that name does not exist.
+    /// The link does not exist.
     UnknownLink {
-        /// The name.
+        /// The unknown name.
         name: String,
-        /// The names there are.
+        /// The known names.
         known: String,
     },
-    /// There are more flows and connections of requests than ports to tell them apart.
+    /// Flows and connections of requests outnumber the ports that distinguish them.
     TooManyFlows {
-        /// How many there are.
+        /// The number of flows and connections.
         flows: usize,
     },
     /// The file could not be written.
     File {
-        /// Its path.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The message of the operating system.
         why: String,
     },
 }
@@ -53,8 +53,8 @@ impl fmt::Display for CaptureError {
             Self::TooManyFlows { flows } => {
                 write!(
                     f,
-                    "flow: there are {flows}, with one for each connection that requests may have open (most_open); \
-                     expected at most {MOST_FLOWS} in a capture, one port for each"
+                    "flow: there are {flows}, including each request connection that may be open (most_open); \
+                     expected at most {MOST_FLOWS} in a capture, because each needs a port"
                 )
             }
             Self::File { path, why } => write!(f, "cannot write {}: {why}", path.display()),
@@ -64,18 +64,18 @@ impl fmt::Display for CaptureError {
 
 impl std::error::Error for CaptureError {}
 
-/// Address and port of an agent.
+/// The address and port of an agent.
 #[derive(Clone, Copy, Debug)]
 pub struct Host {
     /// IPv4 address: 10.0.0.1 for the first node.
     pub address: [u8; 4],
     /// Port: the flow's number and its role.
     pub port: u16,
-    /// Whether it speaks TCP.
+    /// True if the agent uses TCP.
     pub tcp: bool,
 }
 
-/// Writes the packets of some links; the file appears under its name only when it is whole.
+/// Writes the packets of some links. The file gets its name only when it is complete.
 pub struct CaptureWriter {
     writer: PcapNgWriter<BufWriter<File>>,
     path: PathBuf,
@@ -85,21 +85,21 @@ pub struct CaptureWriter {
     finished: bool,
 }
 
-/// Ports of senders and receivers must neither meet nor leave their 16 bits.
+/// The port ranges of senders and receivers must not overlap, and must fit in 16 bits.
 const MOST_FLOWS: usize = 20_000;
-/// IPv4 and TCP headers with all options are at most this long.
+/// The maximum length of IPv4 and TCP headers with all options.
 const SNAPLEN: u32 = 120;
-/// Hops left in a packet that does not count them: a usual default of hosts.
+/// The TTL of a packet without a hop count: a common default of hosts.
 const TTL: u8 = 64;
 
 impl CaptureWriter {
-    /// A capture of `links` (number and name) into `path`; `hosts` are the run's agents in their order.
+    /// Creates a capture of `links` (number and name) in `path`. `hosts` are the run's agents in their order.
     ///
     /// # Errors
     /// If the file cannot be created.
     pub fn create(path: &Path, links: &[(LinkId, &str)], hosts: Vec<Host>) -> Result<Self, CaptureError> {
         let refuse = |why: String| CaptureError::File { path: path.to_owned(), why };
-        let name = path.file_name().ok_or_else(|| refuse("it is no file name".to_owned()))?;
+        let name = path.file_name().ok_or_else(|| refuse("the path has no file name".to_owned()))?;
         let partial = path.with_file_name(format!(".{}.partial", name.to_string_lossy()));
         let file = File::create(&partial).map_err(|error| refuse(error.to_string()))?;
         let writer = PcapNgWriter::new(BufWriter::new(file)).map_err(|error| refuse(error.to_string()))?;
@@ -120,7 +120,7 @@ impl CaptureWriter {
         Ok(capture)
     }
 
-    /// A packet has crossed a link.
+    /// Writes a packet that has crossed a link.
     pub(crate) fn packet(&mut self, now: Instant, link: LinkId, packet: &Packet) -> Result<(), CaptureError> {
         let Some(&interface_id) = self.interfaces.get(&link) else { return Ok(()) };
         let receiver = self.hosts[packet.agent.index()];
@@ -136,7 +136,7 @@ impl CaptureWriter {
         self.writer.write_pcapng_block(block).map(|_| ()).map_err(|error| self.refuse(error.to_string()))
     }
 
-    /// Gives the whole file its name.
+    /// Renames the complete file to its final name.
     pub(crate) fn finish(mut self) -> Result<(), CaptureError> {
         use std::io::Write;
         self.writer.get_mut().flush().map_err(|error| self.refuse(error.to_string()))?;
@@ -151,16 +151,16 @@ impl CaptureWriter {
 }
 
 impl Drop for CaptureWriter {
-    /// A capture that was not finished leaves nothing behind.
+    /// Removes the file of an unfinished capture.
     fn drop(&mut self) {
         if !self.finished {
-            // Nothing can be done about a file that will not go.
+            // A failed removal cannot be repaired here.
             let _ = std::fs::remove_file(&self.partial);
         }
     }
 }
 
-/// The packet's headers as they would be on the wire.
+/// The packet's headers in wire format.
 fn headers(packet: &Packet, sender: Host, receiver: Host) -> Result<Vec<u8>, String> {
     let protocol = if sender.tcp { IpNumber::TCP } else { IpNumber::UDP };
     let ip_payload = u16::try_from(packet.size.saturating_sub(20)).map_err(|error| error.to_string())?;
@@ -206,8 +206,8 @@ fn tcp_header(packet: &Packet, sender: Host, receiver: Host) -> Result<TcpHeader
     Ok(header)
 }
 
-/// The options as the segment's length counts them: each padded to four bytes, SACK-permitted in the place of the timestamps'
-/// padding (as Linux does).
+/// The TCP options with the padding that the segment's length assumes. Each is padded to four bytes. SACK-permitted
+/// takes the place of the timestamp's padding (as in Linux).
 fn tcp_options(segment: &Segment) -> Vec<TcpOptionElement> {
     use TcpOptionElement::{
         MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted, Timestamp, WindowScale,
@@ -237,8 +237,10 @@ fn tcp_options(segment: &Segment) -> Vec<TcpOptionElement> {
 }
 
 impl CaptureWriter {
-    /// A capture of the named links of `scenario` into `path`: node n has the address 10.0.0.1 + n, flow f the ports
-    /// 10000 + f (sender) and 30000 + f (receiver); the places of requests' connections come behind the flows.
+    /// Creates a capture of the named links of `scenario` in `path`.
+    ///
+    /// Node n has the address 10.0.0.1 + n. Flow f has the ports 10000 + f (sender) and 30000 + f (receiver). The
+    /// slots of request connections follow the flows.
     ///
     /// # Errors
     /// If a name is unknown or the file cannot be created.

@@ -1,11 +1,11 @@
-//! What TCP's senders do: every data segment they send (table `segment`), and what happens to them (table `event`).
+//! Records of TCP senders: their data segments (table `segment`) and their events (table `event`).
 
 use super::{Column, Table, Word, ssthresh};
 use crate::net::ids::FlowId;
 use netlull_tcp::{Counters, Endpoint, RecoveryPhase, Segment};
 use netlull_units::Instant;
 
-/// Which tables of senders to keep.
+/// The selected tables of senders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderTables {
     /// Table `segment`.
@@ -36,26 +36,26 @@ struct EventColumns {
     ssthresh: Vec<f64>,
 }
 
-/// What was known of a sender when it was looked at last.
+/// The last observed state of a sender.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
-    /// Offset behind the last byte that it has sent so far.
+    /// The offset after the last byte sent so far.
     sent_to: u64,
     counters: Counters,
     phase: RecoveryPhase,
 }
 
-/// Looks at the senders of a run.
+/// Observes the senders of a run.
 #[derive(Default)]
 pub struct SenderProbe {
     segments: Option<SegmentColumns>,
     events: Option<EventColumns>,
-    /// Per TCP flow; `None` where nobody looks.
+    /// The last state per TCP flow; `None` for flows without a probe.
     seen: Vec<Option<Seen>>,
 }
 
 impl SenderProbe {
-    /// A probe of the TCP flows for which `chosen` is true; `None` if no table is wanted.
+    /// Creates a probe of the TCP flows for which `chosen` is true; `None` if no table is wanted.
     #[must_use]
     pub fn new(tables: SenderTables, chosen: &[bool]) -> Option<Self> {
         (tables.segments || tables.events).then(|| Self {
@@ -65,7 +65,7 @@ impl SenderProbe {
         })
     }
 
-    /// A flow's sender sends a segment.
+    /// Records a segment from a flow's sender.
     pub fn sent(&mut self, now: Instant, flow: FlowId, segment: &Segment, sender: &Endpoint) {
         let (Some(columns), Some(Some(seen))) = (&mut self.segments, self.seen.get_mut(flow.index())) else { return };
         if segment.len == 0 {
@@ -83,7 +83,7 @@ impl SenderProbe {
         seen.sent_to = seen.sent_to.max(offset + length);
     }
 
-    /// A flow's sender has dealt with a segment or a timer.
+    /// Records the state of a flow's sender after a segment or a timer.
     pub fn turned(&mut self, now: Instant, flow: FlowId, sender: &Endpoint) {
         let (Some(columns), Some(Some(seen))) = (&mut self.events, self.seen.get_mut(flow.index())) else { return };
         let (before, after) = (seen.counters, *sender.counters());
@@ -108,7 +108,7 @@ impl SenderProbe {
         (seen.counters, seen.phase) = (after, phase);
     }
 
-    /// The tables that were asked for.
+    /// The requested tables.
     #[must_use]
     pub fn into_tables(self) -> Vec<Table> {
         use Column::{Count, Flag, Float, Index, Text};

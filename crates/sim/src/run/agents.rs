@@ -1,32 +1,32 @@
-//! Agents: the ends of flows, and what they count.
+//! Agents: the ends of flows, and their counters.
 
 use crate::net::ids::{LinkId, NodeId};
 use crate::net::packet::Packet;
 
-/// A sender or receiver of packets, TCP flows first. The ends of requests' connections have numbers behind these, and share
-/// their flow's two ([`Requests`](super::requests::Requests)).
+/// A sender or receiver of packets, TCP flows first. The ends of request connections have the numbers after these, and
+/// share the two agents of their flow ([`Requests`](super::requests::Requests)).
 #[derive(Clone, Debug)]
 pub(super) struct Agent {
-    /// Its node.
+    /// The agent's node.
     pub node: NodeId,
-    /// The link on which it reaches its peer; `None` where routes may change: then the node's table tells.
+    /// The first link to its peer. `None` if routes may change: then the node's table determines it.
     pub out: Option<LinkId>,
-    /// Its peer's node.
+    /// The peer's node.
     pub peer_node: NodeId,
-    /// Whether it takes packets as soon as their arrival is computed.
+    /// Acceptance of packets as soon as their arrival is computed.
     pub ahead: AgentAhead,
     pub counters: AgentCounters,
 }
 
-/// Whether an agent takes packets before the run has come to their arrival.
+/// The acceptance of packets before the run reaches their arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AgentAhead {
     No,
-    /// A TCP endpoint that is alone on its first link.
+    /// A TCP endpoint that is the only sender on its first link.
     Endpoint,
-    /// The same, with an application that acts at times of its own.
+    /// Such an endpoint, with an application that acts at its own times.
     Writer,
-    /// A receiver of datagrams. It counts them, and never answers.
+    /// A receiver of datagrams. It counts them and never answers.
     Sink,
 }
 
@@ -42,22 +42,22 @@ impl AgentAhead {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AgentCounters {
-    /// Packets it sent.
+    /// Packets sent.
     pub sent_packets: u64,
-    /// Their bytes on the wire.
+    /// Bytes sent, on the wire.
     pub sent_bytes: u64,
-    /// Packets it received.
+    /// Packets received.
     pub received_packets: u64,
-    /// Their bytes on the wire.
+    /// Bytes received, on the wire.
     pub received_bytes: u64,
-    /// Packets it received that a link had marked.
+    /// Received packets with a mark from a link.
     pub received_marked: u64,
     /// Packets to it that queues dropped or links lost.
     pub dropped_packets: u64,
 }
 
 impl AgentCounters {
-    /// Counts a packet that has come.
+    /// Counts a received packet.
     #[inline]
     pub fn receive(&mut self, packet: &Packet) {
         self.received_packets += 1;
@@ -65,7 +65,7 @@ impl AgentCounters {
         self.received_marked += u64::from(packet.is_marked());
     }
 
-    /// Counts a packet that is sent.
+    /// Counts a sent packet.
     #[inline]
     pub fn send(&mut self, packet: &Packet) {
         self.sent_packets += 1;

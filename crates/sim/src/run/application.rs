@@ -1,58 +1,58 @@
-//! The application of a TCP connection, which hands over its data.
+//! The application of a TCP connection, which writes its data.
 //!
-//! One that writes as fast as TCP sends hands over everything as the connection opens: what TCP has not sent yet stands for
-//! what has not been written yet. One with a rate of its own writes at times of its own, whatever TCP does; what TCP cannot
-//! send waits in the send buffer, which has no limit.
+//! Without a write rate, the application hands over all data when the connection opens. Data that TCP has not sent
+//! counts as not written. With a write rate, it writes at its own times, independently of TCP. Unsent data waits in
+//! the send buffer, which has no limit.
 
 use crate::scenario::{TcpFlow, TransferSize, Writes};
 use netlull_tcp::{Data, Endpoint};
 use netlull_units::{Instant, Serialiser};
 
-/// An application that does something after the opening of its connection.
+/// An application that acts after the opening of its connection.
 #[derive(Clone, Debug)]
 pub(super) struct Application {
-    /// Nothing is written from here on.
+    /// The time after which nothing is written.
     stop: Instant,
     writer: Option<Writer>,
 }
 
-/// One that writes at a rate of its own.
+/// An application's writes at a constant rate.
 #[derive(Clone, Debug)]
 struct Writer {
-    /// When it writes next; NEVER before the opening and behind the last byte.
+    /// The time of the next write; NEVER before the opening and after the last byte.
     next: Instant,
-    /// From one write to the next.
+    /// The time between two writes.
     spacing: Serialiser,
-    /// Data of one write, bytes.
+    /// The size of a write, bytes.
     size: u32,
-    /// Data not yet written, bytes; `u64::MAX` if there is no end of it.
+    /// Data not yet written, bytes; `u64::MAX` for endless data.
     left: u64,
     /// Data written, bytes.
     written: u64,
 }
 
 impl Application {
-    /// The application of `flow`; none if it does nothing after the opening.
+    /// The application of `flow`; `None` if it does nothing after the opening.
     pub fn new(flow: &TcpFlow) -> Option<Box<Self>> {
         let writer = flow.writes.map(|writes| Writer::new(writes, flow.size));
         flow.acts().then(|| Box::new(Self { stop: flow.stop, writer }))
     }
 
-    /// When it does something next; [`Instant::NEVER`] once it has written its last byte.
+    /// The time of its next action; [`Instant::NEVER`] after its last byte.
     pub fn next(&self) -> Instant {
         self.writer.as_ref().map_or(Instant::NEVER, |writer| writer.next).min(self.stop)
     }
 
-    /// Data that it has written; `None` if that is all that TCP has sent.
+    /// The written data; `None` if it equals the data that TCP has sent.
     pub fn written(&self) -> Option<u64> {
         self.writer.as_ref().map(|writer| writer.written)
     }
 
-    /// Does what is due at `now`; true if it will never write again.
+    /// Performs the action due at `now`. Returns true if the application will not write again.
     pub fn act(&mut self, now: Instant, endpoint: &mut Endpoint) -> bool {
         let last = match &mut self.writer {
             Some(writer) if now < self.stop => writer.write(now, endpoint),
-            // What was written is sent.
+            // Written data will be sent.
             Some(writer) => {
                 writer.next = Instant::NEVER;
                 true
@@ -79,7 +79,7 @@ impl Writer {
         Self { next: Instant::NEVER, spacing: Serialiser::new(writes.rate), size: writes.size, left, written: 0 }
     }
 
-    /// The write due at `now`; true if it is the last.
+    /// Performs the write due at `now`. Returns true if it is the last.
     fn write(&mut self, now: Instant, endpoint: &mut Endpoint) -> bool {
         let bytes = u64::from(self.size).min(self.left);
         endpoint.send(Data::Bytes(bytes));
@@ -92,7 +92,7 @@ impl Writer {
     }
 }
 
-/// Hands over what there is as the connection opens; true if that is all that will ever be written.
+/// Hands over the available data when the connection opens. Returns true if the application will not write again.
 pub(super) fn hand_over(
     application: Option<&mut Application>,
     size: TransferSize,
@@ -130,7 +130,7 @@ mod tests {
         TcpFlow { path, start: Instant::ZERO, jitter: Duration::ZERO, size, stop, writes, config }
     }
 
-    /// Times of all that the application does before `until`, with what it has written by then.
+    /// Times of all actions before `until`, each with the data written by then.
     fn story(flow: &TcpFlow, opens: Instant, until: Instant) -> Vec<(Instant, u64)> {
         let mut application = Application::new(flow).expect("it does something");
         let mut endpoint = Endpoint::client(&flow.config, SeqNr::new(0));
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn nothing_is_written_from_the_stop_on() {
-        // A write would be due at the stop itself.
+        // A write would be due at the stop.
         let flow = flow(TransferSize::Endless, at(16), WRITES);
         assert_eq!(story(&flow, at(0), Instant::NEVER), [(at(0), 1000), (at(8), 2000), (at(16), 2000)]);
     }
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn what_has_not_been_sent_by_the_stop_never_is() {
-        // Nothing is sent yet, so all that follows is the FIN.
+        // Nothing is sent yet, so only the FIN follows.
         let mut endpoint = Endpoint::client(&Config::default(), SeqNr::new(0));
         let flow = flow(TransferSize::Bytes(Bytes::new(5000)), at(5), None);
         let mut application = Application::new(&flow).expect("it stops");

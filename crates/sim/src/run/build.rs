@@ -1,4 +1,4 @@
-//! From a scenario to its world.
+//! Construction of a scenario's world.
 
 use super::capacity::Capacities;
 use super::control::Controllers;
@@ -26,13 +26,13 @@ use crate::scenario::{LinkSpec, Scenario};
 use netlull_units::Instant;
 
 impl World {
-    /// The world of `scenario` at time zero; `capture` writes the packets of the links it names.
+    /// The world of `scenario` at time zero. `capture` writes the packets of its links.
     #[must_use]
     pub fn new(scenario: &Scenario, capture: Option<CaptureWriter>) -> Self {
         let observers = Observers::new(scenario, capture);
         let (mut net, mut hosts) = (net(scenario), Hosts::new(scenario));
         let rerouting = Rerouting::new(scenario);
-        // Where routes may change the network settles first.
+        // If routes may change, the network must settle first.
         let lookahead = if rerouting.is_some() {
             net.routes = changeable(scenario);
             hosts.agents.iter_mut().for_each(|agent| agent.out = None);
@@ -62,7 +62,7 @@ impl World {
         world
     }
 
-    /// Schedules what is due before anything has happened.
+    /// Schedules the first events.
     fn first_events(&mut self, scenario: &Scenario) {
         let net = &mut self.net;
         self.controllers.start(net);
@@ -88,7 +88,7 @@ impl World {
     }
 }
 
-/// Routes to every node that a packet is for, which can change.
+/// Routes that can change, to every destination of a packet.
 fn changeable(scenario: &Scenario) -> Routes {
     let mut destinations: Vec<usize> = scenario.flow_paths().flat_map(|path| [path.from, path.to]).collect();
     destinations.sort_unstable();
@@ -96,7 +96,7 @@ fn changeable(scenario: &Scenario) -> Routes {
     Routes::changeable(scenario.nodes.len(), &scenario.edges, &destinations)
 }
 
-/// The network of a scenario, idle.
+/// The idle network of a scenario.
 fn net(scenario: &Scenario) -> Net {
     let order = EventOrder::new(&scenario.components());
     let ids = LinkId::all(scenario.links.len());
@@ -114,7 +114,7 @@ fn net(scenario: &Scenario) -> Net {
     }
 }
 
-/// The links of a scenario, with who attends to what they carry.
+/// The links of a scenario, each with its controller, gateway or station.
 fn links(scenario: &Scenario, order: &EventOrder, scheduled: &[LinkId]) -> Vec<Link> {
     let build = |(id, spec): (LinkId, &LinkSpec)| {
         let stream = |what: &str| Stream::new(scenario.seed, &format!("{what}.{}", spec.name));

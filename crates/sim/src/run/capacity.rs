@@ -1,4 +1,4 @@
-//! Capacities of links that vary by themselves.
+//! Capacities of links that vary independently of the traffic.
 
 use super::net::Net;
 use crate::engine::random::Stream;
@@ -7,7 +7,7 @@ use crate::net::transmitter::{InService, RateChange};
 use crate::scenario::{Capacity, Scenario};
 use netlull_units::{BitRate, Duration, Instant};
 
-/// Links whose capacity varies.
+/// Links with a varying capacity.
 pub(super) struct Capacities {
     varying: Vec<VaryingCapacity>,
 }
@@ -48,14 +48,14 @@ impl Capacities {
         Self { varying: varying.collect() }
     }
 
-    /// Schedules the first change of each.
+    /// Schedules the first change of each capacity.
     pub fn start(&mut self, net: &mut Net) {
         for (id, varying) in CapacityId::all(self.varying.len()).zip(&mut self.varying) {
             net.schedule.set(net.order.redraw(id), varying.next(Instant::ZERO));
         }
     }
 
-    /// Carries out the change that is due, and schedules the next.
+    /// Performs the due change, and schedules the next.
     pub fn change(&mut self, id: CapacityId, net: &mut Net) {
         let varying = &mut self.varying[id.index()];
         if let Some(rate) = varying.rate(net.now) {

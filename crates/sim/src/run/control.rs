@@ -1,4 +1,4 @@
-//! Rate controllers and gateways: each is told what happens on its link, and the link does what it asks for.
+//! Rate controllers and gateways. Each receives the events of its link, and the link carries out its actions.
 
 use super::flow_keys::FlowKeys;
 use super::net::Net;
@@ -26,22 +26,22 @@ pub(super) struct Controllers {
 struct Controlled {
     link: LinkId,
     machine: LinkMachine,
-    /// The estimates for the summary, of a controller that reads segments.
+    /// The estimates for the summary of a controller that reads segments.
     account: Option<Box<Account>>,
     in_service: InService,
-    /// The link that brings the acknowledgements, to a controller that reads segments.
+    /// The link with the acknowledgements, for a controller that reads segments.
     acknowledgements: Option<LinkId>,
 }
 
-/// What a controller asks for after an event.
+/// A controller's actions after an event.
 struct Wish {
-    /// The new rate, and the pause that it costs.
+    /// The new rate, and the pause for the change.
     change: Option<(BitRate, Duration)>,
     wake: Option<Instant>,
 }
 
 impl Controlled {
-    /// Changes the rate of the link, if the controller asks for that, and sets the controller's timer.
+    /// Changes the link's rate if the controller asks for it, and sets the controller's timer.
     #[inline(always)]
     fn obey(&self, id: ControllerId, wish: &Wish, net: &mut Net) {
         if let Some((rate, pause)) = wish.change {
@@ -51,7 +51,7 @@ impl Controlled {
     }
 }
 
-/// An event for a controller of whatever type.
+/// An event for a controller of any type.
 struct Told<'a> {
     now: Instant,
     event: LinkEvent,
@@ -71,7 +71,7 @@ impl LinkVisitor for Told<'_> {
     }
 }
 
-/// A machine asks for one change of rate at most.
+/// Passes an event to a machine and returns its action. A machine asks for at most one change of rate.
 #[inline(always)]
 fn handled<M: Machine>(machine: &mut M, now: Instant, event: M::Event) -> Option<M::Action> {
     machine.handle(now, event);
@@ -80,7 +80,7 @@ fn handled<M: Machine>(machine: &mut M, now: Instant, event: M::Event) -> Option
     action
 }
 
-/// A segment's part in the handshake, and its timestamps; nothing of what has neither SYN nor ACK.
+/// A segment's part in the handshake, and its timestamps; `None` without SYN and ACK.
 #[inline(always)]
 pub(super) fn header(segment: &Segment) -> Option<(SegmentKind, Option<Timestamps>)> {
     let Segment { flags, ts_val, ts_ecr, .. } = *segment;
@@ -94,7 +94,8 @@ pub(super) fn header(segment: &Segment) -> Option<(SegmentKind, Option<Timestamp
     Some((kind, stamped.then_some(Timestamps { value: ts_val, echo: ts_ecr })))
 }
 
-/// What a gateway reads in a packet; nothing in a datagram. Both directions of a connection have the same key.
+/// The fields of a packet that a gateway reads; `None` for a datagram. Both directions of a connection have the same
+/// key.
 #[inline(always)]
 fn seen(packet: &Packet, keys: &FlowKeys) -> Option<SegmentView> {
     let Segment { flags, seq, ack, len, .. } = packet.segment;
@@ -109,8 +110,8 @@ fn seen(packet: &Packet, keys: &FlowKeys) -> Option<SegmentView> {
     })
 }
 
-/// The window field that says at least `window` bytes in units of 2^shift, not more than `field`: rounded up, so that the floor of
-/// one MTU holds.
+/// The window field for at least `window` bytes in units of 2^shift, at most `field`. It is rounded up to keep the
+/// minimum of one MTU.
 pub(super) fn window_field(window: Bytes, shift: u8, field: u16) -> u16 {
     // No window is near 2^64.
     let units = (window.as_u64() + (1 << shift) - 1) >> shift;
@@ -131,7 +132,7 @@ impl Controllers {
         Self { each: controlled.collect(), flow_keys: FlowKeys::new(scenario) }
     }
 
-    /// Tells the links of their controllers and of the gateways at their ends, and sets the first timeouts.
+    /// Registers controllers and gateways with their links, and sets the first timeouts.
     pub fn start(&self, net: &mut Net) {
         for (id, controlled) in ControllerId::all(self.each.len()).zip(&self.each) {
             net.links[controlled.link].controller = Some(id);
@@ -139,14 +140,14 @@ impl Controllers {
         }
     }
 
-    /// A controller's timeout has come.
+    /// Handles a controller's timeout.
     #[inline(never)]
     pub fn wake(&mut self, id: ControllerId, net: &mut Net) {
         let queue = net.links[self.each[id.index()].link].queue_view();
         self.tell(id, LinkEvent::Timeout { queue }, net);
     }
 
-    /// A link with a controller has refused a packet, or taken it where every packet is watched.
+    /// Reports a refused packet to a link's controller, or an accepted packet if every packet is watched.
     #[inline(never)]
     pub fn offered(
         &mut self,
@@ -159,20 +160,20 @@ impl Controllers {
         self.arrival(id, admission, packet, net, observers);
     }
 
-    /// A link with a controller has taken a packet.
+    /// Reports an accepted packet to a link's controller.
     #[inline(never)]
     pub fn took(&mut self, id: ControllerId, packet: &Packet, net: &mut Net, observers: &mut Observers) {
         self.arrival(id, Admission::Accepted, packet, net, observers);
     }
 
-    /// A packet has left a link with a controller.
+    /// Reports a departure to a link's controller.
     #[inline(never)]
     pub fn let_go(&mut self, id: ControllerId, net: &mut Net) {
         let queue = net.links[self.each[id.index()].link].queue_view();
         self.tell(id, LinkEvent::Departure { queue }, net);
     }
 
-    /// Shows a controller a packet, and the segment in it if it reads segments.
+    /// Reports a packet to a controller, with its segment if the controller reads segments.
     #[inline(always)]
     fn arrival(
         &mut self,
@@ -195,8 +196,8 @@ impl Controllers {
         self.tell(id, LinkEvent::Arrival { size, admission, queue, segment }, net);
     }
 
-    /// Tells a controller an event, and does what it asks for. Inlined into a function per event, so that no machine has to
-    /// look at the kind of event.
+    /// Passes an event to a controller and performs its actions. It is inlined into a function per event, so machines
+    /// need not check the kind of event.
     #[inline(always)]
     fn tell(&mut self, id: ControllerId, event: LinkEvent, net: &mut Net) {
         let controlled = &mut self.each[id.index()];
@@ -205,8 +206,9 @@ impl Controllers {
         controlled.obey(id, &wish, net);
     }
 
-    /// A packet has come to a gateway's node over the link that brings its acknowledgements: awnd <- min(awnd, swnd).
-    /// `window_shift` is the shift of the windows that an agent advertises.
+    /// Adjusts a packet at a gateway's node that arrives over the link with acknowledgements: awnd <- min(awnd, swnd).
+    ///
+    /// `window_shift` is the shift of an agent's advertised windows.
     #[inline]
     pub fn steer(&mut self, now: Instant, link: LinkId, packet: &mut Packet, window_shift: impl Fn(AgentId) -> u8) {
         let Some(segment) = seen(packet, &self.flow_keys).filter(|segment| segment.kind != SegmentKind::Syn) else {
@@ -228,7 +230,7 @@ impl Controllers {
         }
     }
 
-    /// The means of the estimates begin here.
+    /// Starts the measured time of the mean estimates.
     pub fn start_measuring(&mut self, now: Instant) {
         for Controlled { machine, account, .. } in &mut self.each {
             if let Some(account) = account {
@@ -264,7 +266,7 @@ mod tests {
         // 1500 / 128 = 11.7: 12 units are 1536 B.
         assert_eq!(window_field(Bytes::new(1500), 7, 500), 12);
         assert_eq!(window_field(Bytes::new(1500), 7, 11), 11);
-        // Nothing to round: 1536 B are 12 units, and 1537 B 13.
+        // Exact multiples are not rounded: 1536 B are 12 units, and 1537 B are 13.
         assert_eq!((window_field(Bytes::new(1536), 7, 500), window_field(Bytes::new(1537), 7, 500)), (12, 13));
         assert_eq!(window_field(Bytes::new(1 << 30), 7, 500), 500);
     }

@@ -1,5 +1,5 @@
-//! The summary of a run that was not simulated: made from what the emulation counted, by the same functions, so that columns and
-//! meanings are the same.
+//! The summary of an emulated run. The functions of simulated runs compute it from the emulation's counts, so columns
+//! and meanings are the same.
 
 use super::agents::AgentCounters;
 use super::phases::{Census, Counts, PhaseEdges, Span, Whole, edges, phases};
@@ -17,19 +17,19 @@ use netlull_power::{RateTime, Residency, TransitionTime};
 use netlull_tcp::Counters;
 use netlull_units::{Duration, Instant};
 
-/// A run that was emulated, as one that was simulated.
+/// The result of an emulated run, in the form of a simulated run.
 #[derive(Debug)]
 pub struct Emulated {
     /// Totals and means.
     pub summary: Summary,
-    /// What was recorded; table `rate` always.
+    /// Recorded tables; always contains the table `rate`.
     pub tables: Vec<Table>,
 }
 
-/// What an emulation of a scenario counted, as the simulator says it.
+/// Converts the counts of a scenario's emulation to a result.
 ///
 /// # Errors
-/// If the outcome is not of this scenario, or of another version.
+/// If the outcome belongs to another scenario or another version.
 pub fn emulated(scenario: &Scenario, outcome: &Outcome) -> Result<Emulated, ScenarioError> {
     fits(scenario, outcome)?;
     let measured = (&outcome.marks[0], &outcome.marks[outcome.marks.len() - 1]);
@@ -177,7 +177,7 @@ fn flow_summary(scenario: &Scenario, outcome: &Outcome, flow: usize, span: Span<
     }
 }
 
-/// Requests that came in the time measured.
+/// Requests that arrived in the measured time.
 struct Requests {
     started: u64,
     requested: u64,
@@ -219,7 +219,7 @@ impl Requests {
     }
 }
 
-/// Table `rate`, what was recorded, and table `request`.
+/// The table `rate`, the recorded tables, and the table `request`.
 fn tables(scenario: &Scenario, outcome: &Outcome) -> Vec<Table> {
     let (rerouting, end) = (Rerouting::new(scenario), Instant::ZERO + scenario.duration);
     let mut tables = vec![rates_of(scenario, |link| outcome.rates[link.index()].clone(), rerouting.as_deref(), end)];
@@ -238,10 +238,10 @@ fn tables(scenario: &Scenario, outcome: &Outcome) -> Vec<Table> {
     tables
 }
 
-/// Whether an outcome is of a format that can be read: looked at before the rest is.
+/// Checks that an outcome has a supported format, before the rest is read.
 ///
 /// # Errors
-/// If it is of another.
+/// If the format is not supported.
 pub fn check_format(head: Head) -> Result<(), ScenarioError> {
     let Head { format } = head;
     if format == FORMAT {
@@ -251,6 +251,6 @@ pub fn check_format(head: Head) -> Result<(), ScenarioError> {
     Err(ScenarioError::new("outcome", message))
 }
 
-/// The order in which a simulated run has its tables.
+/// The order of tables in a simulated run.
 const ORDER: [&str; 11] =
     ["rate", "link", "flow", "window", "drop", "gateway", "request", "arrivals", "radio", "air", "burst"];

@@ -5,29 +5,29 @@ use netlull_network::by_name::ByName;
 use netlull_power::{EnergyLedger, Residency, Traffic, TransitionPower, saving};
 use serde::Serialize;
 
-/// All links together.
+/// The sum over all links.
 #[derive(Clone, Debug, Serialize)]
 pub struct NetworkSummary {
     /// Energy of all links under each power model.
     pub energy: ByName<EnergySummary>,
 }
 
-/// Energy under one model, of a link or of several. Joules; an ideal model without a stated power has 1 W at its maximum rate.
+/// The energy of links under one model, in joules. An ideal model without a stated power has 1 W at its maximum rate.
 #[derive(Clone, Debug, Serialize)]
 pub struct EnergySummary {
-    /// What being on costs.
+    /// Static energy, independent of rate and traffic.
     pub static_j: f64,
-    /// What the rate costs.
+    /// Energy that depends on the rate.
     pub rate_dependent_j: f64,
-    /// What bits and packets cost.
+    /// Energy of bits and packets.
     pub traffic_j: f64,
-    /// What the rate costs in transitions.
+    /// Rate-dependent energy during transitions.
     pub transitions_j: f64,
-    /// What is not switched off while a link sleeps.
+    /// Energy that remains while a link sleeps.
     pub asleep_j: f64,
-    /// All of it.
+    /// Total energy.
     pub total_j: f64,
-    /// The same links and traffic, awake and at their maximum rates all the time.
+    /// Energy for the same links and traffic, always awake and at the maximum rates.
     pub reference_j: f64,
     /// 1 - total/reference.
     pub saving: f64,
@@ -37,7 +37,7 @@ pub(super) fn transition_power(spec: &LinkSpec) -> TransitionPower {
     spec.control.as_ref().map_or(TransitionPower::default(), |control| control.transition_power)
 }
 
-/// A link's energy under each model, as it was and as it would have been without scaling and sleep.
+/// A link's actual energy under each model, and its energy without rate changes and sleep.
 pub(super) fn ledgers(
     scenario: &Scenario,
     spec: &LinkSpec,
@@ -52,7 +52,7 @@ pub(super) fn ledgers(
     scenario.power.iter().map(under).collect()
 }
 
-/// These, for the summary.
+/// The energy for the summary.
 pub(super) fn energy(scenario: &Scenario, ledgers: &[[EnergyLedger; 2]]) -> ByName<EnergySummary> {
     let summary = |[energy, reference]: &[EnergyLedger; 2]| EnergySummary {
         static_j: energy.static_.as_f64(),

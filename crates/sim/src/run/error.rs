@@ -1,24 +1,24 @@
-//! Why a run has no result.
+//! Errors of a run.
 
 use crate::probe::CaptureError;
 use crate::verify::Violation;
 use netlull_units::Instant;
 use std::fmt;
 
-/// Why a run has no result.
+/// The reason for a run without a result.
 #[derive(Debug)]
 pub enum RunError {
-    /// It was asked to stop.
+    /// The monitor cancelled the run.
     Cancelled,
-    /// The verifier found something impossible: a defect of the simulator, not of the scenario.
+    /// The verifier found a violated rule: a defect of the simulator, not of the scenario.
     Violation(Vec<Violation>),
-    /// A request came when as many connections were open as a flow of requests may have.
+    /// A request arrived while a flow had its maximum number of open connections.
     TooManyOpen {
         /// The flow.
         flow: String,
-        /// How many may be open.
+        /// The maximum number of open connections.
         most_open: u32,
-        /// When.
+        /// The time of the arrival.
         at: Instant,
     },
     /// The captured packets could not be written.
@@ -30,7 +30,7 @@ impl fmt::Display for RunError {
         match self {
             Self::Cancelled => f.write_str("the run was cancelled"),
             Self::Violation(violations) => {
-                write!(f, "the run is not conserving; this is a defect of netlull, not of the scenario")?;
+                write!(f, "the run violates conservation; this is a defect of netlull, not of the scenario")?;
                 violations.iter().try_for_each(|violation| write!(f, "\n  {violation}"))
             }
             Self::TooManyOpen { flow, most_open, at } => write!(

@@ -1,40 +1,41 @@
-//! The written order of simultaneous events: who owns which slot of the schedule.
+//! The order of simultaneous events: the owner of each slot of the schedule.
 //!
-//! At the same nanosecond, in this order:
+//! Events of the same nanosecond have this order:
 //!
 //! 1. departures from links that schedule them, in the order of the links,
 //! 2. arrivals at the far ends of links, in the order of the links,
 //! 3. rate controllers' wake-ups,
 //! 4. redraws of capacities,
 //! 5. links that fall asleep or wake, then new tables of routers,
-//! 6. stations, in the order of the scenario, each as `run/stations` says,
-//! 7. TCP timers, in the order of the flows, sender before receiver; then those of requests' connections, in the order of
-//!    their flows and of their places (`run/pool.rs`), sender before receiver,
-//! 8. requests' connections that learn of dropped packets, in the order of their agents,
+//! 6. stations, in the order of the scenario, each as described in `run/stations`,
+//! 7. TCP timers, in the order of the flows, sender before receiver; then those of request connections, in the order
+//!    of their flows and of their slots (`run/pool.rs`), sender before receiver,
+//! 8. notices of dropped packets to request connections, in the order of their agents,
 //! 9. traffic sources, connections that open, their applications and requests, in the order of the flows,
-//! 10. the start of measurement,
-//! 11. the edges of phases,
+//! 10. the start of the measured time,
+//! 11. the boundaries of phases,
 //! 12. the ends of probe bins,
-//! 13. a beat, at which nothing happens that was not due before.
+//! 13. a beat, at which only earlier datagrams are drawn.
 //!
-//! A packet that leaves a full buffer at t makes room for one that arrives at t. A probe sees the state after all else.
+//! A packet that leaves a full buffer at t makes room for an arrival at t. A probe sees the state after all other
+//! events.
 
 use crate::engine::schedule::Slot;
 use crate::net::ids::{AgentId, CapacityId, ControllerId, FlowId, LinkId, StationId};
 use crate::scenario::Components;
 
-/// What a slot stands for.
+/// The owner of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// The n-th link that schedules its departures: a departure.
+    /// A departure from the n-th link that schedules its departures.
     Departure(usize),
-    /// A link: an arrival at its far end.
+    /// An arrival at the far end of a link.
     Delivery(LinkId),
-    /// The n-th controller.
+    /// A wake-up of the n-th controller.
     Controller(ControllerId),
-    /// The n-th varying capacity.
+    /// A change of the n-th varying capacity.
     Redraw(CapacityId),
-    /// Links fall asleep or wake, or routers have new tables.
+    /// Links that fall asleep or wake, or new tables of routers.
     Reroute,
     /// A station: its radio, its machine or its access point.
     Station(StationId),
@@ -42,17 +43,17 @@ pub(super) enum Owner {
     Timer(AgentId),
     /// The timer of an end of a request's connection.
     RequestTimer(AgentId),
-    /// Packets of requests that were dropped: their connections learn of it.
+    /// Notices of dropped packets to request connections.
     Settlement,
-    /// A flow: its start, what its application does next, its next datagram or its next request.
+    /// A flow: its start, its application's next action, its next datagram or its next request.
     Source(FlowId),
-    /// Measurement starts.
+    /// The start of the measured time.
     WarmUp,
-    /// A phase begins or ends.
+    /// The start or end of a phase.
     PhaseEdge,
-    /// A probe's bin ends.
+    /// The end of a probe's bin.
     Probe,
-    /// Datagrams that are drawn and that nothing else has asked for.
+    /// Drawn datagrams that no other event has requested.
     Beat,
 }
 
@@ -69,7 +70,7 @@ pub(super) struct EventOrder {
     settlement: Slot,
     sources: Slot,
     warm_up: Slot,
-    /// The first agent behind those of flows: an end of a request's connection.
+    /// The first agent after those of flows: an end of a request connection.
     first_end: AgentId,
 }
 
@@ -134,7 +135,7 @@ impl EventOrder {
         self.timers.nth(agent.number())
     }
 
-    /// The timer of an end of a request's connection.
+    /// The timer of an end of a request connection.
     #[inline]
     pub fn request_timer(&self, agent: AgentId) -> Slot {
         self.request_timers.nth(agent.number() - self.first_end.number())
@@ -164,7 +165,7 @@ impl EventOrder {
         self.warm_up.nth(3)
     }
 
-    /// Whose slot it is; the common ones are found first.
+    /// The owner of a slot. The common owners are found first.
     #[inline]
     pub fn owner(&self, slot: Slot) -> Owner {
         if slot < self.controllers {

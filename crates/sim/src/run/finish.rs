@@ -1,4 +1,4 @@
-//! The end of a run: measures and verifies.
+//! The end of a run: measurement and verification.
 
 use super::error::RunError;
 use super::outcome::RunOutcome;
@@ -9,7 +9,7 @@ use crate::scenario::Scenario;
 use crate::scenario::document::Verify;
 use crate::verify;
 
-/// The results of a run that is over.
+/// The results of a finished run.
 pub(super) fn finish(mut world: World, scenario: &Scenario) -> Result<RunOutcome, RunError> {
     world.draw_all();
     if let Some(failure) = world.requests.failure.take() {

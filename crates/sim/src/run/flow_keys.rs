@@ -1,15 +1,15 @@
-//! The keys by which gateways tell connections apart.
+//! The keys by which gateways distinguish connections.
 
 use crate::net::ids::FlowId;
 use crate::scenario::Scenario;
 use netlull_mechanism::gateway::{FlowKey, spread};
 
-/// Numbers that stand for a hash of addresses and ports. A scenario with another seed has other keys, and so have connections that
-/// follow each other at one place.
+/// Numbers in place of a hash of addresses and ports. Keys differ between seeds, and between successive connections in
+/// the same slot.
 #[derive(Default)]
 pub(super) struct FlowKeys {
     seed: u64,
-    /// By connection; empty where there is no gateway.
+    /// The keys by connection; empty without gateways.
     keys: Vec<FlowKey>,
 }
 
@@ -25,7 +25,7 @@ impl FlowKeys {
         keys
     }
 
-    /// The n-th connection of its flow opens at a place.
+    /// Sets the key of the n-th connection of a flow when it opens in a slot.
     pub fn opened(&mut self, connection: FlowId, generation: u64) {
         if self.keys.is_empty() {
             return;

@@ -1,5 +1,5 @@
-//! The true values of what gateways estimate: the flows that load a link, and their round-trip times as their senders see them.
-//! No estimator contributes to them, and nothing that runs sees any of them.
+//! The true values of the gateways' estimates: the flows on a link, and their round-trip times at the senders. No
+//! estimator contributes to them, and they do not affect the run.
 
 use super::flow_keys::FlowKeys;
 use super::pool::Pool;
@@ -22,7 +22,7 @@ pub(super) struct GatewayProbe {
     timed: Vec<Timed>,
 }
 
-/// The ends of connections, as they are.
+/// The current ends of connections.
 pub(super) struct Ends<'a> {
     /// The endpoints of TCP flows, by agent.
     pub endpoints: &'a [Endpoint],
@@ -32,7 +32,7 @@ pub(super) struct Ends<'a> {
     pub first_connection: FlowId,
 }
 
-/// A gateway's link and the flows whose data crosses it.
+/// A gateway's link, and the flows with data on it.
 struct Watched {
     link: LinkId,
     /// TCP flows.
@@ -43,7 +43,7 @@ struct Watched {
 }
 
 impl GatewayProbe {
-    /// A probe of the gateways whose links are probed; `None` if there are none, or no bins.
+    /// Creates a probe of the gateways on probed links; `None` without gateways or without bins.
     pub fn new(scenario: &Scenario) -> Option<Self> {
         scenario.probe.interval?;
         let wanted = |link: usize| scenario.probe.links.as_ref().is_none_or(|links| links.contains(&link));
@@ -56,7 +56,7 @@ impl GatewayProbe {
         (!watched.is_empty()).then(|| Self { table: GatewayTable::default(), watched, timed: Vec::new() })
     }
 
-    /// A packet is offered to a link that has a controller.
+    /// Records a packet that is offered to a link with a controller.
     pub fn offered(&mut self, link: LinkId, packet: &Packet, keys: &FlowKeys) {
         if packet.segment.len == 0 {
             return;
@@ -67,7 +67,7 @@ impl GatewayProbe {
         }
     }
 
-    /// A connection sends a segment.
+    /// Records a segment that a connection sends.
     pub fn sent(&mut self, now: Instant, connection: FlowId, key: FlowKey, sender: &Endpoint) {
         if connection.index() >= self.timed.len() {
             self.timed.resize_with(connection.index() + 1, Timed::default);
@@ -75,14 +75,14 @@ impl GatewayProbe {
         self.timed[connection.index()].sent(now, key, sender.snd_nxt());
     }
 
-    /// A sender has heard of its peer.
+    /// Records an acknowledgement at a sender.
     pub fn turned(&mut self, now: Instant, connection: FlowId, sender: &Endpoint) {
         if let Some(timed) = self.timed.get_mut(connection.index()) {
             timed.acknowledged(now, sender.snd_una());
         }
     }
 
-    /// What gateways suggest and estimate at the end of a bin, and what is true.
+    /// Records the gateways' windows and estimates at the end of a bin, and the true values.
     pub fn sample(&mut self, now: Instant, ends: &Ends<'_>, gateway: impl Fn(LinkId) -> Option<Estimates>) {
         let Self { table, watched, timed } = self;
         for Watched { link, flows, pools, seen } in watched {
@@ -122,7 +122,7 @@ impl Watched {
     }
 }
 
-/// Whether the way from one node to another leads over a link. Checked scenarios have a way for every flow.
+/// Returns true if the route between two nodes crosses a link. Checked scenarios have a route for every flow.
 fn crosses(scenario: &Scenario, from: usize, to: usize, link: usize) -> bool {
     let mut node = from;
     while let NextHop::Link(next) | NextHop::Ahead(next) = scenario.routes.next_hop(NodeId::new(node), NodeId::new(to))

@@ -16,23 +16,23 @@ use netlull_units::{Duration, Instant};
 /// The ends of flows.
 pub(super) struct Hosts {
     pub agents: Vec<Agent>,
-    /// Endpoint of agent a, for TCP's agents.
+    /// The endpoint of each TCP agent.
     pub endpoints: Vec<Endpoint>,
     pub connections: Vec<Connection>,
     pub sources: Vec<DatagramSource>,
 }
 
-/// What the run knows of a TCP connection in addition to its endpoints.
+/// The run's state of a TCP connection, in addition to its endpoints.
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
     pub size: TransferSize,
-    /// If it does something after the opening.
+    /// The application, if it acts after the opening.
     pub application: Option<Box<Application>>,
-    /// Whether all that will ever be written has been.
+    /// True if the application will not write again.
     pub all_written: bool,
     pub opened: Option<Instant>,
     pub completed: Option<Instant>,
-    /// The congestion window in bytes, and since when.
+    /// The congestion window in bytes, and the time of its last change.
     pub cwnd: u64,
     pub cwnd_since: Instant,
     /// Integral of the congestion window over time, byte seconds.
@@ -53,24 +53,24 @@ impl Connection {
         }
     }
 
-    /// The time at which its application does something next.
+    /// The time of the application's next action.
     pub fn next_action(&self) -> Instant {
         self.application.as_ref().map_or(Instant::NEVER, |application| application.next())
     }
 
-    /// Its application hands over what there is as it opens.
+    /// Hands over the application's available data when the connection opens.
     fn hand_over(&mut self, now: Instant, endpoint: &mut Endpoint) {
         self.all_written = application::hand_over(self.application.as_deref_mut(), self.size, now, endpoint);
     }
 
-    /// Its application does what is due.
+    /// Performs the application's due action.
     fn act(&mut self, now: Instant, endpoint: &mut Endpoint) {
         if let Some(application) = &mut self.application {
             self.all_written = application.act(now, endpoint);
         }
     }
 
-    /// Adds the time since the last change at the window it had.
+    /// Adds the time since the last change, multiplied by the window in that time.
     #[allow(clippy::cast_precision_loss)]
     pub fn settle_cwnd(&mut self, now: Instant) {
         self.cwnd_area += self.cwnd as f64 * (now - self.cwnd_since).as_secs_f64();
@@ -78,19 +78,19 @@ impl Connection {
     }
 }
 
-/// The end that took a packet.
+/// The end that takes a packet.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taker {
-    /// A receiver of datagrams, which never answers.
+    /// A receiver of datagrams. It never answers.
     Sink,
-    /// A TCP endpoint, which may have something to send.
+    /// A TCP endpoint. It may have a segment to send.
     Endpoint,
-    /// None: an end of a request's connection has to.
+    /// An end of a request connection.
     Request,
 }
 
 impl Hosts {
-    /// The ends of a scenario's flows. The agents send over the first links of the scenario's routes.
+    /// The ends of a scenario's flows. Each agent sends over the first link of its route.
     pub fn new(scenario: &Scenario) -> Self {
         Self {
             agents: scenario.flow_paths().flat_map(|path| agents(scenario, path)).collect(),
@@ -115,7 +115,7 @@ impl Hosts {
         SourceId::new(flow.index() - self.connections.len())
     }
 
-    /// An end takes a packet.
+    /// Passes a packet to its end.
     #[inline]
     pub fn receive(&mut self, now: Instant, packet: &Packet) -> Taker {
         let agent = packet.agent.index();
@@ -123,14 +123,14 @@ impl Hosts {
         counters.receive(packet);
         let Some(endpoint) = self.endpoints.get_mut(agent) else { return Taker::Sink };
         endpoint.handle_segment(now, &packet.segment);
-        // The receiving application has nothing to say: it closes when the sender has.
+        // The receiving application sends no data. It closes after the sender.
         if endpoint.state() == State::CloseWait {
             endpoint.close();
         }
         Taker::Endpoint
     }
 
-    /// An endpoint has sent what it had to send: sets its timer, and follows a sender's window and its transfer.
+    /// Sets an endpoint's timer after it has sent its segments. Follows a sender's window and its transfer.
     #[inline]
     pub fn settle(&mut self, now: Instant, agent: AgentId, net: &mut Net, observers: &mut Observers) {
         let endpoint = &self.endpoints[agent.index()];
@@ -141,7 +141,7 @@ impl Hosts {
         }
     }
 
-    /// Follows a sender's window, and notes when its transfer is complete.
+    /// Follows a sender's window, and records the completion of its transfer.
     #[inline]
     fn watch_sender(&mut self, now: Instant, sender: AgentId, observers: &mut Observers) {
         let flow = sender.flow();
@@ -162,8 +162,8 @@ impl Hosts {
         }
     }
 
-    /// The event of an endpoint's timer. A timer that comes too early, which does not count as an event, re-arms itself; true if
-    /// it has come in time.
+    /// Handles the event of an endpoint's timer. Returns true if the timer is due. An early event does not count, and
+    /// re-arms the timer.
     #[inline]
     pub fn timer(&self, agent: AgentId, net: &mut Net) -> bool {
         let due = self.endpoints[agent.index()].next_timeout();
@@ -174,7 +174,7 @@ impl Hosts {
         due <= net.now
     }
 
-    /// A connection opens, and its application hands over what there is.
+    /// Opens a connection. Its application hands over the available data.
     pub fn open(&mut self, flow: FlowId, net: &mut Net) {
         let (connection, endpoint) =
             (&mut self.connections[flow.index()], &mut self.endpoints[AgentId::sender(flow).index()]);
@@ -186,24 +186,24 @@ impl Hosts {
         net.schedule.set(net.order.source(flow), connection.next_action());
     }
 
-    /// A connection's application does what is due.
+    /// Performs the due action of a connection's application.
     pub fn act(&mut self, now: Instant, flow: FlowId) {
         self.connections[flow.index()].act(now, &mut self.endpoints[AgentId::sender(flow).index()]);
     }
 
-    /// The datagram of a source that is due.
+    /// The due datagram of a source.
     #[inline]
     pub fn datagram(&mut self, now: Instant, source: SourceId, sender: AgentId) -> Packet {
         let number = self.agents[sender.index()].counters.sent_packets;
         let source = &mut self.sources[source.index()];
         let size = source.size();
         source.sent(now);
-        // Its number stands in for a header that nobody reads.
+        // A number takes the place of a header that no component reads.
         let segment = Segment { seq: SeqNr::new(0).advanced_by(number), ..Segment::default() };
         Packet { segment, size, ..Packet::default() }
     }
 
-    /// The time of the opening of a flow: its start and its jitter.
+    /// The opening time of a flow: its start plus its jitter.
     pub fn start(scenario: &Scenario, flow: &TcpFlow) -> Instant {
         let mut stream = Stream::new(scenario.seed, &format!("start.{}", flow.path.name));
         let jitter = match flow.jitter.as_nanos() {
@@ -213,7 +213,7 @@ impl Hosts {
         flow.start + jitter
     }
 
-    /// Measurement begins.
+    /// Starts the measured time.
     pub fn start_measuring(&mut self, now: Instant) {
         for connection in &mut self.connections {
             connection.settle_cwnd(now);
@@ -222,7 +222,7 @@ impl Hosts {
     }
 }
 
-/// Sender and receiver of a flow. The receiver of datagrams sends nothing, so its way out is never taken.
+/// The sender and receiver of a flow. A receiver of datagrams sends nothing, so its first link is never used.
 fn agents(scenario: &Scenario, path: &FlowPath) -> [Agent; 2] {
     let agent = |from: usize, to: usize| {
         let [from, to] = [from, to].map(NodeId::new);

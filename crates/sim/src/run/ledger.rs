@@ -1,4 +1,4 @@
-//! The ledger for the run's verifier, collected apart from what the summary reports.
+//! The ledger for the run's verifier. It is collected separately from the summary.
 
 use super::energy::transition_power;
 use super::pool::Pool;
@@ -11,7 +11,7 @@ use crate::verify::ledger::{AgentLedger, Ledger, LinkLedger, RequestsLedger, Tcp
 use crate::verify::station::{AirLedger, StationLedger};
 use netlull_units::Duration;
 
-/// What the verifier needs.
+/// The verifier's ledger.
 pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
     let flows = scenario.flow_paths().enumerate().map(|(place, path)| (FlowId::new(place), path));
     let ends = |(flow, path): (FlowId, &FlowPath)| {

@@ -1,25 +1,26 @@
 //! Links and endpoints that run ahead of the run's time.
 //!
-//! Where all packets of a link come from one other link, their order is known before they arrive: no event has to
-//! wait for them. As soon as the first link has computed when a packet reaches its far end, the second is offered the
-//! packet *at that time*, and so on. An endpoint takes its packets in the same way if it is the only one that sends over
-//! its first link; what it sends then goes on ahead, too. Only where packets of several links or agents meet does an
-//! event put them into order. A dumb-bell of many flows then costs two events for the eight hops of a packet and its
-//! acknowledgement; one flow on a chain of links, one.
+//! If all packets of a link come from one other link, their order is known before they arrive. Then no event is needed
+//! to order them. As soon as the first link has computed a packet's arrival at its far end, the second link gets the
+//! packet *at that time*, and so on. An endpoint takes its packets in the same way if it is the only sender on its
+//! first link. The packets that it sends then run ahead, too. Only where packets of several links or agents meet does
+//! an event put them in order. Thus a dumb-bell of many flows needs two events for the eight hops of a packet and its
+//! acknowledgement. A single flow on a chain of links needs one.
 //!
-//! Datagrams come whatever the network does, so their source needs no events either, where they need none on their way:
-//! they are *drawn*, all that were due before, when their first link is offered something else, and at beats. Links that they
-//! cross run ahead as if they were not there. Not so where datagrams drawn elsewhere pass over their first link, or where a source
-//! of that link has events: nobody would know which of both come first. [`order`] finds which links and sources these are.
+//! Datagrams do not depend on the network. If they need no events on their way, their source needs none either: they
+//! are *drawn*. All datagrams due earlier are drawn when their first link is offered another packet, and at beats. The
+//! links on their way run ahead as if the datagrams were not there. There are two exceptions, because the order of
+//! packets would be unknown: datagrams that are drawn elsewhere and cross the first link, and a source with events on
+//! that link. [`order`] finds these links and sources.
 //!
-//! What is read between events must not have run ahead: counters are read at the start of measurement, at the ends of
-//! probe bins and at the end. The next of these instants is the *horizon*. A packet that arrives after it is stored
-//! with an event of its own, as everywhere; once the horizon moves on, what was held back is taken on
-//! (`World::take_on_held`), what depends on other links before those, so that no packet overtakes another.
+//! State that is read between events must not have run ahead. Counters are read at the start of the measured time, at
+//! the ends of probe bins and at the end. The next of these instants is the *horizon*. A packet that arrives after it
+//! is stored with its own event, as without lookahead. When the horizon moves on, the held packets are passed on
+//! (`World::take_on_held`). Packets on dependent links come first, so no packet overtakes another.
 //!
-//! A run that is watched packet by packet (capture, replay) does without, and so do senders that are watched. Where routes change
-//! nothing runs ahead from a change until the network has settled (`run/rerouting.rs`); then what may is found anew. The table of
-//! drops is put into the order of time when the run is over.
+//! Runs with watched packets (capture, replay) do not use lookahead, and neither do watched senders. If routes may
+//! change, nothing runs ahead from a change until the network has settled (`run/rerouting.rs`). Then the links that
+//! may run ahead are determined again. The table of drops is sorted by time after the run.
 
 mod order;
 
@@ -36,52 +37,52 @@ use netlull_units::{Duration, Instant};
 use order::{Feeder, Order, Ways};
 use std::cmp::Reverse;
 
-/// Beats in a run.
+/// The number of beats in a run.
 const BEATS: u64 = 1024;
 
-/// What is held back at the horizon, and which sources of datagrams are drawn.
+/// Packets held back at the horizon, and drawn sources of datagrams.
 pub(super) struct Lookahead {
-    /// Nothing runs ahead: every packet is watched, or routes have changed and the network has not settled.
+    /// True if nothing runs ahead: every packet is watched, or the network has not settled after a change of routes.
     off: bool,
-    /// All links, those furthest from where packets meet first.
+    /// All links, starting with those furthest from where packets meet.
     deepest_first: Vec<LinkId>,
-    /// Room for the packets of one link.
+    /// A buffer for the packets of one link.
     held: Vec<(u64, Packet)>,
-    /// Whether a source of datagrams is drawn and has no events.
+    /// For each source of datagrams, true if it is drawn and has no events.
     drawn: ById<SourceId, bool>,
-    /// Sources that are drawn, in the order of their first links.
+    /// Drawn sources, in the order of their first links.
     draws: Vec<Draw>,
-    /// Those links.
+    /// The first links of drawn sources.
     drawn_links: Vec<LinkId>,
 }
 
-/// A source of datagrams that is drawn.
+/// A drawn source of datagrams.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Draw {
-    /// The link that it sends over.
+    /// The first link of its datagrams.
     link: LinkId,
     pub source: SourceId,
     pub sender: AgentId,
 }
 
-/// The parts of a network that are told whether they may run ahead.
+/// The parts of a network that lookahead configures.
 pub(super) struct Parts<'a> {
     pub links: &'a mut Vec<Link>,
     pub agents: &'a mut [Agent],
     pub routes: &'a mut Routes,
 }
 
-/// Who sends, as far as order is concerned.
+/// The senders, as far as the order of packets depends on them.
 pub(super) struct Senders {
-    /// Of each TCP flow, whether its application acts at times of its own.
+    /// For each TCP flow, true if its application acts at its own times.
     acts: Vec<bool>,
-    /// How many flows of datagrams there are.
+    /// The number of datagram flows.
     datagrams: usize,
-    /// The nodes that each flow joins, TCP first, then datagrams, then requests.
+    /// The end nodes of each flow: TCP first, then datagrams, then requests.
     ends: Vec<(usize, usize)>,
 }
 
-/// The links of each agent's packets to its peer; none where there is nothing to send.
+/// The links of each agent's packets to its peer; empty if it sends nothing.
 pub(super) type Paths = ById<AgentId, Vec<LinkId>>;
 
 impl Senders {
@@ -93,7 +94,7 @@ impl Senders {
         }
     }
 
-    /// All paths by `routes`. `None` if there is no way for some.
+    /// All paths by `routes`; `None` if a route is missing.
     pub fn paths(&self, routes: &Routes, edges: &[Edge]) -> Option<Paths> {
         let datagrams = self.acts.len()..self.acts.len() + self.datagrams;
         let mut paths = Vec::with_capacity(2 * self.ends.len());
@@ -106,7 +107,7 @@ impl Senders {
 }
 
 impl Lookahead {
-    /// Finds what may run ahead, and tells it.
+    /// Determines the links and agents that may run ahead, and configures them.
     pub fn new(senders: &Senders, paths: &Paths, parts: Parts<'_>, observers: &Observers) -> Self {
         let Parts { links, agents, routes } = parts;
         let off = observers.watching;
@@ -120,9 +121,9 @@ impl Lookahead {
             let (sender, receiver) = (AgentId::sender(flow), AgentId::receiver(flow));
             let alone = |agent: AgentId| order.is_alone(&ways, agent);
             agents[receiver.index()].ahead = AgentAhead::endpoint_if(alone(receiver));
-            // Tables of what senders do are in the order of time: to sort them would cost more.
+            // Tables of sender events are in the order of time, and sorting them would cost more.
             let seen = observers.senders.is_some() || observers.recorder.records_windows();
-            // Somewhere on the round an event must order packets, or it would never end.
+            // At least one event per round must order packets; otherwise the loop would not end.
             let ends = order.meets_others(&ways, flow) || !alone(receiver);
             let ahead = alone(sender) && ends && !seen;
             agents[sender.index()].ahead =
@@ -145,7 +146,7 @@ impl Lookahead {
         Self { off, deepest_first, drawn: order.drawn, draws, drawn_links, ..Self::off() }
     }
 
-    /// Nothing runs ahead.
+    /// Creates a lookahead that is off: nothing runs ahead.
     pub fn off() -> Self {
         Self {
             off: true,
@@ -157,17 +158,17 @@ impl Lookahead {
         }
     }
 
-    /// Whether nothing runs ahead.
+    /// Returns true if nothing runs ahead.
     pub fn is_off(&self) -> bool {
         self.off
     }
 
-    /// Whether a source of datagrams has events.
+    /// Returns true if a source of datagrams has events.
     pub fn has_events(&self, source: SourceId) -> bool {
         self.drawn.get(source).is_none_or(|drawn| !drawn)
     }
 
-    /// Sets the horizon, the next instant at which counters are read, unless nothing runs ahead.
+    /// Sets the horizon, the next instant at which counters are read, unless lookahead is off.
     pub fn set_horizon(&self, net: &mut Net) {
         if self.off {
             return;
@@ -178,7 +179,7 @@ impl Lookahead {
         net.horizon = next.min(net.end).as_nanos().saturating_add(1);
     }
 
-    /// The n-th link whose held packets are taken on, and room for these; the room is given back by [`Self::give_back`].
+    /// The n-th link with held packets to pass on, and a buffer with them. [`Self::give_back`] returns the buffer.
     pub fn nth_held(&mut self, n: usize, net: &mut Net, agents: &[Agent]) -> Option<(LinkId, Vec<(u64, Packet)>)> {
         let &id = self.deepest_first.get(n).filter(|_| !self.off)?;
         let mut held = std::mem::take(&mut self.held);
@@ -194,14 +195,16 @@ impl Lookahead {
         Some((id, held))
     }
 
-    /// Takes back the room for held packets.
+    /// Takes back the buffer for held packets.
     pub fn give_back(&mut self, mut held: Vec<(u64, Packet)>) {
         held.clear();
         self.held = held;
     }
 
-    /// Sets from when links look at what they are offered: where that is recorded or a station is always, else when the first datagrams are
-    /// drawn, if any are.
+    /// Sets the time from which each link needs work before an offered packet.
+    ///
+    /// The time is zero if arrivals are recorded or the link belongs to a station. Otherwise it is the time of the
+    /// first drawn datagram, if there is one.
     pub fn first_looks(&self, net: &mut Net, hosts: &Hosts, observers: &Observers) {
         for id in LinkId::all(net.links.len()) {
             let looks_always = is_looked_at(&net.links[id], id, observers);
@@ -214,26 +217,26 @@ impl Lookahead {
         }
     }
 
-    /// Schedules the next beat, if there are datagrams to draw.
+    /// Schedules the next beat if there are datagrams to draw.
     pub fn next_beat(&self, net: &mut Net) {
         let gap = ((net.end - Instant::ZERO) / BEATS).max(Duration::from_nanos(1));
         let at = if self.draws.is_empty() { Instant::NEVER } else { net.now + gap };
         net.schedule.set(net.order.beat(), at);
     }
 
-    /// The n-th link over which drawn datagrams are sent.
+    /// The n-th link with drawn datagrams.
     pub fn nth_drawn_link(&self, n: usize) -> Option<LinkId> {
         self.drawn_links.get(n).copied()
     }
 
-    /// The place of a link's first draw.
+    /// The index of a link's first draw.
     #[inline]
     pub fn first_draw(&self, link: LinkId) -> usize {
         self.draws.partition_point(|draw| draw.link < link)
     }
 
-    /// The next datagram of a link that is due before `end`, and when: in the order of their times, then of their flows. `first` is the place of the
-    /// link's first draw.
+    /// The next datagram of a link that is due before `end`, and its time. The order is by time, then by flow. `first`
+    /// is the index of the link's first draw.
     #[inline]
     pub fn next_draw(
         &self,
@@ -253,12 +256,12 @@ impl Lookahead {
     }
 }
 
-/// Whether somebody looks at every packet that is offered to a link.
+/// Returns true if every packet offered to a link is inspected.
 fn is_looked_at(link: &Link, id: LinkId, observers: &Observers) -> bool {
     link.station.is_some() || observers.records_arrivals(id)
 }
 
-/// How many links and endpoints run ahead one after the other up to a link. This ends where an event orders packets.
+/// The number of consecutive links and endpoints that run ahead before a link, back to an event that orders packets.
 fn depth(mut link: LinkId, order: &Order, ways: &Ways<'_>, agents: &[Agent]) -> u64 {
     let mut depth = 0;
     loop {

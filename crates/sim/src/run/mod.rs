@@ -1,4 +1,4 @@
-//! Runs a scenario: builds its world, lets time pass, measures, verifies.
+//! Execution of a scenario: builds its world, advances time, measures and verifies.
 
 mod agents;
 mod application;
@@ -47,13 +47,13 @@ use crate::scenario::Scenario;
 use finish::finish;
 use std::ops::ControlFlow;
 
-/// Watches a run from outside; it cannot change it, only end it early.
+/// Observes a run. A monitor cannot change the run, but it can end it early.
 pub trait Monitor {
-    /// Called now and then with the simulated share of the run, 0 to 1.
+    /// Receives the simulated share of the run, 0 to 1, at intervals.
     fn progress(&mut self, share: f64) -> ControlFlow<()>;
 }
 
-/// Nobody watches.
+/// A monitor that does nothing.
 pub struct Unwatched;
 
 impl Monitor for Unwatched {
@@ -62,15 +62,16 @@ impl Monitor for Unwatched {
     }
 }
 
-/// Events between two looks of the monitor.
+/// Events between two calls of the monitor.
 const EVENTS_PER_LOOK: u32 = 1 << 16;
 
-/// Runs `scenario`; `capture` writes the packets of the links it names. Where a run before records what this one replays,
-/// that comes first.
+/// Runs `scenario`. `capture` writes the packets of its links. If the scenario replays a recording, the first run
+/// comes first.
 ///
 /// # Errors
-/// [`RunError::Cancelled`] if the monitor ended it, [`RunError::Violation`] if the verifier found something impossible,
-/// [`RunError::Capture`] if packets could not be written.
+/// [`RunError::Cancelled`] if the monitor ended the run, [`RunError::Violation`] if the verifier found a violated
+/// rule, [`RunError::TooManyOpen`] if a flow exceeded its number of open connections, [`RunError::Capture`] if packets
+/// could not be written.
 pub fn run(
     scenario: &Scenario,
     monitor: &mut dyn Monitor,
@@ -92,7 +93,7 @@ fn run_once(
     finish(world, scenario)
 }
 
-/// Lets time pass to the end of the run.
+/// Advances time to the end of the run.
 fn pass(world: &mut World, scenario: &Scenario, monitor: &mut dyn Monitor) -> Result<(), RunError> {
     while world.advance(EVENTS_PER_LOOK) {
         if monitor.progress(world.now().as_secs_f64() / scenario.duration.as_secs_f64()).is_break() {

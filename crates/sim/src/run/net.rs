@@ -1,4 +1,4 @@
-//! The network of a run, as packets meet it: links, routes, the schedule and the time.
+//! The network state of a run: links, routes, the schedule and the time.
 
 use super::event_order::EventOrder;
 use crate::engine::schedule::{Schedule, Slot};
@@ -9,7 +9,7 @@ use crate::net::routing::Routes;
 use crate::net::transmitter::RateChange;
 use netlull_units::Instant;
 
-/// Links, routes, the schedule and the time. Every other part of a run works on the network through it.
+/// Links, routes, the schedule and the time. All other parts of a run access the network through it.
 pub(super) struct Net {
     pub now: Instant,
     pub end: Instant,
@@ -21,13 +21,13 @@ pub(super) struct Net {
     pub links: Vec<Link>,
     /// Links that schedule their departures, in the order of their departure slots.
     pub scheduled_links: Vec<LinkId>,
-    /// The horizon and a nanosecond: packets that arrive at this time or later wait until it has moved on; 0 if nothing runs
-    /// ahead.
+    /// A nanosecond after the horizon; 0 if nothing runs ahead. Packets that arrive at this time or later wait until
+    /// it moves on.
     pub horizon: u64,
 }
 
 impl Net {
-    /// Sets the event of a slot, unless it is set for that time already.
+    /// Sets the event of a slot if its time differs.
     #[inline]
     pub fn set_event(&mut self, slot: Slot, at: Instant) {
         if self.schedule.at(slot) != at {

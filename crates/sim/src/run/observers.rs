@@ -1,4 +1,4 @@
-//! Observers of a run; none of them changes it.
+//! Observers of a run. They never change it.
 
 use super::flow_keys::FlowKeys;
 use super::gateway_probe::GatewayProbe;
@@ -15,23 +15,23 @@ use crate::verify::replay::{Replay, ReplayLink};
 use netlull_tcp::{Endpoint, Segment};
 use netlull_units::Instant;
 
-/// All who observe a run.
+/// All observers of a run.
 pub(super) struct Observers {
     pub recorder: Recorder,
     pub links: Vec<LinkId>,
     pub flows: Vec<FlowId>,
     pub drops: bool,
-    /// Looks at gateways and at what they estimate, if there are any.
+    /// Observes gateways and their estimates.
     pub gateways: Option<Box<GatewayProbe>>,
-    /// Looks at packets that are offered to some links.
+    /// Observes packets offered to some links.
     pub arrivals: Option<Box<ArrivalProbe>>,
-    /// Looks at TCP's senders.
+    /// Observes TCP's senders.
     pub senders: Option<Box<SenderProbe>>,
-    /// Looks at stations.
+    /// Observes stations.
     pub stations: Option<Box<StationProbe>>,
-    /// Whether somebody follows what TCP's senders send.
+    /// True if an observer follows the segments of TCP's senders.
     pub follows: bool,
-    /// Whether there is a capture or a replay, which see every packet.
+    /// True for a capture or a replay, which see every packet.
     pub watching: bool,
     pub capture: Option<CaptureWriter>,
     pub capture_error: Option<CaptureError>,
@@ -39,7 +39,7 @@ pub(super) struct Observers {
 }
 
 impl Observers {
-    /// The observers that a scenario asks for; `capture` writes the packets of the links it names.
+    /// The observers of a scenario. `capture` writes the packets of its links.
     pub fn new(scenario: &Scenario, capture: Option<CaptureWriter>) -> Self {
         let (probe, flows) = (&scenario.probe, scenario.flow_paths().count());
         let chosen = |flow: usize| probe.flows.as_ref().is_none_or(|flows| flows.contains(&flow));
@@ -95,7 +95,7 @@ impl Observers {
         }
     }
 
-    /// Whether packets offered to a link are recorded.
+    /// Returns true if packets offered to a link are recorded.
     pub fn records_arrivals(&self, link: LinkId) -> bool {
         self.arrivals.as_ref().is_some_and(|arrivals| arrivals.records(link))
     }
@@ -111,7 +111,7 @@ impl Observers {
         self.timed(now, agent.flow(), segment, endpoint, keys);
     }
 
-    /// A connection, of requests or not, sends a segment.
+    /// Reports a segment of any connection.
     #[cold]
     pub fn timed(&mut self, now: Instant, connection: FlowId, segment: &Segment, sender: &Endpoint, keys: &FlowKeys) {
         if let Some(gateways) = &mut self.gateways
@@ -121,7 +121,7 @@ impl Observers {
         }
     }
 
-    /// A flow's sender has heard of its peer.
+    /// Reports an acknowledgement at a flow's sender.
     #[cold]
     pub fn turned(&mut self, now: Instant, flow: FlowId, sender: &Endpoint) {
         if let Some(senders) = &mut self.senders {
@@ -141,7 +141,7 @@ impl Observers {
         self.recorder.window(now, flow.number(), cwnd, ssthresh);
     }
 
-    /// Everything that was recorded up to table `request`, and from table `arrivals` on.
+    /// All tables, in two parts: those before the table `request`, and those from the table `arrivals` on.
     pub fn into_tables(self) -> [Vec<Table>; 2] {
         let mut first = self.recorder.into_tables();
         first.extend(self.senders.into_iter().flat_map(|senders| senders.into_tables()));

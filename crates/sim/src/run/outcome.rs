@@ -3,11 +3,11 @@
 use super::summary::Summary;
 use crate::probe::Table;
 
-/// A finished run.
+/// The result of a finished run.
 #[derive(Debug)]
 pub struct RunOutcome {
     /// Totals and means.
     pub summary: Summary,
-    /// Time series that were asked for; table `rate` always.
+    /// The requested time series; always contains the table `rate`.
     pub tables: Vec<Table>,
 }

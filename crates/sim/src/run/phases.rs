@@ -1,4 +1,4 @@
-//! Parts of a run, each measured on its own: counters as they stand where one begins and ends.
+//! Parts of a run with separate measurements, from the counters at their boundaries.
 
 use super::agents::AgentCounters;
 use super::energy::{EnergySummary, NetworkSummary, energy, ledgers, ratio};
@@ -10,7 +10,7 @@ use netlull_power::{EnergyLedger, Residency, Traffic};
 use netlull_units::{Duration, Instant};
 use serde::Serialize;
 
-/// Every counter at one instant.
+/// All counters at one instant.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
     pub at: Instant,
@@ -21,25 +21,26 @@ pub(super) struct Counts {
     pub rate_changes: Vec<u64>,
 }
 
-/// Every counter at one instant, and the time at each rate.
+/// All counters at one instant, and the time at each rate.
 #[derive(Clone, Debug)]
 pub(super) struct Census {
     counters: Counts,
-    /// Of each link whose rate varies, since measurement began.
+    /// For each link with a varying rate, the time at each rate since the start of the measured time.
     residencies: Vec<Option<Residency>>,
 }
 
 impl Census {
-    /// Counters with residencies since measurement began, of links whose rate varies.
+    /// Combines counters with the times at each rate since the start of the measured time, for links with a varying
+    /// rate.
     pub fn new(counters: Counts, residencies: Vec<Option<Residency>>) -> Self {
         Self { counters, residencies }
     }
 }
 
-/// Where phases begin and end, and the counters there.
+/// The boundaries of phases, and the counters there.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PhaseEdges {
-    /// Instants strictly between the start of measurement and the end of the run, ascending.
+    /// Instants strictly between the start of the measured time and the end of the run, in ascending order.
     due: Vec<Instant>,
     seen: Vec<Census>,
 }
@@ -51,17 +52,17 @@ impl PhaseEdges {
         Self { due, seen: Vec::new() }
     }
 
-    /// Takes the census of the edge that is due.
+    /// Stores the census of the due boundary.
     pub fn push(&mut self, census: Census) {
         self.seen.push(census);
     }
 
-    /// The next instant at which to look.
+    /// The next instant for a census.
     pub fn next(&self) -> Instant {
         self.due.get(self.seen.len()).copied().unwrap_or(Instant::NEVER)
     }
 
-    /// Censuses that were taken elsewhere: at every edge of a phase within the run, ascending.
+    /// Phase boundaries from existing censuses: all boundaries within the run, in ascending order.
     pub fn of(seen: Vec<Census>) -> Self {
         Self { due: seen.iter().map(|census| census.counters.at).collect(), seen }
     }
@@ -71,7 +72,7 @@ impl PhaseEdges {
     }
 }
 
-/// The end of the warm-up, the edges of phases, the end of the run.
+/// The end of the warm-up, the boundaries of phases, and the end of the run.
 pub(crate) fn edges(scenario: &Scenario) -> Vec<Instant> {
     let (start, end) = (Instant::ZERO + scenario.warm_up, Instant::ZERO + scenario.duration);
     let mut edges: Vec<Instant> = scenario.phases.iter().flat_map(|phase| [phase.from, phase.to]).collect();
@@ -81,16 +82,16 @@ pub(crate) fn edges(scenario: &Scenario) -> Vec<Instant> {
     edges
 }
 
-/// A part of the run in numbers.
+/// The results of a phase.
 #[derive(Clone, Debug, Serialize)]
 pub struct PhaseSummary {
-    /// When it begins.
+    /// Start time.
     pub from_s: f64,
-    /// When it ends.
+    /// End time.
     pub to_s: f64,
-    /// Bits that applications got per second, all flows together.
+    /// Bits per second delivered to applications, sum of all flows.
     pub goodput_bps: f64,
-    /// All links together.
+    /// Sum over all links.
     pub network: NetworkSummary,
     /// Links by name.
     pub link: ByName<LinkPhase>,
@@ -98,64 +99,64 @@ pub struct PhaseSummary {
     pub flow: ByName<FlowPhase>,
 }
 
-/// A link in a part of the run; fields as in the run's summary.
+/// A link in a phase. The fields are those of the run's summary.
 #[derive(Clone, Debug, Serialize)]
 pub struct LinkPhase {
     /// Packets offered.
     pub offered_packets: u64,
     /// Bytes offered.
     pub offered_bytes: u64,
-    /// Packets that found the buffer full or that queue management dropped.
+    /// Packets dropped because of a full buffer or by queue management.
     pub dropped_packets: u64,
-    /// Packets that the link's loss model took.
+    /// Packets dropped by the link's loss model.
     pub lost_packets: u64,
-    /// Packets that were lost because the link slept, or fell asleep with them on it.
+    /// Packets lost because the link slept or fell asleep.
     pub asleep_packets: u64,
-    /// How long it slept.
+    /// Time asleep.
     pub asleep_s: f64,
     /// Packets delivered.
     pub delivered_packets: u64,
     /// Bytes delivered.
     pub delivered_bytes: u64,
-    /// Dropped over offered.
+    /// Dropped / offered packets.
     pub drop_fraction: f64,
-    /// Bits delivered per second.
+    /// Delivered bits per second.
     pub throughput_bps: f64,
-    /// Bits delivered over what the mean rate would have carried; 0 of a link that slept all the time.
+    /// Delivered bits / capacity at the mean rate; 0 for a link that always slept.
     pub utilisation: f64,
-    /// Service rate averaged over time; a transition counts at its new rate, sleep as 0.
+    /// Mean service rate over time. A transition counts at its new rate, sleep as 0.
     pub mean_rate_bps: f64,
     /// Changes of the rate.
     pub rate_changes: u64,
-    /// Waiting packets averaged over time.
+    /// Mean number of packets in the queue.
     pub mean_queue_packets: f64,
     /// Energy under each power model.
     pub energy: ByName<EnergySummary>,
 }
 
-/// A flow in a part of the run; fields as in the run's summary.
+/// A flow in a phase. The fields are those of the run's summary.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowPhase {
-    /// Packets the sender sent.
+    /// Packets sent.
     pub packets_sent: u64,
     /// Packets from the sender that queues dropped, or that links or nodes lost.
     pub packets_dropped: u64,
-    /// Dropped over sent.
+    /// Dropped / sent packets.
     pub loss_fraction: f64,
-    /// Bytes the receiving application got.
+    /// Bytes delivered to the receiving application.
     pub delivered_bytes: u64,
-    /// Bits delivered per second.
+    /// Delivered bits per second.
     pub goodput_bps: f64,
 }
 
-/// A part of a run: the counters at its beginning, and at its end.
+/// A part of a run, given by the counters at its start and end.
 #[derive(Clone, Copy)]
 pub(super) struct Span<'a> {
     from: &'a Census,
     to: &'a Census,
 }
 
-/// All that was measured of a run that is over: what its phases are parts of.
+/// All measurements of a finished run. Phases are parts of it.
 pub(super) struct Whole {
     first: Census,
     last: Census,
@@ -186,7 +187,7 @@ impl Span<'_> {
         self.to.counters.at - self.from.counters.at
     }
 
-    /// An amount of data per second.
+    /// Converts an amount of data to a rate.
     #[allow(clippy::cast_precision_loss)]
     pub fn bits_per_second(&self, bytes: u64) -> f64 {
         (bytes * 8) as f64 / self.time().as_secs_f64()
@@ -210,17 +211,17 @@ impl Span<'_> {
         }
     }
 
-    /// What a link counted.
+    /// The counters of a link in this part.
     pub fn counted(&self, index: usize) -> LinkCounters {
         self.to.counters.links[index].since(&self.from.counters.links[index])
     }
 
-    /// Packets that links lost to sleep.
+    /// Packets that links lost because of sleep.
     pub fn asleep_packets(&self) -> u64 {
         (0..self.to.counters.links.len()).map(|index| self.counted(index).asleep_packets).sum()
     }
 
-    /// Time at each rate, and asleep; a link of fixed rate was at it whenever it was awake.
+    /// The time at each rate, and asleep. A link of fixed rate has its rate whenever it is awake.
     pub fn residency(&self, scenario: &Scenario, index: usize) -> Residency {
         let awake = match (&self.to.residencies[index], &self.from.residencies[index]) {
             (Some(to), Some(from)) => to.since(from),
@@ -233,14 +234,14 @@ impl Span<'_> {
         }
     }
 
-    /// Every link, and all of them together.
+    /// Every link, and the sum over all links.
     pub fn links(&self, scenario: &Scenario) -> (Vec<LinkPhase>, NetworkSummary) {
         let mut all = vec![[EnergyLedger::default(); 2]; scenario.power.len()];
         let links = (0..scenario.links.len()).map(|index| self.link(scenario, index, &mut all)).collect();
         (links, NetworkSummary { energy: energy(scenario, &all) })
     }
 
-    /// A link, whose energy is added to that of `all`.
+    /// A link. Its energy is added to `all`.
     #[allow(clippy::cast_precision_loss)]
     fn link(&self, scenario: &Scenario, index: usize, all: &mut [[EnergyLedger; 2]]) -> LinkPhase {
         let (counters, residency) = (self.counted(index), self.residency(scenario, index));

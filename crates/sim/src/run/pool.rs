@@ -1,10 +1,10 @@
-//! The connections of one flow of requests: made when they are needed, renewed when they are over.
+//! The connections of a request flow. They are created on demand and reused.
 //!
-//! A connection has a *place* in its flow's pool, and with it two agents and two timers. A request takes the place that
-//! was freed last, or else a new one. A place is free when the receiver is CLOSED, the sender in TIME-WAIT or CLOSED, and
-//! no packet of theirs is on any link. TIME-WAIT is there for what could still come (RFC 9293 section 3.6.1: stray
-//! segments, the peer's FIN again); then nothing can, so waiting on would change nothing, and no packet of a connection
-//! ever meets another connection in the same place.
+//! A connection has a *slot* in its flow's pool, with two agents and two timers. A request takes the slot that was
+//! freed last, or a new one. A slot is free when the receiver is CLOSED, the sender is in TIME-WAIT or CLOSED, and
+//! none of their packets is on a link. TIME-WAIT covers late packets (RFC 9293 section 3.6.1: stray segments, a
+//! repeated FIN of the peer). Once no packet can arrive, further waiting changes nothing. No packet of a connection
+//! ever meets another connection in the same slot.
 
 use super::error::RunError;
 use crate::scenario::RequestFlow;
@@ -12,31 +12,31 @@ use crate::traffic::RequestSource;
 use netlull_tcp::{Data, Endpoint, SeqNr, State, Template};
 use netlull_units::{Duration, Instant};
 
-/// Which end of a connection.
+/// The end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Sender,
     Receiver,
 }
 
-/// A connection, or what is left of one, at its place.
+/// A connection, finished or not, in its slot.
 pub(super) struct Place {
     pub sender: Endpoint,
     pub receiver: Endpoint,
-    /// Packets of either end on links, and one more while an end is being attended to.
+    /// Packets of both ends on links, plus one while an end is being processed.
     pub on_way: u32,
     pub opened: Instant,
-    /// What was asked for, in bytes.
+    /// The requested size, in bytes.
     pub size: u64,
     pub state: Progress,
 }
 
-/// How far a request has come.
+/// The progress of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// There is none at this place.
+    /// The slot is free.
     Free,
-    /// Data is still to be sent or acknowledged; `measured` if it came after the warm-up.
+    /// Data is still to be sent or acknowledged. `measured` is true if the request arrived after the warm-up.
     Under { measured: bool },
     /// All data is acknowledged.
     Complete,
@@ -50,13 +50,13 @@ impl Place {
         }
     }
 
-    /// Whether all data is acknowledged, and that has not been noted.
+    /// Returns true if all data is acknowledged and the completion is not yet recorded.
     #[inline]
     pub fn has_completed(&self) -> bool {
         matches!(self.state, Progress::Under { .. }) && self.sender.all_acked()
     }
 
-    /// Whether nothing can happen to the connection any more.
+    /// Returns true if the connection needs no further processing.
     #[inline]
     pub fn is_over(&self) -> bool {
         self.on_way == 0
@@ -66,12 +66,12 @@ impl Place {
     }
 }
 
-/// Counts of TCP, summed over connections.
+/// TCP counters, summed over connections.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Totals {
-    /// Bytes that receiving applications got.
+    /// Bytes delivered to receiving applications.
     pub delivered: u64,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmissions: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
@@ -89,41 +89,41 @@ impl Totals {
     }
 }
 
-/// Requests that came since the measurement began.
+/// Requests that arrived in the measured time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measured {
     pub started: u64,
-    /// What they asked for.
+    /// Requested bytes.
     pub bytes_requested: u64,
     pub bytes_completed: u64,
-    /// From SYN to last acknowledgement, in nanoseconds, in the order of completion.
+    /// Times from SYN to last acknowledgement, in nanoseconds, in the order of completion.
     pub completions: Vec<u64>,
-    /// The most connections that were open at once.
+    /// The maximum number of connections open at once.
     pub most_open: u32,
 }
 
-/// What the verifier checks of connections that are over.
+/// Counts of finished connections for the verifier.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Retired {
     pub connections: u64,
-    /// Those of them that did not deliver what was asked for, all of it acknowledged, nothing else sent.
+    /// Finished connections that did not deliver exactly the requested data, with all of it acknowledged.
     pub incomplete: u64,
 }
 
-/// A flow of requests at work.
+/// The connections of a request flow during a run.
 pub(super) struct Pool {
     /// The flow's name.
     pub name: String,
     pub source: RequestSource,
-    /// Number of its first place among those of all pools.
+    /// The number of its first slot among the slots of all pools.
     pub first_place: u32,
     pub places: Vec<Place>,
-    /// Free places, the one freed last at the end.
+    /// Free slots, with the one freed last at the end.
     free: Vec<usize>,
     limit: u32,
     clients: Template,
     servers: Template,
-    /// Where initial sequence numbers start from.
+    /// The bases of initial sequence numbers.
     origins: [SeqNr; 2],
     open: u32,
     started: u64,
@@ -131,12 +131,12 @@ pub(super) struct Pool {
     totals: Totals,
     pub baseline: Totals,
     pub measured: Measured,
-    /// Data in a full segment, once a connection has agreed on it.
+    /// Data in a full segment, after a connection has agreed on it.
     pub smss: Option<u32>,
 }
 
 impl Pool {
-    /// The pool of `flow`, empty; the initial sequence numbers of its first connection are `origins`.
+    /// The empty pool of `flow`. `origins` are the initial sequence numbers of its first connection.
     pub fn new(flow: &RequestFlow, seed: u64, first_place: u32, origins: [SeqNr; 2]) -> Self {
         Self {
             name: flow.path.name.clone(),
@@ -158,7 +158,7 @@ impl Pool {
         }
     }
 
-    /// A request comes: its connection opens at the place returned.
+    /// Opens the connection of a new request and returns its slot.
     pub fn open(&mut self, now: Instant) -> Result<usize, RunError> {
         let size = self.source.take(now);
         if self.open == self.limit {
@@ -178,9 +178,9 @@ impl Pool {
         Ok(index)
     }
 
-    /// A place with two new endpoints: the one freed last, or a new one.
+    /// A slot with two new endpoints: the slot freed last, or a new one.
     fn take_place(&mut self, now: Instant) -> usize {
-        // RFC 9293 section 3.4.1: a clock that ticks every 4 us, started elsewhere for each connection.
+        // RFC 9293 section 3.4.1: a clock with a period of 4 us and a different start for each connection.
         let clock = now.as_nanos() / 4000;
         let iss = |index: usize, origin: SeqNr| {
             origin.advanced_by(clock).advanced_by((index as u64).wrapping_mul(0x9e37_79b9))
@@ -203,7 +203,7 @@ impl Pool {
         index
     }
 
-    /// All data of the request at a place is acknowledged.
+    /// Records that all data of a slot's request is acknowledged.
     pub fn complete(&mut self, index: usize, now: Instant) {
         let place = &mut self.places[index];
         if place.state == (Progress::Under { measured: true }) {
@@ -214,7 +214,7 @@ impl Pool {
         place.state = Progress::Complete;
     }
 
-    /// Frees a place whose connection is over.
+    /// Frees the slot of a finished connection.
     pub fn retire(&mut self, index: usize) {
         let place = &mut self.places[index];
         place.state = Progress::Free;
@@ -228,24 +228,24 @@ impl Pool {
         self.free.push(index);
     }
 
-    /// The connections that are open, with their places.
+    /// The open connections, with their slots.
     pub fn open_places(&self) -> impl Iterator<Item = (usize, &Place)> {
         self.places.iter().enumerate().filter(|(_, place)| place.state != Progress::Free)
     }
 
-    /// How many connections have been opened, and how many are open.
+    /// The number of connections opened so far, and the number open now.
     pub fn opened(&self) -> (u64, u32) {
         (self.started, self.open)
     }
 
-    /// Sums over all connections that ever were.
+    /// Sums over all connections so far.
     pub fn totals(&self) -> Totals {
         let mut totals = self.totals;
         self.open_places().for_each(|(_, place)| totals.add(place));
         totals
     }
 
-    /// Requests count from here on.
+    /// Starts the measured time of requests.
     pub fn start_measuring(&mut self) {
         self.baseline = self.totals();
         self.measured = Measured { most_open: self.open, ..Measured::default() };
@@ -256,7 +256,7 @@ impl Pool {
         }
     }
 
-    /// Since the measurement began.
+    /// The sums since the start of the measured time.
     pub fn totals_measured(&self) -> Totals {
         let (now, then) = (self.totals(), self.baseline);
         Totals {
@@ -268,7 +268,7 @@ impl Pool {
     }
 }
 
-/// Completion times in numbers.
+/// Statistics of completion times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Completions {
     pub mean: Duration,
@@ -279,15 +279,17 @@ pub(super) struct Completions {
 }
 
 impl Measured {
-    /// The times of these completions.
+    /// The statistics of these completion times.
     pub fn summarise(&self) -> Option<Completions> {
         Completions::of(self.completions.clone())
     }
 }
 
 impl Completions {
-    /// Of times in nanoseconds. Exact, by nearest rank: the p-th percentile is the least time that p per cent of the completions did not
-    /// exceed.
+    /// Computes the statistics of times in nanoseconds.
+    ///
+    /// Percentiles are exact, by nearest rank: the p-th percentile is the smallest time that p per cent of the
+    /// completions do not exceed.
     pub fn of(mut sorted: Vec<u64>) -> Option<Self> {
         sorted.sort_unstable();
         let max = *sorted.last()?;
@@ -310,7 +312,8 @@ mod tests {
 
     #[test]
     fn percentiles_are_the_least_times_that_so_many_do_not_exceed() {
-        // Of 1 to 40 ms, out of order: half of 40 are 20, 95 % are 38, 99 % are 39.6, so 40. The mean is 20.5 ms.
+        // Times of 1 to 40 ms, out of order: half of 40 are 20, 95 % are 38, and 99 % are 39.6, so 40. The mean is
+        // 20.5 ms.
         let completions = (0..40).map(|n| (n * 7 % 40 + 1) * 1_000_000).collect();
         let all = Measured { completions, ..Measured::default() }.summarise().expect("some");
         let ms = |span: Duration| span.as_secs_f64() * 1e3;

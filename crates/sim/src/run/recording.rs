@@ -1,4 +1,4 @@
-//! Two runs: one in which arrivals at a link are recorded, and one that replays them as datagrams.
+//! Two runs: the first records arrivals at a link, the second replays them as datagrams.
 
 use super::error::RunError;
 use super::finish::finish;
@@ -12,10 +12,10 @@ use crate::traffic::Record;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Half of the work, as seen by a monitor of the whole.
+/// Half of the work, for a monitor of the whole.
 struct Half<'a> {
     whole: &'a mut dyn Monitor,
-    /// The share of the whole at which it begins.
+    /// The share of the whole at its start.
     from: f64,
 }
 
@@ -54,7 +54,7 @@ fn record(scenario: &Scenario, recording: &Recording, monitor: &mut dyn Monitor)
     world.draw_all();
     let arrivals = world.observers.arrivals.take();
     let record = arrivals.map(|arrivals| arrivals.into_record(LinkId::new(recording.link))).unwrap_or_default();
-    // Its ledger is checked like any other's.
+    // The first run's ledger is checked like any other.
     finish(world, &first)?;
     Ok(record)
 }

@@ -1,7 +1,7 @@
 //! The connections of requests: all pools of a run, and the agents at the ends of their connections.
 //!
-//! Agents of these connections are numbered behind those of the flows, two for each place of each pool, sender before
-//! receiver; what they count, they count at the two agents of their flow.
+//! The agents of these connections have the numbers after those of flows. Each slot of a pool has two, sender before
+//! receiver. They count with the two agents of their flow.
 
 use super::error::RunError;
 use super::flow_keys::FlowKeys;
@@ -18,22 +18,22 @@ use netlull_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// All flows of requests.
+/// All request flows.
 pub(super) struct Requests {
     pub pools: Vec<Pool>,
-    /// Flows before theirs.
+    /// The first request flow: the number of flows before it.
     pub first_flow: FlowId,
-    /// The first connection: the numbers of connections follow those of the flows.
+    /// The first connection. The numbers of connections follow those of the flows.
     pub first_connection: FlowId,
-    /// Packets of connections that were dropped, and when.
+    /// Dropped packets of connections, with their times.
     dropped: BinaryHeap<Reverse<(Instant, AgentId)>>,
-    /// Why the run cannot go on.
+    /// The error that ends the run.
     pub failure: Option<RunError>,
-    /// Table `request`, and the flows that are in it.
+    /// The table `request`, and the flows in it.
     table: Option<(RequestTable, Vec<bool>)>,
 }
 
-/// An end of a connection of a pool.
+/// An end of a pool's connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct End {
     pool: u32,
@@ -48,7 +48,7 @@ impl End {
 }
 
 impl Requests {
-    /// The flows of requests of a scenario, without connections.
+    /// The request flows of a scenario, without connections.
     pub fn new(scenario: &Scenario) -> Self {
         let mut first_place = 0;
         let mut pools = Vec::with_capacity(scenario.request_flows.len());
@@ -77,7 +77,7 @@ impl Requests {
         }
     }
 
-    /// The pool of a flow of requests.
+    /// The pool of a request flow.
     #[inline]
     pub fn pool_of(&self, flow: FlowId) -> Option<usize> {
         flow.index().checked_sub(self.first_flow.index())
@@ -89,13 +89,13 @@ impl Requests {
         FlowId::numbered(self.first_flow.number() + pool)
     }
 
-    /// The place of an agent among those of all pools, if it is an end of a connection.
+    /// The slot of an agent among the slots of all pools, if it is an end of a connection.
     #[inline]
     fn place_of(&self, agent: AgentId) -> Option<u32> {
         agent.flow().number().checked_sub(self.first_connection.number())
     }
 
-    /// The end of a connection that an agent is.
+    /// The end of a connection for an agent.
     #[inline]
     pub fn end(&self, agent: AgentId) -> End {
         self.end_at(agent.flow().number() - self.first_connection.number(), agent)
@@ -110,7 +110,7 @@ impl Requests {
         End { pool, place: place - self.pools[pool as usize].first_place, agent }
     }
 
-    /// The agent with which an agent counts: its flow's.
+    /// The agent that counts for an agent: that of its flow.
     pub fn flow_agent(&self, agent: AgentId) -> AgentId {
         match self.place_of(agent) {
             None => agent,
@@ -118,7 +118,7 @@ impl Requests {
         }
     }
 
-    /// The shift of the windows that an end of a connection advertises.
+    /// The shift of an end's advertised windows.
     pub fn window_shift(&self, agent: AgentId) -> u8 {
         let end = self.end(agent);
         let place = &self.pools[end.pool as usize].places[end.place as usize];
@@ -128,14 +128,14 @@ impl Requests {
         }
     }
 
-    /// Whether a packet belongs to a connection of this pool.
+    /// Returns true if an agent belongs to a connection of this pool.
     pub fn owns(&self, pool: &Pool, agent: AgentId) -> bool {
         let first = pool.first_place as usize;
         let places = first..first + pool.places.len();
         self.place_of(agent).is_some_and(|place| places.contains(&(place as usize)))
     }
 
-    /// The agent with which an end counts: its flow's.
+    /// The agent that counts for an end: that of its flow.
     #[inline]
     pub fn counts_as(&self, end: End) -> AgentId {
         end.agent.of(self.flow_of(end.pool))
@@ -146,7 +146,7 @@ impl Requests {
         &mut self.pools[end.pool as usize].places[end.place as usize]
     }
 
-    /// A request of a pool comes: a connection opens. Its sender has something to send, unless too many connections are open.
+    /// Opens a connection for a request of a pool. Returns its sender, unless too many connections are open.
     pub fn open(&mut self, pool: usize, net: &mut Net, keys: &mut FlowKeys) -> Option<AgentId> {
         let slot = net.order.source(FlowId::new(self.first_flow.index() + pool));
         let opening = &mut self.pools[pool];
@@ -161,27 +161,27 @@ impl Requests {
             }
             Err(failure) => {
                 self.failure = Some(failure);
-                // Nothing else happens.
+                // Ends the run.
                 net.end = Instant::ZERO;
                 None
             }
         }
     }
 
-    /// A packet has reached an end of a connection. It counts as on its way until all that it leads to is sent: the place is not freed
-    /// under its feet.
+    /// Passes a packet to an end of a connection. It stays counted as on its way until all resulting packets are sent,
+    /// so the slot is not freed too early.
     #[inline(always)]
     pub fn receive(&mut self, now: Instant, end: End, packet: &Packet) {
         let endpoint = self.place(end).end(end.role());
         endpoint.handle_segment(now, &packet.segment);
-        // The receiving application has nothing to say: it closes when the sender has.
+        // The receiving application sends no data. It closes after the sender.
         if endpoint.state() == State::CloseWait {
             endpoint.close();
         }
     }
 
-    /// The time of a connection's timer has come, or it was set for a connection that was there before; the end, if it may
-    /// have something to send.
+    /// Handles the event of a connection's timer, which may belong to an earlier connection. Returns the end if it may
+    /// have a packet to send.
     pub fn timer(&mut self, agent: AgentId, net: &mut Net) -> Option<End> {
         let end = self.end(agent);
         let place = self.place(end);
@@ -192,7 +192,7 @@ impl Requests {
         let endpoint = place.end(end.role());
         let due = endpoint.next_timeout();
         if due > net.now {
-            // It came too early, and re-arms itself.
+            // An early event re-arms itself.
             net.events -= 1;
             net.schedule.set(net.order.request_timer(agent), due);
             return None;
@@ -202,8 +202,8 @@ impl Requests {
         Some(end)
     }
 
-    /// The next packet that an end has to send, which then is on its way. False if there is none: then the end is settled. Gateways'
-    /// observers see what is sent.
+    /// The next packet of an end, which then counts as on its way. Returns false if there is none, and settles the
+    /// end. Observers of gateways see the sent packets.
     #[inline(always)]
     pub fn next_packet(
         &mut self,
@@ -232,7 +232,7 @@ impl Requests {
         true
     }
 
-    /// All data of a request has been acknowledged.
+    /// Records that all data of a request is acknowledged.
     #[cold]
     fn complete(&mut self, end: End, now: Instant) {
         let flow = self.flow_of(end.pool);
@@ -246,15 +246,15 @@ impl Requests {
         }
     }
 
-    /// A packet of a connection is dropped or lost at `now`, which may be ahead of the run's time: the connection learns
-    /// of it then.
+    /// Records a dropped or lost packet at `now`, which may be ahead of the run's time. The connection learns of it at
+    /// that time.
     #[cold]
     pub fn drop(&mut self, now: Instant, agent: AgentId, net: &mut Net) {
         self.dropped.push(Reverse((now, agent)));
         net.schedule.set_if_earlier(net.order.settlement(), now);
     }
 
-    /// Connections learn of packets that were dropped by now. Bookkeeping, not counted as an event.
+    /// Notifies connections of packets dropped by now. This is bookkeeping and does not count as an event.
     #[cold]
     pub fn settle_drops(&mut self, net: &mut Net) {
         net.events -= 1;
@@ -274,7 +274,7 @@ impl Requests {
         }
     }
 
-    /// The table of requests, those that are not complete last, in the order in which they came.
+    /// The table of requests in the order of completion, then the incomplete ones in the order of arrival.
     pub fn into_table(self) -> Option<Table> {
         let (mut table, chosen) = self.table?;
         let mut rows: Vec<RequestRow> = Vec::new();
@@ -289,16 +289,16 @@ impl Requests {
     }
 }
 
-/// The end of a request, and that of its connection.
+/// The completion of a request, and the end of its connection.
 struct Over {
-    /// All data of the request is acknowledged, which has not been noted.
+    /// True if all data of the request is acknowledged and the completion is not yet recorded.
     completed: bool,
-    /// Nothing can happen to the connection any more.
+    /// True if the connection needs no further processing.
     connection: bool,
 }
 
-/// An end has sent all that it had to send: sets its timer. Whoever made it send has counted one more packet on its way, which this takes
-/// off.
+/// Sets the timer of an end that has sent its packets. The caller has counted an extra packet on its way, which is
+/// subtracted here.
 #[inline(always)]
 fn settle(place: &mut Place, end: End, net: &mut Net, observers: &mut Observers) -> Over {
     place.on_way -= 1;

@@ -1,4 +1,4 @@
-//! Places of pools, looked at event by event.
+//! Tests of pool slots, event by event.
 
 use super::pool::{Place, Progress};
 use super::world::World;
@@ -7,10 +7,10 @@ use netlull_tcp::State;
 use netlull_units::Instant;
 use serde_json::json;
 
-/// Requests over a way of 300 ms back, whose link there a burst of datagrams fills just when their data is sent: timers
-/// expire, what was only late is sent again, and its answers are still on their way when both ends have closed. Some are
-/// then dropped 300 ms after they were sent, at the end of the way, where datagrams leave little room. The links run ahead
-/// unless packets are `watched`.
+/// Requests over a route with a 300 ms reverse link. A burst of datagrams fills the forward link just when the
+/// requests' data is sent. Timers expire, late data is retransmitted, and its answers are still in the network when
+/// both ends have closed. Some are then dropped 300 ms after they were sent, at the end of the route, where datagrams
+/// leave little room. The links run ahead unless packets are `watched`.
 fn late_duplicates(watched: bool) -> World {
     let burst = |name: &str, start: &str, stop: &str| json!({ "kind": "cbr", "name": name, "from": "a", "to": "b", "rate": "20 Mb/s", "start": start, "stop": stop });
     let document = json!({
@@ -31,12 +31,12 @@ fn late_duplicates(watched: bool) -> World {
     World::new(&Scenario::from_document(&document).expect("a scenario"), None)
 }
 
-/// Whether both ends of a connection have closed.
+/// Returns true if both ends of a connection have closed.
 fn have_closed(place: &Place) -> bool {
     place.sender.state() == State::TimeWait && place.receiver.state() == State::Closed
 }
 
-/// Packets on links for the two ends at a place.
+/// Packets on links for the two ends in a slot.
 fn on_links(world: &World, place: usize) -> usize {
     let connection = world.requests.first_connection.index() + place;
     let packets = world.net.links.iter().flat_map(|link| link.packets());
@@ -54,7 +54,7 @@ fn no_packet_meets_a_later_connection_at_its_place() {
         let mut lingers = false;
         for (index, place) in pool.places.iter().enumerate() {
             let found = on_links(&world, index);
-            // A drop is found out about at the same instant, but after this event.
+            // A drop is reported at the same instant, but after this event.
             assert!(unsettled || place.on_way as usize == found, "place {index} at {}", world.now());
             assert!(place.state != Progress::Free || found == 0, "place {index} is free at {}", world.now());
             lingers |= place.state != Progress::Free && have_closed(place);
@@ -65,14 +65,14 @@ fn no_packet_meets_a_later_connection_at_its_place() {
         renewed += u64::from(now.0 > before.0 && now.1 == before.1);
         before = now;
     }
-    // The case is there: places that wait for a late packet while requests come, and others that are used again.
+    // The test covers slots that wait for a late packet while requests arrive, and slots that are reused.
     assert!(lingering > 100 && opened_beside_one > 3 && renewed > 50, "{lingering} {opened_beside_one} {renewed}");
     assert_eq!(world.requests.pools[0].retired.incomplete, 0);
 }
 
 #[test]
 fn time_wait_holds_no_place() {
-    // 20 requests a second, none of which takes longer than a few seconds; TIME-WAIT would hold each for 60 s.
+    // 20 requests per second, none of which takes longer than a few seconds. TIME-WAIT would hold each for 60 s.
     let mut world = late_duplicates(false);
     while world.advance(1000) {}
     let pool = &world.requests.pools[0];
@@ -83,7 +83,7 @@ fn time_wait_holds_no_place() {
 
 #[test]
 fn a_place_is_free_at_the_same_time_whether_links_run_ahead_or_not() {
-    // When each request came, and the place it took.
+    // The arrival of each request, and its slot.
     let places = |watched| {
         let mut world = late_duplicates(watched);
         let (mut taken, mut dropped_later) = (Vec::new(), 0_u32);
@@ -101,6 +101,6 @@ fn a_place_is_free_at_the_same_time_whether_links_run_ahead_or_not() {
     };
     let (watched, ahead) = (places(true), places(false));
     assert_eq!(watched.0, ahead.0);
-    // The case is there: requests that came between the time when a drop was computed and that when it happened.
+    // The test covers requests that arrive between the computation of a drop and its time.
     assert!(watched.1 == 0 && ahead.1 > 3, "{} {}", watched.1, ahead.1);
 }

@@ -1,10 +1,11 @@
-//! Links that fall asleep and wake, and routers that learn of it, during the run.
+//! Links that fall asleep and wake during the run, and the routers' new tables.
 //!
-//! All of it is known before the run (`net/routing/link_state.rs`): a list of steps in the order of time, of which the next is in the
-//! schedule. After a step each router forwards by its own table; where tables disagree packets may go round until their hops are
-//! used up. The network has *settled* when all routers know how it is and every packet is on the path of its flow: then routes are
-//! fixed until the next step, hops need not be counted, and what may runs ahead of the run's time (`run/lookahead.rs`). At the next
-//! step each packet is told the hops that it has left, as its place on its path tells.
+//! All steps are known before the run (`net/routing/link_state.rs`). They form a list sorted by time, and the schedule
+//! contains the next. After a step, each router forwards by its own table. While tables disagree, packets may loop
+//! until they reach their maximum number of hops. The network has *settled* when all routers know its actual state and
+//! every packet is on the path of its flow. Then routes are fixed until the next step, hops need not be counted, and
+//! links may run ahead of the run's time (`run/lookahead.rs`). At the next step, the remaining hops of each packet are
+//! computed from its position on its path.
 
 use super::lookahead::{Paths, Senders};
 use super::net::Net;
@@ -22,92 +23,92 @@ use netlull_units::{Duration, Instant};
 use serde::Serialize;
 use std::ops::Range;
 
-/// Time between two looks at a network that has not settled.
+/// The time between two checks of a network that has not settled.
 const SETTLING: Duration = Duration::from_millis(50);
 
-/// What happens to the network.
+/// A step of the network.
 #[derive(Clone, Debug)]
 enum Deed {
     /// A cable falls asleep.
     Sleep(usize),
-    /// It begins to wake.
+    /// A cable begins to wake.
     Stir(usize),
-    /// It is awake.
+    /// A cable is awake.
     Wake(usize),
-    /// A router, or every one, has a new table, with this news of cables.
+    /// A router, or every router, installs a new table, with this information on cables.
     Install(Option<usize>, Vec<(usize, bool)>),
 }
 
-/// Why a node loses a packet.
+/// The reason for a packet's loss at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Loss {
-    /// It knows no way.
+    /// The node has no route.
     Unroutable,
-    /// The packet has made as many hops as it may.
+    /// The packet has reached its maximum number of hops.
     Expired,
 }
 
-/// A network whose links sleep, or whose packets count their hops.
+/// The routing of a network whose links sleep or whose packets count hops.
 pub(super) struct Rerouting {
     ttl: u8,
-    /// What happens, in the order of time, and how much of it has.
+    /// All steps, sorted by time. `done` is the number of completed steps.
     steps: Vec<(Instant, Deed)>,
     done: usize,
     cables: Vec<Cable>,
     naps: Vec<Nap>,
-    /// New tables that routers took into use.
+    /// The number of new tables that routers installed.
     table_changes: u64,
-    /// The longest that a new table took.
+    /// The longest time from an announcement to a new table.
     convergence: Option<Duration>,
     edges: Vec<Edge>,
     out: Vec<Vec<LinkId>>,
-    /// The cable of each link, if it has one that sleeps.
+    /// The cable of each link; `None` if the cable never sleeps.
     cable_of: Vec<Option<usize>>,
-    /// What each router knows: whether a cable is up.
+    /// The knowledge of each router: for each cable, true if it is up.
     views: Vec<Vec<bool>>,
     pub senders: Senders,
     /// The links of each agent's packets to its peer, while the network is settled.
     paths: Paths,
     /// Packets lost at each node.
     lost_at: Vec<u64>,
-    /// Those of all nodes, by why, since the start.
+    /// Packets lost at all nodes since the start, by reason.
     losses: RouterLosses,
-    /// The same where measurement began.
+    /// The same losses at the start of the measured time.
     before: RouterLosses,
 }
 
-/// Links that slept, and packets that lost their way, over the time measured.
+/// Sleeping links and lost packets in the measured time.
 #[derive(Clone, Debug, Serialize)]
 pub struct RoutingSummary {
-    /// New tables that routers took into use, since the start.
+    /// New tables that routers installed, since the start.
     pub table_changes: u64,
-    /// From an announcement to the last new table because of it, the longest; null if nothing was announced.
+    /// Longest time from an announcement to the last resulting table; null without announcements.
     pub convergence_s: Option<f64>,
-    /// Packets lost on links that fell asleep or slept.
+    /// Packets lost because links slept or fell asleep.
     pub asleep_packets: u64,
-    /// Packets for which a router knew no way.
+    /// Packets lost at a router without a route.
     pub unroutable_packets: u64,
-    /// Packets that had made as many hops as they may.
+    /// Packets lost because of their maximum number of hops.
     pub expired_packets: u64,
-    /// Which links slept, and when.
+    /// The links that slept, and their sleep times.
     pub sleep: Vec<NapSummary>,
 }
 
-/// A link sleeps once.
+/// A single sleep of a link.
 #[derive(Clone, Debug, Serialize)]
 pub struct NapSummary {
-    /// The link, or the duplex link's direction that gives it its name.
+    /// The name of the link. A duplex link has the name of its first direction.
     pub link: String,
-    /// When it was announced.
+    /// Time of the announcement.
     pub announced_s: f64,
-    /// It slept from then.
+    /// Start of the sleep.
     pub asleep_s: f64,
-    /// It carried packets again from then; null if it did not.
+    /// End of the sleep and of waking; null if the link did not carry packets again.
     pub awake_s: Option<f64>,
 }
 
 impl Rerouting {
-    /// `None` where links never sleep and packets need not count their hops.
+    /// The routing of a scenario; `None` if links never sleep and packets need not count hops.
     pub fn new(scenario: &Scenario) -> Option<Box<Self>> {
         let ttl = scenario.routing.ttl?;
         let (nodes, sleep) = (scenario.nodes.len(), &scenario.sleep);
@@ -136,7 +137,7 @@ impl Rerouting {
         }))
     }
 
-    /// When something happens next.
+    /// The time of the next step.
     pub fn next(&self) -> Instant {
         self.steps.get(self.done).map_or(Instant::NEVER, |&(at, _)| at)
     }
@@ -146,7 +147,7 @@ impl Rerouting {
         &self.lost_at
     }
 
-    /// When a link slept, and until when if that is over by `now`, in the order of time.
+    /// The sleeps of a link up to `now`, sorted by time. Each has a start, and an end if it is over by `now`.
     pub fn naps_of(&self, link: LinkId, now: Instant) -> Vec<(Instant, Option<Instant>)> {
         let own = self.naps.iter().filter(|nap| self.cable_of[link.index()] == Some(nap.cable) && nap.asleep <= now);
         let mut naps: Vec<_> = own.map(|nap| (nap.asleep, (nap.awake <= now).then_some(nap.awake))).collect();
@@ -154,12 +155,12 @@ impl Rerouting {
         naps
     }
 
-    /// Measurement begins.
+    /// Starts the measured time.
     pub fn start_measuring(&mut self) {
         self.before = self.losses;
     }
 
-    /// What is due at `now`, if something is left.
+    /// The next step due at `now`, if there is one.
     fn take_due(&mut self, now: Instant) -> Option<Deed> {
         let (at, deed) = self.steps.get_mut(self.done)?;
         if *at > now {
@@ -169,13 +170,14 @@ impl Rerouting {
         Some(std::mem::replace(deed, Deed::Install(None, Vec::new())))
     }
 
-    /// The row of a router's table, as it knows the network.
+    /// The row of a router's table, from its knowledge of the network.
     fn row(&self, router: usize) -> Vec<Option<LinkId>> {
         let view = &self.views[router];
         first_hops(router, &self.out, &self.edges, |link| self.cable_of[link.index()].is_none_or(|cable| view[cable]))
     }
 
-    /// Every agent's path to its peer, if all routers know the network as it is and no path has more links than a packet may cross.
+    /// The path of every agent to its peer. `None` if routers do not know the actual network, or if a path exceeds the
+    /// maximum number of hops.
     fn agreed(&self, routes: &Routes, links: &[Link]) -> Option<Paths> {
         let is_up = |cable: &Cable| cable.links.iter().all(|&link| !links[link.index()].is_closed());
         let up: Vec<bool> = self.cables.iter().map(is_up).collect();
@@ -186,7 +188,7 @@ impl Rerouting {
         paths.iter().all(|path| path.len() <= usize::from(self.ttl)).then_some(paths)
     }
 
-    /// Takes a router's news, or every router's, into account; which routers have a new table.
+    /// Adds information to a router, or to all routers. Returns the routers with a new table.
     fn learn(&mut self, router: Option<usize>, news: &[(usize, bool)]) -> Range<usize> {
         let routers = router.map_or(0..self.views.len(), |router| router..router + 1);
         self.table_changes += routers.len() as u64;
@@ -198,12 +200,12 @@ impl Rerouting {
         routers
     }
 
-    /// Whether something happens at `now`; else somebody only looks at whether the network has settled.
+    /// Returns true if a step is due at `now`. Otherwise the event only checks whether the network has settled.
     pub fn is_due(&self, now: Instant) -> bool {
         self.next() <= now
     }
 
-    /// Carries out the next step that is due: the packets that links lose by it, each with its link. `None` if nothing is left.
+    /// Performs the next due step. Returns the packets lost by links, each with its link; `None` without a due step.
     pub fn step(&mut self, net: &mut Net, observers: &mut Observers) -> Option<Vec<(LinkId, Packet)>> {
         let mut stranded = Vec::new();
         match self.take_due(net.now)? {
@@ -237,10 +239,10 @@ impl Rerouting {
         Some(stranded)
     }
 
-    /// Every agent's path to its peer, if the network has settled: routers agree, and every packet is on the path of its flow. Schedules the
-    /// next step, or the next look.
+    /// The path of every agent to its peer if the network has settled: routers agree, and every packet is on the path
+    /// of its flow. Schedules the next step or check.
     pub fn settled(&self, net: &mut Net, requests: &Requests, observers: &Observers) -> Option<Paths> {
-        // What is due at this very instant comes first.
+        // Other steps due at this instant come first.
         let agreed =
             if observers.watching || self.is_due(net.now) { None } else { self.agreed(&net.routes, &net.links) };
         let settled = agreed.filter(|paths| {
@@ -254,12 +256,12 @@ impl Rerouting {
         settled
     }
 
-    /// Routes are fixed to these paths until the next step.
+    /// Fixes routes to these paths until the next step.
     pub fn fix(&mut self, paths: Paths) {
         self.paths = paths;
     }
 
-    /// Routes may change from now on: packets are told the hops that they have left, by their places on their paths.
+    /// Prepares for changes of routes. Each packet gets its remaining hops, computed from its position on its path.
     pub fn tell_hops_left(&self, net: &mut Net, requests: &Requests) {
         for (id, link) in LinkId::all(net.links.len()).zip(&mut net.links) {
             link.for_each(|packet| {
@@ -269,7 +271,7 @@ impl Rerouting {
         }
     }
 
-    /// The first link of a packet that an agent sends where routes may change.
+    /// The first link of an agent's packet while routes may change.
     pub fn first_link(&self, routes: &Routes, node: NodeId, packet: &mut Packet) -> Result<LinkId, Loss> {
         packet.segment.ttl = u16::from(self.ttl);
         match routes.next_hop(node, packet.destination) {
@@ -278,7 +280,7 @@ impl Rerouting {
         }
     }
 
-    /// A node loses a packet.
+    /// Counts a packet lost at a node.
     pub fn lose(&mut self, node: NodeId, why: Loss) {
         self.lost_at[node.index()] += 1;
         match why {
@@ -287,7 +289,7 @@ impl Rerouting {
         }
     }
 
-    /// What happens up to the end of the run, for packets that go to these nodes: a table is told by what is new in it.
+    /// All steps up to the end of the run, for packets to these nodes. Each table contains only its changes.
     fn into_plan(mut self, end: Instant, destinations: &[usize]) -> RoutingPlan {
         let mut rows: Vec<Vec<Option<LinkId>>> = (0..self.views.len()).map(|router| self.row(router)).collect();
         let mut steps = Vec::new();
@@ -317,7 +319,7 @@ impl Rerouting {
         RoutingPlan { ttl: self.ttl, steps }
     }
 
-    /// The same summary of an emulation, by its first mark and its last.
+    /// The routing summary of an emulation, from its first and last marks.
     pub fn of_emulation(mut self, first: &NetworkMark, last: &NetworkMark, asleep_packets: u64) -> RoutingSummary {
         while let Some(deed) = self.take_due(last.at) {
             if let Deed::Install(router, news) = deed {
@@ -328,7 +330,7 @@ impl Rerouting {
         self.summarise(last.at, asleep_packets)
     }
 
-    /// Over the time measured up to `now`, in which links lost so many packets to sleep.
+    /// The routing summary of the measured time up to `now`. `asleep_packets` were lost because of sleep.
     pub fn summarise(&self, now: Instant, asleep_packets: u64) -> RoutingSummary {
         let began = self.naps.iter().filter(|nap| nap.announced <= now);
         let past = |at: Instant| (at <= now).then(|| at.as_secs_f64());
@@ -350,19 +352,20 @@ impl Rerouting {
     }
 }
 
-/// What becomes of the links and the routes of a scenario up to the end of its run, for packets that go to these nodes; `None` where nothing
-/// does and packets need not count their hops.
+/// The changes of a scenario's links and routes up to the end of its run, for packets to these nodes; `None` without
+/// changes and hop counts.
 pub(crate) fn routing_plan(scenario: &Scenario, destinations: &[usize]) -> Option<RoutingPlan> {
     Some(Rerouting::new(scenario)?.into_plan(Instant::ZERO + scenario.duration, destinations))
 }
 
-/// All that happens, in the order of time, and the longest that a new table takes. At one instant links change before tables do, and fall
-/// asleep before they wake.
+/// All steps, sorted by time, and the longest time from an announcement to a new table.
+///
+/// At the same instant, links change before tables, and links fall asleep before others wake.
 fn steps(scenario: &Scenario) -> (Vec<(Instant, Deed)>, Option<Duration>) {
     let sleep = &scenario.sleep;
     let delays: Vec<Duration> = scenario.links.iter().map(|link| link.delay).collect();
     let (mut announcements, outages) = (sleep.announcements(), sleep.outages());
-    // What comes after the end of the run is no part of it.
+    // Steps after the end of the run are ignored.
     announcements.retain(|announcement| announcement.at < Instant::ZERO + scenario.duration);
     let network = Network {
         nodes: scenario.nodes.len(),
@@ -383,21 +386,21 @@ fn steps(scenario: &Scenario) -> (Vec<(Instant, Deed)>, Option<Duration>) {
     (steps, (!announcements.is_empty()).then_some(convergence))
 }
 
-/// The hops left of a packet on a link of its path: it has made one at each router that it has come to.
+/// The remaining hops of a packet on a link of its path. Each router that it has reached counts.
 fn hops_left(path: &[LinkId], link: LinkId, ttl: u8) -> Option<u16> {
-    // A path has no more links than a packet may cross.
+    // A path does not exceed the maximum number of hops.
     let crossed = path.iter().position(|&other| other == link)?;
     u16::try_from(crossed).ok().map(|crossed| u16::from(ttl) - crossed)
 }
 
-/// The next link of a packet that has crossed a link, if it may make another hop and there is a way. Each hop takes one off its hops
+/// The next link of a packet that has crossed a link, if it has a route and hops left. Each hop decrements the count
 /// (RFC 791 section 3.2).
 pub(super) fn next_link(hop: NextHop, packet: &mut Packet) -> Result<LinkId, Loss> {
     packet.segment.ttl = packet.segment.ttl.saturating_sub(1);
     match hop {
         _ if packet.segment.ttl == 0 => Err(Loss::Expired),
         NextHop::Changeable(link) => Ok(link),
-        // Scenarios with unreachable destinations are refused before they run: it was reachable once.
+        // Scenarios with unreachable destinations are refused before they run, so the route has been lost since.
         _ => Err(Loss::Unroutable),
     }
 }

@@ -1,4 +1,4 @@
-//! Totals and means of a run, over the time measured.
+//! Totals and means of a run in the measured time.
 
 use super::energy::{EnergySummary, NetworkSummary, ratio};
 use super::phases::{Census, LinkPhase, PhaseSummary, Span, Whole, phases};
@@ -16,7 +16,7 @@ use netlull_power::Residency;
 use netlull_units::{BitRate, Duration, Instant};
 use serde::Serialize;
 
-/// A run in numbers.
+/// The results of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     /// The scenario's name.
@@ -27,26 +27,26 @@ pub struct Summary {
     pub version: &'static str,
     /// Simulated time.
     pub duration_s: f64,
-    /// Not measured.
+    /// Duration of the warm-up.
     pub warm_up_s: f64,
-    /// Measured.
+    /// Duration of the measured time.
     pub measured_s: f64,
     /// Events handled.
     pub events: u64,
-    /// Packets that crossed a link, each counted at each link, since the start.
+    /// Packets that crossed a link, counted at each link, since the start.
     pub packet_hops: u64,
-    /// Bits that applications got per second, all flows together.
+    /// Bits per second delivered to applications, sum of all flows.
     pub goodput_bps: f64,
-    /// The run before, in which arrivals were recorded that this one replays.
+    /// The first run, which recorded the arrivals replayed here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recording: Option<RecordingSummary>,
-    /// Which verifier ran.
+    /// The verifier of the run.
     pub verify: crate::scenario::document::Verify,
-    /// How many checks it made.
+    /// The number of its checks.
     pub checks: u64,
-    /// All links together.
+    /// Sum over all links.
     pub network: NetworkSummary,
-    /// Links that slept and packets that lost their way; null where routes never change.
+    /// Sleeping links and lost packets; null if routes never change.
     pub routing: Option<RoutingSummary>,
     /// Links, in the order of the scenario.
     pub links: Vec<LinkSummary>,
@@ -54,25 +54,25 @@ pub struct Summary {
     pub flows: Vec<FlowSummary>,
     /// Stations, in the order of the scenario.
     pub stations: Vec<StationSummary>,
-    /// Parts of the run by their names, if there are any.
+    /// Parts of the run by name, if there are any.
     #[serde(skip_serializing_if = "ByName::is_empty")]
     pub phase: ByName<PhaseSummary>,
 }
 
-/// What was recorded in a run before. Nothing else of that run is in a summary.
+/// The recording of the first run. The summary contains no other results of that run.
 #[derive(Clone, Debug, Serialize)]
 pub struct RecordingSummary {
-    /// The link to which the packets were offered.
+    /// The link with the recorded packets.
     pub link: String,
     /// The flow that replays them.
     pub flow: String,
-    /// How many.
+    /// The number of packets.
     pub packets: u64,
-    /// Their bytes on the wire.
+    /// The total size of the packets on the wire, bytes.
     pub bytes: u64,
 }
 
-/// A link over the time measured.
+/// A link in the measured time.
 #[derive(Clone, Debug, Serialize)]
 pub struct LinkSummary {
     /// Name.
@@ -81,74 +81,76 @@ pub struct LinkSummary {
     pub from: String,
     /// Receiving node.
     pub to: String,
-    /// (Maximum) rate, bit/s.
+    /// Rate, or maximum rate, bit/s.
     pub rate_bps: u64,
     /// Propagation delay.
     pub delay_s: f64,
     /// Limit of the queue, with its unit.
     pub buffer: String,
-    /// How the queue is managed: drop_tail, red or codel.
+    /// Queue management: drop_tail, red or codel.
     pub queue: &'static str,
     /// Packets offered.
     pub offered_packets: u64,
     /// Bytes offered.
     pub offered_bytes: u64,
-    /// Packets that found the buffer full or that queue management dropped.
+    /// Packets dropped because of a full buffer or by queue management.
     pub dropped_packets: u64,
-    /// Those of them that queue management dropped: RED's, also above its thresholds, and CoDel's.
+    /// Packets dropped by queue management: by CoDel, or by RED, also above its thresholds.
     pub managed_drops: u64,
     /// Packets that queue management marked (ECN).
     pub marked_packets: u64,
-    /// Packets that the link's loss model took.
+    /// Packets dropped by the link's loss model.
     pub lost_packets: u64,
-    /// Packets that were lost because the link slept, or fell asleep with them on it.
+    /// Packets lost because the link slept or fell asleep.
     pub asleep_packets: u64,
-    /// How long it slept.
+    /// Time asleep.
     pub asleep_s: f64,
     /// Packets delivered.
     pub delivered_packets: u64,
     /// Bytes delivered.
     pub delivered_bytes: u64,
-    /// Dropped over offered.
+    /// Dropped / offered packets.
     pub drop_fraction: f64,
-    /// Bits delivered per second.
+    /// Delivered bits per second.
     pub throughput_bps: f64,
-    /// Bits delivered over what the mean rate would have carried; 0 of a link that slept all the time. Above 1 where packets finish at a higher rate that has
-    /// been left, or were sent before the measurement began.
+    /// Delivered bits / capacity at the mean rate; 0 for a link that always slept.
+    ///
+    /// It exceeds 1 if packets finish at a higher, earlier rate, or if packets were sent before the measured time.
     pub utilisation: f64,
-    /// Service rate averaged over time; a transition counts at its new rate, sleep as 0.
+    /// Mean service rate over time. A transition counts at its new rate, sleep as 0.
     pub mean_rate_bps: f64,
     /// Changes of the rate.
     pub rate_changes: u64,
-    /// Waiting packets averaged over time.
+    /// Mean number of packets in the queue.
     pub mean_queue_packets: f64,
-    /// Most packets that waited at once, since the start.
+    /// Maximum number of packets in the queue, since the start.
     pub max_queue_packets: u64,
-    /// Mean time that a packet waited before its first bit was sent; of one that a link fell asleep with, what it would have waited.
+    /// Mean waiting time of a packet before its transmission. If the link falls asleep, the planned waiting time
+    /// counts.
     pub mean_wait_s: f64,
-    /// Time at each rate; empty for a capacity that took more than `MOST_RATES` of them.
+    /// Time at each rate; empty for a capacity with more than `MOST_RATES` rates.
     pub residency: Vec<Residence>,
-    /// The gateway that steers TCP here; null where there is none.
+    /// The gateway that controls TCP windows here; null without a gateway.
     pub gateway: Option<GatewaySummary>,
     /// Energy under each power model.
     pub energy: ByName<EnergySummary>,
 }
 
-/// A list of more rates than this tells nobody anything.
+/// The maximum number of rates in a list. A longer list has no use.
 pub const MOST_RATES: usize = 256;
 
-/// Time at one rate.
+/// The time at a rate.
 #[derive(Clone, Debug, Serialize)]
 pub struct Residence {
     /// Rate, bit/s.
     pub rate_bps: u64,
-    /// In service.
+    /// Time in service.
     pub seconds: f64,
-    /// In transitions to it.
+    /// Time in transitions to this rate.
     pub transition_seconds: f64,
 }
 
-/// A flow over the time measured.
+/// A flow in the measured time.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct FlowSummary {
     /// Name.
@@ -159,56 +161,58 @@ pub struct FlowSummary {
     pub from: String,
     /// Receiving node.
     pub to: String,
-    /// When it opened; null if it never did. Of other flows when they would send first, before jitter.
+    /// Opening time; null if it never opened. For other flows, the planned time of the first packet, before jitter.
     pub start_s: Option<f64>,
-    /// Packets the sender sent: TCP's segments of any kind, or datagrams.
+    /// Packets sent: TCP's segments of any kind, or datagrams.
     pub packets_sent: u64,
-    /// Their bytes on the wire.
+    /// Bytes sent, on the wire.
     pub bytes_sent: u64,
     /// Packets from the sender that queues dropped, or that links or nodes lost.
     pub packets_dropped: u64,
     /// Packets from the sender that arrived with a mark (ECN).
     pub packets_marked: u64,
-    /// Dropped over sent.
+    /// Dropped / sent packets.
     pub loss_fraction: f64,
-    /// Bytes the receiving application got (TCP: in order, without headers; datagrams: on the wire).
+    /// Bytes delivered to the receiving application (TCP: in order, without headers; datagrams: on the wire).
     pub delivered_bytes: u64,
-    /// Bits delivered per second.
+    /// Delivered bits per second.
     pub goodput_bps: f64,
-    /// TCP segments sent again.
+    /// Retransmitted TCP segments.
     pub retransmissions: u64,
     /// TCP retransmission timeouts.
     pub timeouts: u64,
     /// TCP fast retransmits.
     pub fast_retransmits: u64,
-    /// From opening to the last byte acknowledged; null while it goes on, and for anything but a single transfer.
+    /// Time from opening to the last acknowledged byte; null for unfinished transfers, and for anything but a single
+    /// transfer.
     pub completion_time_s: Option<f64>,
-    /// TCP's congestion control, as scenarios name it; null for datagrams.
+    /// TCP's congestion control, by its name in scenarios; null for datagrams.
     pub congestion_control: Option<&'static str>,
     /// Data in a full TCP segment, bytes; null for datagrams, and before a request has agreed on it.
     pub segment_bytes: Option<u32>,
-    /// Congestion window averaged over time, the inflation of fast recovery included; null for datagrams and requests.
+    /// Mean congestion window over time, including the inflation of fast recovery; null for datagrams and requests.
     pub mean_cwnd_bytes: Option<f64>,
-    /// Requests that came in the time measured; this and the fields below are null for other flows. Those of them that
-    /// were complete by the end of the run make up the rest.
+    /// Requests that arrived in the measured time. This and the following fields are null for other flows.
+    ///
+    /// The fields on completions cover those that were complete by the end of the run.
     pub requests_started: Option<u64>,
-    /// Bytes that they asked for.
+    /// Bytes requested.
     pub requested_bytes: Option<u64>,
-    /// How many were complete: all data acknowledged.
+    /// Completed requests: all data acknowledged.
     pub requests_completed: Option<u64>,
-    /// Bytes that these asked for.
+    /// Bytes of completed requests.
     pub completed_bytes: Option<u64>,
-    /// From the SYN sent to the last byte acknowledged, the mean; null if none was complete.
+    /// Mean completion time, from the SYN to the last acknowledged byte; null without completed requests.
     pub mean_completion_s: Option<f64>,
-    /// The median of these times: the least that half of them do not exceed.
+    /// Median completion time: the smallest time that half of the requests do not exceed.
     pub p50_completion_s: Option<f64>,
-    /// The least that 95 % of them do not exceed.
+    /// Smallest time that 95 % of the requests do not exceed.
     pub p95_completion_s: Option<f64>,
-    /// The least that 99 % of them do not exceed.
+    /// Smallest time that 99 % of the requests do not exceed.
     pub p99_completion_s: Option<f64>,
-    /// The longest.
+    /// Maximum completion time.
     pub max_completion_s: Option<f64>,
-    /// The most connections open at once, each from its SYN until nothing of it is left anywhere.
+    /// Maximum number of open connections. A connection is open from its SYN until none of its packets is left.
     pub most_open: Option<u32>,
 }
 
@@ -247,7 +251,7 @@ pub(super) fn summarise(world: &World, scenario: &Scenario, checks: u64) -> Summ
     }
 }
 
-/// A link over the time measured, and what its gateway did, if it has one.
+/// A link in the measured time, with its gateway's results if it has one.
 pub(super) struct MeasuredLink<'a> {
     pub span: Span<'a>,
     pub all: LinkPhase,
@@ -392,7 +396,7 @@ fn requests_summary(pool: &Pool, spec: &RequestFlow, common: FlowSummary) -> Flo
     }
 }
 
-/// Table `rate`: the initial rate and every change of each link whose rate varies, or that sleeps, which is a rate of 0.
+/// The table `rate`: the initial rate and every change of each link with a varying rate. A sleeping link has rate 0.
 pub(super) fn rate_table(world: &World, scenario: &Scenario) -> Table {
     let log = |link: LinkId| {
         let log = world.net.links[link].variable().map_or(&[][..], |variable| variable.log());
@@ -401,7 +405,7 @@ pub(super) fn rate_table(world: &World, scenario: &Scenario) -> Table {
     rates_of(scenario, log, world.rerouting.as_deref(), world.net.now)
 }
 
-/// The same of a run up to `end`: `log` gives the initial rate and every change of a link whose rate varies.
+/// The table `rate` of a run up to `end`. `log` gives the initial rate and every change of a link with a varying rate.
 pub(super) fn rates_of(
     scenario: &Scenario,
     log: impl Fn(LinkId) -> Vec<(Instant, BitRate)>,

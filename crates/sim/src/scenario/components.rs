@@ -5,33 +5,33 @@ use crate::engine::schedule::Schedule;
 use crate::net::queue::QueueModel;
 use netlull_units::{BitRate, Duration};
 
-/// How many components of each kind a run has.
+/// The number of components of each kind in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Components {
     /// Links that schedule their departures.
     pub departures: usize,
     /// Links.
     pub links: usize,
-    /// Rate controllers.
+    /// Links with a rate controller.
     pub controllers: usize,
-    /// Varying capacities.
+    /// Links with a varying capacity.
     pub redraws: usize,
     /// Stations.
     pub stations: usize,
     /// TCP endpoints of flows.
     pub endpoints: usize,
-    /// Ends of the connections of requests that may be open at once.
+    /// The ends of all request connections that may be open at once.
     pub request_ends: usize,
     /// Flows.
     pub flows: usize,
 }
 
-/// Components of which a run has one each: changes of routes, settlement of dropped packets, the start of measurement, the
-/// edges of phases, probe bins, beats.
+/// Components that exist once per run: changes of routes, settlement of dropped packets, the start of the measurement,
+/// the boundaries of phases, probe bins, and beats.
 const SINGLE: usize = 6;
 
 impl Components {
-    /// The slots that they take in the schedule.
+    /// The number of slots in the schedule.
     #[must_use]
     pub fn slots(&self) -> usize {
         let Self { departures, links, controllers, redraws, stations, endpoints, request_ends, flows } = *self;
@@ -40,7 +40,7 @@ impl Components {
 }
 
 impl Scenario {
-    /// The components of its run.
+    /// The components of a run of this scenario.
     #[must_use]
     pub fn components(&self) -> Components {
         let count = |has: &dyn Fn(&LinkSpec) -> bool| self.links.iter().filter(|link| has(link)).count();
@@ -56,26 +56,26 @@ impl Scenario {
         }
     }
 
-    /// The longest run that the schedule can hold for so many components.
+    /// The longest run that the schedule can hold with this number of components.
     pub(super) fn longest_run(&self) -> Duration {
         Schedule::longest_run(self.components().slots())
     }
 }
 
 impl LinkSpec {
-    /// Whether its rate can change.
+    /// Returns true if the rate can change.
     #[must_use]
     pub fn varies(&self) -> bool {
         self.control.is_some() || self.capacity.is_some()
     }
 
-    /// Whether its departures are scheduled, not computed ahead.
+    /// Returns true if departures are scheduled instead of computed ahead.
     #[must_use]
     pub fn schedules_departures(&self) -> bool {
         self.varies() || matches!(self.queue, QueueModel::CoDel(_))
     }
 
-    /// The rate it starts at.
+    /// The initial rate.
     #[must_use]
     pub fn first_rate(&self) -> BitRate {
         self.control.as_ref().and_then(|control| control.mechanism.initial_rate()).unwrap_or(self.rate)

@@ -1,6 +1,6 @@
-//! The scenario document: what users write, with units in the values. Unknown fields are refused.
+//! The scenario document that users write, with units in the values. Unknown fields are refused.
 //!
-//! The JSON Schema that editors use is generated from these types, and Python's types follow it.
+//! The JSON Schema for editors and the types of the Python package are generated from these types.
 
 mod controller;
 mod losses;
@@ -37,19 +37,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A network, its traffic and what to record.
+/// A network, its traffic and the data to record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
     /// A short name, used in results and titles.
     #[serde(default = "default_name")]
     pub name: String,
-    /// What the scenario shows, for people.
+    /// A description of the scenario's purpose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Simulated time of the run.
     pub duration: Duration,
-    /// Results are measured from here to the end.
+    /// Start of the measured time, which lasts until the end of the run.
     #[serde(default)]
     pub warm_up: Duration,
     /// Largest packet, IP header included.
@@ -59,128 +59,132 @@ pub struct Document {
     #[serde(default = "default_seed")]
     #[schemars(range(max = 9_223_372_036_854_775_807_u64))]
     pub seed: u64,
-    /// The verifier that runs after (or beside) the simulation.
+    /// Verifier that runs during or after the simulation.
     #[serde(default)]
     pub verify: Verify,
     /// Names of the nodes.
     pub nodes: Vec<String>,
-    /// The links between them.
+    /// Links between the nodes.
     #[serde(default)]
     pub link: Vec<LinkDocument>,
-    /// The traffic.
+    /// Traffic.
     #[serde(default)]
     pub flow: Vec<FlowDocument>,
-    /// TCP options of every flow that does not say otherwise.
+    /// TCP options of all flows. A flow's own options take precedence.
     #[serde(default)]
     pub tcp: TcpDocument,
-    /// Replay flows: run the scenario once more before, with the same seed, to record what they offer to a link.
+    /// Replay of flows, recorded in a first run with the same seed.
+    ///
+    /// The first run records the packets that the flows offer to a link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recording: Option<RecordingDocument>,
-    /// Power models under which every link's energy is reported.
+    /// Power models for the reported energy of every link.
     #[serde(default = "default_power")]
     pub power: Vec<PowerDocument>,
     /// Time series to record. Recording never changes a run.
     #[serde(default)]
     pub probe: ProbeDocument,
-    /// How packets find their way.
+    /// Routing of packets.
     #[serde(default)]
     pub routing: RoutingDocument,
-    /// Links that sleep.
+    /// Sleeping links.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sleep: Vec<SleepDocument>,
-    /// Wireless stations, whose radios may sleep.
+    /// Wireless stations with radios that may sleep.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub station: Vec<StationDocument>,
-    /// Where nodes lie, for pictures: longitude and latitude in degrees, by name.
+    /// Positions of nodes in pictures: longitude and latitude in degrees, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub position: BTreeMap<String, (f64, f64)>,
-    /// Parts of the run that are measured on their own, beside the whole.
+    /// Parts of the run with separate measurements, in addition to the whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phase: Vec<PhaseDocument>,
 }
 
-/// A part of the run, measured on its own. Phases may overlap.
+/// A part of the run with separate measurements. Phases may overlap.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PhaseDocument {
-    /// Its name, in metrics such as `phase.NAME.link.LINK.mean_rate_bps`.
+    /// Name in metrics such as `phase.NAME.link.LINK.mean_rate_bps`.
     pub name: String,
-    /// When it begins; default the end of the warm-up.
+    /// Start time; default the end of the warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Duration>,
-    /// When it ends; default the end of the run.
+    /// End time; default the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Duration>,
 }
 
-/// How thoroughly a run is checked for conservation.
+/// The extent of the conservation checks of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verify {
-    /// Checks the run's ledger when it ends: packets, bytes against rate and time, queues, TCP's bytes, energy.
+    /// Checks the run's ledger at the end: packets, bytes against rate and time, queues, TCP's bytes, energy.
     #[default]
     Ledger,
-    /// Also follows every packet through a second, independent model of every link.
+    /// The ledger checks, and a second, independent model of every link that follows every packet.
     Replay,
     /// No check.
     Off,
 }
 
-/// One link, from one node to another; `duplex` adds the way back.
+/// A link from one node to another; `duplex` adds the reverse link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkDocument {
-    /// The link's name; default `FROM-TO`.
+    /// Name; default `FROM-TO`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The node that sends.
+    /// Sending node.
     pub from: String,
-    /// The node that receives.
+    /// Receiving node.
     pub to: String,
-    /// Also make the link `TO-FROM` with the same rate, delay, buffer and queue (no controller, capacity, loss or noise).
+    /// Adds the link `TO-FROM` with the same rate, delay, buffer and queue (no controller, capacity, loss or noise).
     #[serde(default)]
     pub duplex: bool,
-    /// Rate; under a controller or a varying capacity, the maximum.
+    /// Rate; the maximum if a controller or a varying capacity changes it.
     pub rate: BitRate,
     /// Propagation delay, one way.
     #[serde(default)]
     pub delay: Duration,
-    /// Limit of the queue: packets that wait, not the one being sent. `BDP` is rate x two-way propagation delay of
-    /// the longest route of any flow across the link, in packets of one MTU, rounded to the nearest.
+    /// Maximum backlog, without the packet in service.
+    ///
+    /// `BDP` is rate x two-way propagation delay of the longest route of any flow across the link. It is counted in
+    /// packets of one MTU and rounded to the nearest.
     #[serde(default = "default_buffer")]
     pub buffer: BufferSize,
-    /// A buffer given in BDP holds at least this many packets.
+    /// Minimum number of packets in a buffer given in BDP.
     #[serde(default = "default_buffer_floor")]
     #[schemars(range(min = 1))]
     pub buffer_floor: u64,
-    /// How the queue is managed within its limit; default drop-tail.
+    /// Queue management within the buffer; default drop-tail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<QueueDocument>,
     /// Routing cost.
     #[serde(default = "default_cost")]
     #[schemars(range(min = 1))]
     pub cost: u32,
-    /// What scales the link's rate with its traffic.
+    /// Controller that scales the link's rate with its traffic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub controller: Option<ControllerDocument>,
-    /// A capacity that varies by itself.
+    /// Capacity that varies independently of the traffic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<CapacityDocument>,
-    /// Which packets the link loses, before its queue.
+    /// Packet losses before the queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossDocument>,
-    /// Random times that packets need on top of the delay; none overtakes the one before it.
+    /// Random extra delay of each packet. Packets stay in order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<NoiseDocument>,
 }
 
-/// A capacity that varies by itself.
+/// A capacity that varies independently of the traffic.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum CapacityDocument {
-    /// Redrawn uniformly on [min, max] after exponential intervals; the link starts at its `rate`.
+    /// Uniform redraws on [min, max] after exponential intervals. The link starts at its `rate`.
     UniformRedraw(UniformRedrawDocument),
-    /// Other rates at given times; the link starts at its `rate`.
+    /// New rates at given times. The link starts at its `rate`.
     Steps(StepsDocument),
 }
 
@@ -188,7 +192,7 @@ pub enum CapacityDocument {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StepsDocument {
-    /// The steps in the order of their times.
+    /// Steps, sorted by time.
     pub steps: Vec<StepDocument>,
 }
 
@@ -196,9 +200,9 @@ pub struct StepsDocument {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StepDocument {
-    /// When.
+    /// Time of the step.
     pub at: Duration,
-    /// The rate from then on; at most the link's.
+    /// Rate after the step; at most the link's.
     pub rate: BitRate,
 }
 
@@ -214,7 +218,7 @@ pub struct UniformRedrawDocument {
     pub mean_interval: Duration,
 }
 
-/// One source of traffic.
+/// A source of traffic.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum FlowDocument {
@@ -222,13 +226,13 @@ pub enum FlowDocument {
     Tcp(TcpFlowDocument),
     /// Datagrams at a constant rate.
     Cbr(CbrDocument),
-    /// Datagrams of one size whose arrivals are a Poisson process.
+    /// Datagrams of constant size whose arrivals are a Poisson process.
     Poisson(CbrDocument),
-    /// Datagrams at a constant rate in bursts of exponential length, one per cycle.
+    /// Datagrams at a constant rate in bursts of exponential length, one burst per cycle.
     Bursts(BurstsDocument),
-    /// TCP connections that come as a Poisson process, with random sizes, and go.
+    /// Short-lived TCP connections with Poisson arrivals and random sizes.
     Requests(RequestsDocument),
-    /// Datagrams as they were recorded.
+    /// Recorded datagrams.
     Replay(ReplayDocument),
 }
 
@@ -236,43 +240,46 @@ pub enum FlowDocument {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TcpFlowDocument {
-    /// The flow's name; with `count` above one, `NAME-1`, `NAME-2`, ...
+    /// Name; with `count` above one, `NAME-1`, `NAME-2`, ...
     pub name: String,
-    /// The node that opens the connection and sends.
+    /// Node that opens the connection and sends data.
     pub from: String,
-    /// The node that receives.
+    /// Receiving node.
     pub to: String,
-    /// When the first connection opens.
+    /// Opening time of the first connection.
     #[serde(default)]
     pub start: Duration,
-    /// Each further connection opens this much later.
+    /// Time between the openings of successive connections.
     #[serde(default)]
     pub spacing: Duration,
-    /// Each start is put off by a time drawn uniformly below this.
+    /// Upper limit of the random delay of each start, drawn uniformly.
     #[serde(default)]
     pub jitter: Duration,
-    /// How many connections.
+    /// Number of connections.
     #[serde(default = "default_count")]
     #[schemars(range(min = 1, max = 100_000))]
     pub count: u32,
-    /// How much each sends.
+    /// Amount of data per connection.
     #[serde(default)]
     pub size: TransferSize,
-    /// From then on the application of the first connection writes nothing more, and the connection closes when all is
-    /// acknowledged that was written before; default never. Without `write_rate` that is what has been sent by then.
+    /// Time from which the application of the first connection writes no more data; default never.
+    ///
+    /// The connection closes when all earlier data is acknowledged. Without `write_rate`, that is the data sent before
+    /// the stop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Duration>,
-    /// The application of each further connection stops this much later; default 0 s.
+    /// Time between the stops of successive connections; default 0 s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_spacing: Option<Duration>,
-    /// The application writes at this constant rate, data without headers, from the opening on; default as fast as TCP
-    /// sends.
+    /// Constant rate at which the application writes, data without headers; default unlimited.
+    ///
+    /// Writing starts when the connection opens. Without a rate, TCP always has data to send.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_rate: Option<BitRate>,
-    /// How much it writes at once; default the data of a full segment.
+    /// Size of each write; default the data of a full segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_size: Option<Bytes>,
-    /// TCP options of this flow, over the scenario's.
+    /// TCP options of this flow. They take precedence over those of the scenario.
     #[serde(default)]
     pub tcp: TcpDocument,
 }
@@ -281,24 +288,24 @@ pub struct TcpFlowDocument {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CbrDocument {
-    /// The flow's name.
+    /// Name.
     pub name: String,
-    /// The node that sends.
+    /// Sending node.
     pub from: String,
-    /// The node that receives.
+    /// Receiving node.
     pub to: String,
     /// Rate on the wire, headers included.
     pub rate: BitRate,
     /// Size of each packet on the wire; default the MTU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<Bytes>,
-    /// When it starts.
+    /// Start time.
     #[serde(default)]
     pub start: Duration,
-    /// The start is put off by a time drawn uniformly below this.
+    /// Upper limit of the random delay of the start, drawn uniformly.
     #[serde(default)]
     pub jitter: Duration,
-    /// When it stops; default never.
+    /// Stop time; default never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Duration>,
 }
@@ -307,25 +314,25 @@ pub struct CbrDocument {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BurstsDocument {
-    /// The flow's name.
+    /// Name.
     pub name: String,
-    /// The node that sends.
+    /// Sending node.
     pub from: String,
-    /// The node that receives.
+    /// Receiving node.
     pub to: String,
     /// Rate on the wire during a burst, headers included.
     pub rate: BitRate,
     /// Size of each packet on the wire; default the MTU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<Bytes>,
-    /// A burst starts every cycle and is cut where the next one starts.
+    /// Time between the starts of two bursts. The next burst ends a burst that is still active.
     pub cycle: Duration,
     /// Mean of a burst's exponential length.
     pub mean_on: Duration,
-    /// When the first cycle starts.
+    /// Start time of the first cycle.
     #[serde(default)]
     pub start: Duration,
-    /// When it stops; default never.
+    /// Stop time; default never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Duration>,
 }
@@ -334,47 +341,50 @@ pub struct BurstsDocument {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PowerDocument {
-    /// Name in results; default the model's, with P_s where it is not zero.
+    /// Name in results; default the model's name, with P_s if it is not zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// A model of `netlull list`, such as `fs`, `dvs` or `ncs-55a1-24h`.
+    /// Model from `netlull list`, such as `fs`, `dvs` or `ncs-55a1-24h`.
     pub model: String,
     /// P_s as a fraction of the maximum power, in [0, 1); ideal models only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub static_fraction: Option<f64>,
-    /// phi: voltage scales down to u_max/phi; voltage-scaling models only.
+    /// phi: the voltage scales down to u_max/phi; voltage-scaling models only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phi: Option<f64>,
 }
 
-/// What to record over time.
+/// The time series to record.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProbeDocument {
-    /// Width of the bins of the tables `link` and `flow`; none are recorded without it. A bin is written at its end; one
-    /// that the end of the run cuts is not written.
+    /// Width of the bins of the tables `link` and `flow`. Without it, these tables are not recorded.
+    ///
+    /// A bin is written at its end. An incomplete last bin is not written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Duration>,
-    /// Record every change of a congestion window (table `window`).
+    /// Records every change of a congestion window (table `window`).
     #[serde(default)]
     pub window: bool,
-    /// Record every dropped packet (table `drop`).
+    /// Records every dropped packet (table `drop`).
     #[serde(default)]
     pub drops: bool,
-    /// Record every data segment that a TCP sender sends (table `segment`).
+    /// Records every data segment of TCP senders (table `segment`).
     #[serde(default)]
     pub segments: bool,
-    /// Record what happens to TCP senders: timeouts, fast retransmits, the ends of recoveries (table `event`).
+    /// Records events of TCP senders: timeouts, fast retransmits, ends of recoveries (table `event`).
     #[serde(default)]
     pub events: bool,
-    /// Record every request of the flows of that kind (table `request`).
+    /// Records every request (table `request`).
     #[serde(default)]
     pub requests: bool,
-    /// Record what stations do: the states of their radios (table `radio`), what is on the air for them (table `air`) and the bursts that
-    /// shapers see (table `burst`).
+    /// Records the activity of stations.
+    ///
+    /// The tables are `radio` (radio states), `air` (transmissions to and from the stations) and `burst` (bursts
+    /// detected by shapers).
     #[serde(default)]
     pub stations: bool,
-    /// Record every packet that is offered to these links (table `arrivals`).
+    /// Records every packet offered to these links (table `arrivals`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<Vec<String>>,
     /// Links in the tables; default all.
@@ -413,7 +423,7 @@ fn default_count() -> u32 {
     1
 }
 
-/// The ideal models without static power and one measured device, side by side.
+/// The ideal models without static power and one measured device.
 fn default_power() -> Vec<PowerDocument> {
     ["fs", "dvs", "ncs-55a1-24h"]
         .into_iter()

@@ -1,8 +1,8 @@
-//! What is wrong with a scenario, and where.
+//! Errors of a scenario.
 
 use std::fmt;
 
-/// A scenario that cannot be run: the field by the path that `--set` takes, and why.
+/// An error in a scenario: the field, by the path of `--set`, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
     field: String,
@@ -10,7 +10,7 @@ pub struct ScenarioError {
 }
 
 impl ScenarioError {
-    /// `field` as a path (`link.N1-N2.rate`); `message` says what it holds and what was expected.
+    /// Creates an error. `field` is a path (`link.N1-N2.rate`); `message` gives the value and the expectation.
     #[must_use]
     pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self { field: field.into(), message: message.into() }
@@ -22,7 +22,7 @@ impl ScenarioError {
         &self.field
     }
 
-    /// What is wrong with it.
+    /// The value and the expectation.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message

@@ -1,4 +1,4 @@
-//! How long a run may be expected to take, before it runs.
+//! An estimate of the work of a run, before it starts.
 #![allow(clippy::cast_precision_loss)]
 
 use super::quantity::TransferSize;
@@ -8,21 +8,21 @@ use netlull_units::Instant;
 
 /// An IPv4 header and a TCP header without options.
 const HEADERS: f64 = 40.0;
-/// Where datagrams fill a link, TCP still gets this share of it.
+/// The minimum share of TCP on a link that datagrams fill.
 const LEAST_SHARE: f64 = 0.01;
-/// Segments of a request beside full ones: SYN, FIN, and on average half a segment at the end.
+/// Segments of a request in addition to full ones: SYN, FIN, and on average half a segment at the end.
 const BESIDE_FULL: f64 = 2.5;
 
 impl Scenario {
-    /// Packet-hops that a run may be expected to take: a measure by which to start the longest runs of a sweep first.
+    /// The expected number of packet-hops of a run. A sweep uses it to start the longest runs first.
     ///
-    /// The endless or large TCP flows of a link share evenly what datagrams and requests across it leave, each segment
-    /// is acknowledged, and nothing is lost. Slow start, windows and controllers are not in it: runs that have ended
-    /// tell more than a better guess would.
+    /// The estimate assumes that endless or large TCP flows share evenly the capacity left by datagrams and requests.
+    /// Each segment is acknowledged, and nothing is lost. Slow start, windows and controllers are ignored, because the
+    /// times of finished runs predict better than a refined estimate.
     #[must_use]
     pub fn expected_hops(&self) -> f64 {
         let mut room: Vec<f64> = self.links.iter().map(mean_bps).collect();
-        // A replay of what a run before records has fewer packet-hops than that run.
+        // A replay has fewer packet-hops than the run that records it.
         let mut hops = self.recording.as_ref().map_or(0.0, |recording| 1.5 * recording.first.expected_hops());
         for flow in &self.datagram_flows {
             let (path, offered) = (self.path_of(&flow.path, Way::There), self.offered_bits(flow));
@@ -52,7 +52,7 @@ impl Scenario {
         hops
     }
 
-    /// What sends `offered` bits over these links leaves less room on each.
+    /// Subtracts `offered` bits from the remaining capacity of these links.
     fn take_room(&self, room: &mut [f64], path: &[LinkId], offered: f64) {
         for &link in path {
             let room = &mut room[link.index()];
@@ -60,23 +60,23 @@ impl Scenario {
         }
     }
 
-    /// Segments of all requests of a flow.
+    /// The number of segments of all requests of a flow.
     fn request_segments(&self, flow: &RequestFlow) -> f64 {
         let requests = self.seconds_between(flow.start, flow.stop) / flow.mean_gap();
         requests * (flow.sizes.mean() / f64::from(flow.config.mss) + BESIDE_FULL)
     }
 
-    /// Seconds of the run from `start` to `stop`.
+    /// The simulated seconds from `start` to `stop`.
     fn seconds_between(&self, start: Instant, stop: Instant) -> f64 {
         self.seconds_from(start) - self.seconds_from(stop)
     }
 
-    /// Seconds of the run after `start`.
+    /// The simulated seconds after `start`.
     fn seconds_from(&self, start: Instant) -> f64 {
         (Instant::ZERO + self.duration).saturating_since(start).as_secs_f64()
     }
 
-    /// Bits that a source of datagrams sends in the run, on average.
+    /// The mean number of bits that a source of datagrams sends in the run.
     fn offered_bits(&self, flow: &DatagramFlow) -> f64 {
         let on = match &flow.pattern {
             ArrivalPattern::Replay(record) => return record.bytes() as f64 * 8.0,
@@ -86,7 +86,7 @@ impl Scenario {
         flow.rate.as_f64() * on * self.seconds_between(flow.start, flow.stop)
     }
 
-    /// Segments that a connection sends at `bps`, its whole transfer at most.
+    /// The number of segments of a connection at `bps`, limited by its transfer size.
     fn segments(&self, flow: &TcpFlow, bps: f64) -> f64 {
         let mss = f64::from(flow.config.mss);
         let written = flow.writes.map_or(f64::INFINITY, |writes| writes.rate.as_f64() * (1.0 + HEADERS / mss));
@@ -102,19 +102,19 @@ impl Scenario {
             Way::There => (flow.from, flow.to),
             Way::Back => (flow.to, flow.from),
         };
-        // The scenario has checked that every flow gets there.
+        // The scenario has checked that every flow has a route.
         self.routes.path(from, to, &self.edges).unwrap_or_default()
     }
 }
 
-/// The way of data, or that of its acknowledgements.
+/// The direction of data, or of its acknowledgements.
 #[derive(Clone, Copy)]
 enum Way {
     There,
     Back,
 }
 
-/// What a link carries on average, in bit/s.
+/// The mean capacity of a link, in bit/s.
 fn mean_bps(link: &LinkSpec) -> f64 {
     match &link.capacity {
         None => link.rate.as_f64(),

@@ -1,4 +1,4 @@
-//! Scenarios: the document that users write, and the checked scenario that the simulator trusts.
+//! Scenarios: the document that users write, and the checked scenario that runs.
 
 mod components;
 pub mod document;

@@ -1,4 +1,4 @@
-//! Options of one run: the fields that may differ between runs of one scenario.
+//! Run options: the fields that may differ between runs of a scenario.
 
 use super::document::{Document, ProbeDocument, Verify};
 use super::error::ScenarioError;
@@ -7,7 +7,7 @@ use super::resolve::{Scenario, check_seed, probe};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// The options of one run; the scenario's own where they are `None`.
+/// The options of a run. `None` keeps the scenario's own value.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunOptions {
@@ -23,7 +23,7 @@ impl RunOptions {
     /// Reads options; `probe` is a table in JSON.
     ///
     /// # Errors
-    /// Names the field, its value and what was expected, as [`read_document`](super::read_document) does.
+    /// Names the field, its value and the expectation, as [`read_document`](super::read_document) does.
     pub fn read(seed: Option<u64>, probe: Option<&str>, verify: Option<&str>) -> Result<Self, ScenarioError> {
         let mut fields = Map::new();
         if let Some(probe) = probe {
@@ -39,7 +39,7 @@ impl RunOptions {
 }
 
 impl Document {
-    /// The document with the options in place of its own fields.
+    /// Returns the document with these options in place of its own fields.
     #[must_use]
     pub fn with_options(&self, options: &RunOptions) -> Self {
         let RunOptions { seed, probe, verify } = options.clone();
@@ -53,10 +53,10 @@ impl Document {
 }
 
 impl Scenario {
-    /// The scenario with the options in place of its own; the rest is not checked again.
+    /// Returns the scenario with these options in place of its own. The rest is not checked again.
     ///
     /// # Errors
-    /// Names the option, its value and what was expected.
+    /// Names the option, its value and the expectation.
     pub fn with_options(&self, options: &RunOptions) -> Result<Self, ScenarioError> {
         let mut changed = self.clone();
         if let Some(seed) = options.seed {

@@ -1,4 +1,4 @@
-//! Sizes inside a scenario that are more than a number with a unit: buffers and transfers.
+//! Sizes of buffers and transfers, which are more than a number with a unit.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -8,12 +8,12 @@ use std::str::FromStr;
 
 use netlull_units::{Bytes, from_text};
 
-/// How much a link's buffer holds, as written: resolved against the routes once they are known.
+/// The size of a link's buffer as written. The routes determine the meaning of BDP.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BufferSize {
-    /// A multiple of the bandwidth-delay product, in packets of the scenario's MTU.
+    /// A multiple of the bandwidth-delay product (BDP), in packets of the scenario's MTU.
     BandwidthDelay(f64),
-    /// Whole packets, whatever their size.
+    /// A number of packets of any size.
     Packets(u64),
     /// Bytes.
     Bytes(Bytes),
@@ -86,13 +86,13 @@ impl JsonSchema for BufferSize {
     }
 }
 
-/// How much a TCP flow sends.
+/// The amount of data of a TCP flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum TransferSize {
-    /// Until the run ends.
+    /// Data until the run ends.
     #[default]
     Endless,
-    /// This much, then FIN.
+    /// This amount, then FIN.
     Bytes(Bytes),
 }
 

@@ -1,4 +1,4 @@
-//! Reading a document so that an error names the field by the path that `--set` takes: `link.N1-N2.rate`.
+//! A reader of documents whose errors name the field by the path of `--set`: `link.N1-N2.rate`.
 
 use super::document::{
     BernoulliDocument, BurstsDocument, CampusSizeDocument, CapacityDocument, CbrDocument, CodelDocument, Document,
@@ -17,7 +17,7 @@ use serde_json::Value;
 /// Reads a scenario document from JSON.
 ///
 /// # Errors
-/// Names the field, what it holds and what was expected.
+/// Names the field, its value and the expectation.
 pub fn read_document(json: &str) -> Result<Document, ScenarioError> {
     let value: Value =
         serde_json::from_str(json).map_err(|error| ScenarioError::new("scenario", format!("is not JSON: {error}")))?;
@@ -32,7 +32,7 @@ pub(super) fn read_value<T: DeserializeOwned>(value: &Value) -> Result<T, Scenar
     read(value).map_err(|error| ScenarioError::new(named_path(value, &error.path), error.message))
 }
 
-/// Replaces an index into `link` or `flow` by the entry's name, where it has one.
+/// Replaces an index into `link` or `flow` by the entry's name, if it has one.
 fn named_path(value: &Value, path: &[String]) -> String {
     let mut named = Vec::with_capacity(path.len());
     let mut here = Some(value);
@@ -51,7 +51,7 @@ fn named_path(value: &Value, path: &[String]) -> String {
     if named.is_empty() { "scenario".to_owned() } else { named.join(".") }
 }
 
-/// The name by which paths call an entry of an array.
+/// The name of an array's entry in paths.
 pub(super) fn entry_name(item: &Value) -> Option<String> {
     if let Some(name) = item.get("name").and_then(Value::as_str) {
         return Some(name.to_owned());

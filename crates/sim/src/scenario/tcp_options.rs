@@ -1,14 +1,14 @@
-//! From TCP options of the document to TCP's configuration.
+//! Conversion of TCP options of the document to TCP's configuration.
 
 use super::document::TcpDocument;
 use super::error::ScenarioError;
 use netlull_tcp::Config;
 use netlull_units::Bytes;
 
-/// IPv4 and TCP headers without options; the segment size announced does not count options (RFC 6691).
+/// IPv4 and TCP headers without options. The announced segment size does not count options (RFC 6691).
 const HEADERS: u64 = 40;
 
-/// The configuration of one flow: its own options over the scenario's over the preset's.
+/// The configuration of a flow. Its own options come first, then the scenario's, then the preset's.
 pub(super) fn config(
     scenario: &TcpDocument,
     flow: &TcpDocument,
@@ -16,7 +16,7 @@ pub(super) fn config(
     mtu: Bytes,
 ) -> Result<Config, ScenarioError> {
     let options = flow.over(scenario);
-    // An error names the table that holds the option: the flow's if it stands there, else the scenario's.
+    // An error names the table with the option: the flow's, if it is set there, otherwise the scenario's.
     let refused = |option: &str, message: &str| {
         let own = serde_json::to_value(flow).is_ok_and(|table| table.get(option).is_some());
         let table = if own { format!("{field}.tcp") } else { "tcp".to_owned() };
@@ -32,7 +32,7 @@ pub(super) fn config(
     })
 }
 
-/// The segment size, given or from the MTU, and whether it fits the MTU.
+/// The given segment size, or the size from the MTU. An error if it exceeds the MTU.
 fn mss(options: &TcpDocument, mtu: Bytes) -> Result<u16, String> {
     let most = mtu.as_u64() - HEADERS;
     let mss = options.mss.map_or(most, |size| size.as_u64());

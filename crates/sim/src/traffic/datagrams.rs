@@ -1,4 +1,4 @@
-//! Constant, Poisson and bursty sources of datagrams, and the replay of a record.
+//! Sources of datagrams: constant, Poisson, bursty, and replayed.
 
 use super::flows::{ArrivalPattern, DatagramFlow};
 use super::record::Record;
@@ -6,7 +6,7 @@ use crate::engine::random::Stream;
 use netlull_units::{Duration, Instant, Serialiser};
 use std::sync::Arc;
 
-/// A source that sends whether or not anything arrives.
+/// An open-loop source: it sends regardless of arrivals.
 pub struct DatagramSource {
     size: u32,
     stop: Instant,
@@ -22,26 +22,26 @@ enum Pattern {
     Replay(Replay),
 }
 
-/// Packets as recorded.
+/// Recorded packets.
 struct Replay {
     record: Arc<Record>,
-    /// Number of the next packet.
+    /// The number of the next packet.
     next: usize,
 }
 
-/// One burst a cycle: it starts with the cycle, lasts an exponential time and is cut where the next cycle starts.
+/// A burst per cycle. It starts with the cycle, has an exponential length and ends at the latest with the cycle.
 struct Bursts {
     cycle: Duration,
     mean_on: Duration,
     stream: Stream,
-    /// Start of the next cycle.
+    /// The start of the next cycle.
     next_cycle: Instant,
-    /// A packet is sent at each multiple of the spacing before this instant.
+    /// The end of the burst. A packet is sent at each multiple of the spacing before it.
     ends: Instant,
 }
 
 impl DatagramSource {
-    /// The source of `flow`; its random stream is named after the flow.
+    /// Creates the source of `flow`. The name of its random stream contains the flow's name.
     #[must_use]
     pub fn new(flow: &DatagramFlow, seed: u64) -> Self {
         let stream = || Stream::new(seed, &format!("flow.{}", flow.path.name));
@@ -71,7 +71,7 @@ impl DatagramSource {
         source
     }
 
-    /// A replay has the next recorded packet due.
+    /// Schedules the next recorded packet of a replay.
     fn replay(&mut self) {
         if let Pattern::Replay(replay) = &self.pattern {
             let next = replay.record.get(replay.next).map(|(time, size)| (Instant::from_nanos(time), size));
@@ -79,19 +79,19 @@ impl DatagramSource {
         }
     }
 
-    /// Size of the packet that is due, on the wire, in bytes.
+    /// The size of the next packet on the wire, in bytes.
     #[must_use]
     pub fn size(&self) -> u32 {
         self.size
     }
 
-    /// When the next packet is due; [`Instant::NEVER`] once the source has stopped.
+    /// The time of the next packet; [`Instant::NEVER`] after the source has stopped.
     #[must_use]
     pub fn next(&self) -> Instant {
         if self.next < self.stop { self.next } else { Instant::NEVER }
     }
 
-    /// The packet due at `now` is being sent: settles when the next one is.
+    /// Records that the packet due at `now` is sent, and schedules the next.
     pub fn sent(&mut self, now: Instant) {
         self.next = match &mut self.pattern {
             Pattern::Constant => now + self.spacing.next(self.size),
@@ -117,7 +117,7 @@ impl Bursts {
         self.ends = (now + self.stream.exponential(self.mean_on)).min(self.next_cycle);
     }
 
-    /// The packet that would follow at `next`, or the first of the next burst.
+    /// The time of the next packet: `next`, or the start of the next burst.
     fn after(&self, next: Instant) -> Instant {
         if next < self.ends { next } else { self.next_cycle }
     }
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_constant_source_sends_every_packet_time() {
-        // 1500 B at 10 Mb/s: one packet every 1.2 ms, so ceil((1 s - 5 ns) / 1.2 ms) = 834 in the first second.
+        // 1500 B at 10 Mb/s: a packet every 1.2 ms, so ceil((1 s - 5 ns) / 1.2 ms) = 834 in the first second.
         let mut source = DatagramSource::new(&flow(ArrivalPattern::Constant), 1);
         let sent = times(&mut source, SECOND);
         assert_eq!(sent.len(), 834);
@@ -166,7 +166,7 @@ mod tests {
     fn a_poisson_source_keeps_its_mean_rate_and_varies() {
         let mut source = DatagramSource::new(&flow(ArrivalPattern::Poisson), 3);
         let sent = times(&mut source, Instant::from_nanos(120_000_000_000));
-        // 100,000 packets expected; a Poisson count's standard deviation is its root, 316.
+        // Expected: 100,000 packets. The standard deviation of a Poisson count is its square root, 316.
         assert!((99_000..101_000).contains(&sent.len()), "{}", sent.len());
         let gaps: Vec<f64> = sent.windows(2).map(|pair| (pair[1] - pair[0]).as_secs_f64()).collect();
         let longer = gaps.iter().filter(|gap| **gap > 0.0012).count() as f64 / gaps.len() as f64;
@@ -180,7 +180,7 @@ mod tests {
         let sent = times(&mut source, Instant::from_nanos(2_000_000_000_000));
         let firsts = sent.iter().filter(|at| (at.as_nanos() - 5) % 1_000_000_000 == 0).count();
         assert_eq!(firsts, 2000, "one burst a cycle");
-        // A burst of length X holds ceil(X / 1.2 ms) packets: 100/1.2 + 1/2 = 83.8 on average, less the cut at 1 s
+        // A burst of length X holds ceil(X / 1.2 ms) packets: 100/1.2 + 1/2 = 83.8 on average, minus the cut at 1 s
         // (5e-5 of them); standard error 83.3/sqrt(2000) = 1.9.
         let mean = sent.len() as f64 / 2000.0;
         assert!((mean - 83.8).abs() < 6.0, "{mean}");

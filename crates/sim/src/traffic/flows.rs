@@ -1,35 +1,35 @@
-//! Flows of traffic, as a checked scenario has them.
+//! Flows of traffic in a checked scenario.
 
 use super::{Record, SizeLaw};
 use netlull_units::{BitRate, Duration, Instant};
 use std::sync::Arc;
 
-/// Where a flow goes.
+/// The ends of a flow.
 #[derive(Clone, Debug)]
 pub struct FlowPath {
-    /// The flow's name.
+    /// Name.
     pub name: String,
-    /// The node that sends.
+    /// Sending node.
     pub from: usize,
-    /// The node that receives.
+    /// Receiving node.
     pub to: usize,
 }
 
-/// When a datagram source sends.
+/// The send times of a source of datagrams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArrivalPattern {
-    /// At a constant rate.
+    /// A constant rate.
     Constant,
     /// A Poisson process.
     Poisson,
-    /// Constant within bursts of exponential length, one per cycle.
+    /// A constant rate within bursts of exponential length, one burst per cycle.
     Bursts {
-        /// From the start of a burst to the start of the next.
+        /// The time between the starts of two bursts.
         cycle: Duration,
-        /// Mean length.
+        /// The mean length of a burst.
         mean_on: Duration,
     },
-    /// As recorded; with a [`Recording`], what is recorded by it.
+    /// A recording. With a [`Recording`](crate::scenario::Recording), the first run makes it.
     Replay(Arc<Record>),
 }
 
@@ -38,22 +38,22 @@ pub enum ArrivalPattern {
 pub struct DatagramFlow {
     /// Name and ends.
     pub path: FlowPath,
-    /// When it sends.
+    /// The pattern of send times.
     pub pattern: ArrivalPattern,
-    /// Rate (constant, mean, or within a burst); of no meaning for a replay.
+    /// The rate (constant, mean, or within a burst). Not used for a replay.
     pub rate: BitRate,
-    /// Size of each packet on the wire, in bytes; for a replay the largest possible.
+    /// The size of each packet on the wire, in bytes. For a replay, the largest possible size.
     pub size: u32,
-    /// First packet, before jitter.
+    /// Time of the first packet, before jitter.
     pub start: Instant,
-    /// The first packet is put off by a time drawn uniformly below this.
+    /// Upper limit of the random delay of the first packet, drawn uniformly.
     pub jitter: Duration,
-    /// Nothing is sent from here on.
+    /// Time from which no packet is sent.
     pub stop: Instant,
 }
 
 impl DatagramFlow {
-    /// The kind as the document says it.
+    /// The value of `kind` in the document.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self.pattern {
@@ -65,27 +65,28 @@ impl DatagramFlow {
     }
 }
 
-/// TCP connections that come and go.
+/// Short-lived TCP connections.
 #[derive(Clone, Debug)]
 pub struct RequestFlow {
     /// Name and ends.
     pub path: FlowPath,
-    /// Mean rate at which data is asked for.
+    /// The mean offered data rate.
     pub offered: BitRate,
-    /// How much each asks for.
+    /// The distribution of the data per request.
     pub sizes: SizeLaw,
-    /// Requests come from here on.
+    /// Time of the first possible arrival.
     pub start: Instant,
-    /// None comes from here on.
+    /// Time from which no requests arrive.
     pub stop: Instant,
-    /// At most so many connections are open at once.
+    /// The maximum number of open connections.
     pub most_open: u32,
     /// TCP options.
     pub config: netlull_tcp::Config,
 }
 
 impl RequestFlow {
-    /// Mean time between two arrivals in seconds: mean size over the rate offered (arrivals at load x capacity / mean size).
+    /// The mean time between two arrivals in seconds: mean size / offered rate (arrival rate = load x capacity / mean
+    /// size).
     #[must_use]
     #[allow(clippy::cast_precision_loss)]
     pub fn mean_gap(&self) -> f64 {

@@ -1,5 +1,5 @@
-//! Sources that no feedback slows down: datagrams, and the arrivals of requests. TCP's transfers are in `netlull_tcp`; the
-//! run connects them.
+//! Open-loop sources: datagrams, and the arrivals of requests. TCP's transfers are in `netlull_tcp`, and the run
+//! connects both.
 
 mod datagrams;
 mod flows;

@@ -5,12 +5,12 @@ use super::sizes::SizeLaw;
 use crate::engine::random::Stream;
 use netlull_units::{Duration, Instant};
 
-/// When requests come, and how much each asks for. Arrivals and sizes have a stream each, so that a change of the one
-/// leaves the other as it was.
+/// The arrival times and sizes of requests. Arrivals and sizes have separate streams. A change of one does not affect
+/// the other.
 pub struct RequestSource {
     next: Instant,
     stop: Instant,
-    /// In seconds.
+    /// The mean time between arrivals, in seconds.
     mean_gap: f64,
     law: SizeLaw,
     arrivals: Stream,
@@ -18,7 +18,7 @@ pub struct RequestSource {
 }
 
 impl RequestSource {
-    /// The source of `flow`; its random streams are named after the flow.
+    /// Creates the source of `flow`. The names of its random streams contain the flow's name.
     #[must_use]
     pub fn new(flow: &RequestFlow, seed: u64) -> Self {
         let stream = |what: &str| Stream::new(seed, &format!("{what}.{}", flow.path.name));
@@ -34,19 +34,19 @@ impl RequestSource {
         source
     }
 
-    /// When the next request comes; [`Instant::NEVER`] once the source has stopped.
+    /// The arrival time of the next request; [`Instant::NEVER`] after the source has stopped.
     #[must_use]
     pub fn next(&self) -> Instant {
         if self.next < self.stop { self.next } else { Instant::NEVER }
     }
 
-    /// The request due at `now` comes: its size in bytes. Settles when the next one is due.
+    /// Takes the request due at `now`, schedules the next and returns the size in bytes.
     pub fn take(&mut self, now: Instant) -> u64 {
         self.next = self.after(now);
         self.law.draw(&mut self.sizes)
     }
 
-    /// An exponential time after `now`, to the nanosecond, at least one.
+    /// The time after an exponential interval from `now`, at least a nanosecond.
     fn after(&mut self, now: Instant) -> Instant {
         let gap = self.mean_gap * self.arrivals.standard_exponential();
         now + Duration::from_secs_f64(gap).unwrap_or(Duration::MAX).max(Duration::from_nanos(1))
@@ -59,7 +59,7 @@ mod tests {
     use crate::traffic::{FlowPath, Pareto};
     use netlull_units::BitRate;
 
-    /// 2 Mb/s of 10 kB each: 25 requests a second.
+    /// A flow of 2 Mb/s with 10 kB per request: 25 requests per second.
     fn flow(sizes: SizeLaw) -> RequestFlow {
         RequestFlow {
             path: FlowPath { name: "web".to_owned(), from: 0, to: 1 },
@@ -72,7 +72,7 @@ mod tests {
         }
     }
 
-    /// Arrivals before `until` and their sizes.
+    /// Arrivals before `until`, and their sizes.
     fn requests(flow: &RequestFlow, until: Instant) -> Vec<(Instant, u64)> {
         let mut source = RequestSource::new(flow, 4);
         let next = || (source.next() < until).then(|| (source.next(), source.take(source.next())));
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn requests_are_a_poisson_process_of_the_rate_offered() {
         let came = requests(&flow(SizeLaw::Fixed(10_000)), AN_HOUR);
-        // 3600 s x 25/s = 90,000; a Poisson count's standard deviation is its root, 300.
+        // 3600 s x 25/s = 90,000. The standard deviation of a Poisson count is its square root, 300.
         assert!((88_800..91_200).contains(&came.len()), "{}", came.len());
         assert!(came[0].0.as_secs_f64() > 5.0);
         let gaps: Vec<f64> = came.windows(2).map(|pair| (pair[1].0 - pair[0].0).as_secs_f64()).collect();
@@ -94,7 +94,7 @@ mod tests {
             let longer = gaps.iter().filter(|gap| **gap > x).count() as f64 / gaps.len() as f64;
             assert!((longer - share).abs() < 4.0 * (share * (1.0 - share) / 9e4).sqrt(), "{share}: {longer}");
         }
-        // Numbers in successive seconds are independent: variance over mean 1, standard error sqrt(2 / 3600) = 0.024.
+        // Counts of successive seconds are independent: variance over mean 1, standard error sqrt(2 / 3600) = 0.024.
         let mut counts = vec![0.0_f64; 3600];
         came.iter().for_each(|(at, _)| counts[at.as_secs_f64() as usize - 5] += 1.0);
         let mean = counts.iter().sum::<f64>() / 3600.0;
@@ -104,12 +104,13 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_is_what_is_offered() {
-        // Exponential sizes: the sum over an hour is 3600 s x 250,000 B/s = 900 MB; the sum of a Poisson number N of them
-        // has the standard deviation sqrt(N E X^2) = sqrt(90,000 x 2) x 10 kB = 4.24 MB.
+        // Exponential sizes: the sum over an hour is 3600 s x 250,000 B/s = 900 MB. The sum of a Poisson number N of
+        // sizes has the standard deviation sqrt(N E X^2) = sqrt(90,000 x 2) x 10 kB = 4.24 MB.
         let came = requests(&flow(SizeLaw::Exponential { mean: 10_000.0 }), AN_HOUR);
         let asked = came.iter().map(|(_, size)| *size as f64).sum::<f64>();
         assert!((asked - 9e8).abs() < 4.0 * 4.24e6, "{asked}");
-        // the bounded Pareto law as well: L = 2,981 B, H = 1 MB, E X^2 = 7.91e8 (as in sizes.rs), sqrt(90,000 x 7.91e8).
+        // The bounded Pareto distribution: L = 2,981 B, H = 1 MB, E X^2 = 7.91e8 (as in sizes.rs), sqrt(90,000 x
+        // 7.91e8).
         let came = requests(&flow(SizeLaw::Pareto(Pareto::with_mean(10_000.0, 1.35, Some(1e6)))), AN_HOUR);
         let asked = came.iter().map(|(_, size)| *size as f64).sum::<f64>();
         assert!((asked - 9e8).abs() < 4.0 * 8.44e6, "{asked}");

@@ -1,4 +1,4 @@
-//! How much a request asks for: laws of sizes in bytes.
+//! Distributions of request sizes in bytes.
 
 mod empirical;
 mod lognormal;
@@ -9,29 +9,29 @@ pub use lognormal::{CAMPUS, Component, Lognormal};
 
 use crate::engine::random::Stream;
 
-/// No request is larger: far beyond any run, and far below what 64 bits hold.
+/// The maximum request size: far above any transfer in a run, and far below the range of 64 bits.
 pub(crate) const LARGEST: u64 = 1 << 50;
 
-/// A law of sizes. Draws are whole bytes, at least one.
+/// A distribution of sizes. Draws are whole bytes, at least one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SizeLaw {
-    /// Always the same.
+    /// A constant size.
     Fixed(u64),
-    /// Exponential with this mean, in bytes.
+    /// An exponential distribution with this mean, in bytes.
     Exponential {
         /// The mean.
         mean: f64,
     },
-    /// Pareto, bounded or not.
+    /// A Pareto distribution, with or without an upper bound.
     Pareto(Pareto),
-    /// A truncated mixture of lognormal laws.
+    /// A truncated mixture of lognormal distributions.
     Lognormal(Lognormal),
-    /// Linear between the points of a cumulative distribution.
+    /// A cumulative distribution, linear between its points.
     Empirical(Empirical),
 }
 
-/// P(X > x) = ((L/x)^a - (L/H)^a) / (1 - (L/H)^a) on [L, H]: Pareto's law with shape a, cut off above H and scaled up to
-/// make up for it; without a bound H is infinite.
+/// The Pareto distribution with shape a, truncated at H and scaled up: P(X > x) = ((L/x)^a - (L/H)^a) / (1 - (L/H)^a)
+/// on [L, H]. Without a bound, H is infinite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pareto {
     /// a.
@@ -40,20 +40,21 @@ pub struct Pareto {
     least: f64,
     /// H, in bytes.
     most: f64,
-    /// (L/H)^a: what lies above H in the law without a bound.
+    /// (L/H)^a: the share above H in the distribution without a bound.
     beyond: f64,
 }
 
 impl Pareto {
-    /// The law of this mean, `shape` above 1, and largest size, above the mean. `mean` is that of what is drawn: of the
-    /// bounded law if there is a bound.
+    /// The distribution with this mean, `shape` above 1, and a largest size above the mean.
+    ///
+    /// With a bound, `mean` is the mean of the bounded distribution.
     #[must_use]
     pub fn with_mean(mean: f64, shape: f64, max: Option<f64>) -> Self {
         let Some(max) = max else {
             // E X = a L / (a - 1).
             return Self { shape, least: mean * (shape - 1.0) / shape, most: f64::INFINITY, beyond: 0.0 };
         };
-        // The mean grows with L, from 0 to H: halve until the interval is as narrow as numbers are.
+        // The mean grows with L, from 0 to H. Bisection continues to the limit of precision.
         let (mut low, mut high) = (0.0, mean);
         for _ in 0..200 {
             let least = 0.5 * (low + high);
@@ -62,7 +63,7 @@ impl Pareto {
         Self { shape, least: high, most: max, beyond: libm::pow(high / max, shape) }
     }
 
-    /// The size that a share of 1 - `above` of all sizes does not exceed, `above` in (0, 1].
+    /// The quantile of 1 - `above`, with `above` in (0, 1].
     #[inline]
     #[must_use]
     pub fn quantile_above(&self, above: f64) -> f64 {
@@ -92,11 +93,11 @@ impl SizeLaw {
         }
     }
 
-    /// A size in bytes. One number of the stream each, so that laws can be compared draw by draw.
+    /// Draws a size in bytes. Each draw takes one number of the stream, so draws of two distributions can be compared.
     #[inline]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn draw(&self, stream: &mut Stream) -> u64 {
-        // On (0, 1]: the share of sizes above this one.
+        // The share of sizes above this size, in (0, 1].
         let above = 1.0 - stream.unit();
         let size = match self {
             Self::Fixed(size) => return *size,
@@ -113,7 +114,7 @@ impl SizeLaw {
 mod tests {
     use super::*;
 
-    /// 200,000 sorted draws.
+    /// Makes 200,000 sorted draws.
     pub(super) fn draws(law: &SizeLaw) -> Vec<f64> {
         let mut stream = Stream::new(11, "sizes.test");
         let mut draws: Vec<f64> = (0..200_000).map(|_| law.draw(&mut stream) as f64).collect();
@@ -125,7 +126,7 @@ mod tests {
         draws.iter().sum::<f64>() / draws.len() as f64
     }
 
-    /// The share of draws that do not exceed the law's q-quantile is q, within four standard errors sqrt(q (1 - q) / n).
+    /// Checks the q-quantile: the share of draws up to it is q within four standard errors sqrt(q (1 - q) / n).
     pub(super) fn has_quantile(draws: &[f64], q: f64, quantile: f64) {
         let n = draws.len() as f64;
         let share = draws.partition_point(|size| *size <= quantile) as f64 / n;
@@ -161,7 +162,7 @@ mod tests {
         for q in [0.1, 0.5, 0.9, 0.99, 0.9999] {
             has_quantile(&draws, q, 30_000.0 * 0.35 / 1.35 * f64::powf(1.0 - q, -1.0 / 1.35));
         }
-        // Below 2, the shape leaves no variance: the mean of draws says nothing.
+        // For a shape below 2 the variance is infinite, so the mean of the draws is no test.
     }
 
     #[test]
@@ -170,7 +171,8 @@ mod tests {
         let pareto = Pareto::with_mean(30_000.0, shape, Some(max));
         let law = SizeLaw::Pareto(pareto);
         let least = pareto.least;
-        // What the bound takes from the mean, L gives back: L is above the 7,778 B of the law without it.
+        // The bound lowers the mean, and a larger L compensates: L is above the 7,778 B of the distribution without a
+        // bound.
         assert!(least > 7_778.0 && least < 30_000.0);
         assert!((law.mean() - 30_000.0).abs() < 1e-6, "{}", law.mean());
         let draws = draws(&law);

@@ -1,7 +1,7 @@
-//! The ledger of a run, and whether it adds up.
+//! The ledger of a run, and the checks of its sums.
 //!
-//! Its figures are the run's own counts and logs, taken in different places: what was offered against what arrived, what
-//! was decided against what was done, a meter against a log. A wrong count in one of them shows against the others.
+//! The ledger contains the run's own counts and logs from independent sources: offered against arrived packets,
+//! decided against actual changes, a meter against a log. A wrong count contradicts the others.
 
 use super::Findings;
 use super::station::{self, StationLedger};
@@ -11,26 +11,26 @@ use crate::net::transmitter::{EffectiveRate, InService, RateLogEntry};
 use netlull_power::{PowerModel, Residency, Traffic, TransitionPower};
 use netlull_units::{BitRate, Duration, Instant};
 
-/// What a run leaves behind for its verifier.
+/// The counts and logs of a run for its verifier.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     /// End of the run.
     pub end: Instant,
-    /// Start of what the energy meters measured.
+    /// Start of the energy meters' measured time.
     pub measured_from: Instant,
-    /// For each node, packets that were lost there: it knew no way, or they had made too many hops.
+    /// For each node, the packets lost there: without a route, or with too many hops.
     pub lost_at_nodes: Vec<u64>,
-    /// For each node, packets that are there at the end and on no link: a radio that wakes, or an access point, has them.
+    /// For each node, the packets there at the end and not on a link: held by a waking radio or by an access point.
     pub kept_at_nodes: Vec<u64>,
-    /// Stations.
+    /// The ledgers of stations.
     pub stations: Vec<StationLedger>,
-    /// Links.
+    /// The ledgers of links.
     pub links: Vec<LinkLedger>,
-    /// Senders and receivers.
+    /// The ledgers of senders and receivers.
     pub agents: Vec<AgentLedger>,
-    /// TCP connections.
+    /// The ledgers of TCP connections.
     pub tcp: Vec<TcpLedger>,
-    /// Flows of requests.
+    /// The ledgers of request flows.
     pub requests: Vec<RequestsLedger>,
     /// The power models whose energy is reported.
     pub power: Vec<PowerModel>,
@@ -53,9 +53,9 @@ pub struct LinkLedger {
     pub counters: LinkCounters,
     /// Packets found on the link at the end, and their bytes.
     pub held: (u64, u64),
-    /// How often it fell asleep.
+    /// The number of times it fell asleep.
     pub naps: u64,
-    /// For a link that schedules its departures.
+    /// The ledger of its scheduled departures, if it schedules them.
     pub variable: Option<VariableLedger>,
 }
 
@@ -70,13 +70,13 @@ pub struct VariableLedger {
     pub sent_bytes: u64,
     /// The largest packet.
     pub largest_packet: u32,
-    /// What the meter says.
+    /// The time at each rate, from the meter.
     pub residency: Residency,
-    /// Which power a transition is charged.
+    /// The power charged during a transition.
     pub transition_power: TransitionPower,
-    /// What happens to the packet being sent when the rate changes.
+    /// The treatment of the packet in service when the rate changes.
     pub in_service: InService,
-    /// A pause decided and not begun.
+    /// A decided pause that has not begun.
     pub pause_due: Duration,
 }
 
@@ -85,13 +85,13 @@ pub struct VariableLedger {
 pub struct AgentLedger {
     /// Flow and role, for messages.
     pub name: String,
-    /// Its node.
+    /// The agent's node.
     pub node: usize,
-    /// Packets it sent.
+    /// Packets sent.
     pub sent: u64,
-    /// Packets that were sent to it.
+    /// Packets addressed to it.
     pub addressed: u64,
-    /// Packets it received.
+    /// Packets received.
     pub received: u64,
     /// Packets to it that queues dropped or links lost.
     pub dropped: u64,
@@ -102,36 +102,36 @@ pub struct AgentLedger {
 /// A TCP connection's ledger, in bytes of the stream from sender to receiver.
 #[derive(Clone, Debug, Default)]
 pub struct TcpLedger {
-    /// Flow.
+    /// The name of the flow.
     pub name: String,
-    /// Bytes the sender knows to have arrived.
+    /// Acknowledged bytes.
     pub acknowledged: u64,
-    /// Bytes the receiver's application got, in order.
+    /// Bytes delivered to the receiver's application, in order.
     pub delivered: u64,
-    /// Bytes that the sender has ever sent, counted once.
+    /// Bytes ever sent, counted once.
     pub sent: u64,
-    /// How much the application wanted to send, if that is bounded.
+    /// The amount of data of the application, if limited.
     pub size: Option<u64>,
 }
 
 /// The ledger of a flow of requests.
 #[derive(Clone, Debug, Default)]
 pub struct RequestsLedger {
-    /// Flow.
+    /// The name of the flow.
     pub name: String,
-    /// Connections that were opened.
+    /// Opened connections.
     pub opened: u64,
-    /// Connections that are open, as counted.
+    /// Open connections, as counted.
     pub counted_open: u64,
-    /// Connections that are over.
+    /// Finished connections.
     pub retired: u64,
-    /// Those of them of which not every byte was sent once, delivered and acknowledged, and nothing else.
+    /// Finished connections that did not send, deliver and acknowledge every byte exactly once.
     pub incomplete: u64,
-    /// Packets of its connections on links, as counted: by this a place is known to be free.
+    /// Packets of its connections on links, as counted. The count determines when a slot is free.
     pub on_way: u64,
     /// Packets of its connections found on links at the end.
     pub held: u64,
-    /// The connections found open.
+    /// Open connections found at the end.
     pub open: Vec<TcpLedger>,
 }
 
@@ -190,12 +190,12 @@ fn link_conserves(findings: &mut Findings, link: &LinkLedger) {
         format!("{} bytes were offered, but delivered + dropped + lost + asleep + held = {bytes}", c.offered_bytes)
     });
     findings.check(link.naps > 0 || c.asleep_packets == 0, &link.name, || {
-        format!("{} packets were lost to its sleep, but it never slept", c.asleep_packets)
+        format!("{} packets were lost because of its sleep, but it never slept", c.asleep_packets)
     });
     findings.check(c.managed_drops <= c.dropped_packets, &link.name, || {
         format!("{} packets were dropped, of them {} by the queue's management", c.dropped_packets, c.managed_drops)
     });
-    // What is marked goes on, unless the link falls asleep with it.
+    // A marked packet continues, unless the link falls asleep with it.
     let goes_on = c.delivered_packets + c.stranded_packets + link.held.0;
     findings.check(c.marked_packets <= goes_on, &link.name, || {
         format!("{} packets were marked, but delivered + stranded + held = {goes_on}", c.marked_packets)
@@ -214,7 +214,8 @@ fn link_keeps_its_buffer(findings: &mut Findings, link: &LinkLedger) {
 
 const BIT_NANOS_PER_BYTE: u128 = 8 * 1_000_000_000;
 
-/// Bytes <= rate x time awake, for a link of fixed rate. One nanosecond more for each time that it was awake: departures are rounded down to it.
+/// Checks bytes <= rate x time awake for a link of fixed rate. Departures are rounded down, so each wake period may
+/// have an extra nanosecond.
 fn fixed_rate_holds(findings: &mut Findings, link: &LinkLedger, end: Instant) {
     let sent = u128::from(link.counters.delivered_bytes) * BIT_NANOS_PER_BYTE;
     let awake = Duration::from_nanos(end.as_nanos().saturating_sub(link.counters.asleep_ns));
@@ -224,7 +225,8 @@ fn fixed_rate_holds(findings: &mut Findings, link: &LinkLedger, end: Instant) {
     });
 }
 
-/// Bytes <= rate x (time - pause) between any two changes; where a packet is not finished first, that one more.
+/// Checks bytes <= rate x (time - pause) between any two changes, plus a packet if the packet in service is not
+/// finished first.
 fn varying_rate_holds(findings: &mut Findings, link: &LinkLedger, variable: &VariableLedger, end: Instant) {
     let last =
         EffectiveRate { at: end, rate: BitRate::default(), pause: Duration::ZERO, sent_bytes: variable.sent_bytes };
@@ -235,7 +237,7 @@ fn varying_rate_holds(findings: &mut Findings, link: &LinkLedger, variable: &Var
         });
         let sent = next.sent_bytes.saturating_sub(entry.sent_bytes);
         let time = next.at.saturating_since(entry.at).saturating_sub(entry.pause);
-        // One nanosecond more: departures are rounded down to it.
+        // An extra nanosecond, because departures are rounded down.
         let most = u128::from(entry.rate.as_bps()) * u128::from(time.as_nanos() + 1);
         let finished = index == 0 || (variable.in_service == InService::FinishThenPause && !entry.pause.is_zero());
         let unfinished = if finished { 0 } else { u128::from(variable.largest_packet) * BIT_NANOS_PER_BYTE };
@@ -248,10 +250,10 @@ fn varying_rate_holds(findings: &mut Findings, link: &LinkLedger, variable: &Var
     }
 }
 
-/// What was decided against what was done: the same last rate, and all pauses, none shared or lost.
+/// Checks the decided changes against the actual ones: the same last rate, and the same total of pauses.
 fn every_change_is_carried_out(findings: &mut Findings, link: &LinkLedger, variable: &VariableLedger) {
     let decided: Duration = variable.log.iter().map(|entry| entry.pause).sum();
-    // A pause that begins within another one carries on from it.
+    // A pause that begins within another one extends it.
     let (mut done, mut until) = (Duration::ZERO, Instant::ZERO);
     for entry in &variable.effective {
         let ends = entry.at + entry.pause;
@@ -268,14 +270,14 @@ fn every_change_is_carried_out(findings: &mut Findings, link: &LinkLedger, varia
     });
 }
 
-/// A stretch of time at one power.
+/// An interval of constant power.
 struct Stretch {
     rate: BitRate,
     charged: BitRate,
     span: Duration,
 }
 
-/// Cuts the time from `from` to `end` into stretches of constant power, from the log alone.
+/// Divides the time from `from` to `end` into intervals of constant power, from the log alone.
 fn stretches(variable: &VariableLedger, from: Instant, end: Instant) -> Vec<Stretch> {
     let mut stretches = Vec::new();
     let clip = |at: Instant| at.max(from).min(end);
@@ -296,7 +298,7 @@ fn stretches(variable: &VariableLedger, from: Instant, end: Instant) -> Vec<Stre
     stretches
 }
 
-/// The meter's account against the log's: time and rate to the nanosecond, energy under every model.
+/// Compares the meter with the log: time and rate to the nanosecond, and energy under every model.
 fn energy_is_the_integral(findings: &mut Findings, link: &LinkLedger, variable: &VariableLedger, ledger: &Ledger) {
     let stretches = stretches(variable, ledger.measured_from, ledger.end);
     let area: u128 =
@@ -324,7 +326,8 @@ fn energy_is_the_integral(findings: &mut Findings, link: &LinkLedger, variable: 
 }
 
 fn nodes_forward_everything(findings: &mut Findings, ledger: &Ledger) {
-    /// Packets that came to a node, and that agents there sent; that left it, and that stayed with agents there.
+    /// Packets that arrived at a node or were sent by agents there, and packets that left it or were received by
+    /// agents there.
     #[derive(Clone, Copy, Default)]
     struct Balance {
         arrived: u64,
@@ -332,7 +335,7 @@ fn nodes_forward_everything(findings: &mut Findings, ledger: &Ledger) {
         left: u64,
         received: u64,
     }
-    // What a node loses has come, and goes nowhere.
+    // A lost packet has arrived at the node and does not leave it.
     let mut nodes = vec![Balance::default(); ledger.lost_at_nodes.len()];
     for link in &ledger.links {
         nodes[link.to].arrived += link.counters.delivered_packets;
@@ -361,7 +364,7 @@ fn every_connection_is_accounted_for(findings: &mut Findings, requests: &Request
         )
     });
     findings.check(requests.incomplete == 0, name, || {
-        format!("{} of its connections ended without having delivered what was asked for", requests.incomplete)
+        format!("{} of its connections ended without delivering all requested data", requests.incomplete)
     });
     findings.check(requests.on_way == requests.held, name, || {
         format!("{} of its packets are on their way, but {} are on links", requests.on_way, requests.held)
@@ -398,7 +401,7 @@ mod tests {
         }
     }
 
-    /// A run in which nothing is wrong: 10 packets from node 0 to node 1, of which 7 arrived, 2 were dropped, 1 is held.
+    /// A run without errors: of 10 packets from node 0 to node 1, 7 arrived, 2 were dropped, and 1 is held.
     fn sound() -> Ledger {
         let (start, end) = (Instant::ZERO, Instant::from_nanos(1_000_000_000));
         let (fast, slow) = (BitRate::from_mbps(10), BitRate::from_mbps(5));
@@ -511,7 +514,7 @@ mod tests {
             ledger.links[0].max_rate = BitRate::from_bps(55_999);
         });
         has("more than 5 Mb/s carries outside a pause of 2 ms", &|ledger| {
-            // 5 Mb/s for 0.5 s less 2 ms is 311,250 B, and the packet before had finished; one byte more is too many.
+            // 5 Mb/s for 0.5 s less 2 ms is 311,250 B, and the packet before had finished. An extra byte is too many.
             ledger.links[0].variable.as_mut().unwrap().sent_bytes = 6_000 + 311_251;
         });
         has("its changes cost 2 ms of pauses, but it paused for 0 s", &|ledger| {

@@ -1,9 +1,9 @@
-//! Is what the run did possible? Checked apart from the code that did it.
+//! Independent checks that a run obeys the rules of its model.
 //!
-//! [`ledger`] checks, when a run has ended, that its counts add up: every packet and byte offered was delivered,
-//! dropped, lost or is still there; no link sent more than its rates allow; no queue outgrew its buffer; TCP delivered
-//! what was sent, once; energy is the integral of power. [`replay`] follows every packet through a second model of
-//! every link while the run goes on.
+//! [`ledger`] checks the sums after a run. Every offered packet and byte was delivered, dropped, lost or is still in
+//! the network. No link sent more than its rates allow, and no queue exceeded its buffer. TCP delivered the sent data
+//! exactly once, and energy is the integral of power. [`replay`] follows every packet through a second model of every
+//! link during the run.
 
 pub mod ledger;
 pub mod replay;
@@ -11,12 +11,12 @@ pub mod station;
 
 use std::fmt;
 
-/// Something that cannot be: a defect of the simulator.
+/// A violated rule: a defect of the simulator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// The link, node, flow or agent.
     pub subject: String,
-    /// The rule it breaks, with the numbers.
+    /// The violated rule, with the numbers.
     pub detail: String,
 }
 
@@ -26,18 +26,18 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Collects checks and what they found.
+/// Counts checks and collects violations.
 #[derive(Debug, Default)]
 pub struct Findings {
     checks: u64,
     violations: Vec<Violation>,
 }
 
-/// No more than this many violations are kept: the first ones tell.
+/// The maximum number of stored violations: the first are sufficient.
 const MOST_VIOLATIONS: usize = 20;
 
 impl Findings {
-    /// Counts one check; `detail` says what is wrong if it does not hold.
+    /// Counts a check. If it fails, `detail` describes the violation.
     pub fn check(&mut self, holds: bool, subject: &str, detail: impl FnOnce() -> String) {
         self.checks += 1;
         if !holds && self.violations.len() < MOST_VIOLATIONS {
@@ -45,19 +45,19 @@ impl Findings {
         }
     }
 
-    /// Adds what another verifier found.
+    /// Adds the findings of another verifier.
     pub fn merge(&mut self, other: Self) {
         self.checks += other.checks;
         self.violations.extend(other.violations);
     }
 
-    /// How many checks were made.
+    /// The number of checks.
     #[must_use]
     pub fn checks(&self) -> u64 {
         self.checks
     }
 
-    /// What they found.
+    /// The violations.
     #[must_use]
     pub fn violations(&self) -> &[Violation] {
         &self.violations

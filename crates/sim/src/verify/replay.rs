@@ -1,10 +1,16 @@
-//! A second, independent model of every link that follows every packet beside the run.
+//! A second, independent model of every link that follows every packet during the run.
 //!
-//! It knows only what a link promises: first in, first out; drop-tail at its limit; early drops and marks only where the
-//! queue is managed, RED's not before a queue of min_th was seen, CoDel's not before TARGET; scripted losses and no others,
-//! where losses are not random; no bit before its time. Times of a link of fixed rate are worked out from the start of each
-//! busy period in exact arithmetic and must agree to the nanosecond; a link that schedules its departures must not be
-//! faster than its highest rate. Packets of a link with noise may be later than that, and of no other.
+//! It knows only the rules of a link:
+//!
+//! - Packets leave in the order of their arrivals, and drop-tail acts at the buffer's limit.
+//! - Early drops and marks occur only with queue management: for RED not before the queue has reached min_th, for
+//!   CoDel not before TARGET.
+//! - Unless losses are random, only scripted losses occur.
+//! - No bit is early.
+//!
+//! For a link of fixed rate, times are computed exactly from the start of each busy period. They must agree to the
+//! nanosecond. A link that schedules its departures must not exceed its highest rate. Only a link with noise may
+//! deliver packets later.
 
 use super::Findings;
 use crate::net::buffer::Buffer;
@@ -17,24 +23,24 @@ use crate::net::queue::red::{QueueUnit, RedEcn};
 use netlull_units::{BitRate, Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
 
-/// What the model needs to know of a link.
+/// The properties of a link for the model.
 #[derive(Clone, Debug)]
 pub struct ReplayLink {
     /// Name, for messages.
     pub name: String,
-    /// (Maximum) rate.
+    /// The rate, or the maximum rate.
     pub rate: BitRate,
     /// Propagation delay.
     pub delay: Duration,
     /// Buffer.
     pub buffer: Buffer,
-    /// How the queue is managed.
+    /// The queue management.
     pub queue: QueueModel,
-    /// Whether departures are scheduled, not computed ahead.
+    /// True if departures are scheduled instead of computed ahead.
     pub scheduled: bool,
-    /// Which packets it loses.
+    /// The loss model.
     pub loss: Option<LossModel>,
-    /// Whether its packets may be late.
+    /// True if packets may be late.
     pub noisy: bool,
 }
 
@@ -52,7 +58,7 @@ impl Shadow {
         Packet { segment: self.segment, agent: self.agent, size: self.size, destination: NodeId::default() }
     }
 
-    /// Whether `packet` is this one, with a mark if it was `marked` here.
+    /// Returns true if `packet` is this packet, with a mark if it was `marked` here.
     fn is(&self, packet: &Packet, marked: bool) -> bool {
         let mut own = self.packet();
         if marked {
@@ -65,20 +71,20 @@ impl Shadow {
 struct Line {
     link: ReplayLink,
     held: VecDeque<Shadow>,
-    /// How many of the last packets of `held` wait, and their bytes.
+    /// The number of packets at the end of `held` that are in the queue, and their bytes.
     waiting: (usize, u64),
     busy_from: u64,
     busy_bits: u128,
     last_departure: u64,
-    /// The most that ever waited as a packet arrived, in packets and in bytes.
+    /// The largest queue at an arrival, in packets and in bytes.
     most: (usize, u64),
-    /// Packets that were marked here and delivered.
+    /// Packets marked here and delivered.
     marked: u64,
-    /// Packets of each flow offered so far, where losses are scripted.
+    /// Packets of each flow offered so far, for scripted losses.
     offered: BTreeMap<FlowId, u64>,
-    /// Whether the link sleeps, or is waking.
+    /// True if the link sleeps or is waking.
     asleep: bool,
-    /// Packets that it fell asleep with.
+    /// Packets lost when the link fell asleep.
     stranded: u64,
 }
 
@@ -89,7 +95,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Idle links.
+    /// Creates a model with idle links.
     #[must_use]
     pub fn new(links: Vec<ReplayLink>) -> Self {
         let line = |link| Line {
@@ -108,7 +114,7 @@ impl Replay {
         Self { lines: links.into_iter().map(line).collect(), findings: Findings::default() }
     }
 
-    /// A packet was offered to a link, which decided on it.
+    /// Checks a link's decision on an offered packet.
     pub fn offered(&mut self, now: Instant, link: LinkId, packet: &Packet, admission: Admission) {
         let line = &mut self.lines[link.index()];
         let asleep = admission == Admission::Asleep;
@@ -142,18 +148,18 @@ impl Replay {
             }
         };
         self.findings.check(holds, &line.link.name, || {
-            format!("{admission:?} a packet of {} B at {now}, but its queue says otherwise", packet.size)
+            format!("{admission:?} a packet of {} B at {now}, but its queue disagrees", packet.size)
         });
         if admission == Admission::Accepted {
             line.accept(now.as_nanos(), packet);
         }
     }
 
-    /// A packet reached the other end of a link.
+    /// Checks a packet that has reached the far end of a link.
     pub fn delivered(&mut self, now: Instant, link: LinkId, packet: &Packet) {
         let line = &mut self.lines[link.index()];
         let Some(head) = line.held.pop_front() else {
-            self.findings.check(false, &line.link.name, || format!("delivered at {now} what it never held"));
+            self.findings.check(false, &line.link.name, || format!("delivered at {now} a packet that it never held"));
             return;
         };
         if line.waiting.0 > line.held.len() {
@@ -172,11 +178,11 @@ impl Replay {
         if let Err(problem) = line.is_in_time(&head, departed) {
             self.findings.check(false, &line.link.name, || problem);
         }
-        // What departs never waits for what is late.
+        // Departures never wait for late packets.
         line.last_departure = if line.link.scheduled { departed } else { head.departs };
     }
 
-    /// A packet that waited was dropped as it left the queue, behind the `propagating` packets that have been sent.
+    /// Checks a packet dropped at its departure from the queue, behind `propagating` packets.
     pub fn discarded(&mut self, now: Instant, link: LinkId, packet: &Packet, propagating: u64) {
         let line = &mut self.lines[link.index()];
         let first = usize::try_from(propagating).ok().and_then(|sent| line.held.remove(sent));
@@ -186,7 +192,7 @@ impl Replay {
             });
             return;
         };
-        // On these links a shadow's time is that of its offer.
+        // On these links, a shadow's time is the time of its offer.
         let waited = Duration::from_nanos(now.as_nanos() - shadow.starts);
         let may = matches!(line.link.queue, QueueModel::CoDel(config) if waited >= config.target);
         self.findings.check(may, &line.link.name, || {
@@ -194,7 +200,7 @@ impl Replay {
         });
     }
 
-    /// A link fell asleep: what it held is lost.
+    /// Records that a link has fallen asleep and lost its packets.
     pub fn fell_asleep(&mut self, link: LinkId) {
         let line = &mut self.lines[link.index()];
         line.stranded += line.held.len() as u64;
@@ -203,12 +209,12 @@ impl Replay {
         line.asleep = true;
     }
 
-    /// A link carries packets again.
+    /// Records that a link carries packets again.
     pub fn woke(&mut self, link: LinkId) {
         self.lines[link.index()].asleep = false;
     }
 
-    /// What it found; marks are compared with the links' own counts.
+    /// The findings. Marks are compared with the links' own counts.
     #[must_use]
     pub fn into_findings(mut self, counters: &[LinkCounters]) -> Findings {
         for (line, counters) in self.lines.iter().zip(counters) {
@@ -226,7 +232,7 @@ impl Replay {
 }
 
 impl Line {
-    /// Whether the link loses the next packet of a flow; unknown where that is random.
+    /// Returns true if the link loses the next packet of a flow; `None` if losses are random.
     fn may_lose(&mut self, flow: FlowId) -> Option<bool> {
         match &self.link.loss {
             None => Some(false),
@@ -239,7 +245,7 @@ impl Line {
         }
     }
 
-    /// Whether a packet that seems to have departed at `departed`, noise and all, was sent neither too soon nor too late.
+    /// Checks that a packet was sent neither too early nor too late, given its apparent departure with noise.
     fn is_in_time(&self, head: &Shadow, departed: u64) -> Result<(), String> {
         let (exact, noisy) = (head.departs, self.link.noisy);
         if !self.link.scheduled {
@@ -250,7 +256,8 @@ impl Line {
                 Err(format!("sent a packet's last bit at {departed} ns, but exact arithmetic says {exact} ns"))
             };
         }
-        // Departures are rounded down to a nanosecond, so two of them may seem one too close. Late ones may come together.
+        // Departures are rounded down to a nanosecond, so two may be too close by one. Late packets may arrive
+        // together.
         let begins = if noisy { head.starts } else { self.last_departure.max(head.starts) };
         let least = u128::from(head.size) * 8_000_000_000 / u128::from(self.link.rate.as_bps());
         let gap = u128::from(departed.saturating_sub(begins));
@@ -261,7 +268,7 @@ impl Line {
         }
     }
 
-    /// Whether RED may drop: an average does not exceed its largest sample.
+    /// Returns true if RED may drop: an average does not exceed its largest sample.
     #[allow(clippy::cast_precision_loss)]
     fn may_drop_early(&self) -> bool {
         let QueueModel::Red(config) = &self.link.queue else { return false };
@@ -272,7 +279,7 @@ impl Line {
         most >= config.min_threshold
     }
 
-    /// Whether the link may mark a packet.
+    /// Returns true if the link may mark a packet.
     fn may_mark(&self, packet: &Packet) -> bool {
         let marks = match &self.link.queue {
             QueueModel::DropTail => false,
@@ -282,7 +289,7 @@ impl Line {
         marks && packet.can_be_marked()
     }
 
-    /// Whether drop-tail lets a packet in, by this model's own count and comparison.
+    /// Decides whether drop-tail accepts a packet, with this model's own count and comparison.
     fn admits(&mut self, now: u64, size: u32) -> bool {
         while self.waiting.0 > 0 {
             let first = self.held[self.held.len() - self.waiting.0];
@@ -331,7 +338,7 @@ mod tests {
     use crate::net::queue::red::{RedConfig, RedProbability, RedRules};
     use netlull_tcp::{Flags, Segment};
 
-    /// 1500 B at 12 Mb/s take 1 ms.
+    /// A link of 12 Mb/s: 1500 B take 1 ms.
     fn replay(queue: QueueModel, loss: Option<LossModel>) -> Replay {
         Replay::new(vec![ReplayLink {
             name: "a-b".to_owned(),
@@ -388,7 +395,7 @@ mod tests {
     /// The only link.
     const LINK: LinkId = LinkId::numbered(0);
 
-    /// What is found when `admissions` are offered at once and `then` happens.
+    /// The findings if `admissions` are offered at once and `then` happens.
     fn found(mut replay: Replay, admissions: &[Admission], then: impl Fn(&mut Replay)) -> String {
         for &admission in admissions {
             replay.offered(Instant::ZERO, LINK, &packet(Flags::ECT), admission);
@@ -409,7 +416,7 @@ mod tests {
         assert_eq!(found(replay(red(2.0), None), &early, |_| {}), "");
         let discard = |replay: &mut Replay| replay.discarded(at(5), LINK, &packet(Flags::ECT), 1);
         assert_eq!(found(replay(codel(), None), &[taken, taken], discard), "");
-        // The same packet, one of which was sent and arrives: the other is discarded.
+        // The same packet twice: one is sent and arrives, the other is discarded.
         let twin = |replay: &mut Replay| {
             discard(replay);
             replay.delivered(at(9), LINK, &packet(Flags::ECT));
@@ -426,7 +433,7 @@ mod tests {
                 replay.delivered(at(second), LINK, &packet(Flags::ECT));
             }
         };
-        // Sent at 1 and 2 ms.
+        // Packets sent at 1 and 2 ms.
         assert_eq!(found(replay(QueueModel::DropTail, None), &twice, arrivals(1, 2)), "");
         assert_eq!(found(noisy(QueueModel::DropTail), &twice, arrivals(1, 2)), "");
         assert_eq!(found(noisy(QueueModel::DropTail), &twice, arrivals(7, 7)), "");
@@ -445,11 +452,11 @@ mod tests {
         has("its losses say otherwise", found(replay(QueueModel::DropTail, None), &[Admission::Lost], |_| {}));
         let script = || Some(LossModel::Scripted(vec![ScriptedDrops { flow: 0, packets: vec![1] }]));
         has("its losses say otherwise", found(replay(QueueModel::DropTail, script()), &[taken], |_| {}));
-        has("its queue says otherwise", found(replay(QueueModel::DropTail, None), &[early], |_| {}));
-        has("its queue says otherwise", found(replay(QueueModel::DropTail, None), &[taken; 4], |_| {}));
-        // Two packets have waited at most: an average of three cannot be.
-        has("its queue says otherwise", found(replay(red(3.0), None), &[taken, taken, taken, early], |_| {}));
-        has("its queue says otherwise", found(replay(codel(), None), &[early], |_| {}));
+        has("its queue disagrees", found(replay(QueueModel::DropTail, None), &[early], |_| {}));
+        has("its queue disagrees", found(replay(QueueModel::DropTail, None), &[taken; 4], |_| {}));
+        // At most two packets have waited, so an average of three is impossible.
+        has("its queue disagrees", found(replay(red(3.0), None), &[taken, taken, taken, early], |_| {}));
+        has("its queue disagrees", found(replay(codel(), None), &[early], |_| {}));
         let soon = |replay: &mut Replay| replay.discarded(at(4), LINK, &packet(Flags::ECT), 1);
         has("which had waited only 4 ms", found(replay(codel(), None), &[taken, taken], soon));
         let unknown = |replay: &mut Replay| replay.discarded(at(9), LINK, &packet(Flags::SYN), 0);
@@ -457,7 +464,7 @@ mod tests {
         let marked = |replay: &mut Replay| replay.delivered(at(1), LINK, &packet(Flags::ECT | Flags::CE));
         has("but it may not", found(replay(QueueModel::DropTail, None), &[taken], marked));
         has("but it may not", found(replay(codel(), None), &[taken], marked));
-        // Where it may mark, the link's count must say so.
+        // If the link may mark, its count must agree.
         has(
             "1 of its marks arrived, 0 packets are held or stranded, but it made 0",
             found(replay(red(1.0), None), &[taken], marked),

@@ -1,4 +1,4 @@
-//! Whether a station's radio accounts for its time.
+//! Checks of a station's radio times.
 
 use super::Findings;
 use netlull_power::RadioTime;
@@ -7,46 +7,47 @@ use netlull_units::{BitRate, Bytes, Duration, Instant};
 /// A station's ledger.
 #[derive(Clone, Debug)]
 pub struct StationLedger {
-    /// Its node.
+    /// The station's node.
     pub name: String,
-    /// Time in each of its radio's states, since the start.
+    /// Time in each state of its radio since the start.
     pub times: RadioTime,
-    /// Packets that came over the air.
+    /// Packets that arrived over the air.
     pub came: u64,
-    /// Those of them that its radio received.
+    /// Packets received by its radio.
     pub received: u64,
-    /// Those that came while it did not hear.
+    /// Packets that arrived while the radio did not listen.
     pub missed: u64,
-    /// The air to it.
+    /// The transmissions to the station.
     pub down: AirLedger,
-    /// The air from it.
+    /// The transmissions from the station.
     pub up: AirLedger,
-    /// Bytes that the link from it has delivered.
+    /// Bytes delivered by the link from the station.
     pub delivered_bytes: u64,
 }
 
-/// What was on the air, one way.
+/// The transmissions in a direction.
 #[derive(Clone, Copy, Debug)]
 pub struct AirLedger {
-    /// Its rate.
+    /// The rate of the link.
     pub rate: BitRate,
-    /// Packets and frames that the radio received, or was given to transmit and that its queue did not drop.
+    /// Packets and frames that the radio received, or that it transmitted and its queue did not drop.
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// How long it heard frames that have a duration instead of a size: beacons.
+    /// The time of received frames with a duration instead of a size: beacons.
     pub beacons: Duration,
 }
 
 impl AirLedger {
-    /// How long all of it was on the air, less or more a nanosecond for each packet.
+    /// The total transmission time, with a tolerance of a nanosecond per packet.
     fn bounds(&self) -> (Duration, Duration) {
         let (time, slack) = (self.rate.time_for(Bytes::new(self.bytes)), Duration::from_nanos(self.packets + 1));
         (time.saturating_sub(slack), time + self.beacons + slack)
     }
 }
 
-/// A radio is in one state at a time, receives or misses what comes, and transmits and receives for as long as its packets are on the air.
+/// Checks the times of a radio. It is in one state at a time, and transmits and receives for the duration of its
+/// packets.
 pub(super) fn check(findings: &mut Findings, station: &StationLedger, end: Instant) {
     let StationLedger { name, times, came, received, missed, .. } = station;
     let total = Instant::ZERO + times.total();
@@ -56,23 +57,20 @@ pub(super) fn check(findings: &mut Findings, station: &StationLedger, end: Insta
     });
     let (least, most) = (station.down.bounds(), station.up.bounds());
     findings.check(times.receiving <= least.1, name, || {
-        format!("it received for {}, but what it heard was on the air for {}", times.receiving, least.1)
+        format!("it received for {}, but its received packets and beacons took {}", times.receiving, least.1)
     });
-    // Where both are on the air at once the time counts as transmitting.
+    // Simultaneous transmission and reception counts as transmission.
     findings.check(least.0 <= times.receiving + times.transmitting, name, || {
         let busy = times.receiving + times.transmitting;
-        format!("it received and transmitted for {busy}, but what it heard was on the air for {}", least.0)
+        format!("it received and transmitted for {busy}, but its received packets and beacons took {}", least.0)
     });
     findings.check(times.transmitting <= most.1, name, || {
-        format!("it transmitted for {}, but what it sent was on the air for {}", times.transmitting, most.1)
+        format!("it transmitted for {}, but its transmitted packets took {}", times.transmitting, most.1)
     });
     let delivered = station.up.rate.time_for(Bytes::new(station.delivered_bytes));
     let slack = Duration::from_nanos(station.up.packets + 1);
     findings.check(delivered <= times.transmitting + slack, name, || {
-        format!(
-            "what it sent and arrived was on the air for {delivered}, but it transmitted for {}",
-            times.transmitting
-        )
+        format!("its delivered packets took {delivered}, but it transmitted for {}", times.transmitting)
     });
 }
 
@@ -80,7 +78,8 @@ pub(super) fn check(findings: &mut Findings, station: &StationLedger, end: Insta
 mod tests {
     use super::*;
 
-    /// 1 s of which 0.1 s asleep. 5 packets of 2500 B were heard at 10 Mb/s: 10 ms; 7 of 1000 B sent at 10 Mb/s: 5.6 ms, of which 6 arrived.
+    /// A second of which 0.1 s is sleep. 5 packets of 2500 B are received at 10 Mb/s: 10 ms. 7 of 1000 B are sent at
+    /// 10 Mb/s: 5.6 ms; 6 arrived.
     fn sound() -> StationLedger {
         let rate = BitRate::from_mbps(10);
         StationLedger {
@@ -121,7 +120,7 @@ mod tests {
         has("it received and transmitted for 15.6 ms", &|ledger| ledger.down.bytes = 19_510);
         has("it transmitted for 5.6 ms", &|ledger| ledger.up.bytes = 6_999);
         has("but it transmitted for 5.6 ms", &|ledger| ledger.delivered_bytes = 7_001);
-        // A beacon that was heard.
+        // A beacon received by the radio.
         assert_eq!(found(|ledger| (ledger.down.bytes, ledger.down.beacons) = (11_250, Duration::from_millis(1))), "");
     }
 }

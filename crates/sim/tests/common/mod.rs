@@ -1,4 +1,4 @@
-//! What the tests share: from JSON to an outcome.
+//! Functions shared by the tests: from JSON to an outcome.
 use netlull_sim::probe::{Column, Table};
 use netlull_sim::run::{FlowSummary, LinkSummary, RunOutcome, Unwatched, run};
 use netlull_sim::scenario::{Scenario, ScenarioError, read_document};
@@ -10,8 +10,8 @@ pub fn scenario(json: &Value) -> Result<Scenario, ScenarioError> {
     Scenario::from_document(&read_document(&json.to_string())?)
 }
 
-/// Runs a scenario with the replay verifier beside it; anything impossible fails the test. Then runs it again without, so
-/// that what can runs ahead of time: everything must come out the same.
+/// Runs a scenario with the replay verifier; a violated rule fails the test. Then runs it again without, with
+/// lookahead: the results must be the same.
 pub fn outcome(mut json: Value) -> RunOutcome {
     let mut run_with = |verify: &str| {
         json["verify"] = verify.into();
@@ -23,7 +23,7 @@ pub fn outcome(mut json: Value) -> RunOutcome {
     watched
 }
 
-/// All of an outcome but what its verifier says of itself.
+/// The whole outcome except the verifier's fields.
 pub fn in_words(outcome: &RunOutcome) -> (String, String) {
     let mut summary = serde_json::to_value(&outcome.summary).expect("a summary");
     summary["verify"] = Value::Null;

@@ -1,12 +1,13 @@
-//! When routers learn of links that come and go, worked out before the run: announcements follow from what is scheduled,
-//! not from what packets do.
+//! The times at which routers learn of links that fall asleep or wake, computed before the run. Announcements depend
+//! on the scheduled sleep times, not on the packets of the run.
 //!
 //! ```text
-//!  a link's two ends ──► flood over what is up, hop by hop ──► a router learns ──► computation ──► its new table
-//!     announce             propagation + processing                                  (more news may come in meanwhile)
+//!  a link's two ends ──► flood over live links, hop by hop ──► a router learns ──► computation ──► its new table
+//!     announce             propagation + processing                                  (further updates may arrive)
 //! ```
-//! As in OSPF (RFC 2328 section 16.1, step 2b) a cable counts only while both of its ends announce it: a router leaves it as soon
-//! as it has heard of one of them, and takes it up again when it has heard of both.
+//! As in OSPF (RFC 2328 section 16.1, step 2b), a router uses a cable only while both of its ends announce it. A
+//! router stops using it after the first announcement of either end, and uses it again after the announcements of both
+//! ends.
 
 use super::{Edge, out_of};
 use crate::net::ids::LinkId;
@@ -14,7 +15,7 @@ use netlull_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Links that sleep and wake together: the two directions of a duplex link, or a link alone.
+/// Links that sleep and wake together: both directions of a duplex link, or a single link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cable {
     /// The name of its (first) link.
@@ -23,72 +24,72 @@ pub struct Cable {
     pub links: Vec<LinkId>,
 }
 
-/// How the news of a link spreads.
+/// The propagation of routing updates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Update {
-    /// Every router has its new table so long after the announcement.
+    /// Every router has its new table at this time after the announcement.
     Simultaneous {
-        /// From the announcement to the tables.
+        /// The time from the announcement to the new tables.
         after: Duration,
     },
-    /// Announcements travel over the links that are up.
+    /// Announcements travel over links that are up.
     Flooding {
-        /// What each hop adds to the propagation of a link.
+        /// The time that each hop adds to a link's propagation delay.
         processing: Duration,
-        /// From the first news that a router has not yet worked in to its new table.
+        /// The time from a router's first unprocessed announcement to its new table.
         computation: Duration,
     },
 }
 
-/// A cable's two ends announce that it goes or comes.
+/// An announcement by both ends of a cable that it goes down or comes up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Announcement {
-    /// When.
+    /// The time of the announcement.
     pub at: Instant,
-    /// Which cable.
+    /// The number of the cable.
     pub cable: usize,
-    /// Whether it is there from now on.
+    /// True if the cable comes up.
     pub up: bool,
 }
 
 /// A time in which a cable carries nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
-    /// Which cable.
+    /// The number of the cable.
     pub cable: usize,
-    /// From when.
+    /// Start time.
     pub from: Instant,
-    /// Until when.
+    /// End time.
     pub to: Instant,
 }
 
-/// The network over which news spreads.
+/// The network that carries announcements.
 #[derive(Clone, Copy, Debug)]
 pub struct Network<'a> {
-    /// How many nodes there are.
+    /// The number of nodes.
     pub nodes: usize,
-    /// Its links ...
+    /// The links.
     pub edges: &'a [Edge],
-    /// ... and their propagation delays.
+    /// The propagation delays of the links.
     pub delays: &'a [Duration],
-    /// The cables that come and go.
+    /// The cables that sleep.
     pub cables: &'a [Cable],
-    /// When they do not carry, in the order of time.
+    /// The outages of the cables, sorted by time.
     pub outages: &'a [Outage],
 }
 
-/// A router has a new table.
+/// The installation of a router's new table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Install {
-    /// When.
+    /// The time of the installation.
     pub at: Instant,
-    /// Which router; all of them if `None`.
+    /// The router; all routers if `None`.
     pub router: Option<usize>,
-    /// What it now knows of cables, and whether they are up, that it did not before.
+    /// The new information: cables, and true for each that is up.
     pub news: Vec<(usize, bool)>,
 }
 
-/// Every new table, in the order of time, and how long the last one for any announcement took.
+/// All new tables, sorted by time, and the longest time from an announcement to its last new table.
 #[must_use]
 pub fn installs(network: &Network<'_>, announcements: &[Announcement], update: Update) -> (Vec<Install>, Duration) {
     match update {
@@ -116,7 +117,7 @@ fn flooding(
     computation: Duration,
 ) -> (Vec<Install>, Duration) {
     let flood = Flood::new(network, processing);
-    // By router: when it learns of which announcement.
+    // By router: the times at which it learns of announcements.
     let mut learns: Vec<Vec<(Instant, usize)>> = vec![Vec::new(); network.nodes];
     for (number, announcement) in announcements.iter().enumerate() {
         for (router, learnt) in flood.learnt(announcement).into_iter().enumerate() {
@@ -135,7 +136,8 @@ fn flooding(
             let mut news = Vec::new();
             for &(_, number) in batch {
                 let Announcement { at: announced, cable, up } = announcements[number];
-                // What it knows already may be newer: the near end's word came before the far end's older one.
+                // The router may already have newer information. The announcement of the near end can arrive before an
+                // older one of the far end.
                 if newest[cable].is_none_or(|known| known < number) {
                     newest[cable] = Some(number);
                     news.push((cable, up));
@@ -151,7 +153,7 @@ fn flooding(
     (installs, convergence)
 }
 
-/// Announcements on their way.
+/// Announcements in propagation.
 struct Flood<'a> {
     network: &'a Network<'a>,
     processing: Duration,
@@ -171,7 +173,7 @@ impl<'a> Flood<'a> {
         Self { network, processing, out: out_of(network.nodes, network.edges), outages }
     }
 
-    /// When each router learns of it, if ever.
+    /// The time at which each router receives an announcement; `None` if it never does.
     fn learnt(&self, announcement: &Announcement) -> Vec<Option<Instant>> {
         let Some(&link) = self.network.cables[announcement.cable].links.first() else {
             return vec![None; self.network.nodes];
@@ -187,7 +189,8 @@ impl<'a> Flood<'a> {
         near.into_iter().zip(far).map(one).collect()
     }
 
-    /// When an announcement that `origin` makes reaches each router: the earliest arrival over links that are up while it crosses them.
+    /// The time at which an announcement of `origin` reaches each router: the earliest arrival over links that are up
+    /// during the crossing.
     fn reaches(&self, origin: usize, at: Instant) -> Vec<Option<Instant>> {
         let mut reached: Vec<Option<Instant>> = vec![None; self.network.nodes];
         let mut frontier = BinaryHeap::from([Reverse((at, origin))]);
@@ -196,7 +199,7 @@ impl<'a> Flood<'a> {
                 continue;
             }
             reached[node] = Some(now);
-            // The origin has nothing to read first.
+            // The origin need not process its own announcement.
             let sends = if node == origin { now } else { now + self.processing };
             for &link in &self.out[node] {
                 let to = self.network.edges[link.index()].to;
@@ -209,8 +212,10 @@ impl<'a> Flood<'a> {
         reached
     }
 
-    /// When it can leave over a link, at `now` or as soon as the link is up again for the whole crossing: ends that meet again exchange
-    /// what they know. `None` if the link never is.
+    /// The time at which an announcement can leave over a link; `None` if the link never comes up again.
+    ///
+    /// It leaves at `now`, or when the link is up for the whole crossing. Ends exchange their information when their
+    /// link comes up.
     fn leaves(&self, link: LinkId, mut now: Instant, delay: Duration) -> Option<Instant> {
         for outage in &self.outages[link.index()] {
             if now < outage.to && now + delay > outage.from {
@@ -229,7 +234,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
-    /// A line 0 - 1 - 2 - 3 of 10 ms each, both ways; cable c joins c and c + 1 by links 2c and 2c + 1.
+    /// A line 0 - 1 - 2 - 3 of 10 ms each, in both directions. Cable c joins c and c + 1 by links 2c and 2c + 1.
     fn line() -> (Vec<Edge>, Vec<Duration>, Vec<Cable>) {
         let ends = (0..3).flat_map(|at| [(at, at + 1), (at + 1, at)]);
         let edges: Vec<Edge> = ends.map(|(from, to)| Edge { from, to, cost: 1 }).collect();
@@ -253,7 +258,8 @@ mod tests {
 
     #[test]
     fn news_spreads_from_both_ends_hop_by_hop() {
-        // Cable 2-3 goes at 100 ms. Its ends have new tables at 105. Node 1 hears of it from 2 at 110, node 0 at 110 + 1 + 10 = 121.
+        // Cable 2-3 goes down at 100 ms. Its ends have new tables at 105. Node 1 learns of it from 2 at 110, node 0 at
+        // 110 + 1 + 10 = 121.
         let announcements = [Announcement { at: ms(100), cable: 2, up: false }];
         let outages = [Outage { cable: 2, from: ms(100), to: Instant::NEVER }];
         let (installs, convergence) = flooded(&announcements, &outages);
@@ -264,7 +270,8 @@ mod tests {
 
     #[test]
     fn a_cable_is_taken_up_again_when_both_ends_are_heard_of() {
-        // 0-1 comes back at 200 ms: 0's word reaches 1 at 210 and, by 1 and 2, node 3 at 210 + 11 + 11 = 232.
+        // 0-1 comes up at 200 ms: the announcement of 0 reaches 1 at 210 and, by 1 and 2, node 3 at 210 + 11 + 11 =
+        // 232.
         let announcements = [Announcement { at: ms(200), cable: 0, up: true }];
         let outages = [Outage { cable: 0, from: ms(100), to: ms(200) }];
         let (installs, _) = flooded(&announcements, &outages);
@@ -273,8 +280,8 @@ mod tests {
 
     #[test]
     fn news_that_comes_during_the_computation_is_worked_in() {
-        // 0-1 goes at 100, 2-3 at 112 ms. Node 1 knows the first at once: 105. The second reaches it at 122: 127.
-        // Node 2 hears of the first at 110, computes by 115, and by then knows of the second, its own.
+        // 0-1 goes down at 100, 2-3 at 112 ms. Node 1 learns of the first at once: 105. The second reaches it at 122:
+        // 127. Node 2 learns of the first at 110 and computes by 115. By then it knows of the second, its own.
         let announcements =
             [Announcement { at: ms(100), cable: 0, up: false }, Announcement { at: ms(112), cable: 2, up: false }];
         let outages = [
@@ -287,15 +294,16 @@ mod tests {
         };
         assert_eq!(of(2).iter().map(|i| (i.at, i.news.len())).collect::<Vec<_>>(), [(ms(115), 2)]);
         assert_eq!(of(1).iter().map(|i| (i.at, i.news.len())).collect::<Vec<_>>(), [(ms(105), 1), (ms(127), 1)]);
-        // Node 0 is cut off from 2-3's ends for ever, node 3 from 0-1's: 1's word would have reached it by 2-3 at 100 + 10 + 1 + 10 = 121.
+        // Node 0 is cut off from the ends of 2-3, and node 3 from those of 0-1: the announcement of 1 would reach it
+        // by 2-3 at 100 + 10 + 1 + 10 = 121.
         assert_eq!(of(0).iter().flat_map(|i| &i.news).collect::<Vec<_>>(), [&(0, false)]);
         assert_eq!(of(3).iter().flat_map(|i| &i.news).collect::<Vec<_>>(), [&(2, false)]);
     }
 
     #[test]
     fn what_could_not_cross_waits_for_the_link() {
-        // 1-2 goes at 100 ms, before the word of it can cross to ... nobody needs it to: both ends know. 0-1 goes at 150 ms;
-        // 2 and 3 hear of it when 1-2 is back at 300: 310, and 310 + 11.
+        // 1-2 goes down at 100 ms; both of its ends know. 0-1 goes down at 150 ms; nodes 2 and 3 learn of it after 1-2
+        // comes up at 300: at 310, and at 310 + 11.
         let announcements = [Announcement { at: ms(150), cable: 0, up: false }];
         let outages =
             [Outage { cable: 1, from: ms(100), to: ms(300) }, Outage { cable: 0, from: ms(150), to: Instant::NEVER }];

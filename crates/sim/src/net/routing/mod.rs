@@ -1,5 +1,5 @@
-//! Shortest-path routing, each direction by itself: links are one-way. [`link_state`] tells when routers learn of links that
-//! come and go.
+//! Shortest-path routing for each direction separately, because links are one-way. [`link_state`] computes when
+//! routers learn of links that sleep.
 
 pub mod link_state;
 
@@ -7,68 +7,68 @@ use super::ids::{LinkId, NodeId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// One link as routing sees it.
+/// A link as seen by routing.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
-    /// The node that sends.
+    /// Sending node.
     pub from: usize,
-    /// The node that receives.
+    /// Receiving node.
     pub to: usize,
-    /// Cost of crossing it.
+    /// Routing cost.
     pub cost: u32,
 }
 
-/// Where a node sends a packet.
+/// A node's next hop for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextHop {
-    /// Over this link.
+    /// This link.
     Link(LinkId),
-    /// Over this link, which runs ahead.
+    /// This link, which runs ahead.
     Ahead(LinkId),
-    /// Over this link, by a table that can change.
+    /// This link, by a table that can change.
     Changeable(LinkId),
-    /// Nowhere: it has arrived.
+    /// None: the packet is at its destination.
     Here,
-    /// There is no way.
+    /// None: there is no route.
     Unreachable,
 }
 
-/// The number of a link in a table, with a bit for how it is used.
+/// The number of a link in a table, with bits for its use.
 type Entry = u32;
-/// The entry without a link: there is no way.
+/// The entry for a missing route.
 const NO_WAY: Entry = Entry::MAX;
-/// The bit of links that run ahead.
+/// The bit for links that run ahead.
 const AHEAD: Entry = 1 << 31;
-/// The bit of links in a row that can change.
+/// The bit for links in a row that can change.
 const CHANGEABLE: Entry = 1 << 30;
 
-/// How a node is reached.
+/// The route to a node.
 #[derive(Clone, Copy, Debug)]
 struct Destination {
-    /// The column that leads to it, or to `before`.
+    /// The column for the node, or for `before`.
     column: u32,
-    /// If only one link leads to it: the node where that begins, else itself ...
+    /// If a single link leads to the node: the node at the start of that link. Otherwise the node itself.
     before: NodeId,
-    /// ... and the link.
+    /// The single link that leads to the node.
     last: Entry,
 }
 
-/// The next hop of every node towards every destination that a flow has.
+/// The next hop of every node to every destination of a flow.
 ///
-/// A node that only one link leads to is reached by way of the node before it, so the table has columns for the others
-/// alone: 10,000 hosts behind a router take one.
+/// A node with a single incoming link is reached through the node before it. The table has columns only for the other
+/// nodes. Thus 10,000 hosts behind a router take a single column.
 #[derive(Clone, Debug)]
 pub struct Routes {
     destinations: Vec<Destination>,
-    /// The node that each column leads to.
+    /// The destination of each column.
     targets: Vec<NodeId>,
     columns: usize,
-    /// Row-major: `node * columns + column`.
+    /// The entries in row-major order: `node * columns + column`.
     hops: Vec<Entry>,
 }
 
 impl Routes {
-    /// Shortest paths from every node to each of `destinations` (node indices). Among equal paths the one over the
+    /// Shortest paths from every node to each of `destinations` (node indices). Among equal paths, the path over the
     /// lowest-numbered link wins.
     #[must_use]
     pub fn shortest(nodes: usize, edges: &[Edge], destinations: &[usize]) -> Self {
@@ -102,7 +102,7 @@ impl Routes {
         routes
     }
 
-    /// The same with a column for every destination, so that [`set_row`](Self::set_row) can change any of them.
+    /// The shortest paths with a column for every destination. [`set_row`](Self::set_row) can change any of them.
     #[must_use]
     pub fn changeable(nodes: usize, edges: &[Edge], destinations: &[usize]) -> Self {
         let mut routes = Self::nowhere(nodes);
@@ -117,19 +117,19 @@ impl Routes {
         routes
     }
 
-    /// Routes between `nodes` nodes that lead nowhere.
+    /// Routes between `nodes` nodes without any path.
     fn nowhere(nodes: usize) -> Self {
         let nowhere = Destination { column: 0, before: NodeId::default(), last: NO_WAY };
         Self { destinations: vec![nowhere; nodes], targets: Vec::new(), columns: 0, hops: Vec::new() }
     }
 
-    /// Room for every column, once these are known.
+    /// Allocates the rows once all columns are known.
     fn make_rows(&mut self, nodes: usize) {
         self.columns = self.targets.len();
         self.hops = vec![NO_WAY; nodes * self.columns];
     }
 
-    /// A node's next hops from now on: the link towards every node, by node.
+    /// Sets a node's next hops: the link to every node, by node.
     pub fn set_row(&mut self, node: usize, hops: &[Option<LinkId>]) {
         let row = &mut self.hops[node * self.columns..(node + 1) * self.columns];
         for (place, &target) in row.iter_mut().zip(&self.targets) {
@@ -138,7 +138,7 @@ impl Routes {
         }
     }
 
-    /// Where `node` sends a packet for the node `destination`.
+    /// The next hop of `node` for a packet to the node `destination`.
     #[inline]
     #[must_use]
     pub fn next_hop(&self, node: NodeId, destination: NodeId) -> NextHop {
@@ -158,17 +158,17 @@ impl Routes {
         }
     }
 
-    /// From now on says [`NextHop::Changeable`] of every link.
+    /// Makes every link a [`NextHop::Changeable`].
     pub fn mark_changeable(&mut self) {
         self.hops.iter_mut().filter(|entry| **entry != NO_WAY).for_each(|entry| *entry = *entry & !AHEAD | CHANGEABLE);
     }
 
-    /// From now on says [`NextHop::Link`] of every link.
+    /// Makes every link a [`NextHop::Link`].
     pub fn mark_fixed(&mut self) {
         self.hops.iter_mut().filter(|entry| **entry != NO_WAY).for_each(|entry| *entry &= !(AHEAD | CHANGEABLE));
     }
 
-    /// From now on says [`NextHop::Ahead`] of these links.
+    /// Makes the selected links a [`NextHop::Ahead`].
     pub fn mark_ahead(&mut self, runs_ahead: impl Fn(LinkId) -> bool) {
         let lasts = self.destinations.iter_mut().map(|destination| &mut destination.last);
         for entry in self.hops.iter_mut().chain(lasts).filter(|entry| **entry < CHANGEABLE) {
@@ -176,7 +176,7 @@ impl Routes {
         }
     }
 
-    /// The links from `from` to a destination node, `None` if there is no way.
+    /// The links from `from` to a destination node; `None` without a route.
     #[must_use]
     pub fn path(&self, from: usize, to: usize, edges: &[Edge]) -> Option<Vec<LinkId>> {
         let (mut path, mut node) = (Vec::new(), from);
@@ -195,7 +195,7 @@ impl Routes {
     }
 }
 
-/// The links out of each node.
+/// The outgoing links of each node.
 pub(crate) fn out_of(nodes: usize, edges: &[Edge]) -> Vec<Vec<LinkId>> {
     let mut out = vec![Vec::new(); nodes];
     for (link, edge) in LinkId::all(edges.len()).zip(edges) {
@@ -204,8 +204,10 @@ pub(crate) fn out_of(nodes: usize, edges: &[Edge]) -> Vec<Vec<LinkId>> {
     out
 }
 
-/// The first link of the shortest path from `source` to every node over those links that `is_up` says yes to; among equal
-/// paths the lowest-numbered first link, as in [`Routes::shortest`]. `out` are the links out of each node.
+/// The first link of the shortest path from `source` to every node, over links for which `is_up` returns true.
+///
+/// Among equal paths, the lowest-numbered first link wins, as in [`Routes::shortest`]. `out` contains the outgoing
+/// links of each node.
 pub(crate) fn first_hops(
     source: usize,
     out: &[Vec<LinkId>],
@@ -231,7 +233,7 @@ pub(crate) fn first_hops(
     best.into_iter().map(|reached| reached.map(|(_, first)| first)).collect()
 }
 
-/// The links into each node.
+/// The incoming links of each node.
 fn into(nodes: usize, edges: &[Edge]) -> Vec<Vec<usize>> {
     let mut into = vec![Vec::new(); nodes];
     for (index, edge) in edges.iter().enumerate() {
@@ -240,7 +242,7 @@ fn into(nodes: usize, edges: &[Edge]) -> Vec<Vec<usize>> {
     into
 }
 
-/// Dijkstra backwards from the destination: the cost from each node.
+/// Dijkstra's algorithm backwards from the destination: the cost from each node.
 fn distances(into: &[Vec<usize>], edges: &[Edge], destination: usize) -> Vec<Option<u64>> {
     let mut distance = vec![None; into.len()];
     let mut frontier = BinaryHeap::from([Reverse((0_u64, destination))]);
@@ -272,7 +274,7 @@ mod tests {
 
     #[test]
     fn each_direction_takes_its_own_shortest_path() {
-        // 0 -> 1 -> 2 is cheaper than 0 -> 2 there; back only 2 -> 0 exists.
+        // Forwards, 0 -> 1 -> 2 is cheaper than 0 -> 2; backwards there is only 2 -> 0.
         let edges = edges(&[(0, 1, 1), (1, 2, 1), (0, 2, 3), (2, 0, 9)]);
         let routes = Routes::shortest(3, &edges, &[2, 0]);
         assert_eq!(routes.path(0, 2, &edges), Some(links(&[0, 1])));
@@ -288,7 +290,8 @@ mod tests {
 
     #[test]
     fn rows_that_can_change_begin_as_the_shortest_paths() {
-        // A ring of six with a chord, both ways, so that there are equal paths: the same next hop for every pair.
+        // A ring of six with a chord, in both directions. It has equal paths, and every pair must get the same next
+        // hop.
         let pairs = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (1, 4)];
         let both: Vec<_> = pairs.iter().flat_map(|&(a, b)| [(a, b, 1), (b, a, 1)]).collect();
         let edges = edges(&both);
@@ -298,7 +301,7 @@ mod tests {
             let (fixed, changing) = (fixed.path(from, to, &edges), changing.path(from, to, &edges));
             assert_eq!(fixed, changing, "{from} to {to}");
         }
-        // Without 0 -> 1 (link 0) node 0 goes to 1 by 5, 4 and the chord; the others go on as before.
+        // Without 0 -> 1 (link 0), node 0 reaches 1 by 5, 4 and the chord. The other nodes keep their routes.
         let row = first_hops(0, &out_of(6, &edges), &edges, |link| link.index() != 0);
         changing.set_row(0, &row);
         assert_eq!(changing.path(0, 1, &edges), Some(links(&[11, 9, 13])));

@@ -1,14 +1,14 @@
-//! Which links and sources of datagrams need no events, because the order of their packets is known without.
+//! The links and datagram sources that need no events, because the order of their packets is known.
 
 use super::{Paths, Senders};
 use crate::net::ids::{AgentId, ById, FlowId, LinkId, SourceId};
 use crate::net::link::Link;
 use crate::net::routing::NextHop;
 
-/// Sources on one link that are drawn: each draw looks at all of them.
+/// The maximum number of drawn sources on one link: each draw examines all of them.
 const MOST_DRAWN_TOGETHER: usize = 16;
 
-/// Who offers packets to a link.
+/// The source of a link's packets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Feeder {
     Nobody,
@@ -17,21 +17,21 @@ pub(super) enum Feeder {
     Many,
 }
 
-/// Where a link's packets come from and go to, over the routes of all flows.
+/// The source and next hop of a link's packets, over the routes of all flows.
 #[derive(Clone, Copy)]
 pub(super) struct Neighbours {
     pub feeder: Feeder,
-    /// The next hop of all, if they have the same; `Unreachable` before one is known.
+    /// The next hop of all packets, if it is the same. `Unreachable` before one is known.
     leads_to: Option<NextHop>,
 }
 
-/// The ways of all packets, and what is known of the links on them.
+/// The paths of all packets, and the properties of their links.
 pub(super) struct Ways<'a> {
     senders: &'a Senders,
     paths: &'a Paths,
-    /// Links that only send what they are offered.
+    /// Links without extra components.
     plain: ById<LinkId, bool>,
-    /// Links at whose ends a gateway looks at packets: what it steers depends on what it has seen by then.
+    /// Links with a gateway at the far end. The gateway's action depends on the earlier packets.
     steered: ById<LinkId, bool>,
 }
 
@@ -45,37 +45,38 @@ impl<'a> Ways<'a> {
         }
     }
 
-    /// TCP flows, and whether their applications act at times of their own.
+    /// TCP flows, each with true if its application acts at its own times.
     pub fn tcp_flows(&self) -> impl Iterator<Item = (FlowId, bool)> + '_ {
         FlowId::all(self.senders.acts.len()).zip(self.senders.acts.iter().copied())
     }
 
-    /// Sources of datagrams and their agents.
+    /// Sources of datagrams, and their agents.
     pub fn sources(&self) -> impl DoubleEndedIterator<Item = (SourceId, AgentId)> + use<> {
         let first = self.senders.acts.len();
         SourceId::all(self.senders.datagrams)
             .map(move |source| (source, AgentId::sender(FlowId::new(first + source.index()))))
     }
 
-    /// The source of datagrams that an agent is, if it is one.
+    /// The datagram source of an agent, if it is one.
     fn source_of(&self, agent: AgentId) -> Option<SourceId> {
         let place = agent.flow().index().checked_sub(self.senders.acts.len())?;
         (place < self.senders.datagrams && agent.is_sender()).then(|| SourceId::new(place))
     }
 
-    /// The links of each source's datagrams.
+    /// The paths of each source's datagrams.
     fn datagrams(&self) -> impl Iterator<Item = &'a [LinkId]> + '_ {
         self.sources().map(|(_, sender)| &self.paths[sender][..])
     }
 
-    /// The last link of the packets to an agent.
+    /// The last link on the path to an agent.
     pub fn arrives_on(&self, agent: AgentId) -> LinkId {
         self.paths[agent.peer()].last().copied().unwrap_or_default()
     }
 
-    /// Sources that may be drawn by what is known of their first links alone: these are plain, no request is sent over them, and not too
-    /// many sources are together. At the same instant datagrams come before requests, and after everything else that is offered
-    /// to a link.
+    /// Sources that may be drawn, judged by their first links alone.
+    ///
+    /// Such a link is plain, carries no requests and has few enough sources. At the same instant, datagrams precede
+    /// requests and follow all other packets offered to a link.
     fn candidates(&self) -> ById<SourceId, bool> {
         let flows = self.senders.acts.len() + self.senders.datagrams;
         let requests = AgentId::all(self.paths.len()).skip(AgentId::sender(FlowId::new(flows)).index());
@@ -90,8 +91,8 @@ impl<'a> Ways<'a> {
         self.datagrams().map(may_be).collect()
     }
 
-    /// Follows the packets of all flows, there and back. Datagrams that are drawn come from nowhere: their first link runs as if they were
-    /// not there.
+    /// Follows the packets of all flows in both directions. Drawn datagrams are ignored on their first link, which
+    /// runs ahead as if they were not there.
     fn neighbours(&self, drawn: &ById<SourceId, bool>) -> ById<LinkId, Neighbours> {
         let unknown = Neighbours { feeder: Feeder::Nobody, leads_to: Some(NextHop::Unreachable) };
         let mut neighbours = self.plain.map(|_| unknown);
@@ -115,26 +116,27 @@ impl<'a> Ways<'a> {
     }
 }
 
-/// What needs no events.
+/// The links and sources without events.
 pub(super) struct Order {
     pub neighbours: ById<LinkId, Neighbours>,
     /// Links that run ahead: all their packets come from one other link.
     pub runs_ahead: ById<LinkId, bool>,
-    /// Sources of datagrams that are drawn.
+    /// Drawn sources of datagrams.
     pub drawn: ById<SourceId, bool>,
 }
 
 impl Order {
-    /// No source of datagrams is drawn.
+    /// The order without drawn sources.
     pub fn of_events(ways: &Ways<'_>) -> Self {
         Self::with(ways.datagrams().map(|_| false).collect(), ways)
     }
 
     /// The order with the most drawn sources: the fixed point of [`Self::kept`].
     ///
-    /// Invariant: `drawn` contains every set of sources that can be drawn together. It does at first. A source that is given up
-    /// becomes one more feeder of its links. So it takes the ground away from others, and never gives it: no source that
-    /// was given up could have stayed. The set only shrinks, so the loop ends after at most as many rounds as there are sources.
+    /// Invariant: `drawn` contains every set of sources that can be drawn together. This holds at the start. A removed
+    /// source becomes another feeder of its links. It can only prevent other sources from being drawn, never allow
+    /// them. Thus no removed source could have stayed. The set only shrinks, so the loop ends after at most as many
+    /// rounds as there are sources.
     pub fn furthest(ways: &Ways<'_>) -> Self {
         let mut drawn = ways.candidates();
         loop {
@@ -147,7 +149,7 @@ impl Order {
         }
     }
 
-    /// The order where these sources are drawn.
+    /// The order for a set of drawn sources.
     fn with(drawn: ById<SourceId, bool>, ways: &Ways<'_>) -> Self {
         let neighbours = ways.neighbours(&drawn);
         let runs_ahead = LinkId::all(neighbours.len()).map(|link| {
@@ -157,8 +159,10 @@ impl Order {
         Self { runs_ahead: runs_ahead.collect(), neighbours, drawn }
     }
 
-    /// The drawn sources whose datagrams need no event in this order: all links behind the first run ahead, and over the first go no
-    /// datagrams that are drawn elsewhere or have events. Nobody would know which of both come first.
+    /// The drawn sources whose datagrams need no events in this order.
+    ///
+    /// All links after the first must run ahead. The first link must carry no datagrams that are drawn elsewhere or
+    /// have events: the order of both would be unknown.
     fn kept(&self, ways: &Ways<'_>) -> ById<SourceId, bool> {
         let mut mixed = self.runs_ahead.map(|_| false);
         for ((source, _), path) in ways.sources().zip(ways.datagrams()) {
@@ -172,7 +176,7 @@ impl Order {
         ways.sources().zip(ways.datagrams()).map(|((source, _), path)| self.drawn[source] && needs_none(path)).collect()
     }
 
-    /// The next hop of all packets of a link, if they have the same.
+    /// The next hop of all packets of a link, if it is the same.
     pub fn leads_to(&self, link: LinkId) -> Option<NextHop> {
         self.neighbours[link].leads_to.map(|hop| match hop {
             NextHop::Link(next) if self.runs_ahead[next] => NextHop::Ahead(next),
@@ -180,13 +184,14 @@ impl Order {
         })
     }
 
-    /// Whether an agent is alone on its first link, which is plain, and no gateway looks at what comes to it.
+    /// Returns true if an agent is the only sender on its first link, which is plain, and no gateway inspects packets
+    /// to it.
     pub fn is_alone(&self, ways: &Ways<'_>, agent: AgentId) -> bool {
         let alone = |&first: &LinkId| self.neighbours[first].feeder == Feeder::Agent(agent) && ways.plain[first];
         ways.paths[agent].first().is_some_and(alone) && !ways.steered[ways.arrives_on(agent)]
     }
 
-    /// Whether packets of a flow meet others on their way, there or back, behind its first links.
+    /// Returns true if packets of a flow meet others in either direction, after its first links.
     pub fn meets_others(&self, ways: &Ways<'_>, flow: FlowId) -> bool {
         let ways = [AgentId::sender(flow), AgentId::receiver(flow)].map(|agent| ways.paths[agent].get(1..));
         ways.into_iter().flatten().flatten().any(|&link| !self.runs_ahead[link])

@@ -1,17 +1,28 @@
-//! Stations: radios that sleep, the machines that let them, access points that buffer for them.
+//! Stations: radios that sleep, machines that control them, and access points that buffer packets.
 //!
 //! ```text
 //!              AP buffers?                  awake? else missed
 //!   network ──► [gate] ──► link down ──► [radio] ──► host's TCP
 //!   network ◄──────────────  link up ◄── [radio] ◄── host's TCP
-//!                                wakes for what is sent
+//!                                wakes for transmissions
 //! ```
 //!
-//! Frames that are not packets (beacons, polls, null frames) take time on the air and energy, but no room in a link's queue. What is due
-//! at one instant happens in this order: the radio is awake; the machine's timeout; the access point's; a beacon has been heard; a poll has
-//! reached the access point; an announcement begins; the access point sends the next of its packets; the radio falls asleep.
+//! Frames that are not packets (beacons, polls, null frames) take transmission time and energy, but no room in a
+//! link's queue.
 //!
-//! A turn ends with the packets that the radio and the access point have sent: the world follows them (`World::follow_sent`).
+//! Actions due at the same instant have this order:
+//!
+//! 1. The radio is awake.
+//! 2. The machine's timeout.
+//! 3. The access point's timeout.
+//! 4. The end of a beacon.
+//! 5. The arrival of a poll at the access point.
+//! 6. The start of an announcement.
+//! 7. The access point's next packet.
+//! 8. The radio falls asleep.
+//!
+//! At the end of a turn, the world processes the packets sent by the radio and by the access point
+//! (`World::follow_sent`).
 
 mod station;
 mod summary;
@@ -49,23 +60,23 @@ const NULL_BYTES: u32 = 28;
 /// All stations of a run.
 pub(super) struct Stations {
     each: Vec<Station>,
-    /// Packets that their links have decided on and that the world has to follow.
+    /// Packets that their links have decided on, for the world to process.
     sent: VecDeque<Sent>,
 }
 
-/// A packet that a radio or an access point has sent.
+/// A packet sent by a radio or an access point.
 pub(super) struct Sent {
     pub link: LinkId,
     pub packet: Packet,
     pub given: Given,
 }
 
-/// What became of a packet that a link was given.
+/// The result of passing a packet to a link.
 #[derive(Clone, Copy)]
 pub(super) enum Given {
-    /// The link has decided, but does not keep a packet of which it says when it arrives.
+    /// The link has decided. It does not store a packet whose arrival time it returns.
     Queued(Offered),
-    /// The same where every packet is watched: the link keeps what it takes.
+    /// The link has decided and stores an accepted packet, because every packet is watched.
     Watched(Admission),
 }
 
@@ -74,41 +85,41 @@ impl Given {
         matches!(self, Self::Queued(Offered::Arrives(_) | Offered::Held) | Self::Watched(Admission::Accepted))
     }
 
-    /// Whether the air lost it: it was sent all the same.
+    /// Returns true if the packet was transmitted and lost.
     fn is_lost(self) -> bool {
         matches!(self, Self::Queued(Offered::Refused(Admission::Lost)) | Self::Watched(Admission::Lost))
     }
 }
 
-/// What a station's machine wants of its host.
+/// A request of a station's machine to its host.
 pub(super) enum Demand {
-    /// The window in the packet that it has been shown.
+    /// A new window in the packet shown to the machine.
     Window(Bytes),
-    /// An acknowledgement by a connection of all that it has received.
+    /// An acknowledgement of all data received by a connection.
     Acknowledge(FlowId),
 }
 
-/// Whether a packet goes on after somebody has attended to it.
+/// The result of inspecting a packet.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Attended {
-    /// It goes on.
+    /// The packet continues.
     GoesOn,
-    /// It is taken: held, refused or missed.
+    /// The packet is held, refused or missed.
     Taken,
 }
 
-/// What an access point does with a packet for its station.
+/// An access point's decision on a packet for its station.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Entry {
     Kept,
     Refused,
 }
 
-/// What a radio does with a packet that has come over the air.
+/// A radio's result for a packet that arrives over the air.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hearing {
     Missed,
-    /// Whether its More Data bit was set.
+    /// `more` is true if its More Data bit is set.
     Heard {
         more: bool,
     },
@@ -128,7 +139,7 @@ impl Stations {
         }
     }
 
-    /// All of them.
+    /// All stations.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Station> {
         self.each.iter()
     }
@@ -149,17 +160,17 @@ impl Stations {
         self.each[id.index()].down
     }
 
-    /// The next packet that was sent and has to be followed.
+    /// The next sent packet for the world to process.
     pub fn next_sent(&mut self) -> Option<Sent> {
         self.sent.pop_front()
     }
 
-    /// A station, to do something at this instant.
+    /// A station's turn at this instant.
     pub fn turn<'a>(&'a mut self, id: StationId, net: &'a mut Net, observers: &'a mut Observers) -> Turn<'a> {
         Turn { id, station: &mut self.each[id.index()], sent: &mut self.sent, net, observers }
     }
 
-    /// Whether a packet is the acknowledgement that a station's machine has asked for: what it is called on the air.
+    /// The name on the air if a packet is the acknowledgement that a station's machine has requested.
     pub fn asked_for(&mut self, id: StationId, view: &PacketView) -> Option<&'static str> {
         let station = &mut self.each[id.index()];
         match &mut station.acknowledging {
@@ -171,12 +182,12 @@ impl Stations {
         }
     }
 
-    /// A host is about to make an acknowledgement that the machine has asked for.
+    /// Starts an acknowledgement that the machine has requested.
     pub fn begin_acknowledging(&mut self, id: StationId) {
         self.each[id.index()].acknowledging = Some(None);
     }
 
-    /// It has made it, or had nothing to acknowledge: what was sent.
+    /// Ends the acknowledgement. Returns the sent packet, or `None` if there was nothing to acknowledge.
     pub fn end_acknowledging(&mut self, id: StationId) -> Option<PacketView> {
         self.each[id.index()].acknowledging.take().flatten()
     }
@@ -198,7 +209,7 @@ impl Stations {
         self.each[id.index()].download_over(snapshot, flow);
     }
 
-    /// Stations are measured from here on.
+    /// Starts the measured time of stations.
     pub fn start_measuring(&mut self, net: &Net) {
         for id in StationId::all(self.each.len()) {
             let snapshot = self.snapshot(id, net);
@@ -206,20 +217,20 @@ impl Stations {
         }
     }
 
-    /// What the stations have counted up to now.
+    /// The counts of the stations up to now.
     pub fn outcomes(&self, net: &Net) -> Vec<StationOutcome> {
         let ids = StationId::all(self.each.len());
         ids.zip(&self.each).map(|(id, station)| outcome(station, self.snapshot(id, net))).collect()
     }
 
-    /// The state of a station's counters now; of a packet that is on the air to it what has come so far.
+    /// The current counters of a station, including the received part of a packet in transmission.
     fn snapshot(&self, id: StationId, net: &Net) -> Snapshot {
         let station = &self.each[id.index()];
         station.snapshot(net.now, coming(station, net))
     }
 }
 
-/// A station that does something at this instant.
+/// A station that acts at this instant.
 pub(super) struct Turn<'a> {
     id: StationId,
     station: &'a mut Station,
@@ -229,8 +240,8 @@ pub(super) struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// Does all that is due up to something that the machine must be told: its event. Each turn of the loop does one thing that is due and
-    /// finds what is due after it.
+    /// Performs all due actions up to the next event for the machine, and returns that event. Each iteration performs
+    /// a single action, after which others may be due.
     pub fn next_event(&mut self) -> Option<StationEvent> {
         let now = self.net.now;
         while let Some(due) = self.station.due(now) {
@@ -260,14 +271,14 @@ impl Turn<'_> {
         arm(self.id, self.station, self.net);
     }
 
-    /// Tells the machine what happens. What it asks for follows by [`Self::next_demand`].
+    /// Passes an event to the machine. [`Self::next_demand`] returns its requests.
     pub fn tell(&mut self, event: StationEvent) {
         if let Some(machine) = &mut self.station.machine {
             machine.handle(self.net.now, event);
         }
     }
 
-    /// Does what the machine asks for, up to something that it wants of its host. `None` when it asks for nothing more.
+    /// Performs the machine's actions up to its next request to the host; `None` if there are no more.
     pub fn next_demand(&mut self) -> Option<Demand> {
         while let Some(action) = self.station.machine.as_mut().and_then(Machine::poll_action) {
             match action {
@@ -285,19 +296,20 @@ impl Turn<'_> {
         None
     }
 
-    /// Wakes the radio for what its host sends, if it sleeps.
+    /// Wakes a sleeping radio for a packet of its host.
     pub fn wake_to_send(&mut self) {
         if self.station.radio.is_asleep() {
             self.wake_radio();
         }
     }
 
-    /// The radio sends a packet of its host, at once or when it is awake. `name` is what it is called on the air, `shift` that of its window.
+    /// Sends a packet of the host, at once or when the radio is awake. `name` is its name on the air, `shift` the
+    /// shift of its window.
     pub fn send(&mut self, packet: Packet, name: &'static str, shift: u8) {
         self.hand_to_radio(Frame::Packet { packet, name, shift });
     }
 
-    /// A frame for the radio to send: at once, or when it is awake.
+    /// Sends a frame over the radio, at once or when it is awake.
     fn hand_to_radio(&mut self, frame: Frame) {
         if self.station.radio.is_awake() {
             self.transmit(frame);
@@ -308,7 +320,7 @@ impl Turn<'_> {
         self.arm();
     }
 
-    /// The radio sends a frame.
+    /// Transmits a frame.
     fn transmit(&mut self, frame: Frame) {
         let now = self.net.now;
         match frame {
@@ -317,7 +329,7 @@ impl Turn<'_> {
                 let (view, given) = (view(&packet, shift), self.give(up, &mut packet));
                 let ends = match given {
                     _ if given.is_taken() => Some(self.net.links[up].free_at()),
-                    // What the air loses has been sent all the same.
+                    // A packet lost on the air was still transmitted.
                     _ if given.is_lost() => None,
                     _ => return,
                 };
@@ -342,10 +354,10 @@ impl Turn<'_> {
         }
     }
 
-    /// A packet goes to one of the station's links; the world has to follow it.
+    /// Passes a packet to one of the station's links, for the world to process.
     fn give(&mut self, link: LinkId, packet: &mut Packet) -> Given {
         let (now, queue) = (self.net.now, &mut self.net.links[link]);
-        // A watched packet is followed as it was before the link marked it.
+        // A watched packet is followed without the link's mark.
         let given = if self.observers.watching {
             Given::Watched(queue.offer(now, *packet, &mut self.net.schedule))
         } else {
@@ -355,14 +367,14 @@ impl Turn<'_> {
         given
     }
 
-    /// The radio transmits a frame that is no packet.
+    /// Transmits a frame that is not a packet.
     fn frame_on_air(&mut self, size: u32) -> (Instant, Instant) {
         self.station.counters.frames += 1;
         self.station.counters.frame_bytes += u64::from(size);
         self.station.radio.transmits(self.net.now, size, None)
     }
 
-    /// The radio begins to wake, if it sleeps; it stays awake.
+    /// Wakes the radio if it sleeps, and keeps it awake.
     fn wake_radio(&mut self) {
         let now = self.net.now;
         if self.station.radio.wake(now) {
@@ -373,7 +385,7 @@ impl Turn<'_> {
         }
     }
 
-    /// The radio is awake, and sends the frames that have waited for it.
+    /// Completes the wake-up of the radio, and sends the frames that waited for it.
     fn radio_awake(&mut self) {
         self.station.radio.awake(self.net.now);
         self.record_radio("awake");
@@ -382,14 +394,14 @@ impl Turn<'_> {
         }
     }
 
-    /// The radio falls asleep: it has sent all its frames.
+    /// Puts the radio to sleep after it has sent all its frames.
     fn radio_sleeps(&mut self) {
         self.station.radio.sleep(self.net.now);
         self.station.heard = None;
         self.record_radio("asleep");
     }
 
-    /// An access point's machine hears of something.
+    /// Passes an event to an access point's machine.
     fn tell_access_point(&mut self, event: AccessEvent) {
         let now = self.net.now;
         let Some(access) = &mut self.station.access else { return };
@@ -398,14 +410,14 @@ impl Turn<'_> {
             match action {
                 AccessAction::Release { packets, more } => self.release(packets, more),
                 AccessAction::Beacon { buffered } => self.beacon(buffered),
-                // Answers to a packet that has come, which `enter_air` asks for.
+                // These actions answer the arrival of a packet, in `enter_air`.
                 AccessAction::Forward | AccessAction::Hold | AccessAction::Refuse => {}
             }
         }
         self.arm();
     }
 
-    /// A packet for the station has come to its access point.
+    /// Handles a packet for the station at its access point.
     pub fn enter_air(&mut self, packet: &mut Packet) -> Entry {
         let (now, station) = (self.net.now, &mut *self.station);
         let answer = match &mut station.access {
@@ -430,7 +442,7 @@ impl Turn<'_> {
         Entry::Kept
     }
 
-    /// The access point sends a packet to its station; `more` is the More Data bit.
+    /// Sends a packet from the access point to its station. `more` is the More Data bit.
     fn send_down(&mut self, packet: &mut Packet, more: bool) {
         let given = self.give(self.station.down, packet);
         if self.station.access.is_some() && given.is_taken() {
@@ -438,7 +450,8 @@ impl Turn<'_> {
         }
     }
 
-    /// The access point sends what it has held: the first at once, each other when the air is free, so that none waits in the link's queue.
+    /// Releases held packets of the access point. The first is sent at once, each other when the channel is free. Thus
+    /// none waits in the link's queue.
     fn release(&mut self, packets: u32, more: bool) {
         for left in (0..packets).rev() {
             let Some(packet) = self.station.held.pop_front() else { break };
@@ -447,7 +460,7 @@ impl Turn<'_> {
         self.send_next();
     }
 
-    /// The access point sends the next of its packets, if the air is free.
+    /// Sends the access point's next packet if the channel is free.
     fn send_next(&mut self) {
         let now = self.net.now;
         loop {
@@ -462,7 +475,7 @@ impl Turn<'_> {
         }
     }
 
-    /// A beacon goes out: heard by a radio that is awake from its first bit on.
+    /// Starts a beacon. A radio receives it if it is awake from the first bit on.
     fn beacon(&mut self, buffered: bool) {
         let (now, station) = (self.net.now, &mut *self.station);
         if station.radio.is_awake() {
@@ -470,7 +483,7 @@ impl Turn<'_> {
         }
     }
 
-    /// A beacon's last bit is on the air.
+    /// Ends a beacon's transmission.
     fn hear_beacon(&mut self, heard: Heard) -> StationEvent {
         let coming = coming(self.station, self.net);
         let station = &mut *self.station;
@@ -481,7 +494,7 @@ impl Turn<'_> {
         StationEvent::Beacon { buffered: heard.buffered }
     }
 
-    /// A packet has come over the air: the radio hears it if it was awake from its first bit on.
+    /// Handles a packet that arrives over the air. The radio receives it if it was awake from the first bit on.
     pub fn hear(&mut self, view: &PacketView) -> Hearing {
         let (now, station) = (self.net.now, &mut *self.station);
         let more = station.more.pop_front().unwrap_or(false);
@@ -490,7 +503,7 @@ impl Turn<'_> {
             station.counters.counts.missed_packets += 1;
             station.counters.counts.missed_bytes += u64::from(view.size);
             self.record(|| AirRow::packet("missed", (from, now), view));
-            // A radio that is to sleep may have waited for it.
+            // The radio may have delayed its sleep for the packet.
             self.arm();
             return Hearing::Missed;
         }
@@ -512,7 +525,7 @@ impl Turn<'_> {
         }
     }
 
-    /// A burst that the shaper has judged over since the last event is counted, and recorded.
+    /// Counts and records a burst whose end the shaper has detected since the last event.
     fn record_burst(&mut self) {
         let Some(burst) = self.station.take_burst() else { return };
         if let Some(probe) = &mut self.observers.stations {
@@ -521,21 +534,21 @@ impl Turn<'_> {
     }
 }
 
-/// Sets the event of a station.
+/// Sets a station's event.
 fn arm(id: StationId, station: &Station, net: &mut Net) {
     let next = station.next(net.now);
     net.set_event(net.order.station(id), next);
 }
 
-/// The packet that is on the air to a station, if one is.
+/// The packet in transmission to a station, if there is one.
 fn coming(station: &Station, net: &Net) -> Option<Coming> {
     net.links[station.down].head_arrives().map(|(arrives, size)| Coming { arrives, size })
 }
 
-/// A packet as one of its ends reads it; `shift` is that of its window.
+/// The view of a packet at one of its ends. `shift` is the shift of its window.
 pub(super) fn view(packet: &Packet, shift: u8) -> PacketView {
     let segment = &packet.segment;
-    // Not of a datagram, or of a reset without an acknowledgement.
+    // A datagram, or a reset without an acknowledgement, has no TCP view.
     let Some((kind, timestamps)) = header(segment) else {
         return PacketView { size: packet.size, segment: None };
     };

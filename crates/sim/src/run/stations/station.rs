@@ -12,14 +12,14 @@ use netlull_network::station::{Snapshot, StationCounts};
 use netlull_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// What a radio is given to send.
+/// A frame for a radio to send.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Frame {
     Packet {
         packet: Packet,
         /// Its name in table `air`.
         name: &'static str,
-        /// The shift of its window.
+        /// The shift of its advertised window.
         shift: u8,
     },
     /// A PS-Poll.
@@ -28,7 +28,7 @@ pub(super) enum Frame {
     Null(PowerMode),
 }
 
-/// A beacon on the air that the radio hears.
+/// A beacon in transmission that the radio receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Heard {
     pub from: Instant,
@@ -36,7 +36,7 @@ pub(super) struct Heard {
     pub buffered: bool,
 }
 
-/// What is due at a station.
+/// The next due action of a station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
     Awake,
@@ -52,24 +52,25 @@ pub(super) enum Due {
 /// Counts since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::run) struct StationCounters {
-    /// What summaries tell.
+    /// The counts in summaries.
     pub counts: StationCounts,
     /// Bytes of the packets that the radio received.
     pub received_bytes: u64,
     /// Polls and null frames transmitted.
     pub frames: u64,
-    /// Their bytes.
+    /// Bytes of polls and null frames.
     pub frame_bytes: u64,
-    /// From when the radio was awake, or asked for a burst, to the first packet, all bursts together.
+    /// Total time from the wake-up of the radio, or from its request for a burst, to the first packet, over all
+    /// bursts.
     pub early: Duration,
-    /// From the last packets of bursts until they were judged over.
+    /// Total time from the last packets of bursts to the detection of their ends.
     pub detection: Duration,
 }
 
-/// The downloads of a station: from the first opening until all are delivered.
+/// The downloads of a station, from the first opening until all are delivered.
 #[derive(Clone, Debug, Default)]
 pub(in crate::run) struct Downloads {
-    /// TCP flows to the station that are not over.
+    /// Unfinished TCP flows to the station.
     open: Vec<FlowId>,
     pub begun: Option<Snapshot>,
     pub over: Option<Snapshot>,
@@ -85,26 +86,26 @@ pub(in crate::run) struct Station {
     pub(super) poll_time: Duration,
     /// The machine of its radio; `None` for a radio that is always on.
     pub(super) machine: Option<StationMachine>,
-    /// Its access point, if that buffers.
+    /// The access point, if it buffers packets.
     pub(super) access: Option<AccessPoint>,
     pub radio: Radio,
-    /// Frames that wait for the radio to be awake.
+    /// Frames that wait for the radio to wake up.
     pub(super) waiting: VecDeque<Frame>,
     /// Packets that the access point holds.
     pub held: VecDeque<Packet>,
-    /// Packets that the access point sends, one after the other, with their More Data bits.
+    /// Packets for consecutive transmissions by the access point, with their More Data bits.
     pub(super) leaving: VecDeque<(Packet, bool)>,
-    /// When the air to the station is free for the first of them.
+    /// The time at which the link to the station is free for the first of them.
     pub(super) leaves_at: Instant,
-    /// More Data bits of the packets on the link down.
+    /// More Data bits of the packets on the link to the station.
     pub(super) more: VecDeque<bool>,
-    /// A beacon being heard.
+    /// The beacon in reception.
     pub(super) heard: Option<Heard>,
-    /// When the polls that it has given its radio have their effect.
+    /// The times at which polls given to the radio take effect.
     pub(super) polled_at: VecDeque<Instant>,
-    /// Announcements that wait for what its radio sends before them, and when they begin.
+    /// Announcements that wait for earlier frames of the radio, and their start times.
     pub(super) announcements: VecDeque<(Instant, PowerMode)>,
-    /// An acknowledgement that the machine has asked for is being made, and has been seen.
+    /// The state of an acknowledgement requested by the machine: in progress, and its packet once it is sent.
     pub(super) acknowledging: Option<Option<PacketView>>,
     pub counters: StationCounters,
     pub base: StationCounters,
@@ -152,7 +153,7 @@ impl Station {
         }
     }
 
-    /// What is due first at `now`, if anything is.
+    /// The first action due at `now`, if any.
     pub(super) fn due(&self, now: Instant) -> Option<Due> {
         let is = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         if is(self.radio.wakes_at()) {
@@ -179,7 +180,7 @@ impl Station {
         self.sleeps_at(now).is_some_and(|at| at <= now).then_some(Due::Sleep)
     }
 
-    /// When something is due next.
+    /// The time of the next due action.
     pub(super) fn next(&self, now: Instant) -> Instant {
         let times = [
             self.radio.wakes_at(),
@@ -194,7 +195,8 @@ impl Station {
         times.into_iter().flatten().min().map_or(Instant::NEVER, |at| at.max(now))
     }
 
-    /// When it falls asleep: it has sent what it was given, and nothing is under way to it that its access point had begun to send.
+    /// The time at which the radio falls asleep: its frames are sent, and its access point has no started transmission
+    /// to it.
     fn sleeps_at(&self, now: Instant) -> Option<Instant> {
         let is_drained = self.more.is_empty() && self.leaving.is_empty();
         self.radio.sleeps_at().filter(|_| is_drained).map(|at| at.max(now))
@@ -205,12 +207,12 @@ impl Station {
         self.machine.as_ref()?.shaping()
     }
 
-    /// The name in table `air` of an acknowledgement that the machine asks for.
+    /// The name in table `air` of an acknowledgement requested by the machine.
     pub fn acknowledgement(&self) -> &'static str {
         if self.shaping().is_some_and(|shaping| shaping.opens) { "open" } else { "eager" }
     }
 
-    /// The burst that the shaper has judged over since the last look.
+    /// A burst whose end the shaper has detected since the last call.
     pub(super) fn take_burst(&mut self) -> Option<Burst> {
         let Shaping { bursts, last_burst, .. } = self.shaping()?;
         if bursts <= self.counters.counts.bursts {
@@ -225,7 +227,7 @@ impl Station {
         Some(burst)
     }
 
-    /// The counters now, with the part that has come of a packet that is on the air.
+    /// The counters now, including the received part of a packet in transmission.
     pub fn snapshot(&self, now: Instant, coming: Option<Coming>) -> Snapshot {
         let times = self.radio.times(now, coming);
         Snapshot { at: now, times, missed_packets: self.counters.counts.missed_packets }
@@ -249,12 +251,12 @@ impl Station {
         self.base_at = snapshot;
     }
 
-    /// How long beacons were heard.
+    /// The total reception time of beacons.
     pub fn beacons_heard(&self) -> Duration {
         self.beacon_time.saturating_mul(self.counters.counts.beacons)
     }
 
-    /// Packets that are at the station's radio or at its access point, on no link.
+    /// Packets held by the station's radio or by its access point, which are on no link.
     pub fn kept(&self) -> impl Iterator<Item = (NodeId, &Packet)> {
         let waiting = self.waiting.iter().filter_map(|frame| match frame {
             Frame::Packet { packet, .. } => Some((self.node, packet)),

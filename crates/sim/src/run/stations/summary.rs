@@ -1,4 +1,4 @@
-//! Stations in numbers.
+//! Results of stations.
 
 use super::station::Station;
 use crate::scenario::{Scenario, StationSpec};
@@ -9,43 +9,46 @@ use netlull_network::station::{DownloadSummary, RadioSeconds, RadioSummary, Snap
 use netlull_units::{Duration, Instant};
 use serde::Serialize;
 
-/// A station over the time measured.
+/// A station in the measured time.
 #[derive(Clone, Debug, Serialize)]
 pub struct StationSummary {
-    /// Its node.
+    /// The station's node.
     pub name: String,
     /// Its access point's node.
     pub access_point: String,
     /// The kind of its machine; `always_on` without one.
     pub mechanism: String,
-    /// How long its radio takes to wake.
+    /// Wake-up time of its radio.
     pub wake_time_s: f64,
-    /// Where its radio's time went.
+    /// Time in each state of its radio.
     #[serde(flatten)]
     pub radio: RadioSeconds,
     /// Packets and frames.
     #[serde(flatten)]
     pub counts: StationCounts,
-    /// Open acknowledgements sent again, since the start.
+    /// Retransmitted open acknowledgements, since the start.
     pub resent_opens: Option<u64>,
-    /// Idle before the first packets of bursts: awake too early. Null without a shaper.
+    /// Idle time before the first packets of bursts, because the radio was awake too early. Null without a shaper.
     pub early_s: Option<f64>,
-    /// Idle behind the last packets of bursts, until they were judged over. Null without a shaper.
+    /// Idle time after the last packets of bursts, until their ends were detected. Null without a shaper.
     pub detection_s: Option<f64>,
     /// The shaper's state at the end of the run: initial, saving, recovery, standard or ended; null without a shaper.
     pub state: Option<&'static str>,
-    /// Why it leaves windows alone, or did when the download ended: no_timestamps, bad_bursts, saturated or paced; null if it never came to that.
+    /// Reason for which the shaper leaves windows unchanged, at the latest when the download ended.
+    ///
+    /// The value is no_timestamps, bad_bursts, saturated or paced, or null if this never happened.
     pub fallback: Option<&'static str>,
-    /// The shaper's RTT at the end of the run.
+    /// The shaper's round-trip time at the end of the run.
     pub round_trip_s: Option<f64>,
     /// Energy under each power model of the radio.
     pub energy: ByName<RadioSummary>,
-    /// Its downloads, from the first opening until all TCP flows to it are delivered; null if that has not come, or had begun before the
-    /// measurement.
+    /// Its downloads, from the first opening until all TCP flows to it are delivered.
+    ///
+    /// Null if they are incomplete or began before the measured time.
     pub download: Option<DownloadSummary>,
 }
 
-/// Stations that were simulated or emulated, measured from an instant on.
+/// Simulated or emulated stations, measured from an instant on.
 pub(in crate::run) fn summaries(
     outcomes: &[StationOutcome],
     scenario: &Scenario,
@@ -55,7 +58,7 @@ pub(in crate::run) fn summaries(
     each.map(|(outcome, spec)| station_summary(scenario, outcome, spec, measured)).collect()
 }
 
-/// What a simulated station counted up to `now`.
+/// The counts of a simulated station up to `now`.
 pub(in crate::run) fn outcome(station: &Station, now: Snapshot) -> StationOutcome {
     let (counted, then) = (&station.counters, &station.base);
     let early = counted.early.saturating_sub(then.early);
@@ -90,7 +93,7 @@ fn station_summary(
         fallback: shaper.and_then(|shaper| shaper.fallback).map(Fallback::name),
         round_trip_s: shaper.and_then(|shaper| shaper.round_trip).map(Duration::as_secs_f64),
         energy: RadioSummary::of(&spec.radios, times),
-        // Not of downloads that had begun before the measurement.
+        // Downloads that began before the measured time are omitted.
         download: outcome
             .download
             .as_ref()

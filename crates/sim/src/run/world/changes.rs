@@ -1,4 +1,4 @@
-//! Changes of routes, and of what may run ahead.
+//! Changes of routes and of lookahead.
 
 use super::World;
 use crate::net::ids::{LinkId, SourceId};
@@ -7,11 +7,11 @@ use crate::run::lookahead::{Lookahead, Parts};
 use netlull_units::Instant;
 
 impl World {
-    /// Links fall asleep or wake, or routers have new tables.
+    /// Handles links that fall asleep or wake, and new tables of routers.
     pub(super) fn reroute(&mut self) {
         let now = self.net.now;
         if self.rerouting.as_ref().is_some_and(|rerouting| !rerouting.is_due(now)) {
-            // Only this run looks whether the network has settled: that is no event.
+            // Only this run checks whether the network has settled, so the check is not an event.
             self.net.events -= 1;
         } else {
             self.unsettle();
@@ -24,7 +24,7 @@ impl World {
         self.settle();
     }
 
-    /// Looks whether the network has settled. If it has, routes are fixed until the next step, and what may runs ahead.
+    /// Checks whether the network has settled. If so, routes are fixed until the next step, and lookahead restarts.
     pub(in crate::run) fn settle(&mut self) {
         let Self { net, hosts, requests, rerouting: Some(rerouting), lookahead, observers, .. } = self else { return };
         let Some(paths) = rerouting.settled(net, requests, observers) else { return };
@@ -44,12 +44,12 @@ impl World {
         self.read();
     }
 
-    /// Routes may change: nothing runs ahead, and packets count their hops.
+    /// Stops lookahead before changes of routes. Packets then count their hops.
     fn unsettle(&mut self) {
         if self.lookahead.is_off() {
             return;
         }
-        // Those due at this very instant come after it.
+        // Datagrams due at this instant come after it.
         self.draw_before(self.net.now.as_nanos());
         let Self { net, hosts, requests, rerouting: Some(rerouting), lookahead, observers, .. } = self else { return };
         rerouting.tell_hops_left(net, requests);
@@ -65,13 +65,13 @@ impl World {
         lookahead.first_looks(net, hosts, observers);
     }
 
-    /// Counters have been read: links may run ahead until that happens again.
+    /// Lets links run ahead until the next reading of counters.
     pub(super) fn read(&mut self) {
         self.lookahead.set_horizon(&mut self.net);
         self.take_on_held();
     }
 
-    /// The horizon has moved on: takes on what was held back at the last one.
+    /// Passes on the packets held at the last horizon, after the horizon has moved on.
     fn take_on_held(&mut self) {
         let mut number = 0;
         while let Some((link, mut held)) = self.lookahead.nth_held(number, &mut self.net, &self.hosts.agents) {
@@ -83,7 +83,7 @@ impl World {
         }
     }
 
-    /// A packet is offered to a link, where that is recorded.
+    /// Records a packet offered to a link with recorded arrivals.
     pub(super) fn record_arrival(&mut self, link: LinkId, now: u64, packet: &Packet) {
         if let Some(arrivals) = &mut self.observers.arrivals {
             let flow = self.requests.flow_agent(packet.agent).flow();

@@ -1,4 +1,4 @@
-//! Events of hosts: timers, applications, sources of datagrams, requests.
+//! Events of hosts: timers, applications, sources of datagrams, and requests.
 
 use super::World;
 use crate::net::ids::{AgentId, FlowId, LinkId, SourceId};
@@ -9,10 +9,10 @@ use crate::run::requests::{End, Requests};
 use netlull_units::Instant;
 
 impl World {
-    /// Sends what an endpoint has to send and looks after its timer.
+    /// Sends an endpoint's pending segments and sets its timer.
     #[inline]
     pub(super) fn pump(&mut self, now: Instant, agent: AgentId) {
-        // Written where it stays until a link takes it: copying it right after its parts were written stalls.
+        // The packet is written in place: a copy right after its parts are written would stall the processor.
         let mut packet = Packet::default();
         while self.hosts.endpoints[agent.index()].poll_transmit_into(now, &mut packet.segment) {
             packet.size = packet.segment.wire_len();
@@ -32,13 +32,13 @@ impl World {
         }
     }
 
-    /// An endpoint's timer is due.
+    /// Handles a due timer of an endpoint.
     pub(super) fn time_out(&mut self, now: Instant, agent: AgentId) {
         self.hosts.endpoints[agent.index()].handle_timeout(now);
         self.pump(now, agent);
     }
 
-    /// A connection opens, its application has something to do, a datagram is due, or a request comes.
+    /// Handles a flow's event: an opening, an application's action, a datagram or a request.
     pub(super) fn source(&mut self, flow: FlowId) {
         if let Some(connection) = self.hosts.connections.get(flow.index()) {
             match connection.opened {
@@ -67,7 +67,7 @@ impl World {
         self.pump(self.net.now, sender);
     }
 
-    /// The time of an application has come. It may have done ahead of the run's time what it had to do.
+    /// Handles the event of an application, which may already have acted ahead of the run's time.
     fn application(&mut self, flow: FlowId) {
         if self.hosts.connections[flow.index()].next_action() > self.net.now {
             self.net.events -= 1;
@@ -78,20 +78,20 @@ impl World {
         self.net.schedule.set(self.net.order.source(flow), next);
     }
 
-    /// A connection's application does what is due.
+    /// Performs the due action of a connection's application.
     pub(super) fn act(&mut self, now: Instant, flow: FlowId) {
         self.hosts.act(now, flow);
         self.pump(now, AgentId::sender(flow));
     }
 
-    /// A source sends the datagram that is due.
+    /// Sends the due datagram of a source.
     #[inline]
     fn send_datagram(&mut self, now: Instant, source: SourceId, sender: AgentId) {
         let mut packet = self.hosts.datagram(now, source, sender);
         self.send(now, sender, &mut packet);
     }
 
-    /// Offers a link the datagrams that are drawn over it and are due before `end`.
+    /// Offers a link its drawn datagrams that are due before `end`.
     #[inline(never)]
     pub(super) fn draw(&mut self, link: LinkId, end: u64) {
         let first = self.lookahead.first_draw(link);
@@ -112,19 +112,19 @@ impl World {
         }
     }
 
-    /// Draws the datagrams that are due by now: everything that reads counters sees them.
+    /// Draws the datagrams that are due by now, before counters are read.
     pub(in crate::run) fn draw_all(&mut self) {
         self.draw_before(self.net.now.as_nanos().saturating_add(1));
     }
 
-    /// Datagrams that nothing else asks for are drawn now and then, so that a run can be followed and ended.
+    /// Draws datagrams at intervals, so that a run without other events can report progress and be cancelled.
     pub(super) fn beat(&mut self) {
-        // Those due at this very instant come after everything else, and wait for the next beat.
+        // Datagrams due at this instant follow all other events, and wait for the next beat.
         self.draw_before(self.net.now.as_nanos());
         self.lookahead.next_beat(&mut self.net);
     }
 
-    /// A packet has reached an end of a request's connection.
+    /// Handles a packet at an end of a request connection.
     #[inline(never)]
     pub(super) fn receive_request(&mut self, packet: &Packet) {
         let end = self.requests.end(packet.agent);
@@ -133,18 +133,18 @@ impl World {
         self.pump_request(packet.agent, end);
     }
 
-    /// The event of the timer of an end of a request's connection.
+    /// Handles the timer event of an end of a request connection.
     pub(super) fn request_timer(&mut self, agent: AgentId) {
         if let Some(end) = self.requests.timer(agent, &mut self.net) {
             self.pump_request(agent, end);
         }
     }
 
-    /// Sends what an end of a request's connection has to send.
+    /// Sends the pending segments of an end of a request connection.
     fn pump_request(&mut self, agent: AgentId, end: End) {
         let from = self.requests.counts_as(end).index();
         let Agent { node, out, peer_node, .. } = self.hosts.agents[from];
-        // Written where it stays until a link takes it, as in `pump`.
+        // Written in place, as in `pump`.
         let mut packet = Packet { destination: peer_node, agent: agent.peer(), ..Packet::default() };
         while self.requests.next_packet(
             end,
@@ -159,7 +159,7 @@ impl World {
     }
 }
 
-/// The shift of the windows that an agent advertises. A gateway on a path reads it in the handshake.
+/// The shift of an agent's advertised windows. A gateway on the path learns it from the handshake.
 pub(super) fn window_shift(agent: AgentId, hosts: &Hosts, requests: &Requests) -> u8 {
     match hosts.endpoints.get(agent.index()) {
         Some(endpoint) => endpoint.window_shift(),

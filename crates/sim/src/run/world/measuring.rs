@@ -1,4 +1,4 @@
-//! Looks at counters: where measurement begins, at the edges of phases and at the ends of probe bins.
+//! Readings of counters: at the start of the measured time, at phase boundaries and at the ends of probe bins.
 
 use super::World;
 use crate::net::ids::{AgentId, FlowId};
@@ -7,7 +7,7 @@ use crate::run::gateway_probe::Ends;
 use crate::run::phases::{Census, Counts};
 
 impl World {
-    /// Results are measured from here.
+    /// Starts the measured time.
     pub(super) fn start_measuring(&mut self) {
         self.draw_all();
         let now = self.net.now;
@@ -23,7 +23,7 @@ impl World {
         self.read();
     }
 
-    /// A phase begins or ends. Not counted as an event: looking changes nothing.
+    /// Reads the counters at a phase boundary. A reading changes nothing and does not count as an event.
     pub(super) fn mark_phase_edge(&mut self) {
         self.net.events -= 1;
         self.draw_all();
@@ -33,14 +33,14 @@ impl World {
         self.read();
     }
 
-    /// Every counter, and the time at each rate since measurement began.
+    /// All counters, and the time at each rate since the start of the measured time.
     pub(in crate::run) fn census(&self) -> Census {
         let (net, links) = (&self.net, self.net.links.iter());
         let residencies = links.map(|link| link.variable().map(|variable| variable.meter().finish(net.now)));
         Census::new(self.counts(), residencies.collect())
     }
 
-    /// Every counter as it stands.
+    /// The current counters.
     pub(in crate::run) fn counts(&self) -> Counts {
         let (net, hosts) = (&self.net, &self.hosts);
         let changes =
@@ -55,7 +55,7 @@ impl World {
         }
     }
 
-    /// Bytes that the receiving application of a flow has got: of TCP in order, of datagrams on the wire.
+    /// Bytes delivered to the receiving application of a flow: in order for TCP, on the wire for datagrams.
     fn delivered(&self, flow: FlowId) -> u64 {
         if let Some(pool) = self.requests.pool_of(flow) {
             return self.requests.pools[pool].totals().delivered;
@@ -67,7 +67,7 @@ impl World {
         }
     }
 
-    /// A bin of the probes ends. Not counted as an event: observing changes nothing, not even that number.
+    /// Ends a bin of the probes. Observation changes nothing, so it does not count as an event.
     pub(super) fn sample(&mut self) {
         self.net.events -= 1;
         self.draw_all();

@@ -10,20 +10,21 @@
 //!   └─ receive ◄── node ◄── deliver ◄──────────────────────── (an event) ──────────────────────────────────────┘
 //! ```
 //!
-//! | verb | what happens to a packet |
+//! | verb | action on a packet |
 //! |---|---|
-//! | send | a host puts it on its way: to the agent's first link, or to the one that the node's table names |
-//! | offer | it comes to a link; datagrams before it are drawn first, and a station or its access point may take it |
-//! | queue | the link takes it or not |
-//! | hold | a link that schedules its departures keeps it, and its controller learns of it |
-//! | depart | its last bit is sent on such a link |
-//! | arrive | a link has computed when it reaches the far end: it is stored until then, or goes on ahead of the run's time |
-//! | deliver | it comes off a link at its arrival, and goes on to the next link or to its host |
+//! | send | a host sends it over the agent's first link, or over the link in the node's table |
+//! | offer | a link gets it; earlier datagrams are drawn first, and a station or its access point may take it |
+//! | queue | the link accepts or refuses it |
+//! | hold | a link that schedules its departures stores it and reports it to its controller |
+//! | depart | its transmission on such a link ends |
+//! | arrive | a link computes its arrival at the far end: it is stored until then, or runs ahead of the run's time |
+//! | deliver | it leaves a link at its arrival and continues to the next link or to its host |
 //! | drop | a link or a node loses it |
 //!
-//! The world owns one part per topic. Each part owns its fields, works on the network through `&mut Net` and knows no other
-//! part that moves packets; only the world moves packets between parts. What happens at which event is in the files of this folder: `hosts`,
-//! `stations`, `changes` (routes, and what runs ahead), `measuring`; here are the loop and the verbs.
+//! The world has one part per topic. Each part owns its fields and accesses the network through `&mut Net`. It knows
+//! no other part that moves packets; only the world moves packets between parts. The events are in the files of this
+//! folder: `hosts`, `stations`, `changes` (routes and lookahead) and `measuring`. This file contains the event loop
+//! and the verbs.
 
 mod changes;
 mod hosts;
@@ -50,7 +51,7 @@ use crate::net::transmitter::Departure;
 use netlull_mechanism::rate;
 use netlull_units::Instant;
 
-/// Everything that has a state.
+/// The whole state of a run.
 pub struct World {
     pub(super) net: Net,
     pub(super) hosts: Hosts,
@@ -58,11 +59,11 @@ pub struct World {
     pub(super) controllers: Controllers,
     pub(super) capacities: Capacities,
     pub(super) stations: Stations,
-    /// Where links sleep.
+    /// Set if links sleep.
     pub(super) rerouting: Option<Box<Rerouting>>,
     pub(super) lookahead: Lookahead,
     pub(super) observers: Observers,
-    /// Counters at the start of measurement.
+    /// Counters at the start of the measured time.
     pub(super) baseline: Counts,
     pub(super) phase_edges: PhaseEdges,
 }
@@ -74,7 +75,7 @@ impl World {
         self.net.now
     }
 
-    /// Handles up to `most` events; false once the run is over. Events at the very end still happen.
+    /// Handles up to `most` events. Returns false after the end of the run. Events exactly at the end still happen.
     pub fn advance(&mut self, most: u32) -> bool {
         for _ in 0..most {
             let Some((at, slot)) = self.net.schedule.take_until(self.net.end) else {
@@ -108,7 +109,7 @@ impl World {
         true
     }
 
-    /// Puts a packet of an agent, with its segment and size, on its way to the agent's peer.
+    /// Sends an agent's packet, with its segment and size, to the agent's peer.
     #[inline]
     fn send(&mut self, now: Instant, from: AgentId, packet: &mut Packet) {
         let agent = &mut self.hosts.agents[from.index()];
@@ -119,7 +120,7 @@ impl World {
         self.send_over(now, node, out, packet);
     }
 
-    /// Puts a packet of a node on its way out, by the node's table if no link is given.
+    /// Sends a packet from a node, by the node's table if no link is given.
     #[inline(always)]
     fn send_over(&mut self, now: Instant, node: NodeId, out: Option<LinkId>, packet: &mut Packet) {
         match out {
@@ -140,7 +141,7 @@ impl World {
         }
     }
 
-    /// Offers a packet to a link; `now` is that of the node, which may be ahead of the run's.
+    /// Offers a packet to a link. `now` is the node's time, which may be ahead of the run's time.
     #[inline(always)]
     fn offer(&mut self, now: Instant, link: LinkId, packet: &mut Packet) {
         if self.observers.watching {
@@ -154,7 +155,7 @@ impl World {
         self.queue(now, link, packet);
     }
 
-    /// The same where every packet is watched.
+    /// Offers a packet to a link if every packet is watched.
     #[cold]
     fn offer_watched(&mut self, now: Instant, link: LinkId, packet: &mut Packet) {
         self.record_arrival(link, now.as_nanos(), packet);
@@ -164,8 +165,8 @@ impl World {
         }
     }
 
-    /// A packet is about to be offered to a link that looks at it first: datagrams that come before it are drawn, it is recorded, and a
-    /// station or its access point may take it.
+    /// Prepares a packet's offer to a link that needs extra work first. Earlier datagrams are drawn, the packet is
+    /// recorded, and a station or its access point may take it.
     #[inline(never)]
     fn look(&mut self, link: LinkId, now: u64, packet: &mut Packet) -> Attended {
         self.draw(link, now);
@@ -173,14 +174,14 @@ impl World {
         self.attend_offer(link, packet)
     }
 
-    /// A packet enters a link.
+    /// Passes a packet to a link.
     #[inline(always)]
     fn queue(&mut self, now: Instant, link: LinkId, packet: &mut Packet) {
         let offered = self.net.links[link].queue(now, packet, &mut self.net.schedule);
         self.queued(now, link, packet, offered);
     }
 
-    /// A link has decided on a packet.
+    /// Processes a link's decision on a packet.
     #[inline(always)]
     fn queued(&mut self, now: Instant, link: LinkId, packet: &Packet, offered: Offered) {
         match offered {
@@ -190,7 +191,7 @@ impl World {
         }
     }
 
-    /// A link that schedules its departures has taken a packet.
+    /// Processes a packet accepted by a link that schedules its departures.
     #[inline]
     fn hold(&mut self, link: LinkId, packet: &Packet) {
         if let Some(controller) = self.net.links[link].controller {
@@ -198,7 +199,7 @@ impl World {
         }
     }
 
-    /// A link has refused a packet, or decided on it where every packet is watched.
+    /// Processes a refused packet, or any decision if every packet is watched.
     #[inline(never)]
     fn decided(&mut self, now: Instant, link: LinkId, packet: &Packet, admission: Admission) {
         if admission != Admission::Accepted {
@@ -211,13 +212,13 @@ impl World {
         let admission = match admission {
             Admission::Accepted => rate::Admission::Accepted,
             Admission::Dropped | Admission::DroppedEarly => rate::Admission::Dropped,
-            // It never came to the buffer.
+            // The packet never reached the buffer.
             Admission::Lost | Admission::Asleep => return,
         };
         self.controllers.offered(controller, admission, packet, &mut self.net, &mut self.observers);
     }
 
-    /// A link, or else a node, has dropped a packet or lost it.
+    /// Processes a packet dropped or lost by a link, or by a node.
     fn drop(&mut self, now: Instant, link: Option<LinkId>, packet: &Packet) {
         let agent = self.requests.flow_agent(packet.agent);
         self.hosts.agents[agent.index()].counters.dropped_packets += 1;
@@ -231,7 +232,7 @@ impl World {
         }
     }
 
-    /// A last bit is sent, or a pause ends, on a link that schedules its departures.
+    /// Handles the end of a transmission or pause on a link that schedules its departures.
     fn depart(&mut self, link: LinkId) {
         let now = self.net.now;
         let departure = self.net.links[link].advance(now, &mut self.net.schedule);
@@ -250,7 +251,7 @@ impl World {
         }
     }
 
-    /// A link has computed when a packet arrives at its far end: follows it as far as may be.
+    /// Processes a packet's computed arrival at the far end of a link, and follows it as far ahead as possible.
     #[inline(always)]
     fn arrive(&mut self, mut id: LinkId, mut arrives: u64, packet: &Packet) {
         let (size, destination) = (packet.size, packet.destination);
@@ -265,7 +266,7 @@ impl World {
                     link.take_on(size);
                     id = next;
                     if self.net.links[id].looks_from <= arrives {
-                        // Nobody attends to a link that runs ahead.
+                        // No gateway or station is at a link that runs ahead.
                         self.look(id, arrives, &mut { *packet });
                     }
                     link = &mut self.net.links[id];
@@ -278,7 +279,7 @@ impl World {
                     }
                 }
                 NextHop::Here => {
-                    // The ends of requests' connections are no agents of their own.
+                    // The ends of request connections are not agents of their own.
                     let Some(agent) = self.hosts.agents.get_mut(packet.agent.index()) else { break };
                     match agent.ahead {
                         AgentAhead::No => break,
@@ -303,11 +304,11 @@ impl World {
         link.store(arrives, packet, &mut self.net.schedule);
     }
 
-    /// A packet reaches the far end of a link.
+    /// Handles a packet at the far end of a link.
     #[inline]
     fn deliver(&mut self, id: LinkId) {
         let link = &mut self.net.links[id];
-        // Copied from where it lies: an `Option<Packet>` would be taken apart and put together again, which stalls.
+        // Copied in place: an `Option<Packet>` would be taken apart and rebuilt, which stalls the processor.
         let Some(&(mut packet)) = link.head() else { return };
         link.deliver_head(packet.size, &mut self.net.schedule);
         let hop = match link.leads_to {
@@ -323,7 +324,7 @@ impl World {
         self.forward(id, hop, &mut packet);
     }
 
-    /// The same where somebody looks at what comes off the link.
+    /// Handles such a packet if a gateway or a radio inspects it.
     #[inline(never)]
     fn deliver_attended(&mut self, id: LinkId, hop: NextHop, packet: &mut Packet) {
         if self.attend_delivery(id, packet) == Attended::Taken {
@@ -335,7 +336,7 @@ impl World {
         }
     }
 
-    /// A packet that has come off a link goes on.
+    /// Forwards a packet that has left a link.
     #[inline(always)]
     fn forward(&mut self, id: LinkId, hop: NextHop, packet: &mut Packet) {
         match hop {
@@ -359,7 +360,7 @@ impl World {
         }
     }
 
-    /// A packet has arrived where it was going.
+    /// Passes a packet to its destination.
     #[inline]
     fn receive(&mut self, now: Instant, packet: &Packet) {
         match self.hosts.receive(now, packet) {
@@ -369,11 +370,11 @@ impl World {
         }
     }
 
-    /// An agent takes a packet before the run has come to its arrival.
+    /// Passes a packet to an agent before the run reaches its arrival.
     #[inline(never)]
     fn receive_ahead(&mut self, at: Instant, packet: &Packet) {
         let agent = packet.agent;
-        // A timer that is due by then comes first. Its event will find nothing to do.
+        // An earlier timer comes first. Its event will find nothing to do.
         while let Some(endpoint) = self.hosts.endpoints.get(agent.index())
             && endpoint.next_timeout() < at
         {
@@ -383,7 +384,7 @@ impl World {
         self.receive(at, packet);
     }
 
-    /// The same for a sender whose application acts at times of its own.
+    /// Passes a packet to a sender before the run reaches its arrival, if its application acts at its own times.
     #[inline(never)]
     fn receive_ahead_of_writes(&mut self, at: Instant, packet: &Packet) {
         let (sender, flow) = (packet.agent, packet.agent.flow());

@@ -1,4 +1,4 @@
-//! Events of stations, and packets that come to them.
+//! Events of stations, and packets for them.
 
 use super::World;
 use super::hosts::window_shift;
@@ -13,7 +13,7 @@ use netlull_tcp::{Endpoint, State};
 use netlull_units::Bytes;
 
 impl World {
-    /// Something of a station is due.
+    /// Handles the due actions of a station.
     pub(super) fn station(&mut self, id: StationId) {
         while let Some(event) = self.turn(id).next_event() {
             self.follow_sent();
@@ -26,7 +26,7 @@ impl World {
         self.stations.turn(id, &mut self.net, &mut self.observers)
     }
 
-    /// Follows what radios and access points have sent.
+    /// Processes the packets sent by radios and access points.
     fn follow_sent(&mut self) {
         while let Some(Sent { link, packet, given }) = self.stations.next_sent() {
             match given {
@@ -36,7 +36,8 @@ impl World {
         }
     }
 
-    /// Tells a station's machine what happens, and does what it asks for; the window to be written, if it asks for that.
+    /// Passes an event to a station's machine and performs its actions. Returns the window to write, if it asks for
+    /// one.
     fn tell_station(&mut self, id: StationId, event: StationEvent) -> Option<Bytes> {
         let mut window = None;
         let mut next = Some(event);
@@ -55,7 +56,7 @@ impl World {
         window
     }
 
-    /// A host's TCP acknowledges all that it has received; the event that tells the machine of it.
+    /// Lets a host's TCP acknowledge all received data. Returns the event for the machine.
     fn acknowledge(&mut self, id: StationId, flow: FlowId) -> Option<StationEvent> {
         let (node, hosts) = (self.stations.node(id), &mut self.hosts);
         let mut ends = [AgentId::receiver(flow), AgentId::sender(flow)].into_iter();
@@ -69,7 +70,7 @@ impl World {
         Some(StationEvent::Acknowledged { packet })
     }
 
-    /// A link that looks at what it is offered is offered a packet: that of a station takes it.
+    /// Handles a packet's offer to a link that inspects it. A station's link takes the packet.
     pub(super) fn attend_offer(&mut self, link: LinkId, packet: &mut Packet) -> Attended {
         let Some(id) = self.net.links[link].station else { return Attended::GoesOn };
         if self.stations.down(id) == link {
@@ -83,14 +84,14 @@ impl World {
         Attended::Taken
     }
 
-    /// The host of a station sends a packet: its machine may rewrite the window, its radio wakes for it.
+    /// Handles a packet sent by a station's host. Its machine may rewrite the window, and its radio wakes up for it.
     fn station_sends(&mut self, id: StationId, packet: &mut Packet) {
         let shift = self.shift_of(packet);
         let view = view(packet, shift);
         let name = match self.stations.asked_for(id, &view) {
             Some(name) => name,
             None => {
-                // It wakes before its machine says what comes after.
+                // The radio wakes before its machine handles the packet.
                 self.turn(id).wake_to_send();
                 self.shape(id, packet, &view)
             }
@@ -98,7 +99,7 @@ impl World {
         self.turn(id).send(*packet, name, shift);
     }
 
-    /// Shows a packet to the machine and writes the window that it wants; what the packet is called on the air.
+    /// Shows a packet to the machine and writes the requested window. Returns the packet's name on the air.
     fn shape(&mut self, id: StationId, packet: &mut Packet, view: &PacketView) -> &'static str {
         let window = self.tell_station(id, StationEvent::Sending { packet: *view });
         let Some(window) = window else {
@@ -113,7 +114,7 @@ impl World {
         CLOSED
     }
 
-    /// A packet has come off a link at whose end a gateway or a radio attends to it.
+    /// Handles a packet at the end of a link that a gateway or a radio inspects.
     pub(super) fn attend_delivery(&mut self, link: LinkId, packet: &mut Packet) -> Attended {
         if self.net.links[link].is_steered {
             let (hosts, requests) = (&self.hosts, &self.requests);
@@ -125,7 +126,7 @@ impl World {
         }
     }
 
-    /// A packet has come over the air.
+    /// Handles a packet that arrives over the air.
     fn leave_air(&mut self, id: StationId, down: LinkId, packet: &Packet) -> Attended {
         let view = view(packet, self.shift_of(packet));
         match self.turn(id).hear(&view) {
@@ -140,7 +141,7 @@ impl World {
         }
     }
 
-    /// The shift of a packet's window, as its ends have agreed.
+    /// The shift of a packet's window, as agreed by its ends.
     fn shift_of(&self, packet: &Packet) -> u8 {
         match header(&packet.segment) {
             Some((SegmentKind::Other, _)) => window_shift(packet.agent.peer(), &self.hosts, &self.requests),
@@ -148,7 +149,7 @@ impl World {
         }
     }
 
-    /// A host has taken a packet: notes whether its downloads are complete.
+    /// Updates the downloads after a host has taken a packet.
     pub(super) fn note_download(&mut self, link: LinkId, agent: AgentId) {
         let Some(id) = self.net.links[link].station else { return };
         let is_over = |endpoint: &Endpoint| {
@@ -160,12 +161,12 @@ impl World {
         }
     }
 
-    /// A connection opens: the download of its station, if it is one, begins.
+    /// Starts a station's download when a connection to it opens.
     pub(super) fn note_opening(&mut self, flow: FlowId) {
         let node = self.hosts.agents[AgentId::receiver(flow).index()].node;
         let Some(id) = self.stations.at_node(node) else { return };
         self.stations.download_begins(id, &self.net);
-        // The request that the download answers is no packet here; the machine hears of it as if it had just been sent.
+        // The simulation has no packet for the download's request. The machine gets an event as if it was just sent.
         self.tell_station(id, StationEvent::Sending { packet: PacketView { size: 0, segment: None } });
     }
 }

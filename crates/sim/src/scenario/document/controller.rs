@@ -9,39 +9,39 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// A controller that scales a link's rate, steers the windows of the TCPs that cross it, or both.
+/// A controller that changes a link's rate, the windows of the TCP flows that cross it, or both.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ControllerDocument {
     /// The controller with its parameters.
     #[serde(flatten)]
     pub mechanism: LinkMechanism,
-    /// The link's options if the controller changes its rate.
+    /// The link options for controllers that change its rate.
     #[serde(flatten)]
     pub rate: Option<RateOptions>,
-    /// The link's options if the controller reads segments.
+    /// The link options for controllers that read segments.
     #[serde(flatten)]
     pub segments: Option<SegmentOptions>,
 }
 
-/// The options of a link whose rate a controller changes.
+/// The link options for a controller that changes its rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RateOptions {
-    /// The fate of the packet being sent when the rate changes.
+    /// Treatment of the packet in service when the rate changes.
     #[serde(default)]
     #[schemars(extend("x-source" = "reading"))]
     pub in_service: InService,
-    /// The rate whose power is charged while the link pauses for a change.
+    /// Rate that determines the power while the link pauses for a change.
     #[serde(default)]
     #[schemars(extend("x-source" = "reading"))]
     pub transition_power: TransitionPower,
 }
 
-/// The options of a link whose controller reads segments.
+/// The link options for a controller that reads segments.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SegmentOptions {
-    /// The link that brings the acknowledgements; default the way back, from this link's end to its beginning.
+    /// Link that carries the acknowledgements; default the reverse link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-unit" = "link", "x-default" = "the way back", "x-source" = "-"))]
     pub acknowledgements: Option<String>,

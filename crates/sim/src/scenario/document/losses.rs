@@ -1,21 +1,21 @@
-//! Which packets a link loses.
+//! Packet losses of a link.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Losses of a link.
+/// Packet losses of a link.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum LossDocument {
     /// Each packet is lost with this probability, independently.
     Bernoulli(BernoulliDocument),
-    /// Losses in bursts: two states, each with its own probability of loss.
+    /// Losses in bursts: two states with different loss probabilities.
     GilbertElliott(GilbertElliottDocument),
-    /// Packets are lost by number.
+    /// Losses of packets with given numbers.
     Scripted(ScriptedDocument),
 }
 
-/// Independent loss.
+/// Independent losses.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BernoulliDocument {
@@ -23,7 +23,7 @@ pub struct BernoulliDocument {
     pub probability: f64,
 }
 
-/// Gilbert and Elliott's chain: it starts in the good state and takes one step per packet.
+/// The Gilbert-Elliott chain. It starts in the good state and takes a step per packet.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GilbertElliottDocument {
@@ -39,11 +39,11 @@ pub struct GilbertElliottDocument {
     pub loss_good: f64,
 }
 
-/// Losses by number.
+/// Losses of packets with given numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptedDocument {
-    /// What to drop, flow by flow.
+    /// Packets to drop, flow by flow.
     pub drops: Vec<ScriptedDropsDocument>,
 }
 
@@ -51,10 +51,12 @@ pub struct ScriptedDocument {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptedDropsDocument {
-    /// The flow; with `count` above one, `NAME-1`, `NAME-2`, ...
+    /// Flow; with `count` above one, `NAME-1`, `NAME-2`, ...
     pub flow: String,
-    /// Numbers of the packets, ascending. All packets of the flow that are offered to the link count, from 1: TCP's SYN,
-    /// acknowledgements, FIN and what it sends again.
+    /// Numbers of the packets, in ascending order.
+    ///
+    /// All packets that the flow offers to the link count, from 1. These include TCP's SYN, acknowledgements, FIN and
+    /// retransmissions.
     #[schemars(inner(range(min = 1)))]
     pub packets: Vec<u64>,
 }

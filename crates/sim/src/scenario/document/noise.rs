@@ -1,16 +1,17 @@
-//! What packets of a link need on top of its delay.
+//! Random extra delay of a link's packets.
 
 use netlull_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Noise of round trips: each packet takes a gamma-distributed time longer, independently, and none overtakes the one before it
-/// (docs/models/link.md).
+/// Noise of round-trip times: each packet has an independent, gamma-distributed extra delay.
+///
+/// Packets stay in order (docs/models/link.md).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NoiseDocument {
-    /// Mean of the times drawn; 0 s is no noise.
+    /// Mean extra delay; 0 s turns the noise off.
     pub mean: Duration,
-    /// Shape, 0.01 to 1,000,000: the standard deviation is mean / sqrt(shape), and 1 is exponential.
+    /// Shape, 0.01 to 1,000,000. The standard deviation is mean / sqrt(shape); 1 is exponential.
     pub shape: f64,
 }

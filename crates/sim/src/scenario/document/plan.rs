@@ -1,4 +1,4 @@
-//! A sleep plan: an algorithm that chooses the links that sleep, and the scenario's own options for it.
+//! Sleep plans: an algorithm that chooses the sleeping links, and the scenario's options for it.
 
 use netlull_describe::{Fields, Tagged, schema_of_kind, tagged, unknown_kind};
 use netlull_mechanism::topology::SleepAlgorithm;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// A plan that chooses the links that sleep, among the scenario's duplex links (docs/models/estop.md).
+/// A plan that chooses the sleeping links among the scenario's duplex links (docs/models/estop.md).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PlanDocument {
     /// The algorithm with its parameters.
@@ -22,21 +22,23 @@ pub struct PlanDocument {
     pub network: NetworkOptions,
 }
 
-/// The traffic that a plan reads: flows of datagrams and of requests at the rates that they offer, TCP flows at one rate.
+/// The traffic input of a plan.
+///
+/// Datagram and request flows count with their offered rates, and TCP flows with a common rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrafficOptions {
-    /// The rate that each TCP flow counts as; default none.
+    /// Rate assumed for each TCP flow; default none.
     #[serde(default)]
     #[schemars(extend("x-source" = "own"))]
     pub tcp_rate: BitRate,
 }
 
-/// The part of the network that a plan knows.
+/// The part of the network that a plan may change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkOptions {
-    /// The nodes that the plan knows, with the links between them; default all.
+    /// Nodes known to the plan, together with the links between them; default all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-unit" = "names", "x-default" = "all", "x-source" = "reading"))]
     pub nodes: Option<Vec<String>>,

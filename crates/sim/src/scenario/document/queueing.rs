@@ -1,4 +1,4 @@
-//! How a link's queue is managed. Its limit is the link's `buffer`.
+//! Queue management of a link. The queue's limit is the link's `buffer`.
 
 use crate::scenario::quantity::BufferSize;
 pub use netlull_network::queue::red::{
@@ -12,63 +12,65 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum QueueDocument {
-    /// Only a full buffer drops.
+    /// Drops packets only if the buffer is full.
     DropTail(DropTailDocument),
     /// Random early detection (Floyd and Jacobson 1993).
     Red(RedDocument),
-    /// Controlled delay (RFC 8289). A fixed rate is then sent by scheduled departures, which takes an event more per packet.
+    /// Controlled delay (RFC 8289).
+    ///
+    /// A link of fixed rate then schedules its departures, with an extra event per packet.
     Codel(CodelDocument),
 }
 
-/// Drop-tail has no parameters but the buffer.
+/// Drop-tail. It has no parameters; the link's `buffer` is its limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DropTailDocument {}
 
-/// RED and its readings. Thresholds in packets (or BDP) measure the queue in packets, thresholds in bytes in bytes.
+/// RED and its readings. Thresholds in packets or BDP count packets; thresholds in bytes count bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RedDocument {
-    /// min_th: with a lower average nothing is dropped early.
+    /// min_th: no early drops while the average queue is below it.
     #[serde(default = "default_min_threshold")]
     pub min_threshold: BufferSize,
-    /// max_th: from this average on all is dropped, or gently more and more; default three times min_th.
+    /// max_th: average queue above which RED drops all packets, or gently more and more; default three times min_th.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_threshold: Option<BufferSize>,
-    /// max_p: the probability at max_th, in (0, 1].
+    /// max_p: drop probability at max_th, in (0, 1].
     #[serde(default = "default_max_probability")]
     pub max_probability: f64,
     /// w_q: weight of the newest sample in the average, in (0, 1].
     #[serde(default = "default_queue_weight")]
     pub weight: f64,
-    /// Between max_th and twice max_th the probability goes from max_p to 1, instead of to 1 at once.
+    /// Raises the drop probability from max_p to 1 between max_th and twice max_th, instead of at once.
     #[serde(default = "default_true")]
     pub gentle: bool,
-    /// Whether large packets are more likely to be dropped.
+    /// Effect of the packet size on the drop probability.
     #[serde(default)]
     pub probability: RedProbabilityReading,
-    /// Whether some packets are spared.
+    /// Rules that exempt packets from early drops.
     #[serde(default)]
     pub rules: RedRulesReading,
-    /// Typical packet, in which idle time is counted; default the MTU.
+    /// Typical packet size, the unit for idle time; default the MTU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_packet: Option<Bytes>,
-    /// When ECN-capable packets are marked instead of dropped; others are dropped.
+    /// Marking of ECN-capable packets instead of drops. Other packets are dropped.
     #[serde(default)]
     pub ecn: RedEcnReading,
 }
 
-/// CoDel.
+/// CoDel (RFC 8289).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CodelDocument {
-    /// TARGET: waiting that is acceptable when it lasts.
+    /// TARGET: acceptable standing queueing delay.
     #[serde(default = "default_target")]
     pub target: Duration,
-    /// INTERVAL: how long waiting must stay above TARGET before anything is dropped.
+    /// INTERVAL: time for which the queueing delay must exceed TARGET before the first drop.
     #[serde(default = "default_interval")]
     pub interval: Duration,
-    /// Whether ECN-capable packets are marked instead of dropped.
+    /// Marks ECN-capable packets instead of dropping them.
     #[serde(default = "default_true")]
     pub ecn: bool,
 }

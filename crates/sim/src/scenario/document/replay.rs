@@ -1,43 +1,46 @@
-//! Arrivals that are recorded and replayed.
+//! Recorded and replayed arrivals.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Datagrams at recorded times with recorded sizes.
+/// Datagrams with recorded times and sizes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplayDocument {
-    /// The flow's name.
+    /// Name.
     pub name: String,
-    /// The node that sends.
+    /// Sending node.
     pub from: String,
-    /// The node that receives.
+    /// Receiving node.
     pub to: String,
-    /// The packets: nanoseconds since the start, which do not decrease, and bytes on the wire.
+    /// Packets: times in nanoseconds since the start, in ascending order, and bytes on the wire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<Vec<(u64, u32)>>,
-    /// A file with a packet on each line, its time and its bytes, which becomes `arrivals` when the scenario is read.
+    /// File with the time and bytes of a packet on each line. It becomes `arrivals` when the scenario is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }
 
-/// Runs the scenario first as it stands, without what `without` names, and records the packets that `flows` offer to `link`.
-/// Then runs it with one open-loop source in place of these flows, which sends these packets at these times.
+/// A first run that records packets for a replay in the second run.
+///
+/// The first run is the scenario without the components in `without`. It records the packets that `flows` offer to
+/// `link`. In the second run, an open-loop source replaces these flows. It sends the recorded packets at the recorded
+/// times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecordingDocument {
-    /// The link to which the packets are offered; the source is at the node where it begins.
+    /// Link of the recorded packets. The source is at the link's first node.
     pub link: String,
-    /// The flows whose packets are recorded, and that are replaced.
+    /// Flows to record and to replace.
     #[schemars(length(min = 1))]
     pub flows: Vec<String>,
-    /// What the first run is without: paths, such as `link.N1-N2.controller`.
+    /// Components to omit in the first run, as paths such as `link.N1-N2.controller`.
     #[serde(default)]
     pub without: Vec<String>,
-    /// Name of the flow that replays.
+    /// Name of the replay flow.
     #[serde(default = "default_name")]
     pub name: String,
-    /// Where the packets go; default where these flows go.
+    /// Destination of the packets; default the destination of the recorded flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
 }

@@ -1,65 +1,66 @@
-//! Requests: connections that come and go.
+//! Requests: short-lived TCP connections.
 
 use super::TcpDocument;
 use netlull_units::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Requests that arrive as a Poisson process; each is a TCP connection of its own, from SYN to FIN, and sends a random
-/// amount of data.
+/// Requests that arrive as a Poisson process.
+///
+/// Each request is a separate TCP connection, from SYN to FIN, with a random amount of data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestsDocument {
-    /// The flow's name.
+    /// Name.
     pub name: String,
-    /// The node that opens the connections and sends.
+    /// Node that opens the connections and sends data.
     pub from: String,
-    /// The node that receives.
+    /// Receiving node.
     pub to: String,
-    /// Mean rate at which data is asked for, without headers: requests come at this rate over the mean size.
+    /// Mean offered data rate, without headers. The arrival rate is this rate divided by the mean size.
     pub offered: BitRate,
-    /// How much each request asks for.
+    /// Amount of data per request.
     pub size: SizeDocument,
-    /// Requests come from here on.
+    /// Time of the first possible arrival.
     #[serde(default)]
     pub start: Duration,
-    /// No request comes from here on; those that have come go on. Default never.
+    /// Time from which no requests arrive; default never. Open connections continue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Duration>,
-    /// At most so many connections may be open at once; the run ends with an error if another request comes then.
+    /// Maximum number of open connections. The run ends with an error if another request arrives.
     #[serde(default = "default_most_open")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub most_open: u32,
-    /// TCP options of this flow, over the scenario's.
+    /// TCP options of this flow. They take precedence over those of the scenario.
     #[serde(default)]
     pub tcp: TcpDocument,
 }
 
-/// A law of sizes.
+/// A distribution of sizes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum SizeDocument {
-    /// All the same.
+    /// Constant.
     Fixed(FixedSizeDocument),
     /// Exponential.
     Exponential(ExponentialSizeDocument),
     /// Pareto: heavy-tailed.
     Pareto(ParetoSizeDocument),
-    /// A mixture of lognormal laws.
+    /// Mixture of lognormal distributions.
     Lognormal(LognormalSizeDocument),
-    /// A campus's flows: a lognormal mixture, truncated so that it has the mean given.
+    /// Flows of a campus: a lognormal mixture, truncated to give the mean.
     Campus(CampusSizeDocument),
     /// Points of a cumulative distribution.
     Empirical(EmpiricalSizeDocument),
-    /// Flows of a cluster that serves web search: points of a cumulative distribution.
+    /// Flows of a web-search cluster: points of a cumulative distribution.
     WebSearch(WebSearchSizeDocument),
 }
 
-/// One size.
+/// A constant size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixedSizeDocument {
-    /// The size.
+    /// Size.
     pub size: Bytes,
 }
 
@@ -67,47 +68,47 @@ pub struct FixedSizeDocument {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExponentialSizeDocument {
-    /// The mean, at least 100 B.
+    /// Mean, at least 100 B.
     pub mean: Bytes,
 }
 
-/// Sizes after Pareto's law.
+/// Sizes with a Pareto distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ParetoSizeDocument {
-    /// The mean of what is drawn (with `max`: of the bounded law), at least 100 B.
+    /// Mean of the sizes (with `max`, of the bounded distribution), at least 100 B.
     pub mean: Bytes,
-    /// The tail's exponent, above 1; at 2 or less the variance is infinite without `max`.
+    /// Tail exponent, above 1. At 2 or less the variance is infinite without `max`.
     pub shape: f64,
-    /// No size is larger: the law is cut off here and scaled up to make up for it. Default: no bound.
+    /// Maximum size; default no bound. The distribution is truncated here and scaled up to keep the mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<Bytes>,
 }
 
-/// Sizes after a mixture of lognormal laws.
+/// Sizes with a mixture of lognormal distributions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LognormalSizeDocument {
-    /// The laws that are mixed.
+    /// Distributions of the mixture.
     #[schemars(length(min = 1))]
     pub components: Vec<LognormalComponentDocument>,
-    /// No size is smaller: what is below is left out, and the rest scaled up. Default: no bound.
+    /// Minimum size; default no bound. The part below is omitted, and the rest is scaled up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: Option<Bytes>,
-    /// No size is larger: what is above is left out, and the rest scaled up. Default: no bound.
+    /// Maximum size; default no bound. The part above is omitted, and the rest is scaled up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<Bytes>,
 }
 
-/// A lognormal law of a mixture.
+/// A lognormal distribution of a mixture.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LognormalComponentDocument {
-    /// Its share of the mixture before truncation; weights are divided by their sum.
+    /// Share of the mixture before truncation. Weights are divided by their sum.
     pub weight: f64,
-    /// The median.
+    /// Median.
     pub median: Bytes,
-    /// The standard deviation of the logarithm, above 0 and at most 10.
+    /// Standard deviation of the logarithm, above 0 and at most 10.
     pub sigma: f64,
 }
 
@@ -115,27 +116,29 @@ pub struct LognormalComponentDocument {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CampusSizeDocument {
-    /// The mean: decides where the mixture is cut off. At least 100 B; docs/models/traffic.md says what can be reached.
+    /// Mean, at least 100 B. It determines the truncation; docs/models/traffic.md gives the possible range.
     pub mean: Bytes,
 }
 
-/// Sizes after points of a cumulative distribution, linear between them. What lies below the first point is all of its size.
+/// Sizes with a cumulative distribution given by points, linear between them.
+///
+/// All sizes below the first point are equal to its size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EmpiricalSizeDocument {
-    /// The points: bytes, and the share of sizes that do not exceed them. Neither decreases, and the last share is 1.
+    /// Points: bytes, and the share of sizes up to that number. Both are in ascending order, and the last share is 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cdf: Option<Vec<(u64, f64)>>,
-    /// A file with a point on each line, bytes and share, which becomes `cdf` when the scenario is read.
+    /// File with the bytes and share of a point on each line. It becomes `cdf` when the scenario is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }
 
-/// Sizes of flows of web search.
+/// Sizes of web-search flows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WebSearchSizeDocument {
-    /// The mean, to which all sizes are scaled; default that of the distribution, 1712 kB.
+    /// Mean to which all sizes are scaled; default the mean of the distribution, 1712 kB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean: Option<Bytes>,
 }

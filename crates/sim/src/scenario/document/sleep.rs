@@ -1,22 +1,24 @@
-//! Links that sleep, and how routers learn of it.
+//! Sleeping links, and their announcement to routers.
 
 use super::PlanDocument;
 use netlull_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How packets find their way.
+/// Routing of packets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RoutingDocument {
-    /// The length of a path, of which routing takes the shortest.
+    /// Path length that routing minimises.
     #[serde(default)]
     pub metric: PathMetric,
-    /// Hops that a packet may make. Without it 64 where links sleep, and no limit elsewhere: routes that never change have no loops.
+    /// Maximum number of hops of a packet; default 64 if links sleep, otherwise unlimited.
+    ///
+    /// Routes that never change have no loops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 255))]
     pub ttl: Option<u32>,
-    /// How routers learn of links that sleep and wake.
+    /// Announcement of sleeping and waking links to routers.
     #[serde(default)]
     pub update: UpdateDocument,
 }
@@ -32,13 +34,13 @@ pub enum PathMetric {
     Hops,
 }
 
-/// How the news of a link spreads.
+/// The propagation of routing updates.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum UpdateDocument {
-    /// Both ends of the link announce it; announcements travel link by link, over those that are up.
+    /// Both ends of the link announce its state. Announcements travel hop by hop over links that are up.
     Flooding(FloodingDocument),
-    /// Every router has its new table at the same time.
+    /// All routers install their new tables at the same time.
     Simultaneous(SimultaneousDocument),
 }
 
@@ -52,10 +54,10 @@ impl Default for UpdateDocument {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FloodingDocument {
-    /// What every router on the way adds to the propagation of the links.
+    /// Processing time that every router on the way adds to the propagation delay.
     #[serde(default = "default_processing")]
     pub processing: Duration,
-    /// From the first news to a router's new table; what it hears meanwhile is in it.
+    /// Time from the first announcement to a router's new table. The table includes announcements received in between.
     #[serde(default = "default_computation")]
     pub computation: Duration,
 }
@@ -66,36 +68,36 @@ impl Default for FloodingDocument {
     }
 }
 
-/// All routers at once.
+/// Simultaneous updates of all routers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimultaneousDocument {
-    /// From the announcement to the new tables.
+    /// Time from the announcement to the new tables.
     pub after: Duration,
 }
 
-/// Links that sleep, and when.
+/// Sleeping links, and their sleep times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SleepDocument {
-    /// When it is decided and announced that the (first) link sleeps.
+    /// Time of the decision and announcement that the (first) link sleeps.
     pub at: Duration,
-    /// The links, in the order in which they fall asleep. A duplex link sleeps in both directions.
+    /// Links, in the order in which they fall asleep. A duplex link sleeps in both directions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<String>>,
-    /// Or the plan that chooses them.
+    /// Plan that chooses the links, instead of `links`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanDocument>,
-    /// Each further link so much later.
+    /// Time between the decisions for successive links.
     #[serde(default)]
     pub spacing: Duration,
-    /// A link carries packets on for so long after it has been announced that it sleeps: routes change first.
+    /// Time for which a link still carries packets after its announcement. Routes change in this time.
     #[serde(default)]
     pub drain: Duration,
-    /// When the (first) link is woken; default never.
+    /// Time at which the (first) link starts to wake; default never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wake: Option<Duration>,
-    /// From then until it carries packets and is announced.
+    /// Time from the start of waking until the link carries packets and is announced.
     #[serde(default)]
     pub wake_time: Duration,
 }

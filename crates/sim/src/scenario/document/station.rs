@@ -1,58 +1,60 @@
-//! Stations: nodes behind a wireless link, whose radios may sleep.
+//! Stations: nodes behind a wireless link, with radios that may sleep.
 
 use netlull_mechanism::machines::StationMechanism;
 use netlull_units::{Duration, Watts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Wireless stations. Each is a node with one link to, and one from, its access point; what comes while its radio sleeps is lost to it.
+/// Wireless stations. Each is a node with a link to its access point and a link from it.
+///
+/// Packets that arrive while the radio sleeps are lost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StationDocument {
-    /// A name of these stations for `--set` and sweeps: `station.NAME.mechanism`.
+    /// Name of these stations for `--set` and sweeps: `station.NAME.mechanism`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The nodes; each is a station of its own.
+    /// Nodes. Each is a separate station.
     pub nodes: Vec<String>,
-    /// Power models of the radio, under each of which energy is reported. The first says how long the radio takes to wake.
+    /// Power models for the radio's reported energy. The first also gives the wake-up time.
     #[serde(default = "default_radio")]
     pub radio: Vec<RadioDocument>,
-    /// How long the radio takes to wake, instead of what the first model says.
+    /// Wake-up time of the radio; default the wake-up time of the first model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wake_time: Option<Duration>,
-    /// The machine that lets the radio sleep; default none: the radio is awake all the time.
+    /// Machine that lets the radio sleep; default none, with the radio always awake.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mechanism: Option<StationMechanism>,
 }
 
-/// Power in a radio's states: the name of a ready model, or numbers.
+/// The power of each radio state: the name of a built-in model, or numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum RadioDocument {
-    /// A ready model (`netlull list radios`).
+    /// Built-in model (`netlull list radios`).
     Name(String),
-    /// Numbers.
+    /// Power of each state.
     Powers(RadioPowersDocument),
 }
 
-/// Powers of a radio.
+/// The power of each radio state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RadioPowersDocument {
     /// Name in results.
     pub name: String,
-    /// Asleep.
+    /// Power while asleep.
     pub asleep: Watts,
-    /// Awake, with nothing on the air for it.
+    /// Power while awake without a transmission to or from the station.
     pub idle: Watts,
-    /// Receiving.
+    /// Power while receiving.
     pub receive: Watts,
-    /// Transmitting.
+    /// Power while transmitting.
     pub transmit: Watts,
-    /// While it wakes; default as idle.
+    /// Power while waking up; default the idle power.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waking: Option<Watts>,
-    /// How long it takes to wake.
+    /// Wake-up time.
     pub wake_time: Duration,
 }
 

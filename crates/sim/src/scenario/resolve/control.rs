@@ -1,4 +1,4 @@
-//! Controllers of the document.
+//! Conversion of link controllers in the document.
 
 use super::queueing::Measure;
 use super::{Control, Result};
@@ -26,12 +26,12 @@ pub(super) fn control(
     })
 }
 
-/// The link that brings a controller its acknowledgements, as the document names it; `None` if it reads no segments.
+/// The name of the link with a controller's acknowledgements; `None` if the controller reads no segments.
 pub(super) fn acknowledgements(document: &ControllerDocument) -> Option<Option<&str>> {
     document.segments.as_ref().map(|options| options.acknowledgements.as_deref())
 }
 
-/// The error of a mechanism, by the field's path.
+/// Converts a mechanism's error to one with the field's path.
 pub(super) fn refused(field: &str, error: &ConfigError) -> ScenarioError {
     ScenarioError::new(format!("{field}.{}", error.field), error.reason())
 }

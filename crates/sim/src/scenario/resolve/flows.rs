@@ -1,4 +1,4 @@
-//! Flows of the document: who sends what, when, to whom.
+//! Conversion of flows in the document: ends, times, sizes and rates.
 
 use super::{
     ArrivalPattern, DatagramFlow, FASTEST, FlowPath, Nodes, RequestFlow, Result, TcpFlow, Writes, check_name, refuse,
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// An IPv4 header and a UDP header.
 const DATAGRAM_HEADER: u64 = 28;
 
-/// The most that an application writes at once, bytes.
+/// The maximum size of an application's write, bytes.
 const LARGEST_WRITE: u64 = 1_000_000_000;
 
 /// The flows of a scenario.
@@ -27,22 +27,21 @@ pub(super) struct Flows {
 }
 
 impl Flows {
-    /// Their paths, and whether what is sent is answered, in the order in which flows are numbered: TCP first, then
-    /// datagrams, then requests.
+    /// The paths, each with true if data is acknowledged, in the order of flow numbers: TCP, datagrams, requests.
     pub fn ways(&self) -> impl Iterator<Item = (&FlowPath, bool)> {
         let datagrams = self.datagrams.iter().map(|flow| (&flow.path, false));
         let requests = self.requests.iter().map(|flow| (&flow.path, true));
         self.tcp.iter().map(|flow| (&flow.path, true)).chain(datagrams).chain(requests)
     }
 
-    /// Their paths, in this order.
+    /// The paths in the same order.
     pub fn paths(&self) -> impl Iterator<Item = &FlowPath> {
         self.ways().map(|(path, _)| path)
     }
 }
 
 pub(super) fn flows(document: &Document, nodes: &Nodes<'_>) -> Result<Flows> {
-    // Also where every flow says otherwise.
+    // Check these options even if every flow overrides them.
     tcp_options::config(&document.tcp, &TcpDocument::default(), "", document.mtu)?;
     let mut flows = Flows::default();
     let steady = |flow: &CbrDocument, pattern| steady_flow(document, nodes, flow, pattern);
@@ -65,7 +64,7 @@ pub(super) fn flow_path(nodes: &Nodes<'_>, name: &str, from: &str, to: &str) -> 
     Ok(FlowPath { name: name.to_owned(), from, to })
 }
 
-/// A start must fall into the run.
+/// Checks that a start is within the run.
 pub(super) fn start(field: &str, start: Duration, document: &Document) -> Result<Instant> {
     if start >= document.duration {
         let message = format!("is {start}; expected a time before the run ends at {}", document.duration);
@@ -96,13 +95,13 @@ fn tcp_flows(document: &Document, nodes: &Nodes<'_>, flow: &TcpFlowDocument) -> 
     (0..flow.count).map(connection).collect()
 }
 
-/// When the application of a connection stops, which opens at `opens` at the latest.
+/// The stop time of a connection's application. `opens` is the latest time at which the connection opens.
 fn stop(flow: &TcpFlowDocument, field: &str, number: u32, opens: Instant) -> Result<Instant> {
     let spacing = flow.stop_spacing.unwrap_or(Duration::ZERO);
     let Some(first) = flow.stop else {
         if flow.stop_spacing.is_some() {
             let message =
-                format!("is {spacing} without a `stop`; expected also `stop`, when the first connection stops");
+                format!("is {spacing} without a `stop`; expected also `stop`, the stop time of the first connection");
             return refuse(format!("{field}.stop_spacing"), message);
         }
         return Ok(Instant::NEVER);
@@ -120,7 +119,7 @@ fn stop(flow: &TcpFlowDocument, field: &str, number: u32, opens: Instant) -> Res
     Ok(stop)
 }
 
-/// What the application writes at once, and how fast.
+/// The size and rate of an application's writes.
 #[allow(clippy::cast_possible_truncation)]
 fn writes(flow: &TcpFlowDocument, field: &str, config: &netlull_tcp::Config) -> Result<Option<Writes>> {
     let Some(rate) = flow.write_rate else {
@@ -212,7 +211,7 @@ fn flow_rate(field: &str, rate: BitRate) -> Result<BitRate> {
     in_range(&format!("{field}.rate"), rate)
 }
 
-/// A rate that there may be.
+/// Checks that a rate is in the allowed range.
 pub(super) fn in_range(field: &str, rate: BitRate) -> Result<BitRate> {
     if rate.is_zero() || rate > FASTEST {
         return refuse(field, format!("is {rate}; expected more than 0 b/s and at most {FASTEST}"));

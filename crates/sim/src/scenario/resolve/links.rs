@@ -1,4 +1,4 @@
-//! Links of the document: rates, controllers, capacities.
+//! Conversion of links in the document: rates, controllers, capacities.
 
 use super::control;
 use super::queueing::{self, Measure};
@@ -10,7 +10,7 @@ use crate::scenario::document::{
 };
 use netlull_units::{BitRate, Duration, Instant};
 
-/// One direction of a link of the document.
+/// A direction of a link of the document.
 pub(super) struct Wire<'a> {
     pub name: String,
     pub document: &'a LinkDocument,
@@ -19,7 +19,7 @@ pub(super) struct Wire<'a> {
 }
 
 impl Wire<'_> {
-    /// Whether it is the way that the document describes, not the way back of a duplex link.
+    /// Returns true for the direction in the document, false for the reverse link of a duplex link.
     pub fn is_there(&self) -> bool {
         self.way == Way::There
     }
@@ -67,7 +67,7 @@ pub(super) fn link(wire: &Wire<'_>, measure: Measure) -> Result<LinkSpec> {
         .transpose()?;
     let capacity = document.capacity.as_ref().filter(|_| there).map(|doc| capacity(&field, doc, rate)).transpose()?;
     if control.is_some() && capacity.is_some() {
-        return refuse(format!("{field}.capacity"), "stands beside a controller; expected one or the other");
+        return refuse(format!("{field}.capacity"), "conflicts with a controller; expected only one of them");
     }
     Ok(LinkSpec {
         name: wire.name.clone(),
@@ -92,7 +92,7 @@ fn noise(field: &str, document: NoiseDocument) -> Result<Option<NoiseModel>> {
     Ok((mean > Duration::ZERO).then_some(NoiseModel { mean, shape }))
 }
 
-/// Finds the links that bring gateways their acknowledgements.
+/// Finds the links that carry the acknowledgements of gateways.
 pub(super) fn join_gateways(wiring: &[Wire<'_>], links: &mut [LinkSpec]) -> Result<()> {
     for (index, wire) in wiring.iter().enumerate() {
         let document = wire.document.controller.as_ref().filter(|_| wire.is_there());
@@ -103,13 +103,13 @@ pub(super) fn join_gateways(wiring: &[Wire<'_>], links: &mut [LinkSpec]) -> Resu
             None => wiring.iter().position(|other| (other.edge.from, other.edge.to) == (wire.edge.to, wire.edge.from)),
         };
         let Some(found) = found else {
-            let problem = named
-                .map_or("is missing, and there is no link back".to_owned(), |name| format!("\"{name}\" is no link"));
-            return refuse(field, format!("{problem}; expected the link that brings the acknowledgements"));
+            let problem =
+                named.map_or("is missing, and no link leads back".to_owned(), |name| format!("\"{name}\" is no link"));
+            return refuse(field, format!("{problem}; expected the link that carries the acknowledgements"));
         };
         if wiring[found].edge.to != wire.edge.from {
             let message = format!("\"{}\" does not end where this link begins", wiring[found].name);
-            return refuse(field, format!("{message}; expected the link that brings the acknowledgements"));
+            return refuse(field, format!("{message}; expected the link that carries the acknowledgements"));
         }
         if let Some(control) = &mut links[index].control {
             control.acknowledgements = Some(found);

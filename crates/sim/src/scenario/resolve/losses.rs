@@ -1,11 +1,11 @@
-//! Losses of the document: probabilities in range, flows that the link carries.
+//! Conversion of losses in the document: probabilities in range, flows on the link.
 
 use super::links::Wire;
 use super::{Result, refuse};
 use crate::net::loss::{GilbertElliott, LossModel, ScriptedDrops};
 use crate::scenario::document::{GilbertElliottDocument, LossDocument, ScriptedDropsDocument};
 
-/// The flows that cross a link: index and name.
+/// The index and name of each flow that crosses a link.
 pub(super) type Crossing<'a> = [(u32, &'a str)];
 
 pub(super) fn loss(wire: &Wire<'_>, crossing: &Crossing<'_>) -> Result<Option<LossModel>> {
@@ -62,7 +62,7 @@ fn scripted(field: &str, drops: &[ScriptedDropsDocument], crossing: &Crossing<'_
     Ok(LossModel::Scripted(scripts))
 }
 
-/// Packets count from 1, so each number must exceed the one before, the first 0.
+/// Checks that packet numbers start at 1 or later and increase.
 fn numbers(field: &str, packets: &[u64]) -> Result<Vec<u64>> {
     let mut before = 0;
     for &number in packets {

@@ -1,4 +1,4 @@
-//! From the document to the scenario that the simulator trusts: every name resolved, every value in range.
+//! Conversion of a document to a checked scenario: every name resolved, every value in range.
 
 mod control;
 mod flows;
@@ -39,11 +39,11 @@ type Nodes<'a> = BTreeMap<&'a str, usize>;
 /// A scenario that is ready to run.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Simulated time.
     pub duration: Duration,
-    /// Results are measured from here.
+    /// Start of the measured time.
     pub warm_up: Duration,
     /// The largest packet in bytes, IP header included.
     pub mtu: u32,
@@ -63,101 +63,101 @@ pub struct Scenario {
     pub datagram_flows: Vec<DatagramFlow>,
     /// Flows of requests, in the order of the document.
     pub request_flows: Vec<RequestFlow>,
-    /// Routes to every node that a packet is for.
+    /// Routes to every destination of a packet.
     pub routes: Routes,
-    /// Power models to report.
+    /// Power models for reports.
     pub power: Vec<NamedPower>,
-    /// What to record.
+    /// Data to record.
     pub probe: ProbeSpec,
-    /// A run before, which records what a flow replays.
+    /// A first run, which records the packets of a replay flow.
     pub recording: Option<Recording>,
-    /// Parts of the run that are measured on their own.
+    /// Parts of the run with separate measurements.
     pub phases: Vec<PhaseSpec>,
-    /// How packets find their way.
+    /// Routing of packets.
     pub routing: RoutingSpec,
-    /// Links that sleep.
+    /// Sleeping links.
     pub sleep: SleepSpec,
     /// Wireless stations.
     pub stations: Vec<StationSpec>,
 }
 
-/// A part of the run, within the time measured.
+/// A part of the measured time.
 #[derive(Clone, Debug)]
 pub struct PhaseSpec {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// When it begins.
+    /// Start time.
     pub from: Instant,
-    /// When it ends.
+    /// End time.
     pub to: Instant,
 }
 
-/// A run before this one.
+/// A first run that records packets for a replay.
 #[derive(Clone, Debug)]
 pub struct Recording {
-    /// What runs, with the seed and the verifier of the run that follows.
+    /// The scenario of the first run. It has the seed and the verifier of the second run.
     pub first: Box<Scenario>,
-    /// Where arrivals are recorded there.
+    /// The link with the recorded arrivals.
     pub link: usize,
-    /// Which datagram flow replays them, by index.
+    /// The index of the datagram flow that replays them.
     pub source: usize,
 }
 
-/// One direction of a link.
+/// A direction of a link.
 #[derive(Clone, Debug)]
 pub struct LinkSpec {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// The node that sends.
+    /// Sending node.
     pub from: usize,
-    /// The node that receives.
+    /// Receiving node.
     pub to: usize,
-    /// (Maximum) rate.
+    /// Rate, or maximum rate.
     pub rate: BitRate,
     /// Propagation delay.
     pub delay: Duration,
     /// Limit of the queue.
     pub buffer: Buffer,
-    /// How the queue is managed.
+    /// Queue management.
     pub queue: QueueModel,
     /// Rate controller.
     pub control: Option<Control>,
     /// Varying capacity.
     pub capacity: Option<Capacity>,
-    /// Which packets it loses.
+    /// Packet losses.
     pub loss: Option<LossModel>,
-    /// What its packets need on top of its delay.
+    /// Random extra delay.
     pub noise: Option<NoiseModel>,
 }
 
-/// A controller and the link's readings of it.
+/// A controller and the link's options for it.
 #[derive(Clone, Debug)]
 pub struct Control {
     /// The controller with its parameters.
     pub mechanism: LinkMechanism,
-    /// The link that it is built for.
+    /// The link as the controller sees it.
     pub link: LinkContext,
-    /// The link, by index, that brings a gateway its acknowledgements.
+    /// The index of the link with a gateway's acknowledgements.
     pub acknowledgements: Option<usize>,
-    /// The packet being sent when the rate changes.
+    /// Treatment of the packet in service when the rate changes.
     pub in_service: InService,
-    /// The power charged in a transition.
+    /// Power charged during a transition.
     pub transition_power: TransitionPower,
 }
 
-/// How a capacity varies by itself.
+/// A capacity that varies independently of the traffic.
 #[derive(Clone, Debug)]
 pub enum Capacity {
-    /// Redrawn uniformly on [min, max] after exponential intervals.
+    /// Uniform redraws on [min, max] after exponential intervals.
     Redraws {
-        /// Lowest.
+        /// Lowest capacity.
         min: BitRate,
-        /// Highest.
+        /// Highest capacity.
         max: BitRate,
         /// Mean interval.
         mean_interval: Duration,
     },
-    /// Set to these rates at these times, which increase.
+    /// Rates at given times, in ascending order.
     Steps(Vec<(Instant, BitRate)>),
 }
 
@@ -166,34 +166,34 @@ pub enum Capacity {
 pub struct TcpFlow {
     /// Name and ends.
     pub path: FlowPath,
-    /// When it opens, before jitter.
+    /// Opening time, before jitter.
     pub start: Instant,
-    /// The opening is put off by a time drawn uniformly below this.
+    /// Upper limit of the random delay of the opening, drawn uniformly.
     pub jitter: Duration,
-    /// How much it sends.
+    /// Amount of data.
     pub size: TransferSize,
-    /// Its application writes nothing from here on.
+    /// Time from which its application writes no data.
     pub stop: Instant,
-    /// Its application writes so much at such a rate; otherwise as fast as TCP sends.
+    /// The writes of its application; `None` if TCP always has data to send.
     pub writes: Option<Writes>,
     /// TCP options.
     pub config: netlull_tcp::Config,
 }
 
 impl TcpFlow {
-    /// Whether its application does anything after the opening.
+    /// Returns true if its application acts after the opening.
     #[must_use]
     pub fn acts(&self) -> bool {
         self.writes.is_some() || self.stop != Instant::NEVER
     }
 }
 
-/// What an application writes: `size` bytes when the connection opens and again and again after 8 `size` / `rate`.
+/// The writes of an application: `size` bytes when the connection opens, then again every 8 `size` / `rate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Writes {
-    /// Data per second.
+    /// Data rate.
     pub rate: BitRate,
-    /// Data of one write, bytes.
+    /// Size of a write, bytes.
     pub size: u32,
 }
 
@@ -206,49 +206,49 @@ pub struct NamedPower {
     pub model: PowerModel,
 }
 
-/// What to record.
+/// The data to record.
 #[derive(Clone, Debug, Default)]
 pub struct ProbeSpec {
-    /// Width of bins.
+    /// Width of the bins.
     pub interval: Option<Duration>,
-    /// Congestion windows at every change.
+    /// Changes of congestion windows.
     pub window: bool,
-    /// Drops.
+    /// Dropped packets.
     pub drops: bool,
-    /// Data segments that TCP's senders send.
+    /// Data segments of TCP senders.
     pub segments: bool,
-    /// What happens to TCP's senders.
+    /// Events of TCP senders.
     pub events: bool,
     /// Requests.
     pub requests: bool,
-    /// What stations do.
+    /// Activity of stations.
     pub stations: bool,
     /// Packets offered to these links, by index.
     pub arrivals: Option<Vec<usize>>,
-    /// Not whose packets these are.
+    /// True if arrivals are recorded without their flows.
     pub nameless: bool,
-    /// Which links, by index; all if `None`.
+    /// Indices of the recorded links; all if `None`.
     pub links: Option<Vec<usize>>,
-    /// Which flows, by index (TCP flows first); all if `None`.
+    /// Indices of the recorded flows (TCP flows first); all if `None`.
     pub flows: Option<Vec<usize>>,
 }
 
-/// The longest run: room for sums of times in 64 bits.
+/// The longest run. It leaves room for sums of times in 64 bits.
 const LONGEST: Duration = Duration::from_secs(1_000_000_000);
 /// The smallest MTU that IPv4 allows (RFC 791).
 const SMALLEST_MTU: u64 = 68;
 /// The largest IPv4 packet.
 const LARGEST_MTU: u64 = 65_535;
-/// Rates above this overflow the serialiser's arithmetic.
+/// The fastest rate. Higher rates overflow the serialiser's arithmetic.
 const FASTEST: BitRate = BitRate::from_mbps(1_000_000_000);
-/// More bins than this are a mistake.
+/// The maximum number of bins. A larger number is assumed to be a mistake.
 const MOST_BINS: u64 = 10_000_000;
 
 impl Scenario {
     /// Checks a document and resolves every name in it.
     ///
     /// # Errors
-    /// Names the first field that is wrong, its value and what was expected.
+    /// Names the first invalid field, its value and the expectation.
     pub fn from_document(document: &Document) -> Result<Self> {
         match &document.recording {
             Some(recording) => recording::two_runs(document, recording),
@@ -256,7 +256,8 @@ impl Scenario {
         }
     }
 
-    /// A scenario of one run. Buffers in BDP are for two-way propagation delays of at least `two_way`, by link.
+    /// Resolves the scenario of a single run. `two_way` gives the minimum two-way propagation delay per link for
+    /// buffers in BDP.
     fn resolve(document: &Document, two_way: &[Duration]) -> Result<Self> {
         check_frame(document)?;
         let nodes = node_index(&document.nodes)?;
@@ -322,7 +323,7 @@ impl Scenario {
         self.tcp_flows.iter().map(|flow| &flow.path).chain(datagrams).chain(requests)
     }
 
-    /// At most so many connections of requests are open at once, all flows together.
+    /// The maximum number of open request connections, over all flows.
     #[must_use]
     pub fn most_open(&self) -> usize {
         self.request_flows.iter().map(|flow| flow.most_open as usize).sum()
@@ -347,7 +348,7 @@ fn check_frame(document: &Document) -> Result<()> {
     check_seed(document.seed)
 }
 
-/// A seed fits into the signed whole numbers of TOML.
+/// Checks that a seed fits in TOML's signed integers.
 pub(super) fn check_seed(seed: u64) -> Result<()> {
     if i64::try_from(seed).is_err() {
         return refuse("seed", format!("is {seed}; expected 0 to {}", i64::MAX));
@@ -355,7 +356,7 @@ pub(super) fn check_seed(seed: u64) -> Result<()> {
     Ok(())
 }
 
-/// Positions are those of nodes, on the globe.
+/// Checks that positions belong to nodes and are valid coordinates.
 fn check_positions(document: &Document, nodes: &Nodes<'_>) -> Result<()> {
     for (name, (longitude, latitude)) in &document.position {
         let field = format!("position.{name}");
@@ -383,7 +384,7 @@ fn node_index(names: &[String]) -> Result<Nodes<'_>> {
     Ok(index)
 }
 
-/// A name must fit into a path such as `link.N1-N2.rate`.
+/// Checks that a name can be part of a path such as `link.N1-N2.rate`.
 fn check_name(field: &str, name: &str) -> Result<()> {
     if name.is_empty() || name.contains(['.', '=', '\n', '"']) {
         return refuse(field, format!("\"{name}\" is no name; expected text without '.', '=' and quotes"));
@@ -401,17 +402,17 @@ fn node(nodes: &Nodes<'_>, field: &str, name: &str) -> Result<usize> {
 fn two_nodes(nodes: &Nodes<'_>, field: &str, from: &str, to: &str) -> Result<(usize, usize)> {
     let ends = (node(nodes, &format!("{field}.from"), from)?, node(nodes, &format!("{field}.to"), to)?);
     if ends.0 == ends.1 {
-        return refuse(format!("{field}.to"), format!("\"{to}\" is where it comes from; expected another node"));
+        return refuse(format!("{field}.to"), format!("\"{to}\" is also the sending node; expected another node"));
     }
     Ok(ends)
 }
 
-/// The power models, under names that fit into a metric's path and differ.
+/// The power models. Their names differ and can be part of a metric's path.
 fn named_models(document: &Document) -> Result<Vec<NamedPower>> {
     let mut models: Vec<NamedPower> = Vec::new();
     for (index, power) in document.power.iter().enumerate() {
         let named = power::named_power(index, power)?;
-        // A share such as 0.25 in a default name has a point, which only a written name may not.
+        // A share such as 0.25 puts a dot into a default name; names in the document may not have dots.
         if let Some(name) = &power.name {
             check_name(&format!("power.{index}.name"), name)?;
         }
@@ -437,7 +438,7 @@ fn unique_names(links: &[LinkSpec], flows: &flows::Flows) -> Result<()> {
     twice(flows.paths().map(|path| path.name.as_str()).collect(), "flow")
 }
 
-/// A probe whose links and flows are resolved.
+/// Resolves the links and flows of a probe.
 pub(super) fn probe<'a>(
     wanted: &ProbeDocument,
     duration: Duration,

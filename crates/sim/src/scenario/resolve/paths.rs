@@ -1,4 +1,4 @@
-//! Routes of the flows, and how long each link's longest round trip is.
+//! Routes of the flows, and the longest round-trip time of each link.
 
 use super::flows::Flows;
 use super::links::Wire;
@@ -16,8 +16,10 @@ pub(super) fn routes(nodes: &Nodes<'_>, wires: &[Wire<'_>], flows: &Flows) -> Ro
     Routes::shortest(nodes.len(), &wires.iter().map(|wire| wire.edge).collect::<Vec<_>>(), &destinations)
 }
 
-/// For every link, the two-way propagation delay of the longest route of any flow across it; for a link that no
-/// flow crosses, twice its own. Refuses a flow that cannot reach its destination, or TCP's acknowledgements theirs.
+/// For every link, the two-way propagation delay of the longest route of any flow across it.
+///
+/// For a link without flows, it is twice the link's own delay. Refuses a flow without a route to its destination, or
+/// without a route for TCP's acknowledgements.
 pub(super) fn two_way_delays(
     names: &[String],
     wires: &[Wire<'_>],
@@ -54,7 +56,7 @@ pub(super) fn two_way_delays(
     Ok(longest.into_iter().zip(wires).map(own).collect())
 }
 
-/// The same for a scenario that has been checked, zero for a link that no flow crosses.
+/// The same delays for a checked scenario; zero for a link without flows.
 pub(super) fn longest_round_trips(scenario: &Scenario) -> Vec<Duration> {
     let mut longest = vec![Duration::ZERO; scenario.links.len()];
     let datagrams = scenario.tcp_flows.len()..scenario.tcp_flows.len() + scenario.datagram_flows.len();
@@ -71,8 +73,9 @@ pub(super) fn longest_round_trips(scenario: &Scenario) -> Vec<Duration> {
     longest
 }
 
-/// For every link, the TCP and datagram flows that cross it, there or back: index (TCP flows first) and name. A packet
-/// of a request says which connection it belongs to, not which flow: losses by number do not know these flows.
+/// For every link, the TCP and datagram flows that cross it in either direction: index (TCP flows first) and name.
+///
+/// A request's packet identifies its connection, not its flow. Hence losses by number do not apply to request flows.
 pub(super) fn crossing<'a>(wires: &[Wire<'_>], routes: &Routes, flows: &'a Flows) -> Vec<Vec<(u32, &'a str)>> {
     let edges: Vec<Edge> = wires.iter().map(|wire| wire.edge).collect();
     let mut crossing: Vec<Vec<(u32, &str)>> = vec![Vec::new(); wires.len()];

@@ -1,10 +1,10 @@
-//! Parts of the run that are measured on their own.
+//! Conversion of phases: parts of the run with separate measurements.
 
 use super::{PhaseSpec, Result, check_name, refuse};
 use crate::scenario::document::{Document, PhaseDocument};
 use netlull_units::{Duration, Instant};
 
-/// Every phase, within the time measured, under names that differ.
+/// Every phase, within the measured time. Their names differ.
 pub(super) fn phases(document: &Document) -> Result<Vec<PhaseSpec>> {
     let mut phases: Vec<PhaseSpec> = Vec::with_capacity(document.phase.len());
     for (index, written) in document.phase.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Power models of the document.
+//! Conversion of power models in the document.
 
 use super::{NamedPower, Result, refuse};
 use crate::scenario::ScenarioError;
@@ -22,7 +22,7 @@ pub(super) fn named_power(index: usize, document: &PowerDocument) -> Result<Name
             );
         }
     };
-    // In percent: a point would end the name in a metric's path.
+    // In percent, because a dot would end the name in a metric's path.
     let default_name = || match document.static_fraction {
         Some(share) if share > 0.0 => format!("{}-{:.0}%", document.model, share * 100.0),
         _ => document.model.clone(),

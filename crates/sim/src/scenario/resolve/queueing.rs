@@ -1,4 +1,4 @@
-//! Buffers and queue management of the document.
+//! Conversion of buffers and queue management in the document.
 
 use super::{Result, refuse};
 use crate::net::buffer::Buffer;
@@ -9,7 +9,7 @@ use crate::scenario::document::{CodelDocument, LinkDocument, QueueDocument, RedD
 use crate::scenario::quantity::BufferSize;
 use netlull_units::{Bytes, Duration};
 
-/// What sizes in BDP are of, and the largest packet.
+/// The basis of sizes in BDP, and the largest packet.
 #[derive(Clone, Copy)]
 pub(super) struct Measure {
     /// Two-way propagation delay of the longest route across the link.
@@ -17,7 +17,7 @@ pub(super) struct Measure {
     pub mtu: Bytes,
 }
 
-/// A buffer in BDP holds rate x two-way propagation delay in packets of one MTU, rounded to the nearest.
+/// A buffer in BDP: rate x two-way propagation delay in packets of one MTU, rounded to the nearest.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub(super) fn buffer(field: &str, document: &LinkDocument, measure: Measure) -> Result<Buffer> {
     let field = format!("{field}.buffer");
@@ -93,7 +93,7 @@ fn red(field: &str, link: &LinkDocument, red: &RedDocument, measure: Measure) ->
     })
 }
 
-/// A threshold and its unit; one in BDP need not be a whole number of packets.
+/// A threshold and its unit. A threshold in BDP can be a fraction of a packet.
 #[allow(clippy::cast_precision_loss)]
 fn threshold(field: &str, link: &LinkDocument, size: BufferSize, measure: Measure) -> Result<(f64, QueueUnit)> {
     let (value, unit) = match size {

@@ -1,4 +1,4 @@
-//! Two runs from one document: one that records what flows offer to a link, one with a source that replays it.
+//! Conversion of one document to two runs: the first records the packets offered to a link, the second replays them.
 
 use super::{Recording, Result, Scenario, paths, refuse};
 use crate::scenario::ScenarioError;
@@ -7,7 +7,7 @@ use crate::scenario::read::{entry_name, read_document};
 use serde_json::Value;
 
 impl FlowDocument {
-    /// Its name, and where it goes.
+    /// The name and destination of the flow.
     fn ends(&self) -> (&str, &str) {
         match self {
             Self::Tcp(flow) => (&flow.name, &flow.to),
@@ -19,14 +19,14 @@ impl FlowDocument {
     }
 }
 
-/// The second run, with the first before it.
+/// The second run, which contains the first.
 pub(super) fn two_runs(document: &Document, recording: &RecordingDocument) -> Result<Scenario> {
     let whole = Document { recording: None, ..document.clone() };
     check_flows(&whole, recording)?;
     let mut first = first_run(&whole, recording)?;
     let link = recorded_link(&first, recording)?;
     first.probe.arrivals = Some(vec![link]);
-    // The links are the same in both runs: buffers in BDP are those of the flows that are replaced.
+    // The links are the same in both runs. Buffers in BDP use the routes of the replaced flows.
     let probe = ProbeDocument::default();
     let as_it_stands = Scenario::resolve(&Document { probe, ..whole.clone() }, &[])?;
     let two_way = paths::longest_round_trips(&as_it_stands);
@@ -49,7 +49,7 @@ fn check_flows(whole: &Document, recording: &RecordingDocument) -> Result<()> {
     Ok(())
 }
 
-/// The run in which the arrivals of the flows are recorded, and nothing else.
+/// The first run. It records only the arrivals of the flows.
 fn first_run(whole: &Document, recording: &RecordingDocument) -> Result<Scenario> {
     let internal = |error: serde_json::Error| ScenarioError::new("recording", error.to_string());
     let mut value = serde_json::to_value(whole).map_err(internal)?;
@@ -70,7 +70,7 @@ fn first_run(whole: &Document, recording: &RecordingDocument) -> Result<Scenario
     Ok(first)
 }
 
-/// The names of a flow's connections: NAME-1, NAME-2, ... if there are several.
+/// The names of a flow's connections: NAME-1, NAME-2, ... if `count` is above one.
 fn names(flow: &FlowDocument) -> Vec<String> {
     match flow {
         FlowDocument::Tcp(flow) if flow.count > 1 => (1..=flow.count).map(|n| format!("{}-{n}", flow.name)).collect(),
@@ -78,7 +78,7 @@ fn names(flow: &FlowDocument) -> Vec<String> {
     }
 }
 
-/// The link at which the first run records, which it is told; some recorded flow must cross it.
+/// The link with the recording in the first run. A recorded flow must cross it.
 fn recorded_link(first: &Scenario, recording: &RecordingDocument) -> Result<usize> {
     let Some(link) = first.links.iter().position(|link| link.name == recording.link) else {
         let known: Vec<_> = first.links.iter().map(|link| link.name.as_str()).collect();
@@ -92,13 +92,13 @@ fn recorded_link(first: &Scenario, recording: &RecordingDocument) -> Result<usiz
     let mut recorded = first.flow_paths().enumerate().filter(|(index, _)| is_recorded(*index));
     if !recorded.any(|(_, path)| crosses(path.from, path.to) || crosses(path.to, path.from)) {
         let message =
-            format!("is \"{}\", which none of these flows crosses; expected a link on their way", recording.link);
+            format!("is \"{}\", which none of these flows crosses; expected a link on their path", recording.link);
         return refuse("recording.link", message);
     }
     Ok(link)
 }
 
-/// The flows of the second run: one that replays, in place of the first of those recorded.
+/// The flows of the second run. The replay takes the position of the first recorded flow.
 fn replaced(whole: &Document, recording: &RecordingDocument, from: &str) -> Result<Vec<FlowDocument>> {
     let is_recorded = |flow: &FlowDocument| recording.flows.iter().any(|name| name == flow.ends().0);
     let mut to: Vec<&str> = whole.flow.iter().filter(|flow| is_recorded(flow)).map(|flow| flow.ends().1).collect();
@@ -121,19 +121,19 @@ fn replaced(whole: &Document, recording: &RecordingDocument, from: &str) -> Resu
     Ok(flows)
 }
 
-/// Removes what is at `path`; a field without a value is no error, an entry that does not exist is.
+/// Removes the value at `path`. A missing value is allowed, a missing entry is an error.
 fn remove(value: &mut Value, path: &str) -> std::result::Result<(), String> {
     let (mut here, mut rest) = (value, path);
     loop {
         let names: Vec<String> = match &*here {
             Value::Object(fields) => fields.keys().cloned().collect(),
             Value::Array(items) => items.iter().map(|item| entry_name(item).unwrap_or_default()).collect(),
-            _ => return Err(format!("\"{path}\" leads into a value; expected a path such as link.N1-N2.controller")),
+            _ => return Err(format!("\"{path}\" leads past a value; expected a path such as link.N1-N2.controller")),
         };
         let Some((index, name)) = leading(&names, rest) else {
             return match here {
                 Value::Object(_) if !rest.is_empty() && !rest.contains('.') => Ok(()),
-                _ => Err(format!("\"{path}\" leads nowhere; expected one of {}", names.join(", "))),
+                _ => Err(format!("\"{path}\" does not exist; expected one of {}", names.join(", "))),
             };
         };
         let is_last = rest.len() == name.len();
@@ -151,7 +151,7 @@ fn remove(value: &mut Value, path: &str) -> std::result::Result<(), String> {
     }
 }
 
-/// The name with which a path begins, and its number; names may hold dots, so the longest one wins.
+/// The name at the start of a path, and its number. Names may contain dots, so the longest match wins.
 fn leading<'a>(names: &'a [String], path: &str) -> Option<(usize, &'a String)> {
     let leads = |name: &str| path.strip_prefix(name).is_some_and(|left| left.is_empty() || left.starts_with('.'));
     let leading = names.iter().enumerate().filter(|(_, name)| !name.is_empty() && leads(name));

@@ -1,4 +1,4 @@
-//! Flows of requests: arrivals, in range.
+//! Conversion of request flows in the document.
 
 use super::flows::{flow_path, in_range, start};
 use super::size_laws::size_law;
@@ -7,7 +7,7 @@ use crate::scenario::document::{Document, RequestsDocument};
 use crate::scenario::tcp_options;
 use netlull_units::Instant;
 
-/// Connections of one flow that may be open at once.
+/// The maximum of `most_open` of a flow.
 const MOST_OPEN: u32 = 1_000_000;
 
 pub(super) fn request_flow(document: &Document, nodes: &Nodes<'_>, flow: &RequestsDocument) -> Result<RequestFlow> {

@@ -1,4 +1,4 @@
-//! Laws of sizes in range.
+//! Conversion of size distributions in the document.
 
 use super::{Result, refuse};
 use crate::scenario::ScenarioError;
@@ -10,11 +10,11 @@ use crate::traffic::sizes::{CAMPUS, LARGEST, WEB_SEARCH};
 use crate::traffic::{Component, Empirical, Lognormal, Pareto, SizeLaw};
 use netlull_units::Bytes;
 
-/// Sizes are whole bytes: with a smaller mean, rounding would shift it by more than 10^-4.
+/// The smallest mean. Sizes are whole bytes, and rounding shifts smaller means by more than 10^-4.
 const SMALLEST_MEAN: u64 = 100;
-/// Beyond, a lognormal law spans more than numbers hold.
+/// The largest sigma. A wider lognormal distribution exceeds the range of numbers.
 const LARGEST_SIGMA: f64 = 10.0;
-/// A last share this near to 1 is 1, written with few digits.
+/// The tolerance for a last share of 1 that is written with few digits.
 const NEAR_ONE: f64 = 1e-9;
 
 #[allow(clippy::cast_precision_loss)]
@@ -37,7 +37,7 @@ pub(super) fn size_law(field: &str, size: &SizeDocument) -> Result<SizeLaw> {
 fn pareto(field: &str, law: &ParetoSizeDocument) -> Result<SizeLaw> {
     let mean = amount(&format!("{field}.mean"), law.mean, SMALLEST_MEAN)?;
     if !(law.shape > 1.0 && law.shape.is_finite()) {
-        let message = format!("is {}; expected more than 1, or there is no mean", law.shape);
+        let message = format!("is {}; expected more than 1 for a finite mean", law.shape);
         return refuse(format!("{field}.shape"), message);
     }
     let max = law.max.map(|max| amount(&format!("{field}.max"), max, 1)).transpose()?;
@@ -67,8 +67,7 @@ fn lognormal(field: &str, law: &LognormalSizeDocument) -> Result<SizeLaw> {
     let mixture = Lognormal::truncated(&components, min as f64, max as f64);
     let mixture = mixture.filter(|mixture| mixture.mean().is_finite() && mixture.mean() >= 1.0);
     mixture.map(SizeLaw::Lognormal).ok_or_else(|| {
-        let message =
-            format!("has next to nothing between {min} B and {max} B; expected bounds with sizes between them");
+        let message = format!("has almost no sizes between {min} B and {max} B; expected wider bounds");
         ScenarioError::new(field, message)
     })
 }

@@ -1,4 +1,4 @@
-//! Links that sleep: which, when, and how routers learn of it.
+//! Conversion of sleeping links in the document: links, times and router updates.
 
 use super::links::Wire;
 use super::sleep_plan::{Network, planned};
@@ -9,44 +9,44 @@ use crate::scenario::ScenarioError;
 use crate::scenario::document::{Document, SleepDocument, UpdateDocument};
 use netlull_units::Instant;
 
-/// Hops that a packet may make where links sleep (the default of RFC 1700).
+/// The maximum number of hops if links sleep (the default of RFC 1700).
 const DEFAULT_TTL: u8 = 64;
 
-/// How packets find their way.
+/// Routing of packets.
 #[derive(Clone, Copy, Debug)]
 pub struct RoutingSpec {
-    /// Hops that a packet may make, where that is looked at.
+    /// Maximum number of hops of a packet; `None` if hops are not counted.
     pub ttl: Option<u8>,
-    /// How routers learn of links that sleep and wake.
+    /// Announcement of sleeping and waking links to routers.
     pub update: Update,
 }
 
-/// A cable sleeps once.
+/// A single sleep of a cable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nap {
-    /// Which.
+    /// The number of the cable.
     pub cable: usize,
-    /// When that is announced.
+    /// Time of the announcement.
     pub announced: Instant,
-    /// It sleeps from here on.
+    /// Start of the sleep.
     pub asleep: Instant,
-    /// It begins to wake; [`Instant::NEVER`] if it is not woken.
+    /// Start of waking; [`Instant::NEVER`] if the cable is never woken.
     pub wakes: Instant,
-    /// It is awake and announced.
+    /// Time at which the cable is awake and announced.
     pub awake: Instant,
 }
 
-/// Links that sleep.
+/// Sleeping links.
 #[derive(Clone, Debug, Default)]
 pub struct SleepSpec {
-    /// The cables that ever do.
+    /// The cables that sleep at least once.
     pub cables: Vec<Cable>,
-    /// When, in the order in which they are announced.
+    /// The sleeps, in the order of their announcements.
     pub naps: Vec<Nap>,
 }
 
 impl SleepSpec {
-    /// What the ends of cables announce, in the order of time.
+    /// The announcements of the cables' ends, sorted by time.
     #[must_use]
     pub fn announcements(&self) -> Vec<Announcement> {
         let both = |nap: &Nap| {
@@ -59,7 +59,7 @@ impl SleepSpec {
         announcements
     }
 
-    /// When cables carry nothing, in the order of time.
+    /// The times in which cables carry nothing, sorted by time.
     #[must_use]
     pub fn outages(&self) -> Vec<Outage> {
         let outage = |nap: &Nap| Outage { cable: nap.cable, from: nap.asleep, to: nap.awake };
@@ -69,7 +69,7 @@ impl SleepSpec {
     }
 }
 
-/// How packets find their way, in a scenario in which links sleep or not.
+/// The routing options. Their defaults depend on the presence of sleeping links.
 pub(super) fn routing(document: &Document) -> Result<RoutingSpec> {
     let written = &document.routing;
     let ttl = match written.ttl.map(|hops| (hops, u8::try_from(hops))) {
@@ -86,7 +86,7 @@ pub(super) fn routing(document: &Document) -> Result<RoutingSpec> {
     Ok(RoutingSpec { ttl, update })
 }
 
-/// Every nap of every link, without two of one link that overlap.
+/// Every sleep of every link. Sleeps of a link must not overlap.
 pub(super) fn sleep(network: Network<'_>, links: &[LinkSpec]) -> Result<SleepSpec> {
     let (mut spec, document) = (SleepSpec::default(), network.document);
     for (index, written) in document.sleep.iter().enumerate() {
@@ -154,7 +154,7 @@ fn chosen(field: &str, written: &SleepDocument, network: Network<'_>) -> Result<
     }
 }
 
-/// The cable that a link is part of.
+/// The cable of a link.
 fn named(field: &str, name: &str, wires: &[Wire<'_>]) -> Result<Cable> {
     match wires.iter().position(|wire| wire.name == name) {
         Some(place) => Ok(cable(wires, place)),
@@ -165,14 +165,14 @@ fn named(field: &str, name: &str, wires: &[Wire<'_>]) -> Result<Cable> {
     }
 }
 
-/// The cable of the wire at `place`: with a duplex link's other direction, which stands beside it.
+/// The cable of the wire at `place`. It includes the adjacent wire, the other direction of a duplex link.
 fn cable(wires: &[Wire<'_>], place: usize) -> Cable {
     let there = if wires[place].is_there() { place } else { place - 1 };
     let wires_of_it = if wires[there].document.duplex { there..there + 2 } else { there..there + 1 };
     Cable { name: wires[there].name.clone(), links: wires_of_it.map(LinkId::new).collect() }
 }
 
-/// A link whose rate varies knows no sleep: its controller would not learn of it.
+/// Checks that a cable may sleep. A controller would not learn of the sleep, so the rate must be fixed.
 fn can_sleep(field: &str, cable: &Cable, links: &[LinkSpec]) -> Result<()> {
     for link in cable.links.iter().map(|&link| &links[link.index()]) {
         let what = match (&link.control, &link.capacity) {

@@ -1,4 +1,4 @@
-//! Plans that choose the links that sleep: the scenario as a graph of its nodes and duplex links.
+//! Plans that choose the sleeping links: the scenario as a graph of its nodes and duplex links.
 
 use super::flows::Flows;
 use super::links::Wire;
@@ -11,7 +11,7 @@ use netlull_mechanism::ConfigError;
 use netlull_mechanism::topology::{Demand, Graph, GraphError, Traffic};
 use netlull_units::{BitRate, Duration};
 
-/// The parts of a scenario that a plan is made from.
+/// The parts of a scenario that a plan uses.
 #[derive(Clone, Copy)]
 pub(super) struct Network<'a> {
     pub document: &'a Document,
@@ -21,11 +21,11 @@ pub(super) struct Network<'a> {
     pub routes: &'a Routes,
 }
 
-/// The part of the network that a plan knows.
+/// The part of the network known to a plan.
 struct Known {
-    /// Whether it knows a node.
+    /// For every node, true if the plan knows it.
     nodes: Vec<bool>,
-    /// The number of each node that it knows in its graph, in the order of the scenario.
+    /// The number of each known node in the plan's graph, in the order of the scenario.
     number: Vec<usize>,
     graph: Graph,
     /// The wire of each link of the graph.
@@ -74,7 +74,7 @@ impl Known {
         Ok(Self { nodes, number, graph, wires })
     }
 
-    /// The wire of a link of the graph, as a plan numbers it; a plan from outside may be wrong.
+    /// The wire of a link of the graph, by the plan's number. A custom plan may return a wrong number.
     fn wire(&self, field: &str, link: usize) -> Result<usize> {
         self.wires.get(link).copied().ok_or_else(|| {
             let count = self.wires.len();
@@ -92,7 +92,7 @@ impl Known {
         }
     }
 
-    /// The demands of the flows, each from the first to the last node on its path that the plan knows.
+    /// The demands of the flows, each between the first and last known node on its path.
     fn demands(&self, network: Network<'_>, tcp_rate: BitRate) -> Vec<Demand> {
         let Network { document, flows, .. } = network;
         let duration = document.duration;
@@ -106,7 +106,7 @@ impl Known {
         tcp.chain(datagrams).chain(requests).filter_map(demand).collect()
     }
 
-    /// The first and the last node on a flow's path that the plan knows.
+    /// The first and last known node on a flow's path.
     fn crossed(&self, path: &FlowPath, network: Network<'_>) -> Option<(usize, usize)> {
         let edges: Vec<Edge> = network.wires.iter().map(|wire| wire.edge).collect();
         let way = network.routes.path(path.from, path.to, &edges)?;
@@ -116,13 +116,13 @@ impl Known {
     }
 }
 
-/// The mean rate that a source of datagrams offers.
+/// The mean offered rate of a source of datagrams.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn mean_rate(flow: &DatagramFlow, duration: Duration) -> BitRate {
     match &flow.pattern {
         ArrivalPattern::Constant | ArrivalPattern::Poisson => flow.rate,
         ArrivalPattern::Bursts { cycle, mean_on } => {
-            // Bursts of exponential length, each cut where the next begins: mean on-time m (1 - exp(-c/m)).
+            // Bursts have exponential lengths and end when the next begins: mean on-time m (1 - exp(-c/m)).
             let (cycle, on) = (cycle.as_secs_f64(), mean_on.as_secs_f64());
             BitRate::from_bps((flow.rate.as_f64() * on * -(-cycle / on).exp_m1() / cycle) as u64)
         }

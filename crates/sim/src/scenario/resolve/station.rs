@@ -1,4 +1,4 @@
-//! Stations of the document: their links, radios and machines.
+//! Conversion of stations in the document: links, radios and machines.
 
 use super::control::refused;
 use super::flows::Flows;
@@ -17,31 +17,31 @@ use netlull_units::Instant;
 /// A wireless station.
 #[derive(Clone, Debug)]
 pub struct StationSpec {
-    /// Its node.
+    /// The station's node.
     pub node: usize,
-    /// Its access point's node.
+    /// The access point's node.
     pub access: usize,
-    /// The link, by index, from the access point.
+    /// The index of the link from the access point.
     pub down: usize,
-    /// The link, by index, to the access point.
+    /// The index of the link to the access point.
     pub up: usize,
-    /// Its air and its radio's wake time.
+    /// The station's links and its radio's wake-up time.
     pub context: StationContext,
-    /// Power models under which its radio's energy is reported.
+    /// Power models for the radio's reported energy.
     pub radios: Vec<NamedRadio>,
-    /// The machine that lets its radio sleep; `None` for a radio that is always on.
+    /// The machine that lets the radio sleep; `None` for a radio that is always on.
     pub mechanism: Option<StationMechanism>,
 }
 
 impl StationSpec {
-    /// The kind of its mechanism as summaries have it: `always_on` without one.
+    /// The kind of its mechanism in summaries: `always_on` without a mechanism.
     #[must_use]
     pub fn kind(&self) -> &str {
         self.mechanism.as_ref().map_or("always_on", StationMechanism::name)
     }
 }
 
-/// The parts of the document among which stations are resolved.
+/// The parts of the scenario needed to resolve stations.
 #[derive(Clone, Copy)]
 pub(super) struct Around<'a> {
     pub document: &'a Document,
@@ -61,7 +61,7 @@ pub(super) fn stations(around: Around<'_>) -> Result<Vec<StationSpec>> {
             return refuse(format!("{field}.name"), "is given twice; expected different names");
         }
         if !around.document.sleep.is_empty() {
-            return refuse(field, "stands beside [[sleep]]; expected stations where links do not sleep");
+            return refuse(field, "conflicts with [[sleep]]; expected stations only if no link sleeps");
         }
         if document.nodes.is_empty() {
             return refuse(format!("{field}.nodes"), "is empty; expected at least one node");
@@ -83,12 +83,12 @@ pub(super) fn stations(around: Around<'_>) -> Result<Vec<StationSpec>> {
     if let Some(station) = stations.iter().find(|station| is_station(station.access)) {
         let (name, access) = (&around.document.nodes[station.node], &around.document.nodes[station.access]);
         let message = format!("has \"{name}\", whose access point is \"{access}\", a station");
-        return refuse("station", format!("{message}; expected an access point that is none"));
+        return refuse("station", format!("{message}; expected an access point that is no station"));
     }
     Ok(stations)
 }
 
-/// One node of a station's document.
+/// A node of a station's document.
 struct Member<'a> {
     field: &'a str,
     document: &'a StationDocument,
@@ -104,7 +104,7 @@ fn station(around: Around<'_>, station: Member<'_>) -> Result<StationSpec> {
         (Some(link), true) => Ok(link),
         (link, _) => {
             let count = found.len() + usize::from(link.is_some());
-            let message = format!("\"{name}\" has {count} links {way}; expected one, the air");
+            let message = format!("\"{name}\" has {count} links {way}; expected exactly one");
             Err(ScenarioError::new(nodes.clone(), message))
         }
     };
@@ -115,18 +115,18 @@ fn station(around: Around<'_>, station: Member<'_>) -> Result<StationSpec> {
     let up = only("from it", ends(|wire| wire.edge.from))?;
     let access = around.wires[down].edge.from;
     if around.wires[up].edge.to != access {
-        let message = format!("\"{name}\" sends to another node than it receives from; expected one access point");
+        let message = format!("\"{name}\" sends to and receives from different nodes; expected one access point");
         return refuse(nodes, message);
     }
     for link in [&around.links[down], &around.links[up]] {
         if link.control.is_some() || link.capacity.is_some() || matches!(link.queue, QueueModel::CoDel(_)) {
             let message =
                 format!("\"{name}\" has the link {}, whose rate varies or whose queue CoDel manages", link.name);
-            return refuse(nodes, format!("{message}; expected an air of fixed rate"));
+            return refuse(nodes, format!("{message}; expected a wireless link of fixed rate"));
         }
         if link.noise.is_some() {
             let message = format!("\"{name}\" has the link {}, which has noise", link.name);
-            return refuse(nodes, format!("{message}; expected noise on the path before the air"));
+            return refuse(nodes, format!("{message}; expected noise only on other links of the path"));
         }
     }
     let context = StationContext {
@@ -142,7 +142,7 @@ fn station(around: Around<'_>, station: Member<'_>) -> Result<StationSpec> {
     Ok(StationSpec { node: own, access, down, up, context, radios: radios.to_vec(), mechanism })
 }
 
-/// The error of a mechanism, by the path of the field; the wake time is the station's own.
+/// Converts a mechanism's error to one with the field's path. The wake-up time belongs to the station.
 fn refused_mechanism(field: &str, error: &ConfigError) -> ScenarioError {
     if error.field == "wake_time" { refused(field, error) } else { refused(&format!("{field}.mechanism"), error) }
 }
@@ -156,7 +156,7 @@ fn check_traffic(serves: Serves, flows: &Flows, station: &Member<'_>) -> Result<
         Serves::Everything => Ok(()),
         Serves::LastingConnections if flows.requests.iter().all(|flow| flow.path.to != own) => Ok(()),
         Serves::LastingConnections => {
-            let message = "receives requests; expected TCP flows only where acknowledgements are eager";
+            let message = "receives requests; expected only TCP flows with eager acknowledgements";
             refuse(nodes, format!("\"{name}\" {message}"))
         }
         Serves::OneDownload => {
@@ -167,7 +167,7 @@ fn check_traffic(serves: Serves, flows: &Flows, station: &Member<'_>) -> Result<
                 return Ok(());
             }
             let message = format!("\"{name}\" has {tcp} TCP flows and {requests} flows of requests");
-            refuse(nodes, format!("{message}; expected one TCP flow, to it, where its client shapes"))
+            refuse(nodes, format!("{message}; expected one TCP flow, to the station, for a client that shapes traffic"))
         }
     }
 }

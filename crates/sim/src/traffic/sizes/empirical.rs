@@ -1,7 +1,7 @@
-//! Sizes after points of a cumulative distribution.
+//! Sizes with a cumulative distribution given by points.
 
-/// P(X <= x) of flow sizes in a cluster that serves web search: bytes and probability (Alizadeh et al., Data Center TCP
-/// (DCTCP), SIGCOMM 2010, figure 4, in the points that simulators of data centres use).
+/// P(X <= x) of flow sizes in a web-search cluster: bytes and probability (Alizadeh et al., Data Center TCP (DCTCP),
+/// SIGCOMM 2010, figure 4, in the points common in data-centre simulators).
 pub const WEB_SEARCH: [(u64, f64); 11] = [
     (10_000, 0.15),
     (20_000, 0.2),
@@ -16,16 +16,17 @@ pub const WEB_SEARCH: [(u64, f64); 11] = [
     (30_000_000, 1.0),
 ];
 
-/// A cumulative distribution, linear between its points. What lies below the first point is all of that size: a first
-/// point with probability 0 leaves nothing there.
+/// A cumulative distribution, linear between its points. All sizes below the first point are equal to its size. If the
+/// first point has probability 0, there are none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Empirical {
-    /// Size in bytes and P(X <= size): both do not decrease, and the last probability is 1.
+    /// Size in bytes and P(X <= size), both in ascending order. The last probability is 1.
     points: Box<[(f64, f64)]>,
 }
 
 impl Empirical {
-    /// The law through `points` (bytes, probability), which do not decrease and end at 1, each size times `scale`.
+    /// The distribution through `points` (bytes, probability), in ascending order and ending at 1. Each size is
+    /// multiplied by `scale`.
     #[must_use]
     #[allow(clippy::cast_precision_loss)]
     pub fn new(points: &[(u64, f64)], scale: f64) -> Self {
@@ -36,7 +37,7 @@ impl Empirical {
         Self { points }
     }
 
-    /// x_1 p_1 + sum of (p_{i+1} - p_i) (x_i + x_{i+1}) / 2: between two points sizes are uniform.
+    /// The mean, x_1 p_1 + sum of (p_{i+1} - p_i) (x_i + x_{i+1}) / 2: sizes between two points are uniform.
     #[must_use]
     pub fn mean(&self) -> f64 {
         let first = self.points.first().map_or(0.0, |(size, below)| size * below);
@@ -44,7 +45,7 @@ impl Empirical {
         first + self.points.windows(2).map(between).sum::<f64>()
     }
 
-    /// The size that a share of 1 - `above` of all sizes does not exceed, `above` in (0, 1].
+    /// The quantile of 1 - `above`, with `above` in (0, 1].
     #[inline]
     #[must_use]
     pub fn quantile_above(&self, above: f64) -> f64 {
@@ -64,7 +65,7 @@ mod tests {
 
     #[test]
     fn between_points_sizes_are_uniform_and_below_the_first_all_the_same() {
-        // Half are 1000 B, half uniform on [1000, 3000] B: mean 500 + 1000 = 1500 B.
+        // Half of the sizes are 1000 B, half are uniform on [1000, 3000] B: mean 500 + 1000 = 1500 B.
         let law = SizeLaw::Empirical(Empirical::new(&[(1000, 0.5), (3000, 1.0)], 1.0));
         assert_eq!(law.mean(), 1500.0);
         let draws = draws(&law);
@@ -77,7 +78,8 @@ mod tests {
 
     #[test]
     fn a_jump_is_one_size_and_a_gap_is_empty() {
-        // A third of 1 kB, none up to 4 kB, a third of 5 kB, and the rest uniform on [4, 5] kB.
+        // A third of the sizes are 1 kB, none are in between up to 4 kB, a third are 5 kB, and the rest are uniform on
+        // [4, 5] kB.
         let third = 1.0 / 3.0;
         let points = [(1000, 0.0), (1000, third), (4000, third), (5000, 2.0 * third), (5000, 1.0)];
         let law = SizeLaw::Empirical(Empirical::new(&points, 1.0));
@@ -99,7 +101,7 @@ mod tests {
         WEB_SEARCH.iter().take(10).for_each(|&(size, below)| has_quantile(&draws, below, size as f64));
         // E X^2 is near 0.03 x 4.3e14 + 0.07 x 5.8e13 + ... < 2e13: standard error below 4.5e6 / sqrt(200,000) = 10 kB.
         assert!((mean(&draws) - 1_712_000.0).abs() < 4.0 * 10_000.0, "{}", mean(&draws));
-        // Sizes scale, and with them the mean.
+        // The mean scales with the sizes.
         let tenth = SizeLaw::Empirical(Empirical::new(&WEB_SEARCH, 0.1));
         assert!((tenth.mean() - 171_200.0).abs() < 1e-6);
     }

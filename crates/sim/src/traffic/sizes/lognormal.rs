@@ -1,15 +1,15 @@
-//! Truncated mixtures of lognormal laws, and the mixture fitted to a campus's flows.
+//! Truncated mixtures of lognormal distributions, and the mixture fitted to a campus's flows.
 
 use super::normal::{interval, normal, quantile};
 
-/// A lognormal law of a mixture: ln X is normal with mean ln `median` and standard deviation `sigma`.
+/// A lognormal distribution of a mixture: ln X is normal with mean ln `median` and standard deviation `sigma`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Component {
-    /// Its share of the mixture before truncation, in any unit: shares are divided by their sum.
+    /// The share of the mixture before truncation, in any unit. Shares are divided by their sum.
     pub weight: f64,
-    /// In bytes.
+    /// The median, in bytes.
     pub median: f64,
-    /// Of ln X.
+    /// The standard deviation of ln X.
     pub sigma: f64,
 }
 
@@ -17,9 +17,11 @@ const fn component(weight: f64, sigma: f64, median: f64) -> Component {
     Component { weight, median, sigma }
 }
 
-/// Sizes of 2.17e9 TCP flows of a campus: flow-models (Jurkiewicz, Rzym, Boryło: Flow length and size distributions in
-/// campus Internet traffic, Computer Communications 2021), fit `agh_2015`, TCP flows by size, without its first two components
-/// (97 and 309 B in the median), which are requests and scans.
+/// The sizes of 2.17e9 TCP flows of a campus.
+///
+/// Source: flow-models (Jurkiewicz, Rzym, Boryło: Flow length and size distributions in campus Internet traffic,
+/// Computer Communications 2021), fit `agh_2015`, TCP flows by size. The first two components (medians 97 and 309 B)
+/// are requests and scans, and are omitted.
 pub const CAMPUS: [Component; 6] = [
     component(0.299_368_7, 1.076_765, 2126.65),
     component(0.080_650_0, 1.308_259, 25_680.7),
@@ -29,12 +31,13 @@ pub const CAMPUS: [Component; 6] = [
     component(8.232_7e-6, 1.190_468, 5.144_68e8),
 ];
 
-/// A mixture of lognormal laws, truncated to an interval: what lies outside is left out, and the rest scaled up.
+/// A mixture of lognormal distributions, truncated to an interval. The part outside is omitted, and the rest is scaled
+/// up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lognormal {
-    /// In the order given.
+    /// The components, in the given order.
     parts: Box<[Part]>,
-    /// Bounds in bytes.
+    /// The bounds in bytes.
     least: f64,
     most: f64,
 }
@@ -43,9 +46,9 @@ pub struct Lognormal {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Part {
     law: Component,
-    /// Its share of what is within the bounds.
+    /// The share of the part within the bounds.
     share: f64,
-    /// Shares of this part and those before it.
+    /// The cumulative share of this part and the previous ones.
     up_to: f64,
     /// P(X <= min), P(min < X <= max) and P(X > max) of the component alone.
     below: f64,
@@ -54,7 +57,7 @@ struct Part {
 }
 
 impl Component {
-    /// How many standard deviations ln `size` lies above the median.
+    /// The distance of ln `size` from the log of the median, in standard deviations.
     fn score(&self, size: f64) -> f64 {
         (libm::log(size) - libm::log(self.median)) / self.sigma
     }
@@ -64,7 +67,7 @@ impl Component {
         interval(self.score(least), self.score(most))
     }
 
-    /// E[X; least < X <= most] = m exp(s^2/2) (N(b - s) - N(a - s)), with a and b the bounds' scores.
+    /// E[X; least < X <= most] = m exp(s^2/2) (N(b - s) - N(a - s)), with the scores a and b of the bounds.
     fn part_mean(&self, least: f64, most: f64) -> f64 {
         let mean = self.median * libm::exp(0.5 * self.sigma * self.sigma);
         mean * interval(self.score(least) - self.sigma, self.score(most) - self.sigma)
@@ -90,7 +93,7 @@ impl Lognormal {
         Some(Self { parts: components.iter().map(part).collect(), least, most })
     }
 
-    /// The mixture of `components` with the upper bound that gives it this mean; `None` if none up to `most` does.
+    /// The mixture of `components` with an upper bound that gives this mean; `None` if no bound up to `most` does.
     #[must_use]
     pub fn with_mean(components: &[Component], mean: f64, most: f64) -> Option<Self> {
         // The mean grows with the bound and is below it.
@@ -119,8 +122,10 @@ impl Lognormal {
         self.parts.iter().filter(|part| part.share > 0.0).map(|part| part.share * mean(part)).sum()
     }
 
-    /// A size for a uniform `above` on (0, 1]. Where 1 - `above` falls among the shares chooses the component, and where within
-    /// its share the size: larger numbers are larger sizes within a component, not across components.
+    /// The size for a uniform `above` on (0, 1].
+    ///
+    /// The position of 1 - `above` among the shares determines the component. The position within the component's
+    /// share determines the size. A larger position gives a larger size within a component, but not across components.
     #[inline]
     #[must_use]
     pub fn quantile_above(&self, above: f64) -> f64 {
@@ -128,7 +133,7 @@ impl Lognormal {
         let mut chosen = self.parts.iter().filter(|part| part.share > 0.0);
         let last = self.parts.iter().rfind(|part| part.share > 0.0);
         let Some(part) = chosen.find(|part| share < part.up_to).or(last) else { return self.least };
-        // The share of the part above the size: 1 at its least, 0 at its largest.
+        // The share of the part above the size: 1 at the smallest size, 0 at the largest.
         let left = ((part.up_to - share) / part.share).clamp(0.0, 1.0);
         let (below, above) = (part.below + part.within * (1.0 - left), part.above + part.within * left);
         let z = quantile(below, above);
@@ -143,7 +148,7 @@ mod tests {
     use super::super::{LARGEST, SizeLaw};
     use super::*;
 
-    /// Integral of f over [0, 1] of ln-size, by the midpoint rule in 200,000 steps between two bounds.
+    /// The integral of f over ln-size, by the midpoint rule with 200,000 steps between two bounds.
     fn integrate(least: f64, most: f64, f: impl Fn(f64) -> f64) -> f64 {
         let (low, steps) = (least.ln(), 200_000);
         let width = (most.ln() - low) / f64::from(steps);
@@ -204,13 +209,14 @@ mod tests {
         }
         let law = SizeLaw::Lognormal(Lognormal::with_mean(&CAMPUS, 15_000.0, LARGEST as f64).expect("in reach"));
         let SizeLaw::Lognormal(mixture) = &law else { return };
-        // The bound for 15 kB, found by halving in Python's statistics.NormalDist: 333,335 B.
+        // The bound for 15 kB, found by bisection with Python's statistics.NormalDist: 333,335 B.
         assert!((mixture.most() - 333_335.4).abs() < 1.0, "{}", mixture.most());
         let draws = draws(&law);
         let most = draws[draws.len() - 1];
         let variance = draws.iter().map(|size| (size - 15_000.0).powi(2)).sum::<f64>() / 2e5;
         assert!((mean(&draws) - 15_000.0).abs() < 4.0 * (variance / 2e5).sqrt(), "{} up to {most}", mean(&draws));
-        // The whole mixture: sum of weight x median x exp(sigma^2/2) over the sum of weights; no bound gives more.
+        // The whole mixture: sum of weight x median x exp(sigma^2/2) over the sum of weights. No bound gives a larger
+        // mean.
         let whole: f64 = CAMPUS.iter().map(|law| law.weight * law.median * (law.sigma * law.sigma / 2.0).exp()).sum();
         let whole = whole / CAMPUS.iter().map(|law| law.weight).sum::<f64>();
         assert!(Lognormal::with_mean(&CAMPUS, whole * 0.99, LARGEST as f64).is_some());

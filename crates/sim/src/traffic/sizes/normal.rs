@@ -5,7 +5,7 @@ pub(super) fn normal(z: f64) -> f64 {
     0.5 * libm::erfc(-z / std::f64::consts::SQRT_2)
 }
 
-/// P(a < Z <= b), from the tail in which both lie, so that nothing cancels there.
+/// P(a < Z <= b), computed from the tail with both bounds to avoid cancellation.
 pub(super) fn interval(a: f64, b: f64) -> f64 {
     if a > 0.0 { normal(-a) - normal(-b) } else { normal(b) - normal(a) }
 }
@@ -87,8 +87,8 @@ fn ratio([above, below]: &Ratio, x: f64) -> f64 {
     polynomial(above) / polynomial(below)
 }
 
-/// The z with P(Z <= z) = `below` and P(Z > z) = `above`, which add up to 1: both, because neither tells small values of the
-/// other.
+/// The z with P(Z <= z) = `below` and P(Z > z) = `above`, which add up to 1. Both are needed, because neither
+/// determines small values of the other precisely.
 #[inline]
 pub(super) fn quantile(below: f64, above: f64) -> f64 {
     let q = 0.5 * (below - above);
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn quantiles_are_those_of_tables() {
-        // Abramowitz and Stegun, table 26.1 and 26.6; P(Z > 10) = 7.6198530241605e-24.
+        // Abramowitz and Stegun, tables 26.1 and 26.6; P(Z > 10) = 7.6198530241605e-24.
         for (below, z) in [(0.5, 0.0), (0.9, 1.281_551_565_544_600_4), (0.975, 1.959_963_984_540_054)] {
             assert!((quantile(below, 1.0 - below) - z).abs() < 1e-14);
             assert!((quantile(1.0 - below, below) + z).abs() < 1e-14);
@@ -121,7 +121,7 @@ mod tests {
             let found = quantile(normal(z), normal(-z));
             assert!((found - z).abs() < 1e-12 * z.abs().max(1.0), "{found} is not {z}");
         }
-        // In the tail, where 1 - P(Z <= z) would have lost most digits: N(-8) - N(-9).
+        // The tail, where 1 - P(Z <= z) would lose most digits: N(-8) - N(-9).
         assert!((interval(8.0, 9.0) / interval(-9.0, -8.0) - 1.0).abs() < 1e-12);
     }
 }
