@@ -161,7 +161,7 @@ impl HeldQueue {
     /// The target T in bytes.
     pub(super) fn bytes(&self, mtu: Bytes) -> Result<Bytes, ConfigError> {
         match self.target.bytes(mtu) {
-            Bytes::ZERO => Err(ConfigError::new("target", Bytes::ZERO, "more than nothing")),
+            Bytes::ZERO => Err(ConfigError::new("target", Bytes::ZERO, "a length above zero")),
             target => Ok(target),
         }
     }

@@ -95,7 +95,7 @@ impl FlowCountConfig {
             Self::Printed(PrintedFlows { initial }) => at_least_one("flows.initial", initial),
             Self::LinearCounting(CountedFlows { interval, bits }) => {
                 if interval.is_zero() {
-                    return Err(ConfigError::new("flows.interval", interval, "more than nothing"));
+                    return Err(ConfigError::new("flows.interval", interval, "a time above zero"));
                 }
                 if !bits.is_power_of_two() || !(64..=1 << 20).contains(&bits) {
                     return Err(ConfigError::new("flows.bits", bits, "a power of two from 64 to 1048576"));

@@ -79,7 +79,7 @@ impl RoundTripConfig {
             }
             Self::Printed(_) => return Ok(()),
         };
-        if time.is_zero() { Err(ConfigError::new(field, time, "more than nothing")) } else { Ok(()) }
+        if time.is_zero() { Err(ConfigError::new(field, time, "a time above zero")) } else { Ok(()) }
     }
 }
 

@@ -84,7 +84,6 @@ pub struct AccessPointConfig {
     #[schemars(extend("x-source" = "client-centered-2004 section IV-C"))]
     pub poll: Polling,
     /// The longest time from a poll or a packet with the More Data bit to the burst's next packet.
-    ///
     /// A beacon within that time does not end the burst. Default 20 ms, at most half a period, and at least the
     /// time of a packet of one MTU after a poll.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -161,11 +160,11 @@ impl AccessPointConfig {
         }
         let (packet, patience) = (self.answer_time(station), self.patience(station));
         if patience < packet {
-            let expected = format!("at least {packet}, a packet of one MTU behind a poll");
+            let expected = format!("at least {packet}, a packet of one MTU after a poll");
             return Err(ConfigError::new("patience", patience, expected));
         }
         if patience >= period {
-            let expected = format!("more than {patience}, which a packet of one MTU may need behind a poll");
+            let expected = format!("more than {patience}, the time of a packet of one MTU after a poll");
             return Err(ConfigError::new("beacon_period", period, expected));
         }
         Ok(())

@@ -13,7 +13,7 @@ pub(super) struct Beacons {
 impl Beacons {
     pub(super) fn new(first: Instant, period: Duration) -> Result<Self, ConfigError> {
         if period.is_zero() {
-            return Err(ConfigError::new("beacon_period", period, "more than no time"));
+            return Err(ConfigError::new("beacon_period", period, "a time above zero"));
         }
         Ok(Self { first, period })
     }

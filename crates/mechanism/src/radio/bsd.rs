@@ -199,7 +199,7 @@ impl Bsd {
 fn awake_for(config: &BsdConfig) -> Result<Duration, ConfigError> {
     let time = config.access_point.beacon_period.as_secs_f64() / config.slowdown;
     let time = (config.slowdown > 0.0 && config.slowdown.is_finite()).then(|| Duration::from_secs_f64(time)).flatten();
-    time.ok_or_else(|| ConfigError::new("slowdown", config.slowdown, "a number above 0, and not next to nothing"))
+    time.ok_or_else(|| ConfigError::new("slowdown", config.slowdown, "a number above 0 that is not too small"))
 }
 
 impl Machine for Bsd {

@@ -88,7 +88,7 @@ impl Eager {
     /// If a wait is zero, or the least wait is longer than the longest.
     pub fn new(config: &EagerConfig, start: Instant) -> Result<Self, ConfigError> {
         if config.least_wait.is_zero() {
-            return Err(ConfigError::new("least_wait", config.least_wait, "more than nothing"));
+            return Err(ConfigError::new("least_wait", config.least_wait, "a time above zero"));
         }
         if config.longest_wait < config.least_wait {
             return Err(ConfigError::new("longest_wait", config.longest_wait, "no less than least_wait"));

@@ -69,7 +69,7 @@ impl EarthConfig {
         self.rates.end_at(link.rate)?;
         let threshold = self.threshold.bytes(link.mtu);
         if threshold == Bytes::ZERO {
-            return Err(ConfigError::new("threshold", threshold, "more than nothing"));
+            return Err(ConfigError::new("threshold", threshold, "a length above zero"));
         }
         if self.transition >= self.min_interval {
             let expected = format!("more than transition ({})", self.transition);

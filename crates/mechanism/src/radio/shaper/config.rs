@@ -99,7 +99,6 @@ pub struct ShaperConfig {
     #[schemars(extend("x-source" = "client-centered-2004 section III-A; as_they_are: own"))]
     pub repair: RepairAcks,
     /// Guard against pacing senders: a burst that takes longer than this share of the RTT is spread.
-    ///
     /// The paper has no guard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-unit" = "above 0", "x-default" = "none: paced senders are not looked for", "x-source" = "own"))]
@@ -173,7 +172,7 @@ impl Default for ShaperConfig {
 impl ShaperConfig {
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         if self.least_wait.is_zero() {
-            return Err(ConfigError::new("least_wait", self.least_wait, "more than nothing"));
+            return Err(ConfigError::new("least_wait", self.least_wait, "a time above zero"));
         }
         if !(1.0..=2.0).contains(&self.growth) {
             return Err(ConfigError::new("growth", self.growth, "1 to 2"));
@@ -188,10 +187,10 @@ impl ShaperConfig {
     fn check_guard(&self) -> Result<(), ConfigError> {
         let Some(share) = self.paced_share else {
             if self.paced_from != PacedFrom::default() {
-                return Err(ConfigError::new("paced_from", "given without a guard", "it next to paced_share"));
+                return Err(ConfigError::new("paced_from", "given without a guard", "paced_share as well"));
             }
             if !is_default_stretch(&self.paced_stretch) {
-                return Err(ConfigError::new("paced_stretch", "given without a guard", "it next to paced_share"));
+                return Err(ConfigError::new("paced_stretch", "given without a guard", "paced_share as well"));
             }
             return Ok(());
         };
