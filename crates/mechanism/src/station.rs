@@ -142,7 +142,7 @@ pub enum Serves {
     Everything,
     /// All of a station's long-lived connections, without flows of requests.
     LastingConnections,
-    /// One connection that downloads to the station. A driver with several connections builds a machine for each.
+    /// A single connection that downloads to the station. A driver with several connections builds a machine for each.
     OneDownload,
 }
 

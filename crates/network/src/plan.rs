@@ -60,7 +60,7 @@ pub struct Plan {
     pub differences: Vec<String>,
 }
 
-/// One direction of a link.
+/// A link in one direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkPlan {
@@ -194,7 +194,7 @@ pub struct FlowPlan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Traffic {
-    /// One TCP connection.
+    /// A single TCP connection.
     Tcp {
         /// The time at which the connection opens.
         start: Instant,

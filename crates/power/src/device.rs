@@ -109,7 +109,7 @@ pub const WEDGE_TOFINO: Device = Device {
     speeds: &[speed(10, 0.31, 0.0, 14.0, 0.0), speed(25, 0.52, 0.0, 13.0, 0.0), speed(100, 1.57, 0.0, 11.0, 0.0)],
 };
 
-/// One port of a measured device, with its share of the base power, as a model of a simulated link.
+/// A port of a measured device, with its share of the base power, as a model of a simulated link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DeviceModel {
     device: Device,

@@ -55,7 +55,7 @@ pub enum Polling {
     /// All buffered packets, the last one marked: the ideal PSM of client-centered-2004 section IV-C.
     #[default]
     All,
-    /// One packet, whose More Data bit announces further ones: the PS-Poll frame of IEEE 802.11 section 11.2.
+    /// A single packet, whose More Data bit announces further ones: the PS-Poll frame of IEEE 802.11 section 11.2.
     One,
 }
 

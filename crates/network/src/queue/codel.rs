@@ -156,7 +156,7 @@ mod tests {
         Leaving { waited: Duration::from_millis(waited_ms), behind: 100_000, can_be_marked: false }
     }
 
-    /// One dequeue per millisecond from `from` to `to`, with a delay of `waited_ms` each. Returns the times of
+    /// Dequeues a packet per millisecond from `from` to `to`, each with a delay of `waited_ms`. Returns the times of
     /// the drops.
     fn drops(codel: &mut CoDel, from: u64, to: u64, waited_ms: u64) -> Vec<u64> {
         let mut times = Vec::new();
