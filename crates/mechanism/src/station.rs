@@ -140,7 +140,7 @@ pub struct StationContext {
 pub enum Serves {
     /// All of a station's traffic.
     Everything,
-    /// All of a station's long-lived connections, without flows of requests.
+    /// All of a station's connections, which must be long-lived: no flows of requests.
     LastingConnections,
     /// A single connection that downloads to the station. A driver with several connections builds a machine for each.
     OneDownload,

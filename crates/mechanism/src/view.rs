@@ -60,7 +60,7 @@ pub struct SegmentView {
 }
 
 impl SegmentView {
-    /// Whether the segment requires an acknowledgement: it carries data or SYN.
+    /// Returns true if the segment requires an acknowledgement: it carries data or SYN.
     pub(crate) fn occupies(&self) -> bool {
         self.data || self.kind == SegmentKind::Syn
     }

@@ -21,7 +21,7 @@ pub struct LinkCounters {
     pub lost_packets: u64,
     /// Bytes of the lost packets.
     pub lost_bytes: u64,
-    /// Packets lost because the link slept, or fell asleep during their transmission.
+    /// Packets lost because the link slept, or fell asleep with the packets on it.
     pub asleep_packets: u64,
     /// Bytes of these packets.
     pub asleep_bytes: u64,

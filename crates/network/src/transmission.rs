@@ -112,7 +112,7 @@ impl Service {
         matches!(self.state, State::Idle)
     }
 
-    /// Whether a packet is in service or suspended.
+    /// Returns true while a packet is in service or suspended.
     #[inline]
     #[must_use]
     pub fn serves(&self) -> bool {

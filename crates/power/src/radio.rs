@@ -143,9 +143,9 @@ impl RadioEnergy {
 /// ```text
 ///             sleep                  wake                awake
 ///   awake ------------->  asleep  --------->  waking  ---------->  awake
-///     |     |                      ^                  |
-///     |     | transmits, received  +------------------+
-///     |     v                             sleep
+///     |                      ^                  |
+///     | transmits, received  +------------------+
+///     v                             sleep
 ///   transmitting before receiving before idle
 /// ```
 ///

@@ -48,7 +48,7 @@ struct Reference {
     now: u64,
     /// The state in each nanosecond up to now.
     states: Vec<State>,
-    /// Whether the radio has a transmission in each nanosecond, past or future.
+    /// The nanoseconds with a transmission, past or future.
     sends: Vec<bool>,
     hears: Vec<bool>,
     sent_until: u64,

@@ -152,7 +152,7 @@ fn default_granularity() -> BitRate {
 }
 
 impl HeldQueue {
-    /// Creates a target for the default count of the queue.
+    /// Creates a target for the backlog, the default count.
     #[must_use]
     pub fn new(target: QueueLength) -> Self {
         Self { target, queue: QueueCount::default() }

@@ -227,7 +227,7 @@ impl LinkConfig for CEarthConfig {
 
     fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
         if matches!(self.rate.round_trip, RoundTripConfig::Printed(_)) {
-            let expected = "fixed, handshake or timestamps: equation (7) is of AWM's window";
+            let expected = "fixed, handshake or timestamps: equation (7) needs AWM's window";
             return Err(ConfigError::new("round_trip.kind", "\"printed\"", expected));
         }
         self.held.bytes(link.mtu)?;

@@ -164,7 +164,7 @@ impl AccessPointConfig {
             return Err(ConfigError::new("patience", patience, expected));
         }
         if patience >= period {
-            let expected = format!("more than {patience}, the time of a packet of one MTU after a poll");
+            let expected = format!("more than {patience}, the patience after a poll");
             return Err(ConfigError::new("beacon_period", period, expected));
         }
         Ok(())

@@ -160,7 +160,7 @@ impl PractRa {
         self.arm(now, wanted);
     }
 
-    /// Whether the rules are tested at this event (reading "every event or on a tick"), after the end of mRCI
+    /// Returns true if the rules are tested at this event (reading "every event or on a tick"), after the end of mRCI
     /// (1.3).
     #[inline]
     fn are_rules_tested(&self, now: Instant, event: EventKind) -> bool {

@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn without_each_link_as_the_graph_without_it_has() {
-        // A ring with chords, a triangle and a tail: bridges, equal eigenvalues, and links with equal values in
+        // A ring with chords, a triangle and a tail: bridges, equal eigenvalues, and links with equal ends in
         // the eigenvector.
         let mut links: Vec<(usize, usize)> = (0..12).map(|i| (i, (i + 1) % 12)).collect();
         links.extend([(0, 6), (3, 9), (2, 7), (5, 12), (12, 13), (13, 14), (14, 12), (14, 15)]);

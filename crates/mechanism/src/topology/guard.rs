@@ -187,7 +187,7 @@ fn check_graph(graph: &Graph) -> Result<(), ConfigError> {
         let (first, node) = (graph.node_name(0), graph.node_name(node));
         Err(ConfigError::new(
             "links",
-            format!("a graph in which no way leads from node {first} to node {node}"),
+            format!("a graph without a path from node {first} to node {node}"),
             "a connected graph",
         ))
     })
@@ -312,11 +312,11 @@ mod tests {
         let said = |graph: &Graph, threshold| Guard::new(graph, threshold).unwrap_err().to_string();
         let pair = Graph::new(2, vec![(0, 1)]).unwrap();
         for (threshold, value) in [(-0.1, "-0.1"), (1.5, "1.5"), (f64::NAN, "NaN")] {
-            let expected = format!("threshold is {value}; expected a part of the initial connectivity, from 0 to 1");
+            let expected = format!("threshold is {value}; expected a share of the initial connectivity, from 0 to 1");
             assert_eq!(said(&pair, threshold), expected);
         }
         let parts = Graph::new(3, vec![(0, 1)]).unwrap().with_names(vec!["A".into(), "B".into(), "C".into()]);
-        let expected = "links is a graph in which no way leads from node A to node C; expected a connected graph";
+        let expected = "links is a graph without a path from node A to node C; expected a connected graph";
         assert_eq!(said(&parts, 0.5), expected);
         let many = Graph::new(5001, vec![]).unwrap();
         assert_eq!(said(&many, 0.5), "nodes is 5001; expected at most 5000: plans are made with dense matrices");

@@ -116,7 +116,7 @@ fn check_threshold(threshold: f64) -> Result<(), ConfigError> {
     if (0.0..=1.0).contains(&threshold) {
         return Ok(());
     }
-    Err(ConfigError::new("threshold", threshold, "a part of the initial connectivity, from 0 to 1"))
+    Err(ConfigError::new("threshold", threshold, "a share of the initial connectivity, from 0 to 1"))
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ fn what_cannot_be_used_is_refused_by_name() {
         assert_eq!(message, format!("bound is {bound}; expected a utilisation above 0, at most 1"));
     }
     let message = refused(LoadAwareConfig { threshold: 2.0, ..good.clone() });
-    assert!(message.starts_with("threshold is 2; expected a part"), "{message}");
+    assert!(message.starts_with("threshold is 2; expected a share"), "{message}");
     let demand = |from, to, mbps| vec![Demand { from, to, rate: MBPS(mbps) }];
     let mut capacities = traffic.capacities.clone();
     capacities[2] = BitRate::from_bps(0);
