@@ -2,9 +2,9 @@
 
     python benches/mechanisms.py [--store]
 
-The dumb-bells are those of `benches/run.py`, with one flow and with twenty (four links each way, 10 Mb/s, a round trip
-of 50 ms), 60 s of simulated time. The mechanism is on the link from N1 to N2, one of eight. The table gives the
-instructions per packet-hop of the run, and the added instructions per packet of the mechanism's own link. Each
+The dumb-bells are those of `benches/run.py`, with one flow and with twenty, for 60 s of simulated time. They have four
+links each way, 10 Mb/s and a round trip of 50 ms. The mechanism is on the link from N1 to N2, one of eight. The table
+has the instructions per packet-hop of the run, and the added instructions per packet of the mechanism's own link. Each
 mechanism is compared with the same TCP without it, because estimators that read timestamps require TCP to send them.
 """
 

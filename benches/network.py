@@ -2,15 +2,17 @@
 
 The file that `ns2/bench.tcl` and `ns3/bench.cc` read has one entry per line, nodes as numbers, in SI units:
 
-    nodes N
-    link A B RATE DELAY LIMIT THERE BACK   both directions; a backlog of LIMIT packets (0: no limit); THERE, BACK: the
-                                           number of remaining links of a TCP data packet, this one included, from A
-                                           to B and from B to A
-    route NODE DESTINATION NEXT            only for routes with traffic
-    tcp FROM TO START LINKS                an endless transfer over LINKS links
-    cbr FROM TO RATE SIZE START LINKS      SIZE bytes on the wire
-    web FROM TO LINKS                      the path of every request below
-    request TIME SIZE                      SIZE bytes of data, in the order of time
+```text
+nodes N
+link A B RATE DELAY LIMIT THERE BACK   both directions; a backlog of LIMIT packets (0: no limit); THERE, BACK: the
+                                       number of remaining links of a TCP data packet, this one included, from A
+                                       to B and from B to A
+route NODE DESTINATION NEXT            only for routes with traffic
+tcp FROM TO START LINKS                an endless transfer over LINKS links
+cbr FROM TO RATE SIZE START LINKS      SIZE bytes on the wire
+web FROM TO LINKS                      the path of every request below
+request TIME SIZE                      SIZE bytes of data, in the order of time
+```
 """
 
 from __future__ import annotations

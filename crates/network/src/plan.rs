@@ -35,8 +35,9 @@ pub struct Plan {
     pub name: String,
     /// The length of the run.
     pub duration: Duration,
-    /// The instants at which counters are read, ascending: the end of the warm-up, the starts and ends of
-    /// phases, and the end of the run.
+    /// The instants at which counters are read, ascending.
+    ///
+    /// They are the end of the warm-up, the starts and ends of phases, and the end of the run.
     pub marks: Vec<Instant>,
     /// The seed of the links' random streams.
     pub seed: u64,

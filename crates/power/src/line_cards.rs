@@ -6,8 +6,8 @@ use netlull_units::{BitRate, Watts};
 /// An end of a link with `cards` cards of equal rate. The service rate determines the number of cards that are
 /// on.
 ///
-/// The paper that counts cards (greened-network-2012 section III) gives a link of 40 Gb/s 16 cards of 2.5 Gb/s
-/// and 140 W each, at one of its ends only.
+/// The paper that counts cards (greened-network-2012 section III) gives a link of 40 Gb/s 16 cards. Each has
+/// 2.5 Gb/s and 140 W, and they are at one end of the link only.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LineCards {
     cards: u32,

@@ -33,8 +33,10 @@ impl PowerModel {
         }
     }
 
-    /// The energy E = integral of P dt over a run, exact because the power is constant between rate changes: a
-    /// sum over the rates and transitions of the residency, plus the energy of the traffic.
+    /// The energy of a run, E = integral of P dt.
+    ///
+    /// It is the sum over the rates and transitions of the residency, plus the energy of the traffic. The sum is exact,
+    /// because the power is constant between rate changes.
     ///
     /// `max_rate` in bit/s is the link's rate at u = 1. It is not zero, and no rate of the residency is above it.
     #[must_use]

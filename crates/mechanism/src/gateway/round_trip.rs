@@ -18,8 +18,7 @@ pub enum RoundTripConfig {
     Printed(PrintedRoundTrip),
     /// A measurement on handshakes, from the SYN to the final acknowledgement.
     Handshake(MeasuredRoundTrip),
-    /// A measurement on timestamps (RFC 7323), from a segment to its acknowledgement and on to the segment that
-    /// echoes it.
+    /// A measurement on timestamps (RFC 7323): segment, acknowledgement, and the segment that echoes it.
     Timestamps(MeasuredRoundTrip),
 }
 
@@ -161,9 +160,8 @@ enum Method {
 ///   Idle ── segment goes out ──► Out ── acknowledgement ──► Back ── released segment goes out ──► Idle, a sample
 /// ```
 ///
-/// A hash of the flow's key selects its slot. Samples in a slot follow one another, each on the flow that sends
-/// next. Flows are therefore drawn in proportion to their segments, the weight that equation (6) assumes: r = N
-/// swnd / RTT with 1/RTT the mean of the flows' values.
+/// A hash of the flow's key selects its slot. Samples in a slot follow one another, each on the flow that sends next.
+/// Flows are therefore drawn in proportion to their segments. This is the weight that equation (6) assumes: r = N swnd / RTT with 1/RTT the mean of the flows' values.
 #[derive(Clone, Debug)]
 pub struct Probe {
     method: Method,
@@ -302,9 +300,9 @@ impl Probe {
         }
     }
 
-    /// Ends or abandons a sample after the time `lasted`. The next sample starts after a random number of
-    /// segments, at most as many as were eligible during this one, which avoids a fixed position in a flow's
-    /// bursts. After four times `lasted`, any segment may start it, in case traffic has decreased.
+    /// Ends or abandons a sample after the time `lasted`. The next sample starts after a random number of segments, which
+    /// avoids a fixed position in a flow's bursts. The number is at most that of eligible segments during this sample.
+    /// After four times `lasted`, any segment may start it, in case traffic has decreased.
     #[allow(clippy::cast_possible_truncation)]
     fn rest(&mut self, now: Instant, index: usize, lasted: Duration) {
         self.rests += 1;

@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Requests {
-    /// Every packet, acknowledgements included: the link layer does not inspect packets (client-centered-2004
-    /// section II).
+    /// Every packet, acknowledgements included.
+    /// The link layer does not inspect packets (client-centered-2004 section II).
     #[default]
     EveryPacket,
     /// Packets that require an answer: data, SYNs and all packets other than TCP.

@@ -3,9 +3,11 @@
 use super::Graph;
 use std::collections::VecDeque;
 
-/// The edge betweenness of each link: the sum, over all unordered pairs of nodes, of the share of their shortest
-/// paths (by hops) across the link. The algorithm is Brandes, A faster algorithm for betweenness centrality,
-/// 2001, with dependencies summed on links: O(nodes x links).
+/// The edge betweenness of each link.
+///
+/// It is the sum, over all unordered pairs of nodes, of the share of their shortest paths (by hops) across the link.
+/// The algorithm is Brandes, A faster algorithm for betweenness centrality, 2001, with dependencies summed on links:
+/// O(nodes x links).
 #[must_use]
 pub fn edge_betweenness(graph: &Graph) -> Vec<f64> {
     let mut betweenness = vec![0.0; graph.links().len()];

@@ -47,8 +47,8 @@ impl SleepPlanConfig for LoadAwareConfig {
     const RANK: Rank = Rank { name: "load", unit: Some("b/s") };
 
     /// # Errors
-    /// If a value is unusable, the graph is not connected or has more than 5000 nodes, or a load exceeds the
-    /// bound before any link sleeps.
+    /// If a value is unusable, or the graph is not connected or has more than 5000 nodes.
+    /// If a load exceeds the bound before any link sleeps.
     fn plan(&self, graph: &Graph, traffic: &Traffic) -> Result<SleepPlan, ConfigError> {
         self.check()?;
         traffic.check(graph)?;

@@ -34,8 +34,8 @@ pub struct GatewayTruth {
     pub active: u32,
     /// The number of connections that offered a data segment to the link in the bin.
     pub seen: u32,
-    /// The mean round-trip time, in seconds, over the segments acknowledged in the bin, from the sending of a
-    /// segment to the arrival of its acknowledgement at the sender. Segments affected by a loss do not count. NaN
+    /// The mean round-trip time, in seconds, over the segments acknowledged in the bin. It lasts from the sending
+    /// of a segment to the arrival of its acknowledgement at the sender. Segments affected by a loss do not count. NaN
     /// if there are none.
     pub round_trip: f64,
     /// The mean of the flows' mean round-trip times, in seconds. NaN if there are none. For consecutive requests

@@ -26,8 +26,7 @@ pub enum RedRules {
     /// No packet (Floyd and Jacobson 1993).
     #[default]
     Paper,
-    /// As ns-2: the packet at which the average crosses min_th, and packets that meet a backlog of at most one
-    /// packet.
+    /// As ns-2: the packet at which the average crosses min_th, and any with a backlog of at most one packet.
     Ns2,
 }
 

@@ -103,7 +103,7 @@ pub struct ShaperConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-unit" = "above 0", "x-default" = "none: paced senders are not looked for", "x-source" = "own"))]
     pub paced_share: Option<f64>,
-    /// A spread burst also takes longer than this factor times the transmission time of its bytes on the air; above 0.
+    /// A spread burst also takes longer than this factor times the air time of its bytes; above 0.
     #[serde(default = "default_stretch", skip_serializing_if = "is_default_stretch")]
     #[schemars(extend("x-unit" = "above 0", "x-source" = "own"))]
     pub paced_stretch: f64,
