@@ -161,7 +161,8 @@ enum Method {
 /// ```
 ///
 /// A hash of the flow's key selects its slot. Samples in a slot follow one another, each on the flow that sends next.
-/// Flows are therefore drawn in proportion to their segments. This is the weight that equation (6) assumes: r = N swnd / RTT with 1/RTT the mean of the flows' values.
+/// Flows are therefore drawn in proportion to their segments. This is the weight that equation (6) assumes:
+/// r = N swnd / RTT with 1/RTT the mean of the flows' values.
 #[derive(Clone, Debug)]
 pub struct Probe {
     method: Method,
