@@ -1,8 +1,8 @@
 """Instructions of the engine's components, one operation each: `make bench-components`.
 
 Gungraun runs every bench of benches/components under valgrind's callgrind; set-up is not counted. Instruction counts do
-not depend on what else the machine does, only on the compiler and the processor's instruction set. First-level cache
-misses are those of callgrind's model of this machine's cache. The ideal loop is also timed, least of several turns.
+not depend on other programs, only on the compiler and the processor's instruction set. First-level cache misses are
+those of callgrind's model of this machine's cache. The ideal loop is also timed, as the minimum of several turns.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PACKAGE = REPOSITORY / "benches" / "components"
 
 @dataclass(frozen=True)
 class Count:
-    """One bench, for one operation."""
+    """The cost of one operation in a bench."""
 
     component: str
     operation: str
@@ -34,7 +34,7 @@ class Count:
     misses: float
 
     def row(self) -> str:
-        """A line of the table."""
+        """Returns a line of the table."""
         name = f"{self.operation} {self.case.replace('_', ' ')}".replace("_", " ")
         return f"{self.component:<10} {name:<36} {self.instructions:>12,.1f} {self.misses:>14.2f}"
 
@@ -43,23 +43,23 @@ HEADER = f"{'component':<10} {'operation':<36} {'instructions':>12} {'L1 data mi
 
 
 def operations() -> int:
-    """What the benches divide by."""
+    """Returns the number of operations per bench."""
     text = (PACKAGE / "src" / "lib.rs").read_text(encoding="utf-8")
     found = re.search(r"OPERATIONS: usize = ([0-9_]+);", text)
     if found is None:
-        raise SystemExit("benches/components/src/lib.rs does not say how many OPERATIONS a bench has")
+        raise SystemExit("benches/components/src/lib.rs has no number of OPERATIONS per bench")
     return int(found.group(1))
 
 
 def cargo(*arguments: str) -> str:
-    """What cargo prints; it builds where the engine is built."""
+    """Runs cargo and returns its output. The build uses the engine's target folder."""
     environment = {**os.environ, "CARGO_TARGET_DIR": os.environ.get("CARGO_TARGET_DIR", str(REPOSITORY / "target"))}
     command = ["cargo", *arguments]
     return subprocess.run(command, cwd=PACKAGE, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def counted(benches: list[str]) -> Iterator[Count]:
-    """Runs the benches; each prints a line of JSON."""
+    """Runs the benches. Each of them prints a line of JSON."""
     chosen = [word for name in benches for word in ("--bench", name)] or ["--benches"]
     each = operations()
     for line in cargo("bench", "--quiet", "--locked", *chosen, "--", "--output-format=json").splitlines():
@@ -78,10 +78,10 @@ def counted(benches: list[str]) -> Iterator[Count]:
 
 
 def main() -> int:
-    """Prints the table; with --store keeps it under benches/runs/."""
+    """Prints the table; with --store also writes it to benches/runs/."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("benches", nargs="*", metavar="COMPONENT", help="schedule, link, tcp, ...; default: all")
-    parser.add_argument("--store", action="store_true", help="keep the table in benches/runs/DATE/")
+    parser.add_argument("--store", action="store_true", help="write the table to benches/runs/DATE/")
     arguments = parser.parse_args()
     lines = [f"{compiler()}; one operation of each component", HEADER, *(c.row() for c in counted(arguments.benches))]
     if not arguments.benches or "ideal" in arguments.benches:

@@ -1,4 +1,4 @@
-"""Time per packet-hop and peak of memory as flows are added, each row in a process of its own."""
+"""Time per packet-hop and peak memory for a growing number of flows, with a separate process per row."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scenarios import growing
 import netlull
 
 GIGABIT = 10**9
-# Flows, hosts on either side, rate of the bottleneck in bit/s, simulated seconds, and with --quick.
+# Flows, hosts on either side, rate of the bottleneck in bit/s, simulated seconds, and those with --quick.
 ROWS = (
     (1, 1, GIGABIT, 20, 2),
     (10, 10, GIGABIT, 20, 2),
@@ -28,7 +28,7 @@ ROWS = (
 
 
 def table(*, quick: bool) -> Iterator[str]:
-    """The lines of the table."""
+    """Yields the lines of the table."""
     yield (
         f"Growth on a dumb-bell, netlull {netlull.__version__}: CPU ns per packet-hop without set-up, set-up in s, "
         "ns of the whole; peak memory of the process, Python included"
@@ -49,13 +49,13 @@ def table(*, quick: bool) -> Iterator[str]:
 
 
 def peak_mib() -> float:
-    """The most memory this process has held since its program was loaded; `wait4` counts its parent's too."""
+    """Returns the peak memory of this process since its program was loaded. `wait4` would include its parent's."""
     found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
     return int(found[1]) / 1024 if found else float("nan")
 
 
 def main() -> int:
-    """One row, in this process: packet-hops, CPU seconds, those of the set-up, MiB, goodput in bit/s, loss."""
+    """Prints the numbers of a row: packet-hops, CPU seconds, set-up seconds, MiB, goodput in bit/s, loss."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("flows", type=int)
     parser.add_argument("hosts", type=int)
@@ -65,7 +65,7 @@ def main() -> int:
     from run import run_netlull
     from scenarios import single
 
-    run_netlull(single(1.0))  # imports what is imported late
+    run_netlull(single(1.0))  # loads the late imports
     network = growing(given.flows, given.hosts, given.rate_bps, given.duration_s)
     outcome = run_netlull(network)
     memory_mib = peak_mib()

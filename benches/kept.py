@@ -1,4 +1,4 @@
-"""Tables that are kept by date, and what they were measured with."""
+"""Stores tables by date, and names the compiler of a measurement."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RUNS = Path(__file__).resolve().parent / "runs"
 
 
 def keep(tables: Mapping[str, Sequence[str]]) -> None:
-    """Writes each table's lines to its file, in a folder with today's date."""
+    """Writes each table's lines to its file, in a folder named by today's date."""
     folder = RUNS / datetime.datetime.now(tz=datetime.UTC).date().isoformat()
     folder.mkdir(parents=True, exist_ok=True)
     for name, lines in tables.items():
@@ -22,5 +22,5 @@ def keep(tables: Mapping[str, Sequence[str]]) -> None:
 
 
 def compiler() -> str:
-    """The Rust compiler's version: instruction counts are its work."""
+    """Returns the version of the Rust compiler, which determines instruction counts."""
     return subprocess.run(["rustc", "--version"], check=True, capture_output=True, text=True).stdout.strip()

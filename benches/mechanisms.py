@@ -1,11 +1,11 @@
-"""What a mechanism adds to a packet-hop: instructions of whole runs, with it and without, under callgrind.
+"""The cost that a mechanism adds to a packet-hop: instructions of whole runs under callgrind, with and without it.
 
     python benches/mechanisms.py [--store]
 
-The dumb-bells are those of `benches/run.py`, with one flow and with twenty (four links each way, 10 Mb/s, a round trip
-of 50 ms), 60 s of simulated time. The mechanism is on the link from N1 to N2, so on one of eight; its cost is set
-against all packet-hops of the run and, what it adds, against the packets of its own link. Each is compared with
-the same TCP without it: estimators that read timestamps need TCP to send them.
+The dumb-bells are those of `benches/run.py`, with one flow and with twenty, for 60 s of simulated time. They have four
+links each way, 10 Mb/s and a round trip of 50 ms. The mechanism is on the link from N1 to N2, one of eight. The table
+has the instructions per packet-hop of the run, and the added instructions per packet of the mechanism's own link. Each
+mechanism is compared with the same TCP without it, because estimators that read timestamps require TCP to send them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ EACH_EVENT = {"pace": "event", "queue": "waiting_and_in_service"}
 
 
 class Case(NamedTuple):
-    """A mechanism on the link, and what TCP does for it."""
+    """A mechanism on the link, and its settings of TCP."""
 
     name: str
     controller: dict[str, Any] | None
@@ -54,7 +54,7 @@ class Case(NamedTuple):
 
 
 class Count(NamedTuple):
-    """A run."""
+    """The counts of a run."""
 
     instructions: int
     hops: int
@@ -62,7 +62,7 @@ class Count(NamedTuple):
 
 
 def cases(flows: int) -> Sequence[Case]:
-    """In the order of the table; a case is compared with the last one before it that has no mechanism."""
+    """Returns the cases in the order of the table. The reference is the previous case without a mechanism."""
     given = {"flows": {"kind": "fixed", "count": flows}}
     return (
         Case("no control", None, {}),
@@ -76,7 +76,7 @@ def cases(flows: int) -> Sequence[Case]:
 
 
 def document(network: str, case: Case) -> dict[str, Any]:
-    """The scenario."""
+    """Returns the scenario of a case."""
     make, _ = NETWORKS[network]
     scenario = make(DURATION_S).document()
     scenario["tcp"] |= case.tcp
@@ -91,7 +91,7 @@ def document(network: str, case: Case) -> dict[str, Any]:
 
 
 def built() -> Path:
-    """The program that runs one scenario."""
+    """Builds the program that runs one scenario, and returns its path."""
     command = ["cargo", "build", "--release", "--quiet", "--locked", "-p", "netlull-sim", "--example", "dumbbell"]
     subprocess.run(command, cwd=REPOSITORY, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
@@ -99,7 +99,7 @@ def built() -> Path:
 
 
 def counted(program: Path, scenario: dict[str, Any]) -> Count:
-    """Runs it under callgrind."""
+    """Runs a scenario under callgrind."""
     with tempfile.TemporaryFile("w+", encoding="utf-8") as text:
         json.dump(scenario, text)
         text.seek(0)
@@ -114,7 +114,7 @@ def counted(program: Path, scenario: dict[str, Any]) -> Count:
 
 
 def rows(program: Path, network: str) -> list[str]:
-    """One line for each mechanism."""
+    """Returns a line of the table for each case."""
     lines = []
     plain = None
     for case in cases(NETWORKS[network][1]):
@@ -134,9 +134,9 @@ HEADER = f"{'flows':<7} {'on the link':<30} {'per hop':>8} {'ratio':>7} {'added'
 
 
 def main() -> int:
-    """Prints the table; with --store keeps it under benches/runs/."""
+    """Prints the table; with --store also writes it to benches/runs/."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--store", action="store_true", help="keep the table in benches/runs/DATE/")
+    parser.add_argument("--store", action="store_true", help="write the table to benches/runs/DATE/")
     arguments = parser.parse_args()
     program = built()
     about = "instructions per packet-hop of the run; ratio to no control; added per packet of the mechanism's link"

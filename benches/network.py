@@ -1,16 +1,18 @@
-"""A network as all three simulators are given it: netlull's scenario and the peers' file come from one description.
+"""A network for all three simulators: one description gives netlull's scenario and the peers' file.
 
 The file that `ns2/bench.tcl` and `ns3/bench.cc` read has one entry per line, nodes as numbers, in SI units:
 
-    nodes N
-    link A B RATE DELAY LIMIT THERE BACK   both ways; LIMIT packets may wait (0: any number); THERE, BACK: how many
-                                           links a TCP data packet has yet to cross, this one included, from A to B
-                                           and back
-    route NODE DESTINATION NEXT            as far as traffic goes that way
-    tcp FROM TO START LINKS                an endless transfer over so many links
-    cbr FROM TO RATE SIZE START LINKS      SIZE bytes on the wire
-    web FROM TO LINKS                      every request below goes this way
-    request TIME SIZE                      SIZE bytes of data, in the order of time
+```text
+nodes N
+link A B RATE DELAY LIMIT THERE BACK   both directions; a backlog of LIMIT packets (0: no limit); THERE, BACK: the
+                                       number of remaining links of a TCP data packet, this one included, from A
+                                       to B and from B to A
+route NODE DESTINATION NEXT            only for routes with traffic
+tcp FROM TO START LINKS                an endless transfer over LINKS links
+cbr FROM TO RATE SIZE START LINKS      SIZE bytes on the wire
+web FROM TO LINKS                      the path of every request below
+request TIME SIZE                      SIZE bytes of data, in the order of time
+```
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ SET_UP_ONLY_S = 1e-6
 
 @dataclass(frozen=True)
 class Link:
-    """Two ways between nodes; `buffer` packets may wait at either end, any number if None."""
+    """A link in both directions between nodes. `buffer` is the limit of the backlog in packets; None for no limit."""
 
     one: str
     other: str
@@ -38,7 +40,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Transfer:
-    """Endless data over TCP."""
+    """An endless transfer over TCP."""
 
     source: str
     target: str
@@ -47,7 +49,7 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Cbr:
-    """Datagrams of constant rate."""
+    """A stream of datagrams at a constant rate."""
 
     source: str
     target: str
@@ -58,7 +60,7 @@ class Cbr:
 
 @dataclass(frozen=True)
 class Requests:
-    """Transfers that come as a Poisson process, sizes after Pareto's law, each a TCP connection of its own."""
+    """Transfers as a Poisson process with Pareto sizes, each on its own TCP connection."""
 
     source: str
     target: str
@@ -70,7 +72,7 @@ class Requests:
 
 @dataclass(frozen=True)
 class Network:
-    """Nodes, links and traffic. Every TCP has segments of `mss` bytes and, if given, a first ssthresh in segments."""
+    """Nodes, links and traffic. TCP has segments of `mss` bytes and optionally an initial `ssthresh` in segments."""
 
     name: str
     duration_s: float
@@ -84,13 +86,13 @@ class Network:
     tcp: dict[str, Any] = field(default_factory=lambda: {"preset": "ns2"})
 
     def set_up_only(self) -> Network:
-        """The same with hardly any time to run, all flows from the start."""
+        """Returns the same network with almost no simulated time and all flows from the start."""
         transfers = [replace(flow, start_s=0.0) for flow in self.transfers]
         streams = [replace(stream, start_s=0.0) for stream in self.cbr]
         return replace(self, duration_s=SET_UP_ONLY_S, transfers=transfers, cbr=streams)
 
     def document(self, *, record_requests: bool = False) -> dict[str, Any]:
-        """The network as netlull's scenario."""
+        """Returns the network as netlull's scenario."""
         tcp = {**self.tcp, "mss": f"{self.mss} B"}
         if self.ssthresh is not None:
             tcp["initial_ssthresh"] = f"{self.ssthresh * self.mss} B"
@@ -121,7 +123,7 @@ class Network:
             yield ends | {"offered": f"{web.offered_bps} b/s", "size": size, "most_open": 10_000}
 
     def peer_text(self, requests: Sequence[tuple[float, int]] = ()) -> str:
-        """The network as the file above; `requests` are times in seconds and sizes in bytes."""
+        """Returns the network as the file above; `requests` are times in seconds and sizes in bytes."""
         number = {name: index for index, name in enumerate(self.nodes)}
         paths = Paths(self)
         lines = [f"nodes {len(self.nodes)}"]
@@ -171,7 +173,7 @@ class Paths:
             self._neighbours[link.other].append(link.one)
 
     def between(self, source: str, target: str) -> list[str]:
-        """Nodes from one to the other, both included: the search begins at both ends' only links."""
+        """Returns the nodes of a path, both ends included. The search skips ends with a single link."""
         head, tail = [source], [target]
         while len(self._neighbours[head[-1]]) == 1 and head[-1] != target:
             head.append(self._neighbours[head[-1]][0])
@@ -197,7 +199,7 @@ class Paths:
 
 
 def scenario_link(link: Link) -> dict[str, Any]:
-    """A link in netlull's words."""
+    """Returns a link of netlull's scenario."""
     return {
         "from": link.one,
         "to": link.other,
@@ -209,5 +211,5 @@ def scenario_link(link: Link) -> dict[str, Any]:
 
 
 def nanoseconds(seconds: float) -> int:
-    """To the nearest."""
+    """Converts seconds to nanoseconds, rounded to the nearest."""
     return round(seconds * 1e9)

@@ -1,8 +1,8 @@
-"""What reproducing whole papers costs: `python benches/papers.py [KEY]... [--scope full] [--workers N] [--store]`.
+"""The cost of reproducing whole papers: `python benches/papers.py [KEY]... [--scope full] [--workers N] [--store]`.
 
-Every paper runs from nothing, in a process of its own: wall-clock time, CPU time of the process with all its threads,
-CPU time in the runs alone, packet-hops simulated, and CPU nanoseconds per packet-hop in the runs. `--store` keeps the
-table in benches/runs/DATE/papers.txt.
+Every paper runs with an empty store, in a process of its own. The table has the wall-clock time, the CPU time of the
+process with all its threads, and the CPU time in the runs alone. It also has the simulated packet-hops, and the CPU
+nanoseconds per packet-hop in the runs. `--store` writes the table to benches/runs/DATE/papers.txt.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from netlull import papers
 
 @dataclass(frozen=True)
 class Reproduction:
-    """One paper from nothing, as the kernel and the paper's own account tell it."""
+    """The cost of one paper with an empty store, from the kernel and the paper's own summary."""
 
     key: str
     runs: int
@@ -35,7 +35,7 @@ class Reproduction:
     claims: str
 
     def row(self) -> str:
-        """A line of the table."""
+        """Returns a line of the table."""
         return (
             f"{self.key:<32} {self.runs:>6,} {self.wall_s:>8.1f} {self.cpu_s:>8.1f} {self.simulated_cpu_s:>8.1f}"
             f" {self.packet_hops:>15,} {self.simulated_cpu_s * 1e9 / self.packet_hops:>7.1f}  {self.claims}"
@@ -48,7 +48,7 @@ HEADER = (
 
 
 def reproduce(key: str, scope: str, workers: int) -> Reproduction:
-    """Runs `netlull reproduce` in a folder that is thrown away."""
+    """Runs `netlull reproduce` in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder) / "told.json"
         command = [sys.executable, "-m", "netlull", "reproduce", key, f"--{scope}", "--json"]
@@ -75,12 +75,12 @@ def reproduce(key: str, scope: str, workers: int) -> Reproduction:
 
 
 def main() -> int:
-    """Prints the table; with --store keeps it under benches/runs/."""
+    """Prints the table; with --store also writes it to benches/runs/."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("keys", nargs="*", metavar="KEY", help="the papers (default: all there are)")
+    parser.add_argument("keys", nargs="*", metavar="KEY", help="the papers (default: all papers)")
     parser.add_argument("--scope", choices=("quick", "full"), default="full")
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), help="default: one per core")
-    parser.add_argument("--store", action="store_true", help="keep the table in benches/runs/DATE/")
+    parser.add_argument("--store", action="store_true", help="write the table to benches/runs/DATE/")
     arguments = parser.parse_args()
     lines = [
         f"netlull {netlull.__version__}, reproduce --{arguments.scope}, {arguments.workers} workers; load average "

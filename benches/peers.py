@@ -1,4 +1,4 @@
-"""Runs ns-2 and ns-3 on a network and weighs them: CPU time from the kernel when the process ends."""
+"""Runs ns-2 and ns-3 on a network and measures the CPU time of the process, as reported by the kernel."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class PeerError(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a simulator did with a network, and the CPU seconds it took."""
+    """The results of a simulator on a network, and its CPU time in seconds."""
 
     cpu_s: float
     packet_hops: int
@@ -37,18 +37,18 @@ class Outcome:
 
     @property
     def ns_per_hop(self) -> float:
-        """CPU nanoseconds per packet-hop."""
+        """Returns the CPU nanoseconds per packet-hop."""
         return self.cpu_s * 1e9 / self.packet_hops
 
     def loss(self, network: Network) -> float:
-        """Drops per packet that came to its end one way or the other; retransmissions of what had arrived aside."""
+        """Returns drops divided by the sum of drops and delivered packets, without duplicates of delivered data."""
         delivered = self.goodput_bps * network.duration_s / 8 / network.mss + self.datagrams
         return self.drops / (self.drops + delivered)
 
 
 @contextmanager
 def described(network: Network, requests: Sequence[tuple[float, int]] = ()) -> Iterator[Path]:
-    """The network as a file, for as long as it is needed."""
+    """Writes the network to a temporary file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "network.txt"
         path.write_text(network.peer_text(requests))
@@ -56,10 +56,10 @@ def described(network: Network, requests: Sequence[tuple[float, int]] = ()) -> I
 
 
 def weigh(command: Sequence[str]) -> tuple[float, str]:
-    """CPU seconds, user and system, of a process, and what it printed.
+    """Runs a process and returns its CPU seconds, user and system, and its output.
 
     Raises:
-        PeerError: it failed, or could not be started.
+        PeerError: the process failed, or could not be started.
     """
     try:
         child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -75,28 +75,28 @@ def weigh(command: Sequence[str]) -> tuple[float, str]:
 
 
 def run_ns2(network: Network, description: Path, scheduler: str) -> Outcome:
-    """ns-2 with one of its event queues; starting and building the network are taken off."""
+    """Runs ns-2 with one of its event queues. The time of start and set-up is subtracted."""
     return run(ns2_command(network, description, scheduler), "duration={}", network.duration_s)
 
 
 def ns2_command(network: Network, description: Path, scheduler: str) -> list[str]:
-    """Without the duration."""
+    """Returns the command of ns-2 without the duration."""
     packet = network.mss + HEADERS_BYTES
     options = {"network": description, "packet": packet, "ssthresh": network.ssthresh or 0, "scheduler": scheduler}
     return ["ns", str(NS2_SCRIPT), *(f"{name}={value}" for name, value in options.items())]
 
 
 def run_ns3(binary: Path, network: Network, description: Path) -> Outcome:
-    """ns-3; starting and building the network are taken off."""
+    """Runs ns-3. The time of start and set-up is subtracted."""
     ssthresh = network.ssthresh or 0
-    # Data handed to TCP costs memory: enough of it for any window that occurs.
+    # Data in the send buffer takes memory. This limit is enough for any window that occurs.
     options = {"network": description, "mss": network.mss, "ssthresh": ssthresh, "window": 4 * ssthresh or 400}
     command = [str(binary), *(f"--{name}={value}" for name, value in options.items())]
     return run(command, "--duration={}", network.duration_s)
 
 
 def run(command: Sequence[str], duration: str, duration_s: float) -> Outcome:
-    """A run, and one of almost no simulated time whose cost is taken off."""
+    """Measures a run, and subtracts the cost of a run with almost no simulated time."""
     set_up_s, _ = weigh([*command, duration.format(SET_UP_ONLY_S)])
     cpu_s, text = weigh([*command, duration.format(duration_s)])
     numbers = read_numbers(text)
@@ -110,19 +110,19 @@ def run(command: Sequence[str], duration: str, duration_s: float) -> Outcome:
 
 
 def read_numbers(text: str) -> dict[str, float]:
-    """A name and a number per line."""
+    """Reads a name and a number per line."""
     return {name: float(value) for name, value in (line.split() for line in text.splitlines())}
 
 
 def count_hops(network: Network, description: Path) -> tuple[int, int]:
-    """ns-2's packet-hops as they are worked out, and as monitors on all its links count them."""
+    """Returns ns-2's packet-hops as computed at the end, and as counted by monitors on all its links."""
     command = ns2_command(network, description, "Calendar")
     numbers = read_numbers(weigh([*command, f"duration={network.duration_s}", "count=1"])[1])
     return int(numbers["packet_hops"]), int(numbers["counted_hops"])
 
 
 def ns3_version() -> str | None:
-    """The version that is installed where the Debian package puts it, such as `3.37`; None without."""
+    """Returns the installed version of the Debian package, such as `3.37`; None without it."""
     if not NS3_HEADER.exists():
         return None
     parts = dict(re.findall(r"#define NS3_VERSION_(MAJOR|MINOR) (\d+)", NS3_HEADER.read_text()))

@@ -1,9 +1,9 @@
 """CPU nanoseconds per packet-hop: netlull, ns-2 and ns-3 in turn on the same networks. `python benches/run.py --help`.
 
-A packet-hop is one packet crossing one link. Turns are A B A B ..., so that all meet the same moods of the machine;
-the figure is the ratio within a turn, its median and its spread. netlull is timed whole: checking the scenario,
-building it, running, verifying, summing up. The peers' start and set-up are taken off. Goodput and loss must agree; the
-exit code is 1 if they do not. benches/README.md says what is measured, and what speaks for whom.
+A packet-hop is one packet crossing one link. The simulators alternate (A B A B ...), so all of them meet the same load
+of the machine. The result is the ratio within a turn, with its median and spread. The time of netlull includes checking
+and building the scenario, the run, the verifier and the summary. The start and set-up of ns-2 and ns-3 are subtracted.
+Goodput and loss must agree; otherwise the exit code is 1. benches/README.md describes the measurement and its fairness.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ import netlull
 if TYPE_CHECKING:
     from network import Network
 
-# Settings of ns3/bench.cc: ns-3's behaviour is compared with these, because without SACK it loses far more.
+# Settings of ns3/bench.cc, under which ns-3 and netlull are compared: without SACK, ns-3 loses far more.
 NS3_TCP: dict[str, Any] = {
     "congestion_control": "sack",
     "delayed_ack": False,
@@ -51,7 +51,7 @@ NS3_TCP: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Choice:
-    """What the command line asks for."""
+    """The options of the command line."""
 
     runs: int
     peers: Sequence[str]
@@ -61,7 +61,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Peer:
-    """What a peer made of a network: what it cost, by its turns, and whether it agrees."""
+    """The result of a peer on a network: its cost in each turn, and its agreement with netlull."""
 
     name: str
     turns: list[float]
@@ -73,7 +73,7 @@ class Peer:
 
     @property
     def agrees(self) -> bool:
-        """Goodput and loss within tolerance of netlull's."""
+        """Returns True if goodput and loss are within tolerance of netlull's."""
         wanted = self.reference.loss(self.network)
         lossy = abs(self.outcome.loss(self.network) - wanted)
         slower = abs(self.outcome.goodput_bps / self.reference.goodput_bps - 1)
@@ -83,7 +83,7 @@ class Peer:
 
 
 def run_netlull(network: Network) -> Outcome:
-    """netlull, timed whole."""
+    """Runs netlull and measures the whole run."""
     document = network.document()
     before = time.process_time()
     summary = netlull.Scenario.from_dict(document).run(seed=1).summary
@@ -100,7 +100,7 @@ def run_netlull(network: Network) -> Outcome:
 
 
 def requests_of(network: Network) -> list[tuple[float, int]]:
-    """Times and sizes of netlull's requests: the peers are given the same."""
+    """Returns the times and sizes of netlull's requests, which the peers use too."""
     if network.requests is None:
         return []
     table = netlull.Scenario.from_dict(network.document(record_requests=True)).run(seed=1).series("request")
@@ -108,7 +108,7 @@ def requests_of(network: Network) -> list[tuple[float, int]]:
 
 
 def measure(bench: Bench, choice: Choice) -> tuple[list[float], Outcome, list[Peer]]:
-    """All turns of one network: netlull's nanoseconds, what it did, and its peers."""
+    """Runs all turns of one network. Returns netlull's nanoseconds, its outcome, and the peers."""
     network = bench.make(bench.quick_s if choice.quick else bench.duration_s)
     requests = requests_of(network)
     own: list[Outcome] = []
@@ -130,7 +130,7 @@ def measure(bench: Bench, choice: Choice) -> tuple[list[float], Outcome, list[Pe
 def measure_ns3(
     bench: Bench, binary: Path, requests: Sequence[tuple[float, int]], own: Sequence[Outcome], *, quick: bool
 ) -> Peer:
-    """One turn of ns-3, over a shorter time; netlull with SACK over the same time is what it must agree with."""
+    """Runs ns-3 once, over a shorter time. It must agree with netlull with SACK over the same time."""
     network = (bench.make_ns3 or bench.make)(bench.ns3_quick_s if quick else bench.ns3_s)
     within = [request for request in requests if request[0] < network.duration_s]
     with described(network, within) as description:
@@ -142,7 +142,7 @@ def measure_ns3(
 
 
 def costs(own: Sequence[Outcome], outcomes: Sequence[Outcome]) -> tuple[list[float], list[float]]:
-    """Nanoseconds of a peer, and their ratio to netlull's of the same turn."""
+    """Returns the nanoseconds of a peer, and their ratio to netlull's in the same turn."""
     turns = [outcome.ns_per_hop for outcome in outcomes]
     return turns, [theirs / mine.ns_per_hop for mine, theirs in zip(own, turns, strict=True)]
 
@@ -150,7 +150,7 @@ def costs(own: Sequence[Outcome], outcomes: Sequence[Outcome]) -> tuple[list[flo
 def rows(
     bench: Bench, own_ns: Sequence[float], own: Outcome, peers: Sequence[Peer], duration_s: float
 ) -> Iterator[str]:
-    """The table of one network."""
+    """Yields the table of one network."""
     yield f"{bench.title}, {duration_s:g} s: {own.packet_hops:,} packet-hops"
     network = bench.make(duration_s)
     set_up_s = run_netlull(network.set_up_only()).cpu_s
@@ -172,12 +172,12 @@ def rows(
 
 
 def behaviour(outcome: Outcome, network: Network) -> str:
-    """Goodput and loss."""
+    """Returns goodput and loss as text."""
     return f"goodput {outcome.goodput_bps / 1e6:9.3f} Mb/s  loss {100 * outcome.loss(network):7.4f} %"
 
 
 def run_benches(names: Sequence[str], choice: Choice) -> Iterator[tuple[str, bool]]:
-    """Lines of the table as they come, and whether they are fine."""
+    """Yields each line of the table, and True if the peers agree."""
     mode = "; short runs, no figures to quote" if choice.quick else ""
     yield f"CPU ns per packet-hop, median of {choice.runs} turns; netlull {netlull.__version__}, ns-2.35{mode}", True
     for bench in BENCHES:
@@ -189,7 +189,7 @@ def run_benches(names: Sequence[str], choice: Choice) -> Iterator[tuple[str, boo
         except netlull.ScenarioError as error:
             if bench.make(duration_s).requests is None:
                 raise
-            yield f"{bench.title}: left out, this netlull has no requests ({error})", True
+            yield f"{bench.title}: skipped, because this version of netlull has no requests ({error})", True
             continue
         fine = all(peer.agrees for peer in peers)
         for line in rows(bench, own_ns, own, peers, duration_s):
@@ -197,20 +197,20 @@ def run_benches(names: Sequence[str], choice: Choice) -> Iterator[tuple[str, boo
 
 
 def check_hops(names: Sequence[str]) -> None:
-    """ns-2's sums beside what is counted packet by packet, in short runs."""
+    """Compares ns-2's computed packet-hops with a count packet by packet, in short runs."""
     for bench in BENCHES:
         if bench.name in names:
             network = bench.make(bench.quick_s)
             with described(network, requests_of(network)) as description:
                 summed, counted = count_hops(network, description)
-            print(f"{bench.title}, {bench.quick_s:g} s: {summed:,} worked out, {counted:,} counted", flush=True)
+            print(f"{bench.title}, {bench.quick_s:g} s: {summed:,} computed, {counted:,} counted", flush=True)
 
 
 def chosen_peers(text: str) -> list[str]:
-    """Names between commas.
+    """Splits a list of names at its commas.
 
     Raises:
-        PeerError: one is unknown.
+        PeerError: a name is unknown.
     """
     names = [name for name in text.split(",") if name not in ("", "none")]
     unknown = [name for name in names if name not in ("ns2", "ns3")]
@@ -220,24 +220,24 @@ def chosen_peers(text: str) -> list[str]:
 
 
 def arguments() -> argparse.Namespace:
-    """The command line."""
+    """Parses the command line."""
     names = [bench.name for bench in BENCHES]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, help="turns of netlull and ns-2 (default 5; with --quick 1); ns-3 has one")
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=f"some of {', '.join(names)}")
     parser.add_argument("--peers", default="ns2,ns3", help="ns2,ns3 (default), one of them, or none")
     parser.add_argument("--quick", action="store_true", help="short runs, in a minute or two")
-    parser.add_argument("--growth", action="store_true", help="also time and memory from 1 to 10,000 flows")
-    parser.add_argument("--growth-only", action="store_true", help="that alone")
+    parser.add_argument("--growth", action="store_true", help="also measure time and memory from 1 to 10,000 flows")
+    parser.add_argument("--growth-only", action="store_true", help="only measure growth from 1 to 10,000 flows")
     parser.add_argument("--check-hops", action="store_true", help="only compare ns-2's packet-hops with a count")
-    parser.add_argument("--store", action="store_true", help="keep the tables in benches/runs/DATE/")
+    parser.add_argument("--store", action="store_true", help="write the tables to benches/runs/DATE/")
     return parser.parse_args()
 
 
 def main() -> int:
-    """Prints the tables; 1 if a peer disagrees."""
+    """Prints the tables. Returns 1 if a peer disagrees, 2 if one is missing or fails."""
     given = arguments()
-    run_netlull(BENCHES[0].make(1.0))  # imports what is imported late
+    run_netlull(BENCHES[0].make(1.0))  # loads the late imports
     kept: dict[str, list[str]] = {}
     good = True
     names = given.only or [bench.name for bench in BENCHES]

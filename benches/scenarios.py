@@ -1,4 +1,4 @@
-"""The six networks of the benchmark, and those that grow."""
+"""The six networks of the benchmark, and the networks of the growth table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GOLDEN = 0.6180339887498949
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far a peer may be from netlull: goodput relative, loss relative, or absolute where there is hardly any."""
+    """The tolerance of a peer's result: goodput relative, loss relative, or absolute for a very small loss."""
 
     goodput: float
     loss: float
@@ -25,9 +25,9 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Bench:
-    """A network of any length, how long it runs in each simulator, and how close the peers must come.
+    """A network, its run times in each simulator, and the tolerances of the peers.
 
-    A node of ns-3 looks through a list of its devices for each packet: large networks have fewer hosts there.
+    A node of ns-3 searches a list of its devices for each packet. Large networks therefore have fewer hosts there.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Bench:
     make_ns3: Callable[[float], Network] | None = None
 
 
-def dumbbell(  # noqa: PLR0913  (one place where all of it is said)
+def dumbbell(  # noqa: PLR0913  (all parameters of a dumb-bell in one place)
     name: str,
     duration_s: float,
     *,
@@ -56,17 +56,17 @@ def dumbbell(  # noqa: PLR0913  (one place where all of it is said)
     spread_s: float = 0.0,
     hosts: int | None = None,
 ) -> Network:
-    """Source i -- N1 -- N2 -- N3 -- sink i, both links between routers alike; round trips of 50 ms +- `spread_s`.
+    """Returns source i -- N1 -- N2 -- N3 -- sink i, with equal router links and round trips of 50 ms +- `spread_s`.
 
-    The buffer is a BDP, `fair_start` lets slow start end at a flow's share of it. With `hosts` flows share sources
-    and sinks.
+    The default buffer is a bandwidth-delay product. With `fair_start`, slow start ends at a flow's share of it. With
+    `hosts`, flows share sources and sinks.
     """
     bdp = rate_bps * ROUND_TRIP_S / 8 / PACKET_BYTES
     limit = round(bdp) if buffer is None else buffer
     pairs = min(flows, hosts or flows)
     sources, sinks = ([f"{what}{index}" for index in range(pairs)] for what in ("source", "sink"))
     quarter = (ROUND_TRIP_S - spread_s) / 4
-    # Multiples of the golden ratio, of which any number are spread evenly.
+    # Multiples of the golden ratio, which are spread evenly for any number of hosts.
     access = [round(spread_s / 2 * (GOLDEN * pair % 1.0), 9) for pair in range(pairs)]
     return Network(
         name=name,
@@ -86,17 +86,17 @@ def dumbbell(  # noqa: PLR0913  (one place where all of it is said)
 
 
 def single(duration_s: float) -> Network:
-    """One flow."""
+    """Returns a dumb-bell with one flow."""
     return dumbbell("single", duration_s, flows=1, rate_bps=10**7, access_bps=10**8, stagger_s=0.0)
 
 
 def twenty(duration_s: float) -> Network:
-    """Twenty flows."""
+    """Returns a dumb-bell with twenty flows."""
     return dumbbell("twenty", duration_s, flows=20, rate_bps=10**7, access_bps=10**8, stagger_s=0.137)
 
 
 def gigabit(duration_s: float, hosts: int | None = None) -> Network:
-    """A hundred flows at 1 Gb/s."""
+    """Returns a dumb-bell with a hundred flows at 1 Gb/s."""
     return dumbbell(
         "gigabit",
         duration_s,
@@ -111,7 +111,7 @@ def gigabit(duration_s: float, hosts: int | None = None) -> Network:
 
 
 def ten_gigabit(duration_s: float, hosts: int | None = None) -> Network:
-    """A thousand flows at 10 Gb/s."""
+    """Returns a dumb-bell with a thousand flows at 10 Gb/s."""
     return dumbbell(
         "ten-gigabit",
         duration_s,
@@ -126,7 +126,7 @@ def ten_gigabit(duration_s: float, hosts: int | None = None) -> Network:
 
 
 def web(duration_s: float) -> Network:
-    """Requests that offer 0.8 of 10 Mb/s."""
+    """Returns a dumb-bell with requests at a load of 0.8 of 10 Mb/s."""
     network = dumbbell("web", duration_s, flows=1, rate_bps=10**7, access_bps=10**8, stagger_s=0.0)
     return Network(
         name=network.name,
@@ -137,7 +137,7 @@ def web(duration_s: float) -> Network:
     )
 
 
-# Abilene as greened-network-2012 has it: nodes numbered, alphabetically; longitude and latitude in degrees.
+# Abilene as in greened-network-2012: nodes in alphabetical order, with longitude and latitude in degrees.
 ABILENE_NODES = {
     "ATLAM5": (-84.383, 33.750),
     "ATLAng": (-85.500, 34.500),
@@ -156,14 +156,14 @@ ABILENE_LINKS = "0-1 1-4 1-5 1-11 2-5 2-8 3-6 3-9 3-10 4-6 4-7 5-6 7-9 8-11 9-10
 ABILENE_BPS = 40 * 10**6
 ABILENE_SEGMENT_BYTES = 1000
 CBR_SHARE = 0.25
-# Not TCP's size: exactly four packets in an interval would lock the phases, and all drops would fall to one of the two.
+# Not TCP's size: exactly four packets in an interval would lock the phases, and one of the two would get all drops.
 CBR_PACKET_BYTES = 1000
 EARTH_KM = 6371.0
 LIGHT_IN_FIBRE_KM_PER_S = 200_000.0
 
 
 def abilene(duration_s: float) -> Network:
-    """Data from New York to Seattle over five links; on every link, both ways, CBR that takes a quarter of it."""
+    """Returns Abilene with data from New York to Seattle over five links, and CBR at a quarter of every link's rate."""
     names = list(ABILENE_NODES)
     pairs = [tuple(names[int(end)] for end in link.split("-")) for link in ABILENE_LINKS.split()]
     streams = [ends for one, other in pairs for ends in ((one, other), (other, one))]
@@ -193,7 +193,7 @@ def abilene(duration_s: float) -> Network:
 
 
 def abilene_delay_s(one: str, other: str) -> float:
-    """Great-circle distance over the speed of light in fibre, to 10 us."""
+    """Returns the great-circle distance over the speed of light in fibre, to 10 us."""
     (lon1, lat1), (lon2, lat2) = (map(math.radians, ABILENE_NODES[name]) for name in (one, other))
     cosine = math.sin(lat1) * math.sin(lat2) + math.cos(lat1) * math.cos(lat2) * math.cos(lon1 - lon2)
     return round(EARTH_KM * math.acos(cosine) / LIGHT_IN_FIBRE_KM_PER_S, 5)
@@ -228,7 +228,7 @@ BENCHES = (
 
 
 def growing(flows: int, hosts: int, rate_bps: int, duration_s: float) -> Network:
-    """A dumb-bell of any number of flows between so many hosts on either side; they start within 0.1 s."""
+    """Returns a dumb-bell of `flows` flows between `hosts` hosts on either side. All flows start within 0.1 s."""
     return dumbbell(
         f"{flows} flows",
         duration_s,

@@ -1,18 +1,18 @@
-# ns-2 as fast as it goes on a network that benches/network.py describes: no tracing, no monitors on the packets' way, and
+# ns-2 at its fastest on a network described by benches/network.py: no tracing, no monitors on the packets' path, and
 # only the packet headers that the traffic uses.
 #
 #   ns bench.tcl network=FILE [NAME=VALUE ...]
 #
 # Options: those of validation/ns2/common.tcl, and
-#   network=FILE                         the network; its lines are explained in benches/network.py
-#   ssthresh=N                           every TCP's first ssthresh in segments; 0 for its window
+#   network=FILE                         the network; benches/network.py explains its lines
+#   ssthresh=N                           every TCP's initial ssthresh in segments; 0 for its window
 #   scheduler=Calendar|Splay|Heap|List   ns-2's event queue; Calendar is its default. All four give the same results.
 #   count=1                              also count hops packet by packet, to check the sum below; slow
 #
-# Prints goodput of TCP, drops, what was delivered, and `packet_hops`: packets times the links each of them crossed. It is
-# worked out at the end from counters that cost nothing on the way: every TCP data packet crosses all links of its path
-# but those from where it was dropped on, every ACK the same number, every datagram received those of its path. Packets on
-# their way when the run ends make the sum wrong by a window per flow at most.
+# Prints goodput of TCP, drops, delivered data, and `packet_hops`: packets times crossed links. The sum is computed at the
+# end from counters that cost no time during the run. Every TCP data packet crosses all links of its path before the link
+# that drops it, every ACK the same number, every received datagram those of its path. Packets in flight at the end of the
+# run make the sum wrong by at most a window per flow.
 
 set here [file dirname [info script]]
 remove-all-packet-headers
@@ -27,7 +27,7 @@ set entries [split [read $file] \n]
 close $file
 if {[lsearch -glob $entries "cbr *"] >= 0} {add-packet-header RTP}
 
-# Routes are given: ns-2's own search takes time with the cube of the number of nodes.
+# The file gives the routes: the time of ns-2's own search grows with the cube of the number of nodes.
 Simulator instproc compute-routes {} {return}
 
 set ns [new Simulator]
@@ -36,7 +36,7 @@ set clock [$ns set scheduler_]
 configure_tcp
 set payload [expr {$param(packet) - $param(header)}]
 
-# What the entries of the file do. Counters of what each link dropped are in `dropped`, with the number of links that a TCP
+# The procedures for the entries of the file. `dropped` has the drop counter of each link, the number of links that a TCP
 # data packet dropped there has not crossed, and the nodes.
 set dropped {}
 set tcps {}
@@ -52,7 +52,7 @@ proc nodes {count} {
     for {set index 0} {$index < $count} {incr index} {set node($index) [$ns node]}
 }
 
-# A monitor behind the queue's exit for drops sees dropped packets only.
+# A monitor at the queue's drop target sees only dropped packets.
 proc count_drops {from to} {
     global ns
     set link [$ns link $from $to]
@@ -111,9 +111,9 @@ proc cbr {from to rate size start links} {
     lappend streams $target $links $from:$to
 }
 
-# Requests. A pair of agents serves one after the other: it waits in `free`; `reset` makes it as good as new, and lets it
-# ignore what is still on its way. Making a pair takes a millisecond: most that are needed are made beforehand. `cmd` asks the
-# C++ object at once, which takes half as long. Requests of less than a segment are one; ns-2 knows whole segments only.
+# Requests. A pair of agents serves one request after another, and is in `free` while idle. `reset` restores its initial
+# state, and makes it ignore packets in flight. Creating a pair takes a millisecond, so most pairs are created beforehand.
+# `cmd` calls the C++ object directly, in half the time. ns-2 has whole segments only, so a smaller request is one segment.
 proc web {from to links} {
     global request_ends free
     set request_ends [list $from $to $links]
@@ -150,7 +150,7 @@ proc arrive {} {
     if {[incr next] < [llength $times]} {$clock cmd at [lindex $times $next] arrive}
 }
 
-# The connection is complete. Its first packet, the SYN, carries no data.
+# The connection is complete. Its first packet, the SYN, has no data.
 Agent/TCP instproc done {} {
     global free requests_sent
     incr requests_sent(data) [$self set ndatapack_]
@@ -160,7 +160,7 @@ Agent/TCP instproc done {} {
 
 foreach entry $entries {eval $entry}
 
-# ns-2 takes `window_` for the first ssthresh when the run begins.
+# At the start of the run, ns-2 uses `window_` as the initial ssthresh.
 if {$param(ssthresh)} {
     foreach {tcp sink links} $tcps {$tcp set window_ $param(ssthresh)}
     $ns at 1e-6 {foreach {tcp sink links} $tcps {$tcp set window_ $param(window)}}

@@ -1,13 +1,13 @@
-// ns-3 as fast as it goes on a network that benches/network.py describes: nothing traced, nothing counted on the packets'
-// way, no queue discs, applications that do nothing but send and read, and routes by table.
+// ns-3 at its fastest on a network described by benches/network.py. There are no traces, no counters on the packets'
+// path and no queue discs. Applications only send and read, and routes come from a table.
 //
 //   bench --network=FILE [--NAME=VALUE ...]
 //
 // Options are below, with their defaults. TCP is NewReno with SACK and PRR, an acknowledgement per segment, no timestamps.
-// Prints goodput of TCP, drops, datagrams delivered, and `packet_hops`: what all devices' queues took in and no longer hold.
+// Prints goodput of TCP, drops, delivered datagrams, and `packet_hops`: the packets that have left all devices' queues.
 //
-// A PPP header of 2 bytes goes before every packet on ns-3's point-to-point links, which the others' links do not have.
-// Rates are scaled by (packet + 2) / packet, so that a full packet takes exactly the time that it takes there.
+// On ns-3's point-to-point links, unlike on those of netlull and ns-2, every packet has a PPP header of 2 bytes. Rates are
+// scaled by (packet + 2) / packet, so a full packet takes exactly the same time in all three.
 
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
@@ -32,14 +32,14 @@ constexpr uint32_t PPP_HEADER = 2;
 constexpr uint16_t TCP_PORT = 9;
 constexpr uint16_t FIRST_UDP_PORT = 1000;
 
-/// Seconds and segments.
+/// The options: times in seconds, sizes in bytes or segments.
 struct Options
 {
     std::string network;
     double duration = 100;
     uint32_t mss = 1460;
     uint32_t ssthresh = 0; // segments; 0 for none
-    uint32_t window = 400; // segments that a sender may have handed to TCP
+    uint32_t window = 400; // limit of the send buffer in segments
     uint32_t receiveWindow = 10000;
 };
 
@@ -53,7 +53,7 @@ AddressOf(uint32_t node)
     return Ipv4Address(0x0a000001 + node);
 }
 
-/// Where packets for each node go: a table, by the number of the destination.
+/// Routes by table, indexed by the number of the destination.
 class TableRouting : public Ipv4RoutingProtocol
 {
   public:
@@ -241,7 +241,7 @@ SendDatagram(Ptr<Socket> socket, uint32_t size, Time interval)
     Simulator::Schedule(interval, &SendDatagram, socket, size, interval);
 }
 
-/// What the lines of the file do.
+/// Builds the network from the lines of the file.
 class Builder
 {
   public:
@@ -271,7 +271,7 @@ class Builder
         helper.DisableFlowControl();
         helper.SetDeviceAttribute("DataRate", DataRateValue(DataRate(std::llround(rate * (packet + PPP_HEADER) / packet))));
         helper.SetChannelAttribute("Delay", TimeValue(NanoSeconds(std::llround(delay * 1e9))));
-        // The device takes a packet from its queue before it sends it: `MaxSize` packets may wait beside that one.
+        // The device takes a packet from its queue before it sends it: `MaxSize` does not include that packet.
         const QueueSize most(QueueSizeUnit::PACKETS, limit ? limit : 100000000);
         helper.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", QueueSizeValue(most));
         const NetDeviceContainer ends = helper.Install(NodeList::GetNode(one), NodeList::GetNode(other));
@@ -330,7 +330,7 @@ class Builder
         Begin(m_webFrom, m_webTo, time, size);
     }
 
-    /// Packets times the links that each of them has left.
+    /// The packet-hops: packets times links already crossed.
     uint64_t PacketHops() const
     {
         uint64_t hops = 0;
@@ -408,7 +408,7 @@ ConfigureTcp()
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(true));
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
     Config::SetDefault("ns3::TcpSocketBase::LimitedTransmit", BooleanValue(true));
-    // Endpoints are looked for in a list: those in TIME-WAIT (twice this, in seconds) would fill it.
+    // ns-3 searches endpoints in a list, which those in TIME-WAIT (twice this, in seconds) would fill.
     Config::SetDefault("ns3::TcpSocketBase::MaxSegLifetime", DoubleValue(0.5));
     Config::SetDefault("ns3::TcpSocketState::EnablePacing", BooleanValue(false));
 }
@@ -440,8 +440,8 @@ main(int argc, char** argv)
     command.AddValue("network", "file of benches/network.py", options.network);
     command.AddValue("duration", "s", options.duration);
     command.AddValue("mss", "bytes of data in a segment", options.mss);
-    command.AddValue("ssthresh", "first ssthresh in segments, 0 for none", options.ssthresh);
-    command.AddValue("window", "segments that a sender may have handed to TCP", options.window);
+    command.AddValue("ssthresh", "initial ssthresh in segments, 0 for none", options.ssthresh);
+    command.AddValue("window", "limit of the send buffer in segments", options.window);
     command.Parse(argc, argv);
     ConfigureTcp();
     Builder builder;

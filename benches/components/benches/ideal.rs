@@ -1,4 +1,4 @@
-//! The ideal loop, in instructions; `cargo run --release --example ideal_hop` tells it in nanoseconds.
+//! The ideal loop, in instructions; `cargo run --release --example ideal_hop` measures it in nanoseconds.
 #![allow(missing_docs)]
 
 use gungraun::{library_benchmark, library_benchmark_group, main};

@@ -10,7 +10,7 @@ use netlull_sim::net::link::{Link, LinkParts};
 use netlull_sim::net::packet::Packet;
 use netlull_units::{BitRate, Duration, Instant};
 
-/// At 10 Mb/s a packet of 1500 bytes takes 1.2 ms.
+/// The size of a packet. It takes 1.2 ms at 10 Mb/s.
 const SIZE: u32 = 1500;
 const PACKET: Duration = Duration::from_micros(1200);
 
@@ -23,7 +23,8 @@ struct Driven {
 }
 
 impl Driven {
-    /// A link on which `waiting` packets wait as its buffer of `buffer` is offered another every `gap`.
+    /// Creates a link with a backlog of `waiting` packets and a buffer of `buffer`, which gets another packet
+    /// every `gap`.
     fn new(waiting: u32, buffer: u64, gap: Duration) -> Self {
         let parts = LinkParts {
             to: NodeId::new(1),
@@ -47,7 +48,7 @@ impl Driven {
         driven
     }
 
-    /// Offers packets, and delivers what has arrived.
+    /// Offers packets, and takes the delivered ones.
     #[inline(never)]
     fn run(&mut self, packets: usize) {
         for _ in 0..packets {
@@ -63,17 +64,17 @@ impl Driven {
     }
 }
 
-/// Every packet finds the transmitter free; three or four are under way.
+/// Every packet meets an idle transmitter; three or four packets are in flight.
 fn idle() -> Driven {
     Driven::new(0, 33, PACKET + Duration::from_micros(100))
 }
 
-/// Every packet finds about twenty that wait.
+/// Every packet meets a backlog of about twenty packets.
 fn queued() -> Driven {
     Driven::new(20, 33, PACKET)
 }
 
-/// Every packet finds the buffer full, and is dropped.
+/// Every packet meets a full buffer, and is dropped.
 fn full() -> Driven {
     Driven::new(40, 33, Duration::ZERO)
 }

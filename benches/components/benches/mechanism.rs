@@ -1,7 +1,7 @@
-//! Mechanisms: what one event of their link costs them.
+//! The cost of a link event in a mechanism.
 #![allow(missing_docs)]
 
-// The smallest link that can drive a controller, which the mechanism's own tests have.
+// The smallest link that can drive a controller, from the mechanism's own tests.
 #[path = "../../../crates/mechanism/tests/common/mod.rs"]
 mod common;
 
@@ -16,21 +16,21 @@ use netlull_mechanism::gateway::{
 use netlull_mechanism::rate::{PractRa, PractRaConfig, QueueCount, RateEvent, RateSet};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
-/// A controller, and what its link has told it.
+/// A controller and its recorded events.
 struct Recorded {
     controller: PractRa,
     lines: Vec<Line>,
 }
 
-/// practRA of 1 to 10 Mb/s.
+/// practRA from 1 to 10 Mb/s.
 fn practra() -> PractRa {
     let m = BitRate::from_mbps;
     let rates = RateSet::from_range(m(1), m(10), m(1)).expect("rates that ascend");
     PractRa::new(&PractRaConfig::new(rates), Instant::ZERO).expect("a sound configuration")
 }
 
-/// Packets of 1500 bytes at intervals of up to 4.1 ms, 6 Mb/s on average, in a buffer of 33: arrivals, departures and
-/// timeouts as the link has them.
+/// Packets of 1500 bytes at intervals of up to 4.1 ms, 6 Mb/s on average, in a buffer of 33 packets. The events
+/// are arrivals, departures and timeouts in the link's order.
 fn recorded() -> Recorded {
     let (mut spread, mut now) = (Spread::new(), Instant::ZERO);
     let packets: Vec<_> = (0..OPERATIONS)
@@ -58,13 +58,13 @@ fn event(mut recorded: Recorded) -> Recorded {
     recorded
 }
 
-/// A gateway, and what passes it.
+/// A gateway and its events.
 struct Passing {
     gateway: Gateway,
     events: Vec<(Instant, GatewayEvent)>,
 }
 
-/// N and RTT given.
+/// A fixed N and RTT.
 fn awm() -> Passing {
     passing(None, FlowCountConfig::Fixed(20.0), RoundTripConfig::Fixed(Duration::from_millis(100)))
 }
@@ -84,8 +84,8 @@ fn measuring(pace: Pace) -> Passing {
     passing(Some(c_earth), FlowCountConfig::default(), RoundTripConfig::Timestamps { initial })
 }
 
-/// The packets of practRA's link, of 20 flows in turn; an acknowledgement comes back with each departure. Two of three events are
-/// arrivals and departures.
+/// The packets of practRA's link, from 20 flows in turn, with a returning acknowledgement per departure. Two of
+/// three events are arrivals and departures.
 fn passing(c_earth: Option<CEarthConfig>, flows: FlowCountConfig, round_trip: RoundTripConfig) -> Passing {
     let config = GatewayConfig {
         awm: AwmConfig::new(Bytes::new(20 * 1500)),

@@ -1,4 +1,4 @@
-//! The energy meter: what a change of rate costs it.
+//! The cost of a rate change in the energy meter.
 #![allow(missing_docs)]
 
 use gungraun::{library_benchmark, library_benchmark_group, main};
@@ -6,7 +6,7 @@ use netlull_components::OPERATIONS;
 use netlull_power::EnergyMeter;
 use netlull_units::{BitRate, Duration, Instant};
 
-/// A meter that has met every rate of 1 to 10 Mb/s.
+/// A meter that has recorded every rate from 1 to 10 Mb/s.
 fn meter() -> EnergyMeter {
     let mut meter = EnergyMeter::new(Instant::ZERO, rate(0));
     change(&mut meter, 0, 20);

@@ -23,7 +23,7 @@ fn set_again(mut running: Running) -> Running {
     running
 }
 
-// What drawing the times takes, to be taken off.
+// The cost of drawing the times, to be subtracted.
 #[library_benchmark(setup = Running::new)]
 #[bench::none(4)]
 fn times_only(mut running: Running) -> Running {

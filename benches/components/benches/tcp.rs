@@ -1,5 +1,5 @@
-//! TCP: what an acknowledgement costs its sender, with the segments that it sends then, and data its receiver. The
-//! path drops now and then, so recovery is in it.
+//! The cost of TCP: an acknowledgement at the sender, with the segments sent in response, and data at the
+//! receiver. The path drops packets occasionally, so recovery is included.
 #![allow(missing_docs)]
 
 use gungraun::{library_benchmark, library_benchmark_group, main};

@@ -1,4 +1,6 @@
-//! CPU time per packet-hop of the ideal loop: `cargo run --release --example ideal_hop`, least of several turns.
+//! Measures the CPU time per packet-hop of the ideal loop, the minimum of several turns.
+//!
+//! Run it with `cargo run --release --example ideal_hop`.
 
 use netlull_components::ideal::{Circle, Order};
 use std::time::Instant;

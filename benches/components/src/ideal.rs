@@ -1,5 +1,5 @@
-//! The physical limit: one schedule operation per packet-hop, and nothing else but moving a small packet from one ring
-//! to another. No TCP, no queue to look at, nothing counted, nothing verified.
+//! The lower bound: one schedule operation and one move of a small packet between rings per packet-hop. No TCP,
+//! no queue, no counters and no verifier.
 
 use crate::Spread;
 use crate::running::GAP;
@@ -8,14 +8,14 @@ use netlull_units::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// As small as a packet with a sequence number, an acknowledgement, sizes and addresses can be.
+/// A packet of the smallest size that holds a sequence number, an acknowledgement, sizes and addresses.
 #[derive(Clone, Copy, Default)]
 struct Packet([u64; 3]);
 
-/// Packets that a ring has room for. Where more come they overwrite each other, which costs the same.
+/// The number of packets in a ring. More packets overwrite each other, at the same cost.
 const ROOM: usize = 8;
 
-/// One link: a ring of packets.
+/// A link: a ring of packets.
 #[derive(Clone, Copy, Default)]
 struct Ring {
     packets: [Packet; ROOM],
@@ -38,16 +38,16 @@ impl Ring {
     }
 }
 
-/// Which schedule the loop has.
+/// The schedule of the loop.
 #[derive(Clone, Copy)]
 pub enum Order {
-    /// The engine's.
+    /// The engine's schedule.
     Schedule,
-    /// The standard library's binary heap; its head is replaced in place, which is one operation instead of two.
+    /// The standard library's binary heap. Its head is replaced in place: one operation instead of two.
     Heap,
 }
 
-/// Links in a circle, each with a packet on it and an event for it.
+/// Links in a circle, each with a packet and an event.
 pub struct Circle {
     rings: Vec<Ring>,
     schedule: Schedule,
@@ -58,7 +58,7 @@ pub struct Circle {
 }
 
 impl Circle {
-    /// A circle of so many links.
+    /// Creates a circle of `links` links.
     #[must_use]
     pub fn new(links: u32, order: Order) -> Self {
         let mut circle = Self {
@@ -81,8 +81,8 @@ impl Circle {
         circle
     }
 
-    /// So many packet-hops: the packet of the link whose event is due moves to the next ring, and the link's event is
-    /// set anew.
+    /// Runs `hops` packet-hops. The packet of the link whose event is due moves to the next ring, and the link
+    /// gets a new event.
     #[inline(never)]
     pub fn hop(&mut self, hops: usize) {
         match self.order {
@@ -122,5 +122,5 @@ impl Circle {
     }
 }
 
-/// Later than any event here.
+/// An instant later than every event here.
 const END: Instant = Instant::from_nanos(1 << 45);

@@ -1,25 +1,25 @@
-//! A schedule in the midst of a run.
+//! A schedule in the middle of a run.
 
 use crate::Spread;
 use netlull_sim::engine::schedule::{Schedule, Slot};
 use netlull_units::{Duration, Instant};
 
-/// Mean time between events, in nanoseconds, a power of two.
+/// The mean time between events in nanoseconds, a power of two.
 pub const GAP: u64 = 1024;
-/// Events before anything is counted: the schedule has fitted itself to the run.
+/// The number of events before the count, in which the schedule adapts to the run.
 const WARM_UP: usize = 50_000;
 
-/// Components whose events come in random order, each taken and set again.
+/// Components with events in random order, each taken and set again.
 pub struct Running {
     schedule: Schedule,
     spread: Spread,
-    /// An event is set at most so many nanoseconds ahead, a power of two.
+    /// The largest distance of a new event in nanoseconds, a power of two.
     ahead: u64,
     pending: u32,
 }
 
 impl Running {
-    /// With so many pending events, one every [`GAP`] nanoseconds or so.
+    /// Creates a run with `pending` events, about one every [`GAP`] nanoseconds.
     #[must_use]
     pub fn new(pending: u32) -> Self {
         let mut running = Self {
@@ -35,7 +35,7 @@ impl Running {
         running
     }
 
-    /// Takes and sets so many events.
+    /// Takes and sets `events` events.
     #[inline(never)]
     pub fn run(&mut self, events: usize) {
         for _ in 0..events {
@@ -45,7 +45,7 @@ impl Running {
         }
     }
 
-    /// Everything but the schedule: times and the loop.
+    /// Runs the loop and the draws of times without the schedule.
     #[inline(never)]
     pub fn run_without(&mut self, events: usize) {
         let mut now = 0;
@@ -55,7 +55,7 @@ impl Running {
         }
     }
 
-    /// Moves so many events before they are due, one component after the other.
+    /// Moves `events` events before they are due, one component after another.
     #[inline(never)]
     pub fn run_moving(&mut self, events: usize) {
         for component in (0..self.pending).cycle().take(events) {
@@ -71,5 +71,5 @@ impl Running {
     }
 }
 
-/// Later than any event here.
+/// An instant later than every event here.
 const END: Instant = Instant::from_nanos(1 << 45);

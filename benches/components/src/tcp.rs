@@ -1,37 +1,37 @@
-//! What the ends of a connection hear on a path with a bottleneck, recorded once, so that one end can hear it again.
+//! The input of both ends of a connection across a bottleneck, recorded once for replay to one end.
 
 use netlull_tcp::{Algorithm, Config, Data, DelayedAck, Endpoint, Segment, SeqNr};
 use netlull_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// 10 Mb/s: a packet of 1500 bytes takes 1.2 ms.
+/// The time of a packet of 1500 bytes at 10 Mb/s: 1.2 ms.
 const PACKET: Duration = Duration::from_micros(1200);
-/// Each way.
+/// The delay in each direction.
 const DELAY: Duration = Duration::from_millis(20);
-/// Packets that may wait.
+/// The limit of the backlog in packets.
 const BUFFER: u64 = 33;
 
-/// Which end.
+/// An end of the connection.
 #[derive(Clone, Copy)]
 pub enum End {
-    /// Sends data, hears acknowledgements.
+    /// The end that sends data and receives acknowledgements.
     Sender,
-    /// Hears data.
+    /// The end that receives data.
     Receiver,
 }
 
-/// A segment, or a timeout.
+/// A segment or a timeout.
 type Heard = (Instant, Option<Segment>);
 
-/// One end, and what it is to hear.
+/// An end and its remaining input.
 pub struct Recorded {
     endpoint: Endpoint,
     heard: Vec<Heard>,
 }
 
 impl Recorded {
-    /// An endless transfer; the first half of what the end hears is behind it, `events` are to come.
+    /// Creates an end of an endless transfer. The first half of its input has been replayed, and `events` remain.
     #[must_use]
     pub fn new(algorithm: Algorithm, end: End, events: usize) -> Self {
         let config = Config::default().with(|c| c.acks.delayed_ack = DelayedAck::Off).with_algorithm(algorithm);
@@ -43,7 +43,7 @@ impl Recorded {
         recorded
     }
 
-    /// The end hears what it is to hear, and sends what it sends.
+    /// Replays the remaining input. The end sends its answers.
     #[inline(never)]
     pub fn replay(&mut self) {
         for (now, segment) in &self.heard {
@@ -58,7 +58,7 @@ impl Recorded {
     }
 }
 
-/// The end before it has heard anything: the sender has opened the connection.
+/// Creates an end before its first input: the sender has opened the connection.
 fn endpoint(config: &Config, end: usize) -> Endpoint {
     if end == 1 {
         return Endpoint::server(config, SeqNr::new(0));
@@ -72,7 +72,7 @@ fn endpoint(config: &Config, end: usize) -> Endpoint {
     client
 }
 
-/// The first `events` that an end hears.
+/// Records the first `events` inputs of an end.
 fn record(config: &Config, end: usize, events: usize) -> Vec<Heard> {
     let mut ends = [Endpoint::client(config, SeqNr::new(0)), endpoint(config, 1)];
     let mut path = Path { free_at: Instant::ZERO, arrivals: BinaryHeap::new(), segments: Vec::new() };
@@ -102,7 +102,7 @@ fn record(config: &Config, end: usize, events: usize) -> Vec<Heard> {
     heard
 }
 
-/// A drop-tail bottleneck for data, nothing but delay for acknowledgements.
+/// A drop-tail bottleneck for data, and a pure delay for acknowledgements.
 struct Path {
     free_at: Instant,
     /// (time, number, destination).

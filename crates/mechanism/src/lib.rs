@@ -1,9 +1,10 @@
 //! Energy-saving mechanisms as pure state machines.
 //!
-//! Time and events go in, actions come out. The same object is driven by the simulator, by emulation and by real
-//! packets, so nothing here reads a clock, a socket or a random generator, and this crate depends on units alone.
+//! Time and events go in, actions come out. The simulator, emulation and real packets drive the same object.
+//! Therefore nothing here reads a clock, a socket or a random generator, and this crate depends only on the crate
+//! of units.
 //!
-//! - [`Machine`] is the contract that every mechanism and every driver keeps.
+//! - [`Machine`] is the contract between every mechanism and every driver.
 //! - [`link`] has the events and actions of link controllers, [`rate`] and [`gateway`] the controllers.
 //! - [`station`] has the events and actions of a station's machine, [`radio`] the machines.
 //! - [`machines`] has the lists of both.
@@ -22,7 +23,7 @@ pub use netlull_describe::ConfigError;
 
 use netlull_units::Instant;
 
-/// A mechanism as a state machine: no clock, no I/O, no randomness; nothing allocated once it is built.
+/// A mechanism as a state machine: no clock, no I/O, no randomness, and no allocation after construction.
 ///
 /// ```text
 ///             handle(now, event)
@@ -34,32 +35,32 @@ use netlull_units::Instant;
 ///
 /// # Contract
 ///
-/// What the driver promises:
-/// - `now` is never earlier than in a call before. Several events may carry the same `now`.
-/// - After every `handle` it calls `poll_action` until that returns `None`, before the next `handle`, and carries the
-///   actions out in that order at `now`.
-/// - After that it reads `next_timeout`. When time reaches it with no other event before, it delivers the machine's
-///   timeout event. The value replaces the one before: there is one timer. A timeout delivered late, or one that was
-///   not asked for, is allowed and does no harm.
+/// The driver guarantees:
+/// - `now` never decreases from one call to the next. Several events may have the same `now`.
+/// - After every `handle` it calls `poll_action` until that returns `None`, before the next `handle`. It carries
+///   out the actions in that order at `now`.
+/// - It then reads `next_timeout`. If time reaches that instant without another event, it delivers the machine's
+///   timeout event. Each value replaces the previous one: there is one timer. A late or unrequested timeout is
+///   allowed and does no harm.
 ///
-/// What the machine promises:
-/// - `next_timeout` is never earlier than the last `now`; if it equals `now`, the timeout is due at once. It does not
-///   ask for the same instant again once that instant's timeout was delivered, unless a later event made it due anew.
-/// - `None` means that only an event can change anything: an idle link's controller falls quiet.
-/// - The same events give the same actions, to the bit; reading an observer changes nothing.
+/// The machine guarantees:
+/// - `next_timeout` is never earlier than the last `now`. If it equals `now`, the timeout is due at once. The
+///   machine does not request an instant again after its timeout, unless a later event makes it due anew.
+/// - `None` means that only an event can change the state: an idle link's controller needs no timer.
+/// - The same events give the same actions, bit for bit. Observers do not change the state.
 pub trait Machine {
-    /// What happens to the machine.
+    /// An input of the machine.
     type Event;
-    /// What the machine asks its driver to do.
+    /// A request of the machine to its driver.
     type Action;
 
-    /// Takes one event.
+    /// Handles one event.
     fn handle(&mut self, now: Instant, event: Self::Event);
 
-    /// The next action due, `None` when there is no more.
+    /// The next pending action, `None` if there is none.
     fn poll_action(&mut self) -> Option<Self::Action>;
 
-    /// When to deliver a timeout if nothing happens before; an idle link has no packets to wake its controller.
+    /// The time of the next timeout without other events; an idle link has no packets to wake its controller.
     fn next_timeout(&self) -> Option<Instant>;
 }
 

@@ -1,4 +1,4 @@
-//! Machines that control a link: they choose its service rate, steer the windows of the TCPs that cross it, or both.
+//! Machines that control a link: its service rate, the windows of TCP connections across it, or both.
 //!
 //! ```text
 //!   senders ──► [ queue ─► transmitter ] ──► receivers      data: arrivals and departures
@@ -20,40 +20,40 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkEvent {
-    /// A packet reached the link's buffer. If the transmitter was free, the packet is already in service in `queue`.
+    /// A packet reached the link's buffer. With an idle transmitter, `queue` shows the packet in service.
     Arrival {
         /// The packet's size in bytes.
         size: Bytes,
-        /// Whether it found room.
+        /// The buffer's decision: accepted or dropped.
         admission: Admission,
         /// The content with the packet, if accepted.
         queue: QueueView,
         /// The TCP segment in the packet; `None` for other packets and for controllers that read no segments.
         segment: Option<SegmentView>,
     },
-    /// A packet has left the transmitter. If another waited and no pause holds it back, that one is already in
-    /// service in `queue`.
+    /// A packet has left the transmitter. If another packet is queued and no pause applies, `queue` shows that
+    /// packet in service.
     Departure {
         /// The content without the packet that left.
         queue: QueueView,
     },
-    /// The instant asked for by `next_timeout` has come. It carries the content because a packet enters service
-    /// without an event of its own when a pause ends.
+    /// The time of `next_timeout` has come. The event carries the content because a packet enters service without
+    /// an event of its own when a pause ends.
     Timeout {
         /// The content now.
         queue: QueueView,
     },
-    /// An acknowledgement comes back, before it goes on to the sender. Only controllers that read segments see it.
+    /// An acknowledgement on its way back to the sender. Only controllers that read segments see it.
     Acknowledgement {
         /// The segment.
         segment: SegmentView,
-        /// awnd, the window that it advertises, in bytes: its scale has been applied.
+        /// The advertised window awnd in bytes, with the window scale applied.
         window: Bytes,
     },
 }
 
 impl LinkEvent {
-    /// The link's content after the event; `None` for an acknowledgement, which changes nothing on the link.
+    /// The link's content after the event; `None` for an acknowledgement, which does not change the link.
     #[inline]
     #[must_use]
     pub fn queue(&self) -> Option<QueueView> {
@@ -68,22 +68,24 @@ impl LinkEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkAction {
-    /// Serve at `rate` from now on and send nothing for `pause` while the hardware changes over.
+    /// Serve at `rate` from now on and send nothing for `pause` while the hardware switches.
     ///
-    /// The link, not the controller, decides whether a packet in service finishes at its old rate and when the pause starts.
+    /// The link, not the controller, decides when the pause starts and at which rate a packet in service
+    /// finishes.
     SetRate {
         /// The new service rate in bit/s.
         rate: BitRate,
-        /// How long nothing is sent.
+        /// The time without transmission.
         pause: Duration,
     },
-    /// Write this window, in bytes, into the acknowledgement just shown; always less than the one it had. A driver that has to
-    /// round to the connection's window scale rounds up, so that the floor of one MTU holds, but not above the old window.
+    /// Write this window, in bytes, into the acknowledgement just shown. It is always less than the advertised
+    /// window. A driver that rounds to the connection's window scale rounds up, but not above the old window. The
+    /// floor of one MTU therefore holds.
     SetWindow(Bytes),
 }
 
 impl LinkAction {
-    /// The rate and the pause that it asks for; `None` if it asks for a window.
+    /// The requested rate and pause; `None` for a window.
     #[inline]
     #[must_use]
     pub fn new_rate(self) -> Option<(BitRate, Duration)> {
@@ -94,30 +96,30 @@ impl LinkAction {
     }
 }
 
-/// The link that a controller is built for.
+/// The link of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkContext {
-    /// The link's rate; the highest that a controller may choose.
+    /// The link's rate, the highest that a controller may choose.
     pub rate: BitRate,
     /// The largest packet in bytes, IP header included.
     pub mtu: Bytes,
 }
 
-/// Estimates of a controller that steers windows or measures round trips, for summaries and probes.
+/// Estimates of a controller that sets windows or measures round trips, for summaries and probes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimates {
-    /// swnd, the suggested window, and N; `None` without window steering.
+    /// The suggested window swnd and the number of flows N; `None` if the controller does not set windows.
     pub windows: Option<WindowEstimates>,
     /// RTT, the round-trip time; `None` without an estimate.
     pub round_trip: Option<Duration>,
 }
 
-/// Estimates of a controller that steers windows.
+/// Estimates of a controller that sets windows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WindowEstimates {
-    /// swnd in bytes.
+    /// The suggested window swnd in bytes.
     pub window: f64,
-    /// Whether swnd is at its floor: with more flows nothing is controlled any more.
+    /// Whether swnd is at its floor, where more flows cannot be controlled.
     pub is_at_floor: bool,
     /// N, the number of flows.
     pub flows: f64,
@@ -125,71 +127,72 @@ pub struct WindowEstimates {
 
 /// A machine that controls a link.
 ///
-/// An event leads to one action at most.
+/// Each event leads to at most one action.
 pub trait LinkController: Machine<Event = LinkEvent, Action = LinkAction> + Debug + Send + Sync {
-    /// The service rate in bit/s that it wants now.
+    /// The requested service rate in bit/s.
     fn rate(&self) -> BitRate;
 
     /// The number of rate changes so far.
     fn changes(&self) -> u64;
 
-    /// Whether it needs the segments of arrivals, and acknowledgements on their way back.
+    /// Whether the controller needs the segments of arrivals and the returning acknowledgements.
     fn reads_segments(&self) -> bool {
         false
     }
 
-    /// Its estimates, if it makes any.
+    /// The controller's estimates, if it makes any.
     fn estimates(&self) -> Estimates {
         Estimates::default()
     }
 }
 
-/// The parameters of a link controller: everything that documents, schema, catalogue and builders need to know.
+/// The parameters of a link controller, the source of documents, schema, catalogue and builders.
 pub trait LinkConfig: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {
-    /// The machine that it makes.
+    /// The machine with these parameters.
     type Machine: LinkController;
     /// Whether the controller changes the link's rate.
     const CHANGES_RATE: bool = true;
     /// Whether the controller reads segments and acknowledgements.
     const READS_SEGMENTS: bool = false;
 
-    /// Checks every value, and those that must fit the link.
+    /// Checks every value by itself and against the link.
     ///
     /// # Errors
-    /// Names the first field that is out of range, its value and what was expected.
+    /// Names the first field that is out of range, its value and the expectation.
     fn check(&self, link: LinkContext) -> Result<(), ConfigError>;
 
-    /// The machine of a link whose run begins at `start`.
+    /// Builds the machine of a link whose run begins at `start`.
     ///
     /// # Errors
-    /// As [`LinkConfig::check`].
+    /// The errors of [`LinkConfig::check`].
     fn build(&self, link: LinkContext, start: Instant) -> Result<Self::Machine, ConfigError>;
 
-    /// The lowest rate that the controller may choose, and the parameter's name; `None` if it leaves the rate alone.
+    /// The name and value of the parameter for the lowest rate; `None` if the controller does not change the
+    /// rate.
     fn lowest_rate(&self) -> Option<(&'static str, BitRate)>;
 
-    /// The rate at the start; `None` for the link's.
+    /// The rate at the start; `None` for the link's own rate.
     fn initial_rate(&self) -> Option<BitRate>;
 }
 
-/// A maker of link controllers from outside this crate.
+/// A factory of link controllers defined outside this crate.
 pub trait LinkFactory: Debug + Send + Sync {
-    /// The controller's name, as results show it.
+    /// The controller's name in results.
     fn name(&self) -> &str;
 
-    /// The rate at the start; `None` for the link's.
+    /// The rate at the start; `None` for the link's own rate.
     fn initial_rate(&self) -> Option<BitRate> {
         None
     }
 
-    /// The machine of a link whose run begins at `start`.
+    /// Builds the machine of a link whose run begins at `start`.
     ///
     /// # Errors
-    /// If the controller cannot work on this link.
+    /// If the controller cannot control this link.
     fn build(&self, link: LinkContext, start: Instant) -> Result<Box<dyn LinkController>, ConfigError>;
 }
 
-/// A controller from outside this crate, for one link. It lives in one process: plans and tapes cannot hold it.
+/// A controller defined outside this crate, for one link. It exists only in its process: plans and tapes cannot store it.
 #[derive(Clone, Debug)]
 pub struct ForeignLink {
     factory: Arc<dyn LinkFactory>,

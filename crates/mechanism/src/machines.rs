@@ -1,7 +1,8 @@
 //! The lists of machines: link controllers and machines of stations.
 //!
-//! [`LinkMechanism`] and [`StationMechanism`] are a kind with its parameters, as documents give them. [`LinkMachine`] and
-//! [`StationMachine`] are the running machines. A new one is one file and one line at the end of this one.
+//! [`LinkMechanism`] and [`StationMechanism`] are a kind with its parameters, as documents give them.
+//! [`LinkMachine`] and [`StationMachine`] are the running machines. A new machine takes one file and one line at
+//! the end of this file.
 
 use crate::gateway::{AwmConfig, CEarthConfig, GRouterConfig, Gateway};
 use crate::link::{Estimates, ForeignLink, LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent};
@@ -17,32 +18,32 @@ use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// A kind of controller, as documents name it.
+/// A kind of link controller.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkKind {
-    /// Its name.
+    /// The kind's name in documents.
     pub name: &'static str,
-    /// Whether it changes the link's rate.
+    /// Whether the controller changes the link's rate.
     pub changes_rate: bool,
-    /// Whether it reads segments and acknowledgements.
+    /// Whether the controller reads segments and acknowledgements.
     pub reads_segments: bool,
-    /// Its parameters' names.
+    /// The names of the parameters.
     pub fields: fn() -> Vec<String>,
-    /// The JSON Schema of its parameters, a table.
+    /// The JSON Schema of the table of parameters.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
     read: fn(&Value) -> Result<LinkMechanism, netlull_describe::ReadError>,
 }
 
-/// Code that runs on a controller of whatever type: one look at the kind serves all that it does.
+/// Code that runs on a controller of any type, with a single dispatch on the kind.
 pub trait LinkVisitor {
-    /// Its result.
+    /// The visitor's result.
     type Output;
 
-    /// Runs on a controller.
+    /// Runs the visitor on a controller.
     fn visit<M: LinkController>(self, machine: &mut M) -> Self::Output;
 }
 
-/// `Machine` for an enum of machines.
+/// Implements `Machine` for an enum of machines.
 macro_rules! machine_of_kinds {
     ($machine:ident, $event:ty, $action:ty: $($variant:ident),+) => {
         impl Machine for $machine {
@@ -83,7 +84,7 @@ macro_rules! link_mechanisms {
         #[serde(tag = "kind")]
         pub enum LinkMechanism {
             $(#[doc = concat!("`", $name, "`.")] #[serde(rename = $name)] $variant($config),)+
-            /// A controller from outside.
+            /// A controller defined outside this crate.
             #[serde(skip)]
             Foreign(ForeignLink),
         }
@@ -92,7 +93,7 @@ macro_rules! link_mechanisms {
         #[derive(Debug)]
         pub enum LinkMachine {
             $(#[doc = concat!("`", $name, "`.")] $variant($machine),)+
-            /// A controller from outside.
+            /// A controller defined outside this crate.
             Foreign(Box<dyn LinkController>),
         }
 
@@ -118,10 +119,10 @@ macro_rules! link_mechanisms {
                 }
             }
 
-            /// Checks every value, and those that must fit the link.
+            /// Checks every value by itself and against the link.
             ///
             /// # Errors
-            /// Names the first field that is out of range, its value and what was expected.
+            /// Names the first field that is out of range, its value and the expectation.
             pub fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
                 match self {
                     $(Self::$variant(config) => config.check(link),)+
@@ -129,10 +130,10 @@ macro_rules! link_mechanisms {
                 }
             }
 
-            /// The machine of a link whose run begins at `start`.
+            /// Builds the machine of a link whose run begins at `start`.
             ///
             /// # Errors
-            /// As [`LinkMechanism::check`].
+            /// The errors of [`LinkMechanism::check`].
             pub fn build(&self, link: LinkContext, start: Instant) -> Result<LinkMachine, ConfigError> {
                 Ok(match self {
                     $(Self::$variant(config) => LinkMachine::$variant(config.build(link, start)?.into()),)+
@@ -149,7 +150,8 @@ macro_rules! link_mechanisms {
                 }
             }
 
-            /// The lowest rate that the controller may choose, and the parameter's name; `None` if it leaves the rate alone.
+            /// The name and value of the parameter for the lowest rate; `None` if the controller does not change
+            /// the rate.
             #[must_use]
             pub fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
                 match self {
@@ -158,7 +160,7 @@ macro_rules! link_mechanisms {
                 }
             }
 
-            /// The rate at the start; `None` for the link's.
+            /// The rate at the start; `None` for the link's own rate.
             #[must_use]
             pub fn initial_rate(&self) -> Option<BitRate> {
                 match self {
@@ -222,7 +224,7 @@ macro_rules! station_mechanisms {
         #[serde(tag = "kind")]
         pub enum StationMechanism {
             $(#[doc = concat!("`", $name, "`.")] #[serde(rename = $name)] $variant($config),)+
-            /// A machine from outside.
+            /// A machine defined outside this crate.
             #[serde(skip)]
             Foreign(ForeignStation),
         }
@@ -231,7 +233,7 @@ macro_rules! station_mechanisms {
         #[derive(Debug)]
         pub enum StationMachine {
             $(#[doc = concat!("`", $name, "`.")] $variant($machine),)+
-            /// A machine from outside.
+            /// A machine defined outside this crate.
             Foreign(Box<dyn StationController>),
         }
 
@@ -273,7 +275,7 @@ macro_rules! station_mechanisms {
                 }
             }
 
-            /// The parameters of the access point, if the machine needs one that buffers.
+            /// The access point's parameters, if the machine requires a buffering access point.
             #[must_use]
             pub fn access_point(&self) -> Option<&AccessPointConfig> {
                 match self {
@@ -282,10 +284,11 @@ macro_rules! station_mechanisms {
                 }
             }
 
-            /// The machine of a station whose run begins at `start`.
+            /// Builds the machine of a station whose run begins at `start`.
             ///
             /// # Errors
-            /// Names the first field that is out of range or does not fit the station, its value and the expectation.
+            /// Names the first field that is out of range or does not fit the station, its value and the
+            /// expectation.
             pub fn build(&self, station: StationContext, start: Instant) -> Result<StationMachine, ConfigError> {
                 Ok(match self {
                     $(Self::$variant(config) => StationMachine::$variant(config.build(station, start)?),)+
@@ -308,7 +311,7 @@ macro_rules! station_mechanisms {
 }
 
 impl LinkMechanism {
-    /// The kind of that name.
+    /// Returns the kind of that name.
     #[must_use]
     pub fn kind(name: &str) -> Option<&'static LinkKind> {
         Self::KINDS.iter().find(|kind| kind.name == name)

@@ -1,12 +1,13 @@
-//! Machines that control a station's radio: they choose when it sleeps, rewrite windows, and ask for acknowledgements.
+//! Machines that control a station's radio: its sleep, the advertised windows and eager acknowledgements.
 //!
 //! ```text
 //!   server ◄──── network ────► access point ◄──── air ────► radio ◄──► machine ◄──► host's TCP
 //!                              beacons, buffers             sleeps
 //! ```
 //!
-//! A machine sees every packet that its radio receives and every packet that its host is about to send. It never sees the
-//! air: packets that arrive while the radio sleeps are lost. [`crate::machines`] has the list of machines, [`crate::radio`] the machines.
+//! A machine sees every packet that its radio receives and every packet that its host is about to send. It never
+//! sees the air: packets that arrive while the radio sleeps are lost. [`crate::machines`] has the list of
+//! machines, [`crate::radio`] the machines.
 
 use crate::gateway::{SegmentKind, Timestamps};
 use crate::radio::{AccessPointConfig, Burst, Fallback, ShaperState};
@@ -18,12 +19,12 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A packet as a station reads it.
+/// A packet in the view of a station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PacketView {
-    /// Its size in bytes, IP header included.
+    /// The packet's size in bytes, IP header included.
     pub size: u32,
-    /// Its TCP segment; `None` for other protocols.
+    /// The packet's TCP segment; `None` for other protocols.
     pub segment: Option<TcpView>,
 }
 
@@ -35,24 +36,24 @@ impl PacketView {
     }
 }
 
-/// A TCP segment as one of its ends reads it.
+/// A TCP segment in the view of one of its ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TcpView {
-    /// The number of the connection; the driver numbers them.
+    /// The connection's number, assigned by the driver.
     pub connection: u32,
-    /// Its part in the handshake.
+    /// The segment's part in the handshake.
     pub kind: SegmentKind,
-    /// Whether it has the FIN flag.
+    /// Whether the segment has the FIN flag.
     pub fin: bool,
-    /// The sequence number of its first byte.
+    /// The sequence number of the first byte.
     pub seq: u32,
-    /// Its data in bytes.
+    /// The length of the data in bytes.
     pub len: u32,
-    /// The sequence number that it acknowledges, if it has the ACK flag.
+    /// The acknowledged sequence number, if the segment has the ACK flag.
     pub acknowledged: Option<u32>,
-    /// The advertised window in bytes: its scale has been applied.
+    /// The advertised window in bytes, with the window scale applied.
     pub window: Bytes,
-    /// Its timestamps option (RFC 7323 section 3), if it has one.
+    /// The timestamps option (RFC 7323 section 3), if present.
     pub timestamps: Option<Timestamps>,
 }
 
@@ -74,27 +75,28 @@ pub enum StationEvent {
     Received {
         /// The packet.
         packet: PacketView,
-        /// The access point has more for the station (the More Data bit); false without a buffering access point.
+        /// Whether the access point has more packets for the station (the More Data bit). False without a
+        /// buffering access point.
         more: bool,
     },
-    /// The host is about to send a packet. The radio wakes for it, if it sleeps. The machine may rewrite its window, or wake the radio
-    /// itself.
+    /// The host is about to send a packet. A sleeping radio wakes to send it. The machine may rewrite the
+    /// packet's window, or wake the radio itself.
     Sending {
         /// The packet.
         packet: PacketView,
     },
-    /// The acknowledgement that [`StationAction::Acknowledge`] asked for has been handed to the radio. It is not shown as
-    /// [`Sending`](Self::Sending).
+    /// The radio has taken the acknowledgement that [`StationAction::Acknowledge`] requested. No
+    /// [`Sending`](Self::Sending) event shows this packet.
     Acknowledged {
         /// The packet.
         packet: PacketView,
     },
     /// The radio has heard a beacon.
     Beacon {
-        /// The access point has packets for the station.
+        /// Whether the access point has packets for the station.
         buffered: bool,
     },
-    /// The instant asked for by `next_timeout` has come.
+    /// The time of `next_timeout` has come.
     Timeout,
 }
 
@@ -102,16 +104,17 @@ pub enum StationEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StationAction {
-    /// Let the radio sleep once it has sent its frames.
+    /// Let the radio sleep after it has sent its frames.
     Sleep,
-    /// Wake the radio; it hears nothing before its wake time is over. No effect on a radio that is awake.
+    /// Wake the radio, which hears nothing until its wake time has passed. No effect on an awake radio.
     Wake,
-    /// Write this window, in bytes, into the packet just shown by [`StationEvent::Sending`]; never more than the packet has.
+    /// Write this window, in bytes, into the packet just shown by [`StationEvent::Sending`]. It never exceeds the
+    /// packet's window.
     SetWindow(Bytes),
-    /// Let the host's TCP acknowledge all received data now (an eager acknowledgement), with its present window. The driver
-    /// answers by [`StationEvent::Acknowledged`], unless the connection has ended.
+    /// Let the host's TCP acknowledge all received data now (an eager acknowledgement), with its present window.
+    /// The driver answers with [`StationEvent::Acknowledged`], unless the connection has ended.
     Acknowledge {
-        /// The number of the connection.
+        /// The connection's number.
         connection: u32,
     },
     /// Ask the access point for buffered packets (a PS-Poll frame).
@@ -120,13 +123,13 @@ pub enum StationAction {
     Announce(PowerMode),
 }
 
-/// The station that a machine is built for.
+/// The station of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StationContext {
-    /// The rate of the air to the station, in bit/s.
+    /// The bit rate of the air to the station.
     pub air_rate: BitRate,
-    /// The radio's wake time: from asleep to hearing.
+    /// The radio's wake time, from sleep until it hears.
     pub wake: Duration,
     /// The largest packet in bytes, IP header included.
     pub mtu: Bytes,
@@ -137,9 +140,9 @@ pub struct StationContext {
 pub enum Serves {
     /// All of a station's traffic.
     Everything,
-    /// All of a station's connections, if these last: no flows of requests.
+    /// All of a station's connections, which must be long-lived: no flows of requests.
     LastingConnections,
-    /// One connection, which the station receives. A driver with several connections builds a machine for each.
+    /// A single connection that downloads to the station. A driver with several connections builds a machine for each.
     OneDownload,
 }
 
@@ -170,28 +173,28 @@ pub trait StationController: Machine<Event = StationEvent, Action = StationActio
     }
 }
 
-/// The parameters of a station's machine, from which documents, schema, catalogue and builders follow.
+/// The parameters of a station's machine, the source of documents, schema, catalogue and builders.
 pub trait StationConfig: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {
-    /// The machine that it makes.
+    /// The machine with these parameters.
     type Machine: StationController;
     /// The traffic that one machine can serve.
     const SERVES: Serves = Serves::Everything;
 
-    /// The parameters of the access point, if the machine needs one that buffers.
+    /// The access point's parameters, if the machine requires a buffering access point.
     fn access_point(&self) -> Option<&AccessPointConfig> {
         None
     }
 
-    /// The machine of a station whose run begins at `start`.
+    /// Builds the machine of a station whose run begins at `start`.
     ///
     /// # Errors
     /// Names the first field that is out of range or does not fit the station, its value and the expectation.
     fn build(&self, station: StationContext, start: Instant) -> Result<Self::Machine, ConfigError>;
 }
 
-/// A maker of station machines from outside this crate.
+/// A factory of station machines defined outside this crate.
 pub trait StationFactory: Debug + Send + Sync {
-    /// The machine's name, as results show it.
+    /// The machine's name in results.
     fn name(&self) -> &str;
 
     /// The traffic that one machine can serve.
@@ -199,19 +202,19 @@ pub trait StationFactory: Debug + Send + Sync {
         Serves::Everything
     }
 
-    /// The parameters of the access point, if the machine needs one that buffers.
+    /// The access point's parameters, if the machine requires a buffering access point.
     fn access_point(&self) -> Option<&AccessPointConfig> {
         None
     }
 
-    /// The machine of a station whose run begins at `start`.
+    /// Builds the machine of a station whose run begins at `start`.
     ///
     /// # Errors
-    /// If the machine cannot work at this station.
+    /// If the machine cannot control this station.
     fn build(&self, station: StationContext, start: Instant) -> Result<Box<dyn StationController>, ConfigError>;
 }
 
-/// A machine from outside this crate. It lives in one process: plans and tapes cannot hold it.
+/// A machine defined outside this crate. It exists only in its process: plans and tapes cannot store it.
 #[derive(Clone, Debug)]
 pub struct ForeignStation(pub Arc<dyn StationFactory>);
 

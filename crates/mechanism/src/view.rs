@@ -1,37 +1,38 @@
-//! The views that controllers get of a link: its queue, and the segments that pass.
+//! Views of a link for its controller: the queue and the passing segments.
 
 use netlull_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The content of a link, as its controller sees it.
+/// The content of a link in the view of its controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueView {
-    /// Bytes that wait in the buffer, without the packet being sent.
+    /// The backlog: bytes in the buffer, without the packet in service.
     pub waiting: Bytes,
-    /// The whole size in bytes of the packet being sent, zero if none is.
+    /// The full size in bytes of the packet in service, zero if the transmitter is idle.
     pub in_service: Bytes,
 }
 
 impl QueueView {
-    /// Nothing waits and nothing is being sent.
+    /// A link without backlog and with an idle transmitter.
     pub const EMPTY: Self = Self { waiting: Bytes::ZERO, in_service: Bytes::ZERO };
 }
 
-/// Whether an arriving packet found room in the buffer.
+/// The admission of an arriving packet to the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Admission {
-    /// It waits or is being sent.
+    /// The packet is queued or in service.
     Accepted,
-    /// The buffer was full: it is gone.
+    /// The buffer was full: the packet is lost.
     Dropped,
 }
 
-/// A flow as a gateway tells it from others: a hash of its addresses and ports. The same for both directions.
+/// A gateway's identifier of a flow: a hash of its addresses and ports, equal for both directions.
 pub type FlowKey = u64;
 
-/// Spreads a number over 64 bits (SplitMix64: Steele, Lea and Flood, Fast splittable pseudorandom number generators, 2014).
+/// Spreads a number over 64 bits (SplitMix64: Steele, Lea and Flood, Fast splittable pseudorandom number
+/// generators, 2014).
 #[must_use]
 pub fn spread(number: u64) -> u64 {
     let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -43,22 +44,23 @@ pub fn spread(number: u64) -> u64 {
 /// The fields of a passing TCP segment that a gateway reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentView {
-    /// Whose it is.
+    /// The segment's flow.
     pub flow: FlowKey,
-    /// Its part in the handshake.
+    /// The segment's part in the handshake.
     pub kind: SegmentKind,
-    /// The sequence number behind it: that of its first byte, and its length with SYN and FIN (RFC 9293 section 3.3.1).
+    /// The sequence number after the segment: its first byte plus its length with SYN and FIN (RFC 9293 section
+    /// 3.3.1).
     pub end: u32,
-    /// The sequence number that it acknowledges; 0 if it has no ACK flag.
+    /// The acknowledged sequence number; 0 without the ACK flag.
     pub acknowledged: u32,
-    /// Whether it carries data.
+    /// Whether the segment carries data.
     pub data: bool,
-    /// Its timestamps option (RFC 7323 section 3), if it has one.
+    /// The timestamps option (RFC 7323 section 3), if present.
     pub timestamps: Option<Timestamps>,
 }
 
 impl SegmentView {
-    /// Whether it will be acknowledged for what it carries: data, or SYN.
+    /// Returns true if the segment requires an acknowledgement: it carries data or SYN.
     pub(crate) fn occupies(&self) -> bool {
         self.data || self.kind == SegmentKind::Syn
     }
@@ -68,31 +70,31 @@ impl SegmentView {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SegmentKind {
-    /// Opens a connection.
+    /// The request to open a connection.
     Syn,
-    /// Answers.
+    /// The answer to a SYN.
     SynAck,
-    /// Every other.
+    /// Any other segment.
     Other,
 }
 
 /// TSval and TSecr in the ticks of their senders' clocks (RFC 7323 section 3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timestamps {
-    /// TSval.
+    /// The sender's timestamp, TSval.
     pub value: u32,
-    /// TSecr.
+    /// The echoed timestamp, TSecr.
     pub echo: u32,
 }
 
-/// What q counts.
+/// The packets that q counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QueueCount {
-    /// Packets that wait: ns-2's queue does not hold the packet being sent.
+    /// The backlog alone: ns-2's queue excludes the packet in service.
     #[default]
     Waiting,
-    /// Packets that wait and the one being sent.
+    /// The backlog and the packet in service.
     WaitingAndInService,
 }
 

@@ -1,4 +1,5 @@
-//! Mechanisms from outside. One program holds every test of this folder: each of its own would be linked with everything again.
+//! Tests of the mechanisms through the public API. A single program holds every test of this folder, to link only
+//! once.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 #![allow(
     clippy::cast_precision_loss,

@@ -1,4 +1,4 @@
-//! What holds for a gateway whatever passes it and whatever it is configured to.
+//! Properties of a gateway for any traffic and any configuration.
 
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::{
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 const MIN: u64 = 1_000_000;
 const LINK: LinkContext = LinkContext { rate: BitRate::from_mbps(40), mtu: Bytes::new(1500) };
 
-/// AWM, with C-EARTH or alone.
+/// AWM, with or without C-EARTH.
 #[derive(Clone, Debug)]
 struct Config {
     held: HeldQueue,
@@ -83,7 +83,7 @@ fn windows(gateway: &LinkMachine) -> WindowEstimates {
 fn segments() -> impl Strategy<Value = SegmentView> {
     let kind = prop_oneof![1 => Just(SegmentKind::Syn), 1 => Just(SegmentKind::SynAck), 6 => Just(SegmentKind::Other)];
     let stamps = prop::option::of((any::<u32>(), any::<u32>()).prop_map(|(value, echo)| Timestamps { value, echo }));
-    // Few numbers, so that some acknowledge others.
+    // A small range of numbers, so some acknowledge others.
     let numbers = (prop_oneof![0_u32..20, any::<u32>()], prop_oneof![0_u32..20, any::<u32>()], any::<bool>());
     (0_u64..40, kind, numbers, stamps).prop_map(|(flow, kind, (end, acknowledged, data), timestamps)| SegmentView {
         flow,
@@ -115,8 +115,8 @@ fn events() -> impl Strategy<Value = Vec<(u64, LinkEvent)>> {
 }
 
 proptest! {
-    /// The window is never under the floor, a rewrite never raises one, the rate stays within its clamps, nothing is ever no number, and a
-    /// timeout is never asked for in the past.
+    /// The window is never below the floor, and a rewrite never raises one. The rate stays within its clamps, no
+    /// value is NaN, and no timeout lies in the past.
     #[test]
     fn whatever_passes(config in configs(), events in events()) {
         let mut gateway = config.build();
@@ -143,7 +143,7 @@ proptest! {
         }
     }
 
-    /// Once its queue is empty and nobody comes a gateway falls quiet: after at most two timeouts it asks for none.
+    /// A gateway with an empty queue and no arrivals needs no timer: it requests at most two more timeouts.
     #[test]
     fn an_idle_link_falls_quiet(config in configs(), events in events()) {
         let mut gateway = config.build();
@@ -164,7 +164,7 @@ proptest! {
         prop_assert_eq!(gateway.next_timeout(), None);
     }
 
-    /// The same events give the same window and the same rate, to the bit.
+    /// The same events give the same window and the same rate, bit for bit.
     #[test]
     fn nothing_is_random(config in configs(), events in events()) {
         let run = || {
@@ -182,8 +182,8 @@ proptest! {
         prop_assert_eq!(run(), run());
     }
 
-    /// The machine, which computes only what has changed since the event before, against equations (1) to (4) of g-router section 2
-    /// as they are printed, in full at every arrival and departure.
+    /// The machine computes only the changes since the last event. The test compares it with equations (1) to (4)
+    /// of g-router section 2 as printed, computed in full at every arrival and departure.
     #[test]
     fn the_machine_follows_the_printed_equations(config in configs(), events in events()) {
         let round_trip = RoundTripConfig::fixed(Duration::from_millis(80));
@@ -214,7 +214,7 @@ proptest! {
     }
 }
 
-/// Equations (1) to (4) with N and RTT given, C at every event.
+/// Equations (1) to (4) for given N and RTT, with C at every event.
 struct Printed {
     config: Config,
     window: f64,
@@ -257,7 +257,7 @@ impl Printed {
         (self.queue, self.at) = (queue, now);
     }
 
-    /// To the granularity, 1 kb/s here.
+    /// C rounded to the granularity, here 1 kb/s.
     fn rounded(&self) -> BitRate {
         let Some(RateRule { granularity, min_rate: min, .. }) = self.config.rate else {
             return LINK.rate;

@@ -1,7 +1,7 @@
-//! A burst on an idle link, event by event, against a table that a reviewer can read.
+//! A burst on an idle link, event by event, compared with a readable table.
 //!
-//! To accept a change of behaviour on purpose: `NETLULL_ACCEPT=1 cargo test -p netlull-mechanism --test all practra_golden`,
-//! and read the difference.
+//! To accept an intended change of behaviour, run `NETLULL_ACCEPT=1 cargo test -p netlull-mechanism --test all
+//! practra_golden` and review the difference.
 
 use crate::common::{Line, Link, at_us};
 use netlull_mechanism::link::{LinkAction, LinkEvent};

@@ -1,4 +1,4 @@
-//! What holds for practRA whatever arrives and whatever it is configured to.
+//! Properties of practRA for any arrivals and any configuration.
 
 use crate::common::{Link, at_us};
 use netlull_mechanism::Machine;
@@ -65,7 +65,7 @@ fn run(config: &PractRaConfig, packets: &[(Instant, u64)]) -> Link {
     link
 }
 
-/// Events with queue contents that no real link would have in that order: the controller must not care.
+/// Events with queue contents in an order that no real link would produce. The controller must handle any order.
 fn wild_events() -> impl Strategy<Value = Vec<(u64, LinkEvent)>> {
     let queue = prop_oneof![2 => Just(0_u64), 3 => 1_u64..100_000];
     prop::collection::vec((0_u64..30_000, queue, 0_u64..1501, 0_u8..3), 0..80).prop_map(|events| {
@@ -96,7 +96,7 @@ fn wild_events() -> impl Strategy<Value = Vec<(u64, LinkEvent)>> {
     })
 }
 
-/// The changes when the driver delivers the events, the timeouts asked for, and `uncalled` ones (in us) on top.
+/// The changes if the driver delivers the events, the requested timeouts, and additional `uncalled` ones (in us).
 fn changes(config: &PractRaConfig, events: &[(u64, LinkEvent)], uncalled: &[u64]) -> Vec<(Instant, LinkAction)> {
     let mut machine = PractRa::new(config, Instant::ZERO).unwrap();
     let (mut found, mut queue, mut handled) = (Vec::new(), QueueView::EMPTY, 0);
@@ -121,7 +121,7 @@ fn changes(config: &PractRaConfig, events: &[(u64, LinkEvent)], uncalled: &[u64]
         handled += 1;
         assert!(handled < 1_000_000, "the controller asks for a timeout without end at {now}");
         if events.peek().is_none() && now > at_us(60_000_000) {
-            return found; // a queue that never empties goes on for ever
+            return found; // a queue that never empties never ends
         }
     }
 }
@@ -175,7 +175,7 @@ proptest! {
             };
             let (q, rf, now) = (queue.as_bits() as f64, machine.forecast(), config.rates.position(rate).unwrap());
             let (d, delta) = (seconds(config.delay_bound), seconds(config.transition));
-            // By how much rate r meets both halves of 1.1, in seconds; near 0 the rounding decides.
+            // The margin in seconds by which rate r meets both halves of 1.1; near 0 the rounding decides.
             let room = |r: BitRate| (d - q / r.as_f64()).min(d - delta - (delta * rf + q) / r.as_f64());
             if now > before {
                 prop_assert!(now == rates.len() - 1 || room(rate) > -1e-9, "too low: {} at {}", room(rate), rate);

@@ -1,4 +1,4 @@
-//! What holds between an access point and a station that dozes, whatever comes, is lost and is sent.
+//! Properties of an access point and a dozing station for any arrivals, losses and transmissions.
 
 use netlull_mechanism::Machine;
 use netlull_mechanism::radio::{
@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 const PERIOD: Duration = Duration::from_millis(100);
 const WAKE: Duration = Duration::from_millis(2);
-/// Its air is so fast that any patience is long enough.
+/// A station with an air fast enough for any patience.
 const STATION: StationContext =
     StationContext { air_rate: BitRate::from_mbps(1_000_000), wake: WAKE, mtu: Bytes::new(1500) };
 
@@ -28,7 +28,7 @@ enum Radio {
     Awake,
 }
 
-/// What is on the air to the station; it arrives in this order.
+/// The frames on the air to the station, in the order of arrival.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     at: Instant,
@@ -36,7 +36,8 @@ struct Frame {
     more: bool,
 }
 
-/// A link without a transport: an access point, an air that takes `air` per packet and loses some, and a station.
+/// A link without a transport protocol: an access point, an air with the time `air` per packet and losses, and a
+/// station.
 struct Cell<M> {
     access: AccessPoint,
     station: M,
@@ -47,13 +48,13 @@ struct Cell<M> {
     on_air: VecDeque<Frame>,
     next_number: u32,
     refused: u32,
-    /// Which arrivals at the station the air loses, by number.
+    /// Whether each arrival at the station is lost, by number.
     loses: Vec<bool>,
     received: Vec<u32>,
     lost: u32,
-    /// Packets that came while the radio slept.
+    /// Packets that arrived while the radio slept.
     missed: u32,
-    /// Packets that were on the air when the station announced that it dozes.
+    /// Packets on the air when the station announced that it dozes.
     overtaken: usize,
     asleep: Duration,
     actions: u64,
@@ -82,7 +83,8 @@ impl<M: Machine<Event = StationEvent, Action = StationAction>> Cell<M> {
         }
     }
 
-    /// Runs until `end`, exclusive: packets before the station's timeouts, those before the access point's.
+    /// Runs until `end`, exclusive. At the same instant packets precede the station's timeouts, and those precede
+    /// the access point's.
     fn run(&mut self, end: Instant) {
         loop {
             let waking = if let Radio::Waking { until } = self.radio { until } else { Instant::NEVER };
@@ -150,7 +152,7 @@ impl<M: Machine<Event = StationEvent, Action = StationAction>> Cell<M> {
         assert!(self.station.next_timeout().is_none_or(|due| due >= self.now), "a timeout in the past");
     }
 
-    /// A host that sends wakes the radio at once here: how long that takes is the driver's affair.
+    /// Sends a packet of the host, which wakes the radio at once here: the driver determines the time it takes.
     fn send(&mut self) {
         let woken = matches!(self.radio, Radio::Asleep);
         self.radio = Radio::Awake;
@@ -206,14 +208,14 @@ impl<M: Machine<Event = StationEvent, Action = StationAction>> Cell<M> {
         self.on_air.push_back(Frame { at: free.max(self.now) + self.air, number, more });
     }
 
-    /// No step of time may ask for action without end.
+    /// Checks that no instant requests endless actions.
     fn count(&mut self) {
         self.actions += 1;
         assert!(self.actions < 100_000, "it never comes to rest");
     }
 }
 
-/// What comes from outside.
+/// An event from outside.
 #[derive(Clone, Copy, Debug)]
 enum Outside {
     Packets(u32),
@@ -230,12 +232,12 @@ fn polling() -> impl Strategy<Value = Polling> {
     prop_oneof![Just(Polling::All), Just(Polling::One)]
 }
 
-/// Times on the air from 100 to 3 Mb/s: bursts that run over beacons, too.
+/// Times on the air from 100 to 3 Mb/s, including bursts that last beyond a beacon.
 fn air() -> impl Strategy<Value = Duration> {
     (120_u64..4_000).prop_map(Duration::from_micros)
 }
 
-/// A patience that outlasts the longest run of losses: a burst is not taken for over while it runs.
+/// A patience that outlasts the longest run of losses, which does not end a running burst.
 fn patience(air: Duration, loses: &[bool]) -> Duration {
     let longest = loses.split(|lost| !lost).map(<[bool]>::len).max().unwrap_or(0);
     air * (longest as u64 + 2)
@@ -257,7 +259,7 @@ fn play<M: Machine<Event = StationEvent, Action = StationAction>>(cell: &mut Cel
     }
 }
 
-/// What must hold when all is over.
+/// Properties at the end of a run.
 fn check<M: Machine<Event = StationEvent, Action = StationAction>>(cell: &Cell<M>) -> Result<(), TestCaseError> {
     prop_assert!(cell.held.is_empty() && cell.on_air.is_empty(), "{} held for ever", cell.held.len());
     prop_assert!(cell.received.windows(2).all(|pair| pair[0] < pair[1]), "out of order");
@@ -267,8 +269,8 @@ fn check<M: Machine<Event = StationEvent, Action = StationAction>>(cell: &Cell<M
 }
 
 proptest! {
-    /// With PSM no packet ever comes to a radio that sleeps, everything held comes in order, and the station ends in its rest: awake for
-    /// nothing but beacons.
+    /// With PSM no packet arrives at a sleeping radio, and every held packet arrives in order. The station ends
+    /// at rest: awake only for beacons.
     #[test]
     fn psm_misses_nothing(
         outside in outside(), poll in polling(), air in air(), loses in losses(), listen_interval in 1_u32..4,
@@ -281,15 +283,16 @@ proptest! {
         cell.run(cell.now + Duration::from_secs(20));
         check(&cell)?;
         prop_assert_eq!(cell.missed, 0);
-        // At rest: of each listen interval it is awake for the wake time before the beacon alone.
+        // At rest: in each listen interval it is awake only for the wake time before the beacon.
         let interval = PERIOD * u64::from(listen_interval);
         let before = cell.asleep;
         cell.run(cell.now + interval * 10);
         prop_assert_eq!(cell.asleep - before, (interval - WAKE) * 10);
     }
 
-    /// With BSD nothing is missed unless packets were still on the air when the station announced that it dozes: those, and what is polled for
-    /// while they come, since they do not tell of it.
+    /// With BSD nothing is missed, except packets on the air when the station announced that it dozes. These are
+    /// the packets at the announcement and those polled for while they arrive, because they do not announce the
+    /// rest.
     #[test]
     fn bsd_comes_to_rest(
         outside in outside(), poll in polling(), air in air(), loses in losses(), slowdown in 0.1_f64..2.0,
@@ -308,7 +311,7 @@ proptest! {
         prop_assert_eq!(cell.asleep - before, (Duration::from_millis(900) - WAKE) * 10);
     }
 
-    /// A driver that delivers anything at any time breaks nothing: no panic, no timeout in the past, no action without end.
+    /// Any events at any time cause no panic, no timeout in the past and no endless actions.
     #[test]
     fn nothing_breaks_a_station(events in prop::collection::vec((0_u64..200_000_000, 0_u8..6), 0..200), bsd in any::<bool>()) {
         let access_point = AccessPointConfig { poll: Polling::One, ..AccessPointConfig::default() };
@@ -333,7 +336,8 @@ proptest! {
     }
 }
 
-/// Delivers an event, drains the actions, of which there are few, and tells the next timeout; that one, delivered, is not asked for again.
+/// Delivers an event, drains the few actions, and returns the next timeout. A delivered timeout is not requested
+/// again.
 fn step<M: Machine<Event = StationEvent, Action = StationAction>>(
     machine: &mut M,
     now: Instant,

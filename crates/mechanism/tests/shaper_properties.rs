@@ -1,4 +1,4 @@
-//! What holds for the shaper whatever the path loses and delays, and whatever it is configured to.
+//! Properties of the shaper for any losses and delays on the path and any configuration.
 
 use crate::download::{Download, Probe, Setting, readings, station};
 use netlull_mechanism::Machine;
@@ -77,7 +77,7 @@ fn kind() -> impl Strategy<Value = SegmentKind> {
     prop_oneof![1 => Just(SegmentKind::Syn), 1 => Just(SegmentKind::SynAck), 8 => Just(SegmentKind::Other)]
 }
 
-/// Segments that no TCP would send in that order.
+/// Segments in an order that no TCP would send.
 fn segments() -> impl Strategy<Value = TcpView> {
     let number = || prop_oneof![3 => 0_u32..9000, 1 => (u32::MAX - 9000)..=u32::MAX, 1 => any::<u32>()];
     let stamps =
@@ -130,16 +130,17 @@ fn replay(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Every download completes, whatever is lost. On the way, at every event (see `Download`): the radio hears from open ACK + least round
-    /// trip on; no window is changed but in Saving and Recovery, and then a timeout is pending; states follow the diagram; timeouts are
-    /// never in the past, nor the same again; one that was not asked for does no harm.
+    /// Every download completes, whatever the losses. At every event (see `Download`), these hold: the radio
+    /// hears from open ACK + least round trip on. Windows change only in Saving and Recovery, where a timeout is
+    /// always pending. States follow the diagram. Timeouts are never in the past and never repeated, and an
+    /// unrequested one does no harm.
     #[test]
     fn every_download_completes(setting in settings()) {
         let outcome = Download::run(&setting);
         prop_assert!(outcome.completed.is_some(), "{:?} after {} events", outcome.states, outcome.log.len());
     }
 
-    /// The same events, the same actions.
+    /// The same events give the same actions.
     #[test]
     fn nothing_is_random(setting in settings()) {
         let setting = Setting { uncalled: None, ..setting };
@@ -149,15 +150,16 @@ proptest! {
         prop_assert_eq!(replay(&setting.config, setting.station, &events), actions);
     }
 
-    /// Where sequence numbers and timestamps begin changes nothing.
+    /// The initial sequence number and timestamp do not change the result.
     #[test]
     fn numbers_may_wrap_anywhere(setting in settings(), initial_sequence in (u32::MAX - 300_000)..=u32::MAX) {
         let (here, there) = (Download::run(&Setting { initial_sequence: 0, ..setting.clone() }), Download::run(&Setting { initial_sequence, ..setting }));
         prop_assert_eq!((here.completed, here.states, here.bursts, here.asleep), (there.completed, there.states, there.bursts, there.asleep));
     }
 
-    /// Whatever comes, in whatever order: no panic, no timeout in the past, no window changed in a state that leaves them alone or in what
-    /// is no bare acknowledgement, no sleep but in Saving, the same actions again.
+    /// Any segments in any order cause no panic and no timeout in the past. Windows change only in shaping states
+    /// and only in bare acknowledgements, the radio sleeps only in Saving, and a repetition gives the same
+    /// actions.
     #[test]
     fn whatever_comes(config in configs(), station in stations(), events in events()) {
         let mut shaper = Shaper::new(&config, station, Instant::ZERO).unwrap();
@@ -191,7 +193,7 @@ proptest! {
 }
 
 proptest! {
-    /// The baseline asks for acknowledgements alone, at timeouts it has asked for, and is quiet once it has asked.
+    /// The baseline requests only acknowledgements, at requested timeouts, and then needs no timer.
     #[test]
     fn eager_acknowledgements_whatever_comes(events in events()) {
         let mut eager = Eager::new(&EagerConfig::default(), Instant::ZERO).unwrap();
@@ -212,8 +214,8 @@ proptest! {
     }
 }
 
-/// On a clean path of 60 ms the shaper does what it is for: it saves from the end of slow start to the FIN, misses nothing, and the radio
-/// sleeps for most of the time.
+/// On a clean path of 60 ms the shaper works as designed. It saves from the end of slow start to the FIN, misses
+/// no packet, and the radio sleeps for most of the time.
 #[test]
 fn a_clean_download_is_slept_through() {
     let outcome = Download::run(&Setting::clean(4_000_000));

@@ -1,4 +1,4 @@
-//! Plans of sleep hold what they promise on random graphs, checked by slow and plain computations of their own.
+//! Properties of sleep plans on random graphs, checked by slow and simple computations of their own.
 
 use netlull_mechanism::topology::{
     Demand, EsaconConfig, EstopConfig, Graph, LoadAwareConfig, SleepPlan, SleepPlanConfig, Step, Traffic, Verdict,
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 type Links = Vec<(usize, usize)>;
 
-/// A random tree and random chords: connected, 2 to 14 nodes, ends in any order.
+/// A random tree with random chords: connected, 2 to 14 nodes, ends in any order.
 fn connected() -> impl Strategy<Value = (usize, Links)> {
     (2_usize..15).prop_flat_map(|nodes| {
         let tree = (1..nodes).map(|node| 0..node).collect::<Vec<_>>();
@@ -27,7 +27,7 @@ fn connected() -> impl Strategy<Value = (usize, Links)> {
     })
 }
 
-/// lambda_2 by Jacobi's rotations of the Laplacian.
+/// lambda_2 by Jacobi rotations of the Laplacian.
 fn plain_connectivity(nodes: usize, links: &[(usize, usize)]) -> f64 {
     let mut a = vec![vec![0.0_f64; nodes]; nodes];
     for &(u, v) in links {
@@ -69,7 +69,7 @@ fn is_connected(nodes: usize, links: &[(usize, usize)]) -> bool {
     Graph::new(nodes, links.to_vec()).unwrap().unreached(0, |_| true).is_none()
 }
 
-/// Replays a plan: every verdict but `TooLoaded` is what a plain computation of the graph of that moment says.
+/// Replays a plan. Every verdict except `TooLoaded` must match a simple computation on the graph of that step.
 fn check_steps(nodes: usize, links: &[(usize, usize)], threshold: f64, plan: &SleepPlan) {
     let initial = plain_connectivity(nodes, links);
     assert!((plan.initial_connectivity - initial).abs() < 1e-10, "{} {initial}", plan.initial_connectivity);
@@ -97,7 +97,7 @@ fn check_steps(nodes: usize, links: &[(usize, usize)], threshold: f64, plan: &Sl
     assert_eq!(plan.off, off);
 }
 
-/// The busier direction's load of every link, by Bellman and Ford and the rule for ties, demand by demand.
+/// The load of every link's busier direction, by Bellman and Ford and the rule for ties, demand by demand.
 fn plain_loads(nodes: usize, links: &[(usize, usize)], on: &[bool], traffic: &Traffic) -> Vec<u64> {
     let mut loads = vec![0_u64; 2 * links.len()];
     let directions: Vec<(usize, usize, usize)> = links
@@ -127,7 +127,7 @@ fn plain_loads(nodes: usize, links: &[(usize, usize)], on: &[bool], traffic: &Tr
     loads.chunks(2).map(|both| both[0].max(both[1])).collect()
 }
 
-/// Replays a load-aware plan's loads: its order, and whether `TooLoaded` is said where it must be.
+/// Replays the loads of a load-aware plan: checks its order and the verdict `TooLoaded`.
 fn check_loads(nodes: usize, links: &[(usize, usize)], traffic: &Traffic, bound: f64, plan: &SleepPlan) {
     let mut on = vec![true; links.len()];
     let mut untried: Vec<usize> = (0..links.len()).collect();
@@ -153,7 +153,7 @@ fn check_loads(nodes: usize, links: &[(usize, usize)], traffic: &Traffic, bound:
     }
 }
 
-/// Demands of 1 to 8 Mb/s, weights of 1 to 3 and capacities of 8, 16 or 32 Mb/s, which powers of two keep exact.
+/// Demands of 1 to 8 Mb/s, weights of 1 to 3 and capacities of 8, 16 or 32 Mb/s, exact because of powers of two.
 fn loaded() -> impl Strategy<Value = (usize, Links, Traffic, LoadAwareConfig)> {
     connected().prop_flat_map(|(nodes, links)| {
         let demand = (0..nodes, 1..nodes, 1_u64..9).prop_map(move |(from, step, mbps)| Demand {
@@ -196,7 +196,7 @@ proptest! {
     #[test]
     fn the_ends_of_the_range_of_thresholds((nodes, links) in connected()) {
         let graph = Graph::new(nodes, links.clone()).unwrap();
-        // At 0 a spanning tree is left; at 1 nothing may be lost.
+        // At 0 a spanning tree remains; at 1 lambda_2 must not decrease.
         let all = EstopConfig { threshold: 0.0 }.plan(&graph, &Traffic::default()).unwrap();
         prop_assert_eq!(links.len() - all.off.len(), nodes - 1);
         check_steps(nodes, &links, 0.0, &all);
@@ -235,7 +235,7 @@ proptest! {
 
     #[test]
     fn betweenness_adds_up_to_all_distances((nodes, links) in connected()) {
-        // Each pair of nodes crosses as many links as it is apart.
+        // Each pair of nodes crosses as many links as its distance.
         let mut hops = vec![vec![nodes; nodes]; nodes];
         (0..nodes).for_each(|i| hops[i][i] = 0);
         links.iter().for_each(|&(a, b)| (hops[a][b], hops[b][a]) = (1, 1));

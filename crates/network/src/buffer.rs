@@ -4,20 +4,20 @@ use netlull_units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How much may wait at a link; the packet being sent does not count.
+/// The limit of a link's backlog, without the packet in service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Buffer {
-    /// Whole packets, whatever their size.
+    /// A number of packets, whatever their size.
     Packets(u64),
-    /// Bytes.
+    /// A number of bytes.
     Bytes(Bytes),
     /// No limit.
     Unlimited,
 }
 
 impl Buffer {
-    /// Whether a packet of `size` bytes may join `packets` packets of `bytes` bytes that already wait.
+    /// Whether a packet of `size` bytes fits into a backlog of `packets` packets with `bytes` bytes.
     #[inline]
     #[must_use]
     pub fn admits(self, packets: u64, bytes: u64, size: u32) -> bool {

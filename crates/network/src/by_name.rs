@@ -1,19 +1,19 @@
-//! Entries by name.
+//! A list of entries by name.
 
 use serde::{Serialize, Serializer};
 
-/// Entries by name, in the order of what they were made from; a map when serialised.
+/// Entries by name in a fixed order; a map when serialised.
 #[derive(Clone, Debug)]
 pub struct ByName<T>(pub Vec<(String, T)>);
 
 impl<T> ByName<T> {
-    /// The entry of this name.
+    /// Returns the entry of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&T> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, entry)| entry)
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

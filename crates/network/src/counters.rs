@@ -1,58 +1,59 @@
-//! What links count.
+//! The counters of links.
 
 use serde::{Deserialize, Serialize};
 
-/// What a link has seen since the start.
+/// The counters of a link since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkCounters {
-    /// Packets offered, and their bytes.
+    /// Offered packets.
     pub offered_packets: u64,
-    /// Bytes offered.
+    /// Offered bytes.
     pub offered_bytes: u64,
-    /// Packets that found the buffer full or that queue management dropped.
+    /// Packets dropped by the full buffer or by queue management.
     pub dropped_packets: u64,
-    /// Their bytes.
+    /// Bytes of the dropped packets.
     pub dropped_bytes: u64,
-    /// Those of them that queue management dropped.
+    /// Packets dropped by queue management alone.
     pub managed_drops: u64,
-    /// Packets that queue management marked.
+    /// Packets marked by queue management.
     pub marked_packets: u64,
-    /// Packets that the loss model took.
+    /// Packets lost by the loss model.
     pub lost_packets: u64,
-    /// Their bytes.
+    /// Bytes of the lost packets.
     pub lost_bytes: u64,
-    /// Packets that were lost because the link slept, or fell asleep with them on it.
+    /// Packets lost because the link slept, or fell asleep with the packets on it.
     pub asleep_packets: u64,
-    /// Their bytes.
+    /// Bytes of these packets.
     pub asleep_bytes: u64,
-    /// Those that it fell asleep with.
+    /// Packets that were on the link as it fell asleep.
     pub stranded_packets: u64,
-    /// Packets that reached the other end.
+    /// Packets delivered to the other end.
     pub delivered_packets: u64,
-    /// Their bytes.
+    /// Bytes of the delivered packets.
     pub delivered_bytes: u64,
-    /// Sum over packets of the time each waited before its first bit was sent, or would have been where the link fell asleep, in nanoseconds.
+    /// The sum over packets of their queueing delay, in nanoseconds. For a packet cut off by the link's sleep,
+    /// its predicted queueing delay counts.
     pub waited_ns: u64,
-    /// The integral of the number of waiting packets, in packet nanoseconds. Filled in as the counters are read.
+    /// The time integral of the backlog in packets, in packet nanoseconds. Updated when the counters are read.
     pub queued_ns: u64,
-    /// Packets that `waited_ns` sums over.
+    /// The number of packets in `waited_ns`.
     pub served_packets: u64,
-    /// Sum over packets that were dropped as they left the queue of the time each had waited, in nanoseconds.
+    /// The sum over packets dropped at the queue's head of their queueing delay, in nanoseconds.
     pub waited_in_vain_ns: u64,
-    /// Packets that were dropped as they left the queue.
+    /// Packets dropped at the queue's head.
     pub discarded_packets: u64,
-    /// Their bytes.
+    /// Bytes of these packets.
     pub discarded_bytes: u64,
-    /// The most packets that ever waited at once.
+    /// The largest backlog in packets.
     pub most_waiting: u64,
-    /// The most bytes that ever waited at once.
+    /// The largest backlog in bytes.
     pub most_waiting_bytes: u64,
-    /// How long it slept, in nanoseconds. Filled in as the counters are read.
+    /// The time asleep in nanoseconds. Updated when the counters are read.
     pub asleep_ns: u64,
 }
 
 impl LinkCounters {
-    /// The counters less those of an earlier time. The most that ever waited stays the most since the start.
+    /// The difference from earlier counters. The largest backlogs stay those since the start.
     #[must_use]
     pub fn since(&self, then: &Self) -> Self {
         Self {

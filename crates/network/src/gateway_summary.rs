@@ -1,23 +1,23 @@
-//! What a gateway did and estimated, in time means, for the summary.
+//! Time means of a gateway's values and estimates, for the summary.
 
 use netlull_mechanism::link::{Estimates, LinkController};
 use netlull_units::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
-/// A gateway over the time measured. Means are over time.
+/// A gateway over the measured time. Means are over time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GatewaySummary {
-    /// swnd, the window suggested; `None` of C-EARTH alone, as what else is of AWM.
+    /// The suggested window swnd; `None` without AWM, as all other values of AWM.
     pub mean_window_bytes: Option<f64>,
-    /// Share of the time in which swnd was at its floor: more flows than it can control.
+    /// The share of the time with swnd at its floor, where the gateway cannot control more flows.
     pub floor_share: Option<f64>,
-    /// N, the estimate.
+    /// The estimate N of the number of flows.
     pub mean_flows: Option<f64>,
-    /// RTT, the estimate; `None` of AWM alone, which has none.
+    /// The estimate RTT of the round-trip time; `None` without C-EARTH.
     pub mean_round_trip_s: Option<f64>,
-    /// Acknowledgements that came by.
+    /// Returning acknowledgements.
     pub acknowledgements: u64,
-    /// Those of them whose window was made smaller.
+    /// Acknowledgements with a reduced window.
     pub rewritten_acknowledgements: u64,
     /// swnd at the end of the run.
     pub final_window_bytes: Option<f64>,
@@ -25,38 +25,38 @@ pub struct GatewaySummary {
     pub final_flows: Option<f64>,
     /// RTT at the end of the run.
     pub final_round_trip_s: Option<f64>,
-    /// C at the end of the run, bit/s.
+    /// C at the end of the run, in bit/s.
     pub final_rate_bps: u64,
 }
 
-/// Integrals over time since the measurement began, settled at the events of the link. An acknowledgement may move RTT between two of them;
-/// that is too little to settle for.
+/// Time integrals since the start of the measurement, updated at the events of the link. RTT may change at an
+/// acknowledgement between two events; this error is negligible.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Account {
     began: Instant,
-    /// Up to when the window's integrals go.
+    /// The end of the window's integrals.
     settled: Instant,
-    /// In byte nanoseconds.
+    /// The integral of the window in byte nanoseconds.
     window: f64,
-    /// In nanoseconds.
+    /// The time at the floor in nanoseconds.
     at_floor: f64,
     slow: SlowEstimates,
-    /// Acknowledgements that came by.
+    /// Returning acknowledgements.
     pub acknowledgements: u64,
-    /// Those of them whose window was made smaller.
+    /// Acknowledgements with a reduced window.
     pub rewritten: u64,
 }
 
-/// N and RTT, which change far less often than swnd: their integrals are settled when they do.
+/// N and RTT, which change far less often than swnd: their integrals are updated only at a change.
 #[derive(Clone, Copy, Debug, Default)]
 struct SlowEstimates {
-    /// The instant since which they have had their values.
+    /// The time of the last change.
     since: Instant,
     flows: f64,
     round_trip: Duration,
-    /// In nanoseconds.
+    /// The integral of N in nanoseconds.
     flows_area: f64,
-    /// In second nanoseconds.
+    /// The integral of RTT in second nanoseconds.
     round_trip_area: f64,
 }
 
@@ -65,9 +65,9 @@ impl SlowEstimates {
         (estimates.windows.map_or(0.0, |windows| windows.flows), estimates.round_trip.unwrap_or_default())
     }
 
-    /// Takes the values that hold since `now`.
+    /// Takes the values that are valid from `now` on.
     #[inline]
-    #[allow(clippy::float_cmp)] // Unchanged means equal to the bit.
+    #[allow(clippy::float_cmp)] // Unchanged means bitwise equal.
     fn look(&mut self, now: Instant, estimates: &Estimates) {
         let (flows, round_trip) = Self::of(estimates);
         if self.flows != flows || self.round_trip != round_trip {
@@ -85,7 +85,7 @@ impl SlowEstimates {
     }
 }
 
-/// From one instant to another. Fewer than 2^63, so that the cast takes the short way.
+/// The nanoseconds between two instants. They are below 2^63, where the cast of a signed integer is fast.
 #[inline]
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_wrap)]
 fn nanoseconds(from: Instant, to: Instant) -> f64 {
@@ -93,14 +93,14 @@ fn nanoseconds(from: Instant, to: Instant) -> f64 {
 }
 
 impl Account {
-    /// Measurement begins.
+    /// Starts the measurement.
     pub fn restart(&mut self, now: Instant, controller: &impl LinkController) {
         let (flows, round_trip) = SlowEstimates::of(&controller.estimates());
         let slow = SlowEstimates { since: now, flows, round_trip, ..SlowEstimates::default() };
         *self = Self { began: now, settled: now, slow, ..Self::default() };
     }
 
-    /// Adds the time since the last event, before the next one on the link.
+    /// Adds the time since the last event, before the link's next event.
     #[inline]
     pub fn settle(&mut self, now: Instant, controller: &impl LinkController) {
         let passed = nanoseconds(self.settled, now);
@@ -111,7 +111,7 @@ impl Account {
                 self.at_floor += passed;
             }
         }
-        // New values hold since the event before.
+        // New values are valid since the previous event.
         self.slow.look(self.settled, &estimates);
         self.settled = now;
     }
@@ -152,8 +152,9 @@ mod tests {
 
     #[test]
     fn windows_count_for_as_long_as_they_are_suggested() {
-        // N = 1, swnd_0 = 9000 B, floor 1000 B, T = 10 kB, beta = 8 b/s = 1 B/s, negligible. 4000 B come at 1 s: 5000 B (4999.0: less DT).
-        // 8000 B at 3 s: 1000 B, the floor, up to 4 s. Mean from 0.5 s on: (0.5 x 9000 + 2 x 5000 + 1 x 1000) / 3.5 = 4428.6 B.
+        // N = 1, swnd_0 = 9000 B, floor 1000 B, T = 10 kB, beta = 8 b/s = 1 B/s, negligible. 4000 B arrive at 1
+        // s: 5000 B (4999.0 minus DT). 8000 B at 3 s: 1000 B, the floor, up to 4 s. Mean from 0.5 s on: (0.5 x
+        // 9000 + 2 x 5000 + 1 x 1000) / 3.5 = 4428.6 B.
         let link = LinkContext { rate: BitRate::from_mbps(10), mtu: Bytes::new(1000) };
         let held = HeldQueue::new(QueueLength::Bytes(Bytes::new(10_000)));
         let windows = WindowRule {
@@ -181,7 +182,7 @@ mod tests {
         assert!((summary.mean_flows.unwrap_or(f64::NAN) - 1.0).abs() < 1e-12);
         assert!(summary.mean_round_trip_s.is_some_and(|mean| (mean - 0.2).abs() < 1e-12));
         assert_eq!(summary.final_rate_bps, 10_000_000);
-        // AWM alone has no RTT.
+        // AWM without C-EARTH has no RTT.
         let awm_alone = AwmConfig { held, windows }.build(link, Instant::ZERO).expect("a gateway");
         let summary = account.summarise(at(4000), &awm_alone);
         assert_eq!((summary.mean_round_trip_s, summary.final_round_trip_s), (None, None));

@@ -1,7 +1,10 @@
-//! What a network does to packets, in virtual time and in real time alike: the simulator and the emulation use the same random streams,
-//! losses, noise, buffers and queue management, so that the same seed loses the same packets in both.
+//! The packet-level behaviour of a network, common to virtual time and real time.
 //!
-//! [`plan`] is a scenario as the emulation needs it, [`outcome`] what it gives back: how the two, which do not know each other, talk.
+//! The simulator and the emulation use the same random streams, losses, noise, buffers and queue management. The
+//! same seed therefore loses the same packets in both.
+//!
+//! [`plan`] is the input of the emulation, made from a scenario, and [`outcome`] is its output. The simulator and
+//! the emulation communicate only through these two.
 
 pub mod buffer;
 pub mod by_name;

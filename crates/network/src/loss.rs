@@ -1,17 +1,17 @@
-//! Which packets a link loses before its queue.
+//! Packet loss of a link, before its queue.
 
 use crate::random::Stream;
 use serde::{Deserialize, Serialize};
 
-/// How a link loses packets.
+/// The loss model of a link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LossModel {
-    /// Each with this probability, independently.
+    /// Loss of each packet with this probability, independently.
     Bernoulli(f64),
-    /// In two states, as [`GilbertElliott`] says.
+    /// Loss in two states, see [`GilbertElliott`].
     GilbertElliott(GilbertElliott),
-    /// By number.
+    /// Loss of packets with given numbers.
     Scripted(Vec<ScriptedDrops>),
 }
 
@@ -28,16 +28,16 @@ pub struct GilbertElliott {
     pub loss_good: f64,
 }
 
-/// Packets of one flow, counted from 1 as they are offered to the link.
+/// The packets of one flow to drop, numbered from 1 in the order of their arrival at the link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScriptedDrops {
-    /// Index of the flow, TCP flows first.
+    /// The index of the flow, TCP flows first.
     pub flow: u32,
-    /// Numbers of the packets to drop, in ascending order.
+    /// The numbers of the packets to drop, in ascending order.
     pub packets: Vec<u64>,
 }
 
-/// A loss model at work.
+/// A loss model with its state.
 #[derive(Debug)]
 pub struct Loss(State);
 
@@ -48,17 +48,17 @@ enum State {
     Scripted(Vec<Script>),
 }
 
-/// A script and how far it has come.
+/// A script and its progress.
 #[derive(Debug)]
 struct Script {
     flow: u32,
     offered: u64,
-    /// Numbers still to come, the next one last.
+    /// The remaining numbers, the next one last.
     to_come: Vec<u64>,
 }
 
 impl Loss {
-    /// The model before its first packet; `stream` is the link's own.
+    /// Creates the model before its first packet; `stream` belongs to the link alone.
     #[must_use]
     pub fn new(model: &LossModel, stream: Stream) -> Self {
         Self(match model {
@@ -68,7 +68,7 @@ impl Loss {
         })
     }
 
-    /// Whether the next packet offered, one of flow `flow` whichever way it goes, is lost.
+    /// Whether the next offered packet, which belongs to `flow` in either direction, is lost.
     pub fn takes(&mut self, flow: u32) -> bool {
         match &mut self.0 {
             State::Bernoulli { probability, stream } => stream.unit() < *probability,
@@ -82,7 +82,8 @@ impl Loss {
 }
 
 impl GilbertElliott {
-    /// Loses a packet with its state's probability, then goes to the state of the next one. Always two draws.
+    /// Loses a packet with the probability of the present state, then moves to the state of the next packet.
+    /// Always two draws.
     fn step(&self, bad: &mut bool, stream: &mut Stream) -> bool {
         let (loss, change) = if *bad { (self.loss_bad, self.to_good) } else { (self.loss_good, self.to_bad) };
         let lost = stream.unit() < loss;
@@ -118,7 +119,7 @@ mod tests {
         (0..packets).map(|_| loss.takes(1)).collect()
     }
 
-    /// Lengths of the runs of lost packets.
+    /// The lengths of the runs of lost packets.
     fn bursts(fates: &[bool]) -> Vec<usize> {
         fates.split(|lost| !lost).map(<[bool]>::len).filter(|&length| length > 0).collect()
     }
@@ -134,21 +135,23 @@ mod tests {
         let mut loss = Loss::new(&model, Stream::new(1, "unused"));
         let offered = [0, 0, 1, 2, 2, 0, 1, 0, 2];
         let lost: Vec<bool> = offered.iter().map(|&flow| loss.takes(flow)).collect();
-        // Flow 0 is offered 1st, 2nd, 6th and 8th: its numbers 1 and 3 are the 1st and 6th; flow 2's number 2 is the 5th.
+        // Flow 0 is offered 1st, 2nd, 6th and 8th: its numbers 1 and 3 are the 1st and 6th. Number 2 of flow 2 is
+        // the 5th.
         assert_eq!(lost, [true, false, false, false, true, true, false, false, false]);
     }
 
     #[test]
     fn gilbert_elliott_has_its_mean_loss_and_its_bursts() {
-        // Gilbert's chain with loss in every packet of the bad state: pi_B = p / (p + r) = 0.02 / 0.27 = 0.07407, and a
-        // burst lasts 1 / r = 4 packets.
+        // Gilbert's chain with loss of every packet in the bad state: pi_B = p / (p + r) = 0.02 / 0.27 = 0.07407,
+        // and a burst lasts 1 / r = 4 packets.
         let chain = GilbertElliott { to_bad: 0.02, to_good: 0.25, loss_bad: 1.0, loss_good: 0.0 };
         let fates = fates(&LossModel::GilbertElliott(chain), 400_000);
         let lost = fates.iter().filter(|&&lost| lost).count() as f64 / 4e5;
-        // About 400,000 x 0.0741 x 0.25 = 7,400 bursts: standard error of their mean sqrt(1 - r) / r / sqrt(7400) = 0.040.
+        // About 400,000 x 0.0741 x 0.25 = 7,400 bursts: the standard error of their mean is sqrt(1 - r) / r /
+        // sqrt(7400) = 0.040.
         assert!((mean(&bursts(&fates)) - 4.0).abs() < 0.16, "{}", mean(&bursts(&fates)));
-        // Correlation stretches the variance by (1 + rho) / (1 - rho) = 6.4 with rho = 1 - p - r = 0.73: standard error
-        // sqrt(0.0741 x 0.926 x 6.4 / 400,000) = 0.00105.
+        // Correlation increases the variance by (1 + rho) / (1 - rho) = 6.4 with rho = 1 - p - r = 0.73: the
+        // standard error is sqrt(0.0741 x 0.926 x 6.4 / 400,000) = 0.00105.
         assert!((lost - 0.074_07).abs() < 0.0042, "{lost}");
     }
 
@@ -158,17 +161,19 @@ mod tests {
         let chain = GilbertElliott { to_bad: 0.1, to_good: 0.3, loss_bad: 0.5, loss_good: 0.01 };
         let fates = fates(&LossModel::GilbertElliott(chain), 400_000);
         let lost = fates.iter().filter(|&&lost| lost).count() as f64 / 4e5;
-        // The state's share varies with (1 + 0.6) / (1 - 0.6) = 4 times 0.1875 x 0.49^2, losses within it with 0.07 more:
-        // standard error below sqrt(0.26 / 400,000) = 0.0008.
+        // The state's share varies with (1 + 0.6) / (1 - 0.6) = 4 times 0.1875 x 0.49^2, the losses in it with
+        // 0.07 more: the standard error is below sqrt(0.26 / 400,000) = 0.0008.
         assert!((lost - 0.1325).abs() < 0.0032, "{lost}");
     }
 
     #[test]
     fn a_run_of_losses_without_loss_in_good_ends_by_a_step_or_by_luck() {
-        // The next one is lost with (1 - r)(1 - h) = 0.8 x 0.5 = 0.4, so a run lasts 1 / (1 - 0.4) = 5/3 packets.
+        // The next packet is lost with (1 - r)(1 - h) = 0.8 x 0.5 = 0.4, so a run lasts 1 / (1 - 0.4) = 5/3
+        // packets.
         let chain = GilbertElliott { to_bad: 0.05, to_good: 0.2, loss_bad: 0.5, loss_good: 0.0 };
         let lengths = bursts(&fates(&LossModel::GilbertElliott(chain), 400_000));
-        // 400,000 x 0.2 x 0.5 x 0.6 = 24,000 runs of standard deviation sqrt(0.4) / 0.6 = 1.05: standard error 0.0068.
+        // 400,000 x 0.2 x 0.5 x 0.6 = 24,000 runs with a standard deviation of sqrt(0.4) / 0.6 = 1.05: standard
+        // error 0.0068.
         assert!((mean(&lengths) - 5.0 / 3.0).abs() < 0.03, "{}", mean(&lengths));
     }
 
@@ -178,7 +183,8 @@ mod tests {
         for model in [LossModel::GilbertElliott(chain), LossModel::Bernoulli(0.1)] {
             let fates = fates(&model, 200_000);
             let lost = fates.iter().filter(|&&lost| lost).count() as f64 / 2e5;
-            // Standard errors: sqrt(0.09 / 200,000) = 0.00067; of a run's mean 1 / 0.9, sqrt(0.1) / 0.9 / sqrt(18,000) = 0.0026.
+            // Standard errors: sqrt(0.09 / 200,000) = 0.00067; sqrt(0.1) / 0.9 / sqrt(18,000) = 0.0026 for a
+            // run's mean 1 / 0.9.
             assert!((lost - 0.1).abs() < 0.0027, "{lost}");
             assert!((mean(&bursts(&fates)) - 1.0 / 0.9).abs() < 0.0105, "{}", mean(&bursts(&fates)));
         }

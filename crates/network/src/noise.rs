@@ -1,6 +1,7 @@
-//! Times that packets need on top of what a link's rate and delay give: the noise of round trips.
+//! The noise of round trips: random delays in addition to a link's rate and propagation delay.
 //!
-//! Each packet draws a time of its own, and none overtakes the one before it: one that drew little arrives together with the one before.
+//! Each packet draws a delay of its own, without reordering: a packet with a small delay arrives together with
+//! its predecessor.
 
 use crate::random::Stream;
 use netlull_units::Duration;
@@ -9,47 +10,48 @@ use serde::{Deserialize, Serialize};
 /// Independent gamma-distributed times, without reordering (client-centered-2004, section IV-A-c).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NoiseModel {
-    /// Mean of what is drawn; a packet held up by the one before it is later than it drew.
+    /// The mean of the drawn delays; a packet that its predecessor holds up is later than its draw.
     pub mean: Duration,
-    /// Shape a: the standard deviation is the mean / sqrt(a).
+    /// The shape a: the standard deviation is the mean / sqrt(a).
     pub shape: f64,
 }
 
-/// The noise of one link at work.
+/// The noise of a link with its state.
 #[derive(Debug)]
 pub struct Noise {
-    /// Mean / shape, in seconds.
+    /// The scale in seconds: mean / shape.
     scale: f64,
     shape: f64,
     stream: Stream,
-    /// When the last packet arrives, in nanoseconds.
+    /// The arrival of the last packet, in nanoseconds.
     last: u64,
 }
 
 impl Noise {
-    /// Noise before its first packet; `stream` is the link's own.
+    /// Creates noise before its first packet; `stream` belongs to the link alone.
     #[must_use]
     pub fn new(model: NoiseModel, stream: Stream) -> Self {
         Self { scale: model.mean.as_secs_f64() / model.shape, shape: model.shape, stream, last: 0 }
     }
 
-    /// What is on the link is lost, and holds up nothing.
+    /// Removes all packets from the link. They hold up no later packet.
     pub fn lose_all(&mut self) {
         self.last = 0;
     }
 
-    /// When the next packet arrives that would arrive at `without` if there were no noise, in nanoseconds. Packets must come in order.
+    /// The next packet's arrival in nanoseconds, where `without` is its arrival without noise. Calls follow the
+    /// packets' order.
     pub fn arrival(&mut self, without: u64) -> u64 {
         let drawn = self.draw();
         self.arrival_of(without, drawn)
     }
 
-    /// What the next packet draws.
+    /// Draws the delay of the next packet.
     pub fn draw(&mut self) -> Duration {
         Duration::from_secs_f64(self.scale * self.stream.standard_gamma(self.shape)).unwrap_or(Duration::MAX)
     }
 
-    /// When a packet arrives that has drawn so much. Packets must come in the order in which they drew.
+    /// The arrival of a packet with the delay `drawn`. Calls follow the order of the draws.
     pub fn arrival_of(&mut self, without: u64, drawn: Duration) -> u64 {
         self.last = self.last.max(without.saturating_add(drawn.as_nanos()));
         self.last
@@ -67,8 +69,8 @@ mod tests {
 
     #[test]
     fn packets_far_apart_are_late_by_what_they_draw() {
-        // A second apart nobody waits for the one before: mean 5 ms, standard deviation 5 / sqrt(2) = 3.54 ms, of 20,000 packets'
-        // mean 0.025 ms.
+        // At intervals of a second no packet holds up another: mean 5 ms, standard deviation 5 / sqrt(2) = 3.54
+        // ms, and 0.025 ms for the mean of 20,000 packets.
         let mut noise = noise(5, 2.0);
         let late: Vec<f64> = (1..=20_000_u64)
             .map(|second| (noise.arrival(second * 1_000_000_000) - second * 1_000_000_000) as f64 / 1e6)
@@ -82,8 +84,9 @@ mod tests {
 
     #[test]
     fn packets_together_arrive_with_the_latest_so_far() {
-        // All at once: each is as late as the largest draw so far, so the last of 100 is beyond the quantile 0.5^(1/100) = 0.9931 of
-        // a draw every other time; of 400 such bursts half, give or take 0.025.
+        // All at once: each is as late as the largest draw so far. The last of 100 is beyond the quantile
+        // 0.5^(1/100) = 0.9931 of a draw in half of the cases: of 400 such bursts half, with a standard error of
+        // 0.025.
         let beyond = (0..400_u64).filter(|burst| {
             let model = NoiseModel { mean: Duration::from_millis(5), shape: 2.0 };
             let mut noise = Noise::new(model, Stream::new(*burst, "noise.test"));

@@ -1,4 +1,4 @@
-//! What an emulation counted: the simulator's own summary is made from it, so that both have the same columns.
+//! The counts of an emulation. The simulator computes its usual summary from them, with the same columns.
 
 use crate::counters::LinkCounters;
 use crate::gateway_summary::GatewaySummary;
@@ -10,135 +10,135 @@ use netlull_power::RadioTime;
 use netlull_units::{BitRate, Duration, Instant};
 use serde::{Deserialize, Serialize};
 
-/// A run in counts.
+/// The counts of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
-    /// [`FORMAT`](crate::plan::FORMAT) of the plan.
+    /// The [`FORMAT`](crate::plan::FORMAT) of the plan.
     pub format: u32,
-    /// Packets that crossed a link, each counted at each link, since the start.
+    /// Packet-hops since the start: packets times crossed links.
     pub packet_hops: u64,
-    /// Events handled.
+    /// The number of handled events.
     pub events: u64,
-    /// Counters as they stood at the plan's marks.
+    /// The counters at the plan's marks.
     pub marks: Vec<NetworkMark>,
-    /// By link: its rate at the start and every change, where it varies.
+    /// The initial rate and every change of each link with a variable rate.
     pub rates: Vec<Vec<(Instant, BitRate)>>,
-    /// By link: its gateway.
+    /// The gateway of each link.
     pub gateways: Vec<Option<GatewaySummary>>,
-    /// By flow.
+    /// The outcome of each flow.
     pub flows: Vec<FlowOutcome>,
-    /// By station, over the time measured.
+    /// The outcome of each station, over the measured time.
     pub stations: Vec<StationOutcome>,
-    /// What was recorded.
+    /// The recorded tables.
     pub tables: Vec<Table>,
-    /// How late the emulation was.
+    /// The lateness of the emulation.
     pub lateness: Lateness,
-    /// Where it ran.
+    /// The system of the emulation.
     pub system: System,
-    /// What the scenario asks for and this system does not do, a sentence each.
+    /// Features of the scenario that this system lacks, one sentence each.
     pub differences: Vec<String>,
 }
 
-/// Counters at an instant.
+/// The counters at one instant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkMark {
-    /// When.
+    /// The instant.
     pub at: Instant,
-    /// By link.
+    /// The counters of each link.
     pub links: Vec<LinkMark>,
-    /// By flow.
+    /// The counters of each flow.
     pub flows: Vec<FlowMark>,
-    /// Packets that routers lost.
+    /// The packets lost by routers.
     pub routers: RouterLosses,
 }
 
-/// Packets that routers have lost since the start, where links sleep or packets count their hops.
+/// Packets lost by routers since the start, in scenarios with sleeping links or hop limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RouterLosses {
-    /// Those for which a router knew no way.
+    /// Packets without a route.
     pub unroutable: u64,
-    /// Those that had made as many hops as they may.
+    /// Packets that reached their hop limit.
     pub expired: u64,
 }
 
-/// A link at an instant.
+/// A link at one instant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkMark {
-    /// Since the start.
+    /// The counters since the start.
     pub counters: LinkCounters,
-    /// Time at each rate since the first mark; `None` where the rate does not vary.
+    /// The time at each rate since the first mark; `None` for a constant rate.
     pub residency: Option<ResidencyMark>,
-    /// Changes of the rate since the start.
+    /// Rate changes since the start.
     pub rate_changes: u64,
 }
 
-/// Time at each rate.
+/// The time of a link at each rate.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResidencyMark {
-    /// In service at a rate.
+    /// The time in service at each rate.
     pub in_service: Vec<(BitRate, Duration)>,
-    /// Going over from a rate to another.
+    /// The time in transition from one rate to another.
     pub in_transition: Vec<(BitRate, BitRate, Duration)>,
-    /// Changes.
+    /// The number of changes.
     pub changes: u64,
 }
 
-/// A flow at an instant, all since the start.
+/// A flow at one instant, with counts since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowMark {
-    /// Packets that its sender sent.
+    /// Sent packets.
     pub sent_packets: u64,
-    /// Their bytes, IP headers included.
+    /// Sent bytes, IP headers included.
     pub sent_bytes: u64,
-    /// Those that queues dropped or links lost.
+    /// Packets dropped by queues or lost by links.
     pub dropped_packets: u64,
     /// Packets that arrived with a mark.
     pub marked_packets: u64,
-    /// Bytes that its receiver has in order (datagrams: all that arrived, headers included).
+    /// Bytes that the receiver has in order (for datagrams, all arrived bytes, headers included).
     pub delivered_bytes: u64,
-    /// Data segments that were sent again.
+    /// Retransmitted data segments.
     pub retransmissions: u64,
-    /// Retransmission timeouts, where the kernel counts them.
+    /// Retransmission timeouts, if the kernel counts them.
     pub timeouts: u64,
-    /// How often the sender went over to fast recovery, as far as it was seen in it.
+    /// Observed transitions of the sender to fast recovery.
     pub fast_retransmits: u64,
 }
 
-/// A flow as a whole.
+/// The outcome of a flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowOutcome {
-    /// When it opened.
+    /// The time at which the flow opened.
     pub opened: Option<Instant>,
-    /// When the last byte was acknowledged.
+    /// The time at which the last byte was acknowledged.
     pub completed: Option<Instant>,
-    /// Data in a full segment.
+    /// The data of a full segment, in bytes.
     pub segment_bytes: Option<u32>,
-    /// The congestion window averaged over time from the first mark on, in bytes.
+    /// The time mean of the congestion window from the first mark on, in bytes.
     pub mean_cwnd_bytes: Option<f64>,
-    /// Of requests: every one.
+    /// Every request, for flows of requests.
     pub requests: Vec<RequestOutcome>,
-    /// The most that were open at once.
+    /// The largest number of simultaneously open connections.
     pub most_open: u32,
 }
 
-/// One request.
+/// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequestOutcome {
-    /// When its SYN was sent.
+    /// The time of the SYN.
     pub start: Instant,
-    /// What it sent.
+    /// The size of the sent data in bytes.
     pub size: u64,
-    /// From the SYN to the last byte acknowledged; `None` if the run ended before.
+    /// The time from the SYN to the acknowledgement of the last byte; `None` if the run ended before.
     pub completion: Option<Duration>,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmissions: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
@@ -148,36 +148,36 @@ pub struct RequestOutcome {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StationOutcome {
-    /// What its radio did.
+    /// The time of the radio in each state.
     pub radio: RadioTime,
-    /// Packets and frames.
+    /// The counts of packets and frames.
     pub counts: StationCounts,
-    /// Its shaper, if it has one.
+    /// The shaper, if the station has one.
     pub shaper: Option<ShaperOutcome>,
-    /// Its downloads; `None` until all TCP flows to it are delivered.
+    /// The downloads; `None` until all TCP flows to the station are delivered.
     pub download: Option<DownloadOutcome>,
 }
 
-/// A client's shaper when the run ended.
+/// A client's shaper at the end of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShaperOutcome {
-    /// Its state.
+    /// The shaper's state.
     pub state: ShaperState,
-    /// Why it leaves windows alone, or did when the download ended.
+    /// The reason for unchanged windows, at present or at the end of the download.
     pub fallback: Option<Fallback>,
-    /// Its RTT.
+    /// The shaper's RTT.
     pub round_trip: Option<Duration>,
-    /// Open acknowledgements sent again, since the start.
+    /// Repeated open acknowledgements since the start.
     pub resent_opens: u64,
-    /// Idle before the first packets of bursts, since the first mark.
+    /// The idle time before the first packets of bursts, since the first mark.
     pub early: Duration,
-    /// Idle behind the last packets of bursts until they were judged over, since the first mark.
+    /// The idle time between the last packets of bursts and the detection of their end, since the first mark.
     pub detection: Duration,
 }
 
 impl ShaperOutcome {
-    /// One that has not seen a download.
+    /// The outcome of a shaper before any download.
     #[must_use]
     pub const fn initial() -> Self {
         Self {
@@ -190,7 +190,7 @@ impl ShaperOutcome {
         }
     }
 
-    /// A shaper now, with the idle times that its station has counted.
+    /// The present outcome of a shaper, with the idle times counted by its station.
     #[must_use]
     pub fn of(shaping: &Shaping, early: Duration, detection: Duration) -> Self {
         Self {
@@ -204,50 +204,50 @@ impl ShaperOutcome {
     }
 }
 
-/// The downloads of a station: from the first opening until all data and the end of it were delivered.
+/// The downloads of a station, from the first opening until the delivery of all data and FINs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DownloadOutcome {
-    /// When the first opened.
+    /// The time of the first opening.
     pub begun: Instant,
-    /// When the last was delivered.
+    /// The time of the last delivery.
     pub over: Instant,
-    /// What the radio did meanwhile.
+    /// The time of the radio in each state during the downloads.
     pub radio: RadioTime,
-    /// Packets missed meanwhile.
+    /// Packets missed during the downloads.
     pub missed_packets: u64,
 }
 
-/// How late packets left the emulation, against virtual time.
+/// The lateness of packets that left the emulation, relative to virtual time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lateness {
-    /// Packets.
+    /// The number of packets.
     pub packets: u64,
-    /// The median.
+    /// The median lateness.
     pub p50: Duration,
-    /// 99 of 100 were not later.
+    /// The 99 % quantile of the lateness.
     pub p99: Duration,
-    /// 999 of 1000 were not later.
+    /// The 99.9 % quantile of the lateness.
     pub p999: Duration,
-    /// The latest.
+    /// The largest lateness.
     pub max: Duration,
-    /// What `p99` may be at most for the run to be trusted.
+    /// The limit of `p99` for a valid run.
     pub limit: Duration,
 }
 
-/// Where a run was emulated.
+/// The system of an emulation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct System {
-    /// The kernel's release.
+    /// The release of the kernel.
     pub kernel: String,
-    /// How the emulation was scheduled: fifo or other.
+    /// The scheduling policy of the emulation: fifo or other.
     pub scheduling: String,
-    /// How many processors there are.
+    /// The number of processors.
     pub processors: u32,
-    /// Whether they were kept from sleeping when they had nothing to do.
+    /// Whether idle processors were kept from sleeping.
     pub kept_awake: bool,
-    /// netlulld's version.
+    /// The version of netlulld.
     pub version: String,
 }

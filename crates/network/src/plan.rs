@@ -1,6 +1,8 @@
-//! A scenario as the emulation needs it: names resolved, random draws that are not of packets made, nothing left that is the simulator's own.
+//! The emulation's input, made from a scenario: names are resolved, and random draws other than those of packets
+//! are made.
 //!
-//! The simulator writes it, the emulation reads it; as text it is JSON: instants in nanoseconds, quantities with their units.
+//! It contains nothing specific to the simulator. The simulator writes it and the emulation reads it. As text it
+//! is JSON, with instants in nanoseconds and quantities with their units.
 
 use crate::buffer::Buffer;
 use crate::loss::LossModel;
@@ -13,237 +15,240 @@ use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The version of this form; an emulation refuses any other.
+/// The version of this format; an emulation rejects any other version.
 pub const FORMAT: u32 = 7;
 
-/// What is read of a plan or an outcome before the rest, which another format may have otherwise.
+/// The head of a plan or an outcome, read first because the rest depends on the format.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Head {
-    /// [`FORMAT`].
+    /// The version, [`FORMAT`].
     pub format: u32,
 }
 
-/// What to emulate.
+/// The input of the emulation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// [`FORMAT`].
+    /// The version, [`FORMAT`].
     pub format: u32,
     /// The scenario's name.
     pub name: String,
-    /// How long it runs.
+    /// The length of the run.
     pub duration: Duration,
-    /// When counters are read: the end of the warm-up first, then where phases begin and end, the end of the run last; ascending.
+    /// The instants at which counters are read, ascending.
+    ///
+    /// They are the end of the warm-up, the starts and ends of phases, and the end of the run.
     pub marks: Vec<Instant>,
-    /// Seed of the links' random streams.
+    /// The seed of the links' random streams.
     pub seed: u64,
-    /// The largest packet, IP header included.
+    /// The largest packet in bytes, IP header included.
     pub mtu: u32,
-    /// Names of the nodes.
+    /// The names of the nodes.
     pub nodes: Vec<String>,
     /// The links.
     pub links: Vec<LinkPlan>,
-    /// By node, then by destination: the link that leads there, at the start.
+    /// The initial next link, by node and destination.
     pub routes: Vec<Vec<Option<u32>>>,
-    /// What becomes of links and routes; `None`: nothing, and packets do not count their hops.
+    /// The changes of links and routes. `None` if there are none; packets then have no hop limit.
     pub routing: Option<RoutingPlan>,
     /// The flows, in the order of the summary: TCP, datagrams, requests.
     pub flows: Vec<FlowPlan>,
     /// The stations.
     pub stations: Vec<StationPlan>,
-    /// What to record.
+    /// The data to record.
     pub probe: ProbePlan,
-    /// What the scenario asks for and no emulation does, a sentence each.
+    /// Features of the scenario that no emulation has, one sentence each.
     pub differences: Vec<String>,
 }
 
-/// One direction of a link.
+/// A link in one direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkPlan {
-    /// Its name, also of its random streams.
+    /// The link's name, also of its random streams.
     pub name: String,
-    /// The node that sends.
+    /// The sending node.
     pub from: u32,
-    /// The node that receives.
+    /// The receiving node.
     pub to: u32,
-    /// The rate at the start.
+    /// The initial rate.
     pub rate: BitRate,
-    /// Propagation delay.
+    /// The propagation delay.
     pub delay: Duration,
-    /// Limit of the queue.
+    /// The limit of the queue.
     pub buffer: Buffer,
-    /// How the queue is managed.
+    /// The queue management.
     pub queue: QueueModel,
-    /// What it loses, before its queue.
+    /// The loss model, applied before the queue.
     pub loss: Option<LossModel>,
-    /// What its packets need on top of the delay.
+    /// The noise in addition to the delay.
     pub noise: Option<NoiseModel>,
-    /// What scales its rate, steers windows, or both.
+    /// The controller of its rate, of windows, or of both.
     pub control: Option<ControlPlan>,
-    /// Rates that it takes by itself, and when; `None` of one that never does.
+    /// The times and values of scheduled rate changes; `None` if there are none.
     pub steps: Option<Vec<(Instant, BitRate)>>,
 }
 
 impl LinkPlan {
-    /// Whether its rate can change.
+    /// Whether the rate can change.
     #[must_use]
     pub fn varies(&self) -> bool {
         self.control.is_some() || self.steps.is_some()
     }
 
-    /// Whether a packet that comes is told when it leaves: nothing changes the link's rate or takes packets from its queue.
+    /// Whether a packet's departure is known at its arrival: the rate is constant, and the queue drops no packet
+    /// at its head.
     #[must_use]
     pub fn is_predictable(&self) -> bool {
         !self.varies() && !matches!(self.queue, QueueModel::CoDel(_))
     }
 }
 
-/// Links that sleep, and routers that learn of it (docs/models/sleep.md).
+/// The sleep of links and the routers' reactions (docs/models/sleep.md).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoutingPlan {
-    /// Hops that a packet may make.
+    /// The hop limit of a packet.
     pub ttl: u8,
-    /// What happens, in the order in which it does.
+    /// The changes in the order of time.
     pub steps: Vec<RoutingStep>,
 }
 
-/// The network changes.
+/// A change of the network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoutingStep {
-    /// When.
+    /// The time of the change.
     pub at: Instant,
-    /// What happens.
+    /// The kind of the change.
     pub deed: RoutingDeed,
 }
 
-/// What happens to the network.
+/// A kind of change of the network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoutingDeed {
-    /// These links fall asleep: what is on them is lost.
+    /// The links that fall asleep, which lose their packets.
     Sleep(Vec<u32>),
-    /// They begin to wake: they are powered, and carry nothing yet.
+    /// The links that begin to wake: they take power, and carry no packets yet.
     Stir(Vec<u32>),
-    /// They are awake.
+    /// The links that are awake.
     Wake(Vec<u32>),
-    /// Routers have new tables: what is new in them.
+    /// The changed entries of the routers' tables.
     Install(Vec<RouteChange>),
 }
 
-/// An entry of a router's table changes.
+/// A changed entry of a router's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RouteChange {
     /// The router.
     pub node: u32,
-    /// Packets for this node ...
+    /// The destination of the packets.
     pub destination: u32,
-    /// ... go over this link from now on; nowhere, if `None`.
+    /// The new next link; `None` if there is no route.
     pub link: Option<u32>,
 }
 
-/// A controller and the link's readings of it.
+/// A controller and its settings on a link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ControlPlan {
     /// The controller.
     pub mechanism: LinkMechanism,
-    /// The link that it is built for.
+    /// The properties of the controlled link.
     pub link: LinkContext,
-    /// The link that brings a gateway its acknowledgements.
+    /// The link that returns acknowledgements to a gateway.
     pub acknowledgements: Option<u32>,
-    /// The packet being sent when the rate changes.
+    /// The treatment of the packet in service at a rate change.
     pub in_service: InService,
 }
 
-/// The packet being sent when the rate changes.
+/// The treatment of the packet in service at a rate change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InService {
-    /// It finishes at its old rate, then the pause starts.
+    /// The packet finishes at its old rate, then the pause starts.
     #[default]
     FinishThenPause,
-    /// It finishes at its old rate while the pause already runs.
+    /// The packet finishes at its old rate while the pause is already running.
     FinishWhilePausing,
-    /// It stops at once; what is left of it is sent at the new rate after the pause.
+    /// The packet stops at once, and its rest is sent at the new rate after the pause.
     Suspend,
 }
 
-/// Traffic from one node to another.
+/// The traffic from one node to another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowPlan {
-    /// Its name.
+    /// The flow's name.
     pub name: String,
-    /// The node that sends.
+    /// The sending node.
     pub from: u32,
-    /// The node that receives.
+    /// The receiving node.
     pub to: u32,
-    /// What it is.
+    /// The kind of traffic.
     pub traffic: Traffic,
 }
 
-/// What a flow sends.
+/// The kind of traffic of a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Traffic {
-    /// One TCP connection.
+    /// A single TCP connection.
     Tcp {
-        /// When it opens.
+        /// The time at which the connection opens.
         start: Instant,
-        /// How much it sends; as much as it can, if `None`.
+        /// The size of the data in bytes; `None` for unlimited data.
         size: Option<u64>,
-        /// Its application writes nothing from here on, if it stops.
+        /// The time at which the application stops to write, if it does.
         stop: Option<Instant>,
-        /// So many bytes are written every so often; otherwise all at once.
+        /// The interval and the bytes of periodic writes; `None` for a single write.
         writes: Option<(Duration, u32)>,
-        /// What TCP is asked for.
+        /// The options of TCP.
         tcp: TcpPlan,
     },
     /// Datagrams of these sizes, IP header included, at these instants.
     Datagrams {
-        /// When, and how large.
+        /// The times and the sizes of the packets.
         packets: Vec<(Instant, u32)>,
     },
-    /// TCP connections that come and go.
+    /// TCP connections that open and close.
     Requests {
-        /// When each opens, and what it sends.
+        /// The opening time and the data in bytes of each connection.
         requests: Vec<(Instant, u64)>,
-        /// So many may be open at once.
+        /// The largest number of simultaneously open connections.
         most_open: u32,
-        /// What TCP is asked for.
+        /// The options of TCP.
         tcp: TcpPlan,
     },
 }
 
-/// What is asked of the hosts' TCP: all of a scenario's options that a real one can be asked for.
+/// The options of the hosts' TCP: those of a scenario that a real TCP supports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TcpPlan {
-    /// As the kernel calls it.
+    /// The congestion control, by the kernel's name.
     pub congestion_control: String,
-    /// Data in a full segment at most, with a timestamps option or without.
+    /// The largest data in a full segment, with or without a timestamps option.
     pub mss: u16,
-    /// RFC 7323's timestamps.
+    /// Whether timestamps are on (RFC 7323).
     pub timestamps: bool,
-    /// RFC 7323's window scaling.
+    /// Whether window scaling is on (RFC 7323).
     pub window_scaling: bool,
-    /// RFC 2018's selective acknowledgements.
+    /// Whether selective acknowledgements are on (RFC 2018).
     pub sack: bool,
-    /// RFC 3168's marks.
+    /// Whether ECN marks are on (RFC 3168).
     pub ecn: bool,
-    /// The receiver's buffer.
+    /// The size of the receive buffer.
     pub receive_buffer: Bytes,
-    /// The sender's; `None`: no limit.
+    /// The size of the send buffer; `None` for no limit.
     pub send_buffer: Option<Bytes>,
-    /// Segments of the initial window.
+    /// The initial window in segments.
     pub initial_window: u32,
-    /// Whether short segments wait (RFC 1122 section 4.2.3.4).
+    /// Whether Nagle's algorithm delays short segments (RFC 1122 section 4.2.3.4).
     pub nagle: bool,
-    /// The least retransmission timeout.
+    /// The lower bound of the retransmission timeout.
     pub min_rto: Duration,
 }
 
@@ -251,39 +256,39 @@ pub struct TcpPlan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StationPlan {
-    /// Its node.
+    /// The station's node.
     pub node: u32,
-    /// Its access point's.
+    /// The access point's node.
     pub access: u32,
-    /// The link from there.
+    /// The link from the access point.
     pub down: u32,
-    /// The link to there.
+    /// The link to the access point.
     pub up: u32,
-    /// Its air and its radio's wake time.
+    /// The rate of the air and the radio's wake time.
     pub context: StationContext,
-    /// The machine that lets its radio sleep; `None` for a radio that is always on.
+    /// The machine that lets the radio sleep; `None` for a radio that is always on.
     pub mechanism: Option<StationMechanism>,
 }
 
-/// What to record.
+/// The data to record.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProbePlan {
-    /// Width of bins.
+    /// The width of bins.
     pub interval: Option<Duration>,
-    /// Congestion windows.
+    /// Whether congestion windows are recorded.
     pub window: bool,
-    /// Drops.
+    /// Whether drops are recorded.
     pub drops: bool,
-    /// Requests.
+    /// Whether requests are recorded.
     pub requests: bool,
-    /// What stations do.
+    /// Whether the tables of stations are recorded.
     pub stations: bool,
-    /// Packets that are offered to these links.
+    /// The links whose offered packets are recorded.
     #[serde(default)]
     pub arrivals: Vec<u32>,
-    /// Of these links.
+    /// The recorded links.
     pub links: Vec<u32>,
-    /// Of these flows.
+    /// The recorded flows.
     pub flows: Vec<u32>,
 }

@@ -1,22 +1,23 @@
-//! The radio of a station: awake or asleep, and the instants at which it transmits and receives. Its owner says when it changes.
+//! The radio of a station: its states, and the times at which it transmits and receives. Its owner requests the
+//! changes.
 //!
 //! ```text
 //!            wake            awake, after the wake time
 //!   Asleep --------> Waking ---------------------------> Awake
 //!      ^                                                   |
 //!      +---------------------------------------------------+
-//!              sleep: it is to, and has sent all
+//!              sleep: requested, and all frames are sent
 //! ```
 
 use netlull_power::{RadioMeter, RadioTime};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
-/// A packet that is on the air to a radio.
+/// A packet on the air to a radio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coming {
-    /// The instant of its last bit.
+    /// The time of the last bit.
     pub arrives: Instant,
-    /// Its size in bytes.
+    /// The packet's size in bytes.
     pub size: u32,
 }
 
@@ -25,7 +26,7 @@ pub struct Coming {
 enum Intention {
     /// It stays awake.
     Stay,
-    /// It sleeps once it has sent everything, not before this instant.
+    /// It sleeps after its last frame, but not before this instant.
     Sleep(Instant),
 }
 
@@ -36,20 +37,20 @@ enum State {
     Awake { since: Instant, then: Intention },
 }
 
-/// A radio.
+/// A radio with its state and its meter.
 #[derive(Clone, Debug)]
 pub struct Radio {
     state: State,
     meter: RadioMeter,
     wake: Duration,
-    /// The air to it and from it.
+    /// The rates of the air to the radio and from it.
     rates: [BitRate; 2],
-    /// The instant at which the last frame that it was given is sent.
+    /// The end of the last queued frame.
     sends_until: Instant,
 }
 
 impl Radio {
-    /// A radio that is awake.
+    /// Creates a radio that is awake.
     #[must_use]
     pub fn new(start: Instant, wake: Duration, rates: [BitRate; 2]) -> Self {
         Self {
@@ -61,19 +62,19 @@ impl Radio {
         }
     }
 
-    /// True if it is awake.
+    /// Whether the radio is awake.
     #[must_use]
     pub fn is_awake(&self) -> bool {
         matches!(self.state, State::Awake { .. })
     }
 
-    /// True if it sleeps.
+    /// Whether the radio sleeps.
     #[must_use]
     pub fn is_asleep(&self) -> bool {
         self.state == State::Asleep
     }
 
-    /// The instant since which it has been awake, if it is.
+    /// The time of the last wake-up, if the radio is awake.
     #[must_use]
     pub fn awake_since(&self) -> Option<Instant> {
         match self.state {
@@ -82,7 +83,7 @@ impl Radio {
         }
     }
 
-    /// The instant at which it will be awake, while it wakes.
+    /// The end of the wake time, while the radio wakes.
     #[must_use]
     pub fn wakes_at(&self) -> Option<Instant> {
         match self.state {
@@ -91,7 +92,7 @@ impl Radio {
         }
     }
 
-    /// The instant at which it falls asleep, if it is awake and is to.
+    /// The time of the next sleep, if the radio is awake and sleep is intended.
     #[must_use]
     pub fn sleeps_at(&self) -> Option<Instant> {
         match self.state {
@@ -100,7 +101,7 @@ impl Radio {
         }
     }
 
-    /// It begins to wake, or stays awake; true if it slept.
+    /// Begins to wake, or stays awake. Returns true if the radio slept.
     pub fn wake(&mut self, now: Instant) -> bool {
         let slept = self.is_asleep();
         if slept {
@@ -111,7 +112,7 @@ impl Radio {
         slept
     }
 
-    /// It is awake, after its wake time.
+    /// Becomes awake after the wake time.
     pub fn awake(&mut self, now: Instant) {
         let State::Waking { then, .. } = self.state else { return };
         self.meter.awake(now);
@@ -119,23 +120,23 @@ impl Radio {
         self.sends_until = self.sends_until.max(now);
     }
 
-    /// It falls asleep.
+    /// Falls asleep.
     pub fn sleep(&mut self, now: Instant) {
         self.meter.sleep(now);
         self.state = State::Asleep;
     }
 
-    /// It does not fall asleep of itself.
+    /// Cancels an intended sleep.
     pub fn stay(&mut self) {
         self.intend(Intention::Stay);
     }
 
-    /// It sleeps as soon as it has sent everything.
+    /// Sleeps as soon as all frames are sent.
     pub fn wants_sleep(&mut self, now: Instant) {
         self.intend(Intention::Sleep(now));
     }
 
-    /// It sleeps, if it is to, not before `now`.
+    /// Postpones an intended sleep until `now` or later.
     pub fn postpones_sleep(&mut self, now: Instant) {
         if let State::Awake { then: Intention::Sleep(asked), .. } = &mut self.state {
             *asked = now.max(*asked);
@@ -148,13 +149,13 @@ impl Radio {
         }
     }
 
-    /// The time that `size` bytes are on the air to it, rounded down to a nanosecond.
+    /// The air time of `size` bytes to the radio, rounded down to a nanosecond.
     fn time_down(&self, size: u32) -> Duration {
         self.rates[0].time_for(Bytes::new(u64::from(size)))
     }
 
-    /// It transmits `size` bytes, behind everything that it transmits already and not before `now`: from when to when. A link that sends them
-    /// as well has done so at `until`.
+    /// Transmits `size` bytes after all queued frames and not before `now`. Returns the start and the end. If a
+    /// link sends the frame too, it finishes at `until`.
     pub fn transmits(&mut self, now: Instant, size: u32, until: Option<Instant>) -> (Instant, Instant) {
         let from = self.sends_until.max(self.wakes_at().unwrap_or(now));
         let to = (from + self.rates[1].time_for(Bytes::new(u64::from(size)))).max(until.unwrap_or(from));
@@ -163,20 +164,23 @@ impl Radio {
         (from, to)
     }
 
-    /// The instant at which the first bit of `size` bytes is on the air whose last bit is at `ends`.
+    /// The time of the first bit on the air of `size` bytes whose last bit is at `ends`.
     #[must_use]
     pub fn began(&self, ends: Instant, size: u32) -> Instant {
         Instant::ZERO + (ends - Instant::ZERO).saturating_sub(self.time_down(size))
     }
 
-    /// True if it has been awake since `from`.
+    /// Whether the radio has been awake since `from`.
     #[must_use]
     pub fn hears_from(&self, from: Instant) -> bool {
         self.awake_since().is_some_and(|since| since <= from)
     }
 
-    /// Something was on the air from `from` to `now`; true if it heard it, awake from the first bit on. `coming` is a packet that is on the
-    /// air as well. The meter hears of receptions one after the other: the part of the packet that has come is told now, the rest when it has.
+    /// Handles a transmission on the air from `from` to `now`. Returns true if the radio heard it, awake from the
+    /// first bit on.
+    ///
+    /// `coming` is another packet on the air. The meter requires consecutive receptions: the arrived part of the
+    /// packet is reported now, the rest at its end.
     pub fn hears(&mut self, from: Instant, now: Instant, coming: Option<Coming>) -> bool {
         let is_heard = self.hears_from(from);
         if is_heard {
@@ -186,14 +190,14 @@ impl Radio {
         is_heard
     }
 
-    /// The instant since which it has been hearing a packet that is on the air, if it has.
+    /// The time since which the radio has been hearing the packet on the air, if it has.
     fn coming_since(&self, now: Instant, coming: Option<Coming>) -> Option<Instant> {
         let Coming { arrives, size } = coming?;
         let from = self.began(arrives, size);
         (from < now && self.hears_from(from)).then_some(from)
     }
 
-    /// The time in each state up to `now`, with the part that has come of a packet that is on the air.
+    /// The time in each state up to `now`, including the arrived part of a packet on the air.
     #[must_use]
     pub fn times(&self, now: Instant, coming: Option<Coming>) -> RadioTime {
         let mut meter = self.meter.clone();

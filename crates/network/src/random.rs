@@ -1,20 +1,20 @@
-//! Named random streams: one per component, each a function of the run's seed and the component's name.
+//! Named random streams, one per component. Each is a function of the run's seed and the component's name.
 //!
-//! A component keeps its stream when others come or go, so two scenarios that differ in one mechanism see the same
-//! traffic from the same seed (common random numbers).
+//! Other components do not affect a component's stream. Two scenarios that differ in one mechanism therefore have
+//! the same traffic for the same seed (common random numbers).
 
 use netlull_units::Duration;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// A stream of random numbers that belongs to one component.
+/// A stream of random numbers for one component.
 #[derive(Clone, Debug)]
 pub struct Stream {
     generator: Xoshiro256PlusPlus,
 }
 
 impl Stream {
-    /// The stream called `name` of a run with `seed`.
+    /// Creates the stream called `name` of a run with `seed`.
     #[must_use]
     pub fn new(seed: u64, name: &str) -> Self {
         // FNV-1a over the name; SplitMix64 (inside `seed_from_u64`) spreads the result over the state.
@@ -25,28 +25,28 @@ impl Stream {
         Self { generator: Xoshiro256PlusPlus::seed_from_u64(mixed) }
     }
 
-    /// Uniform on [0, 1), in steps of 2^-53.
+    /// A uniform variable on [0, 1), in steps of 2^-53.
     #[inline]
     #[allow(clippy::cast_precision_loss)]
     pub fn unit(&mut self) -> f64 {
         (self.generator.next_u64() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
     }
 
-    /// Uniform on [low, high), rounded down to a whole number.
+    /// A uniform variable on [low, high), rounded down to a whole number.
     #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn between(&mut self, low: u64, high: u64) -> u64 {
         low + (self.unit() * (high - low) as f64) as u64
     }
 
-    /// Exponential with mean 1.
+    /// An exponential variable with mean 1.
     #[inline]
     pub fn standard_exponential(&mut self) -> f64 {
         // 1 - U is on (0, 1], so the logarithm is finite. libm gives the same bits on every machine.
         -libm::log(1.0 - self.unit())
     }
 
-    /// Normal with mean 0 and variance 1, by the polar method (Marsaglia and Bray 1964); the second of each pair is let go,
-    /// so that nothing has to be kept.
+    /// A normal variable with mean 0 and variance 1, by the polar method (Marsaglia and Bray 1964). The second of
+    /// each pair is dropped, to keep the stream without further state.
     fn standard_normal(&mut self) -> f64 {
         loop {
             let (x, y) = (2.0 * self.unit() - 1.0, 2.0 * self.unit() - 1.0);
@@ -57,11 +57,13 @@ impl Stream {
         }
     }
 
-    /// Gamma with this shape, more than 0, and scale 1, so that mean and variance are the shape (Marsaglia and Tsang: A simple
-    /// method for generating gamma variables, ACM Transactions on Mathematical Software 26(3), 2000).
+    /// A gamma variable with this shape, above 0, and scale 1; its mean and variance equal the shape.
+    ///
+    /// The source is Marsaglia and Tsang: A simple method for generating gamma variables, ACM Transactions on
+    /// Mathematical Software 26(3), 2000.
     pub fn standard_gamma(&mut self, shape: f64) -> f64 {
         if shape < 1.0 {
-            // Its section 6: with U uniform, gamma(a + 1) U^(1/a) is gamma(a).
+            // Section 6 of the paper: with U uniform, gamma(a + 1) U^(1/a) is gamma(a).
             let larger = self.standard_gamma(shape + 1.0);
             return larger * libm::exp(-self.standard_exponential() / shape);
         }
@@ -70,14 +72,14 @@ impl Stream {
         loop {
             let x = self.standard_normal();
             let v = (1.0 + c * x).powi(3);
-            // ln U, with U on (0, 1]: an exponential variable less than nothing.
+            // ln U, with U on (0, 1]: a negated exponential variable.
             if v > 0.0 && -self.standard_exponential() < 0.5 * x * x + d - d * v + d * libm::log(v) {
                 return d * v;
             }
         }
     }
 
-    /// Exponential with this mean, rounded to a nanosecond, at least one.
+    /// An exponential variable with this mean, rounded to a nanosecond, at least one.
     pub fn exponential(&mut self, mean: Duration) -> Duration {
         Duration::from_secs_f64(mean.as_secs_f64() * self.standard_exponential())
             .unwrap_or(Duration::MAX)
@@ -113,9 +115,10 @@ mod tests {
 
     #[test]
     fn gamma_draws_have_their_mean_variance_and_quantiles() {
-        // Of X = gamma(a) / a, which has mean 1 and variance 1 / a. Quantiles are those of scipy.stats.gamma.ppf(q, a, scale=1/a);
-        // a = 1/2 is the square of a normal variable, whose 0.9 is 1.6448536^2 = 2.7055435; a = 2 is a sum of two exponential
-        // ones, P(X > x) = (1 + 2x) exp(-2x): at 0.8391735 that is 2.678347 x 0.186683 = 0.5.
+        // X = gamma(a) / a has mean 1 and variance 1 / a. The quantiles are those of scipy.stats.gamma.ppf(q, a,
+        // scale=1/a). a = 1/2 is the square of a normal variable, whose 0.9 quantile is 1.6448536^2 = 2.7055435.
+        // a = 2 is a sum of two exponential variables, P(X > x) = (1 + 2x) exp(-2x): at 0.8391735 that is
+        // 2.678347 x 0.186683 = 0.5.
         let cases = [
             (0.5, [(0.1, 0.015_790_774), (0.9, 2.705_543_454)]),
             (2.0, [(0.5, 0.839_173_495), (0.99, 3.319_176_034)]),
@@ -126,7 +129,8 @@ mod tests {
             let draws: Vec<f64> = (0..200_000).map(|_| stream.standard_gamma(shape) / shape).collect();
             let mean = draws.iter().sum::<f64>() / 2e5;
             let variance = draws.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / 2e5;
-            // Standard errors: sqrt(1/a / 200,000); of the variance s^2, s^4 (2 + 6/a) / n under the root: kurtosis 3 + 6/a.
+            // Standard errors: sqrt(1/a / 200,000); for the variance s^2, the root of s^4 (2 + 6/a) / n, with
+            // kurtosis 3 + 6/a.
             let error = (1.0 / shape / 2e5_f64).sqrt();
             assert!((mean - 1.0).abs() < 4.0 * error, "shape {shape}: mean {mean}");
             let error = ((2.0 + 6.0 / shape) / 2e5).sqrt() / shape;

@@ -1,6 +1,6 @@
-//! A growing ring of items addressed by how many were ever pushed: no allocation once it has grown.
+//! A growing ring whose items have absolute numbers, without allocation once it has its final size.
 
-/// First in, first out; items keep their absolute number.
+/// A first-in, first-out queue whose items keep their absolute number.
 #[derive(Debug)]
 pub struct Ring<T> {
     items: Vec<T>,
@@ -10,34 +10,34 @@ pub struct Ring<T> {
 }
 
 impl<T: Default> Ring<T> {
-    /// An empty ring.
+    /// Creates an empty ring.
     #[must_use]
     pub fn new() -> Self {
         Self { items: Vec::new(), mask: 0, popped: 0, pushed: 0 }
     }
 
-    /// How many items it holds.
+    /// The number of items in the ring.
     #[inline]
     #[must_use]
     pub fn len(&self) -> u64 {
         (self.pushed - self.popped) as u64
     }
 
-    /// True if it holds nothing.
+    /// Whether the ring is empty.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pushed == self.popped
     }
 
-    /// How many items were ever pushed: the number that the next one gets.
+    /// The number of items ever pushed, which is the number of the next item.
     #[inline]
     #[must_use]
     pub fn pushed(&self) -> usize {
         self.pushed
     }
 
-    /// How many items were ever taken: the number of the head.
+    /// The number of items ever removed, which is the number of the head.
     #[inline]
     #[must_use]
     pub fn popped(&self) -> usize {
@@ -50,8 +50,8 @@ impl<T: Default> Ring<T> {
         *self.push_place() = item;
     }
 
-    /// Appends an item and says where to write it: one that is built elsewhere first is copied once more, and to copy
-    /// it right after its parts were written stalls the processor.
+    /// Appends an item and returns its slot for writing. An item built elsewhere would be copied once more, and a
+    /// copy right after the writes of its parts stalls the processor.
     #[inline(always)]
     pub fn push_place(&mut self) -> &mut T {
         if self.pushed - self.popped == self.items.len() {
@@ -62,25 +62,25 @@ impl<T: Default> Ring<T> {
         &mut self.items[at]
     }
 
-    /// Lets go of the oldest item, of which there must be one.
+    /// Removes the oldest item. The ring must not be empty.
     #[inline(always)]
     pub fn skip(&mut self) {
         debug_assert!(!self.is_empty(), "nothing to skip");
         self.popped += 1;
     }
 
-    /// Lets go of all items.
+    /// Removes all items.
     #[inline]
     pub fn clear(&mut self) {
         self.popped = self.pushed;
     }
 
-    /// Forgets all items, as if they had never been pushed.
+    /// Removes all items and resets their numbers, as if they had never been pushed.
     pub fn forget(&mut self) {
         self.pushed = self.popped;
     }
 
-    /// The oldest item, to be taken out before it is [skipped](Self::skip).
+    /// The oldest item, to be taken before it is [skipped](Self::skip).
     #[inline(always)]
     #[must_use]
     pub fn front_mut(&mut self) -> Option<&mut T> {
@@ -98,7 +98,7 @@ impl<T: Default> Ring<T> {
         (!self.is_empty()).then(|| &self.items[self.place(self.popped)])
     }
 
-    /// The item with this number, if the ring still holds it.
+    /// The item with this number, if it is still in the ring.
     #[inline]
     #[must_use]
     pub fn get(&self, number: usize) -> Option<&T> {
@@ -110,7 +110,7 @@ impl<T: Default> Ring<T> {
         (self.popped..self.pushed).map(|number| &self.items[self.place(number)])
     }
 
-    /// Every item, oldest first, to be changed.
+    /// Applies a change to every item, oldest first.
     pub fn for_each(&mut self, mut change: impl FnMut(&mut T)) {
         for number in self.popped..self.pushed {
             let place = self.place(number);
@@ -138,7 +138,7 @@ impl<T: Default> Ring<T> {
 }
 
 impl<T: Copy + Default> Ring<T> {
-    /// Takes the oldest item.
+    /// Removes and returns the oldest item.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<T> {
         if self.is_empty() {

@@ -1,59 +1,59 @@
 //! The schedule: one pending event per component.
 //!
-//! Each component owns a *slot*. A slot holds the time of the component's next event, or never. The next event of the
-//! run is the earliest; **events at the same nanosecond are handled in the order of their slots**, whatever the order
-//! in which they were set. That order is written where slots are given out and does not depend on
-//! history, so it is total, repeatable, and cheap to state.
+//! Each component owns a *slot*. A slot holds the time of the component's next event, or never. The next event of
+//! the run is the earliest. **Events at the same nanosecond are handled in the order of their slots**, whatever
+//! the order in which they were set. The code that assigns the slots fixes this order, and it does not depend on
+//! history. It is therefore total, repeatable, and cheap to state.
 //!
-//! A key is a time with its slot in the low bits, so that the order of keys is the order of events. Time is cut into
-//! ticks. The keys of the current tick (and before) stand in a sorted line; those of later ticks lie, in no order, in a
-//! hierarchical timing wheel (Varghese and Lauck, SOSP 1987, scheme 7):
+//! A key is a time with its slot in the low bits, so the order of keys is the order of events. Time is divided
+//! into ticks. The keys of the current tick and earlier ones are in a sorted line. The keys of later ticks are
+//! unsorted, in a hierarchical timing wheel (Varghese and Lauck, SOSP 1987, scheme 7):
 //!
 //! ```text
 //!                          level 0: 256 ticks   level 1: 256 times 256 ticks   ...
 //!   next event ◄── [17 20] ◄─── [ ][35 31][ ]... ◄────── [ ][90 88 95][ ]...
 //! ```
 //!
-//! When the line is empty, the next bucket of level 0 is sorted into it; when a level is empty, the next bucket of the
-//! level above is spread over it. So an event costs the same whatever the number of pending ones, as long as a tick
-//! holds a few: its width follows the run, to some times the mean time between events. Nothing of all this shows in the
-//! order of events.
+//! When the line is empty, the next bucket of level 0 is sorted into it. When a level is empty, the next bucket
+//! of the level above is spread over it. The cost of an event does not depend on the number of pending events, as
+//! long as a tick holds only a few. The tick's width therefore follows the run, as a multiple of the mean time
+//! between events. The order of events does not depend on it.
 
 use netlull_units::{Duration, Instant};
 
-/// Names a component's place in the schedule.
+/// The slot of a component in the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Slot(u32);
 
 impl Slot {
-    /// The first slot: of simultaneous events its own comes first.
+    /// The first slot, whose event comes first among simultaneous events.
     pub const FIRST: Self = Self(0);
 
-    /// The slot at a place, counted from zero.
+    /// Creates the slot with this index, counted from zero.
     ///
     /// # Panics
-    /// If the place needs more than 32 bits.
+    /// If the index needs more than 32 bits.
     #[inline]
     #[must_use]
     pub fn new(place: usize) -> Self {
         Self(u32::try_from(place).expect("at most 2^32 slots"))
     }
 
-    /// The n-th slot behind it.
+    /// The n-th slot after this one.
     #[inline(always)]
     #[must_use]
     pub const fn nth(self, n: u32) -> Self {
         Self(self.0 + n)
     }
 
-    /// How many slots it is behind `first`, which is not behind it.
+    /// The distance from `first`, which must not lie after this slot.
     #[inline(always)]
     #[must_use]
     pub const fn behind(self, first: Self) -> u32 {
         self.0 - first.0
     }
 
-    /// The place, counted from zero.
+    /// The slot's index, counted from zero.
     #[inline(always)]
     #[must_use]
     pub const fn index(self) -> usize {
@@ -61,39 +61,40 @@ impl Slot {
     }
 }
 
-/// Buckets of a level, as a power of two: a digit is a byte.
+/// The number of buckets in a level, as a power of two: a digit is a byte.
 const LEVEL_BITS: u32 = 8;
 const BUCKETS: usize = 1 << LEVEL_BITS;
-/// Words of a level's map of buckets.
+/// The number of words in a level's map of buckets.
 const WORDS: usize = BUCKETS / 64;
-/// What is later than every key.
+/// The key without an event, later than every other key.
 const NEVER: u64 = u64::MAX;
-/// Events between two looks at the width of a tick.
+/// The number of events between two adjustments of the tick's width.
 const EVENTS_PER_LOOK: usize = 1024;
-/// Width of a tick at first, as a power of two in nanoseconds.
+/// The initial width of a tick, as a power of two in nanoseconds.
 const FIRST_TICK_BITS: u32 = 16;
-/// Above so many keys a bucket is sorted by the library.
+/// The number of keys above which the library sorts a bucket.
 const FEW: usize = 16;
 
 /// The next event of every component.
 #[derive(Debug)]
 pub struct Schedule {
-    /// The keys of the current tick and before, ascending: `line[head..]`.
+    /// The keys of the current tick and earlier ones, ascending: `line[head..]`.
     line: Vec<u64>,
     head: usize,
     wheel: Wheel,
-    /// The key of every slot. A key in the line or in the wheel that is not its slot's is stale, and passed over.
+    /// The key of every slot. A key in the line or in the wheel that differs from its slot's key is stale, and is
+    /// skipped.
     keys: Vec<u64>,
     slot_bits: u32,
     /// The latest time that has a key, in nanoseconds.
     latest: u64,
-    /// Events to take until the next look at the width of a tick, and the time of the last.
+    /// The remaining events until the next adjustment of the tick's width, and the time of the last adjustment.
     until_look: usize,
     looked_at: u64,
 }
 
 impl Schedule {
-    /// A schedule of `slots` components, none of which has an event.
+    /// Creates a schedule of `slots` components without events.
     #[must_use]
     pub fn new(slots: usize) -> Self {
         let slot_bits = slot_bits(slots);
@@ -109,14 +110,14 @@ impl Schedule {
         }
     }
 
-    /// The longest run that a schedule of `slots` components can hold: 2^(64 - bits of a slot) ns, less two.
+    /// The longest run of a schedule with `slots` components: 2^(64 - bits of a slot) ns, less two.
     #[must_use]
     pub fn longest_run(slots: usize) -> Duration {
         Duration::from_nanos((NEVER >> slot_bits(slots)) - 1)
     }
 
-    /// Takes the earliest event, unless it is later than `end`, which is at most [`Self::longest_run`]; its slot then
-    /// has none.
+    /// Takes the earliest event, unless it is later than `end`, which is at most [`Self::longest_run`]. Its slot
+    /// then has no event.
     #[inline(always)]
     pub fn take_until(&mut self, end: Instant) -> Option<(Instant, Slot)> {
         loop {
@@ -158,7 +159,7 @@ impl Schedule {
         }
     }
 
-    /// When the component's event is due.
+    /// The time of the component's event.
     #[inline]
     #[must_use]
     pub fn at(&self, slot: Slot) -> Instant {
@@ -166,7 +167,7 @@ impl Schedule {
         if key == NEVER { Instant::NEVER } else { Instant::from_nanos(key >> self.slot_bits) }
     }
 
-    /// Sets the component's event, replacing what was set; [`Instant::NEVER`] removes it, and so does a time beyond
+    /// Sets or replaces the component's event. [`Instant::NEVER`] removes it, and so does a time beyond
     /// [`Self::longest_run`].
     #[inline]
     pub fn set(&mut self, slot: Slot, at: Instant) {
@@ -188,7 +189,8 @@ impl Schedule {
         }
     }
 
-    /// Sets the component's event unless an earlier one is due. For lazy timers: an event that fires early re-arms.
+    /// Sets the component's event unless an earlier one is due. For lazy timers: an early event sets the timer
+    /// again.
     #[inline]
     pub fn set_if_earlier(&mut self, slot: Slot, at: Instant) {
         if at < self.at(slot) {
@@ -196,7 +198,7 @@ impl Schedule {
         }
     }
 
-    /// Puts a key in line, from behind.
+    /// Inserts a key into the line, from its end.
     fn insert(&mut self, key: u64) {
         let mut place = self.line.len();
         self.line.push(key);
@@ -207,7 +209,7 @@ impl Schedule {
         self.line[place] = key;
     }
 
-    /// The line is empty: moves on to the next tick that has keys. False if there is none.
+    /// Refills the empty line from the next tick that has keys. Returns false if there is none.
     #[inline(never)]
     fn refill(&mut self) -> bool {
         self.line.clear();
@@ -227,7 +229,7 @@ impl Schedule {
         true
     }
 
-    /// Fits the width of a tick to two to four times the mean time between events.
+    /// Adjusts the width of a tick to two to four times the mean time between events.
     #[cold]
     fn look(&mut self) {
         let now = self.line.first().map_or(self.looked_at, |key| key >> self.slot_bits);
@@ -243,7 +245,7 @@ impl Schedule {
         let mut wheel = Wheel::new(bits);
         wheel.now = now << self.slot_bits >> bits;
         self.wheel = wheel;
-        // What is stale stays behind.
+        // Stale keys are dropped.
         pending.retain(|&key| self.keys[self.slot(key).index()] == key);
         pending.sort_unstable();
         pending.dedup();
@@ -262,12 +264,12 @@ impl Schedule {
     }
 }
 
-/// Bits that tell the slots apart.
+/// The number of bits that distinguish the slots.
 fn slot_bits(slots: usize) -> u32 {
     (slots as u64).next_power_of_two().trailing_zeros()
 }
 
-/// Sorts a handful of keys.
+/// Sorts a small number of keys.
 fn sort_few(keys: &mut [u64]) {
     for end in 1..keys.len() {
         let (key, mut place) = (keys[end], end);
@@ -279,17 +281,17 @@ fn sort_few(keys: &mut [u64]) {
     }
 }
 
-/// The keys of the ticks to come.
+/// The keys of later ticks.
 #[derive(Debug)]
 struct Wheel {
-    /// Bucket b of level l is `buckets[l * BUCKETS + b]`. It holds the keys whose tick agrees with the current one above
-    /// digit l (of base 256), and has there the digit b, which is greater.
+    /// Bucket b of level l is `buckets[l * BUCKETS + b]`. Its keys have ticks that equal the current one above
+    /// digit l (of base 256). Their digit l is b, which is greater than the current one.
     buckets: Vec<Vec<u64>>,
-    /// Which buckets hold something, level by level.
+    /// The non-empty buckets of each level.
     maps: Vec<[u64; WORDS]>,
     /// The current tick: all keys are later.
     now: u64,
-    /// A key shifted by so much is its tick.
+    /// The shift that turns a key into its tick.
     tick_bits: u32,
 }
 
@@ -299,7 +301,7 @@ impl Wheel {
         Self { buckets: vec![Vec::new(); levels * BUCKETS], maps: vec![[0; WORDS]; levels], now: 0, tick_bits }
     }
 
-    /// Takes a key; false if it belongs to the current tick or before.
+    /// Adds a key. Returns false if it belongs to the current tick or an earlier one.
     #[inline(always)]
     fn add(&mut self, key: u64) -> bool {
         let tick = key >> self.tick_bits;
@@ -314,17 +316,17 @@ impl Wheel {
         true
     }
 
-    /// Moves on to the next tick that has keys, and moves them out; false if there is none.
+    /// Moves to the next tick that has keys, and moves its keys to the line. Returns false if there is none.
     fn next(&mut self, line: &mut Vec<u64>) -> bool {
         'again: loop {
             for (level, digits) in (0..self.maps.len()).zip(0..) {
                 let Some(bucket) = self.first_after(level) else { continue };
                 self.maps[level][bucket / 64] &= !(1 << (bucket % 64));
                 let shift = digits * LEVEL_BITS;
-                // Digits below this level are zero again.
+                // Digits below this level become zero.
                 self.now = ((self.now >> shift) & !(BUCKETS as u64 - 1) | bucket as u64) << shift;
                 if level == 0 {
-                    // The line is empty: they change places, and memory.
+                    // The line is empty: the two vectors are swapped, with their memory.
                     std::mem::swap(line, &mut self.buckets[bucket]);
                     return true;
                 }
@@ -345,7 +347,7 @@ impl Wheel {
         }
     }
 
-    /// The first bucket of a level that holds something. All that do come after the current digit.
+    /// The first non-empty bucket of a level. All non-empty buckets lie after the current digit.
     #[inline]
     fn first_after(&self, level: usize) -> Option<usize> {
         let map = &self.maps[level];
@@ -405,8 +407,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against the obvious model: an array of times, searched for its first minimum. Times
-        /// near and far fall into the line and into every level of the wheel.
+        /// Compares the schedule with a simple model: an array of times, searched for its first minimum. Near and
+        /// far times fall into the line and into every level of the wheel.
         #[test]
         fn the_next_event_is_the_first_minimum(
             slots in prop_oneof![1_usize..40, 200_usize..300],
@@ -420,11 +422,11 @@ mod tests {
                 model[slot] = at;
                 prop_assert_eq!(schedule.at(Slot::new(slot)).as_nanos(), at);
                 let least = *model.iter().min().expect("one slot at least");
-                // A look at the next event changes nothing.
+                // Reading the next event does not change the schedule.
                 if takes == 1 {
                     prop_assert_eq!(schedule.earliest().as_nanos(), least);
                 }
-                // Every fourth step takes the next event, so that the schedule fills.
+                // Every fourth step takes the next event, so the schedule grows.
                 if takes == 0 {
                     let first = model.iter().position(|at| *at == least).expect("present");
                     let taken = take(&mut schedule);

@@ -1,4 +1,4 @@
-//! Stations in numbers: the energy of a radio and of the downloads over it, under the names that summaries have.
+//! Stations in numbers: the energy of a radio and of its downloads, with the names used in summaries.
 
 use crate::by_name::ByName;
 use crate::outcome::DownloadOutcome;
@@ -6,41 +6,41 @@ use netlull_power::{RadioPower, RadioTime};
 use netlull_units::Instant;
 use serde::{Deserialize, Serialize};
 
-/// A power model of a radio under a name of its own.
+/// A power model of a radio with a name.
 #[derive(Clone, Debug)]
 pub struct NamedRadio {
-    /// Name in results.
+    /// The name in results.
     pub name: String,
-    /// The model.
+    /// The power model.
     pub power: RadioPower,
 }
 
-/// What a station, its radio and its access point counted.
+/// The counts of a station, its radio and its access point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StationCounts {
-    /// Packets that its radio received.
+    /// Packets received by the radio.
     pub received_packets: u64,
-    /// Packets that came while its radio did not hear.
+    /// Packets that arrived while the radio did not hear.
     pub missed_packets: u64,
-    /// Their bytes on the wire.
+    /// Bytes of the missed packets on the wire.
     pub missed_bytes: u64,
-    /// Packets that its access point held for it.
+    /// Packets held by the access point.
     pub held_packets: u64,
-    /// Packets for which its access point had no room.
+    /// Packets that the access point's full buffer dropped.
     pub refused_packets: u64,
-    /// Beacons that it heard.
+    /// Beacons heard.
     pub beacons: u64,
-    /// Polls that it sent.
+    /// Polls sent.
     pub polls: u64,
     /// Acknowledgements with a window of 0.
     pub closed_acks: u64,
-    /// Bursts that its shapers judged over.
+    /// Bursts whose end the shapers detected.
     pub bursts: u64,
 }
 
 impl StationCounts {
-    /// What has come since `then`.
+    /// The counts since `then`.
     #[must_use]
     pub fn since(&self, then: &Self) -> Self {
         Self {
@@ -57,20 +57,20 @@ impl StationCounts {
     }
 }
 
-/// Where a radio's time has gone, in seconds.
+/// The time of a radio in each state, in seconds.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct RadioSeconds {
-    /// Asleep.
+    /// The time asleep.
     pub asleep_s: f64,
-    /// Waking.
+    /// The time spent waking.
     pub waking_s: f64,
-    /// Awake with nothing on the air for it.
+    /// The time awake without traffic for this radio.
     pub idle_s: f64,
-    /// Receiving and not transmitting.
+    /// The time receiving but not transmitting.
     pub receiving_s: f64,
-    /// Transmitting.
+    /// The time transmitting.
     pub transmitting_s: f64,
-    /// How often it woke.
+    /// The number of wake-ups.
     pub wakes: u64,
 }
 
@@ -87,29 +87,29 @@ impl From<&RadioTime> for RadioSeconds {
     }
 }
 
-/// Energy of a radio in joules.
+/// The energy of a radio in joules.
 #[derive(Clone, Debug, Serialize)]
 pub struct RadioSummary {
-    /// Asleep.
+    /// The energy asleep.
     pub asleep_j: f64,
-    /// Waking.
+    /// The energy while waking.
     pub waking_j: f64,
-    /// Idle.
+    /// The energy while idle.
     pub idle_j: f64,
-    /// Receiving.
+    /// The energy while receiving.
     pub receiving_j: f64,
-    /// Transmitting.
+    /// The energy while transmitting.
     pub transmitting_j: f64,
-    /// All of it.
+    /// The total energy.
     pub total_j: f64,
-    /// The same traffic with a radio that is awake all the time.
+    /// The energy for the same traffic with a radio that never sleeps.
     pub awake_j: f64,
-    /// 1 - total/awake.
+    /// The energy saving, 1 - total/awake.
     pub saving: f64,
 }
 
 impl RadioSummary {
-    /// Of each radio, if it spent its time so.
+    /// The energy of each radio model for these times.
     #[must_use]
     pub fn of(radios: &[NamedRadio], times: &RadioTime) -> ByName<Self> {
         by_radio(radios, |power| Self::under(power, times))
@@ -131,27 +131,27 @@ impl RadioSummary {
     }
 }
 
-/// Downloads as a whole, or one of them.
+/// All downloads together, or one of them.
 #[derive(Clone, Debug, Serialize)]
 pub struct DownloadSummary {
-    /// When the first opened.
+    /// The time of the first opening.
     pub start_s: f64,
-    /// From then until all data and the end of it were delivered.
+    /// The time from then until the delivery of all data and FINs.
     pub seconds: f64,
-    /// Packets missed meanwhile.
+    /// Packets missed during the downloads.
     pub missed_packets: u64,
-    /// Asleep meanwhile.
+    /// The time asleep during the downloads.
     pub asleep_s: f64,
-    /// How often the radio woke meanwhile.
+    /// The number of wake-ups during the downloads.
     pub wakes: u64,
-    /// Energy meanwhile under each power model, joules.
+    /// The energy of the downloads under each power model, in joules.
     pub energy_j: ByName<f64>,
-    /// Energy times delay under each power model, joule seconds (client-centered-2004 section IV-A-b).
+    /// The energy-delay product under each power model, in joule seconds (client-centered-2004 section IV-A-b).
     pub energy_delay_js: ByName<f64>,
 }
 
 impl DownloadSummary {
-    /// With these radios.
+    /// The summary of a download with these radio models.
     #[must_use]
     pub fn of(radios: &[NamedRadio], download: &DownloadOutcome) -> Self {
         let (times, seconds) = (&download.radio, download.over.saturating_since(download.begun).as_secs_f64());
@@ -172,19 +172,19 @@ fn by_radio<T>(radios: &[NamedRadio], value: impl Fn(&RadioPower) -> T) -> ByNam
     ByName(radios.iter().map(|radio| (radio.name.clone(), value(&radio.power))).collect())
 }
 
-/// What was so at an instant.
+/// The state of a measurement at one instant.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Snapshot {
-    /// When.
+    /// The instant.
     pub at: Instant,
-    /// Where the radio's time had gone.
+    /// The time of the radio in each state.
     pub times: RadioTime,
-    /// Packets missed.
+    /// Missed packets.
     pub missed_packets: u64,
 }
 
 impl Snapshot {
-    /// A download that began at `begun` and is over now.
+    /// The outcome of a download that began at `begun` and ends now.
     #[must_use]
     pub fn since(&self, begun: &Self) -> DownloadOutcome {
         DownloadOutcome {

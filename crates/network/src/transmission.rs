@@ -1,8 +1,10 @@
-//! How a link whose rate varies serves packets, one after the other: when the last bit of each is sent, what a change of rate does to the one
-//! being sent, and for how long it pauses (docs/models/link.md). It knows no packets but their sizes; what waits is its owner's.
+//! The service of a link with a variable rate, one packet after another (docs/models/link.md).
+//!
+//! It determines the time of each packet's last bit, the effect of a rate change on the packet in service, and
+//! the length of pauses. It knows only the sizes of packets; the backlog belongs to its owner.
 //!
 //! ```text
-//!          start                     turn: last bit sent, nothing waits: rest
+//!          start                     turn: last bit sent, no backlog: rest
 //!   Idle ────────► Sending ────────────────────────────────────────► Idle
 //!     │ change,      │  ▲  │ turn: last bit sent, a pause is due
 //!     │ pause        │  │  └──────────────► Paused ──► start of the next, or rest
@@ -13,18 +15,18 @@
 use crate::plan::InService;
 use netlull_units::{BitRate, Duration, Instant, Serialiser};
 
-/// A rate change as a controller or a varying capacity asks for it.
+/// A rate change requested by a controller or a variable capacity.
 #[derive(Clone, Copy, Debug)]
 pub struct RateChange {
     /// The new rate, above zero.
     pub rate: BitRate,
-    /// Nothing is sent for this long.
+    /// The time without transmission.
     pub pause: Duration,
-    /// What happens to the packet being sent.
+    /// The treatment of the packet in service.
     pub in_service: InService,
 }
 
-/// A pause that waits for the packet being sent.
+/// A pause that follows the packet in service.
 #[derive(Clone, Copy, Debug)]
 enum PauseDue {
     No,
@@ -33,7 +35,7 @@ enum PauseDue {
 }
 
 impl PauseDue {
-    /// Until when the line would pause if the packet's last bit were sent now.
+    /// The end of the pause if the packet's last bit were sent now.
     fn until(self, now: Instant) -> Instant {
         match self {
             Self::No => now,
@@ -55,75 +57,75 @@ enum State {
     Suspended { left: Duration, until: Instant },
 }
 
-/// What a turn brought.
+/// The result of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// A packet's last bit has been sent.
     Sent {
-        /// The line goes over to the rate that was decided before, with this pause, if it has waited for that.
+        /// The pause of a rate change that was decided earlier and starts now, if there is one.
         goes_over: Option<Duration>,
-        /// What is next.
+        /// The next step.
         then: Next,
     },
-    /// A pause is over, and what is next.
+    /// A pause is over. The field is the next step.
     Resumed(Next),
-    /// Nothing.
+    /// No event was due.
     Nothing,
 }
 
-/// What follows a turn.
+/// The step after a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// The owner starts the next packet, or says that it has none.
+    /// The owner starts the next packet, or reports that it has none.
     Packet,
-    /// Nothing can be sent yet, or the packet that was suspended goes on.
+    /// The line waits for the end of a pause or sends the rest of a suspended packet.
     Wait,
 }
 
-/// A line that sends one packet after the other.
+/// A line that sends one packet after another.
 #[derive(Clone, Debug)]
 pub struct Service {
     serialiser: Serialiser,
     state: State,
-    /// When the last bit so far was sent.
+    /// The time of the last bit so far.
     free_at: Instant,
 }
 
 impl Service {
-    /// An idle line.
+    /// Creates an idle line.
     #[must_use]
     pub fn new(rate: BitRate) -> Self {
         Self { serialiser: Serialiser::new(rate), state: State::Idle, free_at: Instant::ZERO }
     }
 
-    /// The rate at which the next packet is sent.
+    /// The rate for the next packet.
     #[inline]
     #[must_use]
     pub fn rate(&self) -> BitRate {
         self.serialiser.rate()
     }
 
-    /// Whether nothing is sent and nothing holds it back. A line that pauses is not idle.
+    /// Whether the line neither sends nor pauses.
     #[inline]
     #[must_use]
     pub fn is_idle(&self) -> bool {
         matches!(self.state, State::Idle)
     }
 
-    /// Whether a packet is being sent, or suspended.
+    /// Returns true while a packet is in service or suspended.
     #[inline]
     #[must_use]
     pub fn serves(&self) -> bool {
         matches!(self.state, State::Sending { .. } | State::Suspended { .. })
     }
 
-    /// For how long it has been idle, if it is.
+    /// The length of the idle time, if the line is idle.
     #[must_use]
     pub fn idle_for(&self, now: Instant) -> Option<Duration> {
         self.is_idle().then(|| now.saturating_since(self.free_at))
     }
 
-    /// When [`turn`](Self::turn) is due.
+    /// The time of the next [`turn`](Self::turn).
     #[inline]
     #[must_use]
     pub fn next(&self) -> Instant {
@@ -134,7 +136,7 @@ impl Service {
         }
     }
 
-    /// When it would begin with each of the packets of these sizes that wait, at its present rate, and when it would have sent the last.
+    /// The predicted start of each queued packet at the present rate, and the end of the last.
     pub fn would_begin(&self, now: Instant, sizes: impl Iterator<Item = u32>) -> impl Iterator<Item = Instant> {
         let mut serialiser = self.serialiser.clone();
         let mut at = match self.state {
@@ -150,7 +152,7 @@ impl Service {
         std::iter::once(at).chain(sizes.map(begins_next))
     }
 
-    /// A pause that has been decided and has not begun: it waits for the packet being sent.
+    /// The length of a decided pause that follows the packet in service.
     #[must_use]
     pub fn pause_due(&self) -> Duration {
         match self.state {
@@ -159,17 +161,17 @@ impl Service {
         }
     }
 
-    /// An idle line starts with a packet: when its last bit is sent.
+    /// Starts a packet on an idle line. Returns the time of its last bit.
     #[inline]
     pub fn start_idle(&mut self, now: Instant, size: u32) -> Instant {
-        // At the instant of the last departure the line is still busy for the fraction that is carried.
+        // At the instant of the last departure the line is still busy for the fractional remainder.
         if now > self.free_at {
             self.serialiser.idle();
         }
         self.start(now, size)
     }
 
-    /// The line starts with the next packet: when its last bit is sent.
+    /// Starts the next packet. Returns the time of its last bit.
     #[inline]
     pub fn start(&mut self, now: Instant, size: u32) -> Instant {
         let ends = now + self.serialiser.next(size);
@@ -177,20 +179,20 @@ impl Service {
         ends
     }
 
-    /// There is nothing to send.
+    /// Makes the line idle.
     #[inline]
     pub fn rest(&mut self) {
         self.state = State::Idle;
     }
 
-    /// What is being sent is given up, and the line rests.
+    /// Aborts the packet in service, and makes the line idle.
     pub fn abort(&mut self, now: Instant) {
         self.serialiser.idle();
         self.free_at = now;
         self.state = State::Idle;
     }
 
-    /// What was due now happens.
+    /// Handles the event that is due now.
     #[inline]
     pub fn turn(&mut self, now: Instant) -> Turn {
         match self.state {
@@ -221,8 +223,9 @@ impl Service {
         }
     }
 
-    /// Goes over to another rate, at once or after the packet being sent, as the change says. Every change costs its pause: those that are
-    /// decided while one packet is sent, or while a pause lasts, add up. The pause that begins now, if it goes over now.
+    /// Changes the rate, at once or after the packet in service, depending on `in_service`. Returns the pause
+    /// that begins now, if the change is immediate. Every change costs its pause: those during one packet or one
+    /// pause add up.
     pub fn change(&mut self, now: Instant, change: RateChange) -> Option<Duration> {
         let old = self.rate();
         let RateChange { rate, pause, in_service } = change;
@@ -262,7 +265,7 @@ impl Service {
     }
 }
 
-/// What is left of a packet at the old rate, in time at the new one, rounded up so that no bit is sent too early.
+/// The rest of a packet at the old rate as time at the new rate, rounded up to send no bit too early.
 #[allow(clippy::cast_possible_truncation)]
 fn rescale(left: Duration, old: BitRate, new: BitRate) -> Duration {
     let scaled = (u128::from(left.as_nanos()) * u128::from(old.as_bps())).div_ceil(u128::from(new.as_bps()));
@@ -275,14 +278,14 @@ mod tests {
     use proptest::prelude::*;
 
     const RATE: BitRate = BitRate::from_mbps(10);
-    /// 1500 B at 10 Mb/s.
+    /// The time of 1500 B at 10 Mb/s.
     const TIME: Duration = Duration::from_micros(1200);
 
     fn at(micros: u64) -> Instant {
         Instant::ZERO + Duration::from_micros(micros)
     }
 
-    /// When the packet in service has been sent and the next can start, if these changes, which leave the rate as it is, come at their instants.
+    /// The departure of the packet in service and the earliest start of the next, for changes that keep the rate.
     fn sent_and_ready(in_service: InService, changes: &[(u64, u64)]) -> (Instant, Instant) {
         let mut service = Service::new(RATE);
         service.start_idle(at(0), 1500);
@@ -316,7 +319,7 @@ mod tests {
         fn every_change_costs_its_pause(
             gaps in proptest::collection::vec((1_u64..300, 1_u64..400), 0..4)
         ) {
-            // All while the packet is sent: at most 4 x 300 us, before 1200.
+            // All changes come while the packet is sent: at most 4 x 300 us, before 1200.
             let mut when = 0;
             let changes: Vec<(u64, u64)> = gaps.iter().map(|&(gap, pause)| { when += gap; (when, pause) }).collect();
             prop_assume!(when < 1200);
@@ -324,7 +327,7 @@ mod tests {
             let ends = at(0) + TIME;
             prop_assert_eq!(sent_and_ready(InService::FinishThenPause, &changes), (ends, ends + pauses));
             prop_assert_eq!(sent_and_ready(InService::Suspend, &changes), (ends + pauses, ends + pauses));
-            // Pauses one after the other, each from its change on; the packet is sent meanwhile.
+            // Consecutive pauses, each from its change on, while the packet is sent.
             let until = changes.iter().fold(at(0), |until, &(when, pause)| until.max(at(when)) + Duration::from_micros(pause));
             prop_assert_eq!(sent_and_ready(InService::FinishWhilePausing, &changes), (ends, until.max(ends)));
         }
@@ -334,7 +337,7 @@ mod tests {
     fn what_is_suspended_goes_on_at_the_new_rate() {
         let mut service = Service::new(RATE);
         service.start_idle(at(0), 1500);
-        // After 0.4 of 1.2 ms: what is left takes twice as long, behind a pause of 1 ms, and behind another of 1 ms.
+        // After 0.4 of 1.2 ms: the rest takes twice as long, after a pause of 1 ms and another of 1 ms.
         let change = |mbps| RateChange {
             rate: BitRate::from_mbps(mbps),
             pause: Duration::from_millis(1),

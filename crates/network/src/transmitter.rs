@@ -1,6 +1,7 @@
-//! A queue and the line that serves it, for packets of any kind: the rate may change while packets wait, and CoDel may drop those that leave.
+//! A queue and its line, for packets of any kind. The rate may change while packets are queued, and CoDel may
+//! drop packets at the head.
 //!
-//! Times are the caller's: it calls [`Transmitter::turn`] at [`Transmitter::next`].
+//! The caller keeps the time: it calls [`Transmitter::turn`] at [`Transmitter::next`].
 
 use crate::buffer::Buffer;
 use crate::counters::LinkCounters;
@@ -13,48 +14,48 @@ use netlull_power::EnergyMeter;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::collections::VecDeque;
 
-/// A packet as queues see it. The default packet stands for none.
+/// A packet in the view of a queue. The default packet is a placeholder for no packet.
 pub trait QueuedPacket: Default {
     /// The size on the wire in bytes, IP header included.
     fn size(&self) -> u32;
 
-    /// True if the network may mark it (RFC 3168 section 5).
+    /// Whether the network may mark the packet (RFC 3168 section 5).
     fn can_be_marked(&self) -> bool;
 
-    /// Marks it: congestion experienced. False if nothing has changed.
+    /// Marks the packet "congestion experienced". Returns false if it was marked before.
     fn mark(&mut self) -> bool;
 
-    /// Moves it out of its place in a queue. A packet that can be copied may stay there as well.
+    /// Moves the packet out of its slot in a queue. A copyable packet may stay there as well.
     #[inline(always)]
     fn take(&mut self) -> Self {
         std::mem::take(self)
     }
 }
 
-/// The fate of a packet that was given to a transmitter.
+/// The fate of a packet at a transmitter.
 #[derive(Debug)]
 pub enum Queued<P> {
-    /// It is being sent, and its last bit will have left then.
+    /// The packet is in service until the instant of its last bit.
     Sent(Instant),
-    /// It waits.
+    /// The packet is queued.
     Waits,
-    /// The buffer has no room for it.
+    /// The buffer has no room for the packet.
     Full(P),
 }
 
-/// The outcome of a turn.
+/// The result of a turn.
 #[derive(Clone, Copy, Debug)]
 pub enum Departure<P> {
     /// A packet's last bit has been sent.
     Packet {
         /// The packet.
         packet: P,
-        /// The line goes over to a rate that was decided before, with this pause.
+        /// The pause of a rate change that was decided earlier and starts now, if there is one.
         goes_over: Option<Duration>,
     },
     /// A pause is over.
     Resumed,
-    /// Nothing.
+    /// No event was due.
     Nothing,
 }
 
@@ -68,18 +69,18 @@ struct Waiting<P> {
 #[derive(Debug)]
 pub struct Transmitter<P> {
     service: Service,
-    /// The packet that is being sent or suspended, while one is.
+    /// The packet in service or suspended, if there is one.
     serving: P,
     queue: Ring<Waiting<P>>,
     waiting_bytes: u64,
     codel: Option<CoDel>,
-    /// Packets that CoDel has dropped and nobody has taken yet.
+    /// Packets that CoDel has dropped and the caller has not taken yet.
     discarded: VecDeque<P>,
     meter: EnergyMeter,
 }
 
 impl<P: QueuedPacket> Transmitter<P> {
-    /// An idle transmitter.
+    /// Creates an idle transmitter.
     #[must_use]
     pub fn new(rate: BitRate, codel: Option<CoDelConfig>) -> Self {
         Self {
@@ -93,69 +94,69 @@ impl<P: QueuedPacket> Transmitter<P> {
         }
     }
 
-    /// The rate at which the next packet is sent.
+    /// The rate for the next packet.
     #[must_use]
     pub fn rate(&self) -> BitRate {
         self.service.rate()
     }
 
-    /// The instant of the next [`turn`](Self::turn); `NEVER` of an idle line.
+    /// The time of the next [`turn`](Self::turn); `NEVER` for an idle line.
     #[inline]
     #[must_use]
     pub fn next(&self) -> Instant {
         self.service.next()
     }
 
-    /// The time at each rate.
+    /// The meter of the time at each rate.
     #[must_use]
     pub fn meter(&self) -> &EnergyMeter {
         &self.meter
     }
 
-    /// Starts the meter anew: results are measured from here.
+    /// Restarts the meter at the beginning of the measurement.
     pub fn restart_meter(&mut self, now: Instant) {
         self.meter.restart(now);
     }
 
-    /// The packets that wait.
+    /// The backlog in packets.
     #[inline]
     #[must_use]
     pub fn waiting_packets(&self) -> u64 {
         self.queue.len()
     }
 
-    /// The bytes of the packets that wait.
+    /// The backlog in bytes.
     #[inline]
     #[must_use]
     pub fn waiting_bytes(&self) -> u64 {
         self.waiting_bytes
     }
 
-    /// The time that the packets that wait at `now` have waited, summed, in nanoseconds.
+    /// The sum of the queueing delays so far of the packets queued at `now`, in nanoseconds.
     #[must_use]
     pub fn waiting_ns(&self, now: Instant) -> u64 {
         self.queue.iter().map(|waiting| now.saturating_since(waiting.since).as_nanos()).sum()
     }
 
-    /// The time that the packets that wait will have waited if nothing comes between, summed, in nanoseconds.
+    /// The sum of the predicted queueing delays of the queued packets, in nanoseconds, without further events.
     #[must_use]
     pub fn waits_to_come_ns(&self, now: Instant) -> u64 {
         let waits = self.queue.iter().zip(self.would_begin(now));
         waits.map(|(waiting, begins)| begins.saturating_since(waiting.since).as_nanos()).sum()
     }
 
-    /// The instant at which the last packet will have been sent, at the present rate; `now` of an idle line.
+    /// The predicted end of the last packet at the present rate; `now` for an idle line.
     #[must_use]
     pub fn busy_until(&self, now: Instant) -> Instant {
         self.would_begin(now).last().unwrap_or(now)
     }
 
-    /// The instants at which it would begin with each packet that waits, and at which it would have sent the last.
+    /// The predicted start of each queued packet, and the end of the last.
     fn would_begin(&self, now: Instant) -> impl Iterator<Item = Instant> {
         self.service.would_begin(now, self.queue.iter().map(|waiting| waiting.packet.size()))
     }
 
-    /// The queue as a controller sees it.
+    /// The queue in the view of a controller.
     #[inline]
     #[must_use]
     pub fn view(&self) -> QueueView {
@@ -163,19 +164,19 @@ impl<P: QueuedPacket> Transmitter<P> {
         QueueView { waiting: Bytes::new(self.waiting_bytes), in_service: Bytes::new(in_service) }
     }
 
-    /// The packet that is being sent or suspended.
+    /// The packet in service or suspended.
     #[inline]
     #[must_use]
     pub fn serving(&self) -> Option<&P> {
         self.service.serves().then_some(&self.serving)
     }
 
-    /// The packet that is being sent or suspended, then those that wait.
+    /// The packet in service or suspended, then the queued packets.
     pub fn packets(&self) -> impl Iterator<Item = &P> {
         self.serving().into_iter().chain(self.queue.iter().map(|waiting| &waiting.packet))
     }
 
-    /// Changes these packets.
+    /// Applies a change to all these packets.
     pub fn for_each(&mut self, mut change: impl FnMut(&mut P)) {
         if self.service.serves() {
             change(&mut self.serving);
@@ -183,30 +184,31 @@ impl<P: QueuedPacket> Transmitter<P> {
         self.queue.for_each(|waiting| change(&mut waiting.packet));
     }
 
-    /// The time for which nothing has been sent, if nothing is. A line that pauses is not idle.
+    /// The length of the idle time, if the line is idle. A pausing line is not idle.
     #[must_use]
     pub fn idle_for(&self, now: Instant) -> Option<Duration> {
         self.service.idle_for(now)
     }
 
-    /// A pause that has been decided and has not begun: it waits for the packet being sent.
+    /// The length of a decided pause that follows the packet in service.
     #[must_use]
     pub fn pause_due(&self) -> Duration {
         self.service.pause_due()
     }
 
-    /// The next packet that CoDel has dropped and nobody has taken yet.
+    /// Takes the next packet that CoDel has dropped.
     #[inline]
     pub fn take_discarded(&mut self) -> Option<P> {
         self.discarded.pop_front()
     }
 
-    /// Takes a packet, if it can be sent at once or the buffer has room.
+    /// Takes a packet if the line is idle or the buffer has room.
     #[inline]
     pub fn queue(&mut self, now: Instant, packet: P, buffer: Buffer, counters: &mut LinkCounters) -> Queued<P> {
         let size = packet.size();
         if self.service.is_idle() {
-            // The packet does not wait, and no other does: CoDel has nothing to decide, but learns of it.
+            // The packet is not queued, and no other is. CoDel has nothing to decide, but it must know of the
+            // empty queue.
             if let Some(codel) = &mut self.codel {
                 codel.empty();
             }
@@ -225,7 +227,7 @@ impl<P: QueuedPacket> Transmitter<P> {
         Queued::Waits
     }
 
-    /// Lets the event of [`next`](Self::next) happen: a last bit was sent or a pause is over.
+    /// Handles the event of [`next`](Self::next): a last bit was sent or a pause is over.
     #[inline]
     pub fn turn(&mut self, now: Instant, counters: &mut LinkCounters) -> Departure<P> {
         match self.service.turn(now) {
@@ -252,7 +254,7 @@ impl<P: QueuedPacket> Transmitter<P> {
         }
     }
 
-    /// Sends the next packet that waits and that CoDel lets pass.
+    /// Sends the next queued packet that CoDel does not drop.
     #[inline(always)]
     fn start_next(&mut self, now: Instant, counters: &mut LinkCounters) {
         while let Some(first) = self.queue.front_mut() {
@@ -288,15 +290,16 @@ impl<P: QueuedPacket> Transmitter<P> {
         self.service.rest();
     }
 
-    /// Goes over to another rate, at once or after the packet being sent, as the change says: the pause that begins now, if it goes over now.
-    /// Every change costs its pause: those that are decided while one packet is sent, or while a pause lasts, add up.
+    /// Changes the rate, at once or after the packet in service, depending on the change. Returns the pause that
+    /// begins now, if the change is immediate. Every change costs its pause: those during one packet or one pause
+    /// add up.
     pub fn change_rate(&mut self, now: Instant, change: RateChange) -> Option<Duration> {
         let pause = self.service.change(now, change)?;
         self.meter.rate_changed(now, change.rate, pause);
         Some(pause)
     }
 
-    /// Gives up the packet that is being sent and those that wait, in this order.
+    /// Removes the packet in service and the queued packets, in this order.
     pub fn abandon(&mut self, now: Instant) -> Vec<P> {
         let mut abandoned = Vec::new();
         self.for_each(|packet| abandoned.push(packet.take()));
@@ -342,13 +345,14 @@ mod tests {
     #[test]
     fn a_change_of_rate_costs_its_pause_as_its_reading_says() {
         let change = |in_service| RateChange { rate: BitRate::from_mbps(5), pause: MS(2), in_service };
-        // 1500 B take 1.2 ms at 10 Mb/s, 2.4 ms at 5. The change comes at 0.4 ms, with one packet being sent and one that waits.
+        // 1500 B take 1.2 ms at 10 Mb/s, 2.4 ms at 5. The change is at 0.4 ms, with a packet in service and a
+        // queued packet.
         for (in_service, first, second) in [
             // Sent at 1.2, pause to 3.2, the next until 5.6.
             (InService::FinishThenPause, 1200, 5600),
             // Sent at 1.2, pause to 2.4, the next until 4.8.
             (InService::FinishWhilePausing, 1200, 4800),
-            // What is left, 0.8 ms at 10 Mb/s, takes 1.6 ms behind the pause to 2.4: 4.0, the next until 6.4.
+            // The rest, 0.8 ms at 10 Mb/s, takes 1.6 ms after the pause to 2.4: 4.0, the next until 6.4.
             (InService::Suspend, 4000, 6400),
         ] {
             let mut counters = LinkCounters::default();
@@ -365,7 +369,7 @@ mod tests {
                 }
             }
             assert_eq!(sent, [at(first), at(second)], "{in_service:?}");
-            // 2 ms of transition, all of it counted.
+            // 2 ms of transition, all counted.
             let residency = transmitter.meter().finish(at(10_000));
             let transition: Duration = residency.in_transition().iter().map(|part| part.time).sum();
             assert_eq!(transition, MS(2), "{in_service:?}");

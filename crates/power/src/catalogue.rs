@@ -1,20 +1,20 @@
-//! Ready power models by name.
+//! The catalogue of power models, by name.
 
 use crate::{
     BelowFloor, Device, DeviceModel, IdealModel, LineCards, NCS_55A1_24H, NEXUS_9336_FX2, PowerModel, ROUTER_8201_32FH,
     Scaling, WEDGE_TOFINO,
 };
 
-/// A ready power model as a user meets it.
+/// A power model with its name, summary and source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PowerModelInfo {
     /// The name used in scenarios.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// The summary in one line.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// The source of the model.
     pub source: &'static str,
-    /// The model with its defaults: P_s = 0 of 1 W for the ideal ones, every port loaded for the devices.
+    /// The model with its defaults: P_s = 0 of 1 W for the ideal models, every port loaded for the devices.
     pub model: PowerModel,
 }
 
@@ -51,7 +51,7 @@ const READY: &[PowerModelInfo] = &[
     },
     PowerModelInfo {
         name: "ons-15600",
-        summary: "16 line cards of a Cisco ONS 15600, 140 W each: as many are on as the rate needs, none asleep",
+        summary: "16 line cards of a Cisco ONS 15600, 140 W each: no more on than the rate needs, none asleep",
         source: "greened-network-2012 section III, of a data sheet",
         model: PowerModel::LineCards(LineCards::ONS_15600),
     },
@@ -62,13 +62,13 @@ const READY: &[PowerModelInfo] = &[
 ];
 
 impl PowerModel {
-    /// All ready models: the ideal ones, then the measured devices.
+    /// Returns the catalogue: the ideal models, then the measured devices.
     #[must_use]
     pub const fn catalogue() -> &'static [PowerModelInfo] {
         READY
     }
 
-    /// The ready model of that name, `None` if there is none.
+    /// Returns the model of that name, `None` if there is none.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
         READY.iter().find(|info| info.name == name).map(|info| info.model)

@@ -1,15 +1,16 @@
 //! Measured routers and switches, scaled to the rates of a simulated link.
 //!
 //! P = P_BASE + sum over ports (P_TRX_IN when plugged + P_PORT + P_TRX_UP when up) + E_BIT bit/s + E_PKT pkt/s
-//! (ETH "NetPowerBench"; Fantastic Joules, IMC'25). All numbers are of these unless a comment says otherwise.
+//! (ETH "NetPowerBench"; Fantastic Joules, IMC'25). All numbers are from these sources unless a comment names
+//! another.
 //!
 //! # The scaled device
 //!
-//! A link of 1 to 10 Mb/s is no 100G port. So that utilisation, which is what the rate-dependent power follows, is
-//! kept: with F the port's fastest speed and M the link's maximum rate,
-//! - the link's M stands for F; a service rate r stands for a demand of r F/M;
+//! A link of 1 to 10 Mb/s is no 100G port. The model therefore keeps the utilisation, which determines the
+//! rate-dependent power. With F the port's fastest speed and M the link's maximum rate:
+//! - the link's M represents F; a service rate r represents a demand of r F/M;
 //! - the port runs at its slowest speed that meets that demand;
-//! - every bit and every packet of the link stands for F/M of them.
+//! - every bit and every packet of the link represents F/M of them.
 
 use crate::{ConfigError, Residency, Traffic, TransitionPower};
 use netlull_units::{BitRate, Joules, Watts};
@@ -19,11 +20,11 @@ use netlull_units::{BitRate, Joules, Watts};
 pub struct Device {
     /// The name used in scenarios.
     pub name: &'static str,
-    /// Who measured it.
+    /// The source of the measurements.
     pub source: &'static str,
     /// P_BASE: the powered box with every port down and empty, in watts.
     pub base: Watts,
-    /// How many ports the box has at its fastest speed; not among the measurements, but in the makers' data sheets.
+    /// The number of ports at the fastest speed; from the makers' data sheets, not from the measurements.
     pub ports: u32,
     /// P_TRX_IN: a plugged transceiver, at any speed, in watts.
     pub transceiver_in: Watts,
@@ -31,14 +32,14 @@ pub struct Device {
     pub speeds: &'static [PortSpeed],
 }
 
-/// What one port costs at one speed.
+/// The power of one port at one speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PortSpeed {
     /// The speed in bit/s.
     pub speed: BitRate,
-    /// P_PORT in watts.
+    /// P_PORT in watts, the power of the port.
     pub port: Watts,
-    /// P_TRX_UP in watts; measured, and so slightly negative in places.
+    /// P_TRX_UP in watts, the power of a transceiver in use; a measured value, which may be slightly negative.
     pub transceiver_up: Watts,
     /// E_BIT in joules per bit.
     pub per_bit: Joules,
@@ -58,9 +59,9 @@ const fn speed(gbps: u64, port: f64, transceiver_up: f64, pj_per_bit: f64, nj_pe
     }
 }
 
-/// Cisco NCS-55A1-24H: the one box with a measured ladder of speeds and transceivers.
+/// Cisco NCS-55A1-24H, the only device with several measured speeds and transceivers.
 ///
-/// E_BIT and E_PKT are measured at 100G and taken to hold at 50G and 25G.
+/// E_BIT and E_PKT are measured at 100G and assumed to hold at 50G and 25G.
 pub const NCS_55A1_24H: Device = Device {
     name: "ncs-55a1-24h",
     source: FANTASTIC_JOULES,
@@ -74,8 +75,8 @@ pub const NCS_55A1_24H: Device = Device {
     ],
 };
 
-/// Cisco 8201-32FH, measured at 100G only: changing the rate changes nothing. Its 32 ports are 400G by data sheet;
-/// 100G is the fastest with numbers, and stands for the link's maximum.
+/// Cisco 8201-32FH, measured at 100G only: a rate change does not change its power. Its 32 ports are 400G by data
+/// sheet; 100G is the fastest measured speed, and represents the link's maximum.
 pub const ROUTER_8201_32FH: Device = Device {
     name: "8201-32fh",
     source: FANTASTIC_JOULES,
@@ -85,7 +86,8 @@ pub const ROUTER_8201_32FH: Device = Device {
     speeds: &[speed(100, 0.935, 0.207, 3.2, 13.4)],
 };
 
-/// Cisco Nexus 9336-FX2 with 100G LR transceivers, measured at 100G only: changing the rate changes nothing.
+/// Cisco Nexus 9336-FX2 with 100G LR transceivers, measured at 100G only: a rate change does not change its
+/// power.
 pub const NEXUS_9336_FX2: Device = Device {
     name: "nexus-9336-fx2",
     source: FANTASTIC_JOULES,
@@ -95,18 +97,19 @@ pub const NEXUS_9336_FX2: Device = Device {
     speeds: &[speed(100, 1.903, -0.063, 9.0, 24.8)],
 };
 
-/// Wedge (Tofino): .011, .013 and .014 W per Gb/s at 100G, 25G and 10G are 11, 13 and 14 pJ/bit; per-packet and
-/// transceiver power are not given and taken as zero. The port count is that of the Wedge 100BF-32X, a guess at which Wedge it was.
+/// Wedge (Tofino): .011, .013 and .014 W per Gb/s at 100G, 25G and 10G are 11, 13 and 14 pJ/bit. Per-packet and
+/// transceiver power are not given and assumed zero. The port count assumes a Wedge 100BF-32X, because the source
+/// does not name the version.
 pub const WEDGE_TOFINO: Device = Device {
     name: "wedge-tofino",
-    source: "listed beside Fantastic Joules, IMC'25; primary source not checked",
+    source: "listed next to Fantastic Joules, IMC'25; primary source not checked",
     base: Watts::new(108.0),
     ports: 32,
     transceiver_in: Watts::new(0.0),
     speeds: &[speed(10, 0.31, 0.0, 14.0, 0.0), speed(25, 0.52, 0.0, 13.0, 0.0), speed(100, 1.57, 0.0, 11.0, 0.0)],
 };
 
-/// One port of a measured device, with its share of the box, in the place of a simulated link.
+/// A port of a measured device, with its share of the base power, as a model of a simulated link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DeviceModel {
     device: Device,
@@ -115,14 +118,14 @@ pub struct DeviceModel {
 }
 
 impl DeviceModel {
-    /// A port of a box all of whose ports carry what this link carries: it is charged base / ports.
+    /// Creates the model of a port whose device has this link's load on every port: its share is base / ports.
     #[must_use]
     pub const fn new(device: Device) -> Self {
         Self { device, loaded_ports: device.ports, transition_power: TransitionPower::Higher }
     }
 
-    /// The same port in a box where `ports` ports carry this load and the others are down and empty: it is charged
-    /// base / `ports`. With 1, the link answers for the whole box.
+    /// The same port in a device where `ports` ports have this load and the others are down and empty. Its share
+    /// is base / `ports`. With 1, the link accounts for the whole device.
     ///
     /// # Errors
     /// If `ports` is zero or more than the device has.
@@ -133,56 +136,57 @@ impl DeviceModel {
         Ok(Self { loaded_ports: ports, ..self })
     }
 
-    /// The same model with another reading of the power in transitions.
+    /// The same model with another assumption about the power in transitions.
     #[must_use]
     pub const fn with_transition_power(self, transition_power: TransitionPower) -> Self {
         Self { transition_power, ..self }
     }
 
-    /// The device.
+    /// The measured device.
     #[must_use]
     pub const fn device(&self) -> &Device {
         &self.device
     }
 
-    /// How many ports share the base power.
+    /// The number of ports that share the base power.
     #[must_use]
     pub const fn loaded_ports(&self) -> u32 {
         self.loaded_ports
     }
 
-    /// The reading of the power in transitions.
+    /// The assumption about the power in transitions.
     #[must_use]
     pub const fn transition_power(&self) -> TransitionPower {
         self.transition_power
     }
 
-    /// The port's speed for a service rate: the slowest that is at least u times the fastest, u = rate / `max_rate`.
+    /// The port's speed for a service rate: the slowest of at least u times the fastest, with u = rate /
+    /// `max_rate`.
     #[must_use]
     pub fn port_speed(&self, rate: BitRate, max_rate: BitRate) -> &'static PortSpeed {
         let speeds = self.device.speeds;
         let fastest = &speeds[speeds.len() - 1];
         let wide = |rate: BitRate| u128::from(rate.as_bps());
-        // speed / F >= rate / M, multiplied out.
+        // The condition speed / F >= rate / M without a division.
         let meets = |s: &&PortSpeed| wide(s.speed) * wide(max_rate) >= wide(rate) * wide(fastest.speed);
         speeds.iter().find(meets).unwrap_or(fastest)
     }
 
-    /// P_BASE / ports + P_TRX_IN, in watts.
+    /// The static power P_BASE / ports + P_TRX_IN, in watts.
     pub(crate) fn static_power(&self) -> Watts {
         Watts::new(self.device.base.as_f64() / f64::from(self.loaded_ports)) + self.device.transceiver_in
     }
 
-    /// P_PORT + P_TRX_UP at the speed for `rate`, in watts.
+    /// The power P_PORT + P_TRX_UP at the speed for `rate`, in watts.
     pub(crate) fn rate_power(&self, rate: BitRate, max_rate: BitRate) -> Watts {
         let speed = self.port_speed(rate, max_rate);
         speed.port + speed.transceiver_up
     }
 
-    /// E_BIT bits + E_PKT packets, both times F/M.
+    /// The energy of the traffic: E_BIT bits + E_PKT packets, both times F/M.
     ///
-    /// The traffic is known for the run, not for each rate; it is spread over the speeds in proportion to what each
-    /// could have carried, rate times time in service. That matters only where E_BIT depends on the speed.
+    /// The traffic is known for the run, not for each rate. It is divided among the speeds in proportion to their
+    /// capacity, rate times time in service. This matters only if E_BIT depends on the speed.
     #[allow(clippy::cast_precision_loss)]
     pub(crate) fn traffic_energy(&self, residency: &Residency, max_rate: BitRate, traffic: Traffic) -> Joules {
         let speeds = self.device.speeds;
@@ -215,7 +219,7 @@ mod tests {
     fn every_device_is_well_formed() {
         for device in [NCS_55A1_24H, ROUTER_8201_32FH, NEXUS_9336_FX2, WEDGE_TOFINO] {
             assert!(device.speeds.windows(2).all(|pair| pair[0].speed < pair[1].speed), "{}", device.name);
-            // `TransitionPower::Higher` takes the higher rate for the higher power.
+            // `TransitionPower::Higher` assumes that a higher rate takes a higher power.
             let power = |s: &PortSpeed| s.port.as_f64() + s.transceiver_up.as_f64();
             assert!(device.speeds.windows(2).all(|pair| power(&pair[0]) < power(&pair[1])), "{}", device.name);
             assert!(device.ports > 0 && !device.speeds.is_empty());
@@ -224,34 +228,38 @@ mod tests {
 
     #[test]
     fn the_slowest_speed_that_meets_the_demand() {
-        // M = 10 Mb/s stands for 100G: 1 and 2 Mb/s are 10G and 20G, met by 25G; 3, 4, 5 by 50G; 6 and more by 100G.
+        // M = 10 Mb/s represents 100G: 1 and 2 Mb/s are 10G and 20G, met by 25G; 3, 4, 5 by 50G; 6 and more by
+        // 100G.
         let ncs = DeviceModel::new(NCS_55A1_24H);
         let speed = |mbps| ncs.port_speed(M(mbps), M(10)).speed.as_bps() / 1_000_000_000;
         assert_eq!((1..=10).map(speed).collect::<Vec<_>>(), [25, 25, 50, 50, 50, 100, 100, 100, 100, 100]);
-        // The boundary is met exactly: 2.5 of 10 is 25 of 100.
+        // The boundary: 2.5 of 10 is exactly 25 of 100.
         assert_eq!(ncs.port_speed(BitRate::from_bps(2_500_000), M(10)).speed, M(25_000));
         assert_eq!(ncs.port_speed(BitRate::from_bps(2_500_001), M(10)).speed, M(50_000));
     }
 
     #[test]
     fn the_power_of_a_port_by_hand() {
-        // NCS, 24 loaded ports: 319.82/24 + .019 = 13.344833.. W static; at 100G .316 + .194 = .510 W more, at 25G .185.
+        // NCS, 24 loaded ports: 319.82/24 + .019 = 13.344833.. W static; at 100G .316 + .194 = .510 W more, at
+        // 25G .185 W.
         let ncs = PowerModel::Device(DeviceModel::new(NCS_55A1_24H));
         assert!(near(ncs.power(M(10), M(10)).as_f64(), 319.82 / 24.0 + 0.019 + 0.510));
         assert!(near(ncs.power(M(1), M(10)).as_f64(), 319.82 / 24.0 + 0.019 + 0.185));
-        // Alone in the box: 319.82 + .019 + .510 = 320.349 W. From 100G to 25G saves .325 W: a tenth of a percent.
+        // A single loaded port: 319.82 + .019 + .510 = 320.349 W. From 100G to 25G saves .325 W: a tenth of a
+        // percent.
         let alone = PowerModel::Device(DeviceModel::new(NCS_55A1_24H).with_loaded_ports(1).unwrap());
         assert!(near(alone.power(M(10), M(10)).as_f64(), 320.349));
     }
 
     #[test]
     fn a_port_that_sleeps_feeds_its_transceiver() {
-        // Nexus: 285.31/36 + 2.791 = 10.7163 W asleep, and 1.903 - .063 = 1.840 W more awake: sleeping saves a seventh.
+        // Nexus: 285.31/36 + 2.791 = 10.7163 W asleep, and 1.903 - .063 = 1.840 W more awake: sleep saves a
+        // seventh.
         let nexus = PowerModel::Device(DeviceModel::new(NEXUS_9336_FX2));
         let asleep = 285.31 / 36.0 + 2.791;
         assert!(near(nexus.sleep_power().as_f64(), asleep));
         assert!(near(nexus.power(M(10), M(10)).as_f64(), asleep + 1.840));
-        // 10 s, of which it sleeps 4: 6 s of both parts, 4 s of the one.
+        // 10 s, 4 s of them asleep: 6 s of both parts, 4 s of the first.
         let slept = Residency::constant(M(10), Duration::from_secs(10)).with_sleep(Duration::from_secs(4));
         let energy = nexus.energy(&slept, M(10), Traffic::default());
         assert!(near(energy.static_.as_f64(), 6.0 * asleep));
@@ -261,8 +269,8 @@ mod tests {
 
     #[test]
     fn the_energy_of_traffic_by_hand() {
-        // 10 s at 10 Mb/s, full: 10^8 bit in 8333 packets of 1500 B. Scaled by 100G/10M = 10^4: 10^12 bit, 8.333e7
-        // packets. 21.5 pJ * 10^12 = 21.5 J; 58.3 nJ * 8.333e7 = 4.858139 J.
+        // 10 s at 10 Mb/s, full: 10^8 bit in 8333 packets of 1500 B. Scaled by 100G/10M = 10^4: 10^12 bit,
+        // 8.333e7 packets. 21.5 pJ * 10^12 = 21.5 J; 58.3 nJ * 8.333e7 = 4.858139 J.
         let ncs = PowerModel::Device(DeviceModel::new(NCS_55A1_24H));
         let traffic = Traffic { bits: 100_000_000, packets: 8333 };
         let ten = Duration::from_secs(10);
@@ -270,7 +278,7 @@ mod tests {
         assert!(near(energy.traffic.as_f64(), 21.5 + 4.858_139));
         assert!(near(energy.rate_dependent.as_f64(), 5.10));
         assert!(near(energy.static_.as_f64(), (319.82 / 24.0 + 0.019) * 10.0));
-        // The same as at 100G full: 21.5 pJ/bit at 100 Gb/s is 2.15 W, and 10 s of it.
+        // The same as a full 100G port: 21.5 pJ/bit at 100 Gb/s is 2.15 W, for 10 s.
         assert!(near(21.5, 2.15 * 10.0));
     }
 

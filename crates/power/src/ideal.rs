@@ -1,9 +1,10 @@
-//! Ideal rate scaling: power as a function of utilisation of the clock, nothing else.
+//! Ideal rate scaling: power as a function of the clock's utilisation alone.
 
 use crate::{ConfigError, TransitionPower};
 use netlull_units::Watts;
 
-/// P(u) = P_s + (1 - P_s) g(u), normalised so that P(1) = 1, times the power at full rate (intertwining-2012 section 2).
+/// The power P(u) = P_s + (1 - P_s) g(u), normalised to P(1) = 1, times the power at full rate (intertwining-2012
+/// section 2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IdealModel {
     static_fraction: f64,
@@ -12,16 +13,16 @@ pub struct IdealModel {
     transition_power: TransitionPower,
 }
 
-/// How the rate-dependent power follows the rate.
+/// The scaling of the rate-dependent power.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scaling {
     /// FS: the clock scales, g(u) = u.
     Frequency,
-    /// DVS: clock and voltage scale together, g(u) = u^3, down to u = 1/phi where the voltage is at its floor.
+    /// DVS: clock and voltage scale together, g(u) = u^3, down to u = 1/phi, where the voltage is at its floor.
     Voltage {
         /// phi > 1: the voltage's range, u_max over the u at its floor.
         phi: f64,
-        /// What happens further down.
+        /// The behaviour below the floor.
         below_floor: BelowFloor,
     },
 }
@@ -37,7 +38,7 @@ pub enum BelowFloor {
 }
 
 impl IdealModel {
-    /// Frequency scaling with nothing static, 1 W at full rate.
+    /// Frequency scaling without static power, 1 W at full rate.
     pub(crate) const PLAIN: Self = Self {
         static_fraction: 0.0,
         scaling: Scaling::Frequency,
@@ -45,13 +46,14 @@ impl IdealModel {
         transition_power: TransitionPower::Higher,
     };
 
-    /// For ready models, whose phi is known to be good.
+    /// Replaces the scaling without a check, for the catalogue, whose phi is valid.
     pub(crate) const fn with_scaling(self, scaling: Scaling) -> Self {
         Self { scaling, ..self }
     }
 
-    /// A model with P_s = `static_fraction` of the power at full rate, which is 1 W unless set: energies are then
-    /// fractions of full power times seconds.
+    /// Creates a model with P_s = `static_fraction` of the power at full rate.
+    ///
+    /// The power at full rate is 1 W by default, and energies are then fractions of full power times seconds.
     ///
     /// # Errors
     /// If `static_fraction` is outside [0, 1) or phi is not a finite number above 1.
@@ -67,7 +69,7 @@ impl IdealModel {
     /// The same model with another P_s, a fraction of the power at full rate.
     ///
     /// # Errors
-    /// If it is outside [0, 1).
+    /// If the fraction is outside [0, 1).
     pub fn with_static_fraction(self, static_fraction: f64) -> Result<Self, ConfigError> {
         if !(0.0..1.0).contains(&static_fraction) {
             return Err(ConfigError::new("static_fraction", static_fraction, "a number from 0 to below 1"));
@@ -78,7 +80,7 @@ impl IdealModel {
     /// The same model with another power at full rate, in watts.
     ///
     /// # Errors
-    /// If it is not a finite number above zero.
+    /// If the power is not a finite number above zero.
     pub fn with_max_power(self, max_power: Watts) -> Result<Self, ConfigError> {
         if !(max_power.as_f64() > 0.0 && max_power.as_f64().is_finite()) {
             return Err(ConfigError::new("max_power", max_power, "a finite power above 0 W"));
@@ -86,19 +88,19 @@ impl IdealModel {
         Ok(Self { max_power, ..self })
     }
 
-    /// The same model with another reading of the power in transitions.
+    /// The same model with another assumption about the power in transitions.
     #[must_use]
     pub fn with_transition_power(self, transition_power: TransitionPower) -> Self {
         Self { transition_power, ..self }
     }
 
-    /// P_s as a fraction of the power at full rate.
+    /// The static power P_s as a fraction of the power at full rate.
     #[must_use]
     pub fn static_fraction(&self) -> f64 {
         self.static_fraction
     }
 
-    /// How the rest follows the rate.
+    /// The scaling of the rate-dependent power.
     #[must_use]
     pub fn scaling(&self) -> Scaling {
         self.scaling
@@ -110,18 +112,18 @@ impl IdealModel {
         self.max_power
     }
 
-    /// The reading of the power in transitions.
+    /// The assumption about the power in transitions.
     #[must_use]
     pub fn transition_power(&self) -> TransitionPower {
         self.transition_power
     }
 
-    /// P_s, in watts.
+    /// The static power P_s, in watts.
     pub(crate) fn static_power(&self) -> Watts {
         Watts::new(self.static_fraction * self.max_power.as_f64())
     }
 
-    /// (1 - P_s) g(u), in watts.
+    /// The rate-dependent power (1 - P_s) g(u), in watts.
     pub(crate) fn rate_power(&self, utilisation: f64) -> Watts {
         Watts::new((1.0 - self.static_fraction) * self.scaling.g(utilisation) * self.max_power.as_f64())
     }
@@ -153,7 +155,8 @@ mod tests {
 
     #[test]
     fn the_reference_check_by_hand() {
-        // At u = .5 FS saves .5 (1-P_s), DVS 1 - .5^3 = .875 of it; at u = .8, .2 and 1 - .512 = .488.
+        // At u = .5 FS saves .5 (1-P_s), and DVS 1 - .5^3 = .875 of (1-P_s). At u = .8 they save .2 and 1 - .512
+        // = .488.
         for p_s in [0.0, 0.25, 0.5, 0.75] {
             let saved = |scaling, u| {
                 let model = IdealModel::new(p_s, scaling).unwrap();
@@ -179,7 +182,7 @@ mod tests {
 
     #[test]
     fn above_the_voltage_floor_the_power_is_cubic_all_the_way() {
-        // phi = 2: from u = .5 on, .6^3 = .216 in both readings; with phi = 1.25 the floor is at u = .8.
+        // phi = 2: above u = .5, .6^3 = .216 in both readings. With phi = 1.25 the floor is at u = .8.
         assert!(near(DVS.g(0.6), 0.216));
         assert!(near(CLAMPED.g(0.6), 0.216));
         let high_floor = Scaling::Voltage { phi: 1.25, below_floor: BelowFloor::FrequencyStillScales };

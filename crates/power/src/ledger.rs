@@ -1,42 +1,42 @@
-//! Where the energy went.
+//! The energy of a link by cause.
 
 use netlull_units::Joules;
 use std::iter::Sum;
 use std::ops::Add;
 
-/// What crossed the link while it was metered.
+/// The traffic of a link during a measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Bits sent.
+    /// Sent bits.
     pub bits: u64,
-    /// Packets sent.
+    /// Sent packets.
     pub packets: u64,
 }
 
 /// A link's energy over a run, by cause. The parts do not overlap.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EnergyLedger {
-    /// What being on costs at any rate, transitions included.
+    /// The static energy at any rate, transitions included.
     pub static_: Joules,
-    /// What the rate costs while in service.
+    /// The rate-dependent energy in service.
     pub rate_dependent: Joules,
-    /// What the bits and packets cost.
+    /// The energy of the bits and packets.
     pub traffic: Joules,
-    /// What the rate costs while in transition.
+    /// The rate-dependent energy in transition.
     pub transitions: Joules,
-    /// What is not switched off while the link sleeps.
+    /// The energy while the link sleeps.
     pub asleep: Joules,
 }
 
 impl EnergyLedger {
-    /// All of it.
+    /// The sum of all parts.
     #[must_use]
     pub fn total(&self) -> Joules {
         self.static_ + self.rate_dependent + self.traffic + self.transitions + self.asleep
     }
 }
 
-/// Links add up to a network.
+/// Adds links up to a network.
 impl Add for EnergyLedger {
     type Output = Self;
     fn add(self, other: Self) -> Self {
@@ -56,8 +56,8 @@ impl Sum for EnergyLedger {
     }
 }
 
-/// ES = 1 - E/E_ref as a fraction; times 100 it is the papers' percentage. Zero against a reference of
-/// no energy.
+/// The energy saving ES = 1 - E/E_ref as a fraction; times 100 it is the papers' percentage. Zero if the
+/// reference has no energy.
 #[must_use]
 pub fn saving(energy: &EnergyLedger, reference: &EnergyLedger) -> f64 {
     let (energy, reference) = (energy.total().as_f64(), reference.total().as_f64());

@@ -1,8 +1,8 @@
 //! Power and energy of links whose rate changes.
 //!
-//! An [`EnergyMeter`] records, at rate changes only, how long a link spent at each rate and in each transition. The
-//! [`Residency`] it leaves is turned into energy after the run by any [`PowerModel`]: one run tells the energy under
-//! frequency scaling, voltage scaling and every measured device, side by side. `docs/models/power.md` has the
+//! An [`EnergyMeter`] records, at rate changes only, the time of a link at each rate and in each transition.
+//! After the run, any [`PowerModel`] turns the resulting [`Residency`] into energy. One run therefore gives the
+//! energy under frequency scaling, voltage scaling and every measured device. `docs/models/power.md` has the
 //! equations, the sources and the limits.
 
 mod catalogue;

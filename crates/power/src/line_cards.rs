@@ -1,12 +1,13 @@
-//! Links made of line cards: each is on or off, whatever it carries.
+//! Links made of line cards, each on or off whatever its load.
 
 use crate::{ConfigError, TransitionPower};
 use netlull_units::{BitRate, Watts};
 
-/// One end of a link: `cards` cards of equal rate, of which as many are on as the service rate needs.
+/// An end of a link with `cards` cards of equal rate. The service rate determines the number of cards that are
+/// on.
 ///
-/// The paper that counts cards (greened-network-2012 section III) gives a link of 40 Gb/s 16 of 2.5 Gb/s, 140 W each, at one of
-/// its ends only.
+/// The paper that counts cards (greened-network-2012 section III) gives a link of 40 Gb/s 16 cards. Each has
+/// 2.5 Gb/s and 140 W, and they are at one end of the link only.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LineCards {
     cards: u32,
@@ -15,11 +16,11 @@ pub struct LineCards {
 }
 
 impl LineCards {
-    /// Cisco ONS 15600: 140 W for each card of 2.5 Gb/s, 16 of them for 40 Gb/s (greened-network-2012 section III).
+    /// Cisco ONS 15600: 140 W for each card of 2.5 Gb/s, 16 cards for 40 Gb/s (greened-network-2012 section III).
     pub(crate) const ONS_15600: Self =
         Self { cards: 16, card_power: Watts::new(140.0), transition_power: TransitionPower::Higher };
 
-    /// `cards` cards of `card_power` each.
+    /// Creates a model of `cards` cards with `card_power` each.
     ///
     /// # Errors
     /// If there is no card, or its power is not a finite number above zero.
@@ -33,35 +34,35 @@ impl LineCards {
         Ok(Self { cards, card_power, transition_power: TransitionPower::Higher })
     }
 
-    /// The same model with another reading of the power in transitions.
+    /// The same model with another assumption about the power in transitions.
     #[must_use]
     pub const fn with_transition_power(self, transition_power: TransitionPower) -> Self {
         Self { transition_power, ..self }
     }
 
-    /// The reading of the power in transitions.
+    /// The assumption about the power in transitions.
     #[must_use]
     pub const fn transition_power(&self) -> TransitionPower {
         self.transition_power
     }
 
-    /// How many cards there are.
+    /// The number of cards.
     #[must_use]
     pub const fn cards(&self) -> u32 {
         self.cards
     }
 
-    /// What each costs, in watts.
+    /// The power of each card, in watts.
     #[must_use]
     pub const fn card_power(&self) -> Watts {
         self.card_power
     }
 
-    /// The cards that are on for a service rate of `max_rate`'s: the least that carry it.
+    /// The smallest number of cards that carries a service rate of `rate` on a link of `max_rate`.
     #[must_use]
     #[allow(clippy::cast_possible_truncation)]
     pub fn cards_on(&self, rate: BitRate, max_rate: BitRate) -> u32 {
-        // cards_on / cards >= rate / max_rate, multiplied out; at most `cards`.
+        // The condition cards_on / cards >= rate / max_rate without a division; at most `cards`.
         let wanted = u128::from(rate.as_bps()) * u128::from(self.cards);
         wanted.div_ceil(u128::from(max_rate.as_bps().max(1))).min(u128::from(self.cards)) as u32
     }
@@ -80,14 +81,14 @@ mod tests {
 
     #[test]
     fn as_many_cards_are_on_as_the_rate_needs() {
-        // 40 Mb/s stand for 16 cards, 2.5 Mb/s each: 2.5 need 1, a bit more 2, 20 need 8, 40 all 16.
+        // 40 Mb/s represent 16 cards of 2.5 Mb/s each: 2.5 need 1, a bit more 2, 20 need 8, 40 all 16.
         let on = |bps| LineCards::ONS_15600.cards_on(BitRate::from_bps(bps), BitRate::from_mbps(40));
         assert_eq!([2_500_000, 2_500_001, 20_000_000, 40_000_000].map(on), [1, 2, 8, 16]);
     }
 
     #[test]
     fn the_energy_of_a_link_by_hand() {
-        // 16 x 140 W = 2240 W. Awake for 30 of 60 s: 67,200 J; asleep its cards are off.
+        // 16 x 140 W = 2240 W. Awake for 30 of 60 s: 67,200 J; asleep the cards are off.
         let cards = PowerModel::LineCards(LineCards::ONS_15600);
         let rate = BitRate::from_mbps(40);
         let slept = Residency::constant(rate, Duration::from_secs(60)).with_sleep(Duration::from_secs(30));

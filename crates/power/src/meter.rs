@@ -1,26 +1,26 @@
-//! How long a link spent at each rate: exact, and touched only when the rate changes.
+//! The time of a link at each rate: an exact record with updates at rate changes only.
 
 use netlull_units::{BitRate, Duration, Instant};
 use std::collections::BTreeMap;
 
-/// Records the time that a link spends at each rate and in each transition, in whole nanoseconds.
+/// Records the time of a link at each rate and in each transition, in whole nanoseconds.
 ///
 /// ```text
 ///            rate_changed(old -> new, pause)            pause over
 ///   in service at old  ----------->  transition old->new  ----->  in service at new
 ///                                          |
-///                                          | rate_changed: what is left of the pause is dropped
+///                                          | rate_changed: the rest of the pause is dropped
 ///                                          v
 ///                                    transition new->newer
 /// ```
-/// The state after a pause is found when the meter is next touched, so a pause needs no event of its own.
+/// The next call finds the state after a pause, so a pause needs no event of its own.
 ///
-/// The times are kept in ordered maps: a handful of rates sits in one node, and a link whose capacity is redrawn at
-/// random tens of thousands of times costs no more per change.
+/// Ordered maps hold the times. A few rates fit into one node, and a link with tens of thousands of random
+/// capacities has no higher cost per change.
 #[derive(Clone, Debug)]
 pub struct EnergyMeter {
     rate: BitRate,
-    /// Everything before this instant is in the maps.
+    /// The instant up to which the maps are complete.
     settled: Instant,
     pause: Option<Pause>,
     in_service: BTreeMap<BitRate, u64>,
@@ -39,22 +39,23 @@ struct Pause {
 pub struct RateTime {
     /// The service rate in bit/s.
     pub rate: BitRate,
-    /// The time in service at it, busy or idle, transitions not included.
+    /// The time in service at the rate, busy or idle, without transitions.
     pub time: Duration,
 }
 
-/// Time spent changing from one rate to another.
+/// Time in transition from one rate to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransitionTime {
-    /// The rate before, bit/s.
+    /// The rate before the change, in bit/s.
     pub old: BitRate,
-    /// The rate after, bit/s.
+    /// The rate after the change, in bit/s.
     pub new: BitRate,
-    /// The time in pauses of this change, all together.
+    /// The total time in pauses of this change.
     pub time: Duration,
 }
 
-/// Where a link's time went: the result of a run, from which every power model computes its energy.
+/// The time of a link at each rate and in each transition: the result of a run, from which power models compute
+/// energy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Residency {
     in_service: Vec<RateTime>,
@@ -64,7 +65,7 @@ pub struct Residency {
 }
 
 impl EnergyMeter {
-    /// A meter of a link that serves at `rate` from `start` on.
+    /// Creates a meter of a link that serves at `rate` from `start` on.
     #[must_use]
     pub fn new(start: Instant, rate: BitRate) -> Self {
         Self {
@@ -77,10 +78,11 @@ impl EnergyMeter {
         }
     }
 
-    /// From `now` on the link is set to `rate`, and for the next `pause` it is in transition and sends nothing.
+    /// Records that the link changes to `rate` at `now`, with a transition of length `pause` in which it sends
+    /// nothing.
     ///
-    /// `now` must not be earlier than in a call before. Where a packet in service finishes at the old rate first,
-    /// call this when it has left.
+    /// `now` must not be earlier than in a previous call. If a packet in service first finishes at the old rate,
+    /// call this when the packet has left.
     pub fn rate_changed(&mut self, now: Instant, rate: BitRate, pause: Duration) {
         self.settle(now);
         self.pause = (!pause.is_zero()).then_some(Pause { old: self.rate, end: now + pause });
@@ -88,7 +90,7 @@ impl EnergyMeter {
         self.changes += 1;
     }
 
-    /// Forgets what was recorded: the residency starts at `now`, with the rate and the pause that are in force then.
+    /// Starts the measurement again: the residency starts at `now`, with the present rate and pause.
     pub fn restart(&mut self, now: Instant) {
         self.settle(now);
         self.in_service.clear();
@@ -96,9 +98,9 @@ impl EnergyMeter {
         self.changes = 0;
     }
 
-    /// The residency from the start to `now`. A pause still running is counted up to `now`.
+    /// The residency from the start to `now`. A running pause counts up to `now`.
     ///
-    /// The meter can go on afterwards, so a probe may read it during the run.
+    /// The meter can continue afterwards, so a probe may read it during the run.
     #[must_use]
     pub fn finish(&self, now: Instant) -> Residency {
         let mut settled = self.clone();
@@ -113,7 +115,7 @@ impl EnergyMeter {
         }
     }
 
-    /// Books the time from the last touch to `now`: first what falls in the pause, then the rest.
+    /// Adds the time up to `now` to the maps: first the part in the pause, then the rest.
     fn settle(&mut self, now: Instant) {
         if let Some(Pause { old, end }) = self.pause {
             let until = end.min(now);
@@ -133,7 +135,7 @@ impl EnergyMeter {
 }
 
 impl Residency {
-    /// The residency of a link that stayed at `rate` for `time`: the reference without any scaling.
+    /// The residency of a link that stayed at `rate` for `time`: the reference without scaling.
     #[must_use]
     pub fn constant(rate: BitRate, time: Duration) -> Self {
         Self {
@@ -144,7 +146,7 @@ impl Residency {
         }
     }
 
-    /// Times that were counted elsewhere: in service at each rate, in transition from one rate to another, and how many changes there were.
+    /// Creates a residency from given times in service at each rate and in transition, and the number of changes.
     #[must_use]
     pub fn from_parts(mut in_service: Vec<RateTime>, mut in_transition: Vec<TransitionTime>, changes: u64) -> Self {
         in_service.sort_unstable_by_key(|part| part.rate);
@@ -152,9 +154,9 @@ impl Residency {
         Self { in_service, in_transition, asleep: Duration::ZERO, changes }
     }
 
-    /// The same, but of the time in service at its only rate the link slept for `asleep`.
+    /// The same residency with a part `asleep` of the time in service at its only rate.
     ///
-    /// A meter does not know of sleep: links whose rate varies do not sleep.
+    /// A meter does not record sleep: links with a variable rate do not sleep.
     #[must_use]
     pub fn with_sleep(mut self, asleep: Duration) -> Self {
         debug_assert!(self.in_service.len() <= 1 && self.in_transition.is_empty(), "a link of many rates slept");
@@ -177,13 +179,13 @@ impl Residency {
         &self.in_transition
     }
 
-    /// How many times the rate was set, changes without a pause included.
+    /// The number of rate changes, changes without a pause included.
     #[must_use]
     pub fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// All the time there was.
+    /// The total time.
     #[must_use]
     pub fn total(&self) -> Duration {
         self.awake() + self.asleep
@@ -207,7 +209,7 @@ impl Residency {
         self.in_transition.iter().map(|t| t.time).sum()
     }
 
-    /// What came after `earlier`, a residency of the same meter that was read before.
+    /// The part after `earlier`, a previous residency of the same meter.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let before = |rate: BitRate| {
@@ -230,7 +232,7 @@ impl Residency {
         }
     }
 
-    /// The mean of the rate the link was set to, in bit/s; a transition counts at its new rate, sleep at none. Zero over no time.
+    /// The mean rate in bit/s; a transition counts at its new rate, sleep at zero. Zero for no time.
     ///
     /// The sum is exact in whole bit nanoseconds; only the division rounds.
     #[must_use]
@@ -250,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_restart_keeps_the_rate_and_what_is_left_of_a_pause() {
-        // 10 -> 5 Mb/s at 100 ms with a pause of 4 ms; restarted 1 ms into it: 3 ms of pause are left.
+        // From 10 to 5 Mb/s at 100 ms with a pause of 4 ms; a restart 1 ms later leaves 3 ms of the pause.
         let at = |millis: u64| Instant::ZERO + MS(millis);
         let mut meter = EnergyMeter::new(Instant::ZERO, M(10));
         meter.rate_changed(at(100), M(5), MS(4));
@@ -309,7 +311,8 @@ mod tests {
 
     #[test]
     fn a_pause_is_cut_by_the_next_change() {
-        // The pause of 10 -> 9 would last to 15 ms; at 13 ms the link goes on to 8, paused to 18 ms.
+        // The pause from 10 to 9 Mb/s would last to 15 ms. At 13 ms the link changes to 8 Mb/s, with a pause to
+        // 18 ms.
         let mut meter = EnergyMeter::new(at(0), M(10));
         meter.rate_changed(at(10), M(9), MS(5));
         meter.rate_changed(at(13), M(8), MS(5));
@@ -345,7 +348,7 @@ mod tests {
 
     #[test]
     fn a_link_that_sleeps_serves_at_no_rate() {
-        // 60 s at 40 Mb/s, of which it sleeps 45: (15 x 40)/60 = 10 Mb/s.
+        // 60 s at 40 Mb/s, 45 s of them asleep: (15 x 40)/60 = 10 Mb/s.
         let slept = Residency::constant(M(40), MS(60_000)).with_sleep(MS(45_000));
         assert_eq!((slept.total(), slept.awake(), slept.asleep()), (MS(60_000), MS(15_000), MS(45_000)));
         assert!((slept.mean_rate() - 10e6).abs() < 1e-9);

@@ -1,9 +1,9 @@
-//! Any power model, and energy from a residency.
+//! The enum of power models, and energy from a residency.
 
 use crate::{DeviceModel, EnergyLedger, IdealModel, LineCards, Residency, Traffic, TransitionPower};
 use netlull_units::{BitRate, Duration, Joules, Watts};
 
-/// How a link's power follows its rate and its traffic.
+/// The dependence of a link's power on its rate and its traffic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PowerModel {
     /// Ideal frequency or voltage scaling.
@@ -15,7 +15,7 @@ pub enum PowerModel {
 }
 
 impl PowerModel {
-    /// The power in watts of a link that serves at `rate` and carries nothing; `max_rate` is its rate at u = 1.
+    /// The power in watts of a link that serves at `rate` without traffic; `max_rate` is its rate at u = 1.
     ///
     /// `rate` is at most `max_rate`, which is not zero.
     #[must_use]
@@ -23,7 +23,7 @@ impl PowerModel {
         self.static_power() + self.rate_power(rate, max_rate)
     }
 
-    /// The same model with another reading of the power in transitions.
+    /// The same model with another assumption about the power in transitions.
     #[must_use]
     pub fn with_transition_power(self, reading: TransitionPower) -> Self {
         match self {
@@ -33,10 +33,12 @@ impl PowerModel {
         }
     }
 
-    /// E = integral of P dt over a run, exact because the power is constant between rate changes:
-    /// a sum over the rates and transitions of the residency, plus what the traffic costs.
+    /// The energy of a run, E = integral of P dt.
     ///
-    /// `max_rate` in bit/s is the link's rate at u = 1, not zero, and no rate of the residency is above it.
+    /// It is the sum over the rates and transitions of the residency, plus the energy of the traffic. The sum is exact,
+    /// because the power is constant between rate changes.
+    ///
+    /// `max_rate` in bit/s is the link's rate at u = 1. It is not zero, and no rate of the residency is above it.
     #[must_use]
     pub fn energy(&self, residency: &Residency, max_rate: BitRate, traffic: Traffic) -> EnergyLedger {
         let spend = |rate: BitRate, time: Duration| self.rate_power(rate, max_rate) * time;
@@ -50,8 +52,10 @@ impl PowerModel {
         }
     }
 
-    /// What a link costs that sleeps, in watts: nothing in the ideal, and of a measured device what a port that is down does not
-    /// switch off, its share of the box and its transceiver.
+    /// The power of a sleeping link, in watts.
+    ///
+    /// It is zero for ideal models and line cards. For a measured device it is the power that a port in state
+    /// down still takes: its share of the base power and its transceiver.
     #[must_use]
     pub fn sleep_power(&self) -> Watts {
         match self {
@@ -60,7 +64,7 @@ impl PowerModel {
         }
     }
 
-    /// What being on costs at any rate, in watts.
+    /// The static power at any rate, in watts.
     fn static_power(&self) -> Watts {
         match self {
             Self::Ideal(model) => model.static_power(),
@@ -69,7 +73,7 @@ impl PowerModel {
         }
     }
 
-    /// What the rate costs, in watts.
+    /// The rate-dependent power, in watts.
     fn rate_power(&self, rate: BitRate, max_rate: BitRate) -> Watts {
         debug_assert!(!max_rate.is_zero() && rate <= max_rate, "a rate of {rate} on a link of at most {max_rate}");
         match self {

@@ -1,73 +1,73 @@
-//! What a wireless interface draws in each of its states, and how long it was in each.
+//! The power of a wireless interface in each of its states, and the time in each.
 
 use crate::ConfigError;
 use netlull_units::{Duration, Instant, Joules, Watts};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// A wireless network interface: its power by state, and what waking costs.
+/// A wireless network interface: its power by state, and its wake time.
 ///
-/// A model of one's own is a ready one with other figures, [`checked`](Self::checked).
+/// To build another model, change the values of a model in the catalogue and call [`checked`](Self::checked).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RadioPower {
     /// The name used in scenarios.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// The summary in one line.
     pub summary: &'static str,
-    /// Where its figures come from, and which of them are readings.
+    /// The source of the values, with a note on readings.
     pub source: &'static str,
-    /// Asleep, in watts: it hears nothing.
+    /// The power asleep, in watts: the radio hears nothing.
     pub asleep: Watts,
-    /// Awake with nothing on the air that concerns it, in watts.
+    /// The power awake without traffic for this radio, in watts.
     pub idle: Watts,
-    /// Receiving, in watts.
+    /// The power while receiving, in watts.
     pub receive: Watts,
-    /// Transmitting, in watts.
+    /// The power while transmitting, in watts.
     pub transmit: Watts,
-    /// While it wakes, in watts.
+    /// The power while waking, in watts.
     pub waking: Watts,
-    /// How long it takes to wake; it hears nothing before.
+    /// The wake time; the radio hears nothing until it has passed.
     pub wake: Duration,
 }
 
-/// How long a radio was in each state: the five add up to the time since the measurement started, to the nanosecond.
+/// The time of a radio in each state. The five times add up to the measured time, to the nanosecond.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RadioTime {
-    /// Asleep.
+    /// The time asleep.
     pub asleep: Duration,
-    /// Waking.
+    /// The time spent waking.
     pub waking: Duration,
-    /// Awake, neither receiving nor transmitting.
+    /// The time awake, neither receiving nor transmitting.
     pub idle: Duration,
-    /// Receiving and not transmitting.
+    /// The time receiving but not transmitting.
     pub receiving: Duration,
-    /// Transmitting.
+    /// The time transmitting.
     pub transmitting: Duration,
-    /// How many times it has begun to wake.
+    /// The number of wake-ups, counted at their start.
     pub wakes: u64,
 }
 
 /// A radio's energy by state. The parts do not overlap.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RadioEnergy {
-    /// What it drew asleep.
+    /// The energy asleep.
     pub asleep: Joules,
-    /// What waking cost.
+    /// The energy while waking.
     pub waking: Joules,
-    /// What listening to nothing cost.
+    /// The energy while idle.
     pub idle: Joules,
-    /// What receiving cost.
+    /// The energy while receiving.
     pub receiving: Joules,
-    /// What transmitting cost.
+    /// The energy while transmitting.
     pub transmitting: Joules,
 }
 
 impl RadioPower {
-    /// The same, if all its powers are finite and not negative.
+    /// Returns the model if all its powers are finite and not negative.
     ///
     /// # Errors
-    /// A power that is negative, infinite or no number.
+    /// If a power is negative, infinite or not a number.
     pub fn checked(self) -> Result<Self, ConfigError> {
         let powers = [
             ("asleep", self.asleep),
@@ -84,7 +84,7 @@ impl RadioPower {
         Ok(self)
     }
 
-    /// The energy of a radio that spent its time so: power times time, summed over the states.
+    /// The energy of these times: power times time, summed over the states.
     #[must_use]
     pub fn energy(&self, time: &RadioTime) -> RadioEnergy {
         RadioEnergy {
@@ -98,13 +98,13 @@ impl RadioPower {
 }
 
 impl RadioTime {
-    /// All of it: the time since the measurement started.
+    /// The total time since the measurement started.
     #[must_use]
     pub fn total(&self) -> Duration {
         self.asleep + self.waking + self.idle + self.receiving + self.transmitting
     }
 
-    /// What has come since `then`, an earlier state of the same meter.
+    /// The time since `then`, an earlier reading of the same meter.
     #[must_use]
     pub fn since(&self, then: &Self) -> Self {
         Self {
@@ -117,7 +117,7 @@ impl RadioTime {
         }
     }
 
-    /// The same traffic with a radio that is awake all the time.
+    /// The times of the same traffic with a radio that never sleeps.
     #[must_use]
     pub fn awake(&self) -> Self {
         Self {
@@ -131,14 +131,14 @@ impl RadioTime {
 }
 
 impl RadioEnergy {
-    /// All of it.
+    /// The sum of all parts.
     #[must_use]
     pub fn total(&self) -> Joules {
         self.asleep + self.waking + self.idle + self.receiving + self.transmitting
     }
 }
 
-/// Measures how long a radio is in each state, in whole nanoseconds.
+/// Measures the time of a radio in each state, in whole nanoseconds.
 ///
 /// ```text
 ///             sleep                  wake                awake
@@ -149,25 +149,27 @@ impl RadioEnergy {
 ///   transmitting before receiving before idle
 /// ```
 ///
-/// Calls come in the order of time, apart from what a transmission is reported ahead and a reception behind. Where both are at once, on
-/// a simulated air with a channel each way, the time counts as transmitting. What is not awake neither transmits nor receives: a
-/// transmission is cut where the radio falls asleep, and a reception counts from where it was awake.
+/// Calls follow the order of time, except that a transmission is reported in advance and a reception afterwards.
+/// A simulated air with a channel in each direction allows both at once, and such time counts as transmitting. A
+/// radio that is not awake neither transmits nor receives. Sleep cuts a transmission, and a reception counts from
+/// the wake-up on.
 #[derive(Clone, Debug)]
 pub struct RadioMeter {
     state: RadioState,
-    /// When that state began, or the measurement if that was later.
+    /// The start of the state, or of the measurement if that is later.
     since: Instant,
-    /// The time in the states before this one.
+    /// The time in earlier states.
     past: Past,
-    /// What of the transmissions is not yet in `past`: ascending, apart, none beginning before the radio was awake once it is.
+    /// The transmissions not yet in `past`: ascending and separate. While the radio is awake, none begins before
+    /// its wake-up.
     transmissions: VecDeque<Interval>,
-    /// When the last reception ended: the next begins no earlier.
+    /// The end of the last reception, before which the next cannot begin.
     heard: Instant,
 }
 
-/// How many separate transmissions a meter remembers: those behind for a reception that overlaps them, those ahead because they have
-/// not happened. Packets sent back to back are one, so that a whole queue ahead is one or two, and no packet is on the air for as long
-/// as a hundred others.
+/// The number of separate transmissions that a meter stores: past ones that a reception may overlap, and future
+/// ones. Back-to-back packets form a single transmission, so a whole future queue is only one or two. No packet
+/// is on the air for as long as a hundred others.
 const REMEMBERED: usize = 128;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,14 +196,14 @@ struct Interval {
 }
 
 impl Interval {
-    /// How long it lasts between `floor` and `until`.
+    /// The length of the interval between `floor` and `until`.
     fn within(self, floor: Instant, until: Instant) -> Duration {
         self.to.min(until).saturating_since(self.from.max(floor))
     }
 }
 
 impl RadioMeter {
-    /// A meter of a radio that is awake at `at`, when the measurement starts.
+    /// Creates a meter of a radio that is awake at `at`, the start of the measurement.
     #[must_use]
     pub fn new(at: Instant) -> Self {
         Self {
@@ -213,12 +215,12 @@ impl RadioMeter {
         }
     }
 
-    /// The radio falls asleep; nothing, if it is. What it was to transmit later it does not.
+    /// Records that the radio falls asleep. No effect on a sleeping radio. Future transmissions are dropped.
     pub fn sleep(&mut self, at: Instant) {
         self.enter(at, RadioState::Asleep);
     }
 
-    /// The radio begins to wake; nothing, unless it is asleep.
+    /// Records that the radio begins to wake. No effect unless it is asleep.
     pub fn wake(&mut self, at: Instant) {
         if self.state == RadioState::Asleep {
             self.enter(at, RadioState::Waking);
@@ -226,14 +228,17 @@ impl RadioMeter {
         }
     }
 
-    /// The radio is awake from here on; nothing, if it was. From asleep it is a wake that took no time.
+    /// Records that the radio is awake. No effect on an awake radio. From sleep it is a wake-up without wake
+    /// time.
     pub fn awake(&mut self, at: Instant) {
         self.wake(at);
         self.enter(at, RadioState::Awake);
     }
 
-    /// The radio transmits from `from` to `to`: reported no later than it begins, in ascending order; it may lie ahead, beyond the
-    /// waking of a radio that is not awake yet. Fewer than a hundred separate ones may lie ahead.
+    /// Records a transmission from `from` to `to`.
+    ///
+    /// Transmissions are reported in ascending order, no later than their start. They may lie in the future,
+    /// after the wake-up of a radio that is not awake yet. Fewer than a hundred separate ones may lie in the future.
     pub fn transmits(&mut self, from: Instant, to: Instant) {
         let from = from.max(self.since).max(self.heard);
         let next = match self.transmissions.back_mut() {
@@ -251,8 +256,9 @@ impl RadioMeter {
         }
     }
 
-    /// The radio has received from `from` to `to`: reported when that is over, in ascending order. The part of it before the radio was
-    /// last awake does not count.
+    /// Records a reception from `from` to `to`.
+    ///
+    /// Receptions are reported at their end, in ascending order. The part before the last wake-up does not count.
     pub fn received(&mut self, from: Instant, to: Instant) {
         if self.state != RadioState::Awake {
             return;
@@ -267,8 +273,10 @@ impl RadioMeter {
         }
     }
 
-    /// Where the time since the start of the measurement went, up to `now`, which is no earlier than any call before. A transmission
-    /// still running is counted up to `now`; a reception still running is idle until it is reported.
+    /// The time in each state from the start of the measurement to `now`, which must not precede any earlier
+    /// call.
+    ///
+    /// A running transmission counts up to `now`. A running reception counts as idle until it is reported.
     #[must_use]
     pub fn times(&self, now: Instant) -> RadioTime {
         let mut ended = self.clone();
@@ -278,14 +286,15 @@ impl RadioMeter {
         RadioTime { asleep, waking, idle, receiving, transmitting, wakes }
     }
 
-    /// Starts the measurement anew at `now`, in the state that the radio is in; of what is on the air the rest counts.
+    /// Starts the measurement again at `now` in the present state. The rest of a running transmission or
+    /// reception counts.
     pub fn restart(&mut self, now: Instant) {
         self.past = Past::default();
         self.since = now;
         self.keep_from(now);
     }
 
-    /// Takes the radio to another state.
+    /// Changes the state of the radio.
     fn enter(&mut self, at: Instant, next: RadioState) {
         if self.state == next {
             return;
@@ -299,7 +308,7 @@ impl RadioMeter {
         self.state = next;
     }
 
-    /// Books the time in this state up to `now`. Transmissions are booked up to `now`, and what is left of them stays.
+    /// Adds the time in this state up to `now`. Transmissions count up to `now`, and their rest is kept.
     fn settle(&mut self, now: Instant) {
         let spent = now.saturating_since(self.since);
         match self.state {
@@ -315,7 +324,7 @@ impl RadioMeter {
         self.since = now.max(self.since);
     }
 
-    /// Forgets all transmission before `at`.
+    /// Drops all transmissions before `at`.
     fn keep_from(&mut self, at: Instant) {
         self.transmissions.retain_mut(|sent| {
             sent.from = sent.from.max(at);
@@ -323,7 +332,7 @@ impl RadioMeter {
         });
     }
 
-    /// Books the first transmission, whole: no reception reported later overlaps it.
+    /// Adds the whole first transmission: no reception reported later overlaps it.
     fn fold_first(&mut self) {
         if let Some(first) = self.transmissions.pop_front() {
             self.past.transmitting += first.within(Instant::ZERO, Instant::NEVER);
@@ -348,7 +357,8 @@ mod tests {
 
     #[test]
     fn a_burst_and_a_nap_cost_what_the_paper_says() {
-        // Awake to 20 ms: 10 ms of it receiving, 1 ms transmitting, 9 idle; asleep to 78 ms; 2 ms to wake; idle to 100 ms.
+        // Awake to 20 ms: 10 ms receiving, 1 ms transmitting, 9 ms idle. Asleep to 78 ms; 2 ms to wake; idle to
+        // 100 ms.
         let wavelan = RadioPower::by_name("wavelan-dsss").unwrap();
         let mut meter = RadioMeter::new(at(0));
         meter.received(at(5), at(15));
@@ -387,7 +397,8 @@ mod tests {
 
     #[test]
     fn a_transmission_is_cut_by_sleep_and_waits_for_the_radio_to_wake() {
-        // 10..20 cut at 15; reported while waking for 28..32, but the radio is awake from 30 on.
+        // 10..20 is cut at 15. The transmission at 28..32 is reported while waking, and the radio is awake from
+        // 30 on.
         let mut meter = RadioMeter::new(at(0));
         meter.transmits(at(10), at(20));
         meter.sleep(at(15));
@@ -405,7 +416,7 @@ mod tests {
         meter.transmits(at(8), at(12));
         meter.restart(at(10));
         meter.received(at(9), at(14));
-        // Of 10..20: transmitting 10..12, receiving 12..14.
+        // From 10..20: transmitting 10..12, receiving 12..14.
         let times = meter.times(at(20));
         assert_eq!((times.transmitting, times.receiving, times.idle), (MS(2), MS(2), MS(6)));
         meter.sleep(at(20));

@@ -1,9 +1,9 @@
-//! Ready wireless interfaces by name.
+//! The catalogue of wireless interfaces, by name.
 
 use crate::RadioPower;
 use netlull_units::{Duration, Watts};
 
-/// Below: a power is a current times 3.3 V where the source gives currents.
+/// The catalogue. If the source gives a current, the power is the current times 3.3 V.
 const READY: &[RadioPower] = &[
     RadioPower {
         name: "wavelan-dsss",
@@ -58,13 +58,13 @@ const READY: &[RadioPower] = &[
 ];
 
 impl RadioPower {
-    /// All ready interfaces: the paper's, then the ones measured since.
+    /// Returns the catalogue: the paper's interface, then more recently measured ones.
     #[must_use]
     pub const fn catalogue() -> &'static [Self] {
         READY
     }
 
-    /// The ready interface of that name, `None` if there is none.
+    /// Returns the interface of that name, `None` if there is none.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
         READY.iter().find(|radio| radio.name == name).copied()
@@ -93,8 +93,8 @@ mod tests {
 
     #[test]
     fn a_station_that_hears_beacons_alone_draws_what_the_vendor_measured() {
-        // ESP-IDF Programming Guide v5.4, ESP32-C3, automatic light sleep, means over 1, 3 and 10 beacon periods of 102.4 ms: 1.4, 0.62,
-        // 0.31 mA at 3.3 V. Waking for 1 ms and a beacon of 0.5 ms.
+        // ESP-IDF Programming Guide v5.4, ESP32-C3, automatic light sleep, means over 1, 3 and 10 beacon periods
+        // of 102.4 ms: 1.4, 0.62, 0.31 mA at 3.3 V. The wake time is 1 ms, a beacon takes 0.5 ms.
         let radio = RadioPower::by_name("esp32-c3").unwrap();
         for (beacons, milliamperes) in [(1_u64, 1.4), (3, 0.62), (10, 0.31)] {
             let (waking, receiving) = (Duration::from_millis(1), Duration::from_micros(500));

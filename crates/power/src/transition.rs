@@ -1,14 +1,14 @@
-//! The power of a link that changes its rate.
+//! The power of a link in a rate change.
 
 use netlull_units::BitRate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The power charged in a transition; the papers are silent.
+/// The power during a transition; the papers are silent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TransitionPower {
-    /// The higher of the two rates' powers: hardware that changes over is not asleep.
+    /// The higher of the two rates' powers: hardware in transition is not asleep.
     #[default]
     Higher,
     /// The new rate's power.

@@ -1,4 +1,4 @@
-//! The meter and the models against a brute-force integral that shares none of their code.
+//! Properties of the meter and the models, compared with a brute-force integral that shares none of their code.
 
 use netlull_power::{
     BelowFloor, EnergyMeter, IdealModel, PowerModel, Residency, Scaling, Traffic, TransitionPower, saving,
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 const MAX: BitRate = BitRate::from_mbps(10);
 
-/// A change `after` ns after the one before, to `mbps`, with a pause of `pause` ns.
+/// A change to `mbps` with a pause of `pause` ns, `after` ns after the previous change.
 #[derive(Clone, Debug)]
 struct Change {
     after: u64,
@@ -44,7 +44,7 @@ fn metered(changes: &[Change], tail: u64) -> (Residency, u64) {
     (meter.finish(Instant::from_nanos(now + tail)), now + tail)
 }
 
-/// The rate (Mb/s) that is charged in the nanosecond that begins at `t`: looked up in the list of changes.
+/// The rate (Mb/s) charged in the nanosecond that begins at `t`, from the list of changes.
 fn charged_at(t: u64, changes: &[Change], reading: TransitionPower) -> u64 {
     let (mut at, mut old, mut new, mut pause_end) = (0, 10, 10, 0);
     for change in changes {
@@ -99,7 +99,7 @@ proptest! {
         let model = PowerModel::Ideal(IdealModel::new(p_s, scaling).unwrap().with_transition_power(reading));
         let reference = model.energy(&Residency::constant(MAX, residency.total()), MAX, Traffic::default());
         let saved = saving(&model.energy(&residency, MAX, Traffic::default()), &reference);
-        // The sum over rates may round by a few parts in 10^16 where nothing is saved.
+        // The sum over rates may round by a few parts in 10^16 if nothing is saved.
         prop_assert!((-1e-12..=1.0).contains(&saved), "{saved}");
         prop_assert!(saved <= 1.0 - p_s + 1e-12, "static power cannot be saved");
     }

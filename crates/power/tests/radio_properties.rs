@@ -1,21 +1,22 @@
-//! The radio's meter against a brute-force count of nanoseconds that shares none of its code.
+//! Properties of the radio's meter, compared with a brute-force count of nanoseconds that shares none of its
+//! code.
 
 use netlull_power::{RadioMeter, RadioPower, RadioTime};
 use netlull_units::{Duration, Instant};
 use proptest::prelude::*;
 
-/// What happens `after` ns after the call before.
+/// A call to the meter, `after` ns after the previous call.
 #[derive(Clone, Copy, Debug)]
 enum Call {
     Sleep,
     Wake,
     Awake,
-    /// Transmits `gap` ns from now, or after the transmission before, for `length` ns.
+    /// A transmission of `length` ns that begins `gap` ns from now or after the previous transmission.
     Transmits {
         gap: u64,
         length: u64,
     },
-    /// Has received for `length` ns, or since the reception before.
+    /// A reception of `length` ns, or since the previous reception.
     Received {
         length: u64,
     },
@@ -41,13 +42,13 @@ fn calls() -> impl Strategy<Value = Vec<(u64, Call)>> {
     prop::collection::vec((0_u64..8, call), 0..60)
 }
 
-/// Every nanosecond by itself: what the radio was in it.
+/// A reference that stores the state of the radio in every nanosecond.
 struct Reference {
     state: State,
     now: u64,
     /// The state in each nanosecond up to now.
     states: Vec<State>,
-    /// Whether it is to transmit in a nanosecond, past or ahead.
+    /// The nanoseconds with a transmission, past or future.
     sends: Vec<bool>,
     hears: Vec<bool>,
     sent_until: u64,

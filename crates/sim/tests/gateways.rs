@@ -138,7 +138,7 @@ fn gateways_that_cannot_be_are_refused_with_field_value_and_expectation() {
     };
     let at = "link.N1-N2.controller.";
     for (found, expected) in [
-        (with(json!({ "target": "0 packets" })), "target: is 0 B; expected more than nothing"),
+        (with(json!({ "target": "0 packets" })), "target: is 0 B; expected a length above zero"),
         (with(json!({ "target": "unlimited" })), "target: is unlimited; expected packets or data"),
         (with(json!({ "gamma": 1.5 })), "gamma: is 1.5; expected a number between 0 and 1"),
         (with(json!({ "min_rate": "20 Mb/s" })), "min_rate: is 20 Mb/s; expected at most the highest rate (10 Mb/s)"),

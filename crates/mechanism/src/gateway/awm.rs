@@ -1,27 +1,27 @@
-//! Active Window Management: the window that keeps a queue at its target (g-router section 2.1).
+//! Active Window Management: a window that keeps a queue at its target (g-router section 2.1).
 
 use super::config::{LARGEST_WINDOW, WindowRule};
 use crate::ConfigError;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
-/// swnd, with the terms of its equations.
+/// The suggested window swnd and the terms of its equations.
 #[derive(Clone, Debug)]
 pub struct Awm {
-    /// swnd in bytes, at least MTU.
+    /// The suggested window swnd in bytes, at least the MTU.
     window: f64,
-    /// T in bytes.
+    /// The queue target T in bytes.
     target: f64,
-    /// beta in bytes/s.
+    /// The gain beta in bytes/s.
     beta: f64,
     floor: f64,
-    /// q_{k-1} in bytes.
+    /// The queue at the previous event, q_{k-1}, in bytes.
     queue: f64,
-    /// t_{k-1}.
+    /// The time of the previous event, t_{k-1}.
     at: Instant,
 }
 
 impl Awm {
-    /// AWM on an empty queue, whose target T is `target`.
+    /// Creates AWM on an empty queue with the target T = `target`.
     ///
     /// # Errors
     /// If a value of `rule` is out of range.
@@ -37,28 +37,28 @@ impl Awm {
         })
     }
 
-    /// swnd in bytes.
+    /// The suggested window swnd in bytes.
     #[inline]
     #[must_use]
     pub fn window(&self) -> f64 {
         self.window
     }
 
-    /// Whether the window is the smallest that is ever suggested.
+    /// Whether the window is at its floor, the smallest window ever suggested.
     #[must_use]
     pub fn is_at_floor(&self) -> bool {
         self.window <= self.floor
     }
 
-    /// T in bytes.
+    /// The queue target T in bytes.
     #[inline]
     #[must_use]
     pub fn target(&self) -> f64 {
         self.target
     }
 
-    /// Event k: the queue holds `queue` bytes now and `flows` flows load it (N, at least 1). Equations (1) and (2):
-    /// swnd_k = max(swnd_{k-1} + DQ_k + DT_k, MTU).
+    /// Event k with a queue of `queue` bytes and `flows` flows (N, at least 1). Equations (1) and (2): swnd_k =
+    /// max(swnd_{k-1} + DQ_k + DT_k, MTU).
     #[inline]
     pub fn update(&mut self, now: Instant, queue: f64, flows: f64) {
         let change =
@@ -67,17 +67,18 @@ impl Awm {
         (self.queue, self.at) = (queue, now);
     }
 
-    /// beta_k = beta_{k-1} C_k / C_{k-1} (g-router section 2.1): the link's rate has changed.
+    /// Scales beta when the link's rate changes: beta_k = beta_{k-1} C_k / C_{k-1} (g-router section 2.1).
     pub fn rescale(&mut self, before: BitRate, after: BitRate) {
         self.beta *= after.as_f64() / before.as_f64();
     }
 
-    /// awnd <- min(awnd, swnd): what to write in place of `advertised`, if that is more than what is suggested.
+    /// The replacement for the advertised window, awnd <- min(awnd, swnd). `None` if `advertised` is small
+    /// enough.
     #[inline]
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn instead_of(&self, advertised: Bytes) -> Option<Bytes> {
-        // swnd lies between MTU and the largest window: the cast is exact but for its fraction.
+        // swnd lies between the MTU and the largest window, so the cast loses only the fraction.
         let suggested = Bytes::new(u64::from(self.window as u32));
         (advertised > suggested).then_some(suggested)
     }
@@ -102,7 +103,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
-    /// T = 50 kB, beta = 10 kb/s = 1250 B/s, MTU 1000 B, swnd_0 = 20 kB.
+    /// The example values: T = 50 kB, beta = 10 kb/s = 1250 B/s, MTU 1000 B, swnd_0 = 20 kB.
     fn awm() -> Awm {
         let rule = WindowRule { initial_window: Bytes::new(20_000), ..WindowRule::default() };
         Awm::new(Bytes::new(50_000), &rule, Bytes::new(1000), Instant::ZERO).unwrap()
@@ -115,7 +116,7 @@ mod tests {
         let mut awm = awm();
         awm.update(at(8), 5000.0, 10.0);
         assert_eq!(awm.window(), 20_000.0 - 500.0 + 0.9);
-        // Back to 3000 B at once: DQ = 200 B, no time for DT.
+        // Back to 3000 B at once: DQ = 200 B, and DT = 0 because no time passed.
         awm.update(at(8), 3000.0, 10.0);
         assert!((awm.window() - 19_700.9).abs() < 1e-9);
     }
@@ -128,7 +129,7 @@ mod tests {
         assert_eq!(settled, 10_000.0, "20,000 - 50,000/5");
         awm.update(at(1000), 50_000.0, 5.0);
         assert_eq!(awm.window(), settled);
-        // A second at 1.5 T: DQ = -25,000/5, DT = 1250 x 1 x (-25,000) / (5 x 50,000) = -125 B.
+        // One second at 1.5 T: DQ = -25,000/5, DT = 1250 x 1 x (-25,000) / (5 x 50,000) = -125 B.
         awm.update(at(2000), 75_000.0, 5.0);
         assert_eq!(awm.window(), settled - 5000.0 - 125.0);
     }
@@ -144,7 +145,7 @@ mod tests {
 
     #[test]
     fn beta_follows_the_rate_of_the_link() {
-        // 10 to 25 Mb/s: 1250 x 2.5 = 3125 B/s; a second with an empty queue and N = 5: 3125 / 5 = 625 B.
+        // From 10 to 25 Mb/s: 1250 x 2.5 = 3125 B/s. One second with an empty queue and N = 5: 3125 / 5 = 625 B.
         let mut awm = awm();
         awm.rescale(BitRate::from_mbps(10), BitRate::from_mbps(25));
         awm.update(at(1000), 0.0, 5.0);

@@ -1,17 +1,17 @@
-//! C-EARTH: the service rate that keeps a queue between two targets (g-router section 2.2).
+//! C-EARTH: a service rate that keeps a queue between two targets (g-router section 2.2).
 
 use super::config::{Pace, RateRule};
 use crate::ConfigError;
 use netlull_units::{BitRate, Duration, Instant};
 
-/// The shortest round trip after which the rate is computed anew, also where the estimate is less: one of nothing would end for ever at
-/// the same instant.
+/// The lower bound of the round trip after which the rate is computed again. A round trip of zero would end for
+/// ever at the same instant.
 const SHORTEST: Duration = Duration::from_micros(1);
 
-/// C, with the terms of its equations.
+/// The service rate C and the terms of its equations.
 #[derive(Clone, Debug)]
 pub struct CEarth {
-    /// C in bit/s.
+    /// The service rate C in bit/s.
     rate: f64,
     min: f64,
     max: f64,
@@ -19,16 +19,17 @@ pub struct CEarth {
     pace: Pace,
     granularity: f64,
     transition: Duration,
-    /// What C was last rounded to; C_0 as it was given.
+    /// The last rounded value of C. C_0 is not rounded.
     rounded: f64,
-    /// q_{k-1} in bytes.
+    /// The queue at the previous event, q_{k-1}, in bytes.
     queue: f64,
-    /// When the round trip in progress ends; it begins with the event that ended the one before. `None` before the first event.
+    /// The end of the round trip in progress, which began when the previous one ended. `None` before the first
+    /// event.
     due: Option<Instant>,
 }
 
 impl CEarth {
-    /// C-EARTH on an empty queue, with C_max = `max`.
+    /// Creates C-EARTH on an empty queue with C_max = `max`.
     ///
     /// # Errors
     /// If a value of `rule` is out of range.
@@ -49,7 +50,7 @@ impl CEarth {
         })
     }
 
-    /// C in bit/s, rounded to the granularity within the clamps.
+    /// The service rate C in bit/s, rounded to the granularity within the clamps.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn rate(&self) -> BitRate {
@@ -57,14 +58,14 @@ impl CEarth {
         BitRate::from_bps(self.rounded.clamp(self.min, self.max) as u64)
     }
 
-    /// How long nothing is sent after a change.
+    /// The transition time: the link sends nothing for this long after a rate change.
     #[must_use]
     pub fn transition(&self) -> Duration {
         self.transition
     }
 
-    /// An event: the queue holds `queue` bytes now, AWM's target is `target` bytes, a round trip takes `round_trip`. True if the
-    /// rate may be another now.
+    /// Event with a queue of `queue` bytes, AWM's target of `target` bytes and the current round-trip time.
+    /// Returns true if the rate may have changed.
     #[inline]
     pub fn update(&mut self, now: Instant, queue: f64, target: f64, round_trip: Duration) -> bool {
         if self.pace == Pace::RoundTrip {
@@ -82,7 +83,7 @@ impl CEarth {
         let change = rate_change(self.queue, queue, target, self.gamma, round_trip);
         self.rate = (self.rate + change).clamp(self.min, self.max);
         self.queue = queue;
-        // Well within half a step of where it was it rounds to the same.
+        // A change well within half a step rounds to the same rate.
         if (self.rate - self.rounded).abs() < 0.49 * self.granularity {
             return false;
         }
@@ -90,8 +91,8 @@ impl CEarth {
         true
     }
 
-    /// When the rate is to be computed with no event before: a round trip's end, unless nothing can come of it, the queue being
-    /// empty as at its beginning.
+    /// The next instant at which the rate is due without an event: the end of a round trip. `None` if the queue
+    /// is empty now and was empty at the start of the round trip, because the rate cannot change then.
     #[inline]
     #[must_use]
     pub fn next_timeout(&self, queue: f64) -> Option<Instant> {
@@ -99,16 +100,16 @@ impl CEarth {
     }
 }
 
-/// `rate` in bit/s, rounded to a whole multiple of `granularity`.
+/// Rounds `rate` in bit/s to a whole multiple of `granularity`.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
 fn to_granularity(rate: f64, granularity: f64) -> f64 {
-    // The cast takes the fraction off, as floor would: rates are above zero and below 2^64.
+    // The cast truncates like floor: rates are above zero and below 2^64.
     let steps = (rate / granularity + 0.5) as u64 as f64;
     steps * granularity
 }
 
-/// dC_k = |dr_k| sgn(q_k - T_C-EARTH) g_k in bit/s, with |dr_k| = |q_{k-1} - q_k| / RTT (equation 3) and g_k = |q_k - T| / T
-/// (equation 4); queues and T in bytes. A round trip of nothing changes nothing.
+/// The rate change dC_k = |dr_k| sgn(q_k - T_C-EARTH) g_k in bit/s; queues and T are in bytes. Equation (3):
+/// |dr_k| = |q_{k-1} - q_k| / RTT. Equation (4): g_k = |q_k - T| / T. A round trip of zero gives no change.
 fn rate_change(before: f64, queue: f64, target: f64, gamma: f64, round_trip: Duration) -> f64 {
     let seconds = round_trip.as_secs_f64();
     let distance = queue - gamma * target;
@@ -156,10 +157,10 @@ mod tests {
 
     #[test]
     fn between_the_two_targets_the_link_still_speeds_up() {
-        // 49 kB: above 47.5 kB, so up, by g = 1/50: AWM is given room to raise its windows.
+        // 49 kB lies above 47.5 kB, so the rate rises by g = 1/50. AWM gets room to raise its windows.
         let mut c_earth = c_earth(Pace::Event);
         c_earth.update(at(1), 49_000.0, TARGET, RTT);
-        // 8 x 49,000 / 0.2 / 50 = 39,200, set to whole kb/s.
+        // 8 x 49,000 / 0.2 / 50 = 39,200, rounded to whole kb/s.
         assert_eq!(c_earth.rate(), BitRate::from_bps(10_039_000));
     }
 
@@ -202,17 +203,19 @@ mod tests {
         for k in 0..10 {
             c_earth.update(at(2 + k), if k % 2 == 0 { 0.0 } else { 45_000.0 }, TARGET, RTT);
         }
-        // Each fall to an empty queue takes 8 x 45,000 / 0.2 = 1.8 Mb/s, each rise to 45 kB a tenth of that; the first all there was.
+        // Each fall from 45 kB to an empty queue takes off 8 x 45,000 / 0.2 = 1.8 Mb/s, each rise to 45 kB a tenth
+        // of that. The first fall, from 1 GB, takes off the whole rate above the minimum.
         assert!(c_earth.rate() < BitRate::from_mbps(12), "{}", c_earth.rate());
     }
 
     #[test]
     fn the_run_starts_at_the_rate_given_whatever_the_granularity() {
-        // 10 Mb/s is no multiple of 3 Mb/s; the link starts at it, so C does.
+        // 10 Mb/s is no multiple of 3 Mb/s. The link starts at 10 Mb/s, so C does too.
         let rule = RateRule { granularity: BitRate::from_mbps(3), pace: Pace::Event, ..rule() };
         let mut c_earth = CEarth::new(&rule, BitRate::from_mbps(10)).unwrap();
         assert_eq!(c_earth.rate(), BitRate::from_mbps(10));
-        // 45 kB, below 47.5 kB: 8 x 45,000 / 0.2 = 1.8 Mb/s, g = 0.1: 9.82 Mb/s. Then empty: 1.8 Mb/s, g = 1: 8.02 Mb/s, 9 Mb/s in steps.
+        // 45 kB lies below 47.5 kB: 8 x 45,000 / 0.2 = 1.8 Mb/s, g = 0.1: 9.82 Mb/s. Then an empty queue: 1.8
+        // Mb/s, g = 1: 8.02 Mb/s, or 9 Mb/s in steps.
         c_earth.update(at(1), 45_000.0, TARGET, RTT);
         assert_eq!(c_earth.rate(), BitRate::from_mbps(10));
         c_earth.update(at(2), 0.0, TARGET, RTT);

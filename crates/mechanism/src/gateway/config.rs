@@ -1,4 +1,4 @@
-//! The parameters of gateways: of AWM, of C-EARTH, and of both together.
+//! The parameters of gateways: AWM, C-EARTH and their combination.
 
 use super::flow_count::FlowCountConfig;
 use super::round_trip::RoundTripConfig;
@@ -12,41 +12,41 @@ use serde::{Deserialize, Serialize};
 /// The largest window that TCP can advertise, in bytes: 65,535 x 2^14 (RFC 7323 section 2.2).
 pub(super) const LARGEST_WINDOW: f64 = 1_073_725_440.0;
 
-/// Writes smaller windows into acknowledgements, so that the queue of a link stays at its target.
+/// Keeps the queue of a link at its target by writing smaller windows into acknowledgements.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(extend("x-source" = "g-router section 2.1 (Barbera et al., ICC 2007)"))]
 pub struct AwmConfig {
-    /// The queue to keep.
+    /// The queue target.
     #[serde(flatten)]
     pub held: HeldQueue,
-    /// The windows.
+    /// The rule for windows.
     #[serde(flatten)]
     pub windows: WindowRule,
 }
 
-/// Follows the queue with the rate of the link; windows pass as they are.
+/// Adapts the link's rate to the queue and leaves windows unchanged.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(extend("x-source" = "g-router section 2.2"))]
 pub struct CEarthConfig {
-    /// The queue that AWM would keep.
+    /// The queue target that AWM would use.
     #[serde(flatten)]
     pub held: HeldQueue,
-    /// The rate.
+    /// The rule for the rate.
     #[serde(flatten)]
     pub rate: RateRule,
 }
 
-/// AWM keeps the queue at its target; C-EARTH follows the queue with the rate of the link.
+/// Combines AWM and C-EARTH: windows keep the queue at its target, and the link's rate follows the queue.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(extend("x-source" = "g-router section 2"))]
 pub struct GRouterConfig {
-    /// The queue to keep.
+    /// The queue target.
     #[serde(flatten)]
     pub held: HeldQueue,
-    /// The windows.
+    /// The rule for windows.
     #[serde(flatten)]
     pub windows: WindowRule,
-    /// The rate.
+    /// The rule for the rate.
     #[serde(flatten)]
     pub rate: RateRule,
 }
@@ -55,14 +55,14 @@ read_parts!(AwmConfig { held, windows });
 read_parts!(CEarthConfig { held, rate });
 read_parts!(GRouterConfig { held, windows, rate });
 
-/// The queue that a gateway keeps.
+/// The queue target of a gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HeldQueue {
-    /// T: the queue to keep, in data or packets of one MTU; C-EARTH's own target is gamma T.
+    /// T: the target queue, in data or packets of one MTU; C-EARTH's own target is gamma T.
     #[schemars(extend("x-unit" = "packets or data", "x-source" = "g-router uses half of the buffer"))]
     pub target: QueueLength,
-    /// What q counts.
+    /// The packets that q counts.
     #[serde(default)]
     #[schemars(extend("x-source" = "reading"))]
     pub queue: QueueCount,
@@ -72,19 +72,19 @@ pub struct HeldQueue {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WindowRule {
-    /// beta: how fast a queue off its target is corrected, at the link's rate at the start.
+    /// beta: the gain that corrects the queue's distance from its target, at the link's initial rate.
     #[serde(default = "default_beta")]
     #[schemars(extend("x-source" = "g-router section 3"))]
     pub beta: BitRate,
-    /// The least window; default the scenario's MTU.
+    /// The smallest suggested window; default the scenario's MTU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "the MTU", "x-source" = "g-router equation (1)"))]
     pub floor: Option<Bytes>,
-    /// The window suggested at the start.
+    /// The suggested window at the start.
     #[serde(default = "default_initial_window")]
     #[schemars(extend("x-source" = "reading"))]
     pub initial_window: Bytes,
-    /// Where N, the number of flows, comes from.
+    /// The source of N, the number of flows.
     #[serde(default)]
     #[schemars(extend("x-source" = "g-router section 2.3; reading"))]
     pub flows: FlowCountConfig,
@@ -94,10 +94,10 @@ pub struct WindowRule {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RateRule {
-    /// Where RTT comes from; C-EARTH alone has no `printed`, which is computed from AWM's window.
+    /// The source of RTT; C-EARTH without AWM has no `printed`, which needs AWM's window.
     #[schemars(extend("x-source" = "g-router section 2.4; reading"))]
     pub round_trip: RoundTripConfig,
-    /// C_min; C_max is the link's rate.
+    /// C_min, the lowest rate; C_max is the link's rate.
     #[schemars(extend("x-source" = "reading"))]
     pub min_rate: BitRate,
     /// C at the start; default the link's rate, which is C_max.
@@ -108,21 +108,23 @@ pub struct RateRule {
     #[serde(default = "default_gamma")]
     #[schemars(extend("x-unit" = "0 < gamma < 1", "x-source" = "g-router section 3"))]
     pub gamma: f64,
-    /// How often the rate is computed.
+    /// The interval at which the rate is computed.
     #[serde(default)]
     #[schemars(extend("x-source" = "reading"))]
     pub pace: Pace,
-    /// C is set in whole multiples of this.
+    /// The rounding step of C.
     #[serde(default = "default_granularity")]
     #[schemars(extend("x-source" = "reading"))]
     pub granularity: BitRate,
-    /// Nothing is sent for this long after a change.
+    /// The time without transmission after a rate change.
     #[serde(default)]
     #[schemars(extend("x-source" = "reading"))]
     pub transition: Duration,
 }
 
-/// How often C-EARTH computes its rate: the paper's formula says at every event, its prose "averaged along a round-trip time".
+/// The interval at which C-EARTH computes its rate.
+///
+/// The paper's formula applies at every event, its prose says "averaged along a round-trip time".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pace {
@@ -150,16 +152,16 @@ fn default_granularity() -> BitRate {
 }
 
 impl HeldQueue {
-    /// A target, with what waits counted.
+    /// Creates a target for the backlog, the default count.
     #[must_use]
     pub fn new(target: QueueLength) -> Self {
         Self { target, queue: QueueCount::default() }
     }
 
-    /// T in bytes.
+    /// The target T in bytes.
     pub(super) fn bytes(&self, mtu: Bytes) -> Result<Bytes, ConfigError> {
         match self.target.bytes(mtu) {
-            Bytes::ZERO => Err(ConfigError::new("target", Bytes::ZERO, "more than nothing")),
+            Bytes::ZERO => Err(ConfigError::new("target", Bytes::ZERO, "a length above zero")),
             target => Ok(target),
         }
     }
@@ -177,7 +179,7 @@ impl Default for WindowRule {
 }
 
 impl WindowRule {
-    /// The least window in bytes.
+    /// The smallest suggested window in bytes.
     pub(super) fn floor(&self, mtu: Bytes) -> Bytes {
         self.floor.unwrap_or(mtu)
     }
@@ -201,7 +203,7 @@ impl WindowRule {
 }
 
 impl RateRule {
-    /// The default parameters above a lowest rate.
+    /// Creates the rule with default parameters above a lowest rate.
     #[must_use]
     pub fn new(min_rate: BitRate, round_trip: RoundTripConfig) -> Self {
         Self {
@@ -215,7 +217,7 @@ impl RateRule {
         }
     }
 
-    /// C at the start.
+    /// The initial value of C.
     pub(super) fn initial(&self, max: BitRate) -> BitRate {
         self.initial_rate.unwrap_or(max)
     }

@@ -1,4 +1,4 @@
-//! N: how many flows load a gateway, without a state per flow (g-router section 2.3).
+//! N: the number of flows through a gateway, estimated without per-flow state (g-router section 2.3).
 
 use super::{FlowKey, spread};
 use crate::ConfigError;
@@ -7,15 +7,16 @@ use netlull_units::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where a gateway's N comes from.
+/// The source of a gateway's N, the number of flows.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum FlowCountConfig {
-    /// Given.
+    /// A fixed value.
     Fixed(FixedFlows),
-    /// Equation (5) as printed, from a value given. It telescopes to N_0 swnd_0 C_k / (C_0 swnd_k): nothing is measured.
+    /// Equation (5) as printed, from an initial value. It telescopes to N_0 swnd_0 C_k / (C_0 swnd_k), without a
+    /// measurement.
     Printed(PrintedFlows),
-    /// Linear counting of the flows seen in each interval.
+    /// Linear counting of the flows in each interval.
     LinearCounting(CountedFlows),
 }
 
@@ -26,30 +27,30 @@ read_by_kind!(
     "linear_counting" => LinearCounting(CountedFlows),
 );
 
-/// N given.
+/// The parameters of a fixed N.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixedFlows {
-    /// N, 1 or more.
+    /// N, at least 1.
     pub count: f64,
 }
 
-/// N by equation (5).
+/// The parameters of equation (5).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PrintedFlows {
-    /// N at the start, 1 or more.
+    /// N at the start, at least 1.
     pub initial: f64,
 }
 
-/// N by linear counting.
+/// The parameters of linear counting.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CountedFlows {
-    /// The length of an interval: longer than a round trip, shorter than the time for which a number of flows stays.
+    /// The length of an interval. It must exceed a round trip and stay below the time scale on which N changes.
     #[serde(default = "default_interval")]
     pub interval: Duration,
-    /// Bits in the map, a power of two from 64 to 1048576; 4096 serve some 10,000 flows.
+    /// The size of the bitmap, a power of two from 64 to 1048576; 4096 bits serve some 10,000 flows.
     #[serde(default = "default_bits")]
     pub bits: usize,
 }
@@ -75,7 +76,7 @@ impl Default for FlowCountConfig {
 }
 
 impl FlowCountConfig {
-    /// N given.
+    /// Creates the source of a fixed N.
     #[must_use]
     pub fn fixed(count: f64) -> Self {
         Self::Fixed(FixedFlows { count })
@@ -94,7 +95,7 @@ impl FlowCountConfig {
             Self::Printed(PrintedFlows { initial }) => at_least_one("flows.initial", initial),
             Self::LinearCounting(CountedFlows { interval, bits }) => {
                 if interval.is_zero() {
-                    return Err(ConfigError::new("flows.interval", interval, "more than nothing"));
+                    return Err(ConfigError::new("flows.interval", interval, "a time above zero"));
                 }
                 if !bits.is_power_of_two() || !(64..=1 << 20).contains(&bits) {
                     return Err(ConfigError::new("flows.bits", bits, "a power of two from 64 to 1048576"));
@@ -105,25 +106,25 @@ impl FlowCountConfig {
     }
 }
 
-/// The most flows that can be given: means and equation (5) stay numbers.
+/// The upper bound of a given N. Below it, means and equation (5) stay finite.
 const MOST: f64 = 1e9;
 
-/// N, an estimate of the number of active flows; never below 1.
+/// N, the estimated number of active flows, at least 1.
 #[derive(Clone, Debug)]
 pub enum FlowCount {
-    /// Never changes.
+    /// A constant.
     Fixed(f64),
-    /// Equation (5).
+    /// The value of equation (5).
     Printed(f64),
-    /// Measured.
+    /// A measurement by linear counting.
     Measured(LinearCounting),
 }
 
 impl FlowCount {
-    /// The estimator that `config` asks for.
+    /// Creates the estimator of `config`.
     ///
     /// # Errors
-    /// Names the field that is out of range, its value and what was expected.
+    /// Names the field that is out of range, its value and the expected range.
     pub fn new(config: &FlowCountConfig, start: Instant) -> Result<Self, ConfigError> {
         config.check()?;
         Ok(match *config {
@@ -133,7 +134,7 @@ impl FlowCount {
         })
     }
 
-    /// N.
+    /// The estimate of N.
     #[inline]
     #[must_use]
     pub fn value(&self) -> f64 {
@@ -143,7 +144,7 @@ impl FlowCount {
         }
     }
 
-    /// A data segment of `flow` has come.
+    /// Counts a data segment of `flow`.
     #[inline]
     pub fn saw(&mut self, now: Instant, flow: FlowKey) {
         if let Self::Measured(counting) = self {
@@ -160,24 +161,25 @@ impl FlowCount {
     }
 }
 
-/// Linear counting (Whang, Vander-Zanden and Taylor 1990): each flow sets one bit of m; with z of them still clear at the end of an
-/// interval the number of flows is about -m ln(z/m).
+/// Linear counting (Whang, Vander-Zanden and Taylor 1990). Each flow sets one of m bits. With z clear bits at the
+/// end of an interval, the number of flows is about -m ln(z/m).
 #[derive(Clone, Debug)]
 pub struct LinearCounting {
     map: Box<[u64]>,
     set: usize,
     interval: Duration,
     ends: Instant,
-    /// Whose bit was looked at last in this interval.
+    /// The flow of the last segment in this interval.
     last_seen: Option<FlowKey>,
-    /// Whether an interval that had a flow has ended.
+    /// Whether an interval with at least one flow has ended.
     has_ended: bool,
-    /// The estimate of the last such interval; before, of the one in progress. At least 1.
+    /// The estimate of the last interval with flows; during the first such interval, its estimate so far. At
+    /// least 1.
     estimate: f64,
 }
 
 impl LinearCounting {
-    /// An empty map.
+    /// Creates an empty bitmap.
     fn new(CountedFlows { interval, bits }: CountedFlows, start: Instant) -> Self {
         Self {
             map: vec![0; bits / 64].into_boxed_slice(),
@@ -190,7 +192,8 @@ impl LinearCounting {
         }
     }
 
-    /// The estimate of the last interval in which there were flows; of the one in progress, while it is the first. At least 1.
+    /// The estimate of the last interval with flows; during the first such interval, its estimate so far. At
+    /// least 1.
     #[inline]
     #[must_use]
     pub fn value(&self) -> f64 {
@@ -202,7 +205,7 @@ impl LinearCounting {
         if now >= self.ends {
             self.end_intervals(now);
         }
-        // Segments of a flow often follow each other.
+        // Consecutive segments often belong to the same flow.
         if self.last_seen != Some(flow) {
             self.last_seen = Some(flow);
             self.mark(flow);
@@ -234,7 +237,7 @@ impl LinearCounting {
         self.ends += self.interval * missed + self.interval;
     }
 
-    /// -m ln(z/m); with no bit clear, what one clear bit would say; at least 1.
+    /// -m ln(z/m), at least 1. With no clear bit, the estimate for one clear bit.
     #[allow(clippy::cast_precision_loss)]
     fn so_far(&self) -> f64 {
         let bits = 64 * self.map.len();
@@ -264,7 +267,8 @@ mod tests {
     #[test]
     fn flows_are_counted_not_packets() {
         for flows in [1, 20, 100, 1000, 8000] {
-            // Standard error sqrt(m (exp(t) - t - 1)) with t = n/m (Whang et al. 1990, theorem 3.1): 1.8 for 100 flows, 30 for 8000.
+            // Standard error sqrt(m (exp(t) - t - 1)) with t = n/m (Whang et al. 1990, theorem 3.1): 1.8 for 100
+            // flows, 30 for 8000.
             let load = flows as f64 / 4096.0;
             let error = (4096.0 * (load.exp() - load - 1.0)).sqrt();
             let counted = counted(flows, 4096);
@@ -274,7 +278,7 @@ mod tests {
 
     #[test]
     fn a_full_map_gives_a_number_still() {
-        // 64 bits, 10,000 flows: all are set; 64 ln 64 = 266.2.
+        // 64 bits, 10,000 flows: all bits are set, so the estimate is 64 ln 64 = 266.2.
         assert!((counted(10_000, 64) - 64.0 * 64.0_f64.ln()).abs() < 1e-9);
     }
 
@@ -288,14 +292,14 @@ mod tests {
         assert!((counting.value() - 50.0).abs() < 4.0, "the first interval counts while it lasts");
         counting.saw(at(1500), 3);
         assert!((counting.value() - 50.0).abs() < 4.0, "one flow so far in the second");
-        // The second ended with one flow; three empty ones follow and say nothing.
+        // The second interval ended with one flow. The three empty intervals after it do not change the estimate.
         counting.saw(at(5500), 3);
         assert!((counting.value() - 1.0).abs() < 0.01, "{}", counting.value());
     }
 
     #[test]
     fn a_flow_is_counted_anew_in_every_interval() {
-        // The same flow, and nobody else, in three intervals: -4096 ln(4095/4096) = 1.0001 in each.
+        // The same flow alone in three intervals: -4096 ln(4095/4096) = 1.0001 in each.
         let mut counting = LinearCounting::new(CountedFlows::default(), Instant::ZERO);
         for interval in 0..3 {
             counting.saw(at(1000 * interval), 9);
@@ -308,7 +312,8 @@ mod tests {
 
     #[test]
     fn equation_5_telescopes_to_where_it_began() {
-        // N_0 swnd_0 / C_0 = N_k swnd_k / C_k whatever happens between: 20 x 10,000 / 10e6 = N x 25,000 / 5e6, N = 4.
+        // N_0 swnd_0 / C_0 = N_k swnd_k / C_k whatever the events between: 20 x 10,000 / 10e6 = N x 25,000 / 5e6,
+        // N = 4.
         let mut flows = FlowCount::new(&printed(20.0), Instant::ZERO).unwrap();
         let steps = [(10_000.0, 10e6), (7000.0, 12e6), (31_000.0, 9e6), (25_000.0, 5e6)];
         for pair in steps.windows(2) {

@@ -10,30 +10,30 @@ use crate::view::{QueueCount, SegmentView};
 use crate::{ConfigError, Machine};
 use netlull_units::{BitRate, Bytes, Instant};
 
-/// The G-Router: AWM and C-EARTH, or either alone. Its rate is C, its window swnd.
+/// The G-Router: AWM and C-EARTH, or one of them alone. Its rate is C, its window swnd.
 #[derive(Clone, Debug)]
 pub struct Gateway {
-    /// T in bytes.
+    /// The queue target T in bytes.
     target: f64,
     count: QueueCount,
     windows: Option<Windows>,
     following: Option<Following>,
-    /// q in bytes, as of the last event.
+    /// The queue q in bytes at the last event.
     queue: f64,
     rate: BitRate,
     changes: u64,
-    /// The request of the last event: another window after an acknowledgement, another rate after any other event.
+    /// The request of the last event: a new window after an acknowledgement, a new rate after any other event.
     action: Option<LinkAction>,
 }
 
-/// AWM and N.
+/// AWM and its estimate of N.
 #[derive(Clone, Debug)]
 struct Windows {
     awm: Awm,
     flows: FlowCount,
 }
 
-/// C-EARTH and RTT.
+/// C-EARTH and its estimate of RTT.
 #[derive(Clone, Debug)]
 struct Following {
     c_earth: CEarth,
@@ -41,7 +41,7 @@ struct Following {
 }
 
 impl Gateway {
-    /// A gateway before an empty queue.
+    /// Creates a gateway with an empty queue.
     fn new(
         held: HeldQueue,
         windows: Option<&WindowRule>,
@@ -77,7 +77,7 @@ impl Gateway {
         Ok(gateway)
     }
 
-    /// RTT_k from the values of event k - 1: equation (7), where it is printed so.
+    /// Computes RTT_k from the values of event k - 1 if equation (7) is the source of RTT.
     #[inline(always)]
     fn update_round_trip(&mut self) {
         if let (Some(following), Some(windows)) = (&mut self.following, &self.windows) {
@@ -85,7 +85,8 @@ impl Gateway {
         }
     }
 
-    /// Event k, in the order of the paper's indices: RTT_k from what was at k - 1 (7), C_k (4), beta_k, swnd_k (1), N_k (5).
+    /// Event k, in the order of the paper's indices: RTT_k from event k - 1 (7), C_k (4), beta_k, swnd_k (1), N_k
+    /// (5).
     #[inline(always)]
     fn update(&mut self, now: Instant) {
         self.update_round_trip();
@@ -102,7 +103,7 @@ impl Gateway {
         }
     }
 
-    /// C_k has been computed, and may be C_{k-1} again.
+    /// Applies C_k, which may equal C_{k-1}.
     fn follow_c_earth(&mut self) {
         let Some(Following { c_earth, .. }) = &self.following else { return };
         let (next, pause) = (c_earth.rate(), c_earth.transition());
@@ -118,7 +119,7 @@ impl Gateway {
 
     #[inline(always)]
     fn forward(&mut self, now: Instant, segment: &SegmentView) {
-        // Acknowledgements on their way to a sender load nobody's window.
+        // Bare acknowledgements on their way to a sender do not count as load of a flow.
         if segment.data
             && let Some(Windows { flows, .. }) = &mut self.windows
         {
@@ -226,7 +227,7 @@ impl LinkConfig for CEarthConfig {
 
     fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
         if matches!(self.rate.round_trip, RoundTripConfig::Printed(_)) {
-            let expected = "fixed, handshake or timestamps: equation (7) is of AWM's window";
+            let expected = "fixed, handshake or timestamps: equation (7) needs AWM's window";
             return Err(ConfigError::new("round_trip.kind", "\"printed\"", expected));
         }
         self.held.bytes(link.mtu)?;

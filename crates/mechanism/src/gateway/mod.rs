@@ -1,12 +1,12 @@
-//! Gateways that steer TCP: they see a link's queue, the segments that enter it and the acknowledgements that come back.
+//! Gateways that control TCP from a link's queue, the segments that enter it and the returning acknowledgements.
 //!
 //! ```text
-//!   senders ──► [ queue ─► transmitter ] ──► receivers      the way of the data: arrivals and departures
-//!           ◄── awnd <- min(awnd, swnd) ◄──                 the way back: acknowledgements
+//!   senders ──► [ queue ─► transmitter ] ──► receivers      forward direction: arrivals and departures
+//!           ◄── awnd <- min(awnd, swnd) ◄──                 reverse direction: acknowledgements
 //! ```
 //!
-//! [`Awm`] computes the window that is suggested, [`CEarth`] the rate of the link, [`FlowCount`] and [`RoundTrip`] what
-//! both need to know of the traffic, each without a state per flow; [`Gateway`] puts them together (g-router section 2).
+//! [`Awm`] computes the suggested window and [`CEarth`] the rate of the link. [`FlowCount`] and [`RoundTrip`]
+//! estimate the traffic for both, without per-flow state. [`Gateway`] combines them (g-router section 2).
 
 mod awm;
 mod c_earth;

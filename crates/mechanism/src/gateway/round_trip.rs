@@ -1,4 +1,4 @@
-//! RTT: the round-trip time of the flows that cross a gateway, without a state per flow (g-router section 2.4).
+//! RTT: the round-trip time of the flows through a gateway, without per-flow state (g-router section 2.4).
 
 use super::{FlowKey, SegmentKind, SegmentView, spread};
 use crate::ConfigError;
@@ -7,17 +7,18 @@ use netlull_units::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where a gateway's RTT comes from.
+/// The source of a gateway's RTT.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum RoundTripConfig {
-    /// Given.
+    /// A fixed value.
     Fixed(FixedRoundTrip),
-    /// Equation (7) as printed: N_{k-1} swnd_{k-1} / C_{k-1}. With equation (5) it keeps its first value for ever.
+    /// Equation (7) as printed: N_{k-1} swnd_{k-1} / C_{k-1}. With equation (5) it keeps its first value for
+    /// ever.
     Printed(PrintedRoundTrip),
-    /// From the handshakes seen, SYN to the end.
+    /// A measurement on handshakes, from the SYN to the final acknowledgement.
     Handshake(MeasuredRoundTrip),
-    /// From the timestamps seen (RFC 7323): from a segment to its acknowledgement, and on to the segment that echoes it.
+    /// A measurement on timestamps (RFC 7323): segment, acknowledgement, and the segment that echoes it.
     Timestamps(MeasuredRoundTrip),
 }
 
@@ -29,20 +30,20 @@ read_by_kind!(
     "timestamps" => Timestamps(MeasuredRoundTrip),
 );
 
-/// RTT given.
+/// The parameters of a fixed RTT.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixedRoundTrip {
-    /// RTT.
+    /// The round-trip time.
     pub time: Duration,
 }
 
-/// RTT by equation (7).
+/// The parameters of equation (7).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PrintedRoundTrip {}
 
-/// RTT measured.
+/// The parameters of a measured RTT.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MeasuredRoundTrip {
@@ -51,19 +52,19 @@ pub struct MeasuredRoundTrip {
 }
 
 impl RoundTripConfig {
-    /// RTT given.
+    /// Creates the source of a fixed RTT.
     #[must_use]
     pub fn fixed(time: Duration) -> Self {
         Self::Fixed(FixedRoundTrip { time })
     }
 
-    /// RTT from handshakes, with a value before the first.
+    /// Creates the source that measures handshakes, with an initial value.
     #[must_use]
     pub fn handshake(initial: Duration) -> Self {
         Self::Handshake(MeasuredRoundTrip { initial })
     }
 
-    /// RTT from timestamps, with a value before the first.
+    /// Creates the source that measures timestamps, with an initial value.
     #[must_use]
     pub fn timestamps(initial: Duration) -> Self {
         Self::Timestamps(MeasuredRoundTrip { initial })
@@ -77,29 +78,29 @@ impl RoundTripConfig {
             }
             Self::Printed(_) => return Ok(()),
         };
-        if time.is_zero() { Err(ConfigError::new(field, time, "more than nothing")) } else { Ok(()) }
+        if time.is_zero() { Err(ConfigError::new(field, time, "a time above zero")) } else { Ok(()) }
     }
 }
 
-/// RTT, an estimate of the mean round-trip time, queueing at the gateway included.
+/// RTT, the estimated mean round-trip time, including the queueing delay at the gateway.
 #[derive(Clone, Debug)]
 pub enum RoundTrip {
-    /// Never changes.
+    /// A constant.
     Fixed(Duration),
-    /// Equation (7).
+    /// The value of equation (7).
     Printed(Duration),
-    /// Measured on some of the flows.
+    /// A measurement on a sample of the flows.
     Measured(Box<Probe>),
 }
 
-/// A sample that is not complete by then is given up, so that a connection that ends or pauses does not stop the measurement.
+/// The time limit of a sample. It keeps an ended or idle connection from blocking the measurement.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 impl RoundTrip {
-    /// The estimator that `config` asks for.
+    /// Creates the estimator of `config`.
     ///
     /// # Errors
-    /// If a time is nothing.
+    /// If a time is zero.
     pub fn new(config: &RoundTripConfig) -> Result<Self, ConfigError> {
         config.check()?;
         let measured = |method, initial| Self::Measured(Box::new(Probe::new(method, initial)));
@@ -111,7 +112,7 @@ impl RoundTrip {
         })
     }
 
-    /// RTT.
+    /// The estimate of RTT.
     #[inline]
     #[must_use]
     pub fn value(&self) -> Duration {
@@ -129,7 +130,7 @@ impl RoundTrip {
         }
     }
 
-    /// A segment goes the way of the data.
+    /// Observes a segment in the forward direction, towards the receiver.
     #[inline]
     pub fn forward(&mut self, now: Instant, segment: &SegmentView) {
         if let Self::Measured(probe) = self {
@@ -137,7 +138,7 @@ impl RoundTrip {
         }
     }
 
-    /// A segment comes back.
+    /// Observes a segment in the reverse direction, towards the sender.
     #[inline]
     pub fn backward(&mut self, now: Instant, segment: &SegmentView) {
         if let Self::Measured(probe) = self {
@@ -152,48 +153,52 @@ enum Method {
     Timestamps,
 }
 
-/// Samples on a few flows at a time, each in two halves: out to the receiver and back, then on to the sender and back.
+/// Samples a few flows at a time. Each sample has two halves: to the receiver and back, then to the sender and
+/// back.
 ///
 /// ```text
-///   Idle ── segment goes out ──► Out ── it is acknowledged ──► Back ── what that released goes out ──► Idle, a sample
+///   Idle ── segment goes out ──► Out ── acknowledgement ──► Back ── released segment goes out ──► Idle, a sample
 /// ```
 ///
-/// A flow has the slot that its key says; in a slot one sample follows another, of whichever flow sends then. So flows are drawn by the
-/// segments that they send, as equation (6) weighs them: r = N swnd / RTT with 1/RTT the mean of theirs.
+/// A hash of the flow's key selects its slot. Samples in a slot follow one another, each on the flow that sends next.
+/// Flows are therefore drawn in proportion to their segments. This is the weight that equation (6) assumes:
+/// r = N swnd / RTT with 1/RTT the mean of the flows' values.
 #[derive(Clone, Debug)]
 pub struct Probe {
     method: Method,
     slots: [Slot; SLOTS],
-    /// How many samples have ended or been given up.
+    /// The number of samples that ended or were abandoned.
     rests: u64,
-    /// From a segment to its acknowledgement.
+    /// The mean time from a segment to its acknowledgement.
     out: Mean,
-    /// From an acknowledgement to the segment that it released.
+    /// The mean time from an acknowledgement to the segment it released.
     back: Mean,
-    /// The shortest time, in seconds, from an acknowledgement to a segment that may have waited for its application.
+    /// The shortest time, in seconds, from an acknowledgement to a segment that may have waited for its
+    /// application.
     least_back: f64,
-    /// RTT.
+    /// The estimate of RTT.
     time: Duration,
 }
 
-/// How many flows are measured at once. With one slot a sample takes a round trip, so that the mean is of a few flows only.
+/// The number of slots, one flow each. A sample takes a round trip, so a single slot would average too few flows.
 const SLOTS: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     state: State,
-    /// Segments that could have begun a sample, since the last one began.
+    /// Segments eligible to begin a sample, since the last sample began.
     passed: u32,
-    /// What the sample weighs: the segments of the one before. Without that, a flow in a slot of its own would count more often than
-    /// those that share one; those of its own time would not do, for they are more the longer it takes.
+    /// The weight of the sample: the number of eligible segments before it. Unweighted, a flow alone in its slot
+    /// would count more often than flows that share one. Segments during the sample would bias the weight towards
+    /// long round trips.
     weight: f64,
-    /// So many segments are passed over before the next sample begins, unless it has become this late.
+    /// The number of segments to skip before the next sample, unless the time `until` has passed.
     skip: u32,
     until: Instant,
 }
 
 impl Slot {
-    /// A segment that may begin a sample.
+    /// Begins a sample on a segment if the segment is eligible.
     fn begin(&mut self, now: Instant, method: Method, segment: &SegmentView) {
         if !begins(method, segment) {
             return;
@@ -206,14 +211,14 @@ impl Slot {
         self.state = State::Out { flow: segment.flow, since: now, end: segment.end, highest: segment.end };
     }
 
-    /// The flow that is measured sends on.
+    /// Follows further segments of the measured flow.
     fn sent(&mut self, segment: &SegmentView, measured: u32, behind: u32) {
         if let State::Out { highest, .. } = &mut self.state
             && is_after(segment.end, behind)
         {
             *highest = segment.end;
         } else if segment.occupies() && !is_after(segment.end, measured) {
-            // Sent again: which of the two will be acknowledged is not known (Karn; RFC 6298 section 3).
+            // A retransmission makes the acknowledgement ambiguous (Karn; RFC 6298 section 3).
             self.state = State::Idle;
         }
     }
@@ -225,17 +230,17 @@ enum State {
     Out {
         flow: FlowKey,
         since: Instant,
-        /// The sequence number behind the segment.
+        /// The sequence number after the segment.
         end: u32,
-        /// The one behind what the flow has sent since.
+        /// The sequence number after the flow's latest segment.
         highest: u32,
     },
     Back {
         flow: FlowKey,
         since: Instant,
-        /// When the segment went out.
+        /// The time of the measured segment.
         began: Instant,
-        /// The sequence number behind all that the flow had sent when it came.
+        /// The sequence number after the flow's latest segment at the time of the acknowledgement.
         highest: u32,
         /// The acknowledgement's TSval.
         value: u32,
@@ -243,14 +248,14 @@ enum State {
     },
 }
 
-/// What an acknowledgement has released.
+/// The kind of segment that an acknowledgement releases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
-    /// The end of the handshake: at once.
+    /// The final acknowledgement of the handshake, sent at once.
     Handshake,
-    /// Data, more of which was under way: a segment for a segment.
+    /// Data while more was in flight: each acknowledgement clocks out a segment.
     Clocked,
-    /// Data after all of it had been acknowledged: the application may not have had any.
+    /// Data after everything was acknowledged: the application may have had nothing to send.
     Doubtful,
 }
 
@@ -282,7 +287,7 @@ impl Probe {
             State::Out { flow, end, highest, .. } if flow == segment.flow => slot.sent(segment, end, highest),
             State::Back { flow, since, began, highest, value, answers } if flow == segment.flow => {
                 let Some(is_sample) = released(segment, value, answers) else { return };
-                // What is sent again waited for a loss to be found.
+                // A retransmission was delayed by loss detection.
                 if is_sample && (answers == Answer::Handshake || is_after(segment.end, highest)) {
                     let weight = slot.weight;
                     self.sample_back(now, now - since, answers, weight);
@@ -296,8 +301,9 @@ impl Probe {
         }
     }
 
-    /// A sample that took so long is over or given up. The next begins with one of as many segments as there were since this one began, so
-    /// that it does not always fall on the same place in a flow's bursts, and after a while with any, should the traffic have ebbed.
+    /// Ends or abandons a sample after the time `lasted`. The next sample starts after a random number of segments, which
+    /// avoids a fixed position in a flow's bursts. The number is at most that of eligible segments during this sample.
+    /// After four times `lasted`, any segment may start it, in case traffic has decreased.
     #[allow(clippy::cast_possible_truncation)]
     fn rest(&mut self, now: Instant, index: usize, lasted: Duration) {
         self.rests += 1;
@@ -313,7 +319,7 @@ impl Probe {
             && flow == segment.flow
             && segment.kind == SegmentKind::SynAck
         {
-            // The answer again: which of the two ends the handshake is not known.
+            // A repeated answer: the final acknowledgement could belong to either.
             slot.state = State::Idle;
         }
         let State::Out { flow, since, end, highest } = slot.state else { return };
@@ -341,7 +347,7 @@ impl Probe {
         self.update();
     }
 
-    /// RTT is the sum of both halves, once there are both.
+    /// Sets RTT to the sum of both halves once both have a sample.
     fn update(&mut self) {
         let back = self.back.value().unwrap_or(self.least_back);
         if let Some(out) = self.out.value()
@@ -360,8 +366,8 @@ fn begins(method: Method, segment: &SegmentView) -> bool {
     }
 }
 
-/// Whether a segment is what an acknowledgement with this TSval has released: `None` if not yet, `Some(false)` if the time says
-/// nothing, because a later acknowledgement has, or because it is the SYN again, which nothing has released.
+/// Whether an acknowledgement with this TSval released a segment. `None` means not yet. `Some(false)` means no
+/// valid sample: a later acknowledgement released the segment, or it is a repeated SYN.
 fn released(segment: &SegmentView, value: u32, answers: Answer) -> Option<bool> {
     if answers == Answer::Handshake {
         return Some(segment.kind != SegmentKind::Syn);
@@ -371,12 +377,12 @@ fn released(segment: &SegmentView, value: u32, answers: Answer) -> Option<bool> 
     (later < 1 << 31).then_some(later == 0)
 }
 
-/// Whether a sequence number lies behind another (RFC 9293 section 3.4).
+/// Whether a sequence number lies after another (RFC 9293 section 3.4).
 fn is_after(one: u32, other: u32) -> bool {
     one != other && one.wrapping_sub(other) < 1 << 31
 }
 
-/// A mean in which a sample counts less the older it is: e^-1 after [`MEMORY`].
+/// A mean with exponentially decaying weights: e^-1 after [`MEMORY`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Mean {
     sum: f64,
@@ -384,7 +390,8 @@ struct Mean {
     at: Instant,
 }
 
-/// Longer than the round trips of most paths, shorter than what queues behind a gateway take to fill.
+/// The decay time: longer than the round trip of most paths, shorter than the time a queue at a gateway takes to
+/// fill.
 const MEMORY: Duration = Duration::from_secs(1);
 
 impl Mean {
@@ -410,7 +417,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
-    /// Data up to `end`, or a bare acknowledgement if that is 0.
+    /// Data up to `end`, or a bare acknowledgement if `end` is 0.
     fn out(flow: FlowKey, end: u32, value: u32, echo: u32) -> SegmentView {
         let timestamps = Some(Timestamps { value, echo });
         SegmentView { flow, kind: SegmentKind::Other, end, acknowledged: 1, data: end > 0, timestamps }
@@ -433,13 +440,14 @@ mod tests {
         estimator(&RoundTripConfig::timestamps(Duration::from_millis(500)))
     }
 
-    /// Whatever was drawn, the next segment begins a sample.
+    /// Passes enough time for the next segment to begin a sample, whatever was drawn.
     fn awaken(rtt: &mut RoundTrip) {
         let RoundTrip::Measured(probe) = rtt else { unreachable!() };
         probe.slots.iter_mut().for_each(|slot| slot.skip = 0);
     }
 
-    /// A sample of `flow` that begins at `from` ms: acknowledged after `there` ms, the next segment another `back` ms later.
+    /// A sample of `flow` that begins at `from` ms: acknowledged after `there` ms, with the next segment `back`
+    /// ms later.
     fn sample(rtt: &mut RoundTrip, flow: FlowKey, from: u64, (there, back): (u64, u64)) {
         awaken(rtt);
         let now = from as u32;
@@ -452,7 +460,7 @@ mod tests {
     #[test]
     fn timestamps_give_both_halves_of_the_path() {
         let mut rtt = stamped();
-        // Out at 10 ms; acknowledged at 70 ms; what that released passes at 210 ms: 60 + 140 ms.
+        // Out at 10 ms, acknowledged at 70 ms, released segment at 210 ms: 60 + 140 ms.
         rtt.forward(at(10), &out(7, 1000, 10, 0));
         rtt.forward(at(11), &out(7, 2000, 11, 0));
         rtt.backward(at(70), &ack(7, 1000, 5000));
@@ -464,9 +472,10 @@ mod tests {
 
     #[test]
     fn older_samples_count_less() {
-        // 60 + 40 ms, done at 100 ms, then 100 + 80 ms from 1000 ms on. The halves end at 60 and 1100 ms, and at 100 and 1180 ms:
-        // The first counts as one, the second for the two segments since the first and its own: three.
-        // out = (60 e^-1.04 + 3 x 100) / (e^-1.04 + 3) = 95.8 ms, back = (40 e^-1.08 + 3 x 80) / (e^-1.08 + 3) = 75.9 ms.
+        // 60 + 40 ms, complete at 100 ms, then 100 + 80 ms from 1000 ms on. The halves end at 60 and 1100 ms, and
+        // at 100 and 1180 ms. The first sample has weight one. The second has weight three: two segments since
+        // the first, and its own. out = (60 e^-1.04 + 3 x 100) / (e^-1.04 + 3) = 95.8 ms, back = (40 e^-1.08 + 3
+        // x 80) / (e^-1.08 + 3) = 75.9 ms.
         let mut rtt = stamped();
         sample(&mut rtt, 7, 0, (60, 40));
         sample(&mut rtt, 7, 1000, (100, 80));
@@ -481,14 +490,15 @@ mod tests {
 
     #[test]
     fn flows_of_one_slot_are_drawn_by_their_segments() {
-        // Three segments of a flow with 20 ms for each of one with 60 ms: three quarters of the samples are of the first, so the mean is
-        // 30 ms, with a standard deviation of 17.3 ms. A minute has some 1000 samples: 4 sigma are 4 x 17.3 / sqrt(1000) = 2.2 ms.
+        // One flow with 20 ms sends three segments for each segment of a flow with 60 ms. Three quarters of the
+        // samples are of the first, so the mean is 30 ms with a standard deviation of 17.3 ms. A minute has some
+        // 1000 samples: 4 sigma are 4 x 17.3 / sqrt(1000) = 2.2 ms.
         let other = (8..).find(|&flow| Probe::slot(flow) == Probe::slot(7)).unwrap();
         let mut events: Vec<(u64, bool, SegmentView)> = Vec::new();
         for n in 0..6000_u32 {
             let (flow, half) = if spread(u64::from(n)) % 4 == 3 { (other, 60) } else { (7, 20) };
             let sent = 10 * u64::from(n);
-            // A later acknowledgement has always come before the next segment: only the ways out count.
+            // A later acknowledgement always precedes the next segment, so only the outward halves count.
             events.push((sent, true, out(flow, n + 1, n, 2 * n + 1)));
             events.push((sent + half, false, ack(flow, n + 1, 2 * n)));
         }
@@ -510,7 +520,8 @@ mod tests {
     fn what_waits_for_its_application_is_no_round_trip() {
         let mut rtt = stamped();
         sample(&mut rtt, 7, 0, (60, 40));
-        // A lone segment at 1000 ms, acknowledged at 1060; the next comes 700 ms later, when there is something to say: only 60 ms count.
+        // A lone segment at 1000 ms, acknowledged at 1060 ms. The next follows 700 ms later, when the application
+        // has data: only the 60 ms count.
         awaken(&mut rtt);
         rtt.forward(at(1000), &out(7, 5000, 1000, 0));
         rtt.backward(at(1060), &ack(7, 5000, 9000));
@@ -528,7 +539,7 @@ mod tests {
             rtt.backward(at(from + 60), &ack(7, 1000 + now, 100 + now));
             rtt.forward(at(from + 60 + wait), &out(7, 1001 + now, now, 100 + now));
         }
-        // 60 ms out, and at best 150 ms on.
+        // 60 ms out, and at best 150 ms back.
         assert!((rtt.value().as_secs_f64() - 0.21).abs() < 1e-9, "{}", rtt.value().as_secs_f64());
     }
 
@@ -584,7 +595,7 @@ mod tests {
     fn a_handshake_is_a_sample() {
         let mut rtt = estimator(&RoundTripConfig::handshake(Duration::from_millis(100)));
         rtt.forward(at(0), &shake(3, SegmentKind::Syn));
-        // Sent again: which of the two is answered nobody knows.
+        // A repeated SYN: the answer could belong to either.
         rtt.forward(at(1000), &shake(3, SegmentKind::Syn));
         rtt.backward(at(1010), &shake(3, SegmentKind::SynAck));
         rtt.forward(at(1100), &shake(3, SegmentKind::Other));
@@ -602,7 +613,8 @@ mod tests {
     #[test]
     fn a_handshake_whose_segments_come_again_is_no_sample() {
         let mut rtt = estimator(&RoundTripConfig::handshake(Duration::from_millis(100)));
-        // The SYN-ACK is lost behind the gateway and comes again after a second, or the SYN did before its answer had come.
+        // The SYN-ACK is lost after the gateway and repeated after a second, or the SYN is repeated before its
+        // answer arrives.
         for (from, again, forward) in [(0, SegmentKind::SynAck, false), (5000, SegmentKind::Syn, true)] {
             rtt.forward(at(from), &shake(3, SegmentKind::Syn));
             rtt.backward(at(from + 40), &shake(3, SegmentKind::SynAck));

@@ -14,7 +14,7 @@ pub enum Polling {
     /// All buffered packets, the last one marked: the ideal PSM of client-centered-2004 section IV-C.
     #[default]
     All,
-    /// One packet, whose More Data bit announces further ones: the PS-Poll frame of IEEE 802.11 section 11.2.
+    /// A single packet, whose More Data bit announces further ones: the PS-Poll frame of IEEE 802.11 section 11.2.
     One,
 }
 
@@ -42,8 +42,9 @@ pub struct AccessPointConfig {
     #[serde(default)]
     #[schemars(extend("x-source" = "client-centered-2004 section IV-C"))]
     pub poll: Polling,
-    /// The longest time from a poll, or from a packet with the More Data bit, to the burst's next packet. A beacon within that time does not
-    /// end the burst. Default 20 ms, at most half a period, and at least the time of a packet of one MTU behind a poll.
+    /// The longest time from a poll or a packet with the More Data bit to the burst's next packet.
+    /// A beacon within that time does not end the burst. Default 20 ms, at most half a period, and at least the
+    /// time of a packet of one MTU after a poll.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "20 ms", "x-source" = "reading"))]
     pub patience: Option<Duration>,
@@ -54,9 +55,9 @@ pub struct AccessPointConfig {
     pub buffer: u32,
 }
 
-/// About 100 bytes at 1 Mb/s and a preamble.
+/// The beacon time: about 100 bytes at 1 Mb/s and a preamble.
 const BEACON_TIME: Duration = Duration::from_millis(1);
-/// A packet of 1500 bytes takes 12 ms at 1 Mb/s.
+/// The default patience: a packet of 1500 bytes takes 12 ms at 1 Mb/s.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 const fn default_beacon_period() -> Duration {
@@ -98,17 +99,17 @@ impl AccessPointConfig {
         self.patience.unwrap_or(PATIENCE.min(self.beacon_period / 2).max(packet))
     }
 
-    /// The time of a packet of one MTU behind a poll.
+    /// The time of a packet of one MTU after a poll.
     fn answer_time(&self, station: StationContext) -> Duration {
         station.air_rate.time_for(station.mtu) + self.poll_time
     }
 
-    /// The times at which beacons are sent.
-    pub(super) fn beacons(&self) -> Result<Beacons, ConfigError> {
+    /// The times of the beacons.
+    fn beacons(&self) -> Result<Beacons, ConfigError> {
         Beacons::new(Instant::ZERO + self.first_beacon.unwrap_or(self.beacon_period), self.beacon_period)
     }
 
-    /// Checks the values that need no station.
+    /// Checks the values that need no station, and returns the times of the beacons.
     pub(super) fn check_own(&self) -> Result<Beacons, ConfigError> {
         if self.buffer == 0 {
             return Err(ConfigError::new("buffer", self.buffer, "at least one packet"));
@@ -116,7 +117,7 @@ impl AccessPointConfig {
         self.beacons()
     }
 
-    /// Checks every value, and those that must fit the station.
+    /// Checks every value by itself and against the station.
     pub(super) fn check(&self, station: StationContext) -> Result<(), ConfigError> {
         self.check_own()?;
         let (period, beacon_time) = (self.beacon_period, self.beacon_time());
@@ -126,11 +127,11 @@ impl AccessPointConfig {
         }
         let (packet, patience) = (self.answer_time(station), self.patience(station));
         if patience < packet {
-            let expected = format!("at least {packet}, a packet of one MTU behind a poll");
+            let expected = format!("at least {packet}, a packet of one MTU after a poll");
             return Err(ConfigError::new("patience", patience, expected));
         }
         if patience >= period {
-            let expected = format!("more than {patience}, which a packet of one MTU may need behind a poll");
+            let expected = format!("more than {patience}, the patience after a poll");
             return Err(ConfigError::new("beacon_period", period, expected));
         }
         Ok(())

@@ -1,4 +1,5 @@
-//! The access point of one station that dozes: it announces, it buffers, it answers polls (IEEE 802.11 section 11.2).
+//! The access point of one dozing station: beacons, buffered packets and answers to polls (IEEE 802.11 section
+//! 11.2).
 
 use super::beacons::Beacons;
 use super::{AccessPointConfig, Polling};
@@ -7,45 +8,47 @@ use crate::{ConfigError, Machine};
 use netlull_units::Instant;
 use serde::{Deserialize, Serialize};
 
-/// What happens at an access point.
+/// An event at an access point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AccessEvent {
-    /// A packet for the station has come.
+    /// A packet for the station has arrived.
     Arrival,
-    /// The station has told whether it hears from now on.
+    /// The station has announced its power mode.
     Announced(PowerMode),
     /// The station has polled.
     Polled,
-    /// The instant asked for by `next_timeout` has come.
+    /// The time of `next_timeout` has come.
     Timeout,
 }
 
-/// What an access point asks of its driver. Packets held and packets forwarded leave in one queue, in the order in which the actions come.
+/// A request of an access point to its driver.
+///
+/// Held and forwarded packets share one queue and leave in the order of the actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AccessAction {
-    /// Send the packet that has just come.
+    /// Send the packet that has just arrived.
     Forward,
-    /// Hold the packet that has just come.
+    /// Hold the packet that has just arrived.
     Hold,
-    /// Drop the packet that has just come: as many as the buffer takes are held.
+    /// Drop the packet that has just arrived, because the buffer is full.
     Refuse,
-    /// Send so many of the packets held, the oldest first. Each but the last has the More Data bit.
+    /// Send the oldest held packets. Each but the last has the More Data bit.
     Release {
-        /// How many; at least one.
+        /// The number of packets, at least one.
         packets: u32,
-        /// The More Data bit of the last one: more are held.
+        /// The More Data bit of the last packet: more packets are held.
         more: bool,
     },
     /// Send a beacon.
     Beacon {
-        /// Its traffic indication for the station: packets are held.
+        /// The traffic indication for the station: packets are held.
         buffered: bool,
     },
 }
 
-/// The access point of one station, as far as it concerns that station's radio.
+/// The access point of one station, limited to its effect on that station's radio.
 ///
 /// ```text
 ///                Announced(Awake): releases all
@@ -54,10 +57,11 @@ pub enum AccessAction {
 ///                         Announced(Dozing)
 /// ```
 ///
-/// Beacons are sent in both states, for ever. The station is taken to doze until it says otherwise.
+/// The access point sends beacons in both states, for ever. It assumes a dozing station until the station
+/// announces a mode.
 ///
-/// A poll that finds nothing held is answered by nothing (IEEE 802.11 would send an empty frame). The station does not wait for ever: it stays
-/// awake until the next beacon, which tells it that there is nothing.
+/// A poll without held packets gets no answer (IEEE 802.11 would send an empty frame). The station does not wait
+/// for ever: it stays awake until the next beacon, which announces no packets.
 #[derive(Clone, Debug)]
 pub struct AccessPoint {
     beacons: Beacons,
@@ -65,7 +69,7 @@ pub struct AccessPoint {
     buffer: u32,
     poll: Polling,
     station: Station,
-    /// An event asks for one action at most.
+    /// The pending action; an event requests at most one.
     action: Option<AccessAction>,
     now: Instant,
 }
@@ -77,10 +81,10 @@ enum Station {
 }
 
 impl AccessPoint {
-    /// An access point that holds nothing, of a station that dozes. Beacons before `start` were another's.
+    /// Creates an access point without held packets for a dozing station. It sends no beacon before `start`.
     ///
     /// # Errors
-    /// A beacon period of no time, a buffer of no packet.
+    /// If the beacon period is zero or the buffer holds no packet.
     pub fn new(config: &AccessPointConfig, start: Instant) -> Result<Self, ConfigError> {
         let beacons = config.check_own()?;
         let next_beacon = beacons.first_from(start);
@@ -95,7 +99,7 @@ impl AccessPoint {
         })
     }
 
-    /// How many packets are held.
+    /// The number of held packets.
     #[must_use]
     pub fn held(&self) -> u32 {
         match self.station {
@@ -104,7 +108,7 @@ impl AccessPoint {
         }
     }
 
-    /// What the station has last said.
+    /// The power mode that the station announced last.
     #[must_use]
     pub fn station(&self) -> PowerMode {
         match self.station {
@@ -138,7 +142,7 @@ impl AccessPoint {
         }
     }
 
-    /// Releases the oldest `packets` of those held.
+    /// Releases the oldest `packets` of the held packets.
     fn release(&mut self, packets: u32) -> Option<AccessAction> {
         let Station::Dozing { held } = &mut self.station else { return None };
         let packets = packets.min(*held);
@@ -146,7 +150,8 @@ impl AccessPoint {
         (packets > 0).then_some(AccessAction::Release { packets, more: *held > 0 })
     }
 
-    /// A beacon that is due; one that a late timeout has missed is sent late, several are one.
+    /// Returns the beacon if it is due. After a late timeout the beacon is late, and several missed beacons merge
+    /// into one.
     fn beacon(&mut self, now: Instant) -> Option<AccessAction> {
         if now < self.next_beacon {
             return None;
@@ -197,7 +202,7 @@ mod tests {
         AccessPoint::new(&AccessPointConfig { buffer, poll, ..AccessPointConfig::default() }, at(0)).unwrap()
     }
 
-    /// What comes of an event.
+    /// The action after an event.
     fn after(access: &mut AccessPoint, millis: u64, event: AccessEvent) -> Option<AccessAction> {
         access.handle(at(millis), event);
         let action = access.poll_action();
@@ -250,7 +255,7 @@ mod tests {
         assert_eq!(after(&mut access, 50, Timeout), None, "not asked for");
         assert_eq!(after(&mut access, 100, Timeout), Some(Beacon { buffered: false }));
         assert_eq!(after(&mut access, 100, Timeout), None, "one beacon is one beacon");
-        // 350 ms instead of 200: one beacon, and the next where it belongs.
+        // A timeout at 350 ms instead of 200 ms: one beacon, and the next at its regular time.
         after(&mut access, 340, Arrival);
         assert_eq!(access.next_timeout(), Some(at(340)), "overdue is due now");
         assert_eq!(after(&mut access, 350, Timeout), Some(Beacon { buffered: true }));

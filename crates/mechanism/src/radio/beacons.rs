@@ -1,9 +1,9 @@
-//! When an access point sends its beacons.
+//! The times at which an access point sends its beacons.
 
 use crate::ConfigError;
 use netlull_units::{Duration, Instant};
 
-/// The beacons of an access point: one at `first`, one each `period` after it.
+/// The beacons of an access point: the first at `first`, then one per `period`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Beacons {
     first: Instant,
@@ -13,12 +13,12 @@ pub(super) struct Beacons {
 impl Beacons {
     pub(super) fn new(first: Instant, period: Duration) -> Result<Self, ConfigError> {
         if period.is_zero() {
-            return Err(ConfigError::new("beacon_period", period, "more than no time"));
+            return Err(ConfigError::new("beacon_period", period, "a time above zero"));
         }
         Ok(Self { first, period })
     }
 
-    /// Whether a time is shorter than the period: what is to happen between two beacons.
+    /// Checks that a time is shorter than the period and therefore fits between two beacons.
     pub(super) fn outlast(&self, field: &'static str, time: Duration) -> Result<(), ConfigError> {
         if time < self.period {
             return Ok(());
@@ -26,7 +26,7 @@ impl Beacons {
         Err(ConfigError::new(field, time, format!("less than the beacon period of {}", self.period)))
     }
 
-    /// The first beacon at `start` or after it.
+    /// The first beacon at `start` or later.
     pub(super) fn first_from(&self, start: Instant) -> Instant {
         if start <= self.first { self.first } else { self.after(start) }
     }
@@ -36,7 +36,8 @@ impl Beacons {
         self.every_after(1, now)
     }
 
-    /// The first beacon after `now` of those that are heard when only every `stride`-th is, counted from the first.
+    /// The first heard beacon after `now` if the station hears only every `stride`-th beacon, counted from the
+    /// first.
     pub(super) fn every_after(&self, stride: u32, now: Instant) -> Instant {
         if now < self.first {
             return self.first;
@@ -46,7 +47,7 @@ impl Beacons {
         self.first + stride.saturating_mul(gone.saturating_add(1))
     }
 
-    /// The last beacon at `limit` or before it, but none earlier than the first one after `now`.
+    /// The last beacon at `limit` or earlier, but not before the first beacon after `now`.
     pub(super) fn last_until(&self, limit: Instant, now: Instant) -> Instant {
         let gone = limit.saturating_since(self.first).as_nanos() / self.period.as_nanos();
         (self.first + self.period.saturating_mul(gone)).max(self.after(now))
@@ -69,7 +70,8 @@ mod tests {
         assert_eq!([beacons.after(at(30)), beacons.after(at(229))], [at(130), at(230)], "after means after");
         // Every third: 30, 330, 630 ms.
         assert_eq!([beacons.every_after(3, at(30)), beacons.every_after(3, at(400))], [at(330), at(630)]);
-        // By 345 ms the last is at 330, also by 330; by 129 there is none after 50, so that it is the next.
+        // Until 345 ms the last beacon is at 330 ms, and the same until 330 ms. Until 129 ms there is none after
+        // 50 ms, so the next one counts.
         assert_eq!([beacons.last_until(at(345), at(50)), beacons.last_until(at(330), at(50))], [at(330), at(330)]);
         assert_eq!(beacons.last_until(at(129), at(50)), at(130));
         assert_eq!(beacons.last_until(at(10), at(0)), at(30));

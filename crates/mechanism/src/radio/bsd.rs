@@ -1,4 +1,5 @@
-//! Bounded slowdown (Krashinsky and Balakrishnan, Minimizing energy for wireless web access with bounded slowdown, MobiCom 2002).
+//! Bounded slowdown (Krashinsky and Balakrishnan, Minimizing energy for wireless web access with bounded
+//! slowdown, MobiCom 2002).
 
 use super::AccessPointConfig;
 use super::doze::{Actions, Doze, Rules};
@@ -15,10 +16,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Requests {
-    /// Every packet, acknowledgements included: the link layer does not look into packets (client-centered-2004 section II).
+    /// Every packet, acknowledgements included.
+    /// The link layer does not inspect packets (client-centered-2004 section II).
     #[default]
     EveryPacket,
-    /// Packets that ask for an answer: data, SYNs, and everything that is not TCP.
+    /// Packets that require an answer: data, SYNs and all packets other than TCP.
     DataOnly,
 }
 
@@ -30,11 +32,11 @@ pub struct BsdConfig {
     /// The parameters of the access point.
     #[serde(default)]
     pub access_point: AccessPointConfig,
-    /// p: the RTT grows by at most this share.
+    /// p: the largest relative increase of the RTT.
     #[serde(default = "default_slowdown")]
     #[schemars(extend("x-unit" = "a number above 0", "x-source" = "client-centered-2004 section II"))]
     pub slowdown: f64,
-    /// The longest time from one beacon heard to the next.
+    /// The longest time from one heard beacon to the next.
     #[serde(default = "default_longest_listen")]
     #[schemars(extend("x-source" = "reading (the 2002 paper, from memory)"))]
     pub longest_listen: Duration,
@@ -75,7 +77,7 @@ impl StationConfig for BsdConfig {
     }
 }
 
-/// A station that sleeps only where that lengthens a round trip by no more than a part p of itself.
+/// A station that sleeps only if this lengthens a round trip by no more than its share p.
 ///
 /// ```text
 ///                  T after the last request: announces, sleeps
@@ -84,26 +86,29 @@ impl StationConfig for BsdConfig {
 ///                       a request: wakes, announces
 /// ```
 ///
-/// The rule follows from RTT observed <= (1 + p) RTT. An answer that comes to the access point r after its request, while the station sleeps,
-/// waits for the next beacon that the station hears, at most as long as the station sleeps from then on; that wait must not exceed p r.
+/// The rule follows from: observed RTT <= (1 + p) RTT. An answer may reach the access point a time r after its
+/// request, while the station sleeps. It then waits for the next beacon that the station hears. This wait must
+/// not exceed p r.
 ///
-/// - The first sleep: the next beacon is up to a beacon period B away, and r is at least the time T that the station was awake. B <= p T,
-///   so that T = B / p: 200 ms at p = 0.5.
-/// - Each later one: nothing had come by the beacon just heard, t after the request, so that r > t, and the next to hear is at most p t away:
-///   the last beacon within that time, which is at least the very next one, since p t >= p T = B.
+/// - The first sleep: the next beacon is at most one beacon period B away, and r is at least the awake time T.
+///   The condition B <= p T gives T = B / p: 200 ms at p = 0.5.
+/// - Each later sleep: no answer had arrived by the beacon just heard, a time t after the request, so r > t. The
+///   next beacon to hear is at most p t away: the last beacon within that time. This is at least the very next
+///   beacon, since p t >= p T = B.
 ///
-/// The time since the request thus grows by the factor 1 + p from one beacon heard to the next, in whole beacons, up to a longest listen
-/// interval. A beacon that tells of packets is answered by a poll, as by [`Psm`](super::Psm); what comes is answered by the host, and that
-/// may be a request. Before the first request the station dozes, with the longest interval.
+/// The time since the request thus grows by the factor 1 + p from one heard beacon to the next. The steps are
+/// whole beacons, up to a longest listen interval. The station answers a beacon that announces packets with a
+/// poll, as [`Psm`](super::Psm) does. The host answers the packets, and its answer may be a request. Before the
+/// first request the station dozes with the longest interval.
 #[derive(Clone, Debug)]
 pub struct Bsd {
     rules: Rules,
     slowdown: f64,
-    /// T.
+    /// The awake time T after a request.
     awake_for: Duration,
     longest_listen: Duration,
     counts: Requests,
-    /// When the last request was sent.
+    /// The time of the last request.
     request: Option<Instant>,
     state: State,
     actions: Actions,
@@ -118,7 +123,7 @@ enum State {
 }
 
 impl Bsd {
-    /// A station that begins to doze at `start`, having asked for nothing.
+    /// Creates a station that begins to doze at `start`, without an earlier request.
     ///
     /// # Errors
     /// If a value of `config` is out of range, contradicts another or does not fit the station.
@@ -137,13 +142,14 @@ impl Bsd {
         })
     }
 
-    /// T = B / p: how long the station stays awake after a request.
+    /// The awake time after a request, T = B / p.
     #[must_use]
     pub fn awake_for(&self) -> Duration {
         self.awake_for
     }
 
-    /// The beacon to hear if the station falls asleep now: the last that is not more than p times the time since the request away.
+    /// The beacon to hear if the station falls asleep now: the last beacon within p times the time since the
+    /// request.
     fn next_beacon(&self, now: Instant) -> Instant {
         let since = self.request.map_or(Duration::MAX, |request| now.saturating_since(request));
         let bound = Duration::from_secs_f64(self.slowdown * since.as_secs_f64()).unwrap_or(Duration::MAX);
@@ -157,7 +163,7 @@ impl Bsd {
         }
     }
 
-    /// The host asks for something: the station is awake for the answer.
+    /// Handles a request of the host: the station is awake for the answer.
     fn requested(&mut self, now: Instant) {
         if !matches!(self.state, State::Awake { .. }) {
             self.actions.push(StationAction::Wake);
@@ -172,7 +178,8 @@ impl Bsd {
         self.rules.sleep(now, self.next_beacon(now), &mut self.actions)
     }
 
-    /// An access point that buffers for a station that is awake has not heard that it is.
+    /// Steps while awake. If a beacon announces buffered packets, the access point missed the announcement of the
+    /// awake mode.
     fn step_awake(&mut self, now: Instant, until: Instant, event: StationEvent) -> State {
         match event {
             StationEvent::Timeout if until <= now => return State::Dozing(self.doze(now)),
@@ -188,11 +195,11 @@ impl Bsd {
     }
 }
 
-/// T = B / p.
+/// The awake time T = B / p.
 fn awake_for(config: &BsdConfig) -> Result<Duration, ConfigError> {
     let time = config.access_point.beacon_period.as_secs_f64() / config.slowdown;
     let time = (config.slowdown > 0.0 && config.slowdown.is_finite()).then(|| Duration::from_secs_f64(time)).flatten();
-    time.ok_or_else(|| ConfigError::new("slowdown", config.slowdown, "a number above 0, and not next to nothing"))
+    time.ok_or_else(|| ConfigError::new("slowdown", config.slowdown, "a number above 0 that is not too small"))
 }
 
 impl Machine for Bsd {
@@ -283,7 +290,7 @@ mod tests {
         }
     }
 
-    /// When it wakes for beacons that all tell of nothing, until `end`.
+    /// The wake times until `end` if every beacon announces no packets.
     fn wakes(bsd: &mut Bsd, end: Instant) -> Vec<u64> {
         let mut wakes = Vec::new();
         while let Some(due) = bsd.next_timeout().filter(|due| *due < end) {
@@ -298,9 +305,10 @@ mod tests {
 
     #[test]
     fn it_stays_awake_for_t_and_then_listens_ever_more_rarely() {
-        // p = 0.5, B = 100 ms: T = 200 ms. The request at 1000 ms, asleep at 1200; then at most half of the time since is slept:
-        // 1200 + 100 = 1300; 1300 + 150: 1400; 1400 + 200 = 1600; 1600 + 300 = 1900; 1900 + 450: 2300; 2300 + 650: 2900;
-        // 2900 + 950, but at most 900 ms: 3800; 4700.
+        // p = 0.5, B = 100 ms: T = 200 ms. The request is at 1000 ms, the sleep at 1200 ms. Then the station
+        // sleeps at most half of the time since the request: 1200 + 100 = 1300; 1300 + 150: 1400; 1400 + 200 =
+        // 1600; 1600 + 300 = 1900; 1900 + 450: 2300; 2300 + 650: 2900; 2900 + 950, but at most 900 ms: 3800;
+        // 4700.
         let mut bsd = dozing(BsdConfig::default());
         assert_eq!(bsd.awake_for(), Duration::from_millis(200));
         script(&mut bsd, &[(1000, SENDING, &RISES)]);
@@ -312,7 +320,7 @@ mod tests {
 
     #[test]
     fn the_bound_holds_whenever_the_answer_comes() {
-        // An answer that comes r after the request while it sleeps waits until the next beacon heard: at most p r.
+        // An answer that arrives r after the request during sleep waits for the next heard beacon: at most p r.
         for p in [0.2, 0.5, 1.0] {
             let no_limit = Duration::from_secs(1000);
             let mut bsd = dozing(BsdConfig { slowdown: p, longest_listen: no_limit, ..BsdConfig::default() });
@@ -346,9 +354,9 @@ mod tests {
     #[test]
     fn what_is_buffered_is_polled_for_and_answering_it_is_a_request() {
         let mut bsd = dozing(BsdConfig::default());
-        // Nothing has been asked for: the longest interval, 0.9 s.
+        // No request yet: the longest interval, 0.9 s.
         script(&mut bsd, &[(898, Timeout, &[Wake]), (900, SOME, &[Poll]), (901, LAST, &[])]);
-        // The host answers before the sleep: there is none.
+        // The host answers before the sleep, which does not happen.
         script(&mut bsd, &[(901, SENDING, &RISES), (901, Timeout, &[]), (1101, Timeout, &DOZES)]);
     }
 

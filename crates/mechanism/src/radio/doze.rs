@@ -1,4 +1,4 @@
-//! Sleeping between beacons: what PSM and BSD have in common.
+//! Sleep between beacons: the common part of PSM and BSD.
 
 use super::beacons::Beacons;
 use super::{AccessPointConfig, Polling};
@@ -6,18 +6,18 @@ use crate::ConfigError;
 use crate::station::{StationAction, StationContext, StationEvent};
 use netlull_units::{Duration, Instant};
 
-/// How a station dozes.
+/// The rules of a dozing station.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     pub(super) beacons: Beacons,
-    /// How long the radio takes to wake.
+    /// The radio's wake time.
     pub(super) wake: Duration,
     pub(super) poll: Polling,
-    /// How long after a poll, or after a packet with the More Data bit, the next packet of a burst may come.
+    /// The longest time from a poll or a packet with the More Data bit to the burst's next packet.
     pub(super) patience: Duration,
 }
 
-/// Where a station that dozes is.
+/// The state of a dozing station.
 ///
 /// ```text
 ///               wake time before the beacon            buffered: polls
@@ -30,43 +30,44 @@ pub(super) struct Rules {
 ///      +-----------------------------------+---------------------------  Over  <------+
 /// ```
 ///
-/// A burst whose last packet is lost ends with the next beacon: its bit decides, as if no burst had been. Only where a packet with the More
-/// Data bit, or the poll, came just before that beacon the burst may still be running: two polls at once would make the first burst's last
-/// packet look like the end of both. What the beacon tells is then remembered until the burst's last packet.
+/// A burst whose last packet is lost ends with the next beacon, whose bit then decides as without a burst. The
+/// exception is a beacon shortly after a poll or a packet with the More Data bit, because the burst may still be
+/// running. Two polls at once would make the first burst's last packet look like the end of both. The station
+/// therefore stores the beacon's bit until the burst's last packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doze {
-    /// Asleep until it must wake for a beacon.
+    /// Asleep until the wake-up for a beacon.
     Asleep {
-        /// Which.
+        /// The time of the beacon.
         beacon: Instant,
     },
-    /// Awake for the next beacon that it hears.
+    /// Awake for the next beacon.
     Listening,
-    /// It has polled.
+    /// Waiting for packets after a poll.
     Waiting {
-        /// When the burst was last known to run.
+        /// The time of the burst's last sign: the poll or a packet.
         seen: Instant,
-        /// What comes after its last packet.
+        /// The step after the burst's last packet.
         then: Then,
     },
-    /// The burst is over; it sleeps as soon as the host has sent what it answers at once.
+    /// The burst is over. The station sleeps after the host's immediate answers.
     Over {
-        /// Since when: now.
+        /// The present instant.
         at: Instant,
     },
 }
 
-/// What comes after a burst.
+/// The step after a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Then {
     /// Sleep.
     Sleep,
-    /// Another poll: a beacon told of packets that came after the burst was released.
+    /// Another poll: a beacon announced packets that arrived after the release of the burst.
     Poll,
 }
 
 impl Rules {
-    /// The rules of a station at an access point.
+    /// Creates the rules of a station at an access point.
     ///
     /// # Errors
     /// If a value of `access` is out of range, or a beacon period is too short for the wake time.
@@ -77,7 +78,7 @@ impl Rules {
         Ok(Self { beacons, wake: station.wake, poll: access.poll, patience: access.patience(station) })
     }
 
-    /// When to deliver a timeout.
+    /// The time of the next timeout.
     pub(super) fn timeout(&self, doze: Doze) -> Option<Instant> {
         match doze {
             Doze::Asleep { beacon } => Some(self.wakes_at(beacon)),
@@ -86,7 +87,7 @@ impl Rules {
         }
     }
 
-    /// Sleeps until `beacon`; stays awake if that is too near to wake for.
+    /// Sleeps until `beacon`; stays awake if there is no time to wake for it.
     pub(super) fn sleep(&self, now: Instant, beacon: Instant, actions: &mut Actions) -> Doze {
         if self.wakes_at(beacon) <= now {
             return Doze::Listening;
@@ -95,7 +96,7 @@ impl Rules {
         Doze::Asleep { beacon }
     }
 
-    /// What becomes of a station that dozes; `next` is the beacon to hear if it falls asleep now.
+    /// The next state of a dozing station; `next` is the beacon to hear if it falls asleep now.
     pub(super) fn step(
         &self,
         doze: Doze,
@@ -137,7 +138,7 @@ impl Rules {
         Doze::Waiting { seen: now, then: Then::Sleep }
     }
 
-    /// A packet of a burst. In a poll's answer of one frame the More Data bit is newer than any beacon's.
+    /// Handles a packet of a burst. After a poll for one frame, the More Data bit is newer than any beacon's bit.
     fn received(&self, now: Instant, more: bool, then: Then, actions: &mut Actions) -> Doze {
         match (more, self.poll, then) {
             (true, Polling::All, _) => Doze::Waiting { seen: now, then },
@@ -147,7 +148,7 @@ impl Rules {
     }
 }
 
-/// What a station asks for, until its driver has taken it. One event asks for no more than there is room for.
+/// The actions that the driver has yet to take. One event requests no more than the array holds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Actions {
     waiting: [Option<StationAction>; 4],

@@ -1,4 +1,4 @@
-//! Eager acknowledgements alone: the paper's baseline (client-centered-2004 section III-B.4).
+//! Eager acknowledgements without sleep: the paper's baseline (client-centered-2004 section III-B.4).
 
 use super::spacing::Spacing;
 use crate::station::{
@@ -14,22 +14,24 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-source" = "client-centered-2004 section III-B.4, the paper's baseline"))]
 pub struct EagerConfig {
-    /// The shortest silence after which data is acknowledged.
+    /// The shortest silence before data is acknowledged.
     #[serde(default = "default_least_wait")]
     #[schemars(extend("x-source" = "client-centered-2004 section III-A.1"))]
     pub least_wait: Duration,
-    /// The longest such silence. A longer gap between two packets does not count as a gap within a burst.
+    /// The longest silence before data is acknowledged. A longer gap does not count as a gap within a burst.
     #[serde(default = "default_longest_wait")]
     #[schemars(extend("x-source" = "reading: the delayed acknowledgement of Linux 2.4"))]
     pub longest_wait: Duration,
 }
 
-/// 3 ms, "the minimum reliable resolution for our timer" (client-centered-2004 section III-A.1).
+/// The default least wait: 3 ms, "the minimum reliable resolution for our timer" (client-centered-2004 section
+/// III-A.1).
 pub(super) const fn default_least_wait() -> Duration {
     Duration::from_millis(3)
 }
 
-/// 40 ms, the delayed acknowledgement of Linux 2.4 (client-centered-2004 section III-B.4).
+/// The default longest wait: 40 ms, the delayed acknowledgement of Linux 2.4 (client-centered-2004 section
+/// III-B.4).
 pub(super) const fn default_longest_wait() -> Duration {
     Duration::from_millis(40)
 }
@@ -49,11 +51,13 @@ impl StationConfig for EagerConfig {
     }
 }
 
-/// Acknowledges data as soon as the sender has fallen silent, so that no last odd packet of a window waits for the host's delayed
-/// acknowledgement. The radio stays awake, windows pass as they are.
+/// Acknowledges data as soon as the sender falls silent.
 ///
-/// Silence is max(least wait, `I_A` + 4 `I_D`): the wait for one more packet of a burst. Of several connections that receive data it
-/// serves the one whose data came last.
+/// The last odd packet of a window therefore does not wait for the host's delayed acknowledgement. The radio
+/// stays awake, and windows are unchanged.
+///
+/// The silence is max(least wait, `I_A` + 4 `I_D`): the wait for one more packet of a burst. If several
+/// connections receive data, the machine serves the connection with the latest data.
 #[derive(Clone, Debug)]
 pub struct Eager {
     config: EagerConfig,
@@ -63,8 +67,10 @@ pub struct Eager {
     action: Option<StationAction>,
 }
 
+/// The pending acknowledgement.
+///
 /// ```text
-///            data                  data: the wait begins again
+///            data                  data: the wait starts again
 ///   Nothing ──────► Acknowledgement ──┐
 ///      ▲              │     ▲─────────┘
 ///      └──────────────┘ the host acknowledges, or the wait is over
@@ -76,13 +82,13 @@ enum Owed {
 }
 
 impl Eager {
-    /// Nothing has been received yet.
+    /// Creates the machine before any data.
     ///
     /// # Errors
-    /// If a wait is nothing, or the least longer than the longest.
+    /// If a wait is zero, or the least wait is longer than the longest.
     pub fn new(config: &EagerConfig, start: Instant) -> Result<Self, ConfigError> {
         if config.least_wait.is_zero() {
-            return Err(ConfigError::new("least_wait", config.least_wait, "more than nothing"));
+            return Err(ConfigError::new("least_wait", config.least_wait, "a time above zero"));
         }
         if config.longest_wait < config.least_wait {
             return Err(ConfigError::new("longest_wait", config.longest_wait, "no less than least_wait"));
@@ -210,7 +216,7 @@ mod tests {
         assert_eq!(eager.poll_action(), Some(StationAction::Acknowledge { connection: 3 }));
         assert_eq!((eager.poll_action(), eager.next_timeout()), (None, None));
         eager.handle(at(59_000), StationEvent::Acknowledged { packet: packet(3, 0) });
-        // A pause of a second is no gap: 5 ms as before.
+        // A pause of one second is no gap: 5 ms as before.
         receive(&mut eager, 1_059_000, 3);
         assert_eq!(eager.next_timeout(), Some(at(1_064_000)));
     }

@@ -1,4 +1,4 @@
-//! Machines that let a wireless station's radio sleep, and the access point of a station that dozes.
+//! Machines that let a wireless station's radio sleep, and the access point of a dozing station.
 //!
 //! ```text
 //!   server ◄──── network ────► access point ◄──── air ────► radio ◄──► machine ◄──► host's TCP

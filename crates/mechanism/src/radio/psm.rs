@@ -1,4 +1,5 @@
-//! The power-saving mode of IEEE 802.11: asleep but for beacons (section 11.2; client-centered-2004 section IV-C).
+//! The power-saving mode of IEEE 802.11: asleep except for beacons (section 11.2; client-centered-2004 section
+//! IV-C).
 
 use super::AccessPointConfig;
 use super::doze::{Actions, Doze, Rules};
@@ -45,16 +46,16 @@ impl StationConfig for PsmConfig {
     }
 }
 
-/// A station in power-saving mode: it sleeps, wakes for beacons, and polls for what they tell of.
+/// A station in power-saving mode: it sleeps, wakes for beacons, and polls for announced packets.
 ///
 /// ```text
 ///   Starting{at}  -- announces that it dozes, sleeps -->  Dozing(asleep <-> listening <-> waiting for a burst)
 /// ```
 ///
-/// It never announces that it is awake: what its host sends while the radio sleeps is sent, and the radio sleeps again.
+/// It never announces the awake mode: the radio wakes to send the host's packets and sleeps again.
 ///
-/// A radio that is to wake while it is about to sleep stays awake: the driver takes the later of [`StationAction::Sleep`] and
-/// [`StationAction::Wake`].
+/// A wake-up requested while the radio prepares to sleep keeps it awake: the driver carries out the later of
+/// [`StationAction::Sleep`] and [`StationAction::Wake`].
 #[derive(Clone, Debug)]
 pub struct Psm {
     rules: Rules,
@@ -71,7 +72,7 @@ enum State {
 }
 
 impl Psm {
-    /// A station that begins to doze at `start`.
+    /// Creates a station that begins to doze at `start`.
     ///
     /// # Errors
     /// If a value of `config` is out of range, contradicts another or does not fit the station.
@@ -144,7 +145,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
-    /// A station at 0 ms, its beacons at 100, 200 ... ms; it has begun to doze.
+    /// A station at 0 ms with beacons at 100, 200 ... ms, which has begun to doze.
     fn dozing(config: PsmConfig) -> Psm {
         let mut psm = Psm::new(&config, STATION, at(0)).unwrap();
         assert_eq!(psm.next_timeout(), Some(at(0)));
@@ -152,7 +153,7 @@ mod tests {
         psm
     }
 
-    /// Delivers each event and compares what is asked for.
+    /// Delivers each event and compares the requested actions.
     fn script(psm: &mut Psm, lines: &[(u64, StationEvent, &[StationAction])]) {
         for (millis, event, expected) in lines {
             psm.handle(at(*millis), *event);
@@ -165,7 +166,7 @@ mod tests {
     #[test]
     fn it_wakes_for_each_beacon_and_sleeps_on_if_there_is_nothing() {
         let mut psm = dozing(PsmConfig::default());
-        // 2 ms to wake for the beacon at 100 ms.
+        // The wake-up for the beacon at 100 ms takes 2 ms.
         assert_eq!(psm.next_timeout(), Some(at(98)));
         script(&mut psm, &[(98, Timeout, &[Wake]), (100, NONE, &[Sleep])]);
         assert_eq!(psm.next_timeout(), Some(at(198)));
@@ -185,7 +186,7 @@ mod tests {
             &mut psm,
             &[(98, Timeout, &[Wake]), (100, SOME, &[Poll]), (101, MORE, &[]), (102, MORE, &[]), (103, LAST, &[])],
         );
-        // What the host sends at once goes before the sleep: the timeout is due at once, but comes after.
+        // The host's immediate packets precede the sleep: the timeout is due at once, but follows them.
         assert_eq!(psm.next_timeout(), Some(at(103)));
         script(&mut psm, &[(103, SENDING, &[]), (103, Timeout, &[Sleep])]);
         assert_eq!(psm.next_timeout(), Some(at(198)));
@@ -211,7 +212,7 @@ mod tests {
 
     #[test]
     fn the_beacon_decides_if_the_last_packet_is_lost() {
-        // Of a burst at 100 ms the packet at 102 ms is the last that comes.
+        // Of a burst at 100 ms, the packet at 102 ms is the last to arrive.
         let burst: [(u64, StationEvent, &[StationAction]); 3] =
             [(98, Timeout, &[Wake]), (100, SOME, &[Poll]), (102, MORE, &[])];
         let mut psm = dozing(PsmConfig::default());
@@ -225,17 +226,18 @@ mod tests {
 
     #[test]
     fn a_burst_that_runs_over_a_beacon_is_neither_cut_nor_polled_for_twice() {
-        // The packet of 195 ms is not 20 ms old: the burst may run. Nothing more is held: its last packet is the end.
+        // The packet of 195 ms is less than 20 ms old, so the burst may still run. No more packets are held: its
+        // last packet is the end.
         let start: [(u64, StationEvent, &[StationAction]); 3] =
             [(98, Timeout, &[Wake]), (100, SOME, &[Poll]), (195, MORE, &[])];
         let mut psm = dozing(PsmConfig::default());
         script(&mut psm, &start);
         script(&mut psm, &[(200, NONE, &[]), (205, MORE, &[]), (210, LAST, &[]), (210, Timeout, &[Sleep])]);
-        // More has come since: polled for when the first burst is over.
+        // More packets have arrived since: the station polls for them after the first burst.
         let mut psm = dozing(PsmConfig::default());
         script(&mut psm, &start);
         script(&mut psm, &[(200, SOME, &[]), (205, LAST, &[Poll]), (206, LAST, &[]), (206, Timeout, &[Sleep])]);
-        // Its last packet is lost after that: the next beacon decides.
+        // The burst's last packet is then lost, so the next beacon decides.
         let mut psm = dozing(PsmConfig::default());
         script(&mut psm, &start);
         script(&mut psm, &[(200, NONE, &[]), (300, NONE, &[Sleep])]);
@@ -251,7 +253,7 @@ mod tests {
 
     #[test]
     fn it_does_not_sleep_for_less_than_it_takes_to_wake() {
-        // At 199 ms the beacon at 200 ms is too near for a radio that takes 2.
+        // At 199 ms the beacon at 200 ms is too near for a radio with a wake time of 2 ms.
         let mut psm = dozing(PsmConfig::default());
         script(&mut psm, &[(98, Timeout, &[Wake]), (100, SOME, &[Poll]), (199, LAST, &[]), (199, Timeout, &[])]);
         script(&mut psm, &[(200, NONE, &[Sleep])]);
@@ -273,7 +275,7 @@ mod tests {
         assert_eq!(error(PsmConfig { listen_interval: 0, ..PsmConfig::default() }), "listen_interval");
         assert_eq!(beyond(AccessPointConfig { beacon_period: Duration::ZERO, ..access }), "access_point.beacon_period");
         assert_eq!(beyond(AccessPointConfig { beacon_time: Some(period), ..access }), "access_point.beacon_time");
-        // 1500 B at 11 Mb/s take 1.091 ms behind a poll of 0.5 ms.
+        // 1500 B at 11 Mb/s take 1.091 ms after a poll of 0.5 ms.
         let patience = |micros| Some(Duration::from_micros(micros));
         assert_eq!(beyond(AccessPointConfig { patience: patience(1590), ..access }), "access_point.patience");
         assert_eq!(beyond(AccessPointConfig { patience: patience(100_000), ..access }), "access_point.beacon_period");

@@ -1,8 +1,8 @@
-//! How far apart the packets of a burst arrive, and how long a silence means that the burst is over (client-centered-2004 section III-A.1).
+//! The spacing of packets in a burst, and the silence that ends a burst (client-centered-2004 section III-A.1).
 
 use netlull_units::Duration;
 
-/// `I_A` and `I_D`: running averages of the time between two packets of one burst, and of how far that strays.
+/// Running averages of the time between two packets of one burst, `I_A`, and of its deviation, `I_D`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spacing {
     estimate: Option<Estimate>,
@@ -15,20 +15,20 @@ struct Estimate {
 }
 
 impl Spacing {
-    /// `I_A`; nothing before the first sample.
+    /// `I_A`; zero before the first sample.
     pub(super) fn interarrival(&self) -> Duration {
         self.estimate.map_or(Duration::ZERO, |estimate| estimate.interarrival)
     }
 
-    /// `I_D`; nothing before the first sample.
+    /// `I_D`; zero before the first sample.
     pub(super) fn deviation(&self) -> Duration {
         self.estimate.map_or(Duration::ZERO, |estimate| estimate.deviation)
     }
 
-    /// A sample `S_A`: `I_A` <- 7/8 `I_A` + 1/8 `S_A` and `I_D` <- 3/4 `I_D` + 1/4 `S_D`.
+    /// Adds a sample `S_A`: `I_A` <- 7/8 `I_A` + 1/8 `S_A` and `I_D` <- 3/4 `I_D` + 1/4 `S_D`.
     ///
-    /// `S_D` is |`S_A` - `I_A`| with the `I_A` from before, and the first sample gives `I_A` = `S_A`, `I_D` = `S_A` / 2, both as RFC 6298
-    /// section 2 has it for the timeout that the paper refers to (reading).
+    /// `S_D` is |`S_A` - `I_A`| with the previous `I_A`. The first sample gives `I_A` = `S_A` and `I_D` = `S_A` /
+    /// 2. Both follow RFC 6298 section 2, the timeout to which the paper refers (reading).
     pub(super) fn add(&mut self, sample: Duration) {
         self.estimate = Some(match self.estimate {
             None => Estimate { interarrival: sample, deviation: sample / 2 },
@@ -42,8 +42,9 @@ impl Spacing {
         });
     }
 
-    /// A packet of the burst is missing: `I_D` doubles, and `I_A` grows "by that amount": by what `I_D` has grown by (reading). Neither grows
-    /// beyond `most`, which `T_d` never exceeds: bursts of one packet give no samples by which they would come down again (reading).
+    /// Handles a missing packet: `I_D` doubles, and `I_A` grows "by that amount", the increase of `I_D`
+    /// (reading). Neither grows beyond `most`, the upper bound of `T_d`: bursts of one packet give no samples
+    /// that would lower them (reading).
     pub(super) fn missed(&mut self, most: Duration) {
         if let Some(Estimate { interarrival, deviation }) = &mut self.estimate {
             let raised = |value: Duration| (value + *deviation).min(most.max(value));
@@ -51,8 +52,8 @@ impl Spacing {
         }
     }
 
-    /// `T_d`(P) = (W - P) `I_A` + 4 `I_D`, where `outstanding` is W - P: at most `most`, and at least `least` even if that is more. Without
-    /// a sample, `most`.
+    /// `T_d`(P) = (W - P) `I_A` + 4 `I_D`, where `outstanding` is W - P. It is at most `most`, and at least
+    /// `least` even if that is larger. Without a sample, `most`.
     pub(super) fn threshold(&self, outstanding: u32, least: Duration, most: Duration) -> Duration {
         let Some(Estimate { interarrival, deviation }) = self.estimate else { return most.max(least) };
         let wait = interarrival.saturating_mul(u64::from(outstanding)) + deviation.saturating_mul(4);
@@ -86,7 +87,8 @@ mod tests {
         let mut spacing = Spacing::default();
         assert_eq!(spacing.threshold(9, us(3000), us(30_000)), us(30_000), "nothing is known yet");
         spacing.add(us(1000));
-        // I_A = 1 ms, I_D = 0.5 ms: 9 x 1 + 2 = 11 ms, 4 x 1 + 2 = 6 ms; for P >= W 2 ms, less than the least.
+        // I_A = 1 ms, I_D = 0.5 ms: 9 x 1 + 2 = 11 ms, 4 x 1 + 2 = 6 ms. For P >= W it is 2 ms, less than the
+        // least wait.
         assert_eq!(spacing.threshold(9, us(3000), us(30_000)), us(11_000));
         assert_eq!(spacing.threshold(4, us(3000), us(30_000)), us(6000));
         assert_eq!(spacing.threshold(0, us(3000), us(30_000)), us(3000));
@@ -101,12 +103,12 @@ mod tests {
         spacing.missed(us(2800));
         assert_eq!(spacing.interarrival(), Duration::ZERO);
         spacing.add(us(1000));
-        // I_D 0.5 -> 1 ms, which is 0.5 ms more: I_A 1 -> 1.5 ms. Again: 2 ms and 2.5 ms.
+        // I_D from 0.5 to 1 ms, 0.5 ms more: I_A from 1 to 1.5 ms. Again: 2 ms and 2.5 ms.
         spacing.missed(us(2800));
         assert_eq!((spacing.interarrival(), spacing.deviation()), (us(1500), us(1000)));
         spacing.missed(us(2800));
         assert_eq!((spacing.interarrival(), spacing.deviation()), (us(2500), us(2000)));
-        // 4.5 and 4 ms would be more than 2.8.
+        // 4.5 and 4 ms would exceed 2.8 ms.
         spacing.missed(us(2800));
         assert_eq!((spacing.interarrival(), spacing.deviation()), (us(2800), us(2800)));
         spacing.missed(us(1000));

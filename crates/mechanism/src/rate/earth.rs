@@ -1,5 +1,6 @@
-//! EARTH: the service rate steps down when the queue empties and up when it is about to overflow (g-router section 1, on the
-//! authors' mechanism of 2010: "a step by step heuristic mechanism").
+//! EARTH: the service rate steps down when the queue empties and up when the queue is about to overflow.
+//!
+//! The source is g-router section 1, on the authors' mechanism of 2010: "a step by step heuristic mechanism".
 //!
 //! ```text
 //!            up: q >= threshold           down: q = 0
@@ -15,32 +16,32 @@ use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Steps a link's rate down when its queue empties, up when it is about to overflow.
+/// Steps a link's rate down when its queue empties, and up when the queue is about to overflow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend(
     "x-source" = "g-router section 1 (Panarello et al., e-Energy 2010), which characterises it and prints no rule"
 ))]
 pub struct EarthConfig {
-    /// The rates to choose from, r_1 < ... < r_n; the highest is the link's.
+    /// The possible rates, r_1 < ... < r_n; the highest is the link's.
     #[schemars(extend("x-unit" = "bit rates", "x-source" = "reading"))]
     pub rates: RateSet,
-    /// The queue from which it is about to overflow, in data or packets of one MTU.
+    /// The queue length at which an overflow is near, in data or packets of one MTU.
     #[schemars(extend("x-unit" = "packets or data", "x-source" = "reading"))]
     pub threshold: QueueLength,
-    /// At least this long between two changes; above `transition`.
+    /// The shortest time between two changes; above `transition`.
     #[serde(default = "default_interval")]
     #[schemars(extend("x-source" = "reading"))]
     pub min_interval: Duration,
-    /// Nothing is sent for this long after a change.
+    /// The time without transmission after a change.
     #[serde(default)]
     #[schemars(extend("x-source" = "reading"))]
     pub transition: Duration,
-    /// What the queue counts.
+    /// The packets that the queue counts.
     #[serde(default)]
     #[schemars(extend("x-source" = "reading"))]
     pub queue: QueueCount,
-    /// Rate at the start; default the maximum.
+    /// The rate at the start; default the highest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "the highest", "x-source" = "reading"))]
     pub initial_rate: Option<BitRate>,
@@ -51,7 +52,7 @@ fn default_interval() -> Duration {
 }
 
 impl EarthConfig {
-    /// The default parameters on the given rates.
+    /// Creates the default parameters for the given rates.
     #[must_use]
     pub fn new(rates: RateSet, threshold: QueueLength) -> Self {
         Self {
@@ -64,12 +65,12 @@ impl EarthConfig {
         }
     }
 
-    /// The position of the initial rate in the set, every value checked.
+    /// Checks every value. Returns the position of the initial rate in the set.
     fn validate(&self, link: LinkContext) -> Result<usize, ConfigError> {
         self.rates.end_at(link.rate)?;
         let threshold = self.threshold.bytes(link.mtu);
         if threshold == Bytes::ZERO {
-            return Err(ConfigError::new("threshold", threshold, "more than nothing"));
+            return Err(ConfigError::new("threshold", threshold, "a length above zero"));
         }
         if self.transition >= self.min_interval {
             let expected = format!("more than transition ({})", self.transition);
@@ -109,11 +110,11 @@ impl LinkConfig for EarthConfig {
     }
 }
 
-/// A link's EARTH controller.
+/// The EARTH controller of a link.
 #[derive(Clone, Debug)]
 pub struct Earth {
     config: EarthConfig,
-    /// In bytes.
+    /// The threshold in bytes.
     threshold: Bytes,
     level: usize,
     queue: Bytes,
@@ -123,7 +124,7 @@ pub struct Earth {
 }
 
 impl Earth {
-    /// The level that the queue asks for.
+    /// The level that the queue requires.
     fn wanted(&self) -> usize {
         if self.queue >= self.threshold {
             (self.level + 1).min(self.config.rates.as_slice().len() - 1)
@@ -184,7 +185,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
-    /// 1 to 4 Mb/s from 4 Mb/s, threshold 90 kB, 100 ms between changes.
+    /// 1 to 4 Mb/s from 4 Mb/s on, threshold 90 kB, 100 ms between changes.
     fn config() -> EarthConfig {
         let mbps = BitRate::from_mbps;
         EarthConfig::new(

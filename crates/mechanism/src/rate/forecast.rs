@@ -5,24 +5,24 @@ use netlull_units::{Bytes, Duration, Instant};
 
 /// rf, the forecast of the arrival rate in bit/s (troubled-marriage-2016 section II).
 ///
-/// Sample k covers the half-open interval [start + (k-1) T, start + k T): a packet that arrives on a boundary counts
-/// in the interval that begins there, whatever the order of events at that instant. The grid never moves.
+/// Sample k covers the half-open interval [start + (k-1) T, start + k T). A packet that arrives on a boundary
+/// counts in the interval that begins there, whatever the order of events at that instant. The grid never moves.
 ///
-/// Nobody need call on every boundary. The empty samples since the last one with arrivals are kept as a count, and
-/// the forecast is computed from the count, so a link left alone for an hour and one looked at on every boundary
-/// have the same forecast to the bit.
+/// No call is required on any boundary. The forecast stores the number of empty samples since the last one with
+/// arrivals, and is computed from this number. A link without events for an hour and a link with a call on every
+/// boundary therefore have the same forecast, bit for bit.
 #[derive(Clone, Debug)]
 pub(super) struct Forecast {
     interval: Duration,
     weight: f64,
-    /// The first boundary not passed yet.
+    /// The next boundary.
     boundary: Instant,
     arrived_bits: u64,
-    /// rf after the last sample with arrivals, bit/s.
+    /// rf after the last sample with arrivals, in bit/s.
     base: f64,
-    /// Empty samples since then.
+    /// The number of empty samples since then.
     empties: u64,
-    /// rf now: `base` after `empties` empty samples, bit/s.
+    /// The present rf in bit/s: `base` after `empties` empty samples.
     value: f64,
     history: History,
 }
@@ -30,9 +30,9 @@ pub(super) struct Forecast {
 /// Whether a sample exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum History {
-    /// No sample yet, and the first one is to be the forecast.
+    /// No sample yet. The first one becomes the forecast.
     Awaited,
-    /// The forecast says something about arrivals.
+    /// The forecast is valid.
     Known,
 }
 
@@ -54,7 +54,7 @@ impl Forecast {
         }
     }
 
-    /// Counts a packet in the interval in progress.
+    /// Counts a packet in the current interval.
     #[inline]
     pub(super) fn arrived(&mut self, size: Bytes) {
         self.arrived_bits += size.as_bits();
@@ -66,19 +66,19 @@ impl Forecast {
         self.value
     }
 
-    /// True once rf says something about arrivals.
+    /// Whether rf is valid.
     #[inline]
     pub(super) fn is_known(&self) -> bool {
         self.history == History::Known
     }
 
-    /// True if the sample in progress will not be empty.
+    /// Whether the current interval has arrivals.
     #[inline]
     pub(super) fn has_arrivals(&self) -> bool {
         self.arrived_bits > 0
     }
 
-    /// When the next sample is taken.
+    /// The time of the next sample.
     #[inline]
     pub(super) fn boundary(&self) -> Instant {
         self.boundary
@@ -105,7 +105,7 @@ impl Forecast {
     }
 }
 
-/// The arrival rate in bit/s measured over one interval: bytes in the interval over its length.
+/// The arrival rate of one interval in bit/s: its bits over its length.
 #[allow(clippy::cast_precision_loss)]
 fn sample(bits: u64, interval: Duration) -> f64 {
     bits as f64 * 1e9 / interval.as_nanos() as f64
@@ -116,9 +116,9 @@ fn ewma(forecast: f64, weight: f64, sample: f64) -> f64 {
     (1.0 - weight) * forecast + weight * sample
 }
 
-/// rf after n empty samples: (1-w)^n rf, which is the average applied n times with sample = 0.
+/// rf after n empty samples: (1-w)^n rf, the average applied n times with sample = 0.
 ///
-/// Squaring by hand: `powi` may round differently from one platform to the next, and a run must not.
+/// The power is computed by repeated squaring, because the rounding of `powi` may depend on the platform.
 fn after_empty_samples(forecast: f64, weight: f64, n: u64) -> f64 {
     let (mut factor, mut square, mut left) = (1.0, 1.0 - weight, n);
     while left > 0 {
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(rf.value(), 0.0, "the interval has not ended");
         rf.advance(at(16));
         assert_eq!(rf.value(), 0.375e6, "0.75 * 0 + 0.25 * 1.5 Mb/s");
-        // The same again: 0.75 * 0.375 + 0.25 * 1.5 = 0.65625 Mb/s.
+        // The same load again: 0.75 * 0.375 + 0.25 * 1.5 = 0.65625 Mb/s.
         rf.arrived(Bytes::new(3000));
         rf.advance(at(32));
         assert_eq!(rf.value(), 0.656_25e6);

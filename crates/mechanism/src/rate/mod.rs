@@ -1,4 +1,4 @@
-//! Controllers of a link's service rate, and what they share: the events a link reports, the rates it can run at.
+//! Controllers of a link's service rate, and their common types: events of a link and possible rates.
 
 mod earth;
 mod forecast;

@@ -1,7 +1,7 @@
 //! practRA: the service rate follows a forecast of the arrivals, one step at a time, within a delay bound.
 //!
-//! Nedevschi et al., NSDI'08, as restated in troubled-marriage-2016 section II. What the papers
-//! leave open is an option with a stated default; `docs/models/practra.md` lists them.
+//! The source is Nedevschi et al., NSDI'08, as restated in troubled-marriage-2016 section II. Each point that the
+//! papers leave open is an option with a stated default; `docs/models/practra.md` lists them.
 //!
 //! ```text
 //!            up: q/r_i > d  or  (delta rf + q)/r_{i+1} > d - delta
@@ -23,26 +23,26 @@ use crate::link::{LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent
 use crate::{ConfigError, Machine};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
-/// A link's practRA controller.
+/// The practRA controller of a link.
 #[derive(Clone, Debug)]
 pub struct PractRa {
     steps: Box<[Step]>,
     transition: Duration,
     min_interval: Duration,
-    /// The grid on which the rules are tested; `None`: at every event.
+    /// The grid on which the rules are tested; `None` for a test at every event.
     tick: Option<Duration>,
     queue: QueueCount,
     arrivals: ArrivalCount,
     reach: Reach,
     start: Instant,
     forecast: Forecast,
-    /// i, counted from zero.
+    /// The index i of the rate, counted from zero.
     level: usize,
-    /// q in bits, as of the last event.
+    /// The queue q in bits at the last event.
     queue_bits: u64,
     /// The end of mRCI after the last change; the start of the run before the first.
     hold_until: Instant,
-    /// When the step that a rule asks for is to be tested and made; `NEVER` while no rule asks for one.
+    /// The time of the next step; `NEVER` while no rule requires one.
     due: Instant,
     wake: Instant,
     action: Option<LinkAction>,
@@ -50,7 +50,7 @@ pub struct PractRa {
     last: Instant,
 }
 
-/// One rate and what the rules need at it, computed once.
+/// A rate with the precomputed values for the rules.
 #[derive(Clone, Debug)]
 struct Step {
     rate: BitRate,
@@ -58,7 +58,7 @@ struct Step {
     delay_bits: u64,
     /// delta in ns, and (d - delta) r_{i+1} in bit ns; `None` at r_n.
     above: Option<NextUp>,
-    /// r_{i-1} in bit/s, zero at r_1, below which no forecast falls.
+    /// The forecast bound r_{i-1} in bit/s; zero at r_1, below which no forecast falls.
     below: f64,
 }
 
@@ -68,7 +68,7 @@ struct NextUp {
     slack_bit_ns: f64,
 }
 
-/// The step that the rules ask for.
+/// The step that the rules require.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wanted {
     Up,
@@ -77,7 +77,7 @@ enum Wanted {
 }
 
 impl PractRa {
-    /// A controller whose run begins at `start`: the sampling and tick grids are counted from there.
+    /// Creates a controller for a run that begins at `start`, the origin of the sampling and tick grids.
     ///
     /// # Errors
     /// If a value of `config` is out of range or contradicts another: see [`PractRaConfig::validate`].
@@ -107,14 +107,13 @@ impl PractRa {
         Ok(machine)
     }
 
-    /// rf, the forecast of the arrival rate in bit/s, as of the last event.
+    /// rf, the forecast of the arrival rate in bit/s, at the last event.
     #[must_use]
     pub fn forecast(&self) -> f64 {
         self.forecast.value()
     }
 
-    /// rf in bit/s as it stands at `now`, with the samples that ended since the last event: for probes of a link that
-    /// has fallen quiet.
+    /// rf in bit/s at `now`, including the samples since the last event. Intended for probes of an idle link.
     #[must_use]
     pub fn forecast_at(&self, now: Instant) -> f64 {
         let mut forecast = self.forecast.clone();
@@ -134,7 +133,7 @@ impl PractRa {
         }
     }
 
-    /// The rules 1.1 and 1.2 for the queue and the forecast as they stand, mRCI aside.
+    /// Applies rules 1.1 and 1.2 to the present queue and forecast, without mRCI.
     #[inline]
     fn wanted(&self) -> Wanted {
         let step = &self.steps[self.level];
@@ -150,7 +149,7 @@ impl PractRa {
         Wanted::Stay
     }
 
-    /// Tests the rules, changes the rate if they ask for it now, and sets the next wake-up.
+    /// Tests the rules, changes the rate if required, and sets the next wake-up.
     #[inline]
     fn follow_rules(&mut self, now: Instant, event: EventKind) {
         let mut wanted = self.wanted();
@@ -161,7 +160,8 @@ impl PractRa {
         self.arm(now, wanted);
     }
 
-    /// Whether the rules are tested at this event (reading "every event or on a tick"), mRCI having passed (1.3).
+    /// Returns true if the rules are tested at this event (reading "every event or on a tick"), after the end of mRCI
+    /// (1.3).
     #[inline]
     fn are_rules_tested(&self, now: Instant, event: EventKind) -> bool {
         match self.tick {
@@ -172,7 +172,7 @@ impl PractRa {
         }
     }
 
-    /// Where the rules lead: one step (1.1, 1.2), or as far as they ask.
+    /// The level after the change: one step (1.1, 1.2), or as many as the rules require.
     fn target(&self, wanted: Wanted) -> usize {
         match (wanted, self.reach) {
             (Wanted::Stay, _) => self.level,
@@ -183,8 +183,8 @@ impl PractRa {
         }
     }
 
-    /// The least rate above r_i at which neither half of 1.1 holds, q/r <= d and (delta rf + q)/r <= d - delta; r_n if there
-    /// is none.
+    /// The lowest rate above r_i at which neither half of 1.1 holds: q/r <= d and (delta rf + q)/r <= d - delta.
+    /// r_n if there is no such rate.
     fn least_within_bound(&self) -> usize {
         let (queue, forecast) = (self.queue_bits, self.forecast.value());
         let mut level = self.level;
@@ -197,7 +197,7 @@ impl PractRa {
         level
     }
 
-    /// The rate to which 1.2 leads step by step: the least one above the forecast.
+    /// The rate to which 1.2 leads step by step: the lowest rate above the forecast.
     fn least_above_forecast(&self) -> usize {
         let mut level = self.level;
         while may_slow_down(self.queue_bits, self.forecast.value(), self.steps[level].below) {
@@ -206,7 +206,7 @@ impl PractRa {
         level
     }
 
-    /// Goes where the rules lead, falls silent for delta and starts mRCI (1.3).
+    /// Changes the level, starts the silence of delta and mRCI (1.3).
     #[cold]
     fn change(&mut self, now: Instant, wanted: Wanted) {
         self.level = self.target(wanted);
@@ -216,18 +216,18 @@ impl PractRa {
         self.action = Some(LinkAction::SetRate { rate: self.rate(), pause: self.transition });
     }
 
-    /// Sets the wake-up to the first instant at which a rule could fire without another event.
+    /// Sets the wake-up to the first instant at which a rule could apply without another event.
     ///
-    /// Two things change by themselves: mRCI ends, and the forecast takes a sample. A sample matters if packets
-    /// arrived in its interval, or if only the forecast still keeps an empty link from stepping down; an empty sample
-    /// lowers the forecast, which can never call for more speed. At r_1 with nothing arrived nothing is left to wait
-    /// for, and the link is quiet.
+    /// Two things change without an event: mRCI ends, and the forecast takes a sample. A sample matters in two
+    /// cases: packets arrived in its interval, or only the forecast keeps an empty link from a step down. An
+    /// empty sample lowers the forecast, which never requires a higher rate. At r_1 without arrivals no wake-up
+    /// is needed.
     #[inline]
     fn arm(&mut self, now: Instant, wanted: Wanted) {
         self.due = match (wanted, self.tick) {
             (Wanted::Stay, _) => Instant::NEVER,
             (_, None) => self.hold_until.max(now),
-            // A tick that is due stays due if its timeout comes late.
+            // If the timeout is late, a due tick stays due.
             (_, Some(_)) if self.due <= now => now,
             (_, Some(tick)) => self.first_tick(tick, now.max(self.hold_until)),
         };
@@ -236,7 +236,7 @@ impl PractRa {
         self.wake = if sample_matters { self.due.min(self.forecast.boundary()) } else { self.due };
     }
 
-    /// The first tick of the grid that is not before `earliest`.
+    /// The first tick of the grid at or after `earliest`.
     fn first_tick(&self, tick: Duration, earliest: Instant) -> Instant {
         let past = (earliest - self.start) % tick;
         if past.is_zero() { earliest } else { earliest + (tick - past) }
@@ -258,7 +258,7 @@ impl Machine for PractRa {
         debug_assert!(now >= self.last, "time went back: {now} after {}", self.last);
         debug_assert!(self.action.is_none(), "an action was left when the next event came");
         self.last = now;
-        // Samples end before what happens at the boundary is counted: the intervals are half-open.
+        // Samples end before an event at the boundary counts, because the intervals are half-open.
         self.forecast.advance(now);
         let kind = match event {
             LinkEvent::Arrival { size, admission, queue, .. } => {
@@ -346,7 +346,7 @@ impl NextUp {
     }
 }
 
-/// floor(d r_i) in bits: what the bound d allows to queue at rate r_i.
+/// floor(d r_i) in bits: the longest queue within the bound d at rate r_i.
 #[allow(clippy::cast_possible_truncation)]
 fn delay_in_bits(delay_bound: Duration, rate: BitRate) -> u64 {
     let bits = u128::from(delay_bound.as_nanos()) * u128::from(rate.as_bps()) / 1_000_000_000;
@@ -355,7 +355,7 @@ fn delay_in_bits(delay_bound: Duration, rate: BitRate) -> u64 {
 
 /// q/r_i > d (troubled-marriage-2016 section II, first condition to go up).
 ///
-/// Exact: q is whole, so q > d r_i just when q > floor(d r_i).
+/// The comparison is exact: q is a whole number, so q > d r_i iff q > floor(d r_i).
 #[inline]
 fn waits_too_long(queue_bits: u64, delay_bits: u64) -> bool {
     queue_bits > delay_bits
@@ -363,7 +363,8 @@ fn waits_too_long(queue_bits: u64, delay_bits: u64) -> bool {
 
 /// (delta rf + q)/r_{i+1} > d - delta (troubled-marriage-2016 section II, second condition to go up).
 ///
-/// Multiplied out to bit nanoseconds, so that whole numbers of ns, bits and bit/s compare exactly up to 2^53.
+/// Both sides are multiplied to bit nanoseconds. Whole numbers of ns, bits and bit/s then compare exactly up to
+/// 2^53.
 #[inline]
 #[allow(clippy::cast_precision_loss)]
 fn would_wait_too_long(queue_bits: u64, forecast: f64, next: NextUp) -> bool {

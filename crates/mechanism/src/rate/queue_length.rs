@@ -10,14 +10,14 @@ use std::str::FromStr;
 /// The length of a queue: `"50 packets"` or `"50 kB"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueLength {
-    /// Packets of one MTU.
+    /// A number of packets of one MTU.
     Packets(u64),
-    /// Data.
+    /// A number of bytes.
     Bytes(Bytes),
 }
 
 impl QueueLength {
-    /// The length in bytes where packets have `mtu` bytes.
+    /// The length in bytes for packets of `mtu` bytes.
     #[must_use]
     pub fn bytes(self, mtu: Bytes) -> Bytes {
         match self {

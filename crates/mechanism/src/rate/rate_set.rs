@@ -1,4 +1,4 @@
-//! The ordered set of rates that a link can run at.
+//! The ordered set of a link's possible rates.
 
 use crate::ConfigError;
 use netlull_describe::{refused, within};
@@ -9,11 +9,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// The rates r_1 < ... < r_n that a link can run at: not empty, all positive, strictly ascending.
+/// A link's possible rates r_1 < ... < r_n: not empty, all positive, strictly ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateSet {
     rates: Vec<BitRate>,
-    /// The text form: as it was given.
+    /// The rates in their original notation.
     written: Written,
 }
 
@@ -32,22 +32,22 @@ enum Written {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RateSteps {
-    /// Lowest rate.
+    /// The lowest rate.
     pub from: BitRate,
-    /// Highest rate.
+    /// The highest rate.
     pub to: BitRate,
-    /// Difference between neighbours.
+    /// The difference between neighbours.
     pub step: BitRate,
 }
 
 impl RateSet {
-    /// The most rates a set may have; a finer ladder is a mistake in a unit, not hardware.
+    /// The upper bound of the number of rates; a finer set is a mistake in a unit, not hardware.
     pub const MAX_LEN: usize = 10_000;
 
-    /// The set of `rates` in bit/s, which must be given in ascending order.
+    /// Creates the set of `rates` in bit/s, which must be in ascending order.
     ///
     /// # Errors
-    /// If the list is empty or longer than [`RateSet::MAX_LEN`], or a rate is zero or not above the one before it.
+    /// If the list is empty or longer than [`RateSet::MAX_LEN`], or a rate is zero or not above the previous one.
     pub fn from_list(rates: &[BitRate]) -> Result<Self, ConfigError> {
         if rates.is_empty() {
             return Err(ConfigError::new("rates", "an empty list", "at least one rate"));
@@ -65,11 +65,12 @@ impl RateSet {
         Ok(Self { rates: rates.to_vec(), written: Written::List(rates.to_vec()) })
     }
 
-    /// The set `from`, `from + step`, ..., `to`, in bit/s, both ends included: 1..10 Mb/s in steps of 1 Mb/s.
+    /// Creates the set `from`, `from + step`, ..., `to`, in bit/s, both ends included: 1..10 Mb/s in steps of 1
+    /// Mb/s.
     ///
     /// # Errors
-    /// If `from` or `step` is zero, `to` is below `from` or not a whole number of steps above it, or there would be
-    /// more than [`RateSet::MAX_LEN`] rates.
+    /// If `from` or `step` is zero, if `to` is below `from` or not a whole number of steps above it, or if there
+    /// are more than [`RateSet::MAX_LEN`] rates.
     pub fn from_range(from: BitRate, to: BitRate, step: BitRate) -> Result<Self, ConfigError> {
         if from.is_zero() {
             return Err(ConfigError::new("rates.from", from, "a rate above zero"));
@@ -99,13 +100,13 @@ impl RateSet {
         &self.rates
     }
 
-    /// r_1.
+    /// The lowest rate, r_1.
     #[must_use]
     pub fn lowest(&self) -> BitRate {
         self.rates[0]
     }
 
-    /// r_n.
+    /// The highest rate, r_n.
     #[must_use]
     pub fn highest(&self) -> BitRate {
         self.rates[self.rates.len() - 1]
@@ -114,7 +115,7 @@ impl RateSet {
     /// Checks that the highest rate is the link's.
     ///
     /// # Errors
-    /// If it is not.
+    /// If it is another rate.
     pub fn end_at(&self, rate: BitRate) -> Result<(), ConfigError> {
         if self.highest() == rate {
             return Ok(());
@@ -123,7 +124,7 @@ impl RateSet {
         Err(ConfigError::new("rates", format!("a set that ends at {}", self.highest()), expected))
     }
 
-    /// Where `rate` stands in [`RateSet::as_slice`], `None` if the link cannot run at it.
+    /// The position of `rate` in [`RateSet::as_slice`], `None` if the link cannot run at it.
     #[must_use]
     pub fn position(&self, rate: BitRate) -> Option<usize> {
         self.rates.binary_search(&rate).ok()
@@ -153,7 +154,7 @@ impl<'de> Deserialize<'de> for RateSet {
                 return Err(D::Error::custom(message));
             }
         };
-        // The reader knows already that this is `rates`.
+        // The caller adds the field name `rates`.
         let inner = |field: String| field.strip_prefix("rates").unwrap_or(&field).trim_start_matches('.').to_owned();
         set.map_err(|error| refused(&ConfigError { field: inner(error.field.clone()), ..error }))
     }

@@ -1,6 +1,6 @@
 //! The list of sleep plans: [`SleepAlgorithm`] is a plan's kind with its parameters.
 //!
-//! A new plan is one file and one line at the end of this one.
+//! A new plan takes one file and one line at the end of this file.
 
 use super::{
     EsaconConfig, EstopConfig, ForeignPlanner, Graph, LoadAwareConfig, Rank, SleepPlan, SleepPlanConfig, Traffic,
@@ -11,18 +11,18 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::Value;
 
-/// A kind of sleep plan, as documents name it.
+/// A kind of sleep plan.
 #[derive(Clone, Copy, Debug)]
 pub struct SleepKind {
-    /// Its name.
+    /// The kind's name in documents.
     pub name: &'static str,
-    /// Whether it reads capacities, weights and demands.
+    /// Whether the plan reads capacities, weights and demands.
     pub reads_traffic: bool,
-    /// The quantity by which it orders the links.
+    /// The quantity by which the plan orders the links.
     pub rank: Rank,
-    /// Its summary, source and parameters.
+    /// The summary, source and parameters of the plan.
     pub describe: fn() -> Description,
-    /// The JSON Schema of its parameters, a table.
+    /// The JSON Schema of the table of parameters.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
     read: fn(&Value) -> Result<SleepAlgorithm, ReadError>,
 }
@@ -34,7 +34,7 @@ macro_rules! sleep_plans {
         #[serde(tag = "kind")]
         pub enum SleepAlgorithm {
             $(#[doc = concat!("`", $name, "`.")] #[serde(rename = $name)] $variant($config),)+
-            /// A plan from outside.
+            /// A plan defined outside this crate.
             #[serde(skip)]
             Foreign(ForeignPlanner),
         }
@@ -61,10 +61,10 @@ macro_rules! sleep_plans {
                 }
             }
 
-            /// The links that sleep.
+            /// Computes the links that sleep.
             ///
             /// # Errors
-            /// Names the first value that cannot be used, and the expectation.
+            /// Names the first unusable value and the expectation.
             pub fn plan(&self, graph: &Graph, traffic: &Traffic) -> Result<SleepPlan, ConfigError> {
                 match self {
                     $(Self::$variant(config) => config.plan(graph, traffic),)+
@@ -76,7 +76,7 @@ macro_rules! sleep_plans {
 }
 
 impl SleepAlgorithm {
-    /// The kind of that name.
+    /// Returns the kind of that name.
     #[must_use]
     pub fn kind(name: &str) -> Option<&'static SleepKind> {
         Self::KINDS.iter().find(|kind| kind.name == name)

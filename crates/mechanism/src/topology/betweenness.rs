@@ -1,10 +1,13 @@
-//! Edge betweenness: how many shortest paths a link is on.
+//! Edge betweenness: the number of shortest paths across each link.
 
 use super::Graph;
 use std::collections::VecDeque;
 
-/// Of each link, the sum over all unordered pairs of nodes of the part of their shortest paths (by hops) that cross it.
-/// Brandes, A faster algorithm for betweenness centrality, 2001, with the dependencies summed on links: O(nodes x links).
+/// The edge betweenness of each link.
+///
+/// It is the sum, over all unordered pairs of nodes, of the share of their shortest paths (by hops) across the link.
+/// The algorithm is Brandes, A faster algorithm for betweenness centrality, 2001, with dependencies summed on links:
+/// O(nodes x links).
 #[must_use]
 pub fn edge_betweenness(graph: &Graph) -> Vec<f64> {
     let mut betweenness = vec![0.0; graph.links().len()];
@@ -13,21 +16,21 @@ pub fn edge_betweenness(graph: &Graph) -> Vec<f64> {
         search.from(graph, source);
         search.add_dependencies(graph, &mut betweenness);
     }
-    // Every pair was seen from both of its ends.
+    // Every pair was counted from both of its ends.
     betweenness.iter_mut().for_each(|sum| *sum /= 2.0);
     betweenness
 }
 
 /// A breadth-first search that counts shortest paths.
 struct Search {
-    /// Nodes in the order in which they were reached.
+    /// The reached nodes in the order of the search.
     reached: Vec<usize>,
     waiting: VecDeque<usize>,
-    /// Hops from the source.
+    /// The distance from the source in hops.
     distance: Vec<usize>,
-    /// sigma: how many shortest paths lead here.
+    /// sigma: the number of shortest paths to each node.
     paths: Vec<f64>,
-    /// delta: the paths' dependency on the node.
+    /// delta: the dependency of the paths on each node.
     dependency: Vec<f64>,
 }
 
@@ -64,7 +67,8 @@ impl Search {
         }
     }
 
-    /// delta(v) = sum over the nodes w behind v of sigma(v) / sigma(w) (1 + delta(w)); each term belongs to the link v-w.
+    /// delta(v) = sum over the nodes w after v of sigma(v) / sigma(w) (1 + delta(w)); each term belongs to the
+    /// link v-w.
     fn add_dependencies(&mut self, graph: &Graph, betweenness: &mut [f64]) {
         self.dependency.fill(0.0);
         for &node in self.reached.iter().rev() {
@@ -85,14 +89,15 @@ mod tests {
 
     #[test]
     fn a_path_of_four_nodes_by_hand() {
-        // 0-1-2-3: the outer links are on the paths of 3 pairs each (1 x 3), the middle one of 2 x 2 = 4.
+        // 0-1-2-3: each outer link is on the paths of 3 pairs (1 x 3), the middle one on those of 2 x 2 = 4.
         let graph = Graph::new(4, vec![(0, 1), (1, 2), (2, 3)]).unwrap();
         assert_eq!(edge_betweenness(&graph), [3.0, 4.0, 3.0]);
     }
 
     #[test]
     fn equal_paths_share() {
-        // A ring of four: each link has its own pair, and half of each of the two pairs across: 1 + 2 x 1/2 = 2.
+        // A ring of four: each link carries its own pair and half of each of the two pairs across: 1 + 2 x 1/2 =
+        // 2.
         let graph = Graph::new(4, vec![(0, 1), (1, 2), (2, 3), (3, 0)]).unwrap();
         assert_eq!(edge_betweenness(&graph), [2.0; 4]);
     }

@@ -1,11 +1,13 @@
-//! Algebraic connectivity: how well a graph holds together.
+//! Algebraic connectivity, a measure of a graph's connectedness.
 
 use super::Graph;
 use super::dense::Matrix;
 use super::tridiagonal::Tridiagonal;
 
-/// lambda_2, the second smallest eigenvalue of the Laplacian D - A (Fiedler, 1973): 0 iff the graph is not connected; the complete
-/// graph of n nodes has n. A single node counts as 0. By a dense reduction: O(nodes^3).
+/// The algebraic connectivity lambda_2: the second smallest eigenvalue of the Laplacian D - A (Fiedler, 1973).
+///
+/// It is 0 iff the graph is not connected; the complete graph of n nodes has n. A single node counts as 0. The
+/// computation is a dense reduction: O(nodes^3).
 #[must_use]
 pub fn algebraic_connectivity(graph: &Graph) -> f64 {
     if graph.nodes() < 2 || graph.unreached(0, |_| true).is_some() {
@@ -14,14 +16,15 @@ pub fn algebraic_connectivity(graph: &Graph) -> f64 {
     reduction(graph).1.smallest()
 }
 
-/// The Laplacian with its eigenvalue 0 lifted out of the way, reduced: the reflections, and T whose smallest eigenvalue is lambda_2.
+/// The reduction of the Laplacian after its eigenvalue 0 is lifted: the reflections, and T, whose smallest
+/// eigenvalue is lambda_2.
 pub(super) fn reduction(graph: &Graph) -> (Matrix, Tridiagonal) {
     let mut matrix = shifted_laplacian(graph, 0.0, |_| true);
     let tridiagonal = matrix.reduce();
     (matrix, tridiagonal)
 }
 
-/// More than any eigenvalue of the graph's Laplacian, which are at most twice the highest degree.
+/// A number above every eigenvalue of the graph's Laplacian. They are at most twice the highest degree.
 pub(super) fn lift(graph: &Graph) -> f64 {
     let degrees = (0..graph.nodes()).map(|node| graph.adjacent(node).len());
     #[allow(clippy::cast_precision_loss)]
@@ -29,8 +32,8 @@ pub(super) fn lift(graph: &Graph) -> f64 {
     2.0 * highest + 1.0
 }
 
-/// L + lift 1 1^T / n - shift I, over the links that are on. Its eigenvalues are those of L less the shift, but the 0 of the
-/// vector 1, which is lifted above all others: it is positive definite iff lambda_2 > shift.
+/// L + lift 1 1^T / n - shift I, over the links that are on. Its eigenvalues are those of L less the shift,
+/// except the 0 of the vector 1, which is lifted above all others. It is positive definite iff lambda_2 > shift.
 #[allow(clippy::cast_precision_loss)]
 pub(super) fn shifted_laplacian(graph: &Graph, shift: f64, on: impl Fn(usize) -> bool) -> Matrix {
     let mut matrix = Matrix::filled(graph.nodes(), lift(graph) / graph.nodes() as f64);

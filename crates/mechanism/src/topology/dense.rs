@@ -1,7 +1,7 @@
 //! Dense symmetric matrices: factorisation, inverse, reduction to tridiagonal form.
 //!
-//! Plain loops in a fixed order, so that every machine gets the same bits; the libraries choose instructions (and so
-//! rounding) by the processor they find. Rows are contiguous, and all inner loops run along rows.
+//! Plain loops in a fixed order give the same bits on every machine. Libraries choose instructions, and so
+//! rounding, by the processor. Rows are contiguous, and all inner loops run along rows.
 
 use super::tridiagonal::Tridiagonal;
 
@@ -12,14 +12,14 @@ pub(super) struct Matrix {
     values: Vec<f64>,
 }
 
-/// A matrix is not positive definite.
+/// The error for a matrix that is not positive definite.
 #[derive(Debug)]
 pub(super) struct NotPositive;
 
-/// Sums run in so many lanes, which a processor can keep in its wide registers.
+/// The number of lanes of a sum, small enough for the wide registers of a processor.
 const LANES: usize = 8;
 
-/// x . y
+/// The dot product x . y
 pub(super) fn dot(x: &[f64], y: &[f64]) -> f64 {
     let mut lanes = [0.0; LANES];
     let (x_parts, y_parts) = (x.chunks_exact(LANES), y.chunks_exact(LANES));
@@ -32,7 +32,7 @@ pub(super) fn dot(x: &[f64], y: &[f64]) -> f64 {
     lanes.iter().sum::<f64>() + rest
 }
 
-/// y += factor x
+/// Computes y += factor x.
 pub(super) fn add_scaled(y: &mut [f64], factor: f64, x: &[f64]) {
     for (a, b) in y.iter_mut().zip(x) {
         *a += factor * b;
@@ -44,7 +44,7 @@ impl Matrix {
         Self { size, values: vec![0.0; size * size] }
     }
 
-    /// Every element `value`.
+    /// A matrix whose elements all equal `value`.
     pub(super) fn filled(size: usize, value: f64) -> Self {
         Self { size, values: vec![value; size * size] }
     }
@@ -65,21 +65,21 @@ impl Matrix {
         self.values.chunks_exact(self.size)
     }
 
-    /// result = A x, for a symmetric A.
+    /// Computes result = A x, for a symmetric A.
     pub(super) fn times(&self, x: &[f64], result: &mut [f64]) {
         for (value, row) in result.iter_mut().zip(self.rows()) {
             *value = dot(row, x);
         }
     }
 
-    /// A += factor x x^T
+    /// Computes A += factor x x^T.
     pub(super) fn add_square(&mut self, factor: f64, x: &[f64]) {
         for (row, &value) in self.values.chunks_exact_mut(self.size).zip(x) {
             add_scaled(row, factor * value, x);
         }
     }
 
-    /// The lower triangle becomes L of A = L L^T (Cholesky, row by row). The upper one is left as it is.
+    /// Replaces the lower triangle by L of A = L L^T (Cholesky, row by row). The upper triangle is unchanged.
     ///
     /// # Errors
     /// If a pivot is not positive: A has an eigenvalue of zero or below.
@@ -116,7 +116,7 @@ impl Matrix {
             row[i] = 1.0;
             row.iter_mut().for_each(|value| *value /= factors[i]);
         }
-        // The factor is no more needed; its place takes the result.
+        // The factor is no longer needed; its memory holds the result.
         let mut inverse = self;
         inverse.values.fill(0.0);
         for k in 0..size {
@@ -133,8 +133,8 @@ impl Matrix {
         Ok(inverse)
     }
 
-    /// T = Q^T A Q of a symmetric A by Householder reflections (Golub and Van Loan, Matrix Computations, 8.3.1). What is left in
-    /// the matrix are the reflections, for [`Matrix::basis`].
+    /// T = Q^T A Q of a symmetric A by Householder reflections (Golub and Van Loan, Matrix Computations, 8.3.1).
+    /// The matrix then holds the reflections, for [`Matrix::basis`].
     pub(super) fn reduce(&mut self) -> Tridiagonal {
         let size = self.size;
         let (mut diagonal, mut beside) = (vec![0.0; size], vec![0.0; size.saturating_sub(1)]);
@@ -164,7 +164,7 @@ impl Matrix {
         Tridiagonal { diagonal, beside }
     }
 
-    /// Q of the reduction whose reflections the matrix holds.
+    /// The matrix Q of the reduction whose reflections this matrix holds.
     pub(super) fn basis(&self) -> Self {
         let size = self.size;
         let mut q = Self::zero(size);
@@ -184,7 +184,8 @@ impl Matrix {
     }
 }
 
-/// Makes of x the v with (I - v v^T) x = alpha e_1, |v|^2 = 2 (or 0, if there is nothing to do); returns alpha.
+/// Replaces x by the v with (I - v v^T) x = alpha e_1, |v|^2 = 2 (or 0 if x is already a multiple of e_1).
+/// Returns alpha.
 fn reflection(x: &mut [f64]) -> f64 {
     let tail = dot(&x[1..], &x[1..]);
     if tail == 0.0 {
@@ -203,7 +204,7 @@ fn reflection(x: &mut [f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// A = [[4, 1, 0.5], [1, 3, 0.25], [0.5, 0.25, 2]], widened to `size` by a diagonal of 5, 6, ...
+    /// A = [[4, 1, 0.5], [1, 3, 0.25], [0.5, 0.25, 2]], extended to `size` by a diagonal of 5, 6, ...
     fn sample(size: usize) -> Matrix {
         let mut a = Matrix::zero(size);
         let entries = [(0, 0, 4.0), (1, 1, 3.0), (2, 2, 2.0), (0, 1, 1.0), (0, 2, 0.5), (1, 2, 0.25)];

@@ -1,11 +1,13 @@
-//! ESACON: links that the algebraic connectivity misses least sleep first.
+//! ESACON: links with the smallest effect on the algebraic connectivity sleep first.
 //!
-//! Cuomo, Abbagnale, Cianfrani and Polverini, Keeping the connectivity and saving the energy in the Internet, INFOCOM workshops 2011.
+//! Cuomo, Abbagnale, Cianfrani and Polverini, Keeping the connectivity and saving the energy in the Internet,
+//! INFOCOM workshops 2011.
 //!
-//! The links are ordered once, by the lambda_2 that the graph keeps without each alone, the largest first (within 1e-9 of the initial
-//! lambda_2: by their ends). In that order a link is switched off by the same test as in [`super::EstopConfig`]. Reading: the paper's abstract
-//! gives the measure, a later chapter by its authors the two steps (an ordered list, then the links to switch off); the
-//! direction of the order, that it is static, how ties go, and the test being ESTOP's are ours.
+//! The links are ordered once, by the lambda_2 of the graph without each link alone, the largest first. Values
+//! within 1e-9 of the initial lambda_2 are ties, ordered by the links' ends. In that order, the test of
+//! [`super::EstopConfig`] decides about each link. Reading: the paper's abstract gives the measure. A later
+//! chapter by its authors gives the two steps, an ordered list and then the links to switch off. The direction of
+//! the order, its static nature, the ties and the test of ESTOP are our assumptions.
 
 use super::connectivity::reduction;
 use super::dense::{add_scaled, dot};
@@ -16,12 +18,12 @@ use crate::ConfigError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// ESACON: by the loss of algebraic connectivity, the smallest first.
+/// ESACON: sleep in the order of the loss of algebraic connectivity, the smallest first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-source" = "Cuomo et al., INFOCOM workshops 2011; the order's direction and ties are readings"))]
 pub struct EsaconConfig {
-    /// The share of the algebraic connectivity that must be left, in [0, 1].
+    /// The share of the algebraic connectivity that must remain, in [0, 1].
     #[schemars(range(min = 0.0, max = 1.0))]
     #[schemars(extend("x-unit" = "0 to 1", "x-source" = "greened-network-2012 uses 0.5..0.9"))]
     pub threshold: f64,
@@ -31,7 +33,7 @@ impl SleepPlanConfig for EsaconConfig {
     const RANK: Rank = Rank { name: "λ₂ without it", unit: None };
 
     /// # Errors
-    /// If the threshold is no part from 0 to 1, the graph is not connected, or it has more than 5000 nodes.
+    /// If the threshold is outside [0, 1], the graph is not connected, or it has more than 5000 nodes.
     fn plan(&self, graph: &Graph, _traffic: &Traffic) -> Result<SleepPlan, ConfigError> {
         let guard = Guard::new(graph, self.threshold)?;
         let kept = connectivity_without_each(graph);
@@ -43,10 +45,11 @@ impl SleepPlanConfig for EsaconConfig {
     }
 }
 
-/// lambda_2 of the graph without each of its links in turn; 0 where it falls apart.
+/// The lambda_2 of the graph without each of its links in turn; 0 if the link is a bridge.
 ///
-/// In the basis that makes L tridiagonal, taking off a link is L - c c^T with c the difference of two rows; the new lambda_2 is where
-/// the secular function c^T (T - lambda)^-1 c reaches 1 (Golub and Van Loan, Matrix Computations, 8.4.3): O(nodes) each, after O(nodes^3) for all.
+/// In the basis that makes L tridiagonal, the removal of a link gives L - c c^T, where c is the difference of two
+/// rows. The new lambda_2 is the point at which the secular function c^T (T - lambda)^-1 c reaches 1 (Golub and
+/// Van Loan, Matrix Computations, 8.4.3). The cost is O(nodes) for each link, after O(nodes^3) for all.
 #[must_use]
 pub fn connectivity_without_each(graph: &Graph) -> Vec<f64> {
     if graph.nodes() < 2 || graph.unreached(0, |_| true).is_some() {
@@ -69,10 +72,10 @@ pub fn connectivity_without_each(graph: &Graph) -> Vec<f64> {
         .collect()
 }
 
-/// The smallest eigenvalue of T - c c^T, for one c after the other.
+/// The smallest eigenvalue of T - c c^T for a sequence of vectors c.
 struct Secular<'a> {
     tridiagonal: &'a Tridiagonal,
-    /// That of T.
+    /// The smallest eigenvalue of T.
     smallest: f64,
     pivots: Vec<f64>,
     solution: Vec<f64>,
@@ -89,8 +92,8 @@ impl<'a> Secular<'a> {
         tridiagonal.solve(lambda, c, pivots, solution).then(|| (dot(c, solution), dot(solution, solution)))
     }
 
-    /// Where g is 1. 1 / g falls and is concave, so Newton's method comes down to the root from above; where it would leave the
-    /// bracket, bisection helps.
+    /// The root of g = 1. 1 / g is decreasing and concave, so Newton's method approaches the root from above. If
+    /// a step would leave the bracket, bisection replaces it.
     fn root(&mut self, c: &[f64]) -> f64 {
         let (mut low, mut high) = (0.0, self.smallest);
         let width = 1e-13 * self.smallest;
@@ -127,7 +130,8 @@ mod tests {
 
     #[test]
     fn without_each_link_as_the_graph_without_it_has() {
-        // A ring with chords, a triangle and a tail: bridges, equal eigenvalues, and links that the eigenvector does not see.
+        // A ring with chords, a triangle and a tail: bridges, equal eigenvalues, and links with equal ends in
+        // the eigenvector.
         let mut links: Vec<(usize, usize)> = (0..12).map(|i| (i, (i + 1) % 12)).collect();
         links.extend([(0, 6), (3, 9), (2, 7), (5, 12), (12, 13), (13, 14), (14, 12), (14, 15)]);
         let graph = Graph::new(16, links.clone()).unwrap();
@@ -141,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_complete_graph_keeps_all_but_two() {
-        // K_n less a link has lambda_2 = n - 2.
+        // K_n without a link has lambda_2 = n - 2.
         let links = (0..7).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
         let kept = connectivity_without_each(&Graph::new(7, links).unwrap());
         assert!(kept.iter().all(|value| (value - 5.0).abs() < 1e-12), "{kept:?}");

@@ -3,38 +3,39 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// An undirected graph without self-loops and double links. Nodes and links are numbered from 0 in the order given.
+/// An undirected graph without self-loops and double links. Nodes and links are numbered from 0 in the given
+/// order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph {
     links: Vec<(usize, usize)>,
-    /// Of each node: (neighbour, link).
+    /// The pairs (neighbour, link) of each node.
     adjacent: Vec<Vec<(usize, usize)>>,
-    /// What messages call the nodes; empty: their numbers.
+    /// The names of the nodes in messages; if empty, their numbers.
     names: Vec<String>,
 }
 
-/// Why links are no graph.
+/// The reason that a list of links is not a valid graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GraphError {
-    /// There is no node at all.
+    /// The graph has no node.
     NoNodes,
-    /// A link ends at a node that there is not.
+    /// A link ends at an unknown node.
     UnknownNode {
         /// The link's index.
         link: usize,
-        /// The node it names.
+        /// The node that the link names.
         node: usize,
-        /// How many nodes there are.
+        /// The number of nodes.
         nodes: usize,
     },
-    /// A link leads from a node to itself.
+    /// A link joins a node to itself.
     SelfLoop {
         /// The link's index.
         link: usize,
         /// The node.
         node: usize,
     },
-    /// Two links join the same nodes, in whatever direction.
+    /// Two links join the same nodes, in either direction.
     Duplicate {
         /// The later link's index.
         link: usize,
@@ -68,10 +69,10 @@ impl fmt::Display for GraphError {
 impl std::error::Error for GraphError {}
 
 impl Graph {
-    /// A graph of nodes 0 .. `nodes` - 1 and links between two of them.
+    /// Creates a graph of nodes 0 .. `nodes` - 1 and links between two of them.
     ///
     /// # Errors
-    /// If there is no node, or a link ends nowhere, is a self-loop, or is there twice.
+    /// If there is no node, or if a link has an unknown end, is a self-loop or occurs twice.
     pub fn new(nodes: usize, links: Vec<(usize, usize)>) -> Result<Self, GraphError> {
         if nodes == 0 {
             return Err(GraphError::NoNodes);
@@ -95,51 +96,52 @@ impl Graph {
         Ok(Self { links, adjacent, names: Vec::new() })
     }
 
-    /// The same graph, whose nodes messages call by name. Names beyond the nodes are left; nodes beyond the names keep their numbers.
+    /// The same graph with names of the nodes for messages. Extra names are ignored; nodes without a name keep
+    /// their numbers.
     #[must_use]
     pub fn with_names(self, names: Vec<String>) -> Self {
         Self { names, ..self }
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.adjacent.len()
     }
 
-    /// The links as they were given.
+    /// The links in the given order.
     #[must_use]
     pub fn links(&self) -> &[(usize, usize)] {
         &self.links
     }
 
-    /// A node's neighbours, and the links to them.
+    /// The neighbours of a node, and the links to them.
     #[must_use]
     pub fn adjacent(&self, node: usize) -> &[(usize, usize)] {
         &self.adjacent[node]
     }
 
-    /// (lower, higher) end of a link.
+    /// The (lower, higher) end of a link.
     #[must_use]
     pub fn ordered_ends(&self, link: usize) -> (usize, usize) {
         let (a, b) = self.links[link];
         (a.min(b), a.max(b))
     }
 
-    /// What messages call a node.
+    /// The name of a node in messages.
     #[must_use]
     pub fn node_name(&self, node: usize) -> String {
         self.names.get(node).cloned().unwrap_or_else(|| node.to_string())
     }
 
-    /// What messages call a link: its ends as they were given.
+    /// The name of a link in messages: its ends in the given order.
     #[must_use]
     pub fn link_name(&self, link: usize) -> String {
         let (a, b) = self.links[link];
         format!("{}-{}", self.node_name(a), self.node_name(b))
     }
 
-    /// A node that `from` does not reach over the links of which `on` is true.
+    /// A node that `from` does not reach over the links for which `on` is true.
     #[must_use]
     pub fn unreached(&self, from: usize, on: impl Fn(usize) -> bool) -> Option<usize> {
         let (mut seen, mut waiting) = (vec![false; self.nodes()], vec![from]);
@@ -155,7 +157,8 @@ impl Graph {
         seen.iter().position(|&reached| !reached)
     }
 
-    /// Of each link, whether the graph falls apart without it (Tarjan, 1974: no way back from below it).
+    /// Whether each link is a bridge, without which the graph is not connected (Tarjan, 1974: no path back from
+    /// below it).
     #[must_use]
     pub fn bridges(&self) -> Vec<bool> {
         const NEW: usize = usize::MAX;
@@ -165,7 +168,7 @@ impl Graph {
             if number[root] != NEW {
                 continue;
             }
-            // (node, link it was reached by, how many of its neighbours have been looked at)
+            // (node, link that reached it, number of visited neighbours)
             let mut path = vec![(root, NEW, 0)];
             (number[root], low[root], next) = (next, next, next + 1);
             while let Some(&mut (node, by, ref mut looked)) = path.last_mut() {
@@ -206,7 +209,7 @@ mod tests {
 
     #[test]
     fn bridges_are_the_links_without_which_it_falls_apart() {
-        // Two triangles joined by 2-3, and a tail 5-6; each link is held against looking.
+        // Two triangles joined by 2-3, and a tail 5-6. The result for each link is compared with a search.
         let links = vec![(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3), (5, 6)];
         let graph = Graph::new(7, links).unwrap();
         let looked: Vec<bool> = (0..8).map(|link| graph.unreached(0, |other| other != link).is_some()).collect();

@@ -1,9 +1,10 @@
-//! Guards a graph while its links go to sleep: connected, and lambda_2 not below a part of what it was.
+//! Guards a graph while its links go to sleep: it stays connected, and lambda_2 stays above a share of its
+//! initial value.
 //!
-//! With M = L - tau I (the vector 1 lifted away) and b = e_u - e_v of a link u-v, the graph without the link keeps lambda_2 > tau iff
-//! M - b b^T is positive definite, which is b^T M^-1 b < 1. M^-1 is kept: a link is judged in O(1), and put to sleep in O(nodes^2) by
-//! Sherman and Morrison's formula. What is too near to call is settled by a factorisation of its own. lambda_2 itself
-//! is followed by Lanczos' method on M^-1, which begins where the last one ended.
+//! M = L - tau I (with the vector 1 lifted), and b = e_u - e_v for a link u-v. The graph without the link keeps
+//! lambda_2 > tau iff M - b b^T is positive definite, or b^T M^-1 b < 1. The guard stores M^-1. It judges a link
+//! in O(1), and puts it to sleep in O(nodes^2) by Sherman and Morrison's formula. A factorisation decides cases
+//! within the rounding error. Lanczos' method on M^-1 updates lambda_2, starting from the previous eigenvector.
 
 use super::connectivity::{lift, reduction, shifted_laplacian};
 use super::dense::{Matrix, add_scaled, dot};
@@ -12,34 +13,35 @@ use super::{Graph, TIE, Verdict, check_threshold};
 use crate::ConfigError;
 use crate::gateway::spread;
 
-/// Matrices of more nodes take gigabytes and hours.
+/// The largest number of nodes. Larger matrices take gigabytes and hours.
 const MOST_NODES: usize = 5000;
-/// Updates after which M^-1 is computed anew ...
+/// The number of updates after which M^-1 is recomputed.
 const MOST_UPDATES: usize = 1000;
-/// ... and the 1 - b^T M^-1 b below which one update is enough for that.
+/// The value of 1 - b^T M^-1 b below which a single update requires a recomputation.
 const LEAST_MARGIN: f64 = 1e-4;
-/// Rounding of the factorisation, as a part of the largest eigenvalue.
+/// The rounding error of the factorisation, relative to the largest eigenvalue.
 const ROUNDING: f64 = 1e-13;
-/// The eigenvector's residual, as a part of the eigenvalue of M^-1, that is good enough: the eigenvalue's error is its square.
+/// The accepted residual of the eigenvector, relative to the eigenvalue of M^-1. The eigenvalue's error is its
+/// square.
 const RESIDUAL: f64 = 1e-7;
-/// Lanczos steps before it starts again from what it found, and how often it does.
+/// The number of Lanczos steps before a restart from the current estimate, and the largest number of restarts.
 const STEPS: usize = 16;
 const RESTARTS: usize = 60;
-/// Vectors to begin with, before the first one found is taken.
+/// The largest number of start vectors for the first eigenvector.
 const STARTS: u64 = 8;
 
-/// The links that are on, and what it takes to judge them.
+/// The links that are on, and the data to judge them.
 #[derive(Debug)]
 pub(super) struct Guard<'a> {
     graph: &'a Graph,
     on: Vec<bool>,
     /// lambda_2 of the links that are on.
     connectivity: f64,
-    /// The least lambda_2 allowed, less what rounding and ties may take.
+    /// The lower bound of lambda_2, minus the margin for rounding and ties.
     shift: f64,
-    /// Whether nothing but staying connected is asked for.
+    /// Whether the graph only has to stay connected.
     connected_is_enough: bool,
-    /// An upper bound on the eigenvalues of L.
+    /// An upper bound of the eigenvalues of L.
     largest: f64,
     /// M^-1, once there are links.
     inverse: Matrix,
@@ -49,10 +51,10 @@ pub(super) struct Guard<'a> {
 }
 
 impl<'a> Guard<'a> {
-    /// Guards `threshold` x lambda_2 of the whole graph; values within 1e-9 of each other count as equal.
+    /// Guards `threshold` x lambda_2 of the whole graph; values within 1e-9 of each other are equal.
     ///
     /// # Errors
-    /// If the threshold is no part from 0 to 1, the graph is not connected, or it has more than 5000 nodes.
+    /// If the threshold is outside [0, 1], the graph is not connected, or it has more than 5000 nodes.
     pub(super) fn new(graph: &'a Graph, threshold: f64) -> Result<Self, ConfigError> {
         check_threshold(threshold)?;
         check_graph(graph)?;
@@ -77,7 +79,8 @@ impl<'a> Guard<'a> {
         Ok(guard)
     }
 
-    /// Finds the first eigenvector; lambda_2 is known. A start that happens to be orthogonal to it finds another: then from another start.
+    /// Finds the first eigenvector for the known lambda_2. A start vector orthogonal to it leads to another
+    /// eigenvector, and the next start vector is tried.
     fn begin(&mut self, initial: f64) {
         for seed in 0..STARTS {
             self.fiedler = scattered(self.graph.nodes(), seed);
@@ -99,7 +102,7 @@ impl<'a> Guard<'a> {
         self.on[link]
     }
 
-    /// Whether the graph may do without one more link.
+    /// The verdict on the removal of one more link.
     pub(super) fn judge(&self, link: usize) -> Verdict {
         let (u, _) = self.graph.links()[link];
         if self.graph.unreached(u, |other| other != link && self.on[other]).is_some() {
@@ -111,7 +114,8 @@ impl<'a> Guard<'a> {
     /// Whether lambda_2 without the link is above the shift.
     fn stays_above(&self, link: usize) -> bool {
         let (u, v) = self.graph.links()[link];
-        // No eigenvalue is above the Rayleigh quotient of the eigenvector that there was: lambda_2 - (b . x)^2.
+        // The Rayleigh quotient of the previous eigenvector, lambda_2 - (b . x)^2, is an upper bound of the new
+        // lambda_2.
         let seen = self.fiedler[u] - self.fiedler[v];
         if self.connectivity - seen * seen < self.shift - ROUNDING * self.largest {
             return false;
@@ -126,13 +130,13 @@ impl<'a> Guard<'a> {
         shifted_laplacian(self.graph, self.shift, |other| other != link && self.on[other]).factorise().is_ok()
     }
 
-    /// M^-1 b
+    /// The vector M^-1 b.
     fn pulled(&self, link: usize) -> Vec<f64> {
         let (u, v) = self.graph.links()[link];
         self.inverse.row(u).iter().zip(self.inverse.row(v)).map(|(a, b)| a - b).collect()
     }
 
-    /// Puts a link to sleep that [`Guard::judge`] lets go.
+    /// Puts a link to sleep after the approval of [`Guard::judge`].
     pub(super) fn put_to_sleep(&mut self, link: usize) {
         let (u, v) = self.graph.links()[link];
         let pulled = self.pulled(link);
@@ -144,21 +148,22 @@ impl<'a> Guard<'a> {
         } else {
             self.inverse.add_square(1.0 / margin, &pulled);
         }
-        // The new eigenvector is the old one, or (L - lambda)^-1 b. Both begin the search, and with the sign of b . x neither cancels the other.
+        // The new eigenvector is the old one, or (L - lambda)^-1 b. The search begins with both, and the sign of
+        // b . x avoids a cancellation.
         let seen = self.fiedler[u] - self.fiedler[v];
         let length = dot(&pulled, &pulled).sqrt();
         add_scaled(&mut self.fiedler, (1.0 / length).copysign(seen), &pulled);
         self.find_fiedler();
     }
 
-    /// M^-1 anew. Should rounding find M not positive definite, the updated one stays.
+    /// Recomputes M^-1. If rounding makes M not positive definite, the updated inverse stays.
     fn refresh(&mut self) {
         if let Ok(inverse) = shifted_laplacian(self.graph, self.shift, |link| self.on[link]).inverse() {
             (self.inverse, self.updates) = (inverse, 0);
         }
     }
 
-    /// lambda_2 and its eigenvector: the largest eigenvalue mu of M^-1 is 1 / (lambda_2 - tau).
+    /// Computes lambda_2 and its eigenvector: the largest eigenvalue mu of M^-1 is 1 / (lambda_2 - tau).
     fn find_fiedler(&mut self) {
         let mut largest = 0.0;
         for _ in 0..RESTARTS {
@@ -172,7 +177,7 @@ impl<'a> Guard<'a> {
     }
 }
 
-/// A graph that can be guarded: connected, and not too large for dense matrices.
+/// Checks that the graph is connected and not too large for dense matrices.
 fn check_graph(graph: &Graph) -> Result<(), ConfigError> {
     if graph.nodes() > MOST_NODES {
         let expected = format!("at most {MOST_NODES}: plans are made with dense matrices");
@@ -182,13 +187,13 @@ fn check_graph(graph: &Graph) -> Result<(), ConfigError> {
         let (first, node) = (graph.node_name(0), graph.node_name(node));
         Err(ConfigError::new(
             "links",
-            format!("a graph in which no way leads from node {first} to node {node}"),
+            format!("a graph without a path from node {first} to node {node}"),
             "a connected graph",
         ))
     })
 }
 
-/// A vector without pattern, orthogonal to 1, so that no eigenvector is missed by symmetry.
+/// A pseudorandom vector orthogonal to 1, which misses no eigenvector by symmetry.
 #[allow(clippy::cast_precision_loss)]
 fn scattered(nodes: usize, seed: u64) -> Vec<f64> {
     let numbers = (0..nodes as u64).map(|node| spread(seed.wrapping_add(node << 8)));
@@ -198,8 +203,8 @@ fn scattered(nodes: usize, seed: u64) -> Vec<f64> {
     x
 }
 
-/// The largest eigenvalue of a symmetric positive definite A in the space that `start` spans in some steps (Lanczos, with
-/// full orthogonalisation), and its residual; `start` becomes its vector.
+/// The largest eigenvalue of a symmetric positive definite A in the Krylov space of `start`, and its residual
+/// (Lanczos, with full orthogonalisation). `start` becomes its eigenvector.
 fn lanczos(a: &Matrix, start: &mut [f64]) -> (f64, f64) {
     let mut basis: Vec<Vec<f64>> = Vec::with_capacity(STEPS);
     let mut small = Tridiagonal::default();
@@ -211,7 +216,7 @@ fn lanczos(a: &Matrix, start: &mut [f64]) -> (f64, f64) {
         let last = &basis[basis.len() - 1];
         next = vec![0.0; last.len()];
         a.times(last, &mut next);
-        // -A, so that its largest eigenvalue is the smallest.
+        // -A, whose smallest eigenvalue is the negative of the largest of A.
         small.diagonal.push(-dot(&next, last));
         for _ in 0..2 {
             for vector in &basis {
@@ -234,7 +239,7 @@ fn lanczos(a: &Matrix, start: &mut [f64]) -> (f64, f64) {
     }
 }
 
-/// mu and the vector of length 1 of the smallest eigenvalue -mu, by inverse iteration.
+/// The value mu and the unit eigenvector of the smallest eigenvalue -mu, by inverse iteration.
 fn largest_pair(small: &Tridiagonal) -> (f64, Vec<f64>) {
     let smallest = small.smallest();
     let (mut pivots, mut x) = (Vec::new(), Vec::new());
@@ -270,7 +275,7 @@ mod tests {
 
     #[test]
     fn lambda_2_is_followed_while_links_go() {
-        // Many equal eigenvalues at the start, and the eigenvector changes place as links go.
+        // Many eigenvalues are equal at the start, and the eigenvector moves as links go to sleep.
         let graph = ring_with_chords(40, 3);
         let mut guard = Guard::new(&graph, 0.0).unwrap();
         for link in (0..120).rev() {
@@ -285,7 +290,8 @@ mod tests {
 
     #[test]
     fn an_eigenvector_that_a_regular_start_would_miss_is_found() {
-        // The path 3-1-0-2-4: its eigenvector has the golden ratio, to which multiples of that ratio, mod 1, are orthogonal.
+        // The path 3-1-0-2-4: its eigenvector contains the golden ratio, and multiples of that ratio, mod 1, are
+        // orthogonal to it.
         let graph = Graph::new(5, vec![(0, 1), (0, 2), (1, 3), (2, 4)]).unwrap();
         let guard = Guard::new(&graph, 0.0).unwrap();
         let ratio = guard.fiedler[3] / guard.fiedler[1];
@@ -294,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_tie_with_the_threshold_is_settled_for_sleeping() {
-        // K4 less a link has lambda_2 = 2 = 0.5 x 4 (K4 less a matching of one is two joined cones: 2).
+        // K4 without a link has lambda_2 = 2 = 0.5 x 4 (K4 without a matching of one is two joined cones: 2).
         let graph = Graph::new(4, vec![(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]).unwrap();
         let guard = Guard::new(&graph, 0.5).unwrap();
         assert_eq!(guard.judge(0), Verdict::Off);
@@ -306,11 +312,11 @@ mod tests {
         let said = |graph: &Graph, threshold| Guard::new(graph, threshold).unwrap_err().to_string();
         let pair = Graph::new(2, vec![(0, 1)]).unwrap();
         for (threshold, value) in [(-0.1, "-0.1"), (1.5, "1.5"), (f64::NAN, "NaN")] {
-            let expected = format!("threshold is {value}; expected a part of the initial connectivity, from 0 to 1");
+            let expected = format!("threshold is {value}; expected a share of the initial connectivity, from 0 to 1");
             assert_eq!(said(&pair, threshold), expected);
         }
         let parts = Graph::new(3, vec![(0, 1)]).unwrap().with_names(vec!["A".into(), "B".into(), "C".into()]);
-        let expected = "links is a graph in which no way leads from node A to node C; expected a connected graph";
+        let expected = "links is a graph without a path from node A to node C; expected a connected graph";
         assert_eq!(said(&parts, 0.5), expected);
         let many = Graph::new(5001, vec![]).unwrap();
         assert_eq!(said(&many, 0.5), "nodes is 5001; expected at most 5000: plans are made with dense matrices");

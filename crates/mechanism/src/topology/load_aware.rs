@@ -1,9 +1,10 @@
-//! The load-aware plan: idle links sleep first, and no link may become too busy. Our own.
+//! The load-aware plan: idle links sleep first, and no link may exceed a load bound. Our own plan.
 //!
-//! The next link to try is the one with the least load (the busier direction; equal ones by (lower end, higher end)) among those not yet
-//! tried. It sleeps if the graph stays connected, lambda_2 stays at or above `threshold` x initial, and with all demands on
-//! shortest paths over the links that are left no direction of a link carries more than `bound` x capacity. Among equal paths the plan takes the
-//! one over the lowest-numbered link, where link i has the directions 2 i (as given) and 2 i + 1 (back), as in the simulator.
+//! The plan tries the untried link with the smallest load in its busier direction next, with ties by (lower end,
+//! higher end). The link sleeps under three conditions. The graph stays connected, and lambda_2 stays at or above
+//! `threshold` x initial. With all demands on shortest paths over the remaining links, no direction of a link
+//! carries more than `bound` x capacity. Among equal paths the plan takes the one over the lowest-numbered link.
+//! Link i has the directions 2 i (as given) and 2 i + 1 (reverse), as in the simulator.
 
 mod routing;
 
@@ -15,16 +16,16 @@ use routing::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The least loaded first, as long as no link is loaded more than a bound allows.
+/// The link with the smallest load sleeps first, as long as no load exceeds a bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-source" = "netlull's own"))]
 pub struct LoadAwareConfig {
-    /// The largest load of a link, as a share of its rate, in (0, 1].
+    /// The upper bound of a link's load, as a share of its rate, in (0, 1].
     #[schemars(range(min = 0.0, max = 1.0))]
     #[schemars(extend("x-unit" = "0 < bound <= 1", "x-source" = "own"))]
     pub bound: f64,
-    /// The share of the algebraic connectivity that must be left, in [0, 1]; 0, the default, asks for a connected network only.
+    /// The share of the algebraic connectivity that must remain, in [0, 1]; default 0: connected.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     #[schemars(extend("x-unit" = "0 to 1", "x-source" = "greened-network-2012 uses 0.5..0.9"))]
@@ -46,7 +47,8 @@ impl SleepPlanConfig for LoadAwareConfig {
     const RANK: Rank = Rank { name: "load", unit: Some("b/s") };
 
     /// # Errors
-    /// If a value cannot be used, the graph is not connected or has more than 5000 nodes, or a link is beyond the bound before anything sleeps.
+    /// If a value is unusable, or the graph is not connected or has more than 5000 nodes.
+    /// If a load exceeds the bound before any link sleeps.
     fn plan(&self, graph: &Graph, traffic: &Traffic) -> Result<SleepPlan, ConfigError> {
         self.check()?;
         traffic.check(graph)?;
@@ -77,7 +79,7 @@ impl SleepPlanConfig for LoadAwareConfig {
     }
 }
 
-/// Takes the link with the least key out of the list.
+/// Removes the link with the smallest key from the list.
 fn take_least<K: Ord>(links: &mut Vec<usize>, key: impl Fn(usize) -> K) -> Option<usize> {
     let (place, _) = links.iter().enumerate().min_by_key(|&(_, &link)| key(link))?;
     Some(links.swap_remove(place))

@@ -1,14 +1,15 @@
-//! The links of a network that may sleep: pure functions of its graph. [`algorithms`] has their list.
+//! Sleep plans: pure functions from a network's graph to the links that may sleep. [`algorithms`] has their list.
 //!
 //! ```text
-//!   Graph ─► an order of the links ─► one by one: asleep, if what is left is connected and connected well enough ─► SleepPlan
+//!   Graph ─► an order of the links ─► one by one: asleep, if the rest is connected and connected well enough ─► SleepPlan
 //!            estop       edge betweenness, static (greened-network-2012 section II; Cuomo et al., Computer Networks 56(10), 2012)
 //!            esacon      algebraic connectivity without the link, static (Cuomo et al., INFOCOM workshops 2011)
-//!            load_aware  load at that time, and every load must stay below a bound (our own)
+//!            load_aware  present load, and every load must stay below a bound (our own)
 //! ```
 //!
-//! "Well enough" is measured by the algebraic connectivity lambda_2: the second smallest eigenvalue of the Laplacian (Fiedler, 1973).
-//! No randomness and no library that picks instructions by the machine: the same graph gives the same plan, to the bit, everywhere.
+//! The measure of "well enough" is the algebraic connectivity lambda_2: the second smallest eigenvalue of the
+//! Laplacian (Fiedler, 1973). The plans use neither randomness nor libraries that choose instructions by the
+//! machine. The same graph therefore gives the same plan, bit for bit, everywhere.
 
 pub mod algorithms;
 mod betweenness;
@@ -43,7 +44,7 @@ pub struct SleepPlan {
     pub initial_connectivity: f64,
     /// The links that sleep, in the order of switching off.
     pub off: Vec<usize>,
-    /// Every link once, in the order in which they were tried.
+    /// Every link once, in the order of the trials.
     pub steps: Vec<Step>,
 }
 
@@ -52,32 +53,33 @@ pub struct SleepPlan {
 pub struct Step {
     /// The link's index in the graph.
     pub link: usize,
-    /// The value by which the plan ordered it: betweenness (pairs of nodes), lambda_2 without it, or load (bit/s).
+    /// The value by which the plan ordered the link: betweenness (pairs of nodes), lambda_2 without it, or load
+    /// (bit/s).
     pub rank: f64,
-    /// Sleep, or the reason to stay on.
+    /// The verdict: sleep, or the reason to stay on.
     pub verdict: Verdict,
-    /// lambda_2 after the step: of the links that are still on.
+    /// lambda_2 of the remaining links after the step.
     pub connectivity: f64,
 }
 
-/// A link sleeps or stays on, with the reason. Tested in the order of the variants.
+/// The verdict on a link: sleep, or the reason to stay on. The tests follow the order of the variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It sleeps.
+    /// The link sleeps.
     Off,
-    /// Without it the graph falls apart.
+    /// Without the link the graph is not connected.
     Disconnects,
-    /// Without it lambda_2 is below threshold x initial.
+    /// Without the link lambda_2 is below threshold x initial.
     TooWeak,
-    /// Without it a link would carry more than the bound allows.
+    /// Without the link a load would exceed the bound.
     TooLoaded,
 }
 
-/// The part of an order's value within which two links are equal, and their ends decide: sums of fractions differ in the
-/// last bits when the same numbers come in another order.
+/// The relative distance within which two values are ties, decided by the links' ends. Sums of fractions in
+/// another order differ in the last bits.
 const TIE: f64 = 1e-9;
 
-/// Tries the links in the order given (link, rank).
+/// Tries the links in the order of the list of (link, rank).
 fn prune(mut guard: Guard<'_>, order: &[(usize, f64)]) -> SleepPlan {
     let initial_connectivity = guard.connectivity();
     let (mut off, mut steps) = (Vec::new(), Vec::with_capacity(order.len()));
@@ -92,8 +94,8 @@ fn prune(mut guard: Guard<'_>, order: &[(usize, f64)]) -> SleepPlan {
     SleepPlan { initial_connectivity, off, steps }
 }
 
-/// Links in ascending order of `values`, those within `width(value)` of the first of their group equal, equal ones by (lower
-/// end, higher end). The values come back as they were.
+/// Links in ascending order of `values`. Values within `width(value)` of the first of their group are equal, and
+/// ties are ordered by (lower end, higher end). The returned values are unchanged.
 fn ascending(graph: &Graph, values: &[f64], width: impl Fn(f64) -> f64) -> Vec<(usize, f64)> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&i, &j| values[i].total_cmp(&values[j]));
@@ -109,12 +111,12 @@ fn ascending(graph: &Graph, values: &[f64], width: impl Fn(f64) -> f64) -> Vec<(
     order.into_iter().map(|link| (link, values[link])).collect()
 }
 
-/// A threshold of connectivity: a part of the initial one.
+/// Checks a threshold of connectivity, a share of the initial connectivity.
 fn check_threshold(threshold: f64) -> Result<(), ConfigError> {
     if (0.0..=1.0).contains(&threshold) {
         return Ok(());
     }
-    Err(ConfigError::new("threshold", threshold, "a part of the initial connectivity, from 0 to 1"))
+    Err(ConfigError::new("threshold", threshold, "a share of the initial connectivity, from 0 to 1"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! The trait of sleep plans: parameters from which, with a graph, a [`SleepPlan`] follows.
+//! The trait of sleep plans: parameters that turn a graph into a [`SleepPlan`].
 //!
-//! [`super::algorithms`] has their list.
+//! [`super::algorithms`] has the list of plans.
 
 use super::{Graph, SleepPlan, Traffic};
 use crate::ConfigError;
@@ -10,46 +10,46 @@ use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// The parameters of a sleep plan: everything that documents, schema, catalogue and builders need to know.
+/// The parameters of a sleep plan, the source of documents, schema, catalogue and builders.
 pub trait SleepPlanConfig: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {
     /// Whether the plan reads capacities, weights and demands.
     const READS_TRAFFIC: bool = false;
     /// The quantity by which the plan orders the links.
     const RANK: Rank;
 
-    /// The links that sleep. The same graph and traffic give the same plan, to the bit.
+    /// Computes the links that sleep. The same graph and traffic give the same plan, bit for bit.
     ///
     /// `traffic` is empty for plans that do not read it.
     ///
     /// # Errors
-    /// Names the first value that cannot be used, and the expectation.
+    /// Names the first unusable value and the expectation.
     fn plan(&self, graph: &Graph, traffic: &Traffic) -> Result<SleepPlan, ConfigError>;
 }
 
-/// A quantity by which a plan orders the links, as tables show it.
+/// A quantity by which a plan orders the links, as shown in tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rank {
-    /// Its name.
+    /// The name of the quantity.
     pub name: &'static str,
-    /// Its unit; `None` if it has none.
+    /// The unit of the quantity; `None` if it has none.
     pub unit: Option<&'static str>,
 }
 
-/// A maker of sleep plans from outside this crate.
+/// A factory of sleep plans defined outside this crate.
 pub trait SleepPlanner: Debug + Send + Sync {
-    /// Whether it reads capacities, weights and demands.
+    /// Whether the planner reads capacities, weights and demands.
     fn reads_traffic(&self) -> bool {
         false
     }
 
-    /// The links that sleep; see [`SleepPlanConfig::plan`].
+    /// Computes the links that sleep; see [`SleepPlanConfig::plan`].
     ///
     /// # Errors
-    /// If the planner cannot work on this graph or traffic.
+    /// If the planner cannot use this graph or traffic.
     fn plan(&self, graph: &Graph, traffic: &Traffic) -> Result<SleepPlan, ConfigError>;
 }
 
-/// A maker of sleep plans from outside this crate. It lives in one process: documents cannot be written with it.
+/// A planner defined outside this crate. It exists only in its process: documents cannot contain it.
 #[derive(Clone, Debug)]
 pub struct ForeignPlanner(pub Arc<dyn SleepPlanner>);
 

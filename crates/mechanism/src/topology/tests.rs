@@ -1,4 +1,4 @@
-//! Abilene as in greened-network-2012, and what holds for every order.
+//! Abilene as in greened-network-2012, and properties of every order.
 
 use super::*;
 
@@ -39,7 +39,8 @@ fn off(plan: &SleepPlan) -> Vec<(usize, usize)> {
 
 #[test]
 fn estop_switches_off_what_table_v_says() {
-    // Table V of the paper at 90, 70, 60 and 50 %; at 80 % the paper has two links, the rule three: its ratio is 0.8405.
+    // Table V of the paper at 90, 70, 60 and 50 %. At 80 % the paper has two links, the rule three: its ratio is
+    // 0.8405.
     let rows: [(f64, &[(usize, usize)]); 5] = [
         (0.9, &[(9, 10), (3, 9)]),
         (0.8, &[(9, 10), (3, 9), (2, 8)]),
@@ -86,7 +87,8 @@ fn values_that_differ_by_rounding_are_ties() {
 
 #[test]
 fn equal_ranks_go_by_the_ends_however_links_are_numbered() {
-    // A ring of five: every link is on as many paths; 0-1 goes first, though it is given last and backwards.
+    // A ring of five: every link is on equally many paths. 0-1 sleeps first, although it is given last and in
+    // reverse.
     let graph = Graph::new(5, vec![(3, 4), (2, 3), (4, 0), (1, 2), (1, 0)]).unwrap();
     assert_eq!(estop(&graph, 0.0).unwrap().off, [4]);
     assert_eq!(esacon(&graph, 0.0).unwrap().off, [4]);
@@ -94,7 +96,8 @@ fn equal_ranks_go_by_the_ends_however_links_are_numbered() {
 
 #[test]
 fn a_lower_threshold_may_switch_off_fewer_links() {
-    // Greedy: 2-3 leaves 0.523 of lambda_2 after 0-1. At 0.5 it sleeps, and nothing more can; at 0.6 it stays, and 3-4 and 0-3 cost nothing.
+    // Greedy: after 0-1, 2-3 leaves 0.523 of lambda_2. At 0.5 it sleeps, and no other link can. At 0.6 it stays
+    // on, and 3-4 and 0-3 have no effect on lambda_2.
     let links = vec![(0, 1), (0, 2), (0, 3), (1, 2), (2, 3), (2, 4), (3, 4)];
     let graph = Graph::new(5, links).unwrap();
     let count = |threshold| estop(&graph, threshold).unwrap().off.len();

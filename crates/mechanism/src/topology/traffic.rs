@@ -1,4 +1,4 @@
-//! The traffic of a network, for plans that keep it within the capacities.
+//! The traffic of a network, for plans that respect the links' capacities.
 
 use super::Graph;
 use crate::ConfigError;
@@ -9,18 +9,18 @@ use netlull_units::BitRate;
 pub struct Traffic {
     /// The capacity of each link in each direction, in bit/s.
     pub capacities: Vec<BitRate>,
-    /// The cost of each link to routing, at least 1.
+    /// The routing cost of each link, at least 1.
     pub weights: Vec<u32>,
-    /// The demands.
+    /// The demands between nodes.
     pub demands: Vec<Demand>,
 }
 
 /// Traffic from one node to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Demand {
-    /// The node that sends.
+    /// The sending node.
     pub from: usize,
-    /// The node that receives.
+    /// The receiving node.
     pub to: usize,
     /// The mean rate in bit/s.
     pub rate: BitRate,
@@ -30,7 +30,7 @@ impl Traffic {
     /// Checks every value against the graph.
     ///
     /// # Errors
-    /// Names the first value that cannot be used, and the expectation.
+    /// Names the first unusable value and the expectation.
     pub fn check(&self, graph: &Graph) -> Result<(), ConfigError> {
         self.check_links(graph)?;
         self.check_demands(graph)

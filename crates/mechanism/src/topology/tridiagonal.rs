@@ -1,17 +1,18 @@
-//! Symmetric tridiagonal matrices: their smallest eigenvalue, and solving with them.
+//! Symmetric tridiagonal matrices: their smallest eigenvalue and linear systems.
 
 /// A symmetric tridiagonal matrix.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tridiagonal {
     pub(super) diagonal: Vec<f64>,
-    /// Element i is at (i, i + 1) and (i + 1, i).
+    /// The off-diagonal. Element i is at (i, i + 1) and (i + 1, i).
     pub(super) beside: Vec<f64>,
 }
 
 impl Tridiagonal {
     /// The smallest eigenvalue, to the last bits, by bisection.
     pub(super) fn smallest(&self) -> f64 {
-        // Gershgorin: no eigenvalue is below a row's diagonal less the rest of the row; none of all is above the least diagonal.
+        // Gershgorin: every eigenvalue is at least a row's diagonal minus the rest of the row, for some row. The
+        // smallest eigenvalue is at most the smallest diagonal element.
         let beside = |i: usize| self.beside.get(i).map_or(0.0, |value| value.abs());
         let radius = |i: usize| beside(i) + if i > 0 { beside(i - 1) } else { 0.0 };
         let lows = self.diagonal.iter().enumerate().map(|(i, value)| value - radius(i));
@@ -26,7 +27,8 @@ impl Tridiagonal {
         }
     }
 
-    /// Whether all eigenvalues are above `shift`: the pivots of T - shift I are positive (Sylvester's law of inertia).
+    /// Whether all eigenvalues are above `shift`: the pivots of T - shift I are positive (Sylvester's law of
+    /// inertia).
     fn is_positive_below(&self, shift: f64) -> bool {
         let mut pivot = f64::INFINITY;
         let mut last = 0.0;
@@ -40,7 +42,8 @@ impl Tridiagonal {
         true
     }
 
-    /// x = (T - shift I)^-1 c, if that matrix is positive definite. `pivots` is a place to work in.
+    /// Solves x = (T - shift I)^-1 c if that matrix is positive definite, or returns false. `pivots` is working
+    /// memory.
     pub(super) fn solve(&self, shift: f64, c: &[f64], pivots: &mut Vec<f64>, x: &mut Vec<f64>) -> bool {
         pivots.clear();
         x.clear();
@@ -87,7 +90,7 @@ mod tests {
         let (mut pivots, mut x) = (Vec::new(), Vec::new());
         assert!(chain.solve(0.5, &[0.0, -1.0, 6.0], &mut pivots, &mut x));
         assert!(x.iter().zip([1.0, 2.0, 4.0]).all(|(a, b)| (a - b).abs() < 1e-14), "{x:?}");
-        // The smallest eigenvalue is 2.5 - sqrt(2) = 1.086: not positive definite beyond.
+        // The smallest eigenvalue is 2.5 - sqrt(2) = 1.086: the matrix is not positive definite beyond it.
         assert!(!chain.solve(1.09, &[0.0, -1.0, 6.0], &mut pivots, &mut x));
     }
 }

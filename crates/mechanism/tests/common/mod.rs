@@ -6,13 +6,13 @@ use netlull_mechanism::rate::{Admission, PractRa, QueueView};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::collections::VecDeque;
 
-/// One event and what came of it.
+/// An event and its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     pub now: Instant,
     pub event: LinkEvent,
     pub action: Option<LinkAction>,
-    /// Rate and forecast after the event, bit/s.
+    /// The rate and the forecast after the event, in bit/s.
     pub rate: BitRate,
     pub forecast: f64,
     pub next_timeout: Option<Instant>,
@@ -43,8 +43,8 @@ impl Link {
         }
     }
 
-    /// Runs the packets (arrival time, size in bytes), in order of time, then goes on until nothing more is due or
-    /// `end` is reached. At the same instant departures come before arrivals and these before timeouts.
+    /// Runs the packets (arrival time, size in bytes), in order of time, until no event is due or `end` is
+    /// reached. At the same instant departures precede arrivals, and arrivals precede timeouts.
     pub fn run(&mut self, packets: &[(Instant, u64)], end: Instant) {
         let mut packets = packets.iter().copied().peekable();
         loop {

@@ -1,4 +1,5 @@
-//! The smallest download that can drive a station's machine: a window sender, a path that loses and delays, a host and its radio.
+//! The smallest download that can drive a station's machine: a window sender, a path with loss and delay, a host
+//! and its radio.
 
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::{SegmentKind, Timestamps, spread};
@@ -7,54 +8,54 @@ use netlull_mechanism::station::{PacketView, StationAction, StationContext, Stat
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The host's window, which its scale carries.
+/// The host's window, which requires its window scale.
 pub const WINDOW: u64 = 65_536;
 const RTO: Duration = Duration::from_secs(1);
 const DELAYED_ACK: Duration = Duration::from_millis(200);
 
-/// What a sender does about a window that is closed (RFC 9293 section 3.8.6.1).
+/// The probe of a sender with a closed window (RFC 9293 section 3.8.6.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Probe {
-    /// The next byte, as BSD does.
+    /// The next byte, as in BSD.
     Byte,
-    /// A byte before all that is acknowledged, without data, as Linux does.
+    /// The sequence number before the first unacknowledged byte, without data, as in Linux.
     Empty,
 }
 
-/// A station with an air of so many Mb/s, whose radio takes so many milliseconds to wake.
+/// A station with an air of `mbps` Mb/s and a wake time of `wake` milliseconds.
 pub fn station(mbps: u64, wake: u64) -> StationContext {
     let (air_rate, wake) = (BitRate::from_mbps(mbps), Duration::from_millis(wake));
     StationContext { air_rate, wake, mtu: Bytes::new(1500) }
 }
 
-/// One download.
+/// The settings of a download.
 #[derive(Clone, Debug)]
 pub struct Setting {
     pub config: ShaperConfig,
     pub station: StationContext,
     pub seed: u64,
-    /// Bytes to fetch.
+    /// The size of the download in bytes.
     pub size: u64,
     pub mss: u64,
     pub initial_sequence: u32,
     /// Half of the round trip.
     pub delay: Duration,
-    /// At most this is added to a packet's delay.
+    /// The largest random addition to a packet's delay.
     pub jitter: Duration,
-    /// Whether jitter may change the order of packets.
+    /// Whether jitter may reorder packets.
     pub reorders: bool,
     pub data_loss: f64,
     pub ack_loss: f64,
     pub rate: BitRate,
-    /// A tick of the hosts' clocks of timestamps.
+    /// A tick of the hosts' timestamp clocks.
     pub tick: Duration,
     pub probe: Probe,
-    /// A timeout that nobody asked for comes with every so many events.
+    /// The number of events per unrequested timeout.
     pub uncalled: Option<u64>,
 }
 
 impl Setting {
-    /// 20 Mb/s, 60 ms, nothing lost.
+    /// 20 Mb/s, 60 ms, no losses.
     pub fn clean(size: u64) -> Self {
         Self {
             config: ShaperConfig::default(),
@@ -84,12 +85,12 @@ enum Occurrence {
     DelayedAck { asked: u64 },
 }
 
-/// What a download came to.
+/// The result of a download.
 #[derive(Debug)]
 pub struct Outcome {
     pub completed: Option<Instant>,
     pub asleep: Duration,
-    /// Packets that came while the radio could not hear.
+    /// Packets that arrived while the radio could not hear.
     pub missed: u64,
     pub states: Vec<ShaperState>,
     pub bursts: Vec<Burst>,
@@ -102,7 +103,7 @@ struct Sender {
     una: u64,
     next: u64,
     window: u64,
-    /// In bytes.
+    /// The congestion window in bytes.
     cwnd: f64,
     ssthresh: f64,
     duplicates: u32,
@@ -120,7 +121,7 @@ struct Host {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Radio {
-    /// Since then, or from then on: a packet whose last bit comes at that instant is heard.
+    /// The instant from which the radio hears. A packet whose last bit arrives at that instant is heard.
     Awake {
         hears: Instant,
     },
@@ -135,7 +136,7 @@ pub struct Download {
     sender: Sender,
     host: Host,
     radio: Radio,
-    /// The last open ACK of the shaper's.
+    /// The shaper's last open ACK.
     opened: Option<Instant>,
     now: Instant,
     agenda: BTreeSet<(Instant, u64)>,
@@ -251,7 +252,7 @@ impl Download {
     }
 
     fn clock(&self) -> u32 {
-        // Near its end, so that it wraps.
+        // Near the clock's end, to make it wrap.
         ((self.now.as_nanos() / self.setting.tick.as_nanos()) as u32).wrapping_add(0xffff_ff00)
     }
 
@@ -278,13 +279,13 @@ impl Download {
             self.send(sender.next, len);
             self.sender.next += len;
         }
-        // An acknowledgement that neither brings nor releases anything does not put the timer off.
+        // An acknowledgement that neither acknowledges nor releases data does not postpone the timer.
         if self.sender.next > before {
             self.arm();
         }
     }
 
-    /// One timer: for what is under way, or, while the window is closed, for the next probe.
+    /// Starts the single timer: for data in flight or, with a closed window, for the next probe.
     fn arm(&mut self) {
         self.sender.armed += 1;
         if self.sender.una <= self.setting.size {
@@ -310,7 +311,7 @@ impl Download {
                 Probe::Empty => self.send(una.saturating_sub(1), 0),
             }
         } else {
-            // Go back; the first is sent whatever the window.
+            // Go back; the first segment is sent whatever the window.
             self.sender.ssthresh = (cwnd / 2.0).max(2.0 * self.setting.mss as f64);
             self.sender.cwnd = self.setting.mss as f64;
             self.sender.duplicates = 0;
@@ -399,7 +400,7 @@ impl Download {
         }
     }
 
-    /// The host takes data; whether it acknowledges at once (RFC 5681 section 4.2).
+    /// Delivers data to the host. Returns true if the host acknowledges at once (RFC 5681 section 4.2).
     fn take(&mut self, offset: u64, len: u64, fin: bool) -> bool {
         let host = &mut self.host;
         let (held, before) = (!host.beyond.is_empty(), host.next);
@@ -451,7 +452,7 @@ impl Download {
         self.cross(self.now, 1, self.setting.ack_loss, Occurrence::Ack { number, window, value });
     }
 
-    /// The radio wakes, if it sleeps; it hears after `wake`.
+    /// Wakes a sleeping radio, which hears after `wake`.
     fn rouse(&mut self, wake: Duration) {
         let Radio::Asleep { since } = self.radio else { return };
         self.outcome.asleep += self.now - since;
@@ -466,7 +467,7 @@ impl Download {
         matches!(self.radio, Radio::Awake { hears } if hears <= self.now)
     }
 
-    /// The machine is told, and what it asks for is done.
+    /// Delivers an event to the machine and carries out its actions.
     fn tell(&mut self, event: StationEvent) -> Vec<StationAction> {
         let actions = self.hand_over(event);
         for &action in &actions {
@@ -536,7 +537,7 @@ impl Download {
     }
 }
 
-/// Every reading of the paper's gaps, and every addition.
+/// All readings of the paper's gaps, and all additions.
 pub fn readings(bits: u8) -> (RttFrom, RepairAcks, bool) {
     (
         if bits & 1 == 0 { RttFrom::AnyEcho } else { RttFrom::OpenAck },

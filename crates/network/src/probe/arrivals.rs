@@ -1,21 +1,22 @@
-//! Every packet that is offered to a link (table `arrivals`).
+//! Every packet offered to a link (table `arrivals`).
 
 use super::tables::{Column, Table};
 
-/// A packet that was offered to a link.
+/// A packet offered to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrivalRow {
-    /// When, in nanoseconds.
+    /// The time in nanoseconds.
     pub time: u64,
-    /// Index of the link.
+    /// The index of the link.
     pub link: u32,
-    /// Index of its flow.
+    /// The index of the packet's flow.
     pub flow: u32,
-    /// Its size in bytes.
+    /// The packet's size in bytes.
     pub size: u32,
 }
 
-/// Rows as the table `arrivals`, in the order of time, then of links; packets at one instant stay in the order in which they came.
+/// Builds the table `arrivals`, ordered by time and then link. Simultaneous packets at a link keep their order of
+/// arrival.
 #[must_use]
 pub fn arrivals(mut rows: Vec<ArrivalRow>) -> Table {
     rows.sort_by_key(|row| (row.time, row.link));

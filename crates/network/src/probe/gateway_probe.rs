@@ -1,25 +1,26 @@
-//! What N and RTT are, for the table `gateway`: connections that load a link, and their round-trip times as their senders see them.
+//! The true values of N and RTT for the table `gateway`: the connections across a link, and the round-trip times
+//! at their senders.
 
 use super::gateways::GatewayTruth;
 use netlull_mechanism::gateway::FlowKey;
 use netlull_units::Instant;
 use std::collections::VecDeque;
 
-/// The round trips of the connections at one place.
+/// The round trips of the connections at one slot.
 #[derive(Clone, Debug, Default)]
 pub struct Timed {
     key: FlowKey,
-    /// Up to where data has been sent at least once.
+    /// The highest offset of data sent so far.
     highest: u64,
-    /// Segments on their way: the offset behind each, and when it was sent.
+    /// Segments in flight: the offset after each, and its time of sending.
     under_way: VecDeque<(u64, Instant)>,
-    /// In the bin in progress: of round trips, in nanoseconds, and how many.
+    /// The sum of the round trips in the current bin, in nanoseconds, and their number.
     sum: u64,
     count: u32,
 }
 
 impl Timed {
-    /// A segment with data is sent by the connection of this key; `next` is the offset behind all that it has ever sent.
+    /// Records a data segment of this connection; `next` is the offset after all data sent so far.
     pub fn sent(&mut self, now: Instant, key: FlowKey, next: u64) {
         if self.key != key {
             (self.key, self.highest) = (key, 0);
@@ -29,12 +30,12 @@ impl Timed {
             self.highest = next;
             self.under_way.push_back((next, now));
         } else {
-            // Sent again: what is acknowledged from here on waited for a loss to be found.
+            // A retransmission: later acknowledgements include the delay of loss detection.
             self.under_way.clear();
         }
     }
 
-    /// Everything below an offset has been acknowledged.
+    /// Records the acknowledgement of everything below an offset.
     pub fn acknowledged(&mut self, now: Instant, offset: u64) {
         while let Some(&(end, sent)) = self.under_way.front()
             && end <= offset
@@ -45,23 +46,24 @@ impl Timed {
         }
     }
 
-    /// Another bin begins.
+    /// Starts a new bin.
     pub fn restart(&mut self) {
         (self.sum, self.count) = (0, 0);
     }
 }
 
-/// The connections that have offered data in the bin in progress.
+/// The connections that have offered data in the current bin.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     bin: u64,
     count: u32,
-    /// The bin in which a place was last seen, and the connection that was there.
+    /// The last bin of each slot, and its connection.
     last: Vec<(u64, FlowKey)>,
 }
 
 impl Seen {
-    /// A connection at a place has offered data. Connections at one place follow each other, so the last one is enough.
+    /// Records data of a connection at a slot. Connections at one slot are consecutive, so the last one is
+    /// enough.
     pub fn saw(&mut self, place: usize, key: FlowKey) {
         if place >= self.last.len() {
             self.last.resize(place + 1, (0, 0));
@@ -71,44 +73,44 @@ impl Seen {
         self.last[place] = now;
     }
 
-    /// How many there were; a new bin begins.
+    /// Returns the number of connections and starts a new bin.
     pub fn take(&mut self) -> u32 {
         self.bin += 1;
         std::mem::take(&mut self.count)
     }
 }
 
-/// Whether a connection has data that is not acknowledged.
+/// Whether a connection has unacknowledged data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
-    /// It has none.
+    /// All data is acknowledged.
     Idle,
-    /// It has.
+    /// Some data is in flight.
     UnderWay,
 }
 
 impl Load {
-    /// Of a connection that has sent up to one offset, and of which another is acknowledged.
+    /// The load of a connection with these sent and acknowledged offsets.
     #[must_use]
     pub fn of(sent: u64, acknowledged: u64) -> Self {
         if sent > acknowledged { Self::UnderWay } else { Self::Idle }
     }
 }
 
-/// Sums over the connections of a link, at the end of a bin.
+/// The sums over the connections of a link at the end of a bin.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sums {
     active: u32,
-    /// Round trips that ended in the bin, in seconds, and how many.
+    /// The sum of the round trips that ended in the bin, in seconds, and their number.
     seconds: f64,
     segments: f64,
-    /// The mean round trips of the flows, in seconds, and how many flows had any.
+    /// The sum of the flows' mean round trips, in seconds, and the number of flows with a round trip.
     means: f64,
     flows: f64,
 }
 
 impl Sums {
-    /// One connection more; whether it has data under way.
+    /// Adds a connection with its load and round trips.
     #[allow(clippy::cast_precision_loss)]
     pub fn add(&mut self, load: Load, timed: Option<&Timed>) {
         self.active += u32::from(load == Load::UnderWay);
@@ -120,7 +122,8 @@ impl Sums {
         self.flows += 1.0;
     }
 
-    /// What is true of a gateway's link that has seen so many connections. Without a round trip that ended both means are missing (NaN).
+    /// The true values of a gateway's link for `seen` connections. Both means are missing (NaN) without a
+    /// completed round trip.
     #[must_use]
     pub fn truth(&self, seen: u32) -> GatewayTruth {
         GatewayTruth {
@@ -140,7 +143,7 @@ mod tests {
     #[test]
     fn connections_are_seen_once_a_bin_also_where_they_follow_each_other() {
         let mut seen = Seen::default();
-        // Places 0 and 5; at 5 one connection follows another: three connections.
+        // Slots 0 and 5; at slot 5 one connection follows another: three connections.
         for (place, key) in [(0, 77), (5, 88), (5, 88), (0, 77), (5, 99), (5, 99)] {
             seen.saw(place, key);
         }
@@ -161,7 +164,7 @@ mod tests {
         let mut timed = Timed::default();
         timed.sent(at(0), 5, 1000);
         timed.sent(at(10), 5, 2000);
-        // One acknowledgement for both: 100 and 90 ms.
+        // One acknowledgement of both segments: 100 and 90 ms.
         timed.acknowledged(at(100), 2000);
         assert_eq!((timed.sum, timed.count), (190_000_000, 2));
         timed.sent(at(100), 5, 3000);
@@ -169,7 +172,7 @@ mod tests {
         timed.sent(at(300), 5, 4000);
         timed.acknowledged(at(400), 4000);
         assert_eq!(timed.count, 2, "the second was sent again");
-        // Another connection at the same place begins from nothing.
+        // Another connection at the same slot starts from zero.
         timed.sent(at(500), 6, 1000);
         timed.acknowledged(at(550), 1000);
         assert_eq!((timed.sum, timed.count), (240_000_000, 3));
@@ -177,7 +180,7 @@ mod tests {
 
     #[test]
     fn segments_and_flows_weigh_differently() {
-        // Three segments of 100 ms and one of 300 ms: 150 ms; two flows of 100 and 300 ms: 200 ms.
+        // Three segments of 100 ms and one of 300 ms: 150 ms. Two flows of 100 and 300 ms: 200 ms.
         let sums = Sums { active: 2, seconds: 0.6, segments: 4.0, means: 0.4, flows: 2.0 };
         let truth = sums.truth(2);
         assert!((truth.round_trip - 0.15).abs() < 1e-12 && (truth.mean_flow_round_trip - 0.2).abs() < 1e-12);

@@ -1,4 +1,4 @@
-//! Table `gateway`: what gateways suggest and estimate, and what is true, at the ends of bins.
+//! Table `gateway`: the suggestions and estimates of gateways and the true values, at the ends of bins.
 
 use super::{Column, Table};
 use netlull_mechanism::link::Estimates;
@@ -7,18 +7,18 @@ use netlull_units::Instant;
 /// A gateway at one instant.
 #[derive(Clone, Copy, Debug)]
 pub struct GatewaySample {
-    /// swnd in bytes.
+    /// The suggested window swnd in bytes.
     pub window: f64,
-    /// N.
+    /// The estimate of N.
     pub flows: f64,
-    /// RTT in seconds; NaN of AWM alone, which has none.
+    /// The estimate of RTT in seconds; NaN without C-EARTH.
     pub round_trip: f64,
-    /// What no estimator sees.
+    /// The true values, which no estimator sees.
     pub truth: GatewayTruth,
 }
 
 impl GatewaySample {
-    /// The estimates of a gateway, next to the truth.
+    /// Combines the estimates of a gateway with the true values.
     #[must_use]
     pub fn of(estimates: Estimates, truth: GatewayTruth) -> Self {
         let (window, flows) = estimates.windows.map_or((f64::NAN, f64::NAN), |each| (each.window, each.flows));
@@ -27,22 +27,23 @@ impl GatewaySample {
     }
 }
 
-/// What N and RTT are estimates of. Only connections whose data crosses the link count.
+/// The true values of N and RTT. Only connections whose data crosses the link count.
 #[derive(Clone, Copy, Debug)]
 pub struct GatewayTruth {
-    /// Connections with data sent and not yet acknowledged, now.
+    /// The number of connections with unacknowledged data at this instant.
     pub active: u32,
-    /// Connections that offered a segment with data to the link in the bin.
+    /// The number of connections that offered a data segment to the link in the bin.
     pub seen: u32,
-    /// The mean, over the segments acknowledged in the bin, of the times from a segment's sending to its acknowledgement's arrival at the
-    /// sender, in seconds. Segments about a loss do not count. NaN if there are none.
+    /// The mean round-trip time, in seconds, over the segments acknowledged in the bin. It lasts from the sending
+    /// of a segment to the arrival of its acknowledgement at the sender. Segments affected by a loss do not count. NaN
+    /// if there are none.
     pub round_trip: f64,
-    /// The mean over flows of that mean, in seconds. NaN if there are none. Of requests the simulator counts those that follow each other at one
-    /// place in a bin as one flow, an emulation each by itself.
+    /// The mean of the flows' mean round-trip times, in seconds. NaN if there are none. For consecutive requests
+    /// at one slot in a bin, the simulator counts a single flow, an emulation one flow each.
     pub mean_flow_round_trip: f64,
 }
 
-/// Samples, column by column.
+/// The samples in columns.
 #[derive(Clone, Debug, Default)]
 pub struct GatewayTable {
     time: Vec<f64>,
@@ -51,15 +52,15 @@ pub struct GatewayTable {
 }
 
 impl GatewayTable {
-    /// Appends a sample of the gateway of a link.
+    /// Appends a sample of a link's gateway.
     pub fn push(&mut self, now: Instant, link: u32, sample: GatewaySample) {
         self.time.push(now.as_secs_f64());
         self.link.push(link);
         self.samples.push(sample);
     }
 
-    /// Columns `time_s`, `link`, `window_bytes`, `flows`, `round_trip_s`, and the truth: `active_flows`, `seen_flows`,
-    /// `true_round_trip_s`, `true_flow_round_trip_s`.
+    /// Builds the table with columns `time_s`, `link`, `window_bytes`, `flows`, `round_trip_s`, and the true
+    /// values: `active_flows`, `seen_flows`, `true_round_trip_s`, `true_flow_round_trip_s`.
     #[must_use]
     pub fn into_table(self) -> Table {
         let samples = &self.samples;

@@ -1,4 +1,4 @@
-//! What is recorded over time, in virtual time and in real time alike: columns, written only where they are asked for.
+//! The tables recorded over time, in virtual time and in real time. A table is written only on request.
 
 mod arrivals;
 mod gateway_probe;

@@ -3,24 +3,24 @@
 use super::tables::{Column, Table};
 use netlull_units::{Duration, Instant};
 
-/// A request as a row tells of it.
+/// A row of table `request`.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestRow {
-    /// Index of its flow.
+    /// The index of the request's flow.
     pub flow: u32,
-    /// When its SYN was sent.
+    /// The time of the SYN.
     pub start: Instant,
-    /// What it asked for, in bytes.
+    /// The requested size in bytes.
     pub size: u64,
-    /// From the SYN to the last byte acknowledged; `None` if the run ended before.
+    /// The time from the SYN to the acknowledgement of the last byte; `None` if the run ended before.
     pub completion: Option<Duration>,
-    /// Segments sent again by then.
+    /// Retransmitted segments until then.
     pub retransmissions: u64,
-    /// Retransmission timeouts by then.
+    /// Retransmission timeouts until then.
     pub timeouts: u64,
 }
 
-/// Collects table `request`.
+/// The recorder of table `request`.
 #[derive(Default)]
 pub struct RequestTable {
     start: Vec<f64>,
@@ -32,7 +32,7 @@ pub struct RequestTable {
 }
 
 impl RequestTable {
-    /// A request is complete, or the run is over.
+    /// Appends a completed request, or a request that is open at the end of the run.
     pub fn push(&mut self, row: &RequestRow) {
         self.start.push(row.start.as_secs_f64());
         self.flow.push(row.flow);
@@ -42,7 +42,7 @@ impl RequestTable {
         self.timeouts.push(row.timeouts);
     }
 
-    /// The table.
+    /// Builds the table.
     #[must_use]
     pub fn into_table(self) -> Table {
         use Column::{Count, Float, Index};

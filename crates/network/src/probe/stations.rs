@@ -1,29 +1,29 @@
-//! What stations do: tables `radio`, `air` and `burst`.
+//! The tables of stations: `radio`, `air` and `burst`.
 
 use super::tables::{Column, Table, Word};
 use netlull_mechanism::radio::Burst;
 use netlull_mechanism::station::PacketView;
 use netlull_units::{Bytes, Duration, Instant};
 
-/// Something on the air for a station, or from it.
+/// A transmission on the air to or from a station.
 #[derive(Clone, Copy, Debug)]
 pub struct AirRow {
-    /// What it is.
+    /// The kind of the transmission.
     pub kind: &'static str,
-    /// When its first bit is on the air.
+    /// The time of its first bit on the air.
     pub from: Instant,
-    /// When its last bit has been.
+    /// The time of its last bit on the air.
     pub to: Instant,
-    /// Of a TCP segment its first sequence number, of a pure acknowledgement the one that it acknowledges.
+    /// The first sequence number of a TCP segment; the acknowledged sequence number of a pure acknowledgement.
     pub seq: u32,
-    /// Size in bytes.
+    /// The size in bytes.
     pub size: u32,
-    /// The window that an acknowledgement advertises.
+    /// The advertised window of an acknowledgement.
     pub window: Option<Bytes>,
 }
 
 impl AirRow {
-    /// A packet as its station reads it.
+    /// A packet in the view of its station.
     #[must_use]
     pub fn packet(kind: &'static str, (from, to): (Instant, Instant), view: &PacketView) -> Self {
         let tcp = view.segment;
@@ -33,17 +33,17 @@ impl AirRow {
         Self { kind, from, to, seq, size: view.size, window }
     }
 
-    /// A frame that is no packet.
+    /// A frame that contains no packet.
     #[must_use]
     pub fn frame(kind: &'static str, (from, to): (Instant, Instant), size: u32) -> Self {
         Self { kind, from, to, seq: 0, size, window: None }
     }
 }
 
-/// What table `air` calls an acknowledgement whose window was made 0.
+/// The name in table `air` of an acknowledgement whose window was set to 0.
 pub const CLOSED: &str = "closed";
 
-/// Collects the three tables.
+/// The recorder of the three tables.
 #[derive(Debug, Default)]
 pub struct StationProbe {
     end: Instant,
@@ -65,20 +65,20 @@ pub struct StationProbe {
 }
 
 impl StationProbe {
-    /// Of a run up to `end`.
+    /// Creates a recorder for a run up to `end`.
     #[must_use]
     pub fn new(end: Instant) -> Self {
         Self { end, ..Self::default() }
     }
 
-    /// A radio goes over to another state.
+    /// Records a change of a radio's state.
     pub fn radio(&mut self, at: Instant, station: u32, state: &'static str) {
         self.radio_time.push(at.as_secs_f64());
         self.radio_station.push(station);
         self.radio_state.push(Word::Borrowed(state));
     }
 
-    /// Something is, was or will be on the air; what would begin after the end of the run is left out.
+    /// Records a transmission, unless it begins after the end of the run.
     #[allow(clippy::cast_precision_loss)]
     pub fn air(&mut self, station: u32, row: &AirRow) {
         if row.from > self.end {
@@ -93,7 +93,7 @@ impl StationProbe {
         self.air_window.push(row.window.map_or(f64::NAN, |window| window.as_u64() as f64));
     }
 
-    /// A shaper has seen a burst.
+    /// Records a burst seen by a shaper.
     pub fn burst(&mut self, station: u32, burst: &Burst) {
         self.burst_station.push(station);
         let times = [burst.opened, burst.first, burst.last, burst.ended];
@@ -106,7 +106,7 @@ impl StationProbe {
         self.burst_intact.push(burst.intact);
     }
 
-    /// The tables.
+    /// Builds the tables.
     #[must_use]
     pub fn into_tables(self) -> [Table; 3] {
         use Column::{Count, Flag, Float, Index, Text};

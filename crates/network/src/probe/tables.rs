@@ -1,30 +1,30 @@
-//! Tables of a run: rate, link, flow, window, drop.
+//! The tables of a run: rate, link, flow, window, drop.
 
 use netlull_units::{Duration, Instant};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 
-/// A name or a word of a table.
+/// A name or a word in a table.
 pub type Word = Cow<'static, str>;
 
-/// One column. As text a value that is missing is null.
+/// A column. In text form, a missing value is null.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Column {
-    /// Floating point: times in seconds, sizes in bytes where they may be missing (NaN).
+    /// Floating-point numbers: times in seconds, and sizes in bytes that may be missing (NaN).
     Float(#[serde(deserialize_with = "nan_for_null")] Vec<f64>),
     /// Counts, bytes and rates.
     Count(Vec<u64>),
-    /// Index of a link or flow in the summary.
+    /// Indices of links or flows in the summary.
     Index(Vec<u32>),
     /// Yes or no.
     Flag(Vec<bool>),
-    /// One of a few words.
+    /// Words from a small set.
     Text(Vec<Word>),
 }
 
 impl Column {
-    /// Number of rows.
+    /// The number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -36,7 +36,7 @@ impl Column {
         }
     }
 
-    /// True if there is no row.
+    /// Whether the column is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -56,22 +56,22 @@ fn permuted<T: Clone>(column: &[T], rows: &[u32]) -> Vec<T> {
 /// A table of named columns of equal length.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Table {
-    /// Its name.
+    /// The table's name.
     pub name: Word,
-    /// Its columns.
+    /// The table's columns.
     pub columns: Vec<(Word, Column)>,
 }
 
 impl Table {
-    /// A table of these columns.
+    /// Creates a table of these columns.
     #[must_use]
     pub fn new(name: &'static str, columns: Vec<(&'static str, Column)>) -> Self {
         let columns = columns.into_iter().map(|(name, column)| (Word::Borrowed(name), column)).collect();
         Self { name: Word::Borrowed(name), columns }
     }
 
-    /// Rows in the order of their times (the first column), then of their links (the second), then as they came: links that
-    /// run ahead do not report in the order of time.
+    /// Sorts rows by time (the first column), then by link (the second column), then by their present order.
+    /// Links that run ahead do not report in the order of time.
     #[allow(clippy::cast_possible_truncation)]
     #[must_use]
     pub fn in_time_order(self) -> Self {
@@ -99,7 +99,7 @@ impl Table {
     }
 }
 
-/// What a link looks like at the end of a bin.
+/// The state of a link at the end of a bin.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinkSample {
     /// Bytes offered since the start.
@@ -108,20 +108,20 @@ pub struct LinkSample {
     pub delivered_bytes: u64,
     /// Packets dropped since the start.
     pub dropped_packets: u64,
-    /// Packets that wait now.
+    /// The present backlog in packets.
     pub queue_packets: u64,
-    /// Rate now, bit/s.
+    /// The present rate in bit/s.
     pub rate_bps: u64,
 }
 
-/// What a flow looks like at the end of a bin.
+/// The state of a flow at the end of a bin.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowSample {
     /// Bytes on the wire that the sender has sent since the start.
     pub sent_bytes: u64,
-    /// Bytes the receiver's application has got since the start.
+    /// Bytes delivered to the receiver's application since the start.
     pub delivered_bytes: u64,
-    /// Congestion window and slow-start threshold, for TCP.
+    /// The congestion window and the slow-start threshold, for TCP.
     pub windows: Option<(u64, u64)>,
 }
 
@@ -161,7 +161,7 @@ struct DropColumns {
     flow: Vec<u32>,
 }
 
-/// Collects the tables of one run.
+/// The recorder of a run's tables.
 #[derive(Debug)]
 pub struct Recorder {
     interval: Option<Duration>,
@@ -173,24 +173,25 @@ pub struct Recorder {
     flow_before: Vec<FlowSample>,
 }
 
-/// A slow-start threshold as a column holds it: missing until the first loss sets one (RFC 5681: "arbitrarily high").
+/// A slow-start threshold as a column value: missing until the first loss sets one (RFC 5681: "arbitrarily
+/// high").
 #[allow(clippy::cast_precision_loss)]
 #[must_use]
 pub fn ssthresh(bytes: u64) -> f64 {
     if bytes == u64::MAX { f64::NAN } else { bytes as f64 }
 }
 
-/// Which event tables to keep.
+/// The event tables to record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventTables {
-    /// Table `window`.
+    /// Whether table `window` is recorded.
     pub window: bool,
-    /// Table `drop`.
+    /// Whether table `drop` is recorded.
     pub drops: bool,
 }
 
 impl Recorder {
-    /// A recorder for `links` links and `flows` flows, with bins of `interval`.
+    /// Creates a recorder for `links` links and `flows` flows, with bins of `interval`.
     #[must_use]
     pub fn new(interval: Option<Duration>, events: EventTables, links: usize, flows: usize) -> Self {
         Self {
@@ -216,7 +217,7 @@ impl Recorder {
         self.window.is_some()
     }
 
-    /// The end of a link's bin.
+    /// Records the end of a link's bin.
     pub fn link(&mut self, now: Instant, link: u32, sample: LinkSample) {
         let before = std::mem::replace(&mut self.link_before[link as usize], sample);
         self.links.time.push(now.as_secs_f64());
@@ -228,7 +229,7 @@ impl Recorder {
         self.links.rate.push(sample.rate_bps);
     }
 
-    /// The end of a flow's bin.
+    /// Records the end of a flow's bin.
     #[allow(clippy::cast_precision_loss)]
     pub fn flow(&mut self, now: Instant, flow: u32, sample: FlowSample) {
         let before = std::mem::replace(&mut self.flow_before[flow as usize], sample);
@@ -242,7 +243,7 @@ impl Recorder {
         self.flows.ssthresh.push(threshold);
     }
 
-    /// A congestion window has changed.
+    /// Records a change of a congestion window.
     pub fn window(&mut self, now: Instant, flow: u32, cwnd: u64, threshold: u64) {
         if let Some(columns) = &mut self.window {
             columns.time.push(now.as_secs_f64());
@@ -252,7 +253,7 @@ impl Recorder {
         }
     }
 
-    /// A packet of a flow was dropped or lost at a link.
+    /// Records a packet of a flow that a link dropped or lost.
     pub fn drop(&mut self, now: Instant, link: u32, flow: u32) {
         if let Some(columns) = &mut self.drops {
             columns.time.push(now.as_secs_f64());
@@ -261,7 +262,7 @@ impl Recorder {
         }
     }
 
-    /// The tables that were asked for.
+    /// Builds the requested tables.
     #[must_use]
     pub fn into_tables(self) -> Vec<Table> {
         use Column::{Count, Float, Index};

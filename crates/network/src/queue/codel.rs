@@ -1,34 +1,34 @@
-//! Controlled delay (RFC 8289): packets that have waited too long for too long are dropped as they leave the queue.
+//! Controlled delay (RFC 8289): drops packets at the queue's head if the queueing delay is too long for too long.
 
 use super::verdict::Verdict;
 use netlull_units::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
-/// CoDel's parameters, checked by the scenario.
+/// The parameters of CoDel, checked by the scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CoDelConfig {
-    /// TARGET: waiting that is acceptable when it lasts.
+    /// TARGET: the acceptable standing queueing delay.
     pub target: Duration,
-    /// INTERVAL: how long waiting must stay above it before anything is dropped.
+    /// INTERVAL: the time for which the delay must exceed TARGET before a drop.
     pub interval: Duration,
-    /// The largest packet in bytes: with no more than this behind a packet, nothing is dropped.
+    /// The largest packet in bytes: with no larger backlog after a packet, it is not dropped.
     pub largest_packet: u64,
-    /// Whether packets that can be marked are marked instead of dropped.
+    /// Whether ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
 }
 
-/// A packet about to leave the queue.
+/// A packet at the head of the queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaving {
-    /// How long it has waited.
+    /// The packet's queueing delay.
     pub waited: Duration,
-    /// Bytes that wait behind it.
+    /// The backlog after the packet, in bytes.
     pub behind: u64,
-    /// Whether it can be marked.
+    /// Whether the packet can be marked.
     pub can_be_marked: bool,
 }
 
-/// CoDel's state, with the names of RFC 8289 section 5.2.
+/// The state of CoDel, with the names of RFC 8289 section 5.2.
 #[derive(Clone, Debug)]
 pub struct CoDel {
     config: CoDelConfig,
@@ -37,12 +37,13 @@ pub struct CoDel {
     count: u64,
     last_count: u64,
     dropping: bool,
-    /// A packet was dropped in the dropping state: `drop_next` moves on if the packet behind it has waited too long as well.
+    /// Whether a packet was just dropped in the dropping state. If the next one has waited too long as well,
+    /// `drop_next` moves.
     dropped: bool,
 }
 
 impl CoDel {
-    /// An empty queue's state.
+    /// Creates the state of an empty queue.
     #[must_use]
     pub fn new(config: CoDelConfig) -> Self {
         Self {
@@ -62,7 +63,8 @@ impl CoDel {
         self.config
     }
 
-    /// Decides on the packet at the head of the queue (section 5.5). After a drop the next one is asked about at once.
+    /// Decides about the packet at the head of the queue (section 5.5). After a drop, the caller asks at once
+    /// about the next.
     pub fn leaves(&mut self, now: Instant, packet: Leaving) -> Verdict {
         let ok_to_drop = self.ok_to_drop(now, packet);
         let verdict = if packet.can_be_marked && self.config.ecn { Verdict::Mark } else { Verdict::Drop };
@@ -85,7 +87,7 @@ impl CoDel {
         }
         self.count += 1;
         if verdict == Verdict::Mark {
-            // Nothing else leaves in its place.
+            // No other packet leaves in its place.
             self.drop_next = self.control_law(self.drop_next);
         } else {
             self.dropped = true;
@@ -93,13 +95,13 @@ impl CoDel {
         verdict
     }
 
-    /// Nothing is left in the queue.
+    /// Handles an empty queue.
     pub fn empty(&mut self) {
         self.first_above_time = None;
         self.stop_dropping();
     }
 
-    /// Section 5.6: whether waiting has been above TARGET for an INTERVAL.
+    /// Whether the delay has exceeded TARGET for an INTERVAL (section 5.6).
     fn ok_to_drop(&mut self, now: Instant, packet: Leaving) -> bool {
         if packet.waited < self.config.target || packet.behind <= self.config.largest_packet {
             self.first_above_time = None;
@@ -110,7 +112,7 @@ impl CoDel {
     }
 
     fn start_dropping(&mut self, now: Instant) {
-        // If the last dropping state ended not long ago, the rate that controlled the queue then is a good start.
+        // If the last dropping state ended recently, its final drop rate is a good start.
         let delta = self.count - self.last_count;
         let recent = now.saturating_since(self.drop_next) < self.config.interval.saturating_mul(16);
         self.count = if delta > 1 && recent { delta } else { 1 };
@@ -124,7 +126,8 @@ impl CoDel {
         self.dropped = false;
     }
 
-    /// Section 5.6: t + INTERVAL / sqrt(count), rounded down to a nanosecond. IEEE square roots are the same everywhere.
+    /// The control law t + INTERVAL / sqrt(count) of section 5.6, rounded down to a nanosecond. IEEE square roots
+    /// do not depend on the platform.
     #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn control_law(&self, from: Instant) -> Instant {
         from + Duration::from_nanos((self.config.interval.as_nanos() as f64 / (self.count as f64).sqrt()) as u64)
@@ -153,7 +156,8 @@ mod tests {
         Leaving { waited: Duration::from_millis(waited_ms), behind: 100_000, can_be_marked: false }
     }
 
-    /// One dequeue per millisecond from `from` to `to`, packets that all waited `waited_ms`: when packets were dropped.
+    /// Dequeues a packet per millisecond from `from` to `to`, each with a delay of `waited_ms`. Returns the times of
+    /// the drops.
     fn drops(codel: &mut CoDel, from: u64, to: u64, waited_ms: u64) -> Vec<u64> {
         let mut times = Vec::new();
         for millis in from..to {
@@ -167,8 +171,9 @@ mod tests {
     #[test]
     fn drops_follow_the_control_law() {
         let mut codel = CoDel::new(config(false));
-        // Above target from 0: the first drop at 100 ms, then after 100 ms / sqrt(1), / sqrt(2), / sqrt(3), ...: 200, 270.7,
-        // 328.4, 378.4, 423.2, 464.0; packets leave each millisecond, so at the next whole one.
+        // Above target from 0: the first drop at 100 ms, then after 100 ms / sqrt(1), / sqrt(2), / sqrt(3), ...:
+        // 200, 270.7, 328.4, 378.4, 423.2, 464.0. Packets leave every millisecond, so the drop is at the next
+        // whole one.
         assert_eq!(drops(&mut codel, 0, 465, 20), [100, 200, 271, 329, 379, 424, 464]);
     }
 
@@ -176,7 +181,7 @@ mod tests {
     fn nothing_is_dropped_before_an_interval_above_target() {
         let mut codel = CoDel::new(config(false));
         assert!(drops(&mut codel, 0, 100, 20).is_empty());
-        // One packet below target starts the interval anew: it ends 101 + 100 ms.
+        // A packet below target restarts the interval: it ends at 101 + 100 ms.
         assert_eq!(codel.leaves(at(100.0), packet(4)), Verdict::Pass);
         assert_eq!(drops(&mut codel, 101, 202, 20), [201]);
     }
@@ -201,13 +206,13 @@ mod tests {
     #[test]
     fn a_dropping_state_soon_after_another_starts_where_that_one_was() {
         let mut codel = CoDel::new(config(false));
-        // Drops at 100, 200, 271, 329: count is 4 and the next is due at 378.4 ms. Then it empties.
+        // Drops at 100, 200, 271, 329: count is 4 and the next is due at 378.4 ms. Then the queue empties.
         assert_eq!(drops(&mut codel, 0, 330, 20).len(), 4);
         codel.empty();
-        // Above target again from 400: a drop at 500 with count = 4 - 1 = 3, the next after 100 / sqrt(3) = 57.7 ms, then
-        // 100 / sqrt(4) = 50 ms.
+        // Above target again from 400: a drop at 500 with count = 4 - 1 = 3, the next after 100 / sqrt(3) = 57.7
+        // ms, then 100 / sqrt(4) = 50 ms.
         assert_eq!(drops(&mut codel, 400, 609, 20), [500, 558, 608]);
-        // Much later it starts from 1 again: 100 ms between the first two.
+        // Much later it starts from 1 again: 100 ms between the first two drops.
         let late = 10_000;
         codel.empty();
         assert_eq!(drops(&mut codel, late, late + 201, 20), [late + 100, late + 200]);
@@ -217,7 +222,7 @@ mod tests {
     fn several_packets_are_dropped_at_once_if_drops_are_overdue() {
         let mut codel = CoDel::new(config(false));
         assert_eq!(drops(&mut codel, 0, 101, 20), [100]);
-        // Nothing leaves until 300 ms: due were 200, 270.7; the next is 328.4.
+        // No packet leaves until 300 ms: drops were due at 200 and 270.7; the next is due at 328.4.
         assert_eq!(drops(&mut codel, 300, 329, 250), [300, 300]);
     }
 

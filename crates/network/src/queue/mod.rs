@@ -1,4 +1,4 @@
-//! Queue management: what is dropped or marked although there is room. The limit of the queue is its [`Buffer`].
+//! Queue management: drops and marks before the buffer is full. The limit of the queue is its [`Buffer`].
 //!
 //! [`Buffer`]: super::buffer::Buffer
 
@@ -11,21 +11,21 @@ use red::RedConfig;
 use serde::{Deserialize, Serialize};
 pub use verdict::Verdict;
 
-/// How a link's queue is managed.
+/// The queue management of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QueueModel {
-    /// Only a full buffer drops.
+    /// Drops by the full buffer alone.
     #[default]
     DropTail,
-    /// Random early detection, as packets arrive.
+    /// Random early detection, at the arrival of packets.
     Red(RedConfig),
-    /// Controlled delay, as packets leave the queue.
+    /// Controlled delay, at the departure of packets from the queue.
     CoDel(CoDelConfig),
 }
 
 impl QueueModel {
-    /// The name by which a document calls it.
+    /// The kind's name in documents.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {

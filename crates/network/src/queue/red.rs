@@ -5,45 +5,46 @@ use crate::random::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whose probability RED's p_b is.
+/// The packets to which RED's p_b applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "RedProbabilityReading")]
 pub enum RedProbability {
-    /// Every packet's (RFC 7141 section 2.2).
+    /// Every packet (RFC 7141 section 2.2).
     #[default]
     PerPacket,
-    /// A packet's of one MTU; a smaller one's is smaller in proportion (byte mode of the paper).
+    /// A packet of one MTU; the probability of a smaller one is proportional to its size (byte mode of the
+    /// paper).
     PerByte,
 }
 
-/// Which packets RED spares.
+/// The packets that RED spares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "RedRulesReading")]
 pub enum RedRules {
-    /// None (Floyd and Jacobson 1993).
+    /// No packet (Floyd and Jacobson 1993).
     #[default]
     Paper,
-    /// As ns-2: the packet with which the average crosses min_th, and any that finds one packet waiting or none.
+    /// As ns-2: the packet at which the average crosses min_th, and any with a backlog of at most one packet.
     Ns2,
 }
 
-/// When RED marks.
+/// The condition under which RED marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "RedEcnReading")]
 pub enum RedEcn {
     /// Never.
     Off,
-    /// Where the drop would be by chance; where it is certain, packets are dropped (RFC 3168 section 7).
+    /// In place of a random drop; certain drops remain drops (RFC 3168 section 7).
     #[default]
     Early,
-    /// Always; only the full buffer drops. What DCTCP needs (RFC 8257).
+    /// Always; only the full buffer drops. DCTCP requires this (RFC 8257).
     Always,
 }
 
-/// In what the queue, its average and the thresholds are counted.
+/// The unit of the queue, its average and the thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QueueUnit {
@@ -53,43 +54,44 @@ pub enum QueueUnit {
     Bytes,
 }
 
-/// RED's parameters, checked by the scenario.
+/// The parameters of RED, checked by the scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RedConfig {
-    /// In what the thresholds are.
+    /// The unit of the thresholds.
     pub unit: QueueUnit,
-    /// min_th: below it nothing is dropped early.
+    /// min_th: no early drops below it.
     pub min_threshold: f64,
-    /// max_th, at least min_th: from here on every packet is dropped, or gently more and more of them.
+    /// max_th, at least min_th: every packet above it is dropped, or a rising share of them in gentle mode.
     pub max_threshold: f64,
-    /// max_p: probability at max_th.
+    /// max_p: the probability at max_th.
     pub max_probability: f64,
-    /// w_q: weight of the newest sample in the average, in (0, 1].
+    /// w_q: the weight of the newest sample in the average, in (0, 1].
     pub weight: f64,
-    /// Between max_th and twice max_th the probability goes from max_p to 1, instead of to 1 at once.
+    /// Gentle mode: between max_th and twice max_th the probability rises from max_p to 1, without a jump at
+    /// max_th.
     pub gentle: bool,
     /// Whether large packets are more likely to be dropped.
     pub probability: RedProbability,
-    /// Whether some packets are spared.
+    /// The packets that RED spares.
     pub rules: RedRules,
-    /// Typical size of a packet in bytes: what could have been sent while the line was idle is counted in these.
+    /// The typical packet size in bytes, in which the idle transmission capacity is counted.
     pub mean_packet: u64,
     /// The largest packet in bytes.
     pub largest_packet: u64,
-    /// Which packets that can be marked are marked instead of dropped.
+    /// The condition under which ECN-capable packets are marked instead of dropped.
     pub ecn: RedEcn,
 }
 
-/// What RED sees of a packet that arrives.
+/// An arriving packet in the view of RED.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// For how long the line has been idle, in nanoseconds, if it is.
+    /// The idle time of the line in nanoseconds, if it is idle.
     pub idle_ns: Option<u64>,
-    /// Rate of the line in bit/s.
+    /// The rate of the line in bit/s.
     pub rate_bps: u64,
-    /// Packets that wait.
+    /// The backlog in packets.
     pub waiting_packets: u64,
-    /// Their bytes.
+    /// The backlog in bytes.
     pub waiting_bytes: u64,
     /// The packet's size in bytes.
     pub size: u32,
@@ -97,14 +99,14 @@ pub struct Arrival {
     pub can_be_marked: bool,
 }
 
-/// RED's state.
+/// The state of RED.
 #[derive(Debug)]
 pub struct Red {
     config: RedConfig,
     stream: Stream,
-    /// avg.
+    /// The average queue, avg.
     average: f64,
-    /// count: packets since the last one that was marked or dropped, while avg is above min_th.
+    /// count: the packets since the last mark or drop, while avg is above min_th.
     count: Option<u64>,
 }
 
@@ -112,13 +114,13 @@ pub struct Red {
 const BIT_NANOS_PER_BYTE: u128 = 8_000_000_000;
 
 impl Red {
-    /// An empty queue's state.
+    /// Creates the state of an empty queue.
     #[must_use]
     pub fn new(config: RedConfig, stream: Stream) -> Self {
         Self { config, stream, average: 0.0, count: None }
     }
 
-    /// Decides on a packet that arrives, before the buffer's limit is looked at.
+    /// Decides about an arriving packet, before the check of the buffer's limit.
     pub fn arrives(&mut self, arrival: Arrival) -> Verdict {
         self.sample(&arrival);
         let as_ns2 = self.config.rules == RedRules::Ns2;
@@ -138,22 +140,22 @@ impl Red {
             None => 1,
         };
         self.count = Some(count);
-        // The paper draws also where the outcome is certain; the result is the same.
+        // The paper draws also for certain outcomes; the result is the same.
         if base < 1.0 && self.stream.unit() >= spread(base, count) {
             return Verdict::Pass;
         }
         self.count = Some(0);
         let marks = match self.config.ecn {
             RedEcn::Off => false,
-            // RFC 3168 section 7: above max_th packets are dropped, ECT or not.
+            // RFC 3168 section 7: above max_th packets are dropped, whether ECN-capable or not.
             RedEcn::Early => base < 1.0,
             RedEcn::Always => true,
         };
         if marks && arrival.can_be_marked { Verdict::Mark } else { Verdict::Drop }
     }
 
-    /// Floyd and Jacobson, figure 2: avg <- (1 - w_q)^m avg for m packets that could have been sent while the line was
-    /// idle; then avg <- (1 - w_q) avg + w_q q, as in ns-2 also after an idle time, with q = 0.
+    /// Floyd and Jacobson, figure 2: avg <- (1 - w_q)^m avg for the m packets that the idle line could have sent.
+    /// Then avg <- (1 - w_q) avg + w_q q, as in ns-2 also after an idle time, with q = 0.
     #[allow(clippy::cast_precision_loss)]
     fn sample(&mut self, arrival: &Arrival) {
         let keep = 1.0 - self.config.weight;
@@ -165,7 +167,7 @@ impl Red {
         self.average = keep * self.average + self.config.weight * self.queue(arrival) as f64;
     }
 
-    /// q.
+    /// The queue q in the configured unit.
     fn queue(&self, arrival: &Arrival) -> u64 {
         match self.config.unit {
             QueueUnit::Packets => arrival.waiting_packets,
@@ -173,7 +175,7 @@ impl Red {
         }
     }
 
-    /// p_b, for an average of at least min_th.
+    /// The probability p_b for an average of at least min_th.
     fn base_probability(&self, size: u32) -> f64 {
         let RedConfig { min_threshold: min, max_threshold: max, max_probability: max_p, .. } = self.config;
         let p_b = if self.average < max {
@@ -235,7 +237,7 @@ mod tests {
         }
     }
 
-    /// Sends `packets` into a queue that stays as it is; how many of them were let in.
+    /// Sends `packets` packets into a constant queue. Returns the number of accepted packets.
     fn passed(red: &mut Red, packets: usize, arrival: Arrival) -> usize {
         (0..packets).filter(|_| red.arrives(arrival) == Verdict::Pass).count()
     }
@@ -248,13 +250,13 @@ mod tests {
             red.arrives(arrival(queue));
             assert_eq!(red.average, average);
         }
-        // 1000 B at 8 Mb/s take 1 ms; in 2.9 ms two could have been sent: 2.5 / 4, and this arrival's sample of 0: / 2.
+        // 1000 B at 8 Mb/s take 1 ms. In 2.9 ms two packets fit: 2.5 / 4, and this arrival's sample of 0: / 2.
         red.arrives(Arrival { idle_ns: Some(2_900_000), ..arrival(0) });
         assert_eq!(red.average, 0.3125);
-        // No time, no ageing but the sample's.
+        // No idle time: only the sample changes the average.
         red.arrives(Arrival { idle_ns: Some(0), ..arrival(0) });
         assert_eq!(red.average, 0.156_25);
-        // At twice the rate twice as many could have been sent: 0.15625 / 2^4 / 2.
+        // At twice the rate, twice as many packets fit: 0.15625 / 2^4 / 2.
         red.arrives(Arrival { idle_ns: Some(2_000_000), rate_bps: 16_000_000, ..arrival(0) });
         assert_eq!(red.average, 0.156_25 / 32.0);
     }
@@ -310,8 +312,8 @@ mod tests {
                 since = 0;
             }
         }
-        // The first packet after a drop has count 1, so a gap is 1 with 0.05 / 0.95 = 1/19, ..., at most 19, mean 10:
-        // about 21,000 gaps of variance (19^2 - 1) / 12 = 30, standard error 0.038.
+        // The first packet after a drop has count 1, so a gap is 1 with 0.05 / 0.95 = 1/19, ..., at most 19, mean
+        // 10. There are about 21,000 gaps of variance (19^2 - 1) / 12 = 30: standard error 0.038.
         let mean = f64::from(gaps.iter().sum::<u32>()) / gaps.len() as f64;
         assert!((mean - 10.0).abs() < 0.16, "{mean}");
         assert_eq!((gaps.iter().max(), gaps.iter().min()), (Some(&19), Some(&1)));
@@ -319,8 +321,9 @@ mod tests {
 
     #[test]
     fn ns2_spares_the_packet_that_crosses_min_and_what_finds_one_packet_waiting() {
-        // p_b = 0.99 x (10 - 5) / 10 = 0.495: the first packet above min_th is spared under ns-2's rules, so the second
-        // has count 2, p_a = 0.495 / (1 - 0.99) > 1 and is dropped. The paper's first has count 0 and p_a = 0.495.
+        // p_b = 0.99 x (10 - 5) / 10 = 0.495. Under ns-2's rules the first packet above min_th is spared, so the
+        // second has count 2 and p_a = 0.495 / (1 - 0.99) > 1, and is dropped. In the paper the first has count 0
+        // and p_a = 0.495.
         let certain = |rules| RedConfig { weight: 1.0, max_probability: 0.99, rules, ..config() };
         for seed in 0..50 {
             let mut red = Red::new(certain(RedRules::Ns2), Stream::new(seed, "queue.test"));
@@ -337,7 +340,7 @@ mod tests {
         // 200 x 0.495 = 99, standard deviation 7.
         assert!((71..=127).contains(&first(RedRules::Paper)), "{}", first(RedRules::Paper));
         assert_eq!(first(RedRules::Ns2), 0);
-        // A high average with one packet waiting.
+        // A high average with a backlog of one packet.
         for (rules, passes) in [(RedRules::Ns2, 100), (RedRules::Paper, 0)] {
             let mut red = red(RedConfig { weight: 1e-6, rules, ..config() });
             red.average = 20.0;
@@ -373,7 +376,7 @@ mod tests {
 
     #[test]
     fn equal_thresholds_and_weight_one_mark_by_the_queue_as_it_is() {
-        // What DCTCP asks for (RFC 8257 section 3.1): K = 20 packets wait, or fewer.
+        // The requirement of DCTCP (RFC 8257 section 3.1): a backlog of at most K = 20 packets.
         let step = RedConfig { min_threshold: 20.0, max_threshold: 20.0, weight: 1.0, ecn: RedEcn::Always, ..config() };
         let mut red = red(step);
         let fates = [19, 20, 19, 21].map(|queue| red.arrives(Arrival { can_be_marked: true, ..arrival(queue) }));

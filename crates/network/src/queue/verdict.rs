@@ -3,9 +3,9 @@
 /// A decision about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing.
+    /// The packet passes unchanged.
     Pass,
-    /// The packet goes on with the mark "congestion experienced" (RFC 3168).
+    /// The packet continues with the mark "congestion experienced" (RFC 3168).
     Mark,
     /// The packet is dropped.
     Drop,

@@ -1,38 +1,39 @@
-//! A burst, while it arrives and when it is over.
+//! Bursts: the one that arrives and the completed ones.
 
 use super::ShaperState;
 use netlull_units::{Duration, Instant};
 
-/// A burst that is over.
+/// A completed burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
-    /// The (first) open ACK before it; of the first burst, which slow start left behind, the instant at which acknowledgements were closed.
+    /// The time of the (first) open ACK before the burst. For the first burst, which slow start left in flight,
+    /// the instant at which acknowledgements were closed.
     pub opened: Instant,
-    /// Its first packet.
+    /// The time of the first packet.
     pub first: Instant,
-    /// Its last packet.
+    /// The time of the last packet.
     pub last: Instant,
-    /// When it was judged to be over: `threshold` after `last`, or with the FIN.
+    /// The detected end of the burst: `threshold` after `last`, or the time of the FIN.
     pub ended: Instant,
-    /// P: its packets.
+    /// The number of packets, P.
     pub packets: u32,
-    /// Their bytes, IP headers included.
+    /// The bytes of the packets, IP headers included.
     pub bytes: u64,
-    /// W: the packets that it was expected to have.
+    /// The expected number of packets, W.
     pub expected: u32,
-    /// `I_A` at its end.
+    /// `I_A` at the end of the burst.
     pub interarrival: Duration,
-    /// `I_D` at its end.
+    /// `I_D` at the end of the burst.
     pub deviation: Duration,
-    /// `T_d`(P): the silence that ended it; nothing if the FIN did.
+    /// The silence `T_d`(P) that ended the burst; zero if the FIN ended it.
     pub threshold: Duration,
-    /// Whether nothing was missing at its end and nothing had come out of order.
+    /// Whether every packet had arrived in order at the end of the burst.
     pub intact: bool,
-    /// The state in which it arrived.
+    /// The shaper's state during the burst.
     pub state: ShaperState,
 }
 
-/// A burst, or a round of slow start, that arrives.
+/// A burst, or a round of slow start, that is arriving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arriving {
     pub(super) opened: Instant,
@@ -43,21 +44,21 @@ pub(super) struct Arriving {
     pub(super) order: Order,
 }
 
-/// How the packets of a burst follow each other.
+/// The order of the packets of a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     Kept,
-    /// Some came beyond bytes that had not come yet.
+    /// A packet arrived beyond bytes that were missing.
     Broken,
 }
 
 impl Arriving {
-    /// Its first packet comes.
+    /// Begins with the first packet.
     pub(super) fn begin(now: Instant, opened: Instant, bytes: u32, order: Order) -> Self {
         Self { opened, first: now, last: now, packets: 1, bytes: u64::from(bytes), order }
     }
 
-    /// Another packet comes.
+    /// Adds a packet.
     pub(super) fn add(&mut self, now: Instant, bytes: u32, order: Order) {
         self.last = now;
         self.packets = self.packets.saturating_add(1);
@@ -67,14 +68,15 @@ impl Arriving {
         }
     }
 
-    /// Whether it took longer than `span`, and longer than `stretch` times `least`, what its bytes take at least.
+    /// Whether the arrival took longer than `span` and longer than `stretch` times `least`, the shortest time of
+    /// its bytes.
     pub(super) fn is_spread(&self, span: Duration, stretch: f64, least: Duration) -> bool {
         let took = self.last.saturating_since(self.first);
         took > span && Duration::from_secs_f64(stretch * least.as_secs_f64()).is_some_and(|limit| took > limit)
     }
 }
 
-/// Packets that the next burst is expected to have: one more than this one (section III-A.1).
+/// The expected number of packets of the next burst: one more than in this one (section III-A.1).
 pub(super) fn expected_after(packets: u32) -> u32 {
     packets.saturating_add(1)
 }

@@ -1,4 +1,4 @@
-//! The shaper's parameters.
+//! The parameters of the client's shaper.
 
 use crate::ConfigError;
 use crate::radio::eager::default_least_wait;
@@ -10,15 +10,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RttFrom {
-    /// Those of all data, as in the paper (section III-A.2: "the minimum RTT over all samples").
+    /// The timestamps echoed by all data, as in the paper (section III-A.2: "the minimum RTT over all samples").
     #[default]
     AnyEcho,
-    /// Those of data that echoes the last open acknowledgement, or a later one.
-    // Beyond the paper. Only such data has gone the way by which the sleep is timed. Where a sender's timestamp clock is coarse, many
-    // acknowledgements of a smooth stream share one value: data that answers the first of them seems to come too soon, and the minimum keeps
-    // that sample for ever. Before the first open ACK all data counts; the first sample after it replaces the earlier ones. With one
-    // sample a burst the first ones are too long on a noisy path, and the radio sleeps through packets until bursts in Recovery
-    // have shown shorter ones.
+    /// The timestamps echoed by data that answers the last open acknowledgement or a later one.
+    // Beyond the paper. Only such data has taken the path that determines the sleep. With a coarse timestamp
+    // clock, many acknowledgements of a smooth stream share one value. Data that answers the first of them seems
+    // to arrive too soon, and the minimum keeps that sample for ever. Before the first open ACK all data counts;
+    // the first sample after it replaces the earlier ones. With one sample per burst, the first samples on a
+    // noisy path are too long. The radio then sleeps through packets until bursts in Recovery have given shorter
+    // samples.
     OpenAck,
 }
 
@@ -26,23 +27,25 @@ pub enum RttFrom {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RepairAcks {
-    /// Closed as all others: the paper names no exception.
+    /// Closed, as all others: the paper names no exception.
     #[default]
     Closed,
     /// With the host's own windows: the sender can repair the loss at once.
     AsTheyAre,
 }
 
-/// The packets that show the shaper that a sender paces.
+/// The packets that reveal a pacing sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PacedFrom {
-    /// The packets of bursts that open ACKs have released.
+    /// The packets of bursts released by open ACKs.
     #[default]
     Bursts,
-    /// Those of slow start's rounds as well. After enough spread rounds that grow, the shaper never closes a window.
-    // A sender that does not pace answers each acknowledgement at once, so that a round of slow start comes as fast as the slowest link
-    // allows. One that paces spreads its packets over more than half of the round trip while it doubles them each round.
+    /// Also the packets of slow start's rounds. After enough spread rounds that grow, the shaper never closes a
+    /// window.
+    // A sender that does not pace answers each acknowledgement at once. A round of slow start then arrives as
+    // fast as the slowest link allows. A pacing sender spreads its packets over more than half of the round trip
+    // while it doubles them each round.
     SlowStart,
 }
 
@@ -58,29 +61,30 @@ pub struct ShaperConfig {
     #[serde(default = "default_least_wait")]
     #[schemars(extend("x-source" = "client-centered-2004 section III-A.1"))]
     pub least_wait: Duration,
-    /// The radio wakes earlier than the least RTT requires by this time.
+    /// The time by which the radio wakes earlier than the least RTT requires.
     #[serde(default)]
     #[schemars(extend("x-source" = "reading; the paper sleeps at the granularity of a millisecond"))]
     pub margin: Duration,
-    /// Slow start ends when a round has fewer packets than this factor times those of the round before; at least 1.
+    /// Slow start ends when a round has fewer packets than this factor times the previous round's; at least 1.
     #[serde(default = "default_growth")]
     #[schemars(extend("x-unit" = "1 to 2", "x-source" = "reading; the paper: the packets received do not double"))]
     pub growth: f64,
-    /// This number of consecutive bursts with a missing packet ends shaping.
+    /// The number of consecutive bursts with a missing packet that ends shaping.
     #[serde(default = "default_three")]
     #[schemars(range(min = 1))]
     #[schemars(extend("x-unit" = "bursts", "x-source" = "client-centered-2004 section III-B.1"))]
     pub patience: u32,
-    /// A burst of at least this share of air rate x RTT saturates the air; above 0. Far above 1, no burst does.
+    /// The share of air rate x RTT at which a burst saturates the air; above 0. No burst reaches a value far
+    /// above 1.
     #[serde(default = "default_saturation")]
     #[schemars(extend("x-unit" = "above 0", "x-source" = "client-centered-2004 section III-B.2"))]
     pub saturation: f64,
-    /// This number of consecutive saturating bursts ends shaping.
+    /// The number of consecutive saturating bursts that ends shaping.
     #[serde(default = "default_three")]
     #[schemars(range(min = 1))]
     #[schemars(extend("x-unit" = "bursts", "x-source" = "client-centered-2004 section III-B.2"))]
     pub saturated_bursts: u32,
-    /// Eager acknowledgements while it does not shape.
+    /// Eager acknowledgements while the machine does not shape.
     #[serde(default = "default_true")]
     #[schemars(extend("x-source" = "client-centered-2004 section III-B.4"))]
     pub eager: bool,
@@ -92,20 +96,21 @@ pub struct ShaperConfig {
     #[serde(default)]
     #[schemars(extend("x-source" = "client-centered-2004 section III-A; as_they_are: own"))]
     pub repair: RepairAcks,
-    /// Guard against senders that pace: a burst that takes longer than this share of the RTT is spread. The paper has no guard.
+    /// Guard against pacing senders: a burst that takes longer than this share of the RTT is spread.
+    /// The paper has no guard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-unit" = "above 0", "x-default" = "none: paced senders are not looked for", "x-source" = "own"))]
     pub paced_share: Option<f64>,
-    /// A spread burst also takes longer than this factor times the transmission time of its bytes on the air; above 0.
+    /// A spread burst also takes longer than this factor times the air time of its bytes; above 0.
     #[serde(default = "default_stretch", skip_serializing_if = "is_default_stretch")]
     #[schemars(extend("x-unit" = "above 0", "x-source" = "own"))]
     pub paced_stretch: f64,
-    /// This number of consecutive spread bursts ends shaping.
+    /// The number of consecutive spread bursts that ends shaping.
     #[serde(default = "default_three")]
     #[schemars(range(min = 1))]
     #[schemars(extend("x-unit" = "bursts", "x-source" = "own"))]
     pub paced_bursts: u32,
-    /// The packets that show that a sender paces.
+    /// The packets that reveal a pacing sender.
     #[serde(default, skip_serializing_if = "PacedFrom::is_default")]
     #[schemars(extend("x-source" = "own"))]
     pub paced_from: PacedFrom,
@@ -165,7 +170,7 @@ impl Default for ShaperConfig {
 impl ShaperConfig {
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         if self.least_wait.is_zero() {
-            return Err(ConfigError::new("least_wait", self.least_wait, "more than nothing"));
+            return Err(ConfigError::new("least_wait", self.least_wait, "a time above zero"));
         }
         if !(1.0..=2.0).contains(&self.growth) {
             return Err(ConfigError::new("growth", self.growth, "1 to 2"));
@@ -180,10 +185,10 @@ impl ShaperConfig {
     fn check_guard(&self) -> Result<(), ConfigError> {
         let Some(share) = self.paced_share else {
             if self.paced_from != PacedFrom::default() {
-                return Err(ConfigError::new("paced_from", "given without a guard", "it next to paced_share"));
+                return Err(ConfigError::new("paced_from", "given without a guard", "paced_share as well"));
             }
             if !is_default_stretch(&self.paced_stretch) {
-                return Err(ConfigError::new("paced_stretch", "given without a guard", "it next to paced_share"));
+                return Err(ConfigError::new("paced_stretch", "given without a guard", "paced_share as well"));
             }
             return Ok(());
         };

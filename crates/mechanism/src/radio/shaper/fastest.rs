@@ -1,22 +1,23 @@
-//! How fast the path is at its slowest.
+//! The highest packet rate of the path, limited by its slowest link.
 
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
-/// So many packets in a row are held against the clock.
+/// The number of consecutive packets in a measurement.
 const PACKETS: usize = 5;
 
-/// The fastest that packets have come in a row. What nobody paces comes as fast as the slowest link lets it, which need not be the air.
+/// The shortest time of consecutive packets. Packets of a sender that does not pace arrive at the rate of the
+/// slowest link, which may be another link than the air.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fastest {
-    /// The latest packets, in a circle: when each came, and its bytes.
+    /// The latest packets in a ring: the arrival time and the bytes of each.
     latest: [(Instant, u32); PACKETS],
     packets: usize,
-    /// The shortest time for a byte, in seconds.
+    /// The shortest time per byte, in seconds.
     byte: Option<f64>,
 }
 
 impl Fastest {
-    /// A packet of data has come.
+    /// Records a data packet.
     pub(super) fn received(&mut self, now: Instant, bytes: u32) {
         self.latest[self.packets % PACKETS] = (now, bytes);
         self.packets += 1;
@@ -24,13 +25,13 @@ impl Fastest {
             return;
         }
         let (since, first) = self.latest[self.packets % PACKETS];
-        // The first only begins the time.
+        // The first packet only starts the time.
         let behind: u64 = self.latest.iter().map(|&(_, bytes)| u64::from(bytes)).sum::<u64>() - u64::from(first);
         let byte = now.saturating_since(since).as_secs_f64() / Bytes::new(behind.max(1)).as_f64();
         self.byte = Some(self.byte.map_or(byte, |least| least.min(byte)));
     }
 
-    /// What so many bytes take at least: at the rate of the air, or as the fastest have come if that was slower.
+    /// The shortest time for `bytes`: at the rate of the air, or at the highest measured rate if that is lower.
     pub(super) fn time_for(&self, bytes: u64, air: BitRate) -> Duration {
         let bytes = Bytes::new(bytes);
         let path = self.byte.and_then(|byte| Duration::from_secs_f64(byte * bytes.as_f64()));
@@ -47,15 +48,15 @@ mod tests {
         let mut fastest = Fastest::default();
         let air = BitRate::from_mbps(20);
         let at = |micros: u64| Instant::ZERO + Duration::from_micros(micros);
-        // 1500 B at 20 Mb/s take 600 us. Four packets say nothing.
+        // 1500 B at 20 Mb/s take 600 us. Four packets are too few.
         [0, 1000, 2000, 3000].into_iter().for_each(|micros| fastest.received(at(micros), 1500));
         assert_eq!(fastest.time_for(15_000, air), Duration::from_millis(6));
-        // A pause, then 1 ms each: five of them in a row.
+        // A pause, then 1 ms each: five consecutive packets.
         [60_000, 61_000, 62_000, 63_000].into_iter().for_each(|micros| fastest.received(at(micros), 1500));
         assert!(fastest.time_for(15_000, air) > Duration::from_millis(100), "none yet without a pause in it");
         fastest.received(at(64_000), 1500);
         assert_eq!(fastest.time_for(15_000, air), Duration::from_millis(10));
-        // All at once: the air is the slowest.
+        // All at once: the air is the slowest link.
         (0..5).for_each(|_| fastest.received(at(70_000), 1500));
         assert_eq!(fastest.time_for(15_000, air), Duration::from_millis(6));
     }

@@ -1,5 +1,6 @@
-//! The shaper of client-centered-2004 (section III): a station that turns a smooth download into bursts by the windows it advertises,
-//! and lets its radio sleep from one to the next.
+//! The shaper of client-centered-2004 (section III): a station that turns a smooth download into bursts.
+//!
+//! It shapes the download with its advertised windows, and its radio sleeps between the bursts.
 
 mod burst;
 mod config;
@@ -30,7 +31,7 @@ use rounds::{Rounds, SlowStart};
 use sequence::{Arrival, Sequence};
 use state::{Opening, Phase, Radio, Reply};
 
-/// Bursts in a row of which something is so.
+/// The lengths of the current streaks of bad, saturated and spread bursts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Streaks {
     bad: u32,
@@ -38,13 +39,14 @@ struct Streaks {
     spread: u32,
 }
 
-/// Data of this length or less may be a probe into a window that is closed (RFC 9293 section 3.8.6.1), and begins and extends no burst.
+/// The size of a probe. Data of this length or less may be a probe into a closed window (RFC 9293 section
+/// 3.8.6.1) and neither begins nor extends a burst.
 const PROBE: u32 = 1;
 
-/// What can be asked for at once: to wake, to acknowledge, to sleep.
+/// The largest number of simultaneous requests: wake, acknowledge, sleep.
 const ACTIONS: usize = 3;
 
-/// The client-centred shaper of one download: of the connection whose data comes first.
+/// The client-centred shaper of one download: the first connection with data.
 #[derive(Clone, Debug)]
 pub struct Shaper {
     config: ShaperConfig,
@@ -58,12 +60,12 @@ pub struct Shaper {
     fastest: Fastest,
     round_trip: RoundTrip,
     spacing: Spacing,
-    /// The last packet that brought something new, stragglers apart.
+    /// The time of the last packet with new data, stragglers excluded.
     last: Option<Instant>,
     expected: u32,
     /// The largest packet of the download so far, in bytes.
     largest: u32,
-    /// The last acknowledgement with a window that was not the first open one of its burst.
+    /// The time of the last acknowledgement with an open window, except the first open ACK of each burst.
     freed: Option<Instant>,
     streaks: Streaks,
     last_burst: Option<Burst>,
@@ -72,10 +74,10 @@ pub struct Shaper {
     actions: [Option<StationAction>; ACTIONS],
 }
 
-/// Whose data is shaped.
+/// The connection whose data is shaped.
 #[derive(Clone, Copy, Debug)]
 enum Stream {
-    /// There was no data yet; what the host last acknowledged, and on which connection.
+    /// No data yet. The host's last acknowledgement and its connection.
     Awaited {
         connection: Option<u32>,
         acknowledged: Option<u32>,
@@ -87,10 +89,10 @@ enum Stream {
 }
 
 impl Shaper {
-    /// Nothing has been received yet, and the radio is awake.
+    /// Creates a shaper before any data, with the radio awake.
     ///
     /// # Errors
-    /// If a value of `config` is out of range, or the station's air has no rate.
+    /// If a value of `config` is out of range, or the station's air rate is zero.
     pub fn new(config: &ShaperConfig, station: StationContext, start: Instant) -> Result<Self, ConfigError> {
         config.check()?;
         if station.air_rate.is_zero() {
@@ -120,7 +122,7 @@ impl Shaper {
         })
     }
 
-    /// What it is doing.
+    /// The current state.
     #[must_use]
     pub fn state(&self) -> ShaperState {
         self.state
@@ -132,37 +134,37 @@ impl Shaper {
         self.round_trip.least()
     }
 
-    /// Why windows are, or were at the end, left alone; `None` if they never came to be.
+    /// The reason for unchanged windows, now or at the end; `None` if shaping never stopped.
     #[must_use]
     pub fn fallback(&self) -> Option<Fallback> {
         self.fallback
     }
 
-    /// W: packets that the burst that arrives, or the next, is expected to have.
+    /// The expected number of packets, W, of the current or next burst.
     #[must_use]
     pub fn expected(&self) -> u32 {
         self.expected
     }
 
-    /// The burst that ended last.
+    /// The last completed burst.
     #[must_use]
     pub fn last_burst(&self) -> Option<&Burst> {
         self.last_burst.as_ref()
     }
 
-    /// Whether the acknowledgement that it asks for now is an open one, not merely an eager one.
+    /// Whether the requested acknowledgement is an open ACK, rather than merely an eager one.
     #[must_use]
     pub fn opens(&self) -> bool {
         matches!(self.phase, Phase::Open(_))
     }
 
-    /// How many bursts have ended.
+    /// The number of completed bursts.
     #[must_use]
     pub fn bursts(&self) -> u64 {
         self.bursts
     }
 
-    /// How many open ACKs were sent again because no data answered.
+    /// The number of open ACKs repeated because no data answered.
     #[must_use]
     pub fn resent_opens(&self) -> u64 {
         self.resent_opens
@@ -180,14 +182,15 @@ impl Shaper {
         }
     }
 
-    /// The round-trip time that timers run on: what the least may be at most, since a clock's tick is no reason to ask again, and what a
-    /// sample of nothing would let run at once, for ever.
+    /// The round-trip time for timers: the upper bound of the least one, because a clock tick must not cause a
+    /// repetition. The least wait is a lower bound, because a timer of zero would expire at once, for ever.
     fn round_trip(&self) -> Duration {
         self.round_trip.most().unwrap_or(default_longest_wait()).max(self.config.least_wait)
     }
 
-    /// From an open ACK until the radio has to wake. The last bit of the first packet comes when the least round-trip time is over (section
-    /// III-A.2); the radio has to hear its first bit, too, so that it wakes earlier by what the largest packet takes on the air.
+    /// The time from an open ACK until the radio wakes. The last bit of the first packet arrives after the least
+    /// round-trip time (section III-A.2). The radio must also hear the first bit. It therefore wakes earlier by
+    /// the air time of the largest packet.
     fn sleep(&self) -> Duration {
         let hears = self.station.air_rate.time_for(Bytes::new(u64::from(self.largest)));
         let early = [self.station.wake, self.config.margin, hears];
@@ -219,7 +222,7 @@ impl Shaper {
         }
     }
 
-    /// Whether a segment is of the download, which begins with the first data.
+    /// Whether a segment belongs to the download, which begins with the first data.
     fn follows(&mut self, segment: &TcpView) -> bool {
         if let Stream::Awaited { connection, acknowledged } = self.stream
             && segment.len > 0
@@ -235,7 +238,7 @@ impl Shaper {
             && self.state != ShaperState::Ended
     }
 
-    /// Bytes that are new have come.
+    /// Handles new data.
     fn data(&mut self, now: Instant, bytes: u32, segment: &TcpView, order: Order) {
         self.fastest.received(now, bytes);
         match self.phase {
@@ -254,12 +257,12 @@ impl Shaper {
             Phase::Open(opening) if opening.reply == Reply::Sent && self.round_trip.answers(echo(segment)) => {
                 self.answered(now, opening, bytes, order);
             }
-            // A straggler of the burst before.
+            // A straggler of the previous burst.
             Phase::Open(_) => self.expected = expected_after(self.expected),
         }
     }
 
-    /// `S_A`. A gap longer than any that a burst may have lies between two flights of slow start.
+    /// Takes the sample `S_A`. A gap longer than any gap within a burst lies between two flights of slow start.
     fn sample_gap(&mut self, now: Instant) {
         let gap = self.last.replace(now).map(|last| now.saturating_since(last));
         if let Some(gap) = gap.filter(|&gap| gap <= self.longest_wait().max(self.config.least_wait)) {
@@ -273,7 +276,8 @@ impl Shaper {
         }
     }
 
-    /// Data in the state Initial: without timestamps for good, otherwise until slow start is over.
+    /// Handles data in the state Initial. Without timestamps, shaping ends for good. Otherwise Initial lasts as
+    /// long as slow start.
     fn slow_start(&mut self, now: Instant, bytes: u32, segment: &TcpView, order: Order) {
         let Some(echo) = echo(segment) else {
             self.leave_alone(Fallback::NoTimestamps);
@@ -286,8 +290,8 @@ impl Shaper {
         } else if let SlowStart::Over(Arriving { packets, .. }) = round
             && self.rtt().is_some()
         {
-            // What is under way comes as smoothly as before; acknowledgements that are closed release nothing after it, so it ends in a
-            // silence, as a burst does.
+            // Data in flight arrives as smoothly as before. Closed acknowledgements release nothing after it, so
+            // it ends in silence like a burst.
             self.state = ShaperState::Saving;
             self.expected = expected_after(packets);
             self.phase = Phase::Burst(Arriving::begin(now, now, bytes, order));
@@ -299,7 +303,8 @@ impl Shaper {
         self.fallback = Some(why);
     }
 
-    /// Rounds of slow start that are spread. What an application writes as slowly is spread too, but does not grow.
+    /// Counts spread rounds of slow start. Slow writes of an application are spread too, but such rounds do not
+    /// grow.
     fn count_round(&mut self, round: &SlowStart) {
         if self.config.paced_from != PacedFrom::SlowStart {
             return;
@@ -309,12 +314,13 @@ impl Shaper {
             SlowStart::Grown(round) => (round, true),
             SlowStart::Over(round) => (round, self.streaks.spread > 0),
         };
-        // Not `stretch`: a round of a sender that does not pace has gaps, an open ACK releases a burst without any.
+        // Not the configured `stretch`: a round of a sender that does not pace has gaps, a burst after an open
+        // ACK has none.
         let spread = counts && self.is_spread(round, config::STRETCH);
         grow(&mut self.streaks.spread, spread);
     }
 
-    /// Whether it took longer than the guard's part of the round trip.
+    /// Whether the arrival took longer than the guard's share of the round trip.
     fn is_spread(&self, arriving: &Arriving, stretch: f64) -> bool {
         let (Some(share), Some(rtt)) = (self.config.paced_share, self.rtt()) else { return false };
         let span = Duration::from_secs_f64(rtt.as_secs_f64() * share).unwrap_or(Duration::MAX);
@@ -329,7 +335,7 @@ impl Shaper {
         self.config.paced_share.is_some() && self.streaks.spread >= self.config.paced_bursts
     }
 
-    /// The first data that an open ACK has released.
+    /// Handles the first data released by an open ACK.
     fn answered(&mut self, now: Instant, opening: Opening, bytes: u32, order: Order) {
         self.awaken(opening.radio);
         self.last = Some(now);
@@ -347,7 +353,7 @@ impl Shaper {
         }
     }
 
-    /// The FIN has come.
+    /// Handles the FIN.
     fn end(&mut self, now: Instant) {
         match self.phase {
             Phase::Burst(arriving) => self.record(now, &arriving, Duration::ZERO),
@@ -358,7 +364,7 @@ impl Shaper {
         self.phase = Phase::Free { owed: None };
     }
 
-    /// `T_d`(P) for the packets that have come.
+    /// The threshold `T_d`(P) for the packets so far.
     fn threshold(&self, arriving: &Arriving) -> Duration {
         let outstanding = self.expected.saturating_sub(arriving.packets);
         self.spacing.threshold(outstanding, self.config.least_wait, self.longest_wait())
@@ -383,7 +389,7 @@ impl Shaper {
         self.bursts += 1;
     }
 
-    /// The silence has lasted: judge the burst, open the window, and sleep if that is to be.
+    /// Ends a burst after its silence: judges it, opens the window, and sleeps if the state allows it.
     fn close_burst(&mut self, now: Instant, arriving: &Arriving) {
         self.record(now, arriving, self.threshold(arriving));
         if let Some(burst) = self.last_burst {
@@ -406,8 +412,9 @@ impl Shaper {
         self.phase = Phase::Open(Opening { first: now, at: now, reply: Reply::Awaited, radio, resend_at });
     }
 
-    /// Whether all has come that acknowledgements with windows, other than open ones, have released: those of slow start, and of repairs that
-    /// are not stopped. It comes a round trip after them, within the least wait (reading).
+    /// Whether all data released by open windows has arrived, except after open ACKs. Such windows occur in slow
+    /// start and during repairs with open windows. The data arrives one round trip later, within the least wait
+    /// (reading).
     fn is_settled(&self, now: Instant) -> bool {
         self.freed.is_none_or(|freed| freed + self.round_trip() + self.config.least_wait <= now)
     }
@@ -415,11 +422,11 @@ impl Shaper {
     fn count(&mut self, burst: &Arriving, intact: bool) {
         let rtt = self.rtt().unwrap_or(default_longest_wait());
         grow(&mut self.streaks.bad, !intact);
-        // W >= 90 % of air rate x RTT, W being what this burst has brought (section III-B.2; in bytes: reading).
+        // W >= 90 % of air rate x RTT, where W is the size of this burst (section III-B.2; in bytes: reading).
         let product = self.station.air_rate.as_f64() * rtt.as_secs_f64();
         let bits = Bytes::new(burst.bytes).as_f64() * 8.0;
         grow(&mut self.streaks.saturated, bits >= self.config.saturation * product);
-        // The first is what slow start left behind, as smooth as any stream.
+        // The first burst was released by slow start and is as smooth as any stream.
         let stretch = self.config.paced_stretch;
         let spread = self.bursts > 1 && self.is_spread(burst, stretch);
         grow(&mut self.streaks.spread, spread);
@@ -441,7 +448,7 @@ impl Shaper {
     }
 
     fn sending(&mut self, now: Instant, packet: &PacketView) {
-        // The acknowledgement of what fills a hole belongs to its repair.
+        // The acknowledgement of data that fills a hole belongs to its repair.
         let repairs = self.config.repair == RepairAcks::AsTheyAre && self.stream.has_hole();
         let Some(segment) = packet.segment.filter(|segment| self.note_sent(now, segment)) else { return };
         let bare = segment.kind == SegmentKind::Other && !segment.fin && segment.len == 0;
@@ -460,7 +467,7 @@ impl Shaper {
         matches!(self.state, ShaperState::Saving | ShaperState::Recovery)
     }
 
-    /// What the host sends says of the stream; whether it is part of the download.
+    /// Updates the stream from a segment of the host. Returns true if it belongs to the download.
     fn note_sent(&mut self, now: Instant, segment: &TcpView) -> bool {
         match &mut self.stream {
             Stream::Of { connection, .. } if *connection != segment.connection => return false,
@@ -489,7 +496,7 @@ impl Shaper {
         true
     }
 
-    /// The host has sent the acknowledgement that was asked for.
+    /// Handles the requested acknowledgement after the host has sent it.
     fn acknowledged(&mut self, now: Instant, packet: &PacketView) {
         let Some(segment) = packet.segment.filter(|segment| self.note_sent(now, segment)) else { return };
         let rtt = self.round_trip();
@@ -507,7 +514,7 @@ impl Shaper {
             }
         } else {
             opening.resend_at = now + rtt;
-            // If the first was not lost, it releases more than the burst that answers that.
+            // If the first open ACK was not lost, this one releases more data after the answering burst.
             self.freed = Some(now);
         }
     }
@@ -526,7 +533,7 @@ impl Shaper {
         }
     }
 
-    /// The radio is to wake, or the open ACK to be sent again (section III-B.3).
+    /// Wakes the radio, or repeats the open ACK (section III-B.3).
     fn wait_on(&mut self, now: Instant, mut opening: Opening) {
         self.awaken(opening.radio);
         opening.radio = Radio::Awake;
@@ -538,7 +545,7 @@ impl Shaper {
         self.phase = Phase::Open(opening);
     }
 
-    /// When something is to be done if nothing happens before.
+    /// The time of the next timeout without other events.
     fn due(&self) -> Option<Instant> {
         match self.phase {
             Phase::Free { owed } => {
@@ -567,7 +574,7 @@ impl Stream {
     }
 }
 
-/// One more in a row, or none.
+/// Extends a streak, or resets it to zero.
 fn grow(streak: &mut u32, holds: bool) {
     *streak = if holds { streak.saturating_add(1) } else { 0 };
 }

@@ -1,24 +1,24 @@
-//! The least round-trip time, from the timestamps that data echoes (client-centered-2004 section III-A.2; RFC 7323 section 3).
+//! The least round-trip time, from echoed timestamps (client-centered-2004 section III-A.2; RFC 7323 section 3).
 
 use super::config::RttFrom;
 use super::sequence::is_after;
 use netlull_units::{Duration, Instant};
 
-/// How many of the latest TSvals are known. A window of twice as many packets can be acknowledged one packet in two.
+/// The number of stored TSvals, for a window of twice as many packets with one acknowledgement per two packets.
 const KEPT: usize = 512;
 
-/// The latest TSvals sent, in order, each with the last instant at which it was.
+/// The latest TSvals sent, in order, each with the time of its last use.
 ///
-/// The last, because a value of a coarse clock is sent more than once: then a sample is too short rather than too long, and the radio
-/// wakes too soon rather than too late.
+/// A coarse clock sends one value several times. With the last time, a sample is too short rather than too long,
+/// and the radio wakes too early rather than too late.
 #[derive(Clone, Debug)]
 struct Stamps {
     ring: [(u32, Instant); KEPT],
     oldest: usize,
     len: usize,
-    /// When the latest value was sent first.
+    /// The time of the first use of the latest value.
     first: Instant,
-    /// The longest time between the first and the last time that one value was sent: the clock's tick is at least that.
+    /// The longest time between the first and last use of one value, a lower bound of the clock's tick.
     tick: Duration,
 }
 
@@ -53,7 +53,7 @@ impl Stamps {
         self.ring[(self.oldest + self.len - 1) % KEPT] = (value, now);
     }
 
-    /// When this value was sent.
+    /// The time at which this value was sent.
     fn find(&self, value: u32) -> Option<Instant> {
         let (oldest, _) = self.at(0);
         let target = value.wrapping_sub(oldest);
@@ -70,15 +70,15 @@ impl Stamps {
     }
 }
 
-/// So many open ACKs have to be answered before their answers alone say what the least round-trip time is: the least of a few samples on a
-/// path with noise is too long, and what comes first is missed (reading).
+/// The number of answered open ACKs after which their samples alone give the least round-trip time. On a noisy
+/// path the minimum of a few samples is too long, and the radio misses the first packets (reading).
 const ENOUGH_ANSWERS: u32 = 8;
 
-/// The last open ACK, as far as samples go.
+/// The state of the last open ACK with respect to samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Opened {
     Never,
-    /// With this TSval.
+    /// The TSval of the open ACK.
     Unanswered(u32),
     Answered(u32),
 }
@@ -89,11 +89,11 @@ pub(super) struct RoundTrip {
     from: RttFrom,
     stamps: Stamps,
     opened: Opened,
-    /// The least of all samples.
+    /// The minimum of all samples.
     least: Option<Duration>,
-    /// The least of those that answer open ACKs.
+    /// The minimum of samples that answer open ACKs.
     least_answer: Option<Duration>,
-    /// How many open ACKs were answered.
+    /// The number of answered open ACKs.
     answers: u32,
 }
 
@@ -111,7 +111,8 @@ impl RoundTrip {
         }
     }
 
-    /// What the least round-trip time is at most: a sample is too short by up to a tick of the clock whose value it goes by.
+    /// The upper bound of the least round-trip time: a sample is too short by up to one tick of the timestamp
+    /// clock.
     pub(super) fn most(&self) -> Option<Duration> {
         self.least().map(|least| least + self.stamps.tick)
     }
@@ -121,17 +122,17 @@ impl RoundTrip {
         self.stamps.newest()
     }
 
-    /// The host sends a segment with this TSval.
+    /// Records a segment that the host sends with this TSval.
     pub(super) fn sent(&mut self, now: Instant, value: u32) {
         self.stamps.record(now, value);
     }
 
-    /// The open ACK that data will answer now has this TSval.
+    /// Records the TSval of the open ACK that the next data answers.
     pub(super) fn opened(&mut self, value: u32) {
         self.opened = Opened::Unanswered(value);
     }
 
-    /// Whether data that echoes this was sent after the open ACK had come; true where nothing tells.
+    /// Whether data with this echo left after the open ACK arrived; true if unknown.
     pub(super) fn answers(&self, echo: Option<u32>) -> bool {
         match (echo, self.opened) {
             (Some(echo), Opened::Unanswered(opened) | Opened::Answered(opened)) => !is_after(opened, echo),
@@ -139,7 +140,7 @@ impl RoundTrip {
         }
     }
 
-    /// Data that echoes this has come.
+    /// Takes a sample from data with this echo.
     pub(super) fn sample(&mut self, now: Instant, echo: u32) {
         let Some(sent) = self.stamps.find(echo) else { return };
         let sample = now.saturating_since(sent);
@@ -192,7 +193,8 @@ mod tests {
 
     #[test]
     fn a_coarse_clock_leaves_the_least_uncertain_by_its_tick() {
-        // Values of a clock of 10 ms: sent at 10 and 18 ms, and at 20 ms. The first is taken for sent at 18 ms.
+        // Values of a clock with a tick of 10 ms: sent at 10 and 18 ms, and at 20 ms. The first counts as sent at
+        // 18 ms.
         let mut rtt = RoundTrip::new(RttFrom::AnyEcho);
         rtt.sent(at(10), 1);
         rtt.sent(at(18), 1);
@@ -206,7 +208,7 @@ mod tests {
 
     #[test]
     fn the_latest_values_are_found_though_the_clock_wraps() {
-        // 1,000 values from 600 before the wrap on: the last 512 are known.
+        // 1,000 values that begin 600 before the wrap: the last 512 are stored.
         let mut rtt = RoundTrip::new(RttFrom::AnyEcho);
         let value = |n: u64| u32::MAX.wrapping_sub(600).wrapping_add(n as u32);
         for n in 0..1000 {
@@ -224,10 +226,11 @@ mod tests {
         let mut rtt = RoundTrip::new(RttFrom::OpenAck);
         rtt.sent(at(10), 1);
         rtt.sent(at(19), 1);
-        // Answers the first of the two, as if after 51 ms.
+        // This answers the first of the two, apparently after 51 ms.
         rtt.sample(at(70), 1);
         assert_eq!(rtt.least(), ms(51), "until there is better");
-        // Seven open ACKs, each answered after 60 ms, are too few; the eighth is answered after 58 ms, twice after that.
+        // Seven open ACKs, each answered after 60 ms, are too few. The eighth is answered after 58 ms, two more
+        // after that.
         for n in 1..=7 {
             rtt.sent(at(100 * n), 10 * n as u32);
             rtt.opened(10 * n as u32);

@@ -1,18 +1,19 @@
-//! Whether slow start is over (client-centered-2004 section III-B.5).
+//! The end of slow start (client-centered-2004 section III-B.5).
 
 use super::burst::{Arriving, Order};
 use super::sequence::is_after;
 use netlull_units::Instant;
 
-/// Rounds of packets, told apart by the timestamps that they echo.
+/// Rounds of packets, separated by the timestamps that they echo.
 ///
-/// A round ends with the first packet that echoes an acknowledgement sent after the round began: the sender has heard of the round then.
+/// A round ends with the first packet that echoes an acknowledgement sent after the round began. The sender has
+/// received feedback from the round by then.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rounds {
     growth: f64,
-    /// This round; `None` before there is data.
+    /// The current round; `None` before the first data.
     round: Option<Arriving>,
-    /// Packets of the round before.
+    /// The packets of the previous round.
     before: Option<u32>,
     mark: Mark,
 }
@@ -21,20 +22,21 @@ pub(super) struct Rounds {
 enum Mark {
     /// No data yet.
     NoRound,
-    /// Since the round began nothing later than this TSval was sent.
+    /// Since the round began, the host has sent no TSval later than this one.
     Awaited { behind: Option<u32> },
-    /// The first TSval of the round: a clock that is coarse may have shown the one before in the last round too.
+    /// The first TSval of the round. With a coarse clock, the TSval before it may belong to the previous round
+    /// too.
     Sent(u32),
 }
 
-/// What a packet says of slow start.
+/// The effect of a packet on slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SlowStart {
-    /// It belongs to a round, or ends the first one, with which nothing compares.
+    /// The packet belongs to a round, or ends the first one, which has no predecessor.
     GoesOn,
-    /// It ends a round that has grown.
+    /// The packet ends a round that has grown.
     Grown(Arriving),
-    /// It ends a round that has not grown enough: slow start is over.
+    /// The packet ends a round that has not grown enough: slow start is over.
     Over(Arriving),
 }
 
@@ -43,7 +45,7 @@ impl Rounds {
         Self { growth, round: None, before: None, mark: Mark::NoRound }
     }
 
-    /// The host acknowledges, with this TSval.
+    /// Records an acknowledgement of the host with this TSval.
     pub(super) fn sent(&mut self, value: u32) {
         if let Mark::Awaited { behind } = self.mark
             && behind.is_none_or(|behind| is_after(value, behind))
@@ -52,7 +54,7 @@ impl Rounds {
         }
     }
 
-    /// A packet of data of so many bytes has come that echoes this; `newest` is the latest TSval sent.
+    /// Handles a data packet of `bytes` with this echo; `newest` is the latest TSval sent.
     pub(super) fn received(&mut self, now: Instant, bytes: u32, echo: u32, newest: Option<u32>) -> SlowStart {
         let ends = match self.mark {
             Mark::NoRound => true,
@@ -84,7 +86,8 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
-    /// Rounds of these sizes, an acknowledgement for every second packet; the round at whose end slow start is over.
+    /// Runs rounds of these sizes with an acknowledgement per two packets. Returns the round that ends slow
+    /// start.
     fn over_after(growth: f64, sizes: &[u32]) -> Option<usize> {
         let mut rounds = Rounds::new(growth);
         let (mut clock, mut echo) = (u32::MAX - 3, u32::MAX - 3);
@@ -107,7 +110,8 @@ mod tests {
 
     #[test]
     fn a_value_sent_before_the_round_does_not_end_it() {
-        // A clock of 10 ms: an acknowledgement of the round has the value of one before it, which data echoes already.
+        // A clock with a tick of 10 ms: an acknowledgement of the round has the value of an earlier one, which
+        // data echoes already.
         let mut rounds = Rounds::new(1.5);
         let received = |rounds: &mut Rounds, millis, echo, newest| rounds.received(at(millis), 1500, echo, newest);
         received(&mut rounds, 1, 1, Some(2));
@@ -115,7 +119,7 @@ mod tests {
         received(&mut rounds, 2, 2, Some(2));
         rounds.sent(3);
         received(&mut rounds, 3, 2, Some(3));
-        // That were 3 packets; the next round has as many, less than 4.5.
+        // That makes 3 packets. The next round has as many, fewer than 4.5.
         assert_eq!(received(&mut rounds, 11, 3, Some(3)), SlowStart::GoesOn);
         rounds.sent(4);
         received(&mut rounds, 12, 3, Some(4));
@@ -145,7 +149,7 @@ mod tests {
 
     #[test]
     fn slow_start_is_over_when_a_round_has_not_grown_enough() {
-        // 3/2, 5/3, 8/5 and 12/8 are 1.5 or more, 13/12 is not; 2 would have stopped at the first.
+        // 3/2, 5/3, 8/5 and 12/8 are at least 1.5, 13/12 is not. A factor of 2 would have stopped at the first.
         assert_eq!(over_after(1.5, &[2, 3, 5, 8, 12, 13, 14]), Some(5));
         assert_eq!(over_after(2.0, &[2, 3, 5, 8]), Some(1));
         assert_eq!(over_after(2.0, &[2, 4, 8, 16]), None);

@@ -1,35 +1,36 @@
-//! What the host has of the stream, and whether something is missing, without a list of segments.
+//! The host's received bytes and holes in the stream, without a list of segments.
 
-/// Whether a number lies behind another on a circle of 2^32: sequence numbers (RFC 9293 section 3.4) and timestamps (RFC 7323 section 5.2).
+/// Whether a number lies after another on a circle of 2^32: sequence numbers (RFC 9293 section 3.4) and
+/// timestamps (RFC 7323 section 5.2).
 pub(super) fn is_after(one: u32, other: u32) -> bool {
     one != other && one.wrapping_sub(other) < 1 << 31
 }
 
-/// The later of two on that circle.
+/// The later of two numbers on that circle.
 fn later(one: u32, other: u32) -> u32 {
     if is_after(one, other) { one } else { other }
 }
 
-/// What a segment brings.
+/// The effect of a segment on the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
-    /// Nothing that the host does not have.
+    /// No new bytes.
     Old,
-    /// The next byte that the host waits for, or, while something is missing, bytes that follow those seen or lie among them.
+    /// The next expected byte or, with a hole, bytes that follow or lie among those seen.
     New,
-    /// Bytes beyond those seen: what lies between is missing, or will come out of order.
+    /// Bytes beyond those seen: the bytes between are missing or out of order.
     Jump,
 }
 
-/// The host's place in the stream.
+/// The host's position in the stream.
 ///
-/// Where a hole ends the shaper does not know, but the host tells: it acknowledges at once what fills a hole (RFC 5681 section 4.2), and
-/// its acknowledgement names the first byte that is missing now.
+/// The shaper does not know the end of a hole, but the host reveals it. The host acknowledges at once any segment
+/// that fills a hole (RFC 5681 section 4.2), and the acknowledgement names the first missing byte.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sequence {
-    /// The first byte that the host does not have, as far as known.
+    /// The first byte that the host lacks, as far as known.
     next: u32,
-    /// The one behind the last byte seen.
+    /// The sequence number after the last byte seen.
     highest: u32,
 }
 
@@ -38,7 +39,7 @@ impl Sequence {
         Self { next, highest: next }
     }
 
-    /// Whether something is missing before the last byte seen.
+    /// Whether bytes are missing before the last byte seen.
     pub(super) fn has_hole(&self) -> bool {
         is_after(self.highest, self.next)
     }
@@ -56,7 +57,8 @@ impl Sequence {
         arrival
     }
 
-    /// The host acknowledges all before this. A FIN counts for one, and may lie behind all data.
+    /// Handles the host's acknowledgement of all bytes before `number`. A FIN counts as one, and may lie after
+    /// all data.
     pub(super) fn acknowledge(&mut self, number: u32) {
         self.next = later(number, self.next);
         self.highest = later(self.highest, self.next);
@@ -75,7 +77,7 @@ mod tests {
         assert_eq!(sequence.receive(1300, 100), Arrival::New);
         sequence.acknowledge(1100);
         assert!(sequence.has_hole());
-        // The retransmission: what the host has is 1100..1200 and the 200 behind.
+        // The retransmission: the host has 1100..1200 and the 200 after it.
         assert_eq!(sequence.receive(1100, 100), Arrival::New);
         assert!(sequence.has_hole(), "the host has not said so yet");
         sequence.acknowledge(1400);

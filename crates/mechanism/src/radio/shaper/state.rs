@@ -1,10 +1,10 @@
-//! The states of the shaper, and where it is between one open ACK and the next.
+//! The states of the shaper, and its phases between two open ACKs.
 
 use super::burst::Arriving;
 use netlull_units::Instant;
 use serde::{Deserialize, Serialize};
 
-/// What the shaper is doing (the paper's Fig. 2).
+/// The state of the shaper (the paper's Fig. 2).
 ///
 /// ```text
 ///              a round grows too little (C1)
@@ -24,20 +24,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ShaperState {
-    /// Slow start: windows pass as they are.
+    /// Slow start: windows are unchanged.
     Initial,
-    /// Bursts are made, and slept between.
+    /// The shaper forms bursts, and the radio sleeps between them.
     Saving,
-    /// Bursts are made, and nothing is slept.
+    /// The shaper forms bursts, and the radio stays awake.
     Recovery,
-    /// Windows pass as they are, for good.
+    /// Windows are unchanged for good.
     Standard(Fallback),
-    /// The FIN has come: the radio is awake, windows pass as they are.
+    /// The FIN has arrived: the radio is awake, and windows are unchanged.
     Ended,
 }
 
 impl ShaperState {
-    /// Its name: initial, saving, recovery, standard or ended.
+    /// The state's name: initial, saving, recovery, standard or ended.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -49,7 +49,7 @@ impl ShaperState {
         }
     }
 
-    /// Why windows are left alone, if they are.
+    /// The reason for unchanged windows, if the state is `Standard`.
     pub(super) fn fallback(self) -> Option<Fallback> {
         match self {
             Self::Standard(why) => Some(why),
@@ -58,22 +58,22 @@ impl ShaperState {
     }
 }
 
-/// Why windows are left alone.
+/// The reason for unchanged windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fallback {
     /// The sender's data has no timestamps (section III-A.2).
     NoTimestamps,
-    /// Too many bursts in a row with a packet missing (section III-B.1).
+    /// Too many consecutive bursts had a packet missing (section III-B.1).
     BadBursts,
     /// The wireless link is saturated (section III-B.2).
     Saturated,
-    /// Bursts, or rounds of slow start, are spread out by their sender (beyond the paper).
+    /// The sender spreads bursts or rounds of slow start (beyond the paper).
     Paced,
 }
 
 impl Fallback {
-    /// Its name: no_timestamps, bad_bursts, saturated or paced.
+    /// The reason's name: no_timestamps, bad_bursts, saturated or paced.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -85,41 +85,41 @@ impl Fallback {
     }
 }
 
-/// Where the download is between one open ACK and the next.
+/// The phase of the download between two open ACKs.
 ///
 /// ```text
 ///           slow start is over          silence of T_d(P)
-///   Free ───────────────────────► Burst ─────────────────► Open ──┐ nothing heard: once more after 2 RTT, then every RTT
+///   Free ───────────────────────► Burst ─────────────────► Open ──┐ no data: repeated after 2 RTT, then every RTT
 ///    ▲                              ▲                      │  ▲───┘
 ///    │                              └──────────────────────┤
 ///    └─────────────────────────────────────────────────────┘ data that answers the open ACK: in Standard Free, else Burst
 /// ```
 ///
-/// In `Burst` and `Open` a timeout is always pending, so a window never stays closed for want of an event.
+/// In `Burst` and `Open` a timeout is always pending, so a window never stays closed for lack of an event.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Phase {
-    /// The host's windows pass; since when it owes an acknowledgement, if it does.
+    /// The host's windows are unchanged. `owed` is the time of the data that awaits an acknowledgement.
     Free { owed: Option<Instant> },
     /// Packets of a burst arrive; acknowledgements are closed.
     Burst(Arriving),
-    /// The window is open and nothing has come of it yet. What comes nevertheless (a straggler, something sent again, a probe) is
-    /// acknowledged closed too: with its window the acknowledgement would release packets of its own, which come after the burst that the
-    /// open ACK releases, when the radio sleeps. If the open ACK is lost, it is sent again.
+    /// The window is open and no answer has arrived yet. Other data (a straggler, a retransmission, a probe) gets
+    /// a closed acknowledgement too. An open one would release packets after the burst of the open ACK, while the
+    /// radio sleeps. A lost open ACK is repeated.
     Open(Opening),
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Opening {
-    /// When the first open ACK was sent, or asked for.
+    /// The time at which the first open ACK was sent or requested.
     pub(super) first: Instant,
-    /// When the last open ACK was sent, or asked for.
+    /// The time at which the last open ACK was sent or requested.
     pub(super) at: Instant,
     pub(super) reply: Reply,
     pub(super) radio: Radio,
     pub(super) resend_at: Instant,
 }
 
-/// Whether the host has been seen to send the open ACK.
+/// Whether the host has already sent the open ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reply {
     Awaited,
@@ -129,6 +129,6 @@ pub(super) enum Reply {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Radio {
     Awake,
-    /// Until the wake time before the least round-trip time is over.
+    /// Asleep until the wake-up before the least round-trip time has passed.
     Asleep,
 }

@@ -1,4 +1,5 @@
-//! The shaper's rules, one script each. Packets of a flight come 1 ms apart on a path of 60 ms; the host acknowledges every second.
+//! Scripts for the shaper's rules, one each. Packets of a flight arrive 1 ms apart on a path of 60 ms; the host
+//! acknowledges every second packet.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -13,7 +14,7 @@ use netlull_units::BitRate;
 const CLOSE: Act = Act::SetWindow(Bytes::new(0));
 const ACKNOWLEDGE: Act = Act::Acknowledge { connection: 7 };
 const DATA: u32 = 1000;
-/// So that numbers wrap within the first flight.
+/// The first sequence number, chosen for a wrap within the first flight.
 const FIRST: u32 = u32::MAX - 1499;
 
 const STATION: StationContext =
@@ -31,7 +32,7 @@ fn ms(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
 }
 
-/// A segment of the download; a bare acknowledgement of the host's if it has no data. TSvals are in ms.
+/// A segment of the download, or a bare acknowledgement of the host if it has no data. TSvals are in ms.
 fn segment(number: u32, len: u32, stamp: u64) -> TcpView {
     TcpView {
         connection: 7,
@@ -47,9 +48,9 @@ fn segment(number: u32, len: u32, stamp: u64) -> TcpView {
 
 struct Script {
     shaper: Shaper,
-    /// What the host waits for.
+    /// The next sequence number that the host expects.
     next: u32,
-    /// Of the air, bit/s.
+    /// The rate of the air in bit/s.
     rate: u64,
 }
 
@@ -66,8 +67,8 @@ impl Script {
         script
     }
 
-    /// In Saving with the first burst over: two flights of four packets in Initial, of which the second has not grown, and a third, whose
-    /// open ACK was sent at 188 ms.
+    /// A script in Saving after the first burst: two flights of four packets in Initial, the second without
+    /// growth, and a third. The open ACK after it was sent at 188 ms.
     fn saving(config: &ShaperConfig) -> Self {
         Self::saving_at(STATION, config)
     }
@@ -107,33 +108,34 @@ impl Script {
         assert_eq!(self.event(ms(millis), StationEvent::Acknowledged { packet }), []);
     }
 
-    /// The timeout asked for comes, and it is at this time.
+    /// Delivers the requested timeout, which must be due at this time.
     fn timeout(&mut self, millis: u64) -> Vec<Act> {
         assert_eq!(self.shaper.next_timeout(), Some(ms(millis)));
         self.event(ms(millis), StationEvent::Timeout)
     }
 
-    /// The timeout asked for comes; it is earlier than this time by what a packet takes on the air: 1052 B = 8416 bit, 420.8 us at 20 Mb/s.
+    /// Delivers the requested timeout. It is due before this time by the air time of a packet: 1052 B = 8416 bit,
+    /// 420.8 us at 20 Mb/s.
     fn wakes(&mut self, millis: u64) -> Vec<Act> {
         let due = ms(0) + (Duration::from_millis(millis) - Duration::from_nanos(8416 * 1_000_000_000 / self.rate));
         assert_eq!(self.shaper.next_timeout(), Some(due));
         self.event(due, StationEvent::Timeout)
     }
 
-    /// The next data.
+    /// Receives the next data.
     fn data(&mut self, millis: u64, echo: u64) -> Vec<Act> {
         let segment = segment(self.next, DATA, echo);
         self.next = self.next.wrapping_add(DATA);
         self.receive(millis, segment)
     }
 
-    /// The next data is lost, and what follows is acknowledged as it must be.
+    /// Loses the next data, and acknowledges the data after it.
     fn data_behind_a_hole(&mut self, millis: u64, echo: u64) -> Vec<Act> {
         self.receive(millis, segment(self.next.wrapping_add(DATA), DATA, echo));
         self.acknowledge(millis)
     }
 
-    /// Four packets from then on, whose acknowledgements are closed if they have to be.
+    /// Receives a flight of packets, whose acknowledgements are closed in the shaping states.
     fn flight(&mut self, from: u64, packets: u64, echo: u64) {
         for millis in from..from + packets {
             self.data(millis, echo);
@@ -144,7 +146,7 @@ impl Script {
         }
     }
 
-    /// Asleep since an open ACK, until 58 ms later; then a flight 60 ms after it.
+    /// Sleeps from an open ACK until 58 ms later, then receives a flight 60 ms after it.
     fn flight_after(&mut self, opened: u64, packets: u64) {
         assert_eq!(self.wakes(opened + 58), [Act::Wake]);
         self.flight(opened + 60, packets, opened);
@@ -155,7 +157,7 @@ impl Script {
 fn windows_pass_in_slow_start_and_the_odd_packet_is_acknowledged_eagerly() {
     let mut script = Script::new(&config());
     script.flight(60, 3, 0);
-    // I_A = 1 ms, I_D = 0.375 ms: 2.5 ms, less than the least.
+    // I_A = 1 ms, I_D = 0.375 ms: 2.5 ms, less than the least wait.
     assert_eq!(script.timeout(65), [ACKNOWLEDGE]);
     script.opened(65);
     assert_eq!(script.shaper.next_timeout(), None);
@@ -172,7 +174,7 @@ fn the_first_burst_is_what_slow_start_left_under_way() {
     let burst = script.shaper.last_burst().unwrap();
     assert_eq!((burst.opened, burst.first, burst.last, burst.ended), (ms(182), ms(182), ms(185), ms(188)));
     assert_eq!((burst.packets, burst.bytes, burst.expected), (4, 4 * 1052, 5));
-    // W - P = 1, I_A = 1 ms and I_D = 0.5 x 0.75^8 = 0.05 ms: 1.2 ms, less than the least.
+    // W - P = 1, I_A = 1 ms and I_D = 0.5 x 0.75^8 = 0.05 ms: 1.2 ms, less than the least wait.
     assert_eq!((burst.interarrival, burst.threshold), (us(1000), us(3000)));
     assert!(burst.intact && burst.deviation < us(51) && burst.deviation > us(49));
     assert_eq!((script.shaper.bursts(), script.shaper.expected()), (1, 5));
@@ -181,7 +183,7 @@ fn the_first_burst_is_what_slow_start_left_under_way() {
 #[test]
 fn the_radio_sleeps_until_it_has_to_hear() {
     let mut script = Script::saving(&config());
-    // Open ACK at 188, 60 ms, 2 ms to wake: 188 + 60 - 2.
+    // Open ACK at 188 ms, 60 ms RTT, 2 ms wake time: 188 + 60 - 2.
     assert_eq!(script.wakes(246), [Act::Wake]);
     assert_eq!(script.shaper.next_timeout(), Some(ms(308)), "2 RTT after the open ACK");
     script.flight(248, 5, 188);
@@ -196,7 +198,7 @@ fn it_counts_from_the_instant_at_which_the_open_ack_was_sent() {
     let mut script = Script::saving(&config());
     script.flight_after(188, 4);
     assert_eq!(script.timeout(254), [ACKNOWLEDGE, Act::Sleep]);
-    // The radio had to finish something first.
+    // The radio was still sending a frame.
     script.opened(257);
     assert_eq!(script.wakes(315), [Act::Wake]);
 }
@@ -230,19 +232,20 @@ fn a_burst_with_fewer_packets_is_waited_for_longer() {
 #[test]
 fn no_wait_is_longer_than_half_a_round_trip() {
     let mut script = Script::new(&config());
-    // Flights of 44 packets: W = 45. After two of the third burst's 43 ms more would be waited for, but half of 60 ms is 30.
+    // Flights of 44 packets: W = 45. After two packets of the third burst the threshold would be 43 ms more, but
+    // half of 60 ms is 30.
     script.flight(60, 44, 0);
     script.flight(121, 44, 61);
     script.flight(182, 2, 122);
     assert_eq!(script.timeout(183 + 30), [ACKNOWLEDGE]);
-    // It does not sleep: what the last acknowledgement with a window, at 164 ms, has released may come until 164 + 60 + 3 ms.
+    // No sleep: the last acknowledgement with a window, at 164 ms, may release packets until 164 + 60 + 3 ms.
     assert_eq!(script.shaper.state(), ShaperState::Saving);
 }
 
 #[test]
 fn what_slow_start_has_released_is_awaited_awake() {
-    // Two flights of 4 and one of 2 packets; the last acknowledgement with a window is sent at 129 ms, eagerly or late, and what it releases
-    // comes at 189 ms: later than the 3 ms of silence after which the third flight is judged over.
+    // Two flights of 4 packets and one of 2. The last acknowledgement with a window leaves at 129 ms, eagerly or
+    // late. The data it releases arrives at 189 ms: later than the 3 ms of silence that end the third flight.
     let mut script = Script::new(&config());
     script.flight(60, 4, 0);
     script.flight(121, 3, 61);
@@ -250,7 +253,7 @@ fn what_slow_start_has_released_is_awaited_awake() {
     script.flight(182, 2, 122);
     assert_eq!(script.timeout(186), [ACKNOWLEDGE], "129 + 60 + 3 ms are not over");
     script.opened(186);
-    // The straggler is heard, its acknowledgement is closed, and the burst after it is slept after.
+    // The radio hears the straggler, its acknowledgement is closed, and the radio sleeps after the next burst.
     script.data(189, 129);
     assert_eq!(script.acknowledge(189), [CLOSE]);
     script.flight(246, 4, 186);
@@ -270,7 +273,7 @@ fn a_missing_packet_keeps_the_radio_awake_until_a_burst_is_intact() {
     assert!(!script.shaper.last_burst().unwrap().intact);
     assert_eq!(script.shaper.spacing.deviation(), deviation + deviation);
     script.opened(256);
-    // The sender repairs, and the host acknowledges all that it has now; then a burst comes that is intact.
+    // The sender repairs, and the host acknowledges all bytes. The next burst is intact.
     script.data(316, 256);
     script.next = script.next.wrapping_add(DATA);
     assert_eq!(script.acknowledge(316), [CLOSE]);
@@ -289,7 +292,7 @@ fn what_stays_missing_makes_the_next_burst_bad_too() {
     let due = script.shaper.next_timeout().unwrap();
     assert_eq!(script.event(due, StationEvent::Timeout), [ACKNOWLEDGE]);
     script.opened(256);
-    // The sender goes on behind the packet that the host has, without a repair and without a gap.
+    // The sender continues after the last packet of the host, without a repair and without a gap.
     script.receive(316, segment(script.next.wrapping_add(2 * DATA), DATA, 256));
     assert_eq!(script.acknowledge(316), [CLOSE]);
     let due = script.shaper.next_timeout().unwrap();
@@ -302,7 +305,7 @@ fn the_handshake_says_where_the_stream_begins() {
     let mut script = Script::new(&config());
     script.data_behind_a_hole(60, 0);
     assert!(script.shaper.stream.has_hole(), "the first data is lost");
-    // The host acknowledged another connection last: nothing is known of this one.
+    // The host last acknowledged another connection: the start of this one is unknown.
     let mut script = Script::new(&config());
     script.sending(1, TcpView { connection: 8, ..segment(FIRST, 0, 1) });
     script.receive(60, segment(FIRST.wrapping_add(DATA), DATA, 0));
@@ -314,7 +317,7 @@ fn nothing_answers_an_open_ack_that_has_not_been_sent() {
     let mut script = Script::saving(&config());
     script.flight_after(188, 4);
     assert_eq!(script.timeout(254), [ACKNOWLEDGE, Act::Sleep]);
-    // The radio is still busy; a straggler comes.
+    // The radio is still busy when a straggler arrives.
     script.data(254, 188);
     assert_eq!(script.shaper.expected(), 6);
     script.opened(255);
@@ -334,7 +337,7 @@ fn packets_out_of_order_are_as_bad_as_missing_ones() {
     assert_eq!(script.shaper.state(), ShaperState::Recovery);
 }
 
-/// A burst in which one packet is missing, from then on; the time of the open ACK behind it.
+/// A burst with one missing packet, from `from` on. Returns the time of the open ACK after it.
 fn bad_burst(script: &mut Script, from: u64, echo: u64) -> u64 {
     script.data(from, echo);
     script.data_behind_a_hole(from + 1, echo);
@@ -342,7 +345,7 @@ fn bad_burst(script: &mut Script, from: u64, echo: u64) -> u64 {
     script.event(due, StationEvent::Timeout);
     let opened = from + 40;
     script.opened(opened);
-    // The repair comes late, with an old echo.
+    // The repair arrives late, with an old echo.
     script.data(opened + 1, echo);
     script.next = script.next.wrapping_add(DATA);
     script.acknowledge(opened + 1);
@@ -361,7 +364,7 @@ fn after_three_bad_bursts_windows_are_left_alone() {
     opened = bad_burst(&mut script, opened + 60, opened);
     assert_eq!(script.shaper.state(), ShaperState::Standard(Fallback::BadBursts));
     assert_eq!(script.acknowledge(opened + 2), []);
-    // The window is closed still, should the open ACK be lost: it is sent again.
+    // The window is still closed if the open ACK is lost: the shaper repeats it.
     assert_eq!(script.timeout(opened + 120), [ACKNOWLEDGE]);
     script.opened(opened + 120);
     script.data(opened + 180, opened + 120);
@@ -415,7 +418,7 @@ fn an_open_ack_that_is_lost_is_sent_again() {
         script.opened(millis);
     }
     assert_eq!(script.shaper.resent_opens(), 4);
-    // The answer to the third. What the fourth releases comes at 548 ms: the radio stays awake for it.
+    // The answer to the third. The data released by the fourth arrives at 548 ms: the radio stays awake for it.
     script.flight(491, 4, 428);
     assert_eq!(script.shaper.next_timeout(), Some(ms(497)));
     assert_eq!(script.timeout(497), [ACKNOWLEDGE]);
@@ -433,14 +436,14 @@ fn it_goes_on_to_ask_though_nobody_answers() {
     for millis in [308, 368, 428] {
         assert_eq!(script.timeout(millis), [ACKNOWLEDGE]);
     }
-    // The radio was late with this one.
+    // The radio sent this one late.
     script.opened(430);
     assert_eq!(script.timeout(490), [ACKNOWLEDGE]);
 }
 
 #[test]
 fn an_answer_before_its_time_wakes_the_radio_for_the_rest() {
-    // The host sent something, so the radio heard.
+    // The host sent a packet, so the radio was awake.
     let mut script = Script::saving(&config());
     assert_eq!(script.data(240, 188), [Act::Wake]);
     assert_eq!(script.shaper.rtt(), Some(us(52_000)));
@@ -463,7 +466,8 @@ fn probes_and_copies_neither_begin_nor_prolong_a_burst() {
     let mut script = Script::saving(&config());
     script.wakes(246);
     let copy = |script: &Script| segment(script.next.wrapping_sub(DATA), DATA, 188);
-    // The open ACK is lost. A probe of one byte, one of none, and a copy are acknowledged, closed, and the open ACK is due as before.
+    // The open ACK is lost. A probe of one byte, an empty one and a copy get closed acknowledgements, and the
+    // open ACK is due as before.
     for (millis, probe) in
         [(251, segment(script.next, 1, 185)), (252, segment(script.next, 0, 185)), (253, copy(&script))]
     {
@@ -516,7 +520,7 @@ fn the_fin_ends_it() {
     assert_eq!(script.shaper.next_timeout(), None);
     let burst = script.shaper.last_burst().unwrap();
     assert_eq!((burst.packets, burst.ended, burst.threshold), (3, ms(250), Duration::ZERO));
-    // A FIN alone, which comes though the radio is thought to sleep.
+    // A FIN alone, which arrives although the radio should be asleep.
     let mut script = Script::saving(&config());
     let fin = TcpView { fin: true, ..segment(script.next, 0, 188) };
     assert_eq!(script.receive(201, fin), [Act::Wake]);
@@ -534,7 +538,7 @@ fn while_the_sender_repairs_windows_may_be_left_as_they_are() {
     assert_eq!(script.acknowledge(252), [], "the hole is filled, which ends the repair");
     script.data(253, 188);
     assert_eq!(script.acknowledge(253), [CLOSE]);
-    // What it releases may come until 252 + 60 + 3 ms: the burst is slept after only then.
+    // The data it releases may arrive until 252 + 60 + 3 ms, so the radio does not sleep before.
     assert_eq!(script.timeout(256), [ACKNOWLEDGE]);
 }
 
@@ -546,7 +550,7 @@ fn other_connections_pass_untouched() {
     assert_eq!(script.sending(251, other(segment(1, 0, 251))), []);
     assert_eq!(script.receive(252, other(segment(1, DATA, 188))), []);
     assert_eq!(script.receive(252, TcpView { fin: true, ..other(segment(1, DATA, 188)) }), []);
-    // W - P = 2 and I_D = 0.5 x 0.75^10 = 0.03 ms: 2.1 ms, less than the least.
+    // W - P = 2 and I_D = 0.5 x 0.75^10 = 0.03 ms: 2.1 ms, less than the least wait.
     assert_eq!(script.timeout(253), [ACKNOWLEDGE, Act::Sleep]);
 }
 

@@ -1,4 +1,4 @@
-//! practRA's parameters and readings.
+//! The parameters and readings of practRA.
 
 use crate::ConfigError;
 use crate::rate::{QueueCount, RateSet};
@@ -6,61 +6,61 @@ use netlull_units::{BitRate, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which arrivals a forecast counts.
+/// The arrivals that a forecast counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ArrivalCount {
-    /// Every packet that arrives, also those the full buffer drops.
+    /// Every arriving packet, including those that the full buffer drops.
     #[default]
     Offered,
-    /// Only those that enter the queue.
+    /// Only packets that enter the queue.
     Accepted,
 }
 
-/// A forecast before its first sample.
+/// The forecast before its first sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ForecastStart {
-    /// Unknown: it then equals the first sample, and the rate does not go down before.
+    /// Unknown until the first sample, which becomes the forecast; the rate does not go down before.
     #[default]
     FirstSample,
     /// Zero.
     Zero,
 }
 
-/// How far practRA's changes go.
+/// The distance of practRA's rate changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reach {
     /// To the next rate, as printed.
     #[default]
     Adjacent,
-    /// To the least rate that meets the rules, in one change.
+    /// To the lowest rate that meets the rules, in one change.
     Any,
 }
 
-/// Steps a link's rate up when the queue would break a delay bound, down when an empty queue's forecast allows.
+/// Steps a link's rate up to hold a delay bound, and down when its queue is empty and its forecast low.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-source" = "Nedevschi et al., NSDI'08; intertwining-2012; troubled-marriage-2016 section II"))]
 pub struct PractRaConfig {
-    /// The rates to choose from, r_1 < ... < r_n; the highest is the link's.
+    /// The possible rates, r_1 < ... < r_n; the highest is the link's.
     #[schemars(extend("x-unit" = "bit rates", "x-source" = "intertwining-2012 uses 1..10 Mb/s"))]
     pub rates: RateSet,
-    /// delta: nothing is sent for this long after a change.
+    /// delta: the time without transmission after a change.
     #[schemars(extend("x-source" = "intertwining-2012 uses 2 ms; not printed in 2016"))]
     pub transition: Duration,
-    /// mRCI: at least this long between two changes; above `transition`.
+    /// mRCI: the shortest time between two changes; above `transition`.
     #[schemars(extend("x-source" = "intertwining-2012 uses 16 ms (its Delta); troubled-marriage-2016 10 ms to 1 s"))]
     pub min_interval: Duration,
-    /// d: the bound on queueing delay.
+    /// d: the bound on the queueing delay.
     #[schemars(extend("x-source" = "intertwining-2012 uses 40 ms; not printed in 2016"))]
     pub delay_bound: Duration,
-    /// w: weight of the newest sample in the forecast, in (0, 1].
+    /// w: the weight of the newest sample in the forecast, in (0, 1].
     #[serde(default = "default_weight")]
     #[schemars(extend("x-unit" = "0 < w <= 1", "x-source" = "reading: no paper prints it"))]
     pub forecast_weight: f64,
-    /// Interval over which arrivals are averaged into a sample; default `min_interval`.
+    /// The interval over which arrivals are averaged into a sample; default `min_interval`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "min_interval", "x-source" = "troubled-marriage-2016 section IV-A"))]
     pub forecast_interval: Option<Duration>,
@@ -68,23 +68,23 @@ pub struct PractRaConfig {
     #[serde(default)]
     #[schemars(extend("x-source" = "reading"))]
     pub forecast_start: ForecastStart,
-    /// Which arrivals the forecast counts.
+    /// The arrivals that the forecast counts.
     #[serde(default)]
     #[schemars(extend("x-source" = "reading"))]
     pub arrivals: ArrivalCount,
-    /// What q counts.
+    /// The packets that q counts.
     #[serde(default)]
     #[schemars(extend("x-source" = "reading"))]
     pub queue: QueueCount,
-    /// Test the rules on a tick of this length; default: at every arrival and departure.
+    /// The tick on which the rules are tested; default at every arrival and departure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "every event", "x-source" = "reading: the rules are printed with no clock"))]
     pub tick: Option<Duration>,
-    /// How far a change goes.
+    /// The distance of a change.
     #[serde(default)]
     #[schemars(extend("x-source" = "adjacent as printed; intertwining-2012 section V asks for any"))]
     pub steps: Reach,
-    /// Rate at the start; default the maximum.
+    /// The rate at the start; default the highest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "the highest", "x-source" = "reading"))]
     pub initial_rate: Option<BitRate>,
@@ -95,7 +95,7 @@ fn default_weight() -> f64 {
 }
 
 impl PractRaConfig {
-    /// The settings of intertwining-2012 on the given rates: delta 2 ms, mRCI 16 ms, d 40 ms.
+    /// Creates the settings of intertwining-2012 for the given rates: delta 2 ms, mRCI 16 ms, d 40 ms.
     #[must_use]
     pub fn intertwining_2012(rates: RateSet) -> Self {
         Self {
@@ -114,10 +114,10 @@ impl PractRaConfig {
         }
     }
 
-    /// Checks every value and every pair that must fit; returns the initial rate's position in the set.
+    /// Checks every value and pair of values. Returns the initial rate's position in the set.
     ///
     /// # Errors
-    /// Names the first field that is out of range, its value and what was expected.
+    /// Names the first field that is out of range, its value and the expectation.
     pub fn validate(&self) -> Result<usize, ConfigError> {
         positive("min_interval", self.min_interval)?;
         // troubled-marriage-2016 section II: the interval is greater than delta.

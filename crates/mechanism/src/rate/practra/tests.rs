@@ -1,4 +1,4 @@
-//! Scripts: times in ms unless named otherwise, packets of 1500 B = 12 000 bit, delta 2 ms, mRCI 16 ms, d 40 ms.
+//! Scripts with times in ms by default, packets of 1500 B = 12 000 bit, delta 2 ms, mRCI 16 ms, d 40 ms.
 
 use super::*;
 use crate::rate::RateSet;
@@ -10,7 +10,7 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + MS(millis)
 }
 
-/// 1..n Mb/s, starting at `initial` Mb/s, the newest sample alone as forecast.
+/// 1..n Mb/s, starting at `initial` Mb/s, with the newest sample alone as forecast.
 fn config(n: u64, initial: u64) -> PractRaConfig {
     let rates = RateSet::from_range(M(1), M(n), M(1)).unwrap();
     PractRaConfig { forecast_weight: 1.0, initial_rate: Some(M(initial)), ..PractRaConfig::intertwining_2012(rates) }
@@ -39,7 +39,8 @@ impl Script {
         })
     }
 
-    /// A packet of `size` bytes is accepted, `waiting` bytes wait after it; the new rate in Mb/s if it changes.
+    /// A packet of `size` bytes is accepted, with a backlog of `waiting` bytes after it. Returns the new rate in
+    /// Mb/s after a change.
     fn arrives(&mut self, size: u64, waiting: u64) -> Option<u64> {
         self.send(LinkEvent::Arrival {
             size: Bytes::new(size),
@@ -88,8 +89,8 @@ fn the_delay_bound_is_three_packets_at_the_lowest_rate_and_thirty_three_at_the_h
 
 #[test]
 fn from_lowest_to_highest_takes_nine_changes_eight_mrci_and_nine_silences() {
-    // A queue of 100 packets is too long at every rate. The first change comes with it, each other one mRCI later:
-    // 0, 16, ..., 128 ms. Each is followed by delta = 2 ms of silence: 18 ms of the 130.
+    // A queue of 100 packets is too long at every rate. The first change is immediate, each other one follows an
+    // mRCI later: 0, 16, ..., 128 ms. Each is followed by delta = 2 ms of silence: 18 ms of the 130.
     let mut script = Script::new(&config(10, 1));
     let mut changes = vec![(at(0), script.at(at(0)).arrives(1500, 150_000).unwrap())];
     for _ in 0..100 {
@@ -108,7 +109,7 @@ fn from_lowest_to_highest_takes_nine_changes_eight_mrci_and_nine_silences() {
 
 #[test]
 fn a_queue_of_exactly_the_delay_bound_is_not_too_long() {
-    // At 1 Mb/s d r_1 = 40 000 bit = 5000 B; the second half asks for more, (d - delta) r_2 = 76 000 bit.
+    // At 1 Mb/s d r_1 = 40 000 bit = 5000 B; the second half has a higher limit, (d - delta) r_2 = 76 000 bit.
     assert_eq!(Script::new(&config(2, 1)).at(at(1)).arrives(0, 5000), None);
     assert_eq!(Script::new(&config(2, 1)).at(at(1)).arrives(0, 5001), Some(2));
 }
@@ -117,8 +118,8 @@ fn a_queue_of_exactly_the_delay_bound_is_not_too_long() {
 
 #[test]
 fn a_full_forecast_and_queue_of_exactly_the_slack_is_not_too_long() {
-    // At 1 Mb/s with q = 5000 B = 40 000 bit, (d - delta) r_2 = 76 000 bit leave delta rf = 36 000 bit: rf = 18 Mb/s,
-    // which is 36 000 B in a sample of 16 ms.
+    // At 1 Mb/s with q = 5000 B = 40 000 bit, (d - delta) r_2 = 76 000 bit leave delta rf = 36 000 bit: rf = 18
+    // Mb/s, or 36 000 B in a sample of 16 ms.
     let forecast_of = |bytes| {
         let mut script = Script::new(&config(2, 1));
         assert_eq!(script.at(at(1)).arrives(bytes, 0), None);
@@ -130,8 +131,8 @@ fn a_full_forecast_and_queue_of_exactly_the_slack_is_not_too_long() {
 
 #[test]
 fn where_the_rates_are_close_the_silence_alone_calls_for_more() {
-    // From 1000 to 1010 kb/s: (d - delta) r_2 = 38 380 bit is less than d r_1 = 40 000 bit. 4797 B = 38 376 bit is not
-    // over it, 4798 B = 38 384 bit is, though it would wait only 38.384 ms at r_1.
+    // From 1000 to 1010 kb/s: (d - delta) r_2 = 38 380 bit is less than d r_1 = 40 000 bit. 4797 B = 38 376 bit
+    // is below it. 4798 B = 38 384 bit is above it, though its delay at r_1 would be only 38.384 ms.
     let rates = RateSet::from_list(&[BitRate::from_bps(1_000_000), BitRate::from_bps(1_010_000)]).unwrap();
     let config = PractRaConfig { initial_rate: Some(M(1)), ..PractRaConfig::intertwining_2012(rates) };
     assert_eq!(Script::new(&config).at(at(1)).arrives(0, 4797), None);
@@ -182,7 +183,7 @@ fn the_next_change_waits_for_the_whole_of_mrci() {
 
 #[test]
 fn an_idle_link_steps_down_to_its_lowest_rate_and_falls_quiet() {
-    // Nothing ever arrives. The first sample ends at 16 ms and says so; then one step per mRCI.
+    // No arrivals. The first sample ends at 16 ms and is empty; then one step follows per mRCI.
     let mut script = Script::new(&config(4, 4));
     for (millis, rate) in [(16, 3), (32, 2), (48, 1)] {
         assert_eq!(script.wake(), Some(at(millis)));
@@ -193,8 +194,8 @@ fn an_idle_link_steps_down_to_its_lowest_rate_and_falls_quiet() {
 
 #[test]
 fn the_forecast_holds_an_idle_link_up_until_it_has_decayed() {
-    // w = .25. 20 000 B in the first sample: 10 Mb/s. Empty samples: 7.5, 5.625, 4.21875, 3.1640625, 2.37...; the rate
-    // below 4 is 3, so the step down comes with the fifth empty sample, at 16 + 5 * 16 = 96 ms.
+    // w = .25. 20 000 B in the first sample: 10 Mb/s. Empty samples: 7.5, 5.625, 4.21875, 3.1640625, 2.37... The
+    // rate below 4 is 3, so the fifth empty sample, at 16 + 5 * 16 = 96 ms, brings the step down.
     let mut script = Script::new(&PractRaConfig { forecast_weight: 0.25, ..config(4, 4) });
     script.at(at(1)).arrives(20_000, 0);
     for millis in [16, 32, 48, 64, 80] {
@@ -206,8 +207,8 @@ fn the_forecast_holds_an_idle_link_up_until_it_has_decayed() {
 
 #[test]
 fn after_a_quiet_spell_the_missed_samples_count_and_the_grid_stays() {
-    // 8000 B in the first sample: 4 Mb/s. Quiet at 1 Mb/s from 16 ms on. The next arrival comes at 1 000 005 ms, in the
-    // interval that ends at 62 501 * 16 = 1 000 016 ms.
+    // 8000 B in the first sample: 4 Mb/s. The link is idle at 1 Mb/s from 16 ms on. The next arrival is at 1 000
+    // 005 ms, in the interval that ends at 62 501 * 16 = 1 000 016 ms.
     let mut script = Script::new(&PractRaConfig { forecast_weight: 0.25, ..config(4, 1) });
     script.at(at(1)).arrives(8000, 0);
     assert_eq!(script.wake(), Some(at(16)));
@@ -241,11 +242,11 @@ fn late_and_uncalled_timeouts_do_no_harm() {
 
 #[test]
 fn reading_the_packet_being_sent_can_count_as_queue() {
-    // 4000 B wait and 1500 B are being sent at 1 Mb/s: 4000 B are under d r_1 = 5000 B, 5500 B are over it.
+    // A backlog of 4000 B, and 1500 B in service at 1 Mb/s: 4000 B are below d r_1 = 5000 B, 5500 B are above it.
     let both = PractRaConfig { queue: QueueCount::WaitingAndInService, ..config(2, 1) };
     assert_eq!(Script::new(&config(2, 1)).at(at(1)).arrives(0, 4000), None);
     assert_eq!(Script::new(&both).at(at(1)).arrives(0, 4000), Some(2));
-    // And going down waits for an idle transmitter.
+    // A step down also requires an idle transmitter.
     for (config, expected) in [(config(2, 2), Some(1)), (both, None)] {
         let config = PractRaConfig { initial_rate: Some(M(2)), ..config };
         assert_eq!(Script::new(&config).at(at(16)).departs(0, 1500), expected);
@@ -266,7 +267,8 @@ fn reading_drops_count_as_arrivals_or_not() {
 
 #[test]
 fn reading_on_a_tick_the_rules_wait_for_it() {
-    // Ticks at 10, 20, 30 ms. The queue is too long at 3 ms: asked at 10 ms; mRCI ends at 26 ms: asked again at 30 ms.
+    // Ticks at 10, 20, 30 ms. The queue is too long at 3 ms: tested at 10 ms. mRCI ends at 26 ms: tested again at
+    // 30 ms.
     let mut script = Script::new(&PractRaConfig { tick: Some(MS(10)), ..config(3, 1) });
     assert_eq!(script.at(at(3)).arrives(0, 60_000), None);
     assert_eq!(script.wake(), Some(at(10)));
@@ -289,7 +291,7 @@ fn reading_on_a_tick_a_queue_that_came_and_went_is_not_seen() {
 
 #[test]
 fn reading_a_tick_served_late_is_still_served() {
-    // The driver comes at 12 ms for the tick at 10 ms, after another packet event.
+    // The driver serves the tick of 10 ms at 12 ms, after another packet event.
     let mut script = Script::new(&PractRaConfig { tick: Some(MS(10)), ..config(2, 1) });
     script.at(at(3)).arrives(0, 60_000);
     assert_eq!(script.at(at(11)).departs(60_000, 1500), None);
@@ -369,13 +371,14 @@ fn jumping(initial: u64) -> PractRaConfig {
 
 #[test]
 fn a_jump_up_ends_at_the_least_rate_that_meets_both_halves() {
-    // 30 kB wait: 240 kbit / r <= 40 ms from 6 Mb/s on, but (0 + 240 kbit) / r <= 38 ms only from 6.3 on: 7 Mb/s.
+    // A backlog of 30 kB: 240 kbit / r <= 40 ms from 6 Mb/s on, but (0 + 240 kbit) / r <= 38 ms only from 6.3 on:
+    // 7 Mb/s.
     assert_eq!(Script::new(&jumping(1)).arrives(1500, 30_000), Some(7));
     assert_eq!(Script::new(&config(10, 1)).arrives(1500, 30_000), Some(2), "adjacent, as printed");
-    // 38 ms x 6 Mb/s = 228 kbit = 28,500 B is the most for 6 Mb/s; one byte more asks for 7.
+    // 38 ms x 6 Mb/s = 228 kbit = 28,500 B is the limit for 6 Mb/s; one byte more requires 7.
     assert_eq!(Script::new(&jumping(1)).arrives(1500, 28_500), Some(6));
     assert_eq!(Script::new(&jumping(1)).arrives(1500, 28_501), Some(7));
-    // 500 kbit need 13.2 Mb/s: the highest there is.
+    // 500 kbit need 13.2 Mb/s, more than the highest rate.
     assert_eq!(Script::new(&jumping(3)).arrives(1500, 62_500), Some(10));
 }
 
@@ -386,7 +389,7 @@ fn a_jump_down_ends_at_the_least_rate_above_the_forecast() {
     assert_eq!(script.at(at(1)).arrives(1500, 0), None);
     assert_eq!(script.at(at(2)).arrives(1500, 0), None);
     assert_eq!(script.at(at(16)).departs(0, 0), Some(2));
-    // One change and one mRCI, whatever its size: at 31 ms nothing, at 32 ms the forecast is zero.
+    // One change and one mRCI, whatever its size: no change at 31 ms, and at 32 ms the forecast is zero.
     assert_eq!(script.at(at(31)).departs(0, 0), None);
     assert_eq!(script.at(at(32)).departs(0, 0), Some(1));
     assert_eq!(script.machine.changes(), 2);

@@ -1,46 +1,46 @@
-//! Shortest paths to every node that traffic goes to, and what they put on the links, while links go.
+//! Shortest paths to every destination and the resulting loads, updated as links go to sleep.
 
 use super::{Graph, Traffic};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 const FAR: u64 = u64::MAX;
-/// No next hop: the destination itself.
+/// The missing next hop of the destination itself.
 const NONE: u32 = u32::MAX;
 
-/// The way of all traffic.
+/// The routes and loads of all traffic.
 #[derive(Clone, Debug)]
 pub(super) struct Routing<'a> {
     graph: &'a Graph,
     weights: &'a [u32],
     trees: Vec<Tree>,
-    /// Of each direction (link i: 2 i as given, 2 i + 1 back), in bit/s.
+    /// The load of each direction in bit/s (link i: 2 i as given, 2 i + 1 reverse).
     loads: Vec<u64>,
-    /// Of each link, bound x capacity in bit/s.
+    /// The limit of each link in bit/s: bound x capacity.
     limits: Vec<u64>,
 }
 
-/// How the nodes reach one destination.
+/// The paths of all nodes to one destination.
 #[derive(Clone, Debug)]
 struct Tree {
     destination: usize,
-    /// Of each node, what it sends there, in bit/s.
+    /// The demand of each node for the destination, in bit/s.
     demand: Vec<u64>,
-    /// Of each node, the cost of the way.
+    /// The cost of each node's path.
     distance: Vec<u64>,
-    /// Of each node, the direction of a link that it sends over.
+    /// The outgoing direction of a link on each node's path.
     next: Vec<u32>,
 }
 
-/// What a tree was before a link went, for the nodes whose way led over it.
+/// A tree's previous values, for the nodes whose path used the removed link.
 struct Before {
     tree: usize,
-    /// node, distance, next
+    /// (node, distance, next)
     nodes: Vec<(usize, u64, u32)>,
 }
 
 impl<'a> Routing<'a> {
-    /// All demands on their shortest paths. The values have been checked, and the graph is connected.
+    /// Routes all demands on their shortest paths. The values have been checked, and the graph is connected.
     pub(super) fn new(graph: &'a Graph, traffic: &'a Traffic, bound: f64) -> Self {
         let (nodes, links) = (graph.nodes(), graph.links().len());
         let mut tree_of = vec![None; nodes];
@@ -67,18 +67,18 @@ impl<'a> Routing<'a> {
         self.loads[2 * link].max(self.loads[2 * link + 1])
     }
 
-    /// What a direction of a link may carry, in bit/s.
+    /// The limit of each direction of a link, in bit/s.
     pub(super) fn limit(&self, link: usize) -> u64 {
         self.limits[link]
     }
 
-    /// The first link that carries more than it may.
+    /// The first link whose load exceeds its limit.
     pub(super) fn overloaded(&self) -> Option<usize> {
         (0..self.limits.len()).find(|&link| self.load(link) > self.limits[link])
     }
 
-    /// Sends everything round a link, of those that are `on`, which the graph can do without. If a link then carries more than it may,
-    /// nothing is changed and the answer is false.
+    /// Reroutes all traffic around a link, over the links that are `on`. The graph must be connected without the
+    /// link. If a load then exceeds its limit, all values are restored and the result is false.
     pub(super) fn do_without(&mut self, link: usize, on: impl Fn(usize) -> bool) -> bool {
         let (loads, mut before) = (self.loads.clone(), Vec::new());
         for index in 0..self.trees.len() {
@@ -105,8 +105,8 @@ impl<'a> Routing<'a> {
         false
     }
 
-    /// The nodes whose way to the tree's destination leads over a link. All others keep theirs when the link goes: their distances
-    /// do not change, so neither do the links on shortest paths that they chose from.
+    /// The nodes whose path to the tree's destination uses a link. The paths of all others stay the same: neither
+    /// their distances nor their shortest-path links change.
     fn behind(&self, index: usize, link: usize) -> Vec<usize> {
         let (tree, (a, b)) = (&self.trees[index], self.graph.links()[link]);
         let mut nodes = Vec::new();
@@ -137,7 +137,8 @@ impl<'a> Routing<'a> {
         if direction.is_multiple_of(2) { b } else { a }
     }
 
-    /// Dijkstra for the nodes given, over the links that are `on`, from the distances of all others (Ramalingam and Reps, 1996).
+    /// Runs Dijkstra's algorithm for the given nodes, over the links that are `on`, from the distances of all
+    /// others (Ramalingam and Reps, 1996).
     fn find_ways(&mut self, index: usize, nodes: &[usize], on: impl Fn(usize) -> bool) {
         let mut tree = std::mem::replace(&mut self.trees[index], Tree::empty(0, 0));
         let cost = |link: usize| u64::from(self.weights[link]);
@@ -168,7 +169,7 @@ impl<'a> Routing<'a> {
         self.trees[index] = tree;
     }
 
-    /// Adds or removes what the nodes given send to the tree's destination, all the way.
+    /// Adds or removes the demands of the given nodes along their paths to the tree's destination.
     fn carry(&mut self, index: usize, nodes: &[usize], change: Change) {
         let tree = &self.trees[index];
         for &from in nodes {
@@ -197,13 +198,14 @@ impl Tree {
     }
 }
 
-/// Directions are numbered in 32 bits, as the simulator numbers its links: a graph without double links has fewer.
+/// Directions have 32-bit numbers, as links do in the simulator. A graph without double links has fewer.
 #[allow(clippy::cast_possible_truncation)]
 fn direction(number: usize) -> u32 {
     number as u32
 }
 
-/// Whole bits per second in bound x capacity; rounding must not refuse a load that is just the bound.
+/// bound x capacity in whole bits per second. The margin keeps rounding from refusing a load exactly at the
+/// bound.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn limit(capacity: f64, bound: f64) -> u64 {
     (bound * capacity * (1.0 + 1e-12)) as u64

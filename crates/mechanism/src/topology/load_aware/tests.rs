@@ -17,10 +17,10 @@ fn verdicts(plan: &SleepPlan) -> Vec<(usize, f64, Verdict)> {
 
 #[test]
 fn the_least_loaded_link_sleeps_and_its_traffic_goes_round() {
-    // 0 -> 1: 4 Mb/s, 1 -> 2: 2, 0 -> 2: 1 by way of 1 (link 0 is lower than link 3). Loads 5, 3, 0, 0.
+    // 0 -> 1: 4 Mb/s, 1 -> 2: 2, 0 -> 2: 1 through node 1 (link 0 is lower than link 3). Loads 5, 3, 0, 0.
     let (graph, traffic, config) = ring(&[(0, 1, 4), (1, 2, 2), (0, 2, 1)], 0.7);
     let plan = config.plan(&graph, &traffic).unwrap();
-    // Equal loads by their ends: 3-0 is (0, 3) and comes before 2-3. Then what is left is a path.
+    // Equal loads are ordered by their ends: 3-0 is (0, 3), before 2-3. The remaining links are a path.
     let expected = [
         (3, 0.0, Verdict::Off),
         (2, 0.0, Verdict::Disconnects),
@@ -32,27 +32,28 @@ fn the_least_loaded_link_sleeps_and_its_traffic_goes_round() {
 
 #[test]
 fn a_link_stays_on_if_another_would_become_too_busy() {
-    // 0 -> 1: 4, 1 -> 2: 3, 2 -> 3: 2, 3 -> 0: 1 Mb/s. Without 3-0 its 1 Mb/s goes 3 -> 2 -> 1 -> 0, the other direction of each:
-    // loads of the busier directions 4, 3, 2.
+    // 0 -> 1: 4, 1 -> 2: 3, 2 -> 3: 2, 3 -> 0: 1 Mb/s. Without 3-0 its 1 Mb/s goes 3 -> 2 -> 1 -> 0, the other
+    // direction of each link: the loads of the busier directions are 4, 3, 2.
     let demands = [(0, 1, 4), (1, 2, 3), (2, 3, 2), (3, 0, 1)];
     let (graph, traffic, config) = ring(&demands, 0.4);
     assert_eq!(config.plan(&graph, &traffic).unwrap().off, [3]);
-    // The same the other way: 0 -> 3: 1 Mb/s goes over 0 -> 1, which then has 5.
+    // The reverse case: 0 -> 3: 1 Mb/s goes over 0 -> 1, whose load is then 5.
     let demands = [(0, 1, 4), (1, 2, 3), (2, 3, 2), (0, 3, 1)];
     let (graph, traffic, config) = ring(&demands, 0.4);
     let plan = config.plan(&graph, &traffic).unwrap();
-    // 2-3 is next: its 2 go 2 -> 1 -> 0 -> 3, backwards, 2 beside the 1 on 0-3. It sleeps, and nothing else can.
+    // 2-3 is next: its 2 Mb/s go 2 -> 1 -> 0 -> 3, in reverse, 2 in addition to the 1 on 0-3. It sleeps, and no
+    // other link can.
     let expected = [(3, 1e6, Verdict::TooLoaded), (2, 2e6, Verdict::Off), (3, 3e6, Verdict::Disconnects)];
     assert_eq!(verdicts(&plan)[..2], expected[..2]);
     assert_eq!(plan.off, [2]);
-    // Just at the bound is within it: 5 = 0.5 x 10.
+    // A load exactly at the bound is within it: 5 = 0.5 x 10.
     let (graph, traffic, config) = ring(&demands, 0.5);
     assert_eq!(config.plan(&graph, &traffic).unwrap().off, [3]);
 }
 
 #[test]
 fn the_threshold_of_connectivity_holds_too() {
-    // Ring of four: 2; path of four: 2 - sqrt(2) = 0.586, which is 0.293 of it.
+    // Ring of four: 2. Path of four: 2 - sqrt(2) = 0.586, a share of 0.293.
     for (threshold, off) in [(0.29, 1), (0.30, 0)] {
         let (graph, traffic, config) = ring(&[(0, 1, 1)], 1.0);
         let plan = LoadAwareConfig { threshold, ..config }.plan(&graph, &traffic).unwrap();
@@ -62,7 +63,8 @@ fn the_threshold_of_connectivity_holds_too() {
 
 #[test]
 fn weights_choose_the_way() {
-    // 0 -> 1 costs 5 directly and 3 round the ring: its 4 Mb/s load the links 3, 2 and 1, and link 0 sleeps first.
+    // 0 -> 1 costs 5 directly and 3 around the ring. Its 4 Mb/s load the links 3, 2 and 1, and link 0 sleeps
+    // first.
     let (graph, traffic, config) = ring(&[(0, 1, 4)], 0.5);
     let plan = config.plan(&graph, &Traffic { weights: vec![5, 1, 1, 1], ..traffic }).unwrap();
     assert_eq!(verdicts(&plan)[0], (0, 0.0, Verdict::Off));
@@ -79,7 +81,7 @@ fn what_cannot_be_used_is_refused_by_name() {
         assert_eq!(message, format!("bound is {bound}; expected a utilisation above 0, at most 1"));
     }
     let message = refused(LoadAwareConfig { threshold: 2.0, ..good.clone() });
-    assert!(message.starts_with("threshold is 2; expected a part"), "{message}");
+    assert!(message.starts_with("threshold is 2; expected a share"), "{message}");
     let demand = |from, to, mbps| vec![Demand { from, to, rate: MBPS(mbps) }];
     let mut capacities = traffic.capacities.clone();
     capacities[2] = BitRate::from_bps(0);

@@ -1,8 +1,8 @@
-//! Senders that pace.
+//! Pacing senders.
 
 use super::*;
 
-/// Two in a row that take more than a quarter of the 60 ms.
+/// A guard of two consecutive bursts that take more than a quarter of the 60 ms.
 fn guarded(from: PacedFrom) -> ShaperConfig {
     ShaperConfig { paced_share: Some(0.25), paced_bursts: 2, paced_from: from, ..config() }
 }
@@ -18,7 +18,7 @@ fn a_paced_sender_is_left_alone_if_the_guard_says_so() {
     script.flight_after(267, 17);
     assert_eq!(script.timeout(346), [ACKNOWLEDGE]);
     assert_eq!(script.shaper.state(), ShaperState::Standard(Fallback::Paced));
-    // What slow start left under way is spread by its nature, and does not count.
+    // The data that slow start leaves in flight is always spread, and does not count.
     let mut script = Script::new(&guarded);
     script.flight(60, 17, 0);
     script.flight(121, 17, 61);
@@ -27,7 +27,7 @@ fn a_paced_sender_is_left_alone_if_the_guard_says_so() {
     script.opened(201);
     script.flight_after(201, 17);
     assert_eq!(script.timeout(280), [ACKNOWLEDGE, Act::Sleep]);
-    // At 10 Mb/s they take 14.3 ms: they are not spread, they cannot come faster.
+    // At 10 Mb/s they take 14.3 ms: they are not spread, because they cannot arrive faster.
     let slow = StationContext { air_rate: BitRate::from_mbps(10), ..STATION };
     let mut script = Script::saving_at(slow, &guarded);
     script.flight_after(188, 17);
@@ -37,16 +37,16 @@ fn a_paced_sender_is_left_alone_if_the_guard_says_so() {
     assert_eq!(script.timeout(346), [ACKNOWLEDGE, Act::Sleep]);
 }
 
-/// How the first round comes, which nobody paces.
+/// The arrival of the first round, which is not paced.
 #[derive(Clone, Copy)]
 enum First {
     /// At once: the air is the slowest link.
     AtOnce,
-    /// 1 ms apart, as those behind it: another link is.
+    /// 1 ms apart, as in later rounds: another link is the slowest.
     Apart,
 }
 
-/// Rounds of slow start of so many packets, 1 ms apart, until the first packet behind them says that the last is over.
+/// Rounds of slow start with these sizes, 1 ms apart, up to the packet that ends the last round.
 fn slow_start(config: &ShaperConfig, rounds: &[u64]) -> Script {
     slow_start_after(First::AtOnce, config, rounds)
 }
@@ -80,7 +80,8 @@ fn rounds(first: First, mut script: Script, rounds: &[u64]) -> Script {
 
 #[test]
 fn a_sender_that_paces_in_slow_start_is_left_alone_before_a_window_is_closed() {
-    // 17 and 26 packets, each round half as large again as the one before, take 16 and 25 ms, and 7.2 and 10.9 ms on the air.
+    // 17 and 26 packets, each round half as large again as the previous one, take 16 and 25 ms, and 7.2 and 10.9
+    // ms on the air.
     let rounds = [11, 17, 26];
     let mut script = slow_start(&guarded(PacedFrom::SlowStart), &rounds);
     assert_eq!(script.shaper.state(), ShaperState::Standard(Fallback::Paced));
@@ -88,7 +89,7 @@ fn a_sender_that_paces_in_slow_start_is_left_alone_before_a_window_is_closed() {
     assert_eq!(script.acknowledge(243), []);
     script.data(244, 183);
     assert_eq!(script.timeout(247), [ACKNOWLEDGE], "eagerly");
-    // One is not two, and nobody looks unless told to.
+    // One round is not two, and without the setting slow start is not checked.
     assert_eq!(slow_start(&guarded(PacedFrom::SlowStart), &rounds[..2]).shaper.state(), ShaperState::Initial);
     assert_eq!(slow_start(&guarded(PacedFrom::Bursts), &rounds).shaper.state(), ShaperState::Initial);
 }
@@ -111,7 +112,7 @@ fn the_last_round_of_slow_start_counts_if_one_that_has_grown_was_spread() {
     let config = guarded(PacedFrom::SlowStart);
     let paced = ShaperState::Standard(Fallback::Paced);
     assert_eq!(slow_start(&config, &[11, 17, 17]).shaper.state(), paced);
-    // What an application writes as slowly does not grow.
+    // Slow writes of an application do not grow.
     assert_eq!(slow_start(&config, &[17, 17]).shaper.state(), ShaperState::Saving);
     // 12 packets take 11 ms, less than 15.
     assert_eq!(slow_start(&config, &[11, 17, 12]).shaper.state(), ShaperState::Saving);
@@ -119,7 +120,8 @@ fn the_last_round_of_slow_start_counts_if_one_that_has_grown_was_spread() {
 
 #[test]
 fn rounds_that_come_as_fast_as_the_air_lets_them_are_not_spread() {
-    // Twice the 8.9 and 13.7 ms that 17 and 26 packets take at 16 Mb/s are more than 16 and 25 ms; at 18 Mb/s twice that is 15.9 and 24.3 ms.
+    // At 16 Mb/s, twice the air time of 8.9 and 13.7 ms for 17 and 26 packets is more than 16 and 25 ms. At 18
+    // Mb/s, twice the air time is 15.9 and 24.3 ms.
     for (mbps, state) in [(16, ShaperState::Initial), (18, ShaperState::Standard(Fallback::Paced))] {
         let script = Script::at(
             StationContext { air_rate: BitRate::from_mbps(mbps), ..STATION },
@@ -131,7 +133,7 @@ fn rounds_that_come_as_fast_as_the_air_lets_them_are_not_spread() {
 
 #[test]
 fn bursts_may_have_to_be_less_stretched_to_be_spread() {
-    // 17 packets take 16 ms; at 14 Mb/s on the air 10.2 ms: 1.57 times that.
+    // 17 packets take 16 ms, and 10.2 ms on the air at 14 Mb/s: a factor of 1.57.
     for (stretch, state) in [(1.6, ShaperState::Saving), (1.5, ShaperState::Standard(Fallback::Paced))] {
         let air = StationContext { air_rate: BitRate::from_mbps(14), ..STATION };
         let guarded = ShaperConfig { paced_stretch: stretch, ..guarded(PacedFrom::Bursts) };
