@@ -293,7 +293,8 @@ class Parameters:
 
     def __init__(self, builders: Builders) -> None:
         self._definitions, self._kinds = builders.definitions, builders.kinds
-        entries = catalogue()["mechanisms"]
+        listed = catalogue()
+        entries = [entry for kind in ("mechanisms", "queues", "losses") for entry in listed[kind]]
         self._listed = {entry["name"]: {each["name"]: each for each in entry["parameters"]} for entry in entries}
 
     def page(self, text: str) -> str:

@@ -71,10 +71,15 @@ pub fn kinds(schema: &Value, definition: &str) -> Vec<(String, Description)> {
 
 fn description(table: &Value, definitions: &Map<String, Value>) -> Description {
     let text = |key: &str| table.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let summary = text("description").split("\n\n").next().unwrap_or_default().replace('\n', " ");
+    let summary = words(text("description").split("\n\n").next().unwrap_or_default());
     let mut parameters = listed(table, definitions);
     parameters.extend(referred(table, definitions).map(|inner| listed(inner, definitions)).unwrap_or_default());
     Description { summary, source: text("x-source"), parameters }
+}
+
+/// A text on one line.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The definition that a schema refers to.
@@ -111,7 +116,7 @@ fn parameter(name: &str, field: &Value, is_required: bool, definitions: &Map<Str
         name: name.to_owned(),
         unit: text("x-unit").unwrap_or_else(|| unit(field, definitions)),
         default: text("x-default").unwrap_or_else(default),
-        meaning: text("description").unwrap_or_default().replace('\n', " "),
+        meaning: words(&text("description").unwrap_or_default()),
         source: text("x-source").unwrap_or_default(),
     }
 }

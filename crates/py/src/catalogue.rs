@@ -8,20 +8,16 @@ use serde_json::{Map, Value, json};
 /// Names, descriptions, parameters and sources as JSON.
 #[pyfunction]
 pub(crate) fn catalogue() -> PyResult<String> {
-    let mechanisms: Vec<_> =
-        netlull_sim::catalogue::mechanisms().iter().map(|(name, described)| mechanism(name, described)).collect();
+    let listed = |kinds: Vec<(String, Description)>| -> Vec<_> {
+        kinds.iter().map(|(name, described)| mechanism(name, described)).collect()
+    };
+    let mechanisms = listed(netlull_sim::catalogue::mechanisms());
+    let (queues, losses) = (listed(netlull_sim::catalogue::queues()), listed(netlull_sim::catalogue::losses()));
     let power: Vec<_> = netlull_power::PowerModel::catalogue()
         .iter()
         .map(|model| json!({ "name": model.name, "description": model.summary, "source": model.source }))
         .collect();
     let options: Vec<_> = netlull_tcp::options().iter().map(option).collect();
-    let kinds = |kinds: &[netlull_sim::catalogue::KindInfo]| -> Vec<_> {
-        kinds
-            .iter()
-            .map(|kind| json!({ "name": kind.name, "description": kind.summary, "source": kind.source }))
-            .collect()
-    };
-    let (queues, losses) = (kinds(netlull_sim::catalogue::queues()), kinds(netlull_sim::catalogue::losses()));
     let radios: Vec<_> = netlull_power::RadioPower::catalogue().iter().map(radio).collect();
     let all = json!({
         "mechanisms": mechanisms, "tcp": tcp(), "tcp-options": options, "queues": queues, "losses": losses, "power": power,
@@ -30,7 +26,7 @@ pub(crate) fn catalogue() -> PyResult<String> {
     serde_json::to_string(&all).map_err(errors::internal)
 }
 
-/// A mechanism with its parameters, as JSON.
+/// A mechanism, or a kind of queue or loss, with its parameters, as JSON.
 pub(crate) fn mechanism(name: &str, described: &Description) -> Value {
     let parameter = |p: &Parameter| json!({ "name": p.name, "unit": p.unit, "default": p.default, "description": p.meaning, "source": p.source });
     let parameters: Vec<_> = described.parameters.iter().map(parameter).collect();

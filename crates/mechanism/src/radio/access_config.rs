@@ -105,7 +105,7 @@ impl AccessPointConfig {
     }
 
     /// The times of the beacons.
-    fn beacons(&self) -> Result<Beacons, ConfigError> {
+    pub(super) fn beacons(&self) -> Result<Beacons, ConfigError> {
         Beacons::new(Instant::ZERO + self.first_beacon.unwrap_or(self.beacon_period), self.beacon_period)
     }
 

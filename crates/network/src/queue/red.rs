@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 /// The packets to which RED's p_b applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "RedProbabilityReading")]
 pub enum RedProbability {
     /// Every packet (RFC 7141 section 2.2).
     #[default]
@@ -21,7 +20,6 @@ pub enum RedProbability {
 /// The packets that RED spares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "RedRulesReading")]
 pub enum RedRules {
     /// No packet (Floyd and Jacobson 1993).
     #[default]
@@ -33,7 +31,6 @@ pub enum RedRules {
 /// The condition under which RED marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "RedEcnReading")]
 pub enum RedEcn {
     /// Never.
     Off,

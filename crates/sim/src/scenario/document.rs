@@ -20,9 +20,7 @@ pub use losses::{BernoulliDocument, GilbertElliottDocument, LossDocument, Script
 pub use netlull_tcp::TcpOptions as TcpDocument;
 pub use noise::NoiseDocument;
 pub use plan::{NetworkOptions, PlanDocument, TrafficOptions};
-pub use queueing::{
-    CodelDocument, DropTailDocument, QueueDocument, RedDocument, RedEcnReading, RedProbabilityReading, RedRulesReading,
-};
+pub use queueing::{CodelDocument, DropTailDocument, QueueDocument, RedDocument, RedEcn, RedProbability, RedRules};
 pub use replay::{RecordingDocument, ReplayDocument};
 pub use requests::{
     CampusSizeDocument, EmpiricalSizeDocument, ExponentialSizeDocument, FixedSizeDocument, LognormalComponentDocument,

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 /// How losses are found and repaired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "LossRecoveryReading")]
 pub enum LossRecovery {
     /// Three duplicate acknowledgements, then everything again in slow start.
     #[schemars(extend("x-source" = "Jacobson 1988"))]
@@ -37,7 +36,6 @@ pub enum LossRecovery {
 /// When SACK blocks mean a loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "SackDetectionReading")]
 pub enum SackDetection {
     /// Three blocks or more than two segments above it (RFC 6675).
     #[schemars(extend("x-source" = "RFC 6675"))]
@@ -59,7 +57,6 @@ pub enum SackDetection {
 /// How the window comes down in recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "WindowReductionReading")]
 pub enum WindowReduction {
     /// At once (RFC 6675).
     #[schemars(extend("x-source" = "RFC 6675 section 5"))]
@@ -83,7 +80,6 @@ pub enum WindowReduction {
 /// What congestion windows are counted in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "CwndUnitReading")]
 pub enum CwndUnit {
     /// Bytes (RFC 5681, RFC 9438).
     #[schemars(extend("x-source" = "RFC 5681, RFC 9438"))]
@@ -110,7 +106,6 @@ pub enum RackClock {
 /// Acknowledgements of segments ahead of a gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "SackCompressionReading")]
 pub enum SackCompression {
     /// Each is acknowledged at once.
     #[schemars(extend("x-source" = "RFC 5681 section 4.2"))]
@@ -127,7 +122,6 @@ pub enum SackCompression {
 /// Explicit congestion notification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "EcnReading")]
 pub enum Ecn {
     /// Not offered.
     #[default]
@@ -145,7 +139,6 @@ pub enum Ecn {
 /// Which Vegas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "VegasFlavourReading")]
 pub enum VegasFlavour {
     /// Linux 2.6.22: slow start doubles in every round trip; a loss halves.
     #[schemars(extend("x-source" = "Linux 2.6.22 tcp_vegas.c"))]
@@ -191,7 +184,6 @@ pub enum ApplicationRead {
 /// What becomes of data in flight when the peer's window closes over it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "ShrunkWindowReading")]
 pub enum ShrunkWindow {
     /// It stays in flight (RFC 9293 section 3.8.6).
     #[schemars(extend("x-source" = "RFC 9293 section 3.8.6"))]
@@ -209,7 +201,6 @@ pub enum ShrunkWindow {
 /// Which windows are taken from acknowledgements that repeat their number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "WindowUpdateReading")]
 pub enum WindowUpdate {
     /// All (RFC 9293).
     #[schemars(extend("x-source" = "RFC 9293 section 3.10.7.4"))]
@@ -322,7 +313,6 @@ pub enum Increase {
 /// Whether a congestion window grows that nothing fills.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "GrowthReading")]
 pub enum Growth {
     /// It does (RFC 5681, BSD, ns-2).
     #[schemars(extend("x-source" = "RFC 5681"))]
@@ -338,7 +328,7 @@ pub enum Growth {
 /// What ssthresh is half of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "SsthreshReading")]
+#[schemars(rename = "Ssthresh")]
 pub enum SsthreshFrom {
     /// Data in flight (RFC 5681 equation 4).
     // The data in flight, without what limited transmit added: max(FlightSize / 2, 2 SMSS) (RFC 5681 equation 4).
@@ -392,7 +382,6 @@ pub enum FullAck {
 /// NewReno's two timer variants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "PartialAckTimerReading")]
 pub enum PartialAckTimer {
     /// Restart on the first partial acknowledgement only.
     // The first of a recovery: many losses end in a timeout and slow start.

@@ -8,10 +8,13 @@ use serde::{Deserialize, Serialize};
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum LossDocument {
     /// Each packet is lost with this probability, independently.
+    #[schemars(extend("x-source" = "-"))]
     Bernoulli(BernoulliDocument),
     /// Losses in bursts: two states with different loss probabilities.
+    #[schemars(extend("x-source" = "Gilbert 1960; Elliott 1963"))]
     GilbertElliott(GilbertElliottDocument),
     /// Losses of packets with given numbers.
+    #[schemars(extend("x-source" = "ns-2's ErrorModel/List, which counts from 0 and all flows together"))]
     Scripted(ScriptedDocument),
 }
 
@@ -20,6 +23,7 @@ pub enum LossDocument {
 #[serde(deny_unknown_fields)]
 pub struct BernoulliDocument {
     /// Probability of loss, in [0, 1).
+    #[schemars(extend("x-unit" = "[0, 1)", "x-source" = "-"))]
     pub probability: f64,
 }
 
@@ -28,14 +32,18 @@ pub struct BernoulliDocument {
 #[serde(deny_unknown_fields)]
 pub struct GilbertElliottDocument {
     /// p: probability of a step from the good to the bad state, in (0, 1].
+    #[schemars(extend("x-unit" = "(0, 1]", "x-source" = "Gilbert 1960; p as in tc-netem's gemodel"))]
     pub to_bad: f64,
     /// r: probability of a step from the bad to the good state, in (0, 1].
+    #[schemars(extend("x-unit" = "(0, 1]", "x-source" = "Gilbert 1960; r as in tc-netem's gemodel"))]
     pub to_good: f64,
     /// 1 - h: probability of loss in the bad state, in [0, 1].
     #[serde(default = "default_loss_bad")]
+    #[schemars(extend("x-unit" = "[0, 1]", "x-source" = "Gilbert 1960: h in [0, 1); the default is tc-netem's"))]
     pub loss_bad: f64,
     /// 1 - k: probability of loss in the good state, in [0, 1).
     #[serde(default)]
+    #[schemars(extend("x-unit" = "[0, 1)", "x-source" = "Elliott 1963; Gilbert 1960 has k = 1"))]
     pub loss_good: f64,
 }
 
@@ -44,6 +52,7 @@ pub struct GilbertElliottDocument {
 #[serde(deny_unknown_fields)]
 pub struct ScriptedDocument {
     /// Packets to drop, flow by flow.
+    #[schemars(extend("x-unit" = "list of flow, packets", "x-source" = "-"))]
     pub drops: Vec<ScriptedDropsDocument>,
 }
 
