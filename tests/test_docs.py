@@ -87,7 +87,7 @@ def test_every_tcp_has_its_page(entry: dict[str, Any]) -> None:
 
 
 def test_links_between_pages_lead_somewhere() -> None:
-    pages = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
+    pages = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md"), (ROOT / "papers" / "README.md").resolve()]
     for page in pages:
         for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
             if "://" not in target:
