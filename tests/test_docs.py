@@ -87,6 +87,13 @@ def test_every_tcp_has_its_page(entry: dict[str, Any]) -> None:
     assert f"`{entry['name']}`" in page or f'"{entry["name"]}"' in page
 
 
+def test_the_readme_is_short() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 700
+    before, _, _ = text.partition("netlull run dumbbell")
+    assert len(before.split()) <= 120
+
+
 def test_links_between_pages_lead_somewhere() -> None:
     pages = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md"), (ROOT / "papers" / "README.md").resolve()]
     for page in pages:

@@ -4,7 +4,7 @@
 Three groups of texts: Markdown pages, rustdoc (`///`, `//!`) and Python docstrings. Three rules:
 
 start   A doc comment or docstring begins with a noun or a verb, never with "What", "Whether ... or", "One" or "Those".
-clause  Clauses in the place of nouns ("what is sent", "what the link drops") stay below `CLAUSES_PER_1000` in a group.
+clause  Clauses in the place of nouns (`what is sent`, `what the link drops`) stay below `CLAUSES_PER_1000` in a group.
 length  A sentence has at most `LONGEST` words. Code in a sentence is one word; tables and addresses do not count.
 
     tools/check_prose.py [--report] [PATH...]
@@ -21,6 +21,7 @@ import ast
 import re
 import sys
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
@@ -179,14 +180,17 @@ def pieces(lines: Iterable[tuple[int, str]]) -> list[Piece]:
     """The pieces of a text in Markdown, given as numbered lines."""
     found: list[tuple[int, list[str], bool]] = []
     fence = ""
-    is_open = False
+    is_open = is_example = False
     for number, line in lines:
         mark = FENCE.match(line)
-        if fence or mark:
+        is_example = bool(line.strip()) and (is_example or line.lstrip().startswith(">>>"))
+        if is_example:
+            is_open = False
+        elif fence or mark:
             closes = fence and line.strip().startswith(fence)
             fence = "" if closes else fence or (mark[1] if mark else "")
             is_open = False
-        elif not line.strip() or line.lstrip().startswith(">>>"):
+        elif not line.strip():
             is_open = False
         elif ROW.match(line) or HEADING.match(line):
             found.append((number, [line], False))
@@ -269,7 +273,7 @@ def numbers(name: str, texts: list[Text]) -> str:
     words = sum(text.words for text in texts)
     clauses = sum(len(text.clauses()) for text in texts)
     lengths = sorted(sentence.words for text in texts for sentence in text.sentences())
-    middle, most = (median(lengths), lengths[int(0.9 * (len(lengths) - 1))]) if lengths else (0, 0)
+    middle, most = (median(lengths), lengths[ceil(0.9 * len(lengths)) - 1]) if lengths else (0, 0)
     too_long = sum(len(text.too_long()) for text in texts)
     return f"{words:8} {per_1000(clauses, words):8.2f} {middle:8.0f} {most:8} {too_long:8}  {name}"
 

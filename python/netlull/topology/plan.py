@@ -58,6 +58,14 @@ def sleep_plan(
         threshold: the part of the initial algebraic connectivity that must be left, 0 to 1; default 0 for `load_aware`.
         bound: the utilisation that no link may exceed, above 0, at most 1; of `load_aware` alone.
 
+    Example:
+        >>> from netlull.topology import Line, Node, Topology, sleep_plan
+        >>> lines = [Line(a, b) for a, b in ("ab", "bc", "cd", "da", "ac")]
+        >>> square = Topology("square", [Node(name) for name in "abcd"], lines)
+        >>> plan = sleep_plan(square, "estop", threshold=0.5)
+        >>> [line.label for line in plan.off]
+        ['a-c']
+
     Raises:
         InputError: names what cannot be used, its value and what was expected.
     """
