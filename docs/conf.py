@@ -66,15 +66,16 @@ NAMED_PAGE = re.compile(r"(?<![\w/`])((?:docs|validation)/[\w/-]+)\.md\b")
 FOLDER_LINK = re.compile(r"(?<=\]\()([\w./-]+/)(?=[)#])")
 
 
-def pages_of_folders(app: Sphinx, document: str, content: list[str]) -> None:
-    """Lets a link to a folder lead to its page: README.md in it, or in the folder above."""
+def prepared_page(app: Sphinx, document: str, content: list[str]) -> None:
+    """Lets a link to a folder lead to its page: README.md in it, or in the folder above. Stored results get a title."""
 
     def page(match: re.Match[str]) -> str:
         here = (Path(app.srcdir) / document).parent
         found = [name for name in ("README.md", "../README.md") if (here / match[1] / name).is_file()]
         return match[1] + found[0] if found else match[1]
 
-    content[0] = FOLDER_LINK.sub(page, content[0])
+    title = "# Results\n\n" if Path(document).name == "results" else ""
+    content[0] = title + FOLDER_LINK.sub(page, content[0])
 
 
 def readable_docstring(app: Sphinx, what: str, name: str, thing: object, _options: object, lines: list[str]) -> None:
@@ -96,6 +97,6 @@ def readable_signature(
 
 def setup(app: Sphinx) -> None:
     """Registers the hooks."""
-    app.connect("source-read", pages_of_folders)
+    app.connect("source-read", prepared_page)
     app.connect("autodoc-process-docstring", readable_docstring)
     app.connect("autodoc-process-signature", readable_signature)

@@ -34,11 +34,12 @@ class Sample:
 '''
 TREE = {
     "docs/index.md": "# Home\n\n[Checks](../validation/), [one](../validation/one/)\n\n"
-    "```{toctree}\nguide\napi\n../validation/README\n```\n",
+    "```{toctree}\nguide\napi\n../validation/README\n../validation/one/results\n```\n",
     "docs/guide.md": "# Guide\n",
     "docs/api.md": "# API\n\n```{eval-rst}\n.. autoclass:: sample.Sample\n```\n",
     "validation/README.md": "# Checks\n",
     "validation/one/run.py": "",
+    "validation/one/results.md": "| case |\n|---|\n| a |\n\n## Open\n",
     "crates/README.md": "# No page of the site\n",
     "sample.py": SAMPLE,
 }
@@ -62,6 +63,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_links_to_folders_lead_to_their_pages(site: Path) -> None:
     home = (site / "docs" / "index.html").read_text()
     assert home.count('href="../validation/README.html"') >= 3, "both links and the table of contents"
+
+
+def test_stored_results_get_a_title(site: Path) -> None:
+    assert "<h1>Results<" in (site / "validation" / "one" / "results.html").read_text()
 
 
 def test_pages_of_other_folders_are_left_out(site: Path) -> None:
