@@ -56,8 +56,9 @@ SITE := out/docs
 RUSTDOC := $(addprefix --package netlull-,units power mechanism tcp wire network)
 docs: setup ## Build the documentation site, out/docs/index.html, and check its links.
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps --locked $(RUSTDOC)
-	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --jobs auto -c docs --doctree-dir out/.doctrees . $(SITE)
-	rm -rf $(SITE)/rust && cp -r $${CARGO_TARGET_DIR:-target}/doc $(SITE)/rust
+	rm -rf $(SITE)
+	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going --jobs auto -c docs --doctree-dir out/.doctrees . $(SITE)
+	cp -r $${CARGO_TARGET_DIR:-target}/doc $(SITE)/rust
 	$(BIN)/python tools/check_links.py $(SITE)
 	@echo "open $(SITE)/index.html"
 
