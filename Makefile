@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run test test-rust test-python lint lint-rust lint-python bench bench-components fuzz generate netlulld clean setup tools lock
+.PHONY: help run test test-rust test-python lint lint-rust lint-python bench bench-components docs fuzz generate netlulld clean setup tools lock
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -50,6 +50,17 @@ lint-python: setup
 	$(BIN)/python tools/check_arrows.py
 	$(BIN)/python tools/import_cycles.py
 	$(BIN)/python tools/check_imports.py
+
+# Sources are the Markdown pages of the whole tree, docstrings, and the doc comments of the crates that are of use alone.
+SITE := out/docs
+RUSTDOC := $(addprefix --package netlull-,units power mechanism tcp wire network)
+docs: setup ## Build the documentation site, out/docs/index.html, and check its links.
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps --locked $(RUSTDOC)
+	rm -rf $(SITE)
+	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going --jobs auto -c docs --doctree-dir out/.doctrees . $(SITE)
+	cp -r $${CARGO_TARGET_DIR:-target}/doc $(SITE)/rust
+	$(BIN)/python tools/check_links.py $(SITE)
+	@echo "open $(SITE)/index.html"
 
 generate: setup ## Renew the files that are derived from the core: JSON Schema, Python classes, tables of parameters.
 	$(BIN)/python tools/generate.py

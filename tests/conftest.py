@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -138,6 +140,19 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
         return captured.out
 
     return run
+
+
+@pytest.fixture(scope="session")
+def netlulld() -> Path:
+    """The program that emulates, where it is built and may."""
+    built = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "netlulld"
+    if not built.exists():
+        pytest.skip(f"{built} is missing: `cargo build -p netlull-live` makes it")
+    said = json.loads(subprocess.run([built, "doctor", "--json"], capture_output=True, check=True).stdout)
+    missing = [check for check in said["checks"] if "emulate" in check["needed_for"] and not check["ok"]]
+    if missing:
+        pytest.skip("; ".join(f"{check['name']}: {check['message']}" for check in missing))
+    return built
 
 
 def start(*arguments: str | Path, **options: Any) -> subprocess.Popen[str]:

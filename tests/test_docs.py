@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +87,15 @@ def test_every_tcp_has_its_page(entry: dict[str, Any]) -> None:
     assert f"`{entry['name']}`" in page or f'"{entry["name"]}"' in page
 
 
+def test_the_readme_is_short() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 700
+    before, _, _ = text.partition("netlull run dumbbell")
+    assert len(before.split()) <= 120
+
+
 def test_links_between_pages_lead_somewhere() -> None:
-    pages = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
+    pages = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md"), (ROOT / "papers" / "README.md").resolve()]
     for page in pages:
         for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
             if "://" not in target:
@@ -220,3 +228,67 @@ def test_the_scenario_pages_examples_are_scenarios() -> None:
     replayed = tomllib.loads(recording)
     links = [scenario.to_dict()["link"][0], *tomllib.loads(controlled)["link"]]
     assert Scenario.from_dict(busy | replayed | {"link": links}).run().flow("replay")["packets_sent"] > 0
+
+
+def _run_tutorial(step: str, printed: Callable[..., str]) -> None:
+    """Runs the commands of a step as printed; lines of output that the page shows must be among those printed."""
+
+    def lines(text: str) -> list[str]:
+        return [" ".join(re.sub("─+", "─", line).split()) for line in text.splitlines()]
+
+    output = ""
+    for language, block in re.findall(r"```(\w+)\n(.*?)```", step, flags=re.DOTALL):
+        if language in {"console", "sh"}:
+            commands = [shlex.split(line.removeprefix("$ ")) for line in block.splitlines()]
+            assert {command[0] for command in commands} <= {"netlull", "make"}
+            output = "".join(printed(*command[1:]) for command in commands if command[0] == "netlull")
+        elif language == "text":
+            assert [line for line in lines(block) if line not in lines(output)] == []
+        elif "\n[[axis]]" in block:
+            Path("sweep.toml").write_text(block, encoding="utf-8")
+        else:
+            _change_line(Path("mine.toml"), block)
+
+
+def _change_line(file: Path, line: str) -> None:
+    """Writes a line into a file in the place of the one for the same key."""
+    key = line.split("=", maxsplit=1)[0]
+    text, changes = re.subn(rf"^{key}=.*\n", line, file.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert changes == 1, line
+    file.write_text(text, encoding="utf-8")
+
+
+def _steps_of_the_tutorial() -> list[str]:
+    text = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    steps = re.split(r"^## (?=\d)", text, flags=re.MULTILINE)[1:]
+    assert len(steps) == 6
+    return steps
+
+
+def test_the_tutorial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: Callable[..., str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    for step in _steps_of_the_tutorial()[:-1]:
+        _run_tutorial(step, printed)
+    pictures = {path.name for path in tmp_path.glob("*.svg")}
+    assert pictures == {"dumbbell.svg", "both.svg", "sweep.svg"}
+    assert (tmp_path / "mine" / "figures" / "links.svg").exists()
+
+
+def test_the_tutorials_emulation_runs(
+    netlulld: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: Callable[..., str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NETLULLD", str(netlulld))
+    emulation = _steps_of_the_tutorial()[-1]
+    # Its output is a recording, and a busy machine is late.
+    commands = re.sub(r"```text\n.*?```", "", emulation, flags=re.DOTALL)
+    commands = commands.replace("netlull emulate ", "netlull emulate --max-lateness '10 s' ")
+    _run_tutorial(commands, printed)
+    assert (tmp_path / "worlds.svg").exists()
+
+
+def test_pictures_of_the_tutorial_are_small() -> None:
+    text = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    pictures = set((ROOT / "docs" / "images" / "tutorial").iterdir())
+    assert {(ROOT / "docs" / name) for name in re.findall(r"!\[[^]]*\]\(([^)]*)\)", text)} == pictures
+    assert all(picture.stat().st_size < 100_000 for picture in pictures)

@@ -3,7 +3,8 @@
 A word in backticks is a path of this tree
 
 - if its first part is a folder at the root (`crates/tcp`), or if it ends in `.rs`: on every page,
-- if it ends in `.py`, `.md`, `.toml` or `/`: on every page outside docs/how-to, where such files are the reader's own.
+- if it ends in `.py`, `.md`, `.toml` or `/`: on every page but those in docs/how-to and the tutorial, where such files
+  are the reader's own.
 
 A short path starts at the root, or at a folder that leads to a path earlier in its paragraph. A paragraph without such
 a path may also start at its section's paths, its page's folder, a crate or `python/`. `src/` may be left out. `<key>`,
@@ -27,6 +28,7 @@ from conftest import ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 HOW_TO = ROOT / "docs" / "how-to"
+TUTORIAL = ROOT / "docs" / "tutorial.md"
 TOP = ["benches", "crates", "docs", "notebooks", "papers", "python", "requirements", "scenarios", "tests", "tools"]
 TOP += ["validation", "web"]
 CRATES = sorted(ROOT.glob("crates/*/"))
@@ -71,7 +73,7 @@ def _is_path(word: str, page: Path) -> bool:
         return False
     if (slash and first in TOP) or word.endswith(".rs"):
         return True
-    return HOW_TO not in page.parents and word.endswith((".py", ".md", ".toml", "/"))
+    return HOW_TO not in page.parents and page != TUTORIAL and word.endswith((".py", ".md", ".toml", "/"))
 
 
 def _patterns(word: str) -> list[str]:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
 from netlull import Scenario
 from netlull.emulation import replay
 
@@ -52,18 +48,6 @@ requests = true
 stations = true
 arrivals = ["access-client"]
 """
-
-
-@pytest.fixture(scope="module")
-def netlulld() -> Path:
-    built = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "netlulld"
-    if not built.exists():
-        pytest.skip(f"{built} is missing: `cargo build -p netlull-live` makes it")
-    said = json.loads(subprocess.run([built, "doctor", "--json"], capture_output=True, check=True).stdout)
-    missing = [check for check in said["checks"] if "emulate" in check["needed_for"] and not check["ok"]]
-    if missing:
-        pytest.skip("; ".join(f"{check['name']}: {check['message']}" for check in missing))
-    return built
 
 
 def test_both_worlds_have_the_same_columns_and_a_recording_replays(netlulld: Path, tmp_path: Path) -> None:

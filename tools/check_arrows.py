@@ -8,7 +8,7 @@ Crates are checked by their manifests, Python by its import statements; nothing 
 
     tools/check_arrows.py [ROOT]
 
-prints each forbidden arrow as ``file:line: a -> b is not allowed`` and exits 1, or says what it looked at and exits 0.
+prints each forbidden arrow as ``file:line: a -> b is not allowed`` and exits 1, or counts the files and exits 0.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def absolute(module: str, level: int, package: str) -> str:
 
 
 def is_in(name: str, module: str) -> bool:
-    """Whether ``name`` is ``module`` or something in it."""
+    """True if ``name`` is ``module`` or inside it."""
     return name == module or name.startswith(f"{module}.")
 
 
@@ -144,7 +144,7 @@ def package_arrows(root: Path) -> Iterator[Arrow]:
 
 
 def user_arrows(root: Path) -> Iterator[Arrow]:
-    """The forbidden arrows from papers, validation and tests into what is private."""
+    """The forbidden arrows from papers, validation and tests into private modules."""
     for user in USERS:
         for path in python_files(root / user):
             for line, name in imports(ast.parse(path.read_text(), filename=str(path)), ""):
@@ -159,7 +159,7 @@ def unknown_crates(root: Path) -> list[str]:
 
 
 def main(root: Path) -> int:
-    """Prints what is wrong under ``root``; the exit code."""
+    """Prints the violations under ``root``; returns the exit code."""
     try:
         wrong = [*unknown_crates(root), *crate_arrows(root), *package_arrows(root), *user_arrows(root)]
     except SyntaxError as error:

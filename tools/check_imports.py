@@ -9,7 +9,7 @@ Three rules for `python/netlull` and for the papers:
 
     tools/check_imports.py [ROOT]
 
-prints each violation as ``file:line: what is wrong`` and exits 1, or counts what it read and exits 0.
+prints each violation as ``file:line: what is wrong`` and exits 1, or counts the modules and exits 0.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def inside_functions(root: Path, known: Iterable[Module]) -> Iterator[str]:
 
 
 def main(root: Path) -> int:
-    """Prints what is wrong under ``root``; the exit code."""
+    """Prints the violations under ``root``; returns the exit code."""
     package, papers = modules(root / PACKAGE_FOLDER, PACKAGE), modules(root / PAPERS, PAPERS)
     known = package | papers
     try:

@@ -96,7 +96,7 @@ def modules(source: Path) -> dict[Path_, Module]:
 
 
 def read_uses(entry: Module, known: Mapping[Path_, Module]) -> None:
-    """Fills in what a file imports and what can be had from it."""
+    """Fills in the imports and the exports of a file."""
     for match in USE.finditer(entry.text):
         line = entry.text.count("\n", 0, match.start(2)) + 1
         for path, name in leaves(match.group(2)):
@@ -126,7 +126,7 @@ def absolute(path: Path_, module: Path_, known: Mapping[Path_, Module]) -> Path_
 
 
 def definer(path: Path_, known: Mapping[Path_, Module], depth: int = 0) -> Module | None:
-    """The file that defines what a path names, through re-exports."""
+    """The file that defines the item at a path, through re-exports."""
     end = len(path)
     while end > 0 and path[:end] not in known:
         end -= 1
@@ -200,7 +200,7 @@ def check(root: Path) -> list[str]:
 
 
 def main(root: Path) -> int:
-    """Prints what is wrong under ``root``; the exit code."""
+    """Prints the violations under ``root``; returns the exit code."""
     wrong = check(root)
     for problem in wrong:
         print(problem)

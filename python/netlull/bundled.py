@@ -1,4 +1,4 @@
-"""The scenarios that come with netlull, reachable by name from anywhere."""
+"""The scenarios that come with netlull: ready ones, which run by name from anywhere, and starters."""
 
 from __future__ import annotations
 
@@ -8,18 +8,27 @@ from pathlib import Path
 from netlull.errors import InputError
 from netlull.sites import sites
 
-__all__ = ["find", "ready"]
+__all__ = ["find", "ready", "starters"]
 
-_FOLDER = Path(__file__).parent / "shipped" / "scenarios"
+_SHIPPED = Path(__file__).parent / "shipped"
 
 
 def ready() -> dict[str, Path]:
     """The ready scenarios by name."""
-    return {path.stem: path for path in sorted(_FOLDER.glob("*.toml"))}
+    return _scenarios("scenarios")
+
+
+def starters() -> dict[str, Path]:
+    """The commented scenarios that `netlull new` copies, by kind."""
+    return _scenarios("starters")
+
+
+def _scenarios(folder: str) -> dict[str, Path]:
+    return {path.stem: path for path in sorted((_SHIPPED / folder).glob("*.toml"))}
 
 
 def description(path: Path) -> str:
-    """What a scenario file says that it shows."""
+    """The description in a scenario file."""
     return str(tomllib.loads(path.read_text(encoding="utf-8")).get("description", ""))
 
 

@@ -107,7 +107,17 @@ def _by_path(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Result:
-    """What a run measured. Times in s, rates in b/s, energy in J, sizes in bytes or packets, as the names say."""
+    """What a run measured. Times in s, rates in b/s, energy in J, sizes in bytes or packets, as the names say.
+
+    Example:
+        >>> from netlull import Link, Scenario, Tcp
+        >>> link = Link("a", "b", "10 Mb/s", "20 ms", duplex=True)
+        >>> result = Scenario(duration="10 s", nodes=["a", "b"], links=[link], flows=[Tcp("tcp", "a", "b")]).run(seed=1)
+        >>> result.link("a-b")["dropped_packets"], result.metric("link.a-b.energy.fs.saving")
+        (35, 0.0)
+        >>> result.flows.num_rows
+        1
+    """
 
     def __init__(
         self,

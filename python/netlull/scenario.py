@@ -34,6 +34,20 @@ class Scenario:
     Quantities are text with a unit: `"10 Mb/s"`, `"40 ms"`, `"1500 B"`, `"0.5 BDP"`. Arguments left at None take the
     schema's defaults (`netlull.schema()`). `topology` is that table (docs/how-to/topology.md), or a `Topology`.
 
+    Example:
+        >>> from netlull import Link, Scenario, Tcp
+        >>> scenario = Scenario(
+        ...     duration="10 s",
+        ...     nodes=["a", "b"],
+        ...     links=[Link("a", "b", "10 Mb/s", "20 ms", duplex=True)],
+        ...     flows=[Tcp("download", "a", "b", size="5 MB")],
+        ... )
+        >>> round(scenario.run(seed=1).flow("download")["completion_time_s"], 1)
+        4.9
+        >>> slower = scenario.with_values({"link.a-b.rate": "5 Mb/s"})
+        >>> round(slower.run(seed=1).flow("download")["completion_time_s"], 1)
+        8.5
+
     Raises:
         ScenarioError: names the field, its value and what was expected.
     """

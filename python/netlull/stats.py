@@ -110,6 +110,11 @@ def mean_interval(values: Iterable[float], level: float = 0.95) -> Interval:
 
     NaN among the values makes the result NaN: a missing measurement is no zero.
 
+    Example:
+        >>> interval = mean_interval([9.4, 9.6, 9.5])
+        >>> round(interval.low, 2), round(interval.mean, 2), round(interval.high, 2), interval.n
+        (9.25, 9.5, 9.75, 3)
+
     Raises:
         ValueError: there are no values, or `level` is not inside (0, 1).
     """
@@ -158,6 +163,11 @@ def relative_reduction(a: Iterable[float], reference: Iterable[float], level: fl
 
 def paired_test(a: Iterable[float], b: Iterable[float], level: float = 0.95) -> MeanDifference:
     """The mean of a - b over pairs (the same seed in both), and Student's paired t-test of a difference of zero.
+
+    Example:
+        >>> found = paired_test([9.4, 9.6, 9.5], [9.1, 9.3, 9.3])
+        >>> round(found.interval.mean, 2), found.p_value < 0.05
+        (0.27, True)
 
     Raises:
         ValueError: the lengths differ, or there are no values.

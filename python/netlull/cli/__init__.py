@@ -65,6 +65,7 @@ LISTED: Mapping[str, Listed] = {
         "map_command",
         "Draw the network of FILE: a topology, a scenario, or a folder that `netlull run --out` wrote.",
     ),
+    "new": Listed("new", "new_command", "Write NAME.toml, a commented scenario that runs as written."),
     "plan": Listed(
         "plan",
         "plan_command",
@@ -125,10 +126,27 @@ class _Commands(click.Group):
             formatter.write_dl([(command.name or "", command.get_short_help_str(room)) for command in unloaded])
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+_FIRST_STEPS = """\
+A laboratory for energy-saving networking under TCP. Three commands to start:
+
+  netlull run dumbbell                        simulate a TCP flow: a table
+  netlull reproduce troubled-marriage-2016    judge a paper's claims: a report
+  netlull new mine                            write a scenario of your own
+
+`netlull --help` lists all commands."""
+
+
+@click.group(
+    cls=_Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Say which.")
-def commands() -> None:
+@click.pass_context
+def commands(context: click.Context) -> None:
     """A laboratory for energy-saving networking under TCP."""
+    if context.invoked_subcommand is None:
+        click.echo(_FIRST_STEPS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

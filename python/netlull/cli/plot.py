@@ -29,9 +29,12 @@ _WINDOWS: Mapping[str, object] = {"window": True, "events": True}
 """What a figure of windows needs to have recorded."""
 
 
-@click.group("plot")
-def plot_group() -> None:
+@click.group("plot", invoke_without_command=True)
+@click.pass_context
+def plot_group(context: click.Context) -> None:
     """Draw figures of runs."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def seconds(_context: click.Context, parameter: click.Parameter, given: str | None) -> float | None:

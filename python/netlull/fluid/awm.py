@@ -25,6 +25,20 @@ class AwmFluid(AwmParameters):
         swnd' = (-q' + beta (T - q) / T) / N,   not below one MTU.
 
     Windows of nothing but data are meant: congestion windows, losses' effect on them and headers are left out.
+
+    Example:
+        >>> awm = AwmFluid(
+        ...     rate_bps=10e6,
+        ...     flows=20,
+        ...     round_trip_s=0.1,
+        ...     target_bytes=50e3,
+        ...     beta_bps=1e6,
+        ...     buffer_bytes=100e3,
+        ...     mtu_bytes=1000,
+        ...     sender_delay_s=0.002,
+        ... )
+        >>> awm.stable, round(awm.critical_beta_bps() / 1e6, 1)
+        (True, 27.3)
     """
 
     @cached_property

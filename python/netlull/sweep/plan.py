@@ -44,6 +44,19 @@ class Sweep:
         experiments: grids over some of the axes; default one, "sweep", over all.
         design: points that are no grid, a list or a sample; the axes cross them.
 
+    Example:
+        >>> from netlull import Axis, Link, Scenario, Sweep, Tcp
+        >>> link = Link("a", "b", "10 Mb/s", "20 ms", duplex=True, buffer="BDP")
+        >>> scenario = Scenario(duration="10 s", nodes=["a", "b"], links=[link], flows=[Tcp("tcp", "a", "b")])
+        >>> sweep = Sweep(
+        ...     scenario,
+        ...     axes=[Axis("rate", "link.a-b.rate", ["5 Mb/s", "10 Mb/s"], unit="Mb/s")],
+        ...     seeds=10,
+        ...     metrics={"goodput_bps": "flow.tcp.goodput_bps"},
+        ... )
+        >>> [point.values for point in sweep.points()]
+        [{'rate': 5.0}, {'rate': 10.0}]
+
     Raises:
         SweepError: names what is wrong and what was expected.
     """

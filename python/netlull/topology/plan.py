@@ -94,6 +94,14 @@ def sleep_plan(topology: Topology, kind: str = "estop", **parameters: float | No
             connectivity that must be left, 0 to 1; default 0 for `load_aware`. `bound`, of `load_aware` alone: the
             utilisation that no link may exceed, above 0, at most 1.
 
+    Example:
+        >>> from netlull.topology import Line, Node, Topology, sleep_plan
+        >>> lines = [Line(a, b) for a, b in ("ab", "bc", "cd", "da", "ac")]
+        >>> square = Topology("square", [Node(name) for name in "abcd"], lines)
+        >>> plan = sleep_plan(square, "estop", threshold=0.5)
+        >>> [line.label for line in plan.off]
+        ['a-c']
+
     Raises:
         InputError: names the value that cannot be used, and the expectation.
     """

@@ -1,0 +1,102 @@
+"""How `make docs` builds the site: Sphinx reads the Markdown of the whole tree, and Python's docstrings.
+
+The root of the sources is the root of the repository, so a link between two pages is the same on the site and in the
+tree. `docs/index.md` has the tables of contents.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sphinx.ext.napoleon import Config
+from sphinx.ext.napoleon.docstring import GoogleDocstring
+
+import netlull
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+project = "netlull"
+author = "netlull developers"
+project_copyright = "netlull developers, MIT or Apache-2.0"
+version = release = netlull.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+root_doc = "docs/index"
+include_patterns = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "benches/README.md",
+    "docs/**.md",
+    "python/netlull/shipped/papers/**.md",
+    "validation/**.md",
+]
+# Links into the package, and folders that hold no page.
+exclude_patterns = ["papers", "scenarios", "docs/_build", "out", "target", "web", ".*", "crates"]
+
+myst_heading_anchors = 4
+suppress_warnings = [
+    "myst.header",  # a page may begin its sections at any depth
+    "ref.python",  # two classes may have the same name in two modules
+]
+
+# Docstrings have `code` between single marks.
+default_role = "py:obj"
+autodoc_default_options = {"members": True}
+autodoc_member_order = "bysource"
+maximum_signature_line_length = 88
+add_module_names = False
+python_use_unqualified_type_names = True
+
+html_theme = "furo"
+html_title = f"netlull {version}"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+# The entry of the site, which leads to `root_doc`.
+html_extra_path = ["entry"]
+html_copy_source = False
+html_show_sphinx = False
+
+CHECKED = re.compile(r"[~.\w]*Annotated\[(.+?), [.\w]*Meta\((?:[^()]|\([^()]*\))*\)\]")
+NAMED_PAGE = re.compile(r"(?<![\w/`])((?:docs|validation)/[\w/-]+)\.md\b")
+FOLDER_LINK = re.compile(r"(?<=\]\()([\w./-]+/)(?=[)#])")
+
+
+def prepared_page(app: Sphinx, document: str, content: list[str]) -> None:
+    """Lets a link to a folder lead to its page: README.md in it, or in the folder above. Stored results get a title."""
+
+    def page(match: re.Match[str]) -> str:
+        here = (Path(app.srcdir) / document).parent
+        found = [name for name in ("README.md", "../README.md") if (here / match[1] / name).is_file()]
+        return match[1] + found[0] if found else match[1]
+
+    title = "# Results\n\n" if Path(document).name == "results" else ""
+    content[0] = title + FOLDER_LINK.sub(page, content[0])
+
+
+def readable_docstring(app: Sphinx, what: str, name: str, thing: object, _options: object, lines: list[str]) -> None:
+    """Reads the sections of a docstring in Google's style (`Raises:`), and links the pages that it names.
+
+    Docstrings of attributes have no sections: their colons are colons.
+    """
+    if what not in {"attribute", "data", "property"}:
+        lines[:] = GoogleDocstring(lines, Config(), app, what, name, thing).lines()
+    lines[:] = [NAMED_PAGE.sub(r":doc:`/\1`", line) for line in lines]
+
+
+def readable_signature(
+    _app: Sphinx, _what: str, _name: str, _thing: object, _options: object, signature: str | None, returns: str | None
+) -> tuple[str | None, str | None]:
+    """Leaves out of a signature the checks that msgspec makes, and defaults that are no Python."""
+    return CHECKED.sub(r"\1", signature).replace("<factory>", "...") if signature else signature, returns
+
+
+def setup(app: Sphinx) -> None:
+    """Registers the hooks."""
+    app.connect("source-read", prepared_page)
+    app.connect("autodoc-process-docstring", readable_docstring)
+    app.connect("autodoc-process-signature", readable_signature)
