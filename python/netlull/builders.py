@@ -103,10 +103,10 @@ class AccessPoint:
     poll: Literal["all", "one"] | None = None
     """The answer to a poll. Default "all"."""
     patience: str | None = None
-    """The longest time from a poll, or from a packet with the More Data bit, to the burst's next packet.
+    """The longest time from a poll or a packet with the More Data bit to the burst's next packet.
 
     A beacon within that time does not end the burst. Default 20 ms, at most half a period, and at least the time of a
-    packet of one MTU behind a poll. A time, such as "40 ms".
+    packet of one MTU after a poll. A time, such as "40 ms".
     """
     buffer: int | None = None
     """The packets that the access point buffers for the station. Default 1000."""
@@ -114,30 +114,30 @@ class AccessPoint:
 
 @dataclass(frozen=True)
 class Awm:
-    """Writes smaller windows into acknowledgements, so that the queue of a link stays at its target."""
+    """Keeps the queue of a link at its target by writing smaller windows into acknowledgements."""
 
     kind: ClassVar[str] = "awm"
     target: str
-    """T: the queue to keep, in data or packets of one MTU; C-EARTH's own target is gamma T.
+    """T: the target queue, in data or packets of one MTU; C-EARTH's own target is gamma T.
 
     The length of a queue: "50 packets" or "50 kB".
     """
     _: KW_ONLY
     queue: Literal["waiting", "waiting_and_in_service"] | None = None
-    """What q counts. Default "waiting"."""
+    """The packets that q counts. Default "waiting"."""
     beta: str | None = None
-    """beta: how fast a queue off its target is corrected, at the link's rate at the start.
+    """beta: the gain that corrects the queue's distance from its target, at the link's initial rate.
 
     A bit rate, such as "10 Mb/s". Default "10 kb/s".
     """
     floor: str | None = None
-    """The least window; default the scenario's MTU. An amount of data, such as "1500 B"."""
+    """The smallest suggested window; default the scenario's MTU. An amount of data, such as "1500 B"."""
     initial_window: str | None = None
-    """The window suggested at the start. An amount of data, such as "1500 B". Default "65.535 kB"."""
+    """The suggested window at the start. An amount of data, such as "1500 B". Default "65.535 kB"."""
     flows: Mapping[str, object] | None = None
-    """Where N, the number of flows, comes from."""
+    """The source of N, the number of flows."""
     acknowledgements: str | None = None
-    """The link that brings the acknowledgements; default the way back, from this link's end to its beginning."""
+    """Link that carries the acknowledgements; default the reverse link."""
 
 
 @dataclass(frozen=True)
@@ -151,74 +151,77 @@ class Bernoulli:
 
 @dataclass(frozen=True)
 class Bursts:
-    """Datagrams at a constant rate in bursts of exponential length, one per cycle."""
+    """Datagrams at a constant rate in bursts of exponential length, one burst per cycle."""
 
     kind: ClassVar[str] = "bursts"
     name: str
-    """The flow's name."""
+    """Name."""
     from_: str
-    """The node that sends."""
+    """Sending node."""
     to: str
-    """The node that receives."""
+    """Receiving node."""
     rate: str
     """Rate on the wire during a burst, headers included. A bit rate, such as "10 Mb/s"."""
     _: KW_ONLY
     packet: str | None = None
     """Size of each packet on the wire; default the MTU. An amount of data, such as "1500 B"."""
     cycle: str
-    """A burst starts every cycle and is cut where the next one starts. A time, such as "40 ms"."""
+    """Time between the starts of two bursts.
+
+    The next burst ends a burst that is still active. A time, such as "40 ms".
+    """
     mean_on: str
     """Mean of a burst's exponential length. A time, such as "40 ms"."""
     start: str | None = None
-    """When the first cycle starts. A time, such as "40 ms". Default "0 s"."""
+    """Start time of the first cycle. A time, such as "40 ms". Default "0 s"."""
     stop: str | None = None
-    """When it stops; default never. A time, such as "40 ms"."""
+    """Stop time; default never. A time, such as "40 ms"."""
 
 
 @dataclass(frozen=True)
 class CEarth:
-    """Follows the queue with the rate of the link; windows pass as they are."""
+    """Adapts the link's rate to the queue and leaves windows unchanged."""
 
     kind: ClassVar[str] = "c_earth"
     target: str
-    """T: the queue to keep, in data or packets of one MTU; C-EARTH's own target is gamma T.
+    """T: the target queue, in data or packets of one MTU; C-EARTH's own target is gamma T.
 
     The length of a queue: "50 packets" or "50 kB".
     """
     min_rate: str
-    """C_min; C_max is the link's rate. A bit rate, such as "10 Mb/s"."""
+    """C_min, the lowest rate; C_max is the link's rate. A bit rate, such as "10 Mb/s"."""
     round_trip: Mapping[str, object]
-    """Where RTT comes from; C-EARTH alone has no `printed`, which is computed from AWM's window."""
+    """The source of RTT; C-EARTH without AWM has no `printed`, which needs AWM's window."""
     _: KW_ONLY
     queue: Literal["waiting", "waiting_and_in_service"] | None = None
-    """What q counts. Default "waiting"."""
+    """The packets that q counts. Default "waiting"."""
     initial_rate: str | None = None
     """C at the start; default the link's rate, which is C_max. A bit rate, such as "10 Mb/s"."""
     gamma: float | None = None
     """gamma: C-EARTH's target is gamma T. Default 0.95."""
     pace: Literal["round_trip", "event"] | None = None
-    """How often the rate is computed. Default "round_trip"."""
+    """The interval at which the rate is computed. Default "round_trip"."""
     granularity: str | None = None
-    """C is set in whole multiples of this. A bit rate, such as "10 Mb/s". Default "1 kb/s"."""
+    """The rounding step of C. A bit rate, such as "10 Mb/s". Default "1 kb/s"."""
     transition: str | None = None
-    """Nothing is sent for this long after a change. A time, such as "40 ms". Default "0 s"."""
+    """The time without transmission after a rate change. A time, such as "40 ms". Default "0 s"."""
     in_service: Literal["finish_then_pause", "finish_while_pausing", "suspend"] | None = None
-    """The fate of the packet being sent when the rate changes. Default "finish_then_pause"."""
+    """Treatment of the packet in service when the rate changes. Default "finish_then_pause"."""
     transition_power: Literal["higher", "new", "old"] | None = None
-    """The rate whose power is charged while the link pauses for a change. Default "higher"."""
+    """Rate that determines the power while the link pauses for a change. Default "higher"."""
     acknowledgements: str | None = None
-    """The link that brings the acknowledgements; default the way back, from this link's end to its beginning."""
+    """Link that carries the acknowledgements; default the reverse link."""
 
 
 @dataclass(frozen=True)
 class CampusSize:
-    """A campus's flows: a lognormal mixture, truncated so that it has the mean given."""
+    """Flows of a campus: a lognormal mixture, truncated to give the mean."""
 
     kind: ClassVar[str] = "campus"
     mean: str
-    """The mean: decides where the mixture is cut off.
+    """Mean, at least 100 B.
 
-    At least 100 B; docs/models/traffic.md says what can be reached. An amount of data, such as "1500 B".
+    It determines the truncation; docs/models/traffic.md gives the possible range. An amount of data, such as "1500 B".
     """
 
 
@@ -228,22 +231,22 @@ class Cbr:
 
     kind: ClassVar[str] = "cbr"
     name: str
-    """The flow's name."""
+    """Name."""
     from_: str
-    """The node that sends."""
+    """Sending node."""
     to: str
-    """The node that receives."""
+    """Receiving node."""
     rate: str
     """Rate on the wire, headers included. A bit rate, such as "10 Mb/s"."""
     _: KW_ONLY
     packet: str | None = None
     """Size of each packet on the wire; default the MTU. An amount of data, such as "1500 B"."""
     start: str | None = None
-    """When it starts. A time, such as "40 ms". Default "0 s"."""
+    """Start time. A time, such as "40 ms". Default "0 s"."""
     jitter: str | None = None
-    """The start is put off by a time drawn uniformly below this. A time, such as "40 ms". Default "0 s"."""
+    """Upper limit of the random delay of the start, drawn uniformly. A time, such as "40 ms". Default "0 s"."""
     stop: str | None = None
-    """When it stops; default never. A time, such as "40 ms"."""
+    """Stop time; default never. A time, such as "40 ms"."""
 
 
 @dataclass(frozen=True)
@@ -258,66 +261,63 @@ class ClientShaper:
     least_wait: str | None = None
     """The shortest silence that ends a burst. A time, such as "40 ms". Default "3 ms"."""
     margin: str | None = None
-    """The radio wakes earlier than the least RTT requires by this time. A time, such as "40 ms". Default "0 s"."""
+    """The time by which the radio wakes earlier than the least RTT requires. A time, such as "40 ms". Default "0 s"."""
     growth: float | None = None
-    """Slow start ends when a round has fewer packets than this factor times those of the round before; at least 1.
+    """Slow start ends when a round has fewer packets than this factor times the previous round's; at least 1.
 
     Default 1.5.
     """
     patience: int | None = None
-    """This number of consecutive bursts with a missing packet ends shaping. Default 3."""
+    """The number of consecutive bursts with a missing packet that ends shaping. Default 3."""
     saturation: float | None = None
-    """A burst of at least this share of air rate x RTT saturates the air; above 0.
+    """The share of air rate x RTT at which a burst saturates the air; above 0.
 
-    Far above 1, no burst does. Default 0.9.
+    No burst reaches a value far above 1. Default 0.9.
     """
     saturated_bursts: int | None = None
-    """This number of consecutive saturating bursts ends shaping. Default 3."""
+    """The number of consecutive saturating bursts that ends shaping. Default 3."""
     eager: bool | None = None
-    """Eager acknowledgements while it does not shape. Default true."""
+    """Eager acknowledgements while the machine does not shape. Default true."""
     rtt_from: Literal["any_echo", "open_ack"] | None = None
     """The data that gives the RTT. Default "any_echo"."""
     repair: Literal["closed", "as_they_are"] | None = None
     """The acknowledgements while a packet is missing. Default "closed"."""
     paced_share: float | None = None
-    """Guard against senders that pace: a burst that takes longer than this share of the RTT is spread.
+    """Guard against pacing senders: a burst that takes longer than this share of the RTT is spread.
 
     The paper has no guard. Default: none: paced senders are not looked for.
     """
     paced_stretch: float | None = None
-    """A spread burst also takes longer than this factor times the transmission time of its bytes on the air.
-
-    Above 0.
-    """
+    """A spread burst also takes longer than this factor times the air time of its bytes; above 0."""
     paced_bursts: int | None = None
-    """This number of consecutive spread bursts ends shaping. Default 3."""
+    """The number of consecutive spread bursts that ends shaping. Default 3."""
     paced_from: Literal["bursts", "slow_start"] | None = None
-    """The packets that show that a sender paces."""
+    """The packets that reveal a pacing sender."""
 
 
 @dataclass(frozen=True)
 class Codel:
-    """Controlled delay (RFC 8289).
+    """Controlled delay: drops or marks departing packets while the queueing delay stays too long.
 
-    A fixed rate is then sent by scheduled departures, which takes an event more per packet.
+    A link of fixed rate then schedules its departures, with an extra event per packet.
     """
 
     kind: ClassVar[str] = "codel"
     target: str | None = None
-    """TARGET: waiting that is acceptable when it lasts. A time, such as "40 ms". Default "5 ms"."""
+    """TARGET: acceptable standing queueing delay. A time, such as "40 ms". Default "5 ms"."""
     interval: str | None = None
-    """INTERVAL: how long waiting must stay above TARGET before anything is dropped.
+    """INTERVAL: time for which the queueing delay must exceed TARGET before the first drop.
 
     A time, such as "40 ms". Default "100 ms".
     """
     _: KW_ONLY
     ecn: bool | None = None
-    """Whether ECN-capable packets are marked instead of dropped. Default true."""
+    """Marks ECN-capable packets instead of dropping them. Default true."""
 
 
 @dataclass(frozen=True)
 class DropTail:
-    """Only a full buffer drops."""
+    """Drops packets only if the buffer is full; the default."""
 
     kind: ClassVar[str] = "drop_tail"
 
@@ -329,39 +329,39 @@ class Eager:
     kind: ClassVar[str] = "eager"
     _: KW_ONLY
     least_wait: str | None = None
-    """The shortest silence after which data is acknowledged. A time, such as "40 ms". Default "3 ms"."""
+    """The shortest silence before data is acknowledged. A time, such as "40 ms". Default "3 ms"."""
     longest_wait: str | None = None
-    """The longest such silence.
+    """The longest silence before data is acknowledged.
 
-    A longer gap between two packets does not count as a gap within a burst. A time, such as "40 ms". Default "40 ms".
+    A longer gap does not count as a gap within a burst. A time, such as "40 ms". Default "40 ms".
     """
 
 
 @dataclass(frozen=True)
 class Earth:
-    """Steps a link's rate down when its queue empties, up when it is about to overflow."""
+    """Steps a link's rate down when its queue empties, and up when the queue is about to overflow."""
 
     kind: ClassVar[str] = "earth"
     rates: RateSteps | Mapping[str, object] | Sequence[str]
-    """The rates to choose from, r_1 < ... < r_n; the highest is the link's."""
+    """The possible rates, r_1 < ... < r_n; the highest is the link's."""
     threshold: str
-    """The queue from which it is about to overflow, in data or packets of one MTU.
+    """The queue length at which an overflow is near, in data or packets of one MTU.
 
     The length of a queue: "50 packets" or "50 kB".
     """
     _: KW_ONLY
     min_interval: str | None = None
-    """At least this long between two changes; above `transition`. A time, such as "40 ms". Default "100 ms"."""
+    """The shortest time between two changes; above `transition`. A time, such as "40 ms". Default "100 ms"."""
     transition: str | None = None
-    """Nothing is sent for this long after a change. A time, such as "40 ms". Default "0 s"."""
+    """The time without transmission after a change. A time, such as "40 ms". Default "0 s"."""
     queue: Literal["waiting", "waiting_and_in_service"] | None = None
-    """What the queue counts. Default "waiting"."""
+    """The packets that the queue counts. Default "waiting"."""
     initial_rate: str | None = None
-    """Rate at the start; default the maximum. A bit rate, such as "10 Mb/s"."""
+    """The rate at the start; default the highest. A bit rate, such as "10 Mb/s"."""
     in_service: Literal["finish_then_pause", "finish_while_pausing", "suspend"] | None = None
-    """The fate of the packet being sent when the rate changes. Default "finish_then_pause"."""
+    """Treatment of the packet in service when the rate changes. Default "finish_then_pause"."""
     transition_power: Literal["higher", "new", "old"] | None = None
-    """The rate whose power is charged while the link pauses for a change. Default "higher"."""
+    """Rate that determines the power while the link pauses for a change. Default "higher"."""
 
 
 @dataclass(frozen=True)
@@ -370,33 +370,33 @@ class EmpiricalSize:
 
     kind: ClassVar[str] = "empirical"
     cdf: Sequence[tuple[int, float]] | None = None
-    """The points: bytes, and the share of sizes that do not exceed them. Neither decreases, and the last share is 1."""
+    """Points: bytes, and the share of sizes up to that number. Both are in ascending order, and the last share is 1."""
     file: str | None = None
-    """A file with a point on each line, bytes and share, which becomes `cdf` when the scenario is read."""
+    """File with the bytes and share of a point on each line. It becomes `cdf` when the scenario is read."""
 
 
 @dataclass(frozen=True)
 class Esacon:
-    """ESACON: by the loss of algebraic connectivity, the smallest first."""
+    """ESACON: sleep in the order of the loss of algebraic connectivity, the smallest first."""
 
     kind: ClassVar[str] = "esacon"
     threshold: float
-    """The share of the algebraic connectivity that must be left, in [0, 1]."""
+    """The share of the algebraic connectivity that must remain, in [0, 1]."""
     _: KW_ONLY
     nodes: Sequence[str] | None = None
-    """The nodes that the plan knows, with the links between them; default all."""
+    """Nodes known to the plan, together with the links between them; default all."""
 
 
 @dataclass(frozen=True)
 class Estop:
-    """ESTOP: by betweenness, as long as the algebraic connectivity holds."""
+    """ESTOP: sleep in the order of betweenness, as long as the algebraic connectivity stays above a threshold."""
 
     kind: ClassVar[str] = "estop"
     threshold: float
-    """The share of the algebraic connectivity that must be left, in [0, 1]."""
+    """The share of the algebraic connectivity that must remain, in [0, 1]."""
     _: KW_ONLY
     nodes: Sequence[str] | None = None
-    """The nodes that the plan knows, with the links between them; default all."""
+    """Nodes known to the plan, together with the links between them; default all."""
 
 
 @dataclass(frozen=True)
@@ -405,82 +405,85 @@ class ExponentialSize:
 
     kind: ClassVar[str] = "exponential"
     mean: str
-    """The mean, at least 100 B. An amount of data, such as "1500 B"."""
+    """Mean, at least 100 B. An amount of data, such as "1500 B"."""
 
 
 @dataclass(frozen=True)
 class FixedSize:
-    """All the same."""
+    """Constant."""
 
     kind: ClassVar[str] = "fixed"
     size: str
-    """The size. An amount of data, such as "1500 B"."""
+    """Size. An amount of data, such as "1500 B"."""
 
 
 @dataclass(frozen=True)
 class Flooding:
-    """Both ends of the link announce it; announcements travel link by link, over those that are up."""
+    """Both ends of the link announce its state. Announcements travel hop by hop over links that are up."""
 
     kind: ClassVar[str] = "flooding"
     _: KW_ONLY
     processing: str | None = None
-    """What every router on the way adds to the propagation of the links. A time, such as "40 ms". Default "1 ms"."""
-    computation: str | None = None
-    """From the first news to a router's new table; what it hears meanwhile is in it.
+    """Processing time that every router on the way adds to the propagation delay.
 
-    A time, such as "40 ms". Default "10 ms".
+    A time, such as "40 ms". Default "1 ms".
+    """
+    computation: str | None = None
+    """Time from the first announcement to a router's new table.
+
+    The table includes announcements received in between. A time, such as "40 ms". Default "10 ms".
     """
 
 
 @dataclass(frozen=True)
 class GRouter:
-    """AWM keeps the queue at its target; C-EARTH follows the queue with the rate of the link."""
+    """Combines AWM and C-EARTH: windows keep the queue at its target, and the link's rate follows the queue."""
 
     kind: ClassVar[str] = "g_router"
     target: str
-    """T: the queue to keep, in data or packets of one MTU; C-EARTH's own target is gamma T.
+    """T: the target queue, in data or packets of one MTU; C-EARTH's own target is gamma T.
 
     The length of a queue: "50 packets" or "50 kB".
     """
     min_rate: str
-    """C_min; C_max is the link's rate. A bit rate, such as "10 Mb/s"."""
+    """C_min, the lowest rate; C_max is the link's rate. A bit rate, such as "10 Mb/s"."""
     round_trip: Mapping[str, object]
-    """Where RTT comes from; C-EARTH alone has no `printed`, which is computed from AWM's window."""
+    """The source of RTT; C-EARTH without AWM has no `printed`, which needs AWM's window."""
     _: KW_ONLY
     queue: Literal["waiting", "waiting_and_in_service"] | None = None
-    """What q counts. Default "waiting"."""
+    """The packets that q counts. Default "waiting"."""
     beta: str | None = None
-    """beta: how fast a queue off its target is corrected, at the link's rate at the start.
+    """beta: the gain that corrects the queue's distance from its target, at the link's initial rate.
 
     A bit rate, such as "10 Mb/s". Default "10 kb/s".
     """
     floor: str | None = None
-    """The least window; default the scenario's MTU. An amount of data, such as "1500 B"."""
+    """The smallest suggested window; default the scenario's MTU. An amount of data, such as "1500 B"."""
     initial_window: str | None = None
-    """The window suggested at the start. An amount of data, such as "1500 B". Default "65.535 kB"."""
+    """The suggested window at the start. An amount of data, such as "1500 B". Default "65.535 kB"."""
     flows: Mapping[str, object] | None = None
-    """Where N, the number of flows, comes from."""
+    """The source of N, the number of flows."""
     initial_rate: str | None = None
     """C at the start; default the link's rate, which is C_max. A bit rate, such as "10 Mb/s"."""
     gamma: float | None = None
     """gamma: C-EARTH's target is gamma T. Default 0.95."""
     pace: Literal["round_trip", "event"] | None = None
-    """How often the rate is computed. Default "round_trip"."""
+    """The interval at which the rate is computed. Default "round_trip"."""
     granularity: str | None = None
-    """C is set in whole multiples of this. A bit rate, such as "10 Mb/s". Default "1 kb/s"."""
+    """The rounding step of C. A bit rate, such as "10 Mb/s". Default "1 kb/s"."""
     transition: str | None = None
-    """Nothing is sent for this long after a change. A time, such as "40 ms". Default "0 s"."""
+    """The time without transmission after a rate change. A time, such as "40 ms". Default "0 s"."""
     in_service: Literal["finish_then_pause", "finish_while_pausing", "suspend"] | None = None
-    """The fate of the packet being sent when the rate changes. Default "finish_then_pause"."""
+    """Treatment of the packet in service when the rate changes. Default "finish_then_pause"."""
     transition_power: Literal["higher", "new", "old"] | None = None
-    """The rate whose power is charged while the link pauses for a change. Default "higher"."""
+    """Rate that determines the power while the link pauses for a change. Default "higher"."""
     acknowledgements: str | None = None
-    """The link that brings the acknowledgements; default the way back, from this link's end to its beginning."""
+    """Link that carries the acknowledgements; default the reverse link."""
 
 
 @dataclass(frozen=True)
 class GilbertElliott:
-    """Losses in bursts: two states, each with its own probability of loss."""
+    """Losses in bursts: two states with different loss probabilities."""
 
     kind: ClassVar[str] = "gilbert_elliott"
     to_bad: float
@@ -495,108 +498,105 @@ class GilbertElliott:
 
 @dataclass(frozen=True)
 class Link:
-    """One link, from one node to another; `duplex` adds the way back."""
+    """A link from one node to another; `duplex` adds the reverse link."""
 
     from_: str
-    """The node that sends."""
+    """Sending node."""
     to: str
-    """The node that receives."""
+    """Receiving node."""
     rate: str
-    """Rate; under a controller or a varying capacity, the maximum. A bit rate, such as "10 Mb/s"."""
+    """Rate; the maximum if a controller or a varying capacity changes it. A bit rate, such as "10 Mb/s"."""
     delay: str | None = None
     """Propagation delay, one way. A time, such as "40 ms". Default "0 s"."""
     buffer: str | None = None
-    """Limit of the queue: packets that wait, not the one being sent.
+    """Maximum backlog, without the packet in service.
 
-    `BDP` is rate x two-way propagation delay of the longest route of any flow across the link, in packets of one MTU,
-    rounded to the nearest. A buffer size: "BDP", "0.5 BDP", "42 packets", "64 kB" or "unlimited". Default "1 BDP".
+    `BDP` is rate x two-way propagation delay of the longest route of any flow across the link. It is counted in packets
+    of one MTU and rounded to the nearest. A buffer size: "BDP", "0.5 BDP", "42 packets", "64 kB" or "unlimited".
+    Default "1 BDP".
     """
     _: KW_ONLY
     name: str | None = None
-    """The link's name; default `FROM-TO`."""
+    """Name; default `FROM-TO`."""
     duplex: bool | None = None
-    """Also make the link `TO-FROM` with the same rate, delay, buffer and queue (no controller, capacity.
+    """Adds the link `TO-FROM` with the same rate, delay, buffer and queue (no controller, capacity, loss or noise).
 
-    Loss or noise). Default false.
+    Default false.
     """
     buffer_floor: int | None = None
-    """A buffer given in BDP holds at least this many packets. Default 5."""
+    """Minimum number of packets in a buffer given in BDP. Default 5."""
     queue: Queue | Mapping[str, object] | None = None
-    """How the queue is managed within its limit; default drop-tail."""
+    """Queue management within the buffer; default drop-tail."""
     cost: int | None = None
     """Routing cost. Default 1."""
     controller: Controller | Mapping[str, object] | None = None
-    """What scales the link's rate with its traffic."""
+    """Controller that scales the link's rate with its traffic."""
     capacity: Capacity | Mapping[str, object] | None = None
-    """A capacity that varies by itself."""
+    """Capacity that varies independently of the traffic."""
     loss: Loss | Mapping[str, object] | None = None
-    """Which packets the link loses, before its queue."""
+    """Packet losses before the queue."""
     noise: Noise | Mapping[str, object] | None = None
-    """Random times that packets need on top of the delay; none overtakes the one before it."""
+    """Random extra delay of each packet. Packets stay in order."""
 
 
 @dataclass(frozen=True)
 class LoadAware:
-    """The least loaded first, as long as no link is loaded more than a bound allows."""
+    """The link with the smallest load sleeps first, as long as no load exceeds a bound."""
 
     kind: ClassVar[str] = "load_aware"
     bound: float
-    """The largest load of a link, as a share of its rate, in (0, 1]."""
+    """The upper bound of a link's load, as a share of its rate, in (0, 1]."""
     _: KW_ONLY
     threshold: float | None = None
-    """The share of the algebraic connectivity that must be left, in [0, 1].
-
-    0, the default, asks for a connected network only.
-    """
+    """The share of the algebraic connectivity that must remain, in [0, 1]; default 0: connected."""
     tcp_rate: str | None = None
-    """The rate that each TCP flow counts as; default none. A bit rate, such as "10 Mb/s"."""
+    """Rate assumed for each TCP flow; default none. A bit rate, such as "10 Mb/s"."""
     nodes: Sequence[str] | None = None
-    """The nodes that the plan knows, with the links between them; default all."""
+    """Nodes known to the plan, together with the links between them; default all."""
 
 
 @dataclass(frozen=True)
 class LognormalComponent:
-    """A lognormal law of a mixture."""
+    """A lognormal distribution of a mixture."""
 
     weight: float
-    """Its share of the mixture before truncation; weights are divided by their sum."""
+    """Share of the mixture before truncation. Weights are divided by their sum."""
     median: str
-    """The median. An amount of data, such as "1500 B"."""
+    """Median. An amount of data, such as "1500 B"."""
     sigma: float
-    """The standard deviation of the logarithm, above 0 and at most 10."""
+    """Standard deviation of the logarithm, above 0 and at most 10."""
 
 
 @dataclass(frozen=True)
 class LognormalSize:
-    """A mixture of lognormal laws."""
+    """Mixture of lognormal distributions."""
 
     kind: ClassVar[str] = "lognormal"
     components: Sequence[LognormalComponent | Mapping[str, object]]
-    """The laws that are mixed."""
+    """Distributions of the mixture."""
     min: str | None = None
-    """No size is smaller: what is below is left out, and the rest scaled up.
+    """Minimum size; default no bound.
 
-    Default: no bound. An amount of data, such as "1500 B".
+    The part below is omitted, and the rest is scaled up. An amount of data, such as "1500 B".
     """
     max: str | None = None
-    """No size is larger: what is above is left out, and the rest scaled up.
+    """Maximum size; default no bound.
 
-    Default: no bound. An amount of data, such as "1500 B".
+    The part above is omitted, and the rest is scaled up. An amount of data, such as "1500 B".
     """
 
 
 @dataclass(frozen=True)
 class Noise:
-    """Noise of round trips.
+    """Noise of round-trip times: each packet has an independent, gamma-distributed extra delay.
 
-    Each packet takes a gamma-distributed time longer, independently, and none overtakes the one before it
-    (docs/models/link.md).
+    Packets stay in order (docs/models/link.md).
     """
 
     mean: str
-    """Mean of the times drawn; 0 s is no noise. A time, such as "40 ms"."""
+    """Mean extra delay; 0 s turns the noise off. A time, such as "40 ms"."""
     shape: float
-    """Shape, 0.01 to 1,000,000: the standard deviation is mean / sqrt(shape), and 1 is exponential."""
+    """Shape, 0.01 to 1,000,000. The standard deviation is mean / sqrt(shape); 1 is exponential."""
 
 
 @dataclass(frozen=True)
@@ -605,54 +605,54 @@ class ParetoSize:
 
     kind: ClassVar[str] = "pareto"
     mean: str
-    """The mean of what is drawn (with `max`: of the bounded law), at least 100 B.
+    """Mean of the sizes (with `max`, of the bounded distribution), at least 100 B.
 
     An amount of data, such as "1500 B".
     """
     shape: float
-    """The tail's exponent, above 1; at 2 or less the variance is infinite without `max`."""
+    """Tail exponent, above 1. At 2 or less the variance is infinite without `max`."""
     max: str | None = None
-    """No size is larger: the law is cut off here and scaled up to make up for it.
+    """Maximum size; default no bound.
 
-    Default: no bound. An amount of data, such as "1500 B".
+    The distribution is truncated here and scaled up to keep the mean. An amount of data, such as "1500 B".
     """
 
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of the run, measured on its own. Phases may overlap."""
+    """A part of the run with separate measurements. Phases may overlap."""
 
     name: str
-    """Its name, in metrics such as `phase.NAME.link.LINK.mean_rate_bps`."""
+    """Name in metrics such as `phase.NAME.link.LINK.mean_rate_bps`."""
     _: KW_ONLY
     from_: str | None = None
-    """When it begins; default the end of the warm-up. A time, such as "40 ms"."""
+    """Start time; default the end of the warm-up. A time, such as "40 ms"."""
     to: str | None = None
-    """When it ends; default the end of the run. A time, such as "40 ms"."""
+    """End time; default the end of the run. A time, such as "40 ms"."""
 
 
 @dataclass(frozen=True)
 class Poisson:
-    """Datagrams of one size whose arrivals are a Poisson process."""
+    """Datagrams of constant size whose arrivals are a Poisson process."""
 
     kind: ClassVar[str] = "poisson"
     name: str
-    """The flow's name."""
+    """Name."""
     from_: str
-    """The node that sends."""
+    """Sending node."""
     to: str
-    """The node that receives."""
+    """Receiving node."""
     rate: str
     """Rate on the wire, headers included. A bit rate, such as "10 Mb/s"."""
     _: KW_ONLY
     packet: str | None = None
     """Size of each packet on the wire; default the MTU. An amount of data, such as "1500 B"."""
     start: str | None = None
-    """When it starts. A time, such as "40 ms". Default "0 s"."""
+    """Start time. A time, such as "40 ms". Default "0 s"."""
     jitter: str | None = None
-    """The start is put off by a time drawn uniformly below this. A time, such as "40 ms". Default "0 s"."""
+    """Upper limit of the random delay of the start, drawn uniformly. A time, such as "40 ms". Default "0 s"."""
     stop: str | None = None
-    """When it stops; default never. A time, such as "40 ms"."""
+    """Stop time; default never. A time, such as "40 ms"."""
 
 
 @dataclass(frozen=True)
@@ -660,83 +660,81 @@ class Power:
     """A power model and its parameters."""
 
     model: str
-    """A model of `netlull list`, such as `fs`, `dvs` or `ncs-55a1-24h`."""
+    """Model from `netlull list`, such as `fs`, `dvs` or `ncs-55a1-24h`."""
     _: KW_ONLY
     name: str | None = None
-    """Name in results; default the model's, with P_s where it is not zero."""
+    """Name in results; default the model's name, with P_s if it is not zero."""
     static_fraction: float | None = None
     """P_s as a fraction of the maximum power, in [0, 1); ideal models only."""
     phi: float | None = None
-    """phi: voltage scales down to u_max/phi; voltage-scaling models only."""
+    """phi: the voltage scales down to u_max/phi; voltage-scaling models only."""
 
 
 @dataclass(frozen=True)
 class Practra:
-    """Steps a link's rate up when the queue would break a delay bound, down when an empty queue's forecast allows."""
+    """Steps a link's rate up to hold a delay bound, and down when its queue is empty and its forecast low."""
 
     kind: ClassVar[str] = "practra"
     rates: RateSteps | Mapping[str, object] | Sequence[str]
-    """The rates to choose from, r_1 < ... < r_n; the highest is the link's."""
+    """The possible rates, r_1 < ... < r_n; the highest is the link's."""
     transition: str
-    """delta: nothing is sent for this long after a change. A time, such as "40 ms"."""
+    """delta: the time without transmission after a change. A time, such as "40 ms"."""
     min_interval: str
-    """mRCI: at least this long between two changes; above `transition`. A time, such as "40 ms"."""
+    """mRCI: the shortest time between two changes; above `transition`. A time, such as "40 ms"."""
     delay_bound: str
-    """d: the bound on queueing delay. A time, such as "40 ms"."""
+    """d: the bound on the queueing delay. A time, such as "40 ms"."""
     _: KW_ONLY
     forecast_weight: float | None = None
-    """w: weight of the newest sample in the forecast, in (0, 1]. Default 0.25."""
+    """w: the weight of the newest sample in the forecast, in (0, 1]. Default 0.25."""
     forecast_interval: str | None = None
-    """Interval over which arrivals are averaged into a sample; default `min_interval`. A time, such as "40 ms"."""
+    """The interval over which arrivals are averaged into a sample; default `min_interval`. A time, such as "40 ms"."""
     forecast_start: Literal["first_sample", "zero"] | None = None
     """The forecast before the first sample. Default "first_sample"."""
     arrivals: Literal["offered", "accepted"] | None = None
-    """Which arrivals the forecast counts. Default "offered"."""
+    """The arrivals that the forecast counts. Default "offered"."""
     queue: Literal["waiting", "waiting_and_in_service"] | None = None
-    """What q counts. Default "waiting"."""
+    """The packets that q counts. Default "waiting"."""
     tick: str | None = None
-    """Test the rules on a tick of this length; default: at every arrival and departure. A time, such as "40 ms"."""
+    """The tick on which the rules are tested; default at every arrival and departure. A time, such as "40 ms"."""
     steps: Literal["adjacent", "any"] | None = None
-    """How far a change goes. Default "adjacent"."""
+    """The distance of a change. Default "adjacent"."""
     initial_rate: str | None = None
-    """Rate at the start; default the maximum. A bit rate, such as "10 Mb/s"."""
+    """The rate at the start; default the highest. A bit rate, such as "10 Mb/s"."""
     in_service: Literal["finish_then_pause", "finish_while_pausing", "suspend"] | None = None
-    """The fate of the packet being sent when the rate changes. Default "finish_then_pause"."""
+    """Treatment of the packet in service when the rate changes. Default "finish_then_pause"."""
     transition_power: Literal["higher", "new", "old"] | None = None
-    """The rate whose power is charged while the link pauses for a change. Default "higher"."""
+    """Rate that determines the power while the link pauses for a change. Default "higher"."""
 
 
 @dataclass(frozen=True)
 class Probe:
-    """What to record over time."""
+    """The time series to record."""
 
     interval: str | None = None
-    """Width of the bins of the tables `link` and `flow`; none are recorded without it.
+    """Width of the bins of the tables `link` and `flow`.
 
-    A bin is written at its end; one that the end of the run cuts is not written. A time, such as "40 ms".
+    Without it, these tables are not recorded. A bin is written at its end. An incomplete last bin is not written. A
+    time, such as "40 ms".
     """
     _: KW_ONLY
     window: bool | None = None
-    """Record every change of a congestion window (table `window`). Default false."""
+    """Records every change of a congestion window (table `window`). Default false."""
     drops: bool | None = None
-    """Record every dropped packet (table `drop`). Default false."""
+    """Records every dropped packet (table `drop`). Default false."""
     segments: bool | None = None
-    """Record every data segment that a TCP sender sends (table `segment`). Default false."""
+    """Records every data segment of TCP senders (table `segment`). Default false."""
     events: bool | None = None
-    """Record what happens to TCP senders: timeouts, fast retransmits, the ends of recoveries (table `event`).
-
-    Default false.
-    """
+    """Records events of TCP senders: timeouts, fast retransmits, ends of recoveries (table `event`). Default false."""
     requests: bool | None = None
-    """Record every request of the flows of that kind (table `request`). Default false."""
+    """Records every request (table `request`). Default false."""
     stations: bool | None = None
-    """Record what stations do.
+    """Records the activity of stations.
 
-    The states of their radios (table `radio`), what is on the air for them (table `air`) and the bursts that shapers
-    see (table `burst`). Default false.
+    The tables are `radio` (radio states), `air` (transmissions to and from the stations) and `burst` (bursts detected
+    by shapers). Default false.
     """
     arrivals: Sequence[str] | None = None
-    """Record every packet that is offered to these links (table `arrivals`)."""
+    """Records every packet offered to these links (table `arrivals`)."""
     links: Sequence[str] | None = None
     """Links in the tables; default all."""
     flows: Sequence[str] | None = None
@@ -745,23 +743,23 @@ class Probe:
 
 @dataclass(frozen=True)
 class Radio:
-    """Powers of a radio."""
+    """The power of each radio state."""
 
     name: str
     """Name in results."""
     asleep: str
-    """Asleep. A power, such as "1319 mW"."""
+    """Power while asleep. A power, such as "1319 mW"."""
     idle: str
-    """Awake, with nothing on the air for it. A power, such as "1319 mW"."""
+    """Power while awake without a transmission to or from the station. A power, such as "1319 mW"."""
     receive: str
-    """Receiving. A power, such as "1319 mW"."""
+    """Power while receiving. A power, such as "1319 mW"."""
     transmit: str
-    """Transmitting. A power, such as "1319 mW"."""
+    """Power while transmitting. A power, such as "1319 mW"."""
     wake_time: str
-    """How long it takes to wake. A time, such as "40 ms"."""
+    """Wake-up time. A time, such as "40 ms"."""
     _: KW_ONLY
     waking: str | None = None
-    """While it wakes; default as idle. A power, such as "1319 mW"."""
+    """Power while waking up; default the idle power. A power, such as "1319 mW"."""
 
 
 @dataclass(frozen=True)
@@ -769,107 +767,108 @@ class RateSteps:
     """Evenly spaced rates."""
 
     from_: str
-    """Lowest rate. A bit rate, such as "10 Mb/s"."""
+    """The lowest rate. A bit rate, such as "10 Mb/s"."""
     to: str
-    """Highest rate. A bit rate, such as "10 Mb/s"."""
+    """The highest rate. A bit rate, such as "10 Mb/s"."""
     step: str
-    """Difference between neighbours. A bit rate, such as "10 Mb/s"."""
+    """The difference between neighbours. A bit rate, such as "10 Mb/s"."""
 
 
 @dataclass(frozen=True)
 class Recording:
-    """Runs the scenario first as it stands, without what `without` names.
+    """A first run that records packets for a replay in the second run.
 
-    And records the packets that `flows` offer to `link`. Then runs it with one open-loop source in place of these
-    flows, which sends these packets at these times.
+    The first run is the scenario without the components in `without`. It records the packets that `flows` offer to
+    `link`. In the second run, an open-loop source replaces these flows. It sends the recorded packets at the recorded
+    times.
     """
 
     link: str
-    """The link to which the packets are offered; the source is at the node where it begins."""
+    """Link of the recorded packets. The source is at the link's first node."""
     flows: Sequence[str]
-    """The flows whose packets are recorded, and that are replaced."""
+    """Flows to record and to replace."""
     _: KW_ONLY
     without: Sequence[str] | None = None
-    """What the first run is without: paths, such as `link.N1-N2.controller`."""
+    """Components to omit in the first run, as paths such as `link.N1-N2.controller`."""
     name: str | None = None
-    """Name of the flow that replays. Default "replay"."""
+    """Name of the replay flow. Default "replay"."""
     to: str | None = None
-    """Where the packets go; default where these flows go."""
+    """Destination of the packets; default the destination of the recorded flows."""
 
 
 @dataclass(frozen=True)
 class Red:
-    """Random early detection (Floyd and Jacobson 1993)."""
+    """Random early detection: drops or marks arriving packets with a probability that grows with the average queue."""
 
     kind: ClassVar[str] = "red"
     min_threshold: str | None = None
-    """min_th: with a lower average nothing is dropped early.
+    """min_th: no early drops while the average queue is below it.
 
     A buffer size: "BDP", "0.5 BDP", "42 packets", "64 kB" or "unlimited". Default "5 packets".
     """
     max_threshold: str | None = None
-    """max_th: from this average on all is dropped, or gently more and more; default three times min_th.
+    """max_th: average queue above which RED drops all packets, or gently more and more; default three times min_th.
 
     A buffer size: "BDP", "0.5 BDP", "42 packets", "64 kB" or "unlimited".
     """
     _: KW_ONLY
     max_probability: float | None = None
-    """max_p: the probability at max_th, in (0, 1]. Default 0.1."""
+    """max_p: drop probability at max_th, in (0, 1]. Default 0.1."""
     weight: float | None = None
     """w_q: weight of the newest sample in the average, in (0, 1]. Default 0.002."""
     gentle: bool | None = None
-    """Between max_th and twice max_th the probability goes from max_p to 1, instead of to 1 at once. Default true."""
+    """Raises the drop probability from max_p to 1 between max_th and twice max_th, instead of at once. Default true."""
     probability: Literal["per_packet", "per_byte"] | None = None
-    """Whether large packets are more likely to be dropped. Default "per_packet"."""
+    """Effect of the packet size on the drop probability. Default "per_packet"."""
     rules: Literal["paper", "ns2"] | None = None
-    """Whether some packets are spared. Default "paper"."""
+    """Rules that exempt packets from early drops. Default "paper"."""
     mean_packet: str | None = None
-    """Typical packet, in which idle time is counted; default the MTU. An amount of data, such as "1500 B"."""
+    """Typical packet size, the unit for idle time; default the MTU. An amount of data, such as "1500 B"."""
     ecn: Literal["off", "early", "always"] | None = None
-    """When ECN-capable packets are marked instead of dropped; others are dropped. Default "early"."""
+    """Marking of ECN-capable packets instead of drops. Other packets are dropped. Default "early"."""
 
 
 @dataclass(frozen=True)
 class Replay:
-    """Datagrams as they were recorded."""
+    """Recorded datagrams."""
 
     kind: ClassVar[str] = "replay"
     name: str
-    """The flow's name."""
+    """Name."""
     from_: str
-    """The node that sends."""
+    """Sending node."""
     to: str
-    """The node that receives."""
+    """Receiving node."""
     _: KW_ONLY
     arrivals: Sequence[tuple[int, int]] | None = None
-    """The packets: nanoseconds since the start, which do not decrease, and bytes on the wire."""
+    """Packets: times in nanoseconds since the start, in ascending order, and bytes on the wire."""
     file: str | None = None
-    """A file with a packet on each line, its time and its bytes, which becomes `arrivals` when the scenario is read."""
+    """File with the time and bytes of a packet on each line. It becomes `arrivals` when the scenario is read."""
 
 
 @dataclass(frozen=True)
 class Routing:
-    """How packets find their way."""
+    """Routing of packets."""
 
     _: KW_ONLY
     metric: Literal["cost", "hops"] | None = None
-    """The length of a path, of which routing takes the shortest. Default "cost"."""
+    """Path length that routing minimises. Default "cost"."""
     ttl: int | None = None
-    """Hops that a packet may make.
+    """Maximum number of hops of a packet; default 64 if links sleep, otherwise unlimited.
 
-    Without it 64 where links sleep, and no limit elsewhere: routes that never change have no loops.
+    Routes that never change have no loops.
     """
     update: Update | Mapping[str, object] | None = None
-    """How routers learn of links that sleep and wake."""
+    """Announcement of sleeping and waking links to routers."""
 
 
 @dataclass(frozen=True)
 class Scripted:
-    """Packets are lost by number."""
+    """Losses of packets with given numbers."""
 
     kind: ClassVar[str] = "scripted"
     drops: Sequence[ScriptedDrops | Mapping[str, object]]
-    """What to drop, flow by flow."""
+    """Packets to drop, flow by flow."""
 
 
 @dataclass(frozen=True)
@@ -877,78 +876,79 @@ class ScriptedDrops:
     """Packets of one flow that a link drops."""
 
     flow: str
-    """The flow; with `count` above one, `NAME-1`, `NAME-2`, ..."""
+    """Flow; with `count` above one, `NAME-1`, `NAME-2`, ..."""
     packets: Sequence[int]
-    """Numbers of the packets, ascending.
+    """Numbers of the packets, in ascending order.
 
-    All packets of the flow that are offered to the link count, from 1: TCP's SYN, acknowledgements, FIN and what it
-    sends again.
+    All packets that the flow offers to the link count, from 1. These include TCP's SYN, acknowledgements, FIN and
+    retransmissions.
     """
 
 
 @dataclass(frozen=True)
 class Simultaneous:
-    """Every router has its new table at the same time."""
+    """All routers install their new tables at the same time."""
 
     kind: ClassVar[str] = "simultaneous"
     after: str
-    """From the announcement to the new tables. A time, such as "40 ms"."""
+    """Time from the announcement to the new tables. A time, such as "40 ms"."""
 
 
 @dataclass(frozen=True)
 class Sleep:
-    """Links that sleep, and when."""
+    """Sleeping links, and their sleep times."""
 
     at: str
-    """When it is decided and announced that the (first) link sleeps. A time, such as "40 ms"."""
+    """Time of the decision and announcement that the (first) link sleeps. A time, such as "40 ms"."""
     _: KW_ONLY
     links: Sequence[str] | None = None
-    """The links, in the order in which they fall asleep. A duplex link sleeps in both directions."""
+    """Links, in the order in which they fall asleep. A duplex link sleeps in both directions."""
     plan: Plan | Mapping[str, object] | None = None
-    """Or the plan that chooses them."""
+    """Plan that chooses the links, instead of `links`."""
     spacing: str | None = None
-    """Each further link so much later. A time, such as "40 ms". Default "0 s"."""
+    """Time between the decisions for successive links. A time, such as "40 ms". Default "0 s"."""
     drain: str | None = None
-    """A link carries packets on for so long after it has been announced that it sleeps: routes change first.
+    """Time for which a link still carries packets after its announcement.
+
+    Routes change in this time. A time, such as "40 ms". Default "0 s".
+    """
+    wake: str | None = None
+    """Time at which the (first) link starts to wake; default never. A time, such as "40 ms"."""
+    wake_time: str | None = None
+    """Time from the start of waking until the link carries packets and is announced.
 
     A time, such as "40 ms". Default "0 s".
     """
-    wake: str | None = None
-    """When the (first) link is woken; default never. A time, such as "40 ms"."""
-    wake_time: str | None = None
-    """From then until it carries packets and is announced. A time, such as "40 ms". Default "0 s"."""
 
 
 @dataclass(frozen=True)
 class Station:
     """Wireless stations.
 
-    Each is a node with one link to, and one from, its access point; what comes while its radio sleeps is lost to it.
+    Each is a node with a link to its access point and a link from it. Packets that arrive while the radio sleeps are
+    lost.
     """
 
     nodes: Sequence[str]
-    """The nodes; each is a station of its own."""
+    """Nodes. Each is a separate station."""
     _: KW_ONLY
     name: str | None = None
-    """A name of these stations for `--set` and sweeps: `station.NAME.mechanism`."""
+    """Name of these stations for `--set` and sweeps: `station.NAME.mechanism`."""
     radio: Sequence[str | Radio | Mapping[str, object]] | None = None
-    """Power models of the radio, under each of which energy is reported.
-
-    The first says how long the radio takes to wake.
-    """
+    """Power models for the radio's reported energy. The first also gives the wake-up time."""
     wake_time: str | None = None
-    """How long the radio takes to wake, instead of what the first model says. A time, such as "40 ms"."""
+    """Wake-up time of the radio; default the wake-up time of the first model. A time, such as "40 ms"."""
     mechanism: Doze | Mapping[str, object] | None = None
-    """The machine that lets the radio sleep; default none: the radio is awake all the time."""
+    """Machine that lets the radio sleep; default none, with the radio always awake."""
 
 
 @dataclass(frozen=True)
 class Steps:
-    """Other rates at given times; the link starts at its `rate`."""
+    """New rates at given times. The link starts at its `rate`."""
 
     kind: ClassVar[str] = "steps"
     steps: Sequence[Mapping[str, object]]
-    """The steps in the order of their times."""
+    """Steps, sorted by time."""
 
 
 @dataclass(frozen=True)
@@ -1065,7 +1065,7 @@ class TcpOptions:
 
 @dataclass(frozen=True)
 class UniformRedraw:
-    """Redrawn uniformly on [min, max] after exponential intervals; the link starts at its `rate`."""
+    """Uniform redraws on [min, max] after exponential intervals. The link starts at its `rate`."""
 
     kind: ClassVar[str] = "uniform_redraw"
     min: str
@@ -1090,11 +1090,11 @@ class VegasBounds:
 
 @dataclass(frozen=True)
 class WebSearchSize:
-    """Flows of a cluster that serves web search: points of a cumulative distribution."""
+    """Flows of a web-search cluster: points of a cumulative distribution."""
 
     kind: ClassVar[str] = "web_search"
     mean: str | None = None
-    """The mean, to which all sizes are scaled; default that of the distribution, 1712 kB.
+    """Mean to which all sizes are scaled; default the mean of the distribution, 1712 kB.
 
     An amount of data, such as "1500 B".
     """
@@ -1110,9 +1110,9 @@ class Bsd(_WithTable):
     access_point: AccessPoint | Mapping[str, object] | None = None
     """The parameters of the access point."""
     slowdown: float | None = None
-    """p: the RTT grows by at most this share. Default 0.5."""
+    """p: the largest relative increase of the RTT. Default 0.5."""
     longest_listen: str | None = None
-    """The longest time from one beacon heard to the next. A time, such as "40 ms". Default "900 ms"."""
+    """The longest time from one heard beacon to the next. A time, such as "40 ms". Default "900 ms"."""
     request: Literal["every_packet", "data_only"] | None = None
     """The packets that count as requests. Default "every_packet"."""
 
@@ -1132,35 +1132,32 @@ class Psm(_WithTable):
 
 @dataclass(frozen=True)
 class Requests(_WithTable):
-    """TCP connections that come as a Poisson process, with random sizes, and go."""
+    """Short-lived TCP connections with Poisson arrivals and random sizes."""
 
     kind: ClassVar[str] = "requests"
     _table: ClassVar[tuple[str, type]] = ("tcp", TcpOptions)
     name: str
-    """The flow's name."""
+    """Name."""
     from_: str
-    """The node that opens the connections and sends."""
+    """Node that opens the connections and sends data."""
     to: str
-    """The node that receives."""
+    """Receiving node."""
     offered: str
-    """Mean rate at which data is asked for, without headers: requests come at this rate over the mean size.
+    """Mean offered data rate, without headers.
 
-    A bit rate, such as "10 Mb/s".
+    The arrival rate is this rate divided by the mean size. A bit rate, such as "10 Mb/s".
     """
     size: Size | Mapping[str, object]
-    """How much each request asks for."""
+    """Amount of data per request."""
     _: KW_ONLY
     start: str | None = None
-    """Requests come from here on. A time, such as "40 ms". Default "0 s"."""
+    """Time of the first possible arrival. A time, such as "40 ms". Default "0 s"."""
     stop: str | None = None
-    """No request comes from here on; those that have come go on. Default never. A time, such as "40 ms"."""
+    """Time from which no requests arrive; default never. Open connections continue. A time, such as "40 ms"."""
     most_open: int | None = None
-    """At most so many connections may be open at once; the run ends with an error if another request comes then.
-
-    Default 10000.
-    """
+    """Maximum number of open connections. The run ends with an error if another request arrives. Default 10000."""
     tcp: TcpOptions | Mapping[str, object] | None = None
-    """TCP options of this flow, over the scenario's."""
+    """TCP options of this flow. They take precedence over those of the scenario."""
 
 
 @dataclass(frozen=True)
@@ -1170,43 +1167,44 @@ class Tcp(_WithTable):
     kind: ClassVar[str] = "tcp"
     _table: ClassVar[tuple[str, type]] = ("tcp", TcpOptions)
     name: str
-    """The flow's name; with `count` above one, `NAME-1`, `NAME-2`, ..."""
+    """Name; with `count` above one, `NAME-1`, `NAME-2`, ..."""
     from_: str
-    """The node that opens the connection and sends."""
+    """Node that opens the connection and sends data."""
     to: str
-    """The node that receives."""
+    """Receiving node."""
     size: str | None = None
-    """How much each sends. "endless" or an amount of data, such as "5 MB". Default "endless"."""
+    """Amount of data per connection. "endless" or an amount of data, such as "5 MB". Default "endless"."""
     _: KW_ONLY
     start: str | None = None
-    """When the first connection opens. A time, such as "40 ms". Default "0 s"."""
+    """Opening time of the first connection. A time, such as "40 ms". Default "0 s"."""
     spacing: str | None = None
-    """Each further connection opens this much later. A time, such as "40 ms". Default "0 s"."""
+    """Time between the openings of successive connections. A time, such as "40 ms". Default "0 s"."""
     jitter: str | None = None
-    """Each start is put off by a time drawn uniformly below this. A time, such as "40 ms". Default "0 s"."""
+    """Upper limit of the random delay of each start, drawn uniformly. A time, such as "40 ms". Default "0 s"."""
     count: int | None = None
-    """How many connections. Default 1."""
+    """Number of connections. Default 1."""
     stop: str | None = None
-    """From then on the application of the first connection writes nothing more.
+    """Time from which the application of the first connection writes no more data; default never.
 
-    And the connection closes when all is acknowledged that was written before; default never. Without `write_rate` that
-    is what has been sent by then. A time, such as "40 ms".
+    The connection closes when all earlier data is acknowledged. Without `write_rate`, that is the data sent before the
+    stop. A time, such as "40 ms".
     """
     stop_spacing: str | None = None
-    """The application of each further connection stops this much later; default 0 s. A time, such as "40 ms"."""
+    """Time between the stops of successive connections; default 0 s. A time, such as "40 ms"."""
     write_rate: str | None = None
-    """The application writes at this constant rate, data without headers, from the opening on.
+    """Constant rate at which the application writes, data without headers; default unlimited.
 
-    Default as fast as TCP sends. A bit rate, such as "10 Mb/s".
+    Writing starts when the connection opens. Without a rate, TCP always has data to send. A bit rate, such as "10
+    Mb/s".
     """
     write_size: str | None = None
-    """How much it writes at once; default the data of a full segment. An amount of data, such as "1500 B"."""
+    """Size of each write; default the data of a full segment. An amount of data, such as "1500 B"."""
     tcp: TcpOptions | Mapping[str, object] | None = None
-    """TCP options of this flow, over the scenario's."""
+    """TCP options of this flow. They take precedence over those of the scenario."""
 
 
 Capacity = UniformRedraw | Steps
-"""A capacity that varies by itself."""
+"""A capacity that varies independently of the traffic."""
 
 Controller = Practra | Earth | Awm | CEarth | GRouter
 """A controller that scales a link's rate, steers the windows of the TCPs that cross it, or both."""
@@ -1215,10 +1213,10 @@ Doze = ClientShaper | Eager | Psm | Bsd
 """A machine that lets a station's radio sleep, or acknowledges eagerly."""
 
 Flow = Tcp | Cbr | Poisson | Bursts | Requests | Replay
-"""One source of traffic."""
+"""A source of traffic."""
 
 Loss = Bernoulli | GilbertElliott | Scripted
-"""Losses of a link."""
+"""Packet losses of a link."""
 
 Plan = Estop | Esacon | LoadAware
 """A plan that chooses the links that sleep, among the scenario's duplex links (docs/models/estop.md)."""
@@ -1227,7 +1225,7 @@ Queue = DropTail | Red | Codel
 """Queue management."""
 
 Size = FixedSize | ExponentialSize | ParetoSize | LognormalSize | CampusSize | EmpiricalSize | WebSearchSize
-"""A law of sizes."""
+"""A distribution of sizes."""
 
 Update = Flooding | Simultaneous
-"""How the news of a link spreads."""
+"""The propagation of routing updates."""
