@@ -135,7 +135,7 @@ def test_a_refused_job_is_told(sweep_file: Path, slurm: Path, tmp_path: Path, re
         ("jobs = 0", "jobs: is 0; expected a whole number of at least 1"),
         ("jobs = true", "jobs: is true; expected a whole number of at least 1"),
         ("jobz = 1", "jobz: is unknown; expected one of jobs, minimum_jobs, maximum_jobs, wait, account, cores"),
-        ("maximum_jobs = 3", "jobs: expected either `jobs`, or `minimum_jobs` and `maximum_jobs`"),
+        ("maximum_jobs = 3", "jobs: expected either `jobs`, or both `minimum_jobs` and `maximum_jobs`"),
         ("minimum_jobs = 3\nmaximum_jobs = 2", "maximum_jobs: 2 is less than minimum_jobs"),
         ('wait = "soon"', 'wait: is "soon"; expected a time such as "30 min"'),
         ("wait = 0", "wait: is 0; expected a time"),

@@ -157,7 +157,7 @@ def test_options_that_make_no_sense_are_refused(transfer: Scenario) -> None:
     ("what", "said"),
     [
         ("refuse", r"^flow.tcp: the kernel has no vegas; it has reno, cubic, bbr$"),
-        ("silent", "ended with code 1 and said nothing"),
+        ("silent", "ended with code 1 and no message"),
         ("damaged", "wrote no outcome"),
         ("foreign", "is of another scenario"),
     ],
@@ -258,7 +258,7 @@ def test_doctor_without_netlulld_still_simulates(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: Printed
 ) -> None:
     monkeypatch.setenv("NETLULLD", str(tmp_path / "nothing"))
-    assert "Not possible, or not wholly: emulating." in printed("doctor")
+    assert "Not or only partly possible: emulating." in printed("doctor")
     assert "make netlulld" in json.loads(printed("doctor", "--json"))["checks"][2]["message"]
     monkeypatch.setenv("NETLULLD", "/bin/true")
     checks = examine()

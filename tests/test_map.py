@@ -169,7 +169,7 @@ def test_bad_input(
         (run_folder, "--phase", "x"): "--phase x: is no phase of the run; expected one of before, after",
         (run_folder, "--at", "9"): "--at 9: is not in the run; expected 0 to 4 s",
         (run_folder, "--at", "x"): '--at "x": expected seconds',
-        (run_folder, "--at", "1", "--phase", "after"): "--at: stands beside --phase",
+        (run_folder, "--at", "1", "--phase", "after"): "--at: is given together with --phase",
         (run_folder, "--model", "x"): "--model x: the run has no such power model; expected fs",
         (run_folder, "--set", "a=1"): "has been run; expected a scenario for --set",
         (run_folder, "--out", "map.txt"): "--out map.txt: expected a name that ends in .svg, .pdf, .png",
@@ -265,7 +265,7 @@ def test_the_plan_of_the_paper(tmp_path: Path, printed: Callable[..., str], monk
     assert (last["verdict"], last["ratio"]) == ("off", pytest.approx(0.8405, abs=5e-5))
     shown = printed("plan", "abilene", "--estop", "0.7", "--map", "plan.svg")
     assert "abilene: 3 of 15 links sleep (20.0 %), algebraic connectivity 0.30899 before" in shown
-    assert "stays: the network would fall apart" in shown
+    assert "stays: the network would be disconnected" in shown
     asleep = {one for one in _ids(Path("plan.svg").read_text(encoding="utf-8"), "link") if one.endswith(":asleep")}
     assert asleep == {f"{label}:asleep" for label in told["off"]}
 
@@ -314,7 +314,7 @@ def test_options_follow_from_the_plans_of_the_core(monkeypatch: pytest.MonkeyPat
 
     assert printed("--first", "0", "--most", "3") == "first {'share': 0.0, 'most': 3.0}"
     assert printed("--last-one", "--share", "0.5") == "last_one {'share': 0.5}"
-    assert printed("--first", "1", "--share", "2") == "--share: stands beside --first; expected it with --last-one"
+    assert printed("--first", "1", "--share", "2") == "--share: is no option of --first; expected it with --last-one"
     assert printed() == "--first, --last-one: expected one of them"
 
 
@@ -324,7 +324,7 @@ def test_plans_that_cannot_be(tmp_path: Path, refused: Callable[..., str], monke
     for arguments, message in {
         ("abilene",): "--estop, --esacon, --load-aware: expected one of them",
         ("abilene", "--estop", "0.5", "--esacon", "0.5"): "expected one of them",
-        ("abilene", "--estop", "0.5", "--threshold", "0.5"): "--threshold: stands beside --estop",
+        ("abilene", "--estop", "0.5", "--threshold", "0.5"): "--threshold: is no option of --estop",
         ("abilene", "--estop", "1.5"): "1.5",
         ("abilene", "--estop", "nan"): "threshold is nan",
         ("apart.toml", "--estop", "0.5"): 'is in 2 pieces, of 1 and 1 nodes: no links lead to "B"',

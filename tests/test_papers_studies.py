@@ -271,7 +271,7 @@ def test_the_command_runs_one_and_names_what_it_cannot(
     assert "claims" not in told
     for arguments, message in (
         ([str(folder), "--study", "more"], f'{FOLDER.name}: study "more" is unknown; expected one of: few'),
-        (["--study", "few"], "--study: 0 papers are named; expected the KEY of the one whose study it is"),
+        (["--study", "few"], "--study: 0 papers are named; expected the KEY of the study's paper"),
         (
             [str(folder), "--study", "few", "--readings"],
             "--readings: varies the paper's own sweep; expected it without",
@@ -285,7 +285,7 @@ def test_a_study_that_needs_what_is_not_there_is_left_out_or_refused(folder: Pat
     path = folder / "paper.toml"
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace('full = "two', 'needs = ["json", "no_such_package"]\nfull = "two'), encoding="utf-8")
-    told = "study few needs packages that are not installed; expected them here: pip install no_such_package"
+    told = "study few needs packages that are not installed; expected: pip install no_such_package"
     with pytest.raises(PaperError, match=re.escape(f"{folder}: {told}")):
         papers.reproduce_studies(str(folder), ["few"], out=tmp_path / "out")
     scenario = folder / "scenario.toml"

@@ -167,7 +167,7 @@ def test_run_says_why_a_shaper_gave_up_and_what_other_radios_use(printed: Printe
     # At the end of 300 ms it has not ended, but given up.
     given_up = doze(ClientShaper(), tcp=TcpOptions(timestamps=False), duration="300 ms").run().summary["stations"]
     first, second = stations_notes(given_up)
-    assert first == "client: its shaper went over to standard TCP: the sender echoes no timestamps."
+    assert first == "client: its shaper fell back to standard TCP: the sender echoes no timestamps."
     assert second.startswith("client with other radios: modern ")
 
 

@@ -144,7 +144,7 @@ def test_the_command_names_what_it_wrote_anew(
     assert main(["sweep", str(sweep_file), "--out", str(store), "--seeds", "1"]) == 0
     told = capsys.readouterr().err
     assert told.startswith(f"warning: {store}: results.parquet: is truncated or damaged: it has ")
-    assert told.endswith("; it is written anew\n")
+    assert told.endswith("; it is rewritten\n")
 
 
 def test_damage_is_named_before_the_first_run(sweep: Sweep, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_damage_is_named_before_the_first_run(sweep: Sweep, tmp_path: Path) -> N
     first, second = (str(warning.message) for warning in told)
     assert first == f"{tmp_path}: journal.jsonl line 3 is damaged: its checksum is wrong; its run is repeated"
     assert second.startswith(f"{tmp_path}: energy.parquet: is truncated or damaged: it has ")
-    assert second.endswith("; it is written anew")
+    assert second.endswith("; it is rewritten")
 
 
 def test_a_table_of_an_earlier_sweep_is_not_taken_for_this_one(sweep: Sweep, tmp_path: Path) -> None:
@@ -254,7 +254,7 @@ def test_a_disk_too_full_for_a_file(
     assert ended.returncode == 2
     *warned, line = ended.stderr.splitlines()
     assert line.startswith(f"netlull: {store / name}: cannot be written: ")
-    missing = f"warning: {store}: results.parquet: is missing; it is written anew"
+    missing = f"warning: {store}: results.parquet: is missing; it is rewritten"
     assert warned == ([missing] if name == "results.parquet" else [])
     assert not any(".partial-" in path.name for path in store.iterdir())
     assert not (store / name).exists()

@@ -295,7 +295,7 @@ def test_a_scenario_holds_what_it_has_read(tmp_path: Path) -> None:
         ({"topology.default_delay": "1 km"}, "topology.default_delay: '1 km' cannot be used"),
         ({"topology.rate_scale": 0}, "topology.rate_scale: 0 is out of range"),
         ({"topology.route_factor": True}, "topology.route_factor: True is out of range"),
-        ({"topology.cost": "x"}, "topology.cost: 'x' is no choice; expected one of given, hops, distance, capacity"),
+        ({"topology.cost": "x"}, "topology.cost: 'x' is unknown; expected one of given, hops, distance, capacity"),
         ({"topology.speed": 1}, "topology.speed: is no field of topology"),
         ({"topology": 3}, "topology: 3 is no table"),
         ({"topology": {}}, "topology: names no network"),
@@ -327,7 +327,10 @@ def test_a_scenario_needs_capacities_lengths_and_one_piece(tmp_path: Path) -> No
     for message, more in (
         ('is in 2 pieces, of 2 and 1 nodes: no links lead to "C"', {"pieces": "largest"}),
         ("link A-B has no capacity; expected topology.default_rate", {"default_rate": "1 Mb/s"}),
-        ("link A-B has no length, and its ends no places; expected topology.default_delay", {"default_delay": "1 ms"}),
+        (
+            "link A-B has no length, and its ends have no positions; expected topology.default_delay",
+            {"default_delay": "1 ms"},
+        ),
     ):
         with pytest.raises(InputError) as caught:
             Scenario.from_dict({"duration": "1 s", "topology": dict(values)})

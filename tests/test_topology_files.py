@@ -360,8 +360,8 @@ def test_more_elements_than_any_network_has(read: Read, monkeypatch: pytest.Monk
 
 def test_options_that_are_none(read: Read) -> None:
     for options, message in (
-        ({"parallel": "x"}, "parallel: 'x' is no choice; expected one of refuse, merge"),
-        ({"format": "gml"}, "format: 'gml' is no choice; expected one of sndlib-native"),
+        ({"parallel": "x"}, "parallel: 'x' is unknown; expected one of refuse, merge"),
+        ({"format": "gml"}, "format: 'gml' is unknown; expected one of sndlib-native"),
         ({"unit": "km"}, "unit: 'km' is no unit of rates"),
         ({"colour": "red"}, "colour: is no option of reading a topology"),
         ({"unit": 3}, "unit: 3 is no text"),
@@ -435,7 +435,7 @@ def test_the_command_shows_and_converts(
     assert (facts["nodes"], facts["links"], facts["diameter_hops"]) == (12, 15, 5)
     assert "net.json: expected a name that ends in .toml" in refused("topology", "net.txt", "--to", "net.json")
     same = refused("topology", "net.txt", "--to", "both.toml", "--scenario", "./both.toml")
-    assert "--scenario both.toml: is where --to writes; expected another file" in same
+    assert "--scenario both.toml: is the file of --to; expected another file" in same
     assert not Path("both.toml").exists()
     assert "--parallel: 'x' is no choice" in refused("topology", "net.txt", "--parallel", "x")
     assert not Path("net.json").exists()

@@ -246,7 +246,7 @@ def test_values_alone_lead_from_one_scenario_of_the_paper_to_the_others(
     assert manifest["recording"] == record
     assert "recording" not in controlled.summary
     print_summary(replayed.summary)
-    assert " packets recorded at N1-N2 in a run before" in " ".join(capsys.readouterr().out.split())
+    assert " packets recorded at N1-N2 in an earlier run" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_load_of_one_or_more_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
