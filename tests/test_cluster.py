@@ -300,7 +300,7 @@ def test_a_scheduler_that_is_lost_ends_the_sweep(
                 scheduler.kill()
 
         address = json.loads(file.read_text())["address"]
-        with pytest.raises(ClusterError, match="scheduler cannot be reached any more"):
+        with pytest.raises(ClusterError, match="scheduler is no longer reachable"):
             endless.run(tmp_path / "store", cluster=address, progress=kill)
 
 

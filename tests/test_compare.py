@@ -106,7 +106,7 @@ def test_two_points_of_an_axis() -> None:
     (row,) = compare_points(only(sweep, {"load": "low"}), "control", "plain", "PC").rows
     assert dict(row.at) == {}
     # An axis that only one of them has must be chosen from.
-    with pytest.raises(InputError, match="B: several points of the axis load fall together; choose with --where"):
+    with pytest.raises(InputError, match="B: several points of the axis load have the same labels; choose"):
         compare(of([1.0] * 8), only(sweep, {"control": "PC"}))
 
 
@@ -217,8 +217,8 @@ def test_two_scenarios(printed: Printed, small_file: Path) -> None:
         (["STORE", "--by", "contrl=plain,PC"], 'there is no axis "contrl" in the sweep; did you mean control?'),
         (["STORE", "--by", "control=plain,PC"], 'the axis control has no point "PC"'),
         (["STORE", "--by", "control=plain,plain"], 'are both "plain"'),
-        (["STORE", "FILE"], "expected two sweeps or two scenarios"),
-        (["STORE", "STORE", "--seeds", "3"], "--seeds: sweeps have run"),
+        (["STORE", "FILE"], "expected two folders or two scenarios"),
+        (["STORE", "STORE", "--seeds", "3"], "--seeds: sweeps have their seeds already"),
         (["STORE", "STORE", "--where", "control"], '--where "control": expected axis=point'),
         (["STORE", "STORE", "--metric", "goodput"], 'no metric "goodput" in both; did you mean goodput_bps?'),
         (["STORE", "STORE", "--level", "95"], "level: 95.0 is no confidence level"),

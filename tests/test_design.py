@@ -145,7 +145,7 @@ def test_experiments_use_a_design_whole_or_not_at_all(small: Scenario) -> None:
     assert [len([p for p in sweep.points() if p.experiment == e.name]) for e in experiments] == [2, 2, 4]
     with pytest.raises(SweepError, match=r'experiment\.part\.axes: lacks "m"; expected all axes of the list or sample'):
         Sweep(small, [control], 2, METRICS, [Experiment("part", ["d"])], rows)
-    with pytest.raises(SweepError, match='"d" would be two columns'):
+    with pytest.raises(SweepError, match='"d" names two columns'):
         Sweep(small, [Axis("d", "duration", ["1 s"])], 2, METRICS, design=rows)
 
 
@@ -191,7 +191,7 @@ def test_what_is_no_design_is_refused(make: Callable[[], object], says: str) -> 
         ('from = "1 Mb/s"', "", "sample.axis.noise.from: is missing"),
         ('path = "flow.noise.rate"', "", "sample.axis.noise.path: is missing"),
         ('path = "flow.noise.rate"', 'path = "flow.nose.rate"', "flow.nose.rate"),
-        ("[sample]", "[list]\nrows = []\n[sample]", "list: is there and so is sample"),
+        ("[sample]", "[list]\nrows = []\n[sample]", "list: is given together with sample"),
         ("points = 4", 'points = "4"', 'sample.points: is "4"; expected a whole number'),
     ],
 )

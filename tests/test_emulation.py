@@ -318,8 +318,8 @@ def test_what_does_not_go_together_is_refused(
     printed("run", transfer_file, "--out", tmp_path / "a")
     (tmp_path / "b").mkdir()
     assert "is a run" in refused("compare", tmp_path / "a", tmp_path / "b")
-    assert "expected no second one" in refused("compare", "--emulate", transfer_file, transfer_file)
-    assert "goes with --emulate alone" in refused("compare", transfer_file, transfer_file, "--set", "seed=2")
+    assert "expected no second scenario" in refused("compare", "--emulate", transfer_file, transfer_file)
+    assert "is an option of --emulate only" in refused("compare", transfer_file, transfer_file, "--set", "seed=2")
     assert "--by: goes with sweeps" in refused("compare", "--emulate", transfer_file, "--by", "x=1,2")
     assert "there is no link" in refused(
         "plot", "compare", tmp_path / "a", tmp_path / "a", "--link", "x", "--out", tmp_path / "x.svg"

@@ -171,7 +171,7 @@ def test_bad_input(
         (run_folder, "--at", "x"): '--at "x": expected seconds',
         (run_folder, "--at", "1", "--phase", "after"): "--at: is given together with --phase",
         (run_folder, "--model", "x"): "--model x: the run has no such power model; expected fs",
-        (run_folder, "--set", "a=1"): "has been run; expected a scenario for --set",
+        (run_folder, "--set", "a=1"): "is a finished run; expected a scenario for --set",
         (run_folder, "--out", "map.txt"): "--out map.txt: expected a name that ends in .svg, .pdf, .png",
         ("abilene", "--phase", "x"): "--phase: abilene is no run",
         ("abilene", "--set", "a=1"): "abilene: is a topology; expected a scenario for --set",

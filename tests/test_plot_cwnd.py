@@ -184,4 +184,4 @@ def test_a_result_takes_no_settings(refused: Callable[..., str], small: Scenario
     result: Result = small.run(probe=PROBE)
     result.save(tmp_path / "run")
     said = refused("plot", "cwnd", str(tmp_path / "run"), "--set", "seed=2", "--out", str(tmp_path / "x.svg"))
-    assert "has been run; expected a scenario for --set and --each" in said
+    assert "is a finished run; expected a scenario for --set and --each" in said

@@ -243,7 +243,7 @@ def test_a_station_that_never_sleeps_or_never_ends_can_be_drawn() -> None:
 def test_what_cannot_be_drawn_is_refused(shaped: Result, small: Scenario) -> None:
     with pytest.raises(InputError, match="small: has no station"):
         doze_figure(small.run())
-    with pytest.raises(InputError, match="nap: did not record what its stations do"):
+    with pytest.raises(InputError, match="nap: did not record its stations"):
         doze_figure(doze(probe={"window": True}).run())
     with pytest.raises(FieldPathError, match='there is no station "phone"; expected one of client'):
         doze_figure(shaped, "phone")

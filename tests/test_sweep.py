@@ -190,7 +190,7 @@ def test_an_interrupted_sweep_resumes_to_the_same_table(sweep: Sweep, tmp_path: 
     with pytest.raises(KeyboardInterrupt):
         sweep.run(tmp_path / "store", workers=2, progress=interrupt)
     assert not (tmp_path / "store" / "results.parquet").exists()
-    with pytest.raises(ResultError, match=r"results\.parquet: is missing; the sweep has not ended"):
+    with pytest.raises(ResultError, match=r"results\.parquet: is missing: the sweep has not ended"):
         SweepResult.load(tmp_path / "store")
     kept = len(read(tmp_path / "store" / "journal.jsonl").lines)
     assert kept >= 5
@@ -231,7 +231,7 @@ def test_a_truncated_table_is_named_and_rebuilt(sweep: Sweep, tmp_path: Path) ->
 
 def test_two_sweeps_cannot_write_to_one_store(sweep: Sweep, tmp_path: Path) -> None:
     def another(_: Progress) -> None:
-        with pytest.raises(SweepError, match="another sweep is writing there"):
+        with pytest.raises(SweepError, match="another sweep is writing to it"):
             sweep.run(tmp_path / "store")
         raise KeyboardInterrupt
 

@@ -437,5 +437,5 @@ def test_the_command_shows_and_converts(
     same = refused("topology", "net.txt", "--to", "both.toml", "--scenario", "./both.toml")
     assert "--scenario both.toml: is the file of --to; expected another file" in same
     assert not Path("both.toml").exists()
-    assert "--parallel: 'x' is no choice" in refused("topology", "net.txt", "--parallel", "x")
+    assert "--parallel: 'x' is unknown" in refused("topology", "net.txt", "--parallel", "x")
     assert not Path("net.json").exists()

@@ -8,7 +8,7 @@ Crates are checked by their manifests, Python by its import statements; nothing 
 
     tools/check_arrows.py [ROOT]
 
-prints each forbidden arrow as ``file:line: a -> b is not allowed`` and exits 1, or says what it looked at and exits 0.
+prints each forbidden arrow as ``file:line: a -> b is not allowed`` and exits 1, or counts the files and exits 0.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Which crates a crate may depend on, by the names of their folders. A new crate gets its line here first.
+# The allowed dependencies of each crate, by the names of their folders. A new crate gets its line here first.
 CRATES: dict[str, set[str]] = {
     "units": set(),
     "describe": set(),
@@ -38,18 +38,18 @@ CRATES: dict[str, set[str]] = {
     "py": {"units", "describe", "power", "mechanism", "tcp", "network", "sim"},
 }
 
-# The Python package, its extension module, and the only files in it that may import that.
+# The Python package, its extension module, and the only files that may import the extension module.
 PACKAGE = "netlull"
 PACKAGE_FOLDER = Path("python") / PACKAGE
 CORE = f"{PACKAGE}._core"
 MAY_IMPORT_CORE = {Path("_engine.py"), Path("_core.pyi")}
 
-# Folders that use the package's public modules only, and that the package never imports.
+# Folders that use only the package's public modules, and that the package never imports.
 USERS = ("papers", "validation", "tests")
 
 
 class Arrow(NamedTuple):
-    """A dependency, and the place that makes it."""
+    """A dependency, and its place in a file."""
 
     file: Path
     line: int
@@ -57,7 +57,7 @@ class Arrow(NamedTuple):
     target: str
 
     def __str__(self) -> str:
-        """As editors and people read it."""
+        """The arrow in a line that editors can follow."""
         return f"{self.file}:{self.line}: {self.source} -> {self.target} is not allowed"
 
 
@@ -116,12 +116,12 @@ def absolute(module: str, level: int, package: str) -> str:
 
 
 def is_in(name: str, module: str) -> bool:
-    """Whether ``name`` is ``module`` or something in it."""
+    """True if ``name`` is ``module`` or inside it."""
     return name == module or name.startswith(f"{module}.")
 
 
 def is_private(name: str) -> bool:
-    """Whether ``name`` is of the package and not public; ``__version__`` and its like are public."""
+    """True for a private name of the package. Names such as ``__version__`` are public."""
     parts = name.split(".")
     return parts[0] == PACKAGE and any(part.startswith("_") and not part.startswith("__") for part in parts)
 
@@ -144,7 +144,7 @@ def package_arrows(root: Path) -> Iterator[Arrow]:
 
 
 def user_arrows(root: Path) -> Iterator[Arrow]:
-    """The forbidden arrows from papers, validation and tests into what is private."""
+    """The forbidden arrows from papers, validation and tests into private modules."""
     for user in USERS:
         for path in python_files(root / user):
             for line, name in imports(ast.parse(path.read_text(), filename=str(path)), ""):
@@ -153,13 +153,13 @@ def user_arrows(root: Path) -> Iterator[Arrow]:
 
 
 def unknown_crates(root: Path) -> list[str]:
-    """Crates that the table does not know: without a line there they could depend on nothing, and nobody would see."""
+    """Crates without a line in the table, whose missing permissions nobody would notice."""
     found = sorted(path.parent.name for path in root.glob("crates/*/Cargo.toml"))
     return [f"crates/{name}/Cargo.toml:1: {name} has no line in CRATES" for name in found if name not in CRATES]
 
 
 def main(root: Path) -> int:
-    """Prints what is wrong under ``root``; the exit code."""
+    """Prints the violations under ``root``; returns the exit code."""
     try:
         wrong = [*unknown_crates(root), *crate_arrows(root), *package_arrows(root), *user_arrows(root)]
     except SyntaxError as error:

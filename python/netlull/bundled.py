@@ -19,7 +19,7 @@ def ready() -> dict[str, Path]:
 
 
 def description(path: Path) -> str:
-    """What a scenario file says that it shows."""
+    """The description in a scenario file."""
     return str(tomllib.loads(path.read_text(encoding="utf-8")).get("description", ""))
 
 
@@ -27,7 +27,7 @@ def find(name_or_file: str) -> Path:
     """A scenario file by its path, or a ready scenario by its name.
 
     Raises:
-        InputError: there is neither; lists the ready ones.
+        InputError: there is neither; lists the ready scenarios.
     """
     path = Path(name_or_file)
     if path.is_file():

@@ -73,7 +73,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Compared:
-    """One metric at one position: the second, `b`, minus the first, `a`, in the metric's unit."""
+    """A metric at one position: the second, `b`, minus the first, `a`, in the metric's unit."""
 
     metric: str
     at: Mapping[str, str]

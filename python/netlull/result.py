@@ -151,17 +151,17 @@ class Result:
 
     @property
     def links(self) -> pa.Table:
-        """One row per link; energy as columns `energy.MODEL.total_j`, ..., gateways as `gateway.mean_flows`, ..."""
+        """The links, a row each. Columns include `energy.MODEL.total_j`, ... and `gateway.mean_flows`, ..."""
         return _wide_table([_without_null("gateway", link) for link in self.summary["links"]])
 
     @property
     def flows(self) -> pa.Table:
-        """One row per flow, with the fields of the summary as columns."""
+        """The flows, a row each, with the fields of the summary as columns."""
         return _wide_table(self.summary["flows"])
 
     @property
     def stations(self) -> pa.Table:
-        """One row per station; energy as columns `energy.RADIO.total_j`, ..., downloads as `download.seconds`, ..."""
+        """The stations, a row each. Columns include `energy.RADIO.total_j`, ... and `download.seconds`, ..."""
         return _wide_table([_without_null("download", station) for station in self.summary.get("stations", [])])
 
     @property

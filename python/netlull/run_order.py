@@ -20,7 +20,7 @@ _HOP_S = 100e-9
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One run: a checked scenario and a seed, the key of its result, and its place in the sweep."""
+    """A run: a checked scenario and a seed, the key of its result, and its place in the sweep."""
 
     key: str
     seed: int

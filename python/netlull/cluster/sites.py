@@ -106,7 +106,7 @@ def _quiet() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _local(workers: int) -> Iterator[Cluster]:
-    """One process per simultaneous run: its death affects no other run. Dask replaces it."""
+    """Opens a process per simultaneous run: its death affects no other run. Dask replaces it."""
     import dask
     from distributed import LocalCluster
 

@@ -54,7 +54,7 @@ class PaperInfo(Struct, frozen=True):
 
 
 class SeriesRun(Document, frozen=True):
-    """One run with recorded time series: a point of the sweep."""
+    """A run with recorded time series: a point of the sweep."""
 
     name: Text
     experiment: Text
@@ -150,7 +150,7 @@ class Tolerance(dict[str, float]):
 
 
 class Claim(_Prose, frozen=True):
-    """One claim of the paper, its judgement, and the reasons of parts that may not hold."""
+    """A claim of the paper, its judgement, and the reasons of parts that may not hold."""
 
     id: Annotated[str, Meta(pattern="^[A-Z][0-9]+$", extra={"expected": 'a letter and a number, such as "T1"'})]
     title: Text

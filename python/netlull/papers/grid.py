@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cell:
-    """One point of one experiment, with all its seeds."""
+    """A point of an experiment, with all its seeds."""
 
     experiment: str
     point: tuple[tuple[str, float | str], ...]

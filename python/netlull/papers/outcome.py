@@ -36,7 +36,7 @@ class Verdict(enum.Enum):
 
 @dataclass(frozen=True)
 class Part:
-    """One measurable part of a claim: its result, and if it holds."""
+    """A measurable part of a claim: its result, and if it holds."""
 
     id: str
     holds: bool
@@ -115,7 +115,7 @@ class Tabled:
 
 @dataclass(frozen=True)
 class Headline:
-    """One number that shows the effect of a reading on the result."""
+    """A number that shows the effect of a reading on the result."""
 
     label: str
     unit: str

@@ -38,7 +38,7 @@ Kind = Literal["line", "steps", "points", "bars", "stretch"]
 
 @dataclass(frozen=True)
 class Series:
-    """One series: a value at each x.
+    """A series: a value at each x.
 
     `bars` start at `low` and have the height `y`. A `stretch` is shaded between its two x, behind all others, and has
     no values. For other kinds, `low` to `high` is an interval.
@@ -59,7 +59,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart:
-    """One set of axes with its series. `names` are the ticks of an axis of names."""
+    """A set of axes with its series. `names` are the ticks of an axis of names."""
 
     title: str
     x_label: str

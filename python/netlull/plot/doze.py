@@ -1,4 +1,4 @@
-"""One download of a dozing station on one time axis: packets, acknowledgements, radio (`netlull plot doze`)."""
+"""A download of a dozing station on one time axis: packets, acknowledgements, radio (`netlull plot doze`)."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def _draw_map(axes: Axes, found: StabilityMap) -> Any:
 
 @dataclass(frozen=True)
 class QueuePanel:
-    """One side of the bound: the queue in packets over time in s, from packets and (if given) from the fluid model."""
+    """A side of the bound: the queue in packets over time in s, from packets and (if given) from the fluid model."""
 
     title: str
     packets: tuple[npt.NDArray[Any], npt.NDArray[Any]]
@@ -126,7 +126,7 @@ def _draw_queue(axes: Axes, panel: QueuePanel) -> None:
 
 @dataclass(frozen=True)
 class Swing:
-    """One case: the variation of its queue, as a fraction of the target, over multiples of a bound on beta."""
+    """A case: the variation of its queue, as a fraction of the target, over multiples of a bound on beta."""
 
     label: str
     multiples: Sequence[float]

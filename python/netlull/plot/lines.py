@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Curve:
-    """One line: a value with its interval at each x."""
+    """A line: a value with its interval at each x."""
 
     label: str
     x: Sequence[float]
@@ -37,7 +37,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Panel:
-    """One set of axes: its title, its labels (with units) and its curves."""
+    """A set of axes: its title, its labels (with units) and its curves."""
 
     title: str
     x_label: str

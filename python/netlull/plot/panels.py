@@ -1,4 +1,4 @@
-"""One metric of a whole sweep in one figure of several panels."""
+"""A metric of a whole sweep in one figure of several panels."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def rows_of(table: pa.Table, key: str, name: str) -> pa.Table:
 
 @dataclass(frozen=True)
 class Trace:
-    """One quantity over time. With `steps`, each value holds until the next time."""
+    """A quantity over time. With `steps`, each value holds until the next time."""
 
     label: str
     time_s: Floats

@@ -166,9 +166,10 @@ class SweepResult:
         return result
 
     def summarise(self, level: float = 0.95) -> pa.Table:
-        """One row per point: axes, `runs`, and per metric M its mean and interval over seeds, `M`, `M_low`, `M_high`.
+        """The points, a row each: axes, `runs`, and per metric its mean and interval over seeds.
 
-        Intervals are Student's t, at the confidence `level`; NaN for a single seed.
+        A metric M has the columns `M`, `M_low` and `M_high`. Intervals are Student's t, at the confidence `level`. They
+        are NaN for a single seed.
 
         Raises:
             ValueError: `level` is not inside (0, 1).

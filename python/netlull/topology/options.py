@@ -28,7 +28,7 @@ class ReadOptions:
     """Choices for reading a file whose format leaves them open."""
 
     format: str | None = None
-    """One of `FORMATS`; None: determined by the content."""
+    """The format, of `FORMATS`; None: determined by the content."""
     parallel: str = "refuse"
     """Several links between two nodes: "refuse", or "merge" into one with the sum of their capacities."""
     pieces: str = "all"
