@@ -1,4 +1,4 @@
-"""Points that are no grid: lists, random and Latin-hypercube samples."""
+"""Points without a grid: lists, random and Latin-hypercube samples."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_latin_hypercube_has_a_point_in_each_slice() -> None:
     rates, delays = numbers(cube, "rate"), numbers(cube, "delay")
     assert sorted(int((rate - 1) / 0.4) for rate in rates) == list(range(20))
     assert sorted(int(10 * np.log10(delay)) for delay in delays) == list(range(20))
-    # The two axes are shuffled apart.
+    # The two axes are shuffled independently.
     assert np.argsort(rates).tolist() != np.argsort(delays).tolist()
 
 
@@ -79,7 +79,7 @@ def test_shares_are_uniform_and_fill_space_as_scipys_do() -> None:
 
 
 def test_the_same_arguments_give_the_same_points_for_ever() -> None:
-    # Made with 0.1.0 from the raw bits of PCG64: no version of anything may change them.
+    # Made with 0.1.0 from the raw bits of PCG64: no version of any package may change them.
     cube = Design.sampled("latin_hypercube", 4, [RATE, DELAY], seed=1)
     assert [(place["rate"].text, place["delay"].text) for place in cube.places] == GOLDEN_CUBE
     random = Design.sampled("random", 2, [RATE], seed=1)

@@ -1,4 +1,4 @@
-"""Emulated runs as Python and the command line have them, with a stand-in for netlulld."""
+"""Emulated runs in Python and on the command line, with a stand-in for netlulld."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def transfer_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The stand-in, as NETLULLD names it."""
+    """The stand-in, named by NETLULLD."""
     program = tmp_path / "bin" / "netlulld"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{FAKE}" "$@"\n')
@@ -320,7 +320,7 @@ def test_what_does_not_go_together_is_refused(
     assert "is a run" in refused("compare", tmp_path / "a", tmp_path / "b")
     assert "expected no second scenario" in refused("compare", "--emulate", transfer_file, transfer_file)
     assert "is an option of --emulate only" in refused("compare", transfer_file, transfer_file, "--set", "seed=2")
-    assert "--by: goes with sweeps" in refused("compare", "--emulate", transfer_file, "--by", "x=1,2")
+    assert "--by: is an option for sweeps" in refused("compare", "--emulate", transfer_file, "--by", "x=1,2")
     assert "there is no link" in refused(
         "plot", "compare", tmp_path / "a", tmp_path / "a", "--link", "x", "--out", tmp_path / "x.svg"
     )

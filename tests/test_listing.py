@@ -1,4 +1,4 @@
-"""`netlull list tcp`: what there is, said once in the core, and the same as what scenarios take."""
+"""`netlull list tcp`: described once in the core, and equal to the schema's values."""
 
 from __future__ import annotations
 

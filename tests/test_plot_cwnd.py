@@ -20,7 +20,7 @@ PROBE = Probe(window=True, events=True)
 
 
 def window(flow: str = "tcp", run: str = "a", *, unit: str = "segments", cwnd: float = 10.0) -> Windows:
-    """A window of `cwnd` and then half of it from 2 s on, where a fast retransmit is; known until 4 s."""
+    """A window of `cwnd`, halved by a fast retransmit at 2 s, and known until 4 s."""
     return Windows(
         run,
         flow,

@@ -1,4 +1,4 @@
-"""What ends badly ends in one line and leaves nothing behind; what is not netlull's stays as it is."""
+"""Failures end in one line and leave no files; foreign files stay unchanged."""
 
 from __future__ import annotations
 

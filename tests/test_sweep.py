@@ -1,4 +1,4 @@
-"""Sweeps: grids, experiments, the table, and that it is the same however it came about."""
+"""Sweeps: grids, experiments, the table, and its independence of the execution."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_the_table_has_a_row_per_point_and_seed(sweep: Sweep) -> None:
     assert table["mrci_label"].to_pylist() == (["10 ms"] * 3 + ["0.05 s"] * 3) * 2
     assert table["seed"].to_pylist() == [1, 2, 3] * 4
     assert table.schema.field("goodput_bps").type == pa.float64()
-    # Every row is what a run of its own gives.
+    # Every row equals the result of a separate run.
     point = sweep.points()[3]
     alone = point.scenario.run(2)
     row = table.to_pylist()[10]

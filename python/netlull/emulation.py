@@ -78,7 +78,7 @@ def program_version(program: str | Path | None = None) -> str:
     done = _asked([str(found), "--version"])
     words = done.stdout.split()
     if done.returncode or words[:1] != [_NAME] or len(words) < 2:
-        raise EmulationError(f"{found}: is not {_NAME}: --version prints {done.stdout[:40]!r}")
+        raise EmulationError(f"{found}: is no {_NAME}: --version prints {done.stdout[:40]!r}")
     return words[1]
 
 
