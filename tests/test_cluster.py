@@ -335,7 +335,7 @@ def test_a_scheduler_that_does_not_answer_is_refused(
         (["--cluster", "mars"], '"mars" is unknown; expected local, tcp://HOST:PORT'),
         (["--cluster", "tcp://here"], '"tcp://here" is no address; expected tcp://HOST:PORT'),
         (["--cluster", "tcp://here:x"], '"tcp://here:x" is no address; expected tcp://HOST:PORT'),
-        (["--cluster", "tcp://here:1", "--workers", "3"], "workers: 3 cannot be asked of tcp://here:1"),
+        (["--cluster", "tcp://here:1", "--workers", "3"], "workers: 3 cannot be set for tcp://here:1"),
         (
             ["--cluster", "local", "--cluster-config", "f"],
             "f describes jobs, and local has none; expected slurm or pbs",

@@ -140,7 +140,7 @@ def test_a_refused_job_is_told(sweep_file: Path, slurm: Path, tmp_path: Path, re
         ('wait = "soon"', 'wait: is "soon"; expected a time such as "30 min"'),
         ("wait = 0", "wait: is 0; expected a time"),
         ("jobs = 1", "cluster slurm: cores: is missing; expected a job's"),
-        ('cores = 1\nmemory = "1 GB"', "nothing says how many jobs; expected --workers, or `jobs`"),
+        ('cores = 1\nmemory = "1 GB"', "the number of jobs is missing; expected --workers, or `jobs`"),
         ("= 1", "jobs.toml"),
     ],
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-# A name of its own, as `typing` takes longer to load than everything else here.
+# Defined here: `typing` takes longer to load than everything else in this file.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType

@@ -91,7 +91,7 @@ def sleep_plan(request: Mapping[str, object]) -> dict[str, Any]:
 
 
 def _interruptible(work: Callable[[str], str], request: str) -> str:
-    """The result of `work` from a thread of its own: Ctrl-C ends the wait and the command."""
+    """The result of `work` from a separate thread: Ctrl-C ends the wait and the command."""
     done: list[str] = []
     failed: list[BaseException] = []
 

@@ -118,7 +118,7 @@ class Threads:
             began = time.thread_time()
             try:
                 summary = job.scenario.measure(job.seed, monitor)
-            except BaseException as error:  # forwarded, whatever it is
+            except BaseException as error:  # forwarded
                 if not isinstance(error, _engine.Cancelled):
                     error.add_note(f"in the run {job.label}")
                 self.ended.put(error)

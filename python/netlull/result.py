@@ -395,7 +395,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         raise ResultError(f'{path}: the key "emulation" is {_brief(manifest["emulation"])}; expected a table')
     for name, record in manifest["files"].items():
         if not isinstance(record, dict) or not {"bytes", "sha256"} <= record.keys():
-            raise ResultError(f'{path}: the key "files" says {_brief(record)} of {name}; expected bytes and sha256')
+            raise ResultError(f'{path}: the key "files" has {_brief(record)} for {name}; expected bytes and sha256')
     for name in (SUMMARY, *(f"{name}.parquet" for name in manifest["series"])):
         if name not in manifest["files"]:
             raise ResultError(f'{path}: the key "files" lacks {name}; expected its bytes and sha256')

@@ -53,57 +53,51 @@ class Listed:
 
 LISTED: Mapping[str, Listed] = {
     "compare": Listed("compare", "compare_command", "Compare A and B, paired by point and seed."),
-    "doctor": Listed("doctor", "doctor_command", "Report the abilities of this machine: simulation, emulation, TCPs."),
+    "doctor": Listed("doctor", "doctor_command", "Report if this machine can simulate and emulate."),
     "emulate": Listed(
         "emulate",
         "emulate_command",
-        "Emulate FILE in real time with the kernel's TCP and print the results, as `netlull run` does.",
+        "Emulate FILE in real time with the kernel's TCP.",
     ),
-    "list": Listed(
-        "listing", "list_command", "List papers, mechanisms, TCPs, scenarios and more, or one kind of them."
-    ),
+    "list": Listed("listing", "list_command", "List papers, mechanisms, TCPs, scenarios and more."),
     "map": Listed(
         "map",
         "map_command",
-        "Draw the network of FILE: a topology, a scenario, or a folder that `netlull run --out` wrote.",
+        "Draw the network of a topology, a scenario or a run.",
     ),
     "plan": Listed(
         "plan",
         "plan_command",
-        "Print the links of FILE, a topology or a scenario, that a plan switches off, in the order of its trials.",
+        "Print the links of FILE that a plan switches off.",
     ),
     "plot": Listed("plot", "plot_group", "Draw figures of runs."),
     "replay": Listed(
         "doctor",
         "replay_command",
-        "Replay a recording of `netlull emulate --tapes` on its machine; exit code 1 if a decision differs.",
+        "Replay a recording of `netlull emulate --tapes`.",
     ),
     "report": Listed(
         "report",
         "report_command",
-        "Write the report of a sweep, one page of HTML; STORE is the folder that `netlull sweep` wrote.",
+        "Write the report of a sweep as one HTML page.",
     ),
     "reproduce": Listed(
         "reproduce",
         "reproduce_command",
-        "Reproduce the papers KEY (default: all of `netlull list papers`): claims table, figures and report.",
+        "Reproduce papers: judged claims, figures and a report.",
     ),
     "run": Listed(
         "run",
         "run_command",
-        "Simulate FILE (a scenario file, or the name of a ready scenario or a site) and print the results.",
+        "Simulate FILE and print the results.",
     ),
     "schema": Listed("schema", "schema_command", "Print the JSON Schema of a scenario, for editors."),
-    "sweep": Listed(
-        "sweep", "sweep_command", "Run the sweep that FILE describes; runs that its store already has are reused."
-    ),
-    "topology": Listed(
-        "topology", "topology_command", "Show the topology in FILE: nodes, links, degrees, lengths, capacities."
-    ),
+    "sweep": Listed("sweep", "sweep_command", "Run the sweep in FILE, and reuse the runs in its store."),
+    "topology": Listed("topology", "topology_command", "Show nodes, links, degrees and lengths of a topology."),
     "trace": Listed(
         "trace",
         "trace_command",
-        "Simulate FILE and write the packets at the named links as pcapng, one interface per link.",
+        "Write the packets at links of a simulation as pcapng.",
     ),
 }
 

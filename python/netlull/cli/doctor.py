@@ -19,7 +19,10 @@ __all__ = ["doctor_command", "replay_command"]
 @json_option
 @click.pass_context
 def doctor_command(context: click.Context, as_json: bool) -> None:
-    """Report the abilities of this machine: simulation, emulation, TCPs. Exit code 0 if it can simulate."""
+    """Report if this machine can simulate and emulate.
+
+    Exit code 0 if it can simulate.
+    """
     checks = examine()
     can = simulates(checks)
     if as_json:
@@ -39,7 +42,10 @@ def doctor_command(context: click.Context, as_json: bool) -> None:
 @click.argument("tape", type=click.Path(exists=True, dir_okay=False), metavar="TAPE")
 @click.pass_context
 def replay_command(context: click.Context, tape: str) -> None:
-    """Replay a recording of `netlull emulate --tapes` on its machine; exit code 1 if a decision differs."""
+    """Replay a recording of `netlull emulate --tapes`.
+
+    The exit code is 1 if the machine decides differently.
+    """
     same, words = replay(tape)
     click.echo(words, err=not same)
     if not same:

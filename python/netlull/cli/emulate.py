@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Emulating", "emulate_command", "late_option"]
 
 late_option = click.option(
-    "--max-lateness", metavar="TIME", help="Refuse the run if 1 in 100 packets was later; default of netlulld."
+    "--max-lateness", metavar="TIME", help="Refuse the run if 1 in 100 packets was later; default netlulld's."
 )
 
 
@@ -86,9 +86,10 @@ def emulate_command(  # noqa: PLR0913, PLR0917  # one per option
     attach: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Emulate FILE in real time with the kernel's TCP and print the results, as `netlull run` does.
+    """Emulate FILE in real time with the kernel's TCP.
 
-    Needs root and netlulld. `netlull doctor` reports missing parts. Runs with too much lateness are refused.
+    Prints the results as `netlull run` does. Needs root and netlulld; `netlull doctor` reports missing parts. Runs with
+    too much lateness are refused.
     """
     scenario = load_scenario(file, settings, seed)
     emulating = Emulating(max_lateness, tapes, capture, tuple(_pair(given) for given in attach))

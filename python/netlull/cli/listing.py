@@ -35,7 +35,7 @@ _KINDS = (
 @click.argument("kind", required=False, type=click.Choice(_KINDS), metavar=f"[{'|'.join(_KINDS)}]")
 @json_option
 def list_command(kind: str | None, as_json: bool) -> None:
-    """List papers, mechanisms, TCPs, scenarios and more, or one kind of them.
+    """List papers, mechanisms, TCPs, scenarios and more.
 
     The kinds are papers, mechanisms, TCPs, queues, losses, power models, radios, sites, ready scenarios and topologies.
     """

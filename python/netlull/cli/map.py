@@ -48,9 +48,10 @@ def map_command(
     settings: tuple[str, ...],
     reading: ReadOptions,
 ) -> None:
-    """Draw the network of FILE: a topology, a scenario, or a folder that `netlull run --out` wrote.
+    """Draw the network of a topology, a scenario or a run.
 
-    The picture of a run shows the load and power of each link, and the sleeping links.
+    FILE is a topology, a scenario, or a folder that `netlull run --out` wrote. The picture of a run shows the load and
+    power of each link, and the sleeping links.
     """
     check_file(out)
     is_run = Path(file).is_dir()

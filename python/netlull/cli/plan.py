@@ -77,9 +77,10 @@ def _plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def plan_command(
     file: str, picture: Path | None, reading: ReadOptions, as_json: bool, **options: float | bool | None
 ) -> None:
-    """Print the links of FILE, a topology or a scenario, that a plan switches off, in the order of its trials.
+    """Print the links of FILE that a plan switches off.
 
-    docs/models/estop.md describes the plans. Load-aware plans need the demands of an SNDlib file or of netlull's TOML.
+    FILE is a topology or a scenario. The links are in the order of the plan's trials. docs/models/estop.md describes
+    the plans. Load-aware plans need the demands of an SNDlib file or of netlull's TOML.
     """
     if picture is not None:
         check_file(picture, "--map")

@@ -116,10 +116,11 @@ def overlay_command(  # one per option
     labels: tuple[str, ...],
     settings: tuple[str, ...],
 ) -> None:
-    """Draw windows and queues of several runs in the same panels, such as a simulated and an emulated run.
+    """Draw windows and queues of several runs in the same panels.
 
-    A and B are folders that `netlull run --out` or `netlull emulate --out` wrote, or scenarios, which are simulated
-    first. Without --flow and --link, the first TCP flows and the links with the longest queues are drawn.
+    A typical case is a simulated and an emulated run. A and B are folders that `netlull run --out` or `netlull emulate
+    --out` wrote, or scenarios, which are simulated first. Without --flow and --link, the first TCP flows and the links
+    with the longest queues are drawn.
     """
     check_file(out)
     found = [found for run in runs for found in _results(run, settings, None, probe={})]
@@ -140,7 +141,10 @@ def overlay_command(  # one per option
 def sweep_figure_command(
     store: Path, x: str, by: str | None, metrics: tuple[str, ...], where: tuple[str, ...], out: Path
 ) -> None:
-    """Draw the metrics of a sweep with 95 % confidence intervals; STORE is the folder that `netlull sweep` wrote."""
+    """Draw the metrics of a sweep with confidence intervals.
+
+    STORE is the folder that `netlull sweep` wrote. The intervals are at 95 %.
+    """
     check_file(out)
     chosen = choices(where)
     write_figure(netlull.plot.sweep_figure(netlull.SweepResult.load(store), x, by, metrics, chosen), out)
@@ -169,7 +173,7 @@ def doze_command(
     whole: bool,
     settings: tuple[str, ...],
 ) -> None:
-    """Draw packets, acknowledgements and radio of a dozing station, on one time axis.
+    """Draw packets and radio of a dozing station over time.
 
     Without --from, --to and --whole: some bursts in the middle of the download. FILE is a scenario file, a ready
     scenario or a site, which is run first. RUN is a folder that `netlull run --out` wrote with stations = true in

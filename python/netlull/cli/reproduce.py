@@ -53,7 +53,10 @@ def reproduce_command(  # noqa: PLR0913, PLR0917  # one per option
     place: Place,
     as_json: bool,
 ) -> None:
-    """Reproduce the papers KEY (default: all of `netlull list papers`): claims table, figures and report."""
+    """Reproduce papers: judged claims, figures and a report.
+
+    KEY is a paper of `netlull list papers`; default all.
+    """
     with bar("reproduce") as show:
 
         def shown(progress: Progress) -> None:

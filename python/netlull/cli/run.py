@@ -46,7 +46,10 @@ out_option = click.option(
 def run_command(
     file: str, seed: int | None, settings: tuple[str, ...], out: Path | None, verify: str | None, as_json: bool
 ) -> None:
-    """Simulate FILE (a scenario file, or the name of a ready scenario or a site) and print the results."""
+    """Simulate FILE and print the results.
+
+    FILE is a scenario file, or the name of a ready scenario or a site.
+    """
     scenario = load_scenario(file, settings, seed)
     if verify is not None:
         scenario = scenario.with_values({"verify": verify})

@@ -30,7 +30,7 @@ __all__ = ["sweep_command"]
     "--out",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Store of the runs, which are reused; default out/NAME.",
+    help="Store of runs, to write and reuse; default out/NAME.",
 )
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Runs at a time; default one per core.")
 @click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="Seeds 1 to N instead of the file's default.")
@@ -55,7 +55,7 @@ def sweep_command(  # noqa: PLR0913, PLR0917  # one per option
     report: bool,
     as_json: bool,
 ) -> None:
-    """Run the sweep that FILE describes; runs that its store already has are reused."""
+    """Run the sweep in FILE, and reuse the runs in its store."""
     sweep = netlull.Sweep.from_file(file)
     if seeds is not None:
         sweep = sweep.replaced(seeds=seeds)

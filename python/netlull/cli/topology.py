@@ -34,10 +34,11 @@ _FILE = click.Path(path_type=Path)
 @reading_options
 @json_option
 def topology_command(file: str, to: Path | None, scenario: Path | None, reading: ReadOptions, as_json: bool) -> None:
-    """Show the topology in FILE: nodes, links, degrees, lengths, capacities.
+    """Show nodes, links, degrees and lengths of a topology.
 
-    FILE is in SNDlib's native format or XML, Topology Zoo's GraphML or netlull's TOML. It can also be the name of a
-    shipped topology (abilene), or topohub:GROUP/NAME of the package topohub.
+    Also prints capacities, delays and costs. FILE is in SNDlib's native format or XML, Topology Zoo's GraphML or
+    netlull's TOML. It can also be the name of a shipped topology (abilene), or topohub:GROUP/NAME of the package
+    topohub.
     """
     for out in (to, scenario):
         if out is not None and out.suffix != ".toml":

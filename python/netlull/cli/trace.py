@@ -25,7 +25,10 @@ __all__ = ["trace_command"]
 def trace_command(  # the command's options
     file: str, links: tuple[str, ...], out: Path, seed: int | None, settings: tuple[str, ...], as_json: bool
 ) -> None:
-    """Simulate FILE and write the packets at the named links as pcapng, one interface per link."""
+    """Write the packets at links of a simulation as pcapng.
+
+    Simulates FILE. The capture has one interface per link.
+    """
     scenario = load_scenario(file, settings, seed)
     monitor = _engine.Monitor()
     prepare_file(out)

@@ -63,7 +63,9 @@ def open_cluster(where: str, *, workers: int | None = None, config: str | Path |
     if config is not None and kind not in _QUEUES:
         raise ClusterError(f"cluster-config: {config} describes jobs, and {where} has none; expected slurm or pbs")
     if workers is not None and kind in {"tcp", "tls"}:
-        raise ClusterError(f"workers: {workers} cannot be asked of {where}, which has its own; expected no number")
+        raise ClusterError(
+            f"workers: {workers} cannot be set for {where}, which has its own workers; expected no number"
+        )
     _check_installed()
     with _quiet():
         if kind == "local":
@@ -200,11 +202,11 @@ def _queue(kind: str, workers: int | None, config: Path | None) -> Iterator[Clus
     with contextlib.ExitStack() as stack:
         made = stack.enter_context(_made(kind, made_by, settings, refused, stack.enter_context(_shared_keys(kind))))
         client = stack.enter_context(_client(made))
-        slots = made._dummy_job.worker_cores  # noqa: SLF001  # what scale() itself looks at
+        slots = made._dummy_job.worker_cores  # noqa: SLF001  # as in scale()
         jobs = settings.jobs or settings.maximum_jobs or (None if workers is None else math.ceil(workers / slots))
         if jobs is None:
             raise ClusterError(
-                f"cluster {kind}: nothing says how many jobs; expected --workers, or `jobs` in --cluster-config"
+                f"cluster {kind}: the number of jobs is missing; expected --workers, or `jobs` in --cluster-config"
             )
         if workers is not None:
             jobs = math.ceil(workers / slots)

@@ -131,7 +131,7 @@ class ClusterTeam:
                     return
                 self._collect(self._arrived())
             self._collect([batch.future for batch in self._batches.values() if batch.future.status == "finished"])
-        except BaseException as error:  # forwarded, whatever it is
+        except BaseException as error:  # forwarded
             self.ended.put(error)
 
     def _look_around(self) -> None:
@@ -242,5 +242,5 @@ class ClusterTeam:
 def _culprit(job: Job, error: KilledWorker) -> ClusterError:
     return ClusterError(
         f"the run {job.label} ended {error.allowed_failures + 1} workers one after another, with nothing else "
-        f"under way (the last: {error.last_worker.address}); expected it to end itself: look at its memory and log"
+        f"under way (the last: {error.last_worker.address}); expected it to end by itself: check its memory and log"
     )

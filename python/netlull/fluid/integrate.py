@@ -65,7 +65,7 @@ def integrate(model: AwmParameters, duration_s: float, from_bytes: float | None,
     system = _system(model, start)
     times = np.arange(0.0, duration_s + step / 2, step)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of steps that end behind the next time asked for
+        warnings.simplefilter("ignore")  # about steps that end after the next requested time
         states = np.array([system.integrate(time)[:2] for time in times[1:]])
     first = np.array([[start, _settled_window(model, start)]])
     states = np.concatenate([first, states.reshape(-1, 2)])

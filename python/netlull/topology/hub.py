@@ -45,7 +45,7 @@ def read_hub(key: str, options: ReadOptions) -> Network:
         ends = (names[str(edge["source"])], names[str(edge["target"])])
         # Without positions on Earth, the hub's distances may come from pixels of a map.
         length = float(edge["dist"]) if known and edge.get("dist") is not None else None
-        draft.line("", lambda: Line(*ends, distance_km=length))  # noqa: B023  # made at once
+        draft.line("", lambda: Line(*ends, distance_km=length))  # noqa: B023  # called immediately
     made = draft.topology(key.rpartition("/")[2])
     return made.largest() if options.pieces == "largest" else made
 
