@@ -3,7 +3,8 @@
 A word in backticks is a path of this tree
 
 - if its first part is a folder at the root (`crates/tcp`), or if it ends in `.rs`: on every page,
-- if it ends in `.py`, `.md`, `.toml` or `/`: on every page outside docs/how-to, where such files belong to the reader.
+- if it ends in `.py`, `.md`, `.toml` or `/`: on every page but those in docs/how-to and the tutorial, where such files
+  are the reader's own.
 
 A short path starts at the root, or at a folder that leads to a path earlier in its paragraph. A paragraph without such
 a path may also start at its section's paths, its page's folder, a crate or `python/`. `src/` may be left out. `<key>`,

@@ -9,7 +9,7 @@ Three rules for `python/netlull` and for the papers:
 
     tools/check_imports.py [ROOT]
 
-prints each violation as ``file:line: message`` and exits 1, or counts the modules and exits 0.
+prints each violation as ``file:line: what is wrong`` and exits 1, or counts the modules and exits 0.
 """
 
 from __future__ import annotations

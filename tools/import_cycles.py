@@ -96,7 +96,7 @@ def modules(source: Path) -> dict[Path_, Module]:
 
 
 def read_uses(entry: Module, known: Mapping[Path_, Module]) -> None:
-    """Fills in the imports of a file and the names available from it."""
+    """Fills in the imports and the exports of a file."""
     for match in USE.finditer(entry.text):
         line = entry.text.count("\n", 0, match.start(2)) + 1
         for path, name in leaves(match.group(2)):
