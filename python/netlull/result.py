@@ -415,8 +415,6 @@ def _check_file(path: Path, record: Mapping[str, Any]) -> None:
     except OSError as error:
         raise ResultError(f"{path}: cannot be read: {error.strerror}") from None
     if len(content) != record["bytes"]:
-        raise ResultError(
-            f"{path}: is truncated or damaged: {len(content)} bytes, the manifest lists {record['bytes']}"
-        )
+        raise ResultError(f"{path}: is truncated or damaged: {len(content)} bytes, the manifest says {record['bytes']}")
     if hashlib.sha256(content).hexdigest() != record["sha256"]:
         raise ResultError(f"{path}: is damaged: its checksum is not the manifest's")

@@ -15,7 +15,7 @@ Table = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison: the setting, the measured value, the theoretical value and the tolerance."""
+    """A comparison: the setting, the measured value, the theoretical value and the tolerance."""
 
     case: str
     measured: float

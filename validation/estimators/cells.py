@@ -24,7 +24,7 @@ ESTIMATORS: dict[str, tuple[Table, Table]] = {
 
 @dataclass(frozen=True)
 class Cell:
-    """One network under one gateway. `with_` gives variants."""
+    """A network under one gateway. `with_` gives variants."""
 
     title: str
     flows: int = 20

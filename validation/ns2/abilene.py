@@ -116,13 +116,13 @@ READINGS = {
 
 @dataclass(frozen=True)
 class Case:
-    """One run."""
+    """A run."""
 
     reading: str
     agent: str
     """A kind of TCP in agents.py."""
     state: str
-    """One of `STATES`."""
+    """A state of `STATES`."""
     seed: int
 
     @property
@@ -133,7 +133,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Background:
-    """One flow of constant rate."""
+    """A flow of constant rate."""
 
     source: int
     destination: int

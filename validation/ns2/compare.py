@@ -18,7 +18,7 @@ FAST_RECOVERY = 3.0
 
 @dataclass(frozen=True)
 class Evidence:
-    """One simulator's results: counters, and the window at the case's sample times."""
+    """A simulator's results: counters, and the window at the case's sample times."""
 
     numbers: Mapping[str, float]
     window: Sequence[float] = ()

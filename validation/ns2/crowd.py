@@ -119,7 +119,7 @@ def run_netlull(run: Run) -> Numbers:
 
 
 def compared(name: str, theirs: Sequence[Numbers], ours: Sequence[Numbers]) -> Verdict:
-    """One quantity of one buffer: means over the runs."""
+    """A quantity of one buffer: means over the runs."""
     pair = [[run[name] for run in side] for side in (theirs, ours)]
     means = [statistics.fmean(values) for values in pair]
     error = math.sqrt(sum(statistics.variance(values) / len(values) for values in pair))

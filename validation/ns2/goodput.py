@@ -87,7 +87,7 @@ def cells(agents: Sequence[str]) -> Iterator[Cell]:
 
 
 def run_ns2(run: Run) -> Counts:
-    """One run of goodput.tcl."""
+    """A run of goodput.tcl."""
     return run_script("goodput.tcl", run.options | {"agent": run.cell.agent})
 
 

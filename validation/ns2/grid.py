@@ -53,7 +53,7 @@ def described(reading: Reading) -> str:
 
 @dataclass(frozen=True)
 class Point:
-    """One run. `mrci_ms` 0 is TCPonly, where the delay bound has no effect."""
+    """A run. `mrci_ms` 0 is TCPonly, where the delay bound has no effect."""
 
     rtt_ms: float
     buffer: str
@@ -204,7 +204,7 @@ GRID_COLUMNS = "mRCI_ms   rate  low last changes  goodput reduction    loss  rto
 
 
 def grid_row(mrci: str, outcome: Outcome, plain: Outcome) -> str:
-    """One line of the first table."""
+    """A line of the first table."""
     numbers = outcome.numbers
     goodput = numbers["goodput_bps"]
     low, last = outcome.lowest_bps / 1e6, outcome.last_bps / 1e6
@@ -218,7 +218,7 @@ def grid_row(mrci: str, outcome: Outcome, plain: Outcome) -> str:
 
 
 def grid_table(results: Mapping[Point, Outcome], readings: Sequence[Reading] = READINGS) -> str:
-    """One block per reading and round-trip time."""
+    """A block per reading and round-trip time."""
     lines = [GRID_HEADER]
     for reading, rtt in itertools.product(readings, RTT_MS):
         packets = buffer_packets(rtt, reading[0])
@@ -268,7 +268,7 @@ BURST_COLUMNS = "RTT_ms mRCI_ms   rate changes  goodput  tcponly reduction    sd
 
 
 def burst_row(scaled: Point, disturbance: str, results: Mapping[Point, Outcome]) -> str:
-    """One line of the second table."""
+    """A line of the second table."""
 
     def numbers(of: Point, name: str) -> list[float]:
         return [results[seeded(of, disturbance, seed)].numbers[name] for seed in SEEDS]
@@ -285,7 +285,7 @@ def burst_row(scaled: Point, disturbance: str, results: Mapping[Point, Outcome])
 
 
 def bursts_table(results: Mapping[Point, Outcome]) -> str:
-    """One block per reading and disturbance."""
+    """A block per reading and disturbance."""
     lines = [BURST_HEADER]
     for reading, disturbance in itertools.product(BURST_READINGS, DISTURBANCES):
         lines += [f"{disturbance}: {described(reading)}", BURST_COLUMNS]
@@ -337,13 +337,13 @@ SENSITIVITY_COLUMNS = f"{'mRCI_ms what':<22}   rate  goodput changes    loss    
 
 
 def sensitivity_row(label: str, values: Sequence[float]) -> str:
-    """One line of the third table."""
+    """A line of the third table."""
     rate, goodput, changes, loss, back = values
     return f"{label:<22} {rate / 1e6:6.3f} {goodput / 1e6:8.4f} {changes:7.0f} {100 * loss:7.4f} {back:7.2f}"
 
 
 def sensitivity_table(results: Mapping[Point, Outcome]) -> str:
-    """One block per reading."""
+    """A block per reading."""
 
     def values(at: Point) -> tuple[float, ...]:
         outcome = results[at]

@@ -51,7 +51,7 @@ Trace = list[list[Send]]
 
 @dataclass(frozen=True)
 class Case:
-    """One agent in one scenario."""
+    """An agent in one scenario."""
 
     agent: str
     scenario: str
@@ -97,7 +97,7 @@ class Case:
 
 
 def run_ns2(case: Case, drops: Sequence[int]) -> Trace:
-    """One run of traces.tcl."""
+    """A run of traces.tcl."""
     # In Agent/TCP/Linux the SYN is not a separate packet: the first data segment has number 0.
     first = 1 if case.is_linux else 0
     with tempfile.TemporaryDirectory() as folder:

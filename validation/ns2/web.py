@@ -98,7 +98,7 @@ def scenario(case: Case) -> dict[str, Any]:
 
 
 def run_netlull(case: Case, seed: int) -> netlull.Result:
-    """One run."""
+    """A run."""
     from netlull import Scenario
 
     return Scenario.from_dict(scenario(case)).run(seed=seed)

@@ -38,7 +38,7 @@ SETTLED_S = 2.0
 
 @dataclass(frozen=True)
 class Case:
-    """One TCP on one network."""
+    """A TCP on one network."""
 
     family: str
     name: str
@@ -175,7 +175,7 @@ def header(case: Case) -> list[str]:
 
 
 def merged(found: Sequence[Evidence]) -> Evidence:
-    """One result from a case's runs: means, and the window of a single run."""
+    """A result from a case's runs: means, and the window of a single run."""
     names = found[0].numbers
     means = {name: sum(each.numbers[name] for each in found) / len(found) for name in names}
     return Evidence(means, found[0].window if len(found) == 1 else ())

@@ -109,7 +109,7 @@ def table_damage(folder: Path, document: Mapping[str, Any], name: str = TABLE) -
     except OSError as error:
         return f"{name}: cannot be read: {error.strerror or error}"
     if found["bytes"] != record["bytes"]:
-        return f"{name}: is truncated or damaged: it has {found['bytes']} bytes, {DESCRIPTION} lists {record['bytes']}"
+        return f"{name}: is truncated or damaged: it has {found['bytes']} bytes, {DESCRIPTION} says {record['bytes']}"
     if found["sha256"] != record["sha256"]:
         return f"{name}: is damaged: its checksum is not the one in {DESCRIPTION}"
     return None
