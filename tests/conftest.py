@@ -1,4 +1,4 @@
-"""A small network that every test may run, and the command line as a subprocess."""
+"""A small network for every test, and the command line as a subprocess."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ mean_on = "40 ms"
 """A link under practRA (a-b), a long TCP flow and random bursts."""
 
 LONGEST = ("test_validation.py", "test_papers.py", "test_intertwining.py", "test_docs.py", "test_plot_cwnd.py")
-"""Files that take longest: they begin, so that no process is left with one of them at the end."""
+"""The slowest files: they run first, and no process ends with one of them."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest files first, the others as they were."""
+    """Puts the slowest files first; the others keep their order."""
     items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
 
 
@@ -114,7 +114,7 @@ def small_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Runs a command that must be refused: exit code 2, one line on stderr, nothing else. Returns the line."""
+    """Runs a command that must be refused: exit code 2 and only one line, on stderr. Returns the line."""
 
     def run(*arguments: str | Path) -> str:
         code = main([str(argument) for argument in arguments])
@@ -131,7 +131,7 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 @pytest.fixture
 def printed(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Runs a command that must work. Returns what it printed."""
+    """Runs a command that must work. Returns its output."""
 
     def run(*arguments: str | Path) -> str:
         code = main([str(argument) for argument in arguments])
@@ -156,14 +156,14 @@ def netlulld() -> Path:
 
 
 def start(*arguments: str | Path, **options: Any) -> subprocess.Popen[str]:
-    """Starts `netlull` as a process of its own."""
+    """Starts `netlull` as a separate process."""
     command = [sys.executable, "-m", "netlull", *map(str, arguments)]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, **options)
 
 
 def checked_tree(tool: str, folder: Path, files: dict[str, str]) -> tuple[int, list[str]]:
-    """Writes the files into the folder and runs a program of `tools` on it: its exit code and what it printed."""
+    """Writes the files into the folder and runs a program of `tools` on it; returns its exit code and output."""
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

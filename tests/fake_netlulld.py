@@ -1,7 +1,7 @@
-"""A stand-in for netlulld: reads a plan and writes an outcome that fits it, in no time and without root.
+"""A stand-in for netlulld: reads a plan and writes a matching outcome, immediately and without root.
 
-Every TCP flow gets the full rate of the slowest link from its start, after two round trips; nothing is lost. What a
-test wants otherwise it says in FAKE_NETLULLD: late, refuse, silent, damaged, slow.
+Every TCP flow gets the full rate of the slowest link from its start, after two round trips. No packet is lost. Tests
+choose other behaviour in FAKE_NETLULLD: late, refuse, silent, damaged, slow.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def span(nanoseconds: int) -> str:
 
 
 def flow_outcome(plan: dict[str, Any], flow: dict[str, Any]) -> tuple[dict[str, Any], int, float]:
-    """Its outcome, when its data begins to arrive, and at how many bytes per nanosecond."""
+    """The outcome of a flow, the arrival of its first data in ns, and its rate in bytes per nanosecond."""
     round_trip = sum(base(link["delay"]) for link in plan["links"])
     rate = min(base(link["rate"]) for link in plan["links"]) / 8e9 * SEGMENT / (SEGMENT + HEADERS)
     own = flow["traffic"].get("tcp")
@@ -130,7 +130,7 @@ def tables(plan: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def station(plan: dict[str, Any], mechanism: object) -> dict[str, Any]:
-    """Asleep for half of the time measured, idle for the rest."""
+    """A station that is asleep for half of the measured time and idle for the rest."""
     measured = plan["marks"][-1] - plan["marks"][0]
     radio = {"asleep": span(measured // 2), "idle": span(measured - measured // 2)}
     radio |= dict.fromkeys(("waking", "receiving", "transmitting"), span(0))

@@ -1,4 +1,4 @@
-"""One number of many entries of a summary."""
+"""Aggregates over entries of a summary."""
 
 from __future__ import annotations
 

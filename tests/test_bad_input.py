@@ -1,4 +1,4 @@
-"""Bad input on the command line: exit code 2, and one line that names the field, the value and what was expected."""
+"""Bad input on the command line: exit code 2, and one line with the field, the value and the expected values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalogue (`netlull list`) and the JSON Schema tell of the same mechanisms, options, models and radios."""
+"""The catalogue (`netlull list`) and the JSON Schema describe the same mechanisms, options, models and radios."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNITS = ("s", "b/s", "B")
 
 
 def _definition(field: dict[str, Any]) -> dict[str, Any]:
-    """The definition to which a field refers, also as one that may be missing; those of a list's entries."""
+    """The definition to which a field refers, even if the field is optional or a list."""
     references = [each["$ref"] for each in (field, *field.get("anyOf", [])) if "$ref" in each]
     if "items" in field and not references:
         return _definition(field["items"])
@@ -46,7 +46,7 @@ KINDS = _kinds("link", "controller") | _kinds("sleep", "plan") | _kinds("station
 
 
 def _fields(table: dict[str, Any], prefix: str = "") -> dict[str, dict[str, Any]]:
-    """The fields of a table of the schema and of the tables in it, `access_point.poll`; `required` is one's own."""
+    """The fields of a schema's table and of its inner tables, such as `access_point.poll`, and the required ones."""
     fields: dict[str, dict[str, Any]] = {}
     for name, field in table["properties"].items():
         inner = _definition(field)
@@ -58,7 +58,7 @@ def _fields(table: dict[str, Any], prefix: str = "") -> dict[str, dict[str, Any]
 
 
 def _choices(field: dict[str, Any]) -> set[str]:
-    """The words that a field can be, or the kinds of its table, but those that its description excludes."""
+    """The possible words of a field, or the kinds of its table, without those that its description excludes."""
     if field.get("type") == "boolean":
         return {"true", "false"}
     words = [each.get("const") or each["properties"]["kind"]["const"] for each in _definition(field).get("oneOf", [])]
@@ -66,7 +66,7 @@ def _choices(field: dict[str, Any]) -> set[str]:
 
 
 def _same(listed: str, default: object) -> bool:
-    """A default as it is listed, and as the schema has it."""
+    """The default in the listing and in the schema."""
     if isinstance(default, dict):
         return listed == default["kind"]
     if isinstance(default, bool):

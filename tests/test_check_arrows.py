@@ -1,4 +1,4 @@
-"""The check of the dependency arrows sees what it is there to see: each test breaks a small tree in one way."""
+"""The check of dependency arrows finds violations: each test breaks a small tree in one way."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The check of Python's imports sees what it is there to see: each test breaks a small tree in one way."""
+"""The check of Python's imports finds violations: each test breaks a small tree in one way."""
 
 from pathlib import Path
 

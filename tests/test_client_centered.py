@@ -1,4 +1,4 @@
-"""The paper client-centered-2004: claims judged, its scenario, what its numbers are made of, one small reproduction."""
+"""The paper client-centered-2004: judged claims, its scenario, the parts of its numbers, and one small reproduction."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ IDEAL = measures.IDEAL_PSM
 
 @dataclass
 class World:
-    """What a sweep measured: products and times over baseline TCP's, and the numbers that claims ask for."""
+    """The results of a sweep: products and times over those of baseline TCP, and the numbers for the claims."""
 
     emulated: dict[tuple[float, float], float]
     emulated_time: dict[tuple[float, float], float]
@@ -48,12 +48,12 @@ class World:
     missed: float = 0.3
     in_bursts_s: dict[str, float] = field(default_factory=lambda: {"stanford": 1.95, "stanford-fast": 0.36})
     uiuc_ends: str | None = "saturated"
-    """Why its downloads went back to standard TCP, or None."""
+    """The reason why its downloads fell back to standard TCP, or None."""
     uiuc_bursts: int = 3
 
 
 def as_the_paper_has_it() -> World:
-    """Numbers of the text; where it has none, some that its words allow."""
+    """The numbers of the text, or numbers that its words allow."""
     places = [(rtt, loss) for rtt in measures.ROUND_TRIPS for loss in measures.LOSSES]
     # From 0.70 down by 0.07 for each round trip and 0.05 for each loss: mean 0.70 - 0.105 - 0.10 = 0.495, lowest 0.29.
     emulated = {
@@ -77,7 +77,7 @@ def as_the_paper_has_it() -> World:
 
 
 class Recording:
-    """A download of 2 s from 0 s on, of bursts 25 ms apart and `in_bursts_s` on the air in all; why it went back."""
+    """A download of 2 s from 0 s on, with bursts 25 ms apart, `in_bursts_s` on the air in total, and its fallback."""
 
     def __init__(self, count: int, in_bursts_s: float = 0.0, fallback: str | None = None) -> None:
         ends = [0.1 + 0.025 * place for place in range(count)]
@@ -93,7 +93,7 @@ class Recording:
 
 
 def evidence_of(world: World) -> Evidence:
-    """A table with these numbers; a seed's noise is in both of its runs."""
+    """A table with these numbers. Both runs of a seed have its noise."""
     rows: list[dict[str, Any]] = []
 
     def add(point: dict[str, Any], product: float, slower: float = 1.0, base_s: float = 10.0, **more: float) -> None:
@@ -145,7 +145,7 @@ def test_what_the_paper_says_holds() -> None:
     assert not broken(as_the_paper_has_it())
 
 
-# What is changed, and the claims of which a part must not hold any more.
+# The changes, and the claims with a part that must fail.
 BROKEN: dict[str, tuple[dict[str, Any], set[str]]] = {
     # 0.19 more at jriver: best 0.55 at jriver, mean 0.84.
     "the best site is worse": ({"sites": {"jriver": 0.55}}, {"C1"}),
@@ -216,7 +216,7 @@ def test_every_reason_on_record_belongs_to_a_part() -> None:
         assert not unknown, f"{claim.id}: why.{unknown} names no part"
 
 
-# ---- What the numbers are made of ------------------------------------------------------------------------------------
+# ---- The parts of the numbers ----------------------------------------------------------------------------------------
 
 
 def test_the_median_of_three_is_the_run_with_the_median_time() -> None:
@@ -261,7 +261,7 @@ def test_any_three_runs_give_the_paper_s_number() -> None:
 
 
 def run(changes: dict[str, Any], seed: int = 1, **probe: Any) -> Result:
-    """A quiet path unless it says otherwise."""
+    """Runs on a quiet path, with these changes."""
     quiet = {"link.server-access-point.noise": None}
     return Scenario.from_file(FOLDER / "scenario.toml").with_values(quiet | changes).run(seed, probe=probe or None)
 
@@ -281,7 +281,7 @@ def test_closed_acknowledgements_cost_the_time_of_bursts_on_the_air() -> None:
     packets = sum(table["packets"].to_pylist())
     expected = (packets - len(table)) * PACKET_S
     assert measures.in_bursts(shaped) == pytest.approx(expected, abs=5 * PACKET_S)
-    # It is slower by that, the ends of bursts (3 ms each) and what the clock of 10 ms costs at the start.
+    # The difference is this, the ends of bursts (3 ms each) and the cost of the 10 ms clock at the start.
     slower = download(shaped)["seconds"] - download(run(EAGER))["seconds"]
     assert slower == pytest.approx(expected + 0.003 * len(table), rel=0.15)
 
@@ -289,7 +289,7 @@ def test_closed_acknowledgements_cost_the_time_of_bursts_on_the_air() -> None:
 def test_a_quiet_path_has_no_packet_missed_and_every_wake_early_by_less_than_a_tick() -> None:
     summary = run({}).summary["stations"][0]
     assert summary["missed_packets"] == 0
-    # The round trip is told by timestamps of 10 ms: too short by less than that, never too long.
+    # The round trip is measured with timestamps of 10 ms: too short by less than that, never too long.
     assert 0.050 < summary["round_trip_s"] <= 0.0602
     # Servers take 0.12 ms for a packet, and there is an acknowledgement's time on the air.
     assert 0 < summary["early_s"] < 0.0103 * summary["bursts"]
@@ -299,7 +299,7 @@ def test_bsds_sender_is_faster_with_closed_acknowledgements_when_packets_are_los
     lossy = {"link.server-access-point.loss.probability": 0.01}
     shaped, plain = (download(run(lossy | extra))["seconds"] for extra in ({}, EAGER))
     assert shaped < plain
-    # A sender that keeps what is in flight is not.
+    # A sender that keeps its data in flight is not.
     kept = lossy | {"tcp.shrunk_window": "keep"}
     shaped, plain = (download(run(kept | extra))["seconds"] for extra in ({}, EAGER))
     assert shaped > plain
@@ -370,5 +370,5 @@ def test_a_downloads_time_is_all_accounted_for() -> None:
     evidence = Evidence(load(FOLDER), Grid(pa.Table.from_pylist(rows), ["site"]), {})
     parts = measures.breakdown(evidence, papers.Cell.of("sites", site="uiuc"))
     assert sum(parts.values()) == pytest.approx(found["seconds"])
-    # What is left over is idle: never negative, and little where every burst is shaped.
+    # The remainder is idle: never negative, and small if every burst is shaped.
     assert 0 < parts["idle, else"] < 0.1 * found["seconds"]

@@ -1,4 +1,4 @@
-"""The studies of client-centered-2004: their arithmetic by hand, their points, and what a few of them show."""
+"""The studies of client-centered-2004: their arithmetic by hand, their points, and some of their results."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Evidence]:
 
 
 def crowd_of(lost: dict[int, float], standard: float, apart: float = 0.0) -> Evidence:
-    """Two experiments of two seeds: packets lost, by number of energy-saving flows; what standard flows get over none.
+    """Two experiments of two seeds: packets lost, by number of energy-saving flows; gains of standard flows over none.
 
-    `apart`: how far the two seeds are apart in what standard flows get.
+    `apart`: the difference of the two seeds in the standard flows' gain.
     """
     rows = []
     for experiment, udps in (("crowd", ("without UDP", "transient UDP")), ("stubborn", (None,))):
@@ -96,7 +96,8 @@ def test_a_gain_within_its_interval_is_none() -> None:
 def test_goodput_is_that_of_the_same_flows_and_energy_is_per_byte() -> None:
     evidence = crowd_of(dict.fromkeys(crowd.SAVERS, 100.0), standard=1.2)
     some, none = crowd.cell("without UDP", 50, 1.0), crowd.cell("without UDP", 0, 1.0)
-    # Half of the groups save; standard flows get 1.2 of what they had, the others half for half of the energy.
+    # Half of the groups save. Standard flows get 1.2 of their earlier share, the others half of it for half of the
+    # energy.
     assert (list(crowd.saving(50)), list(crowd.standard(50))) == (list(range(10)), list(range(10, 20)))
     assert crowd.gain(evidence, some, none, crowd.standard(50)).mean == pytest.approx(1.2)
     assert crowd.as_printed(evidence, some, none, crowd.standard(50)).mean == pytest.approx(1.2)
@@ -150,7 +151,7 @@ def test_recorded_downloads_say_why_they_stopped(measured: dict[str, Evidence]) 
     assert ends["freebsd"] == "goes on to the end"
     assert ends["cubic-large"] == "standard: saturated"
     span = {row[0]: float(row[4]) for row in table.rows}
-    # 23 packets take 13.2 ms of 60 on the air; BBR's take about the whole of it.
+    # 23 packets take 13.2 ms of 60 on the air; BBR's take almost all of it.
     assert span["freebsd"] < 40
     assert span["bbr-calm"] > 90
     assert [one.id for one in senders.figures(measured["senders"])] == [
@@ -168,8 +169,8 @@ def test_stretches_awake() -> None:
 
 def test_the_way_within_a_bound(measured: dict[str, Evidence]) -> None:
     evidence = measured["tradeoff"]
-    # At 60 ms the shaper saves most of what is at most a quarter slower; the ideal PSM, which would save more at any
-    # price, is no radio's.
+    # At 60 ms the shaper saves most among mechanisms at most a quarter slower. The ideal PSM would save more, at a
+    # higher price, but no radio offers it.
     assert tradeoff.within(evidence, "wavelan-dsss", 20, 60, 25) == "shaper"
     assert tradeoff.within(evidence, "wavelan-dsss", 20, 60, 100) != tradeoff.IDEAL
     assert tradeoff.within(evidence, "wavelan-dsss", 20, 60, 0) is None

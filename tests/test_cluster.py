@@ -38,16 +38,16 @@ name = "d"
 path = "duration"
 values = ["0.5 s", "40 s"]
 """
-"""Short runs and runs of 10 ms or so: together about a second."""
+"""Runs of a few to about 10 ms: together about a second."""
 
 
 @pytest.fixture(scope="module")
 def workers() -> Iterator[Any]:
-    """Two processes that run one thing at a time, and a scheduler that anybody may ask."""
+    """Two processes that run one task at a time, and an open scheduler."""
     quiet = {
         "logging.distributed": "critical",
         "distributed.worker.profile.enabled": False,
-        "distributed.deploy.lost-worker-timeout": "365 days",  # processes are started again however many have died
+        "distributed.deploy.lost-worker-timeout": "365 days",  # processes are restarted after any number of deaths
     }
     import dask
 
@@ -80,19 +80,19 @@ def sweep(sweep_file: Path) -> Sweep:
 
 @pytest.fixture
 def expected(sweep: Sweep, tmp_path: Path) -> bytes:
-    """The table that one process makes."""
+    """The table of a single process."""
     sweep.run(tmp_path / "alone")
     return (tmp_path / "alone" / "results.parquet").read_bytes()
 
 
 @pytest.fixture
 def endless(small: Scenario) -> Sweep:
-    """Two runs that nobody waits for."""
+    """Two runs too long to finish."""
     return Sweep(small.with_values({"duration": "1000000 s"}), [], 2, METRICS)
 
 
 class Sabotage(distributed.WorkerPlugin):  # type: ignore[misc]  # of a library without types
-    """On every worker, now and later, a run with one seed kills the process, or raises what runs raise."""
+    """On every worker, now and later, a run with one seed kills the process or raises an exception."""
 
     name = "sabotage"
 
@@ -139,7 +139,7 @@ def table(store: Path) -> bytes:
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
-    """A minute is for a machine that does much else."""
+    """A minute allows for a busy machine."""
     end_s = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < end_s
@@ -175,7 +175,7 @@ def test_killed_workers_lose_nothing(sweep: Sweep, expected: bytes, workers: Any
     killed: list[int] = []
 
     def kill(progress: Progress) -> None:
-        # A worker each time that a quarter of the runs has come back, and not one that is dead.
+        # A worker dies whenever a quarter of the runs has returned, and only live ones.
         if len(killed) < 3 and progress.done >= (len(killed) + 1) * SEEDS // 2:
             alive = [worker.pid for worker in workers.workers.values() if worker.pid not in {*killed, None}]
             os.kill(alive[0], signal.SIGKILL)
@@ -185,7 +185,7 @@ def test_killed_workers_lose_nothing(sweep: Sweep, expected: bytes, workers: Any
     assert len(set(killed)) == 3
     assert result.executed == 2 * SEEDS
     assert table(tmp_path / "store") == expected
-    # Every run was counted once.
+    # Every run counts once.
     assert len(lines(tmp_path / "store")) == 2 * SEEDS
 
 
@@ -213,7 +213,7 @@ def test_a_run_that_ends_every_worker_is_named(
     short = sweep.replaced(axes=[Axis("d", "duration", ["0.5 s"])])
     with pytest.raises(ClusterError, match=r"the run sweep at d=0\.5 s, seed 7 ended 4 workers one after another"):
         short.run(tmp_path / "store", cluster=address)
-    # What ended is in the store, the first run at least, which goes by itself; not the one that did not.
+    # The finished runs are in the store: at least the first, which goes alone, but not the failed one.
     kept = lines(tmp_path / "store")
     assert 1 <= len(kept) < SEEDS
     assert not any(b'"seed":7,' in line for line in kept)
@@ -241,12 +241,12 @@ def test_ctrl_c_keeps_what_ended_and_frees_the_workers(
         if progress.fraction > 0:
             raise KeyboardInterrupt
 
-    # A run tells how far it is before it has ended.
+    # A run reports its progress before its end.
     with pytest.raises(KeyboardInterrupt):
         endless.run(tmp_path / "store", cluster=address, progress=interrupt)
     assert 0 < seen[-1].fraction < 0.5
     assert seen[-1].done == 0
-    # Simulating on would take hours: the workers are free because the runs were left.
+    # Further simulation would take hours: the workers are free because they left the runs.
     with workers.get_client() as client:
         assert client.submit(sum, [1, 2], pure=False).result(timeout=60) == 3
         wait_until(lambda: not any(client.run(_executing).values()))
@@ -267,7 +267,7 @@ def test_another_build_is_found_before_anything_runs(
     with pytest.raises(ClusterError, match=expected):
         sweep.run(tmp_path / "store", cluster=address)
     assert not (tmp_path / "store").exists()
-    # A worker that joins later finds it out itself.
+    # A worker that joins later checks this itself.
     monkeypatch.setattr(Cluster, "ready", lambda _: None)
     with pytest.raises(ClusterError, match=expected):
         sweep.run(tmp_path / "store", cluster=address)
@@ -277,7 +277,7 @@ def test_another_build_is_found_before_anything_runs(
 def test_a_scheduler_that_is_lost_ends_the_sweep(
     endless: Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The commands of docs/how-to/cluster.md, and then the scheduler is killed."""
+    """Follows the commands of docs/how-to/cluster.md, and then kills the scheduler."""
     monkeypatch.setattr(sites, "_CONNECT_S", 3)
     file = tmp_path / "scheduler.json"
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
@@ -300,7 +300,7 @@ def test_a_scheduler_that_is_lost_ends_the_sweep(
                 scheduler.kill()
 
         address = json.loads(file.read_text())["address"]
-        with pytest.raises(ClusterError, match="scheduler cannot be reached any more"):
+        with pytest.raises(ClusterError, match="scheduler is no longer reachable"):
             endless.run(tmp_path / "store", cluster=address, progress=kill)
 
 
@@ -322,7 +322,7 @@ def test_a_scheduler_that_does_not_answer_is_refused(
     monkeypatch.setattr(sites, "_CONNECT_S", 1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
-        for _ in range(2):  # one that says nothing, then none at all
+        for _ in range(2):  # a silent one, then none at all
             line = refused("sweep", sweep_file, "--out", tmp_path / "out", "--cluster", f"tcp://127.0.0.1:{port}")
             assert f"cluster tcp://127.0.0.1:{port}: cannot be reached within 1 s" in line
             silent.close()
@@ -335,7 +335,7 @@ def test_a_scheduler_that_does_not_answer_is_refused(
         (["--cluster", "mars"], '"mars" is unknown; expected local, tcp://HOST:PORT'),
         (["--cluster", "tcp://here"], '"tcp://here" is no address; expected tcp://HOST:PORT'),
         (["--cluster", "tcp://here:x"], '"tcp://here:x" is no address; expected tcp://HOST:PORT'),
-        (["--cluster", "tcp://here:1", "--workers", "3"], "workers: 3 cannot be asked of tcp://here:1"),
+        (["--cluster", "tcp://here:1", "--workers", "3"], "workers: 3 cannot be set for tcp://here:1"),
         (
             ["--cluster", "local", "--cluster-config", "f"],
             "f describes jobs, and local has none; expected slurm or pbs",
@@ -361,7 +361,7 @@ def test_without_the_extra_it_is_named(
 
 
 def test_processes_of_this_machine(sweep_file: Path, expected: bytes, tmp_path: Path) -> None:
-    """`--cluster local`, interrupted, then to its end: nothing is left behind, nothing is printed beside the result."""
+    """`--cluster local`, interrupted, then completed: no files are left, and only the result is printed."""
     store = tmp_path / "store"
     options = ["--out", store, "--cluster", "local", "--workers", "2"]
     process = start("sweep", sweep_file, *options, "--seeds", str(100 * SEEDS))
@@ -387,7 +387,7 @@ def test_one_cluster_for_several_sweeps(sweep: Sweep, expected: bytes, address: 
 def test_a_process_of_this_machine_is_started_again_however_late_dask_looks(
     sweep: Sweep, expected: bytes, tmp_path: Path
 ) -> None:
-    """Dask ends what starts a process again if there is none at one instant, by default 15 s after it has died."""
+    """Dask ends the restarting process if a worker is missing at one instant, by default 15 s after its death."""
     import dask
 
     with (
@@ -404,7 +404,7 @@ def test_a_process_of_this_machine_is_started_again_however_late_dask_looks(
 def test_certificates_of_ones_own(
     sweep: Sweep, expected: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`tls://`: Dask's configuration says which; without them the scheduler is not reached."""
+    """`tls://`: Dask's configuration names the certificates. Without them the scheduler is not reached."""
     import dask
 
     monkeypatch.setattr(sites, "_CONNECT_S", 3)

@@ -1,4 +1,4 @@
-"""Clusters with a batch system: the job script that is submitted, and the whole way with stand-ins for its commands."""
+"""Clusters with a batch system: the submitted job script, and a full run with stand-ins for its commands."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ interface = "lo"
 job_script_prologue = ["source venv/bin/activate"]
 """
 
-# Starts the script as a process group of its own, writes down what was asked, and answers as Slurm does.
+# Starts the script as a separate process group, logs the request, and answers as Slurm does.
 SBATCH = """#!{python}
 import os, pathlib, subprocess, sys
 here = pathlib.Path({folder!r})
@@ -70,7 +70,7 @@ def sweep_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder with `sbatch`, `scancel`, what was submitted and what was cancelled."""
+    """The folder with `sbatch`, `scancel`, and the logs of submitted and cancelled jobs."""
     folder = tmp_path / "slurm"
     folder.mkdir()
     for name, text in {"sbatch": SBATCH, "scancel": SCANCEL}.items():
@@ -85,7 +85,7 @@ def test_a_sweep_on_a_site(sweep_file: Path, slurm: Path, tmp_path: Path) -> Non
     sweep = Sweep.from_file(sweep_file)
     sweep.run(tmp_path / "alone")
     with open_cluster("slurm", config=tmp_path / "jobs.toml") as cluster:
-        # Nothing is asked for before there is something to run.
+        # No job is requested before there is a run.
         assert list(slurm.glob("*.sh")) == []
         assert cluster.wanted_slots == 4
         result = sweep.run(tmp_path / "store", cluster=cluster)
@@ -109,7 +109,7 @@ def test_a_sweep_on_a_site(sweep_file: Path, slurm: Path, tmp_path: Path) -> Non
     assert "--nthreads 2 " in scripts[0]
     assert "--nworkers" not in scripts[0]
     assert "--tls-key " in scripts[0]
-    # The jobs were given back, and their keys are gone.
+    # The jobs were released, and their keys are gone.
     assert {path.stem for path in slurm.glob("*.cancelled")} == {path.stem for path in slurm.glob("*.sh")}
     assert [path.name for path in tmp_path.glob(".netlull*")] == []
 
@@ -135,12 +135,12 @@ def test_a_refused_job_is_told(sweep_file: Path, slurm: Path, tmp_path: Path, re
         ("jobs = 0", "jobs: is 0; expected a whole number of at least 1"),
         ("jobs = true", "jobs: is true; expected a whole number of at least 1"),
         ("jobz = 1", "jobz: is unknown; expected one of jobs, minimum_jobs, maximum_jobs, wait, account, cores"),
-        ("maximum_jobs = 3", "jobs: expected either `jobs`, or `minimum_jobs` and `maximum_jobs`"),
+        ("maximum_jobs = 3", "jobs: expected either `jobs`, or both `minimum_jobs` and `maximum_jobs`"),
         ("minimum_jobs = 3\nmaximum_jobs = 2", "maximum_jobs: 2 is less than minimum_jobs"),
         ('wait = "soon"', 'wait: is "soon"; expected a time such as "30 min"'),
         ("wait = 0", "wait: is 0; expected a time"),
         ("jobs = 1", "cluster slurm: cores: is missing; expected a job's"),
-        ('cores = 1\nmemory = "1 GB"', "nothing says how many jobs; expected --workers, or `jobs`"),
+        ('cores = 1\nmemory = "1 GB"', "the number of jobs is missing; expected --workers, or `jobs`"),
         ("= 1", "jobs.toml"),
     ],
 )

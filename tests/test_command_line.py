@@ -1,4 +1,4 @@
-"""What the commands print and write."""
+"""Output and files of the commands."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ def test_a_closed_pipe_ends_without_a_traceback(small_file: Path) -> None:
 
 
 def _wait_until(happened: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    """Waits for something a process does; fails if the process ends first."""
+    """Waits for an event in a process; fails if the process ends first."""
     while not happened():
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
@@ -267,7 +267,7 @@ def test_control_c_ends_a_trace(small_file: Path, tmp_path: Path) -> None:
 
 RUNS = 40
 LONG_SWEEP = SWEEP.replace("seeds = 2", f"seeds = {RUNS // 2}")
-"""Long enough to be stopped in the middle: runs of 60 simulated seconds."""
+"""A sweep of runs of 60 simulated seconds, long enough to be stopped in the middle."""
 
 
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
@@ -294,7 +294,7 @@ def test_a_sweep_that_is_stopped_loses_nothing(sweep_file: Path, tmp_path: Path,
     found = json.loads(stdout)
     assert (found["executed"], found["reused"]) == (RUNS - len(kept), len(kept))
     assert (store / "results.parquet").read_bytes() == (whole / "results.parquet").read_bytes()
-    # Nothing ran twice: every key is in the journal once.
+    # No run was repeated: every key is in the journal once.
     assert journal.read_bytes().count(b"\n") == RUNS
 
 

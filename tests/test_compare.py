@@ -1,4 +1,4 @@
-"""Comparisons: pairs, words, corrections, and what is said where pairs are missing."""
+"""Comparisons: pairs, words, corrections, and notes on missing pairs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_pairs_are_scipys() -> None:
     assert (row.verdict, row.paired, row.difference.n) == (Verdict.HIGHER, True, 8)
     (back,) = compare(of(b), of(a)).rows
     assert back.verdict is Verdict.LOWER
-    # The same numbers without their pairs: the noise hides it.
+    # The same numbers without their pairs: the noise hides the difference.
     (apart,) = compare(of(a), of(b, range(11, 19))).rows
     interval = scipy.stats.ttest_ind(b, a, equal_var=False).confidence_interval(0.95)
     assert (apart.difference.low, apart.difference.high) == pytest.approx(interval)
@@ -105,8 +105,8 @@ def test_two_points_of_an_axis() -> None:
     ]
     (row,) = compare_points(only(sweep, {"load": "low"}), "control", "plain", "PC").rows
     assert dict(row.at) == {}
-    # An axis that only one of them has must be chosen from.
-    with pytest.raises(InputError, match="B: several points of the axis load fall together; choose with --where"):
+    # A point must be chosen on an axis that only one of them has.
+    with pytest.raises(InputError, match="B: several points of the axis load have the same labels; choose"):
         compare(of([1.0] * 8), only(sweep, {"control": "PC"}))
 
 
@@ -143,7 +143,7 @@ def test_a_bootstrap_of_few_warns() -> None:
 
 
 def test_common_random_numbers_make_differences_narrow(small: Scenario) -> None:
-    # The noise flow draws from its own stream: the same bursts in both, whatever the controller does.
+    # The noise flow draws from its own stream: both have the same bursts, independent of the controller.
     def run(scenario: Scenario, seeds: Sequence[int]) -> SweepResult:
         return Sweep(
             scenario, seeds=seeds, metrics={"sent": "flow.noise.packets_sent", "x": "link.b-c.throughput_bps"}
@@ -217,8 +217,8 @@ def test_two_scenarios(printed: Printed, small_file: Path) -> None:
         (["STORE", "--by", "contrl=plain,PC"], 'there is no axis "contrl" in the sweep; did you mean control?'),
         (["STORE", "--by", "control=plain,PC"], 'the axis control has no point "PC"'),
         (["STORE", "--by", "control=plain,plain"], 'are both "plain"'),
-        (["STORE", "FILE"], "expected two sweeps or two scenarios"),
-        (["STORE", "STORE", "--seeds", "3"], "--seeds: sweeps have run"),
+        (["STORE", "FILE"], "expected two folders or two scenarios"),
+        (["STORE", "STORE", "--seeds", "3"], "--seeds: sweeps have their seeds already"),
         (["STORE", "STORE", "--where", "control"], '--where "control": expected axis=point'),
         (["STORE", "STORE", "--metric", "goodput"], 'no metric "goodput" in both; did you mean goodput_bps?'),
         (["STORE", "STORE", "--level", "95"], "level: 95.0 is no confidence level"),

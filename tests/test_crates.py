@@ -1,4 +1,4 @@
-"""The tests of a crate are one program: none of its files is left out."""
+"""The tests of a crate are one program, and it includes all of its files."""
 
 from __future__ import annotations
 

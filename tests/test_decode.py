@@ -1,4 +1,4 @@
-"""Errors of plain data that becomes structs: the field's path, its value and what was expected."""
+"""Errors of plain data that becomes structs: the field's path, its value and the expected value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Points that are no grid: lists, random and Latin-hypercube samples."""
+"""Points without a grid: lists, random and Latin-hypercube samples."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_latin_hypercube_has_a_point_in_each_slice() -> None:
     rates, delays = numbers(cube, "rate"), numbers(cube, "delay")
     assert sorted(int((rate - 1) / 0.4) for rate in rates) == list(range(20))
     assert sorted(int(10 * np.log10(delay)) for delay in delays) == list(range(20))
-    # The two axes are shuffled apart.
+    # The two axes are shuffled independently.
     assert np.argsort(rates).tolist() != np.argsort(delays).tolist()
 
 
@@ -79,7 +79,7 @@ def test_shares_are_uniform_and_fill_space_as_scipys_do() -> None:
 
 
 def test_the_same_arguments_give_the_same_points_for_ever() -> None:
-    # Made with 0.1.0 from the raw bits of PCG64: no version of anything may change them.
+    # Made with 0.1.0 from the raw bits of PCG64: no version of any package may change them.
     cube = Design.sampled("latin_hypercube", 4, [RATE, DELAY], seed=1)
     assert [(place["rate"].text, place["delay"].text) for place in cube.places] == GOLDEN_CUBE
     random = Design.sampled("random", 2, [RATE], seed=1)
@@ -145,7 +145,7 @@ def test_experiments_use_a_design_whole_or_not_at_all(small: Scenario) -> None:
     assert [len([p for p in sweep.points() if p.experiment == e.name]) for e in experiments] == [2, 2, 4]
     with pytest.raises(SweepError, match=r'experiment\.part\.axes: lacks "m"; expected all axes of the list or sample'):
         Sweep(small, [control], 2, METRICS, [Experiment("part", ["d"])], rows)
-    with pytest.raises(SweepError, match='"d" would be two columns'):
+    with pytest.raises(SweepError, match='"d" names two columns'):
         Sweep(small, [Axis("d", "duration", ["1 s"])], 2, METRICS, design=rows)
 
 
@@ -191,7 +191,7 @@ def test_what_is_no_design_is_refused(make: Callable[[], object], says: str) -> 
         ('from = "1 Mb/s"', "", "sample.axis.noise.from: is missing"),
         ('path = "flow.noise.rate"', "", "sample.axis.noise.path: is missing"),
         ('path = "flow.noise.rate"', 'path = "flow.nose.rate"', "flow.nose.rate"),
-        ("[sample]", "[list]\nrows = []\n[sample]", "list: is there and so is sample"),
+        ("[sample]", "[list]\nrows = []\n[sample]", "list: is given together with sample"),
         ("points = 4", 'points = "4"', 'sample.points: is "4"; expected a whole number'),
     ],
 )

@@ -1,4 +1,4 @@
-"""The how-to pages work as they are printed."""
+"""The how-to pages work as printed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _blocks(page: str, language: str) -> list[str]:
 
 @pytest.fixture
 def scenario_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """`scenario.toml` in the working folder, as the pages on sweeps have it."""
+    """`scenario.toml` in the working folder, as on the pages about sweeps."""
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "scenarios" / "practra-link.toml").read_text(encoding="utf-8")
     path = tmp_path / "scenario.toml"
@@ -145,7 +145,7 @@ def test_the_doze_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
     station, sweep = _blocks("doze.md", "toml")
     assert Scenario.from_dict(Scenario.from_file(ready()["doze"]).to_dict() | tomllib.loads(station))
-    # A part of the downloads, so that the test is quick.
+    # A part of the downloads, for a fast test.
     assert "[experiment.set]\n" in sweep
     shorter = sweep.replace("[experiment.set]\n", '[experiment.set]\n"flow.download.size" = "500 kB"\n')
     (tmp_path / "doze-sweep.toml").write_text(shorter, encoding="utf-8")
@@ -199,7 +199,7 @@ def test_the_scenario_pages_examples_are_scenarios() -> None:
     # The second block replaces the second link of the first one's network.
     links = [scenario.to_dict()["link"][0], *tomllib.loads(controlled)["link"]]
     assert Scenario.from_dict(scenario.to_dict() | {"link": links}).run().link("router-receiver")["rate_changes"] > 0
-    # So does the third one.
+    # The third block does the same.
     links = [scenario.to_dict()["link"][0], *tomllib.loads(managed)["link"]]
     assert Scenario.from_dict(scenario.to_dict() | {"link": links}).run().link("router-receiver")["queue"] == "red"
     # The fourth one replaces the first link; its losses fall into the warm-up.
@@ -212,19 +212,19 @@ def test_the_scenario_pages_examples_are_scenarios() -> None:
     run = Scenario.from_dict(scenario.to_dict() | {"flow": flows, "duration": "60 s", "warm_up": "0 s"}).run()
     assert run.flow("upload-1")["delivered_bytes"] == 188 * 10_000
     assert all(run.flow(f"upload-{n}")["completion_time_s"] >= 30 for n in range(1, 21))
-    # Its phases are of the first one's 60 s: 10 Mb/s for both links in both.
+    # Its phases are within the first block's 60 s: 10 Mb/s for both links in both.
     phased = Scenario.from_dict(scenario.to_dict() | tomllib.loads(phases) | {"duration": "60 s"}).run()
     assert phased.metric("phase.before.link.router-receiver.mean_rate_bps") == 10e6
     edges = (phased.summary["phase"]["before"]["to_s"], phased.summary["phase"]["after"]["from_s"])
     assert edges == pytest.approx((30, 35))
-    # Its only way sleeps from 30 (and 50 ms) to 45 s.
+    # Its only path sleeps from 30 (and 50 ms) to 45 s.
     slept = Scenario.from_dict(scenario.to_dict() | tomllib.loads(sleep) | {"duration": "60 s"}).run()
     assert slept.link("router-receiver")["asleep_s"] == pytest.approx(14.95)
     assert slept.metric("routing.table_changes") == 6  # all three learn of both
     flows = [*scenario.to_dict()["flow"], *tomllib.loads(web)["flow"]]
     busy = scenario.to_dict() | {"flow": flows}
     assert Scenario.from_dict(busy).run().flow("web")["requests_started"] > 0
-    # The seventh one replays the sixth one's, in the network of the second.
+    # The seventh block replays the sixth one's traffic, in the network of the second.
     replayed = tomllib.loads(recording)
     links = [scenario.to_dict()["link"][0], *tomllib.loads(controlled)["link"]]
     assert Scenario.from_dict(busy | replayed | {"link": links}).run().flow("replay")["packets_sent"] > 0

@@ -8,10 +8,10 @@ A word in backticks is a path of this tree
 
 A short path starts at the root, or at a folder that leads to a path earlier in its paragraph. A paragraph without such
 a path may also start at its section's paths, its page's folder, a crate or `python/`. `src/` may be left out. `<key>`,
-NAME, KEY and DATE stand for any name. `out/` holds what commands write.
+NAME, KEY and DATE stand for any name. `out/` holds files that commands write.
 
 A word in backticks is a Python name if it begins with `netlull.`, or with a class and a dot (`Scenario.from_file`).
-`import netlull` is enough for the first part; a module deeper down may need an import of its own.
+`import netlull` is enough for the first part; a deeper module may need its own import.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _without_code(text: str) -> str:
 
 
 def _sections(page: Path) -> Iterator[list[list[str]]]:
-    """The words in backticks of each section, by paragraph; an entry of a list and a row of a table are paragraphs."""
+    """The words in backticks of each section, by paragraph. Entries of lists and rows of tables are paragraphs."""
     for section in re.split(r"^#+ ", _without_code(page.read_text(encoding="utf-8")), flags=re.MULTILINE):
         paragraphs = re.split(r"\n\s*\n|\n(?=\s*(?:[-|]|\d+\.)\s)", section)
         yield [" ".join(re.findall(r"`([^`]+)`", paragraph)).split() for paragraph in paragraphs]
@@ -77,7 +77,7 @@ def _is_path(word: str, page: Path) -> bool:
 
 
 def _patterns(word: str) -> list[str]:
-    """Each choice in braces by itself, with `*` for any name."""
+    """Each choice in braces, with `*` for any name."""
     choice = re.search(r"\{([^}]*)\}", word)
     if choice:
         return [each for part in choice[1].split(",") for each in _patterns(word.replace(choice[0], part))]
@@ -113,7 +113,7 @@ def test_paths_in_backticks_exist(page: Path) -> None:
 
 
 def test_the_folders_that_architecture_draws_exist() -> None:
-    """A word that ends in `/` is a folder in one that its line names before, or that a line indented less opens."""
+    """A word that ends in `/` is a folder inside one named earlier on its line, or opened by a less indented line."""
     page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     (house,) = re.findall(r"```text\n(crates/.*?)```", page, flags=re.DOTALL)
     opened: dict[int, Path] = {}

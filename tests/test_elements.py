@@ -1,4 +1,4 @@
-"""The builders' classes are those that users know, and the ready scenarios follow the schema."""
+"""The builders' classes have the names that users know, and the ready scenarios follow the schema."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ POSITIONAL = {
     "VegasBounds": "alpha beta gamma",
     "WebSearchSize": "mean",
 }
-"""The positional fields of every class, which users' code relies on."""
+"""The positional fields of every class: users' code relies on them."""
 
 
 def _positional(element: Any) -> list[str]:

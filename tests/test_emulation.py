@@ -1,4 +1,4 @@
-"""Emulated runs as Python and the command line have them, with a stand-in for netlulld."""
+"""Emulated runs in Python and on the command line, with a stand-in for netlulld."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def transfer_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The stand-in, as NETLULLD names it."""
+    """The stand-in, named by NETLULLD."""
     program = tmp_path / "bin" / "netlulld"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{FAKE}" "$@"\n')
@@ -157,7 +157,7 @@ def test_options_that_make_no_sense_are_refused(transfer: Scenario) -> None:
     ("what", "said"),
     [
         ("refuse", r"^flow.tcp: the kernel has no vegas; it has reno, cubic, bbr$"),
-        ("silent", "ended with code 1 and said nothing"),
+        ("silent", "ended with code 1 and no message"),
         ("damaged", "wrote no outcome"),
         ("foreign", "is of another scenario"),
     ],
@@ -258,7 +258,7 @@ def test_doctor_without_netlulld_still_simulates(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: Printed
 ) -> None:
     monkeypatch.setenv("NETLULLD", str(tmp_path / "nothing"))
-    assert "Not possible, or not wholly: emulating." in printed("doctor")
+    assert "Not or only partly possible: emulating." in printed("doctor")
     assert "make netlulld" in json.loads(printed("doctor", "--json"))["checks"][2]["message"]
     monkeypatch.setenv("NETLULLD", "/bin/true")
     checks = examine()
@@ -318,9 +318,9 @@ def test_what_does_not_go_together_is_refused(
     printed("run", transfer_file, "--out", tmp_path / "a")
     (tmp_path / "b").mkdir()
     assert "is a run" in refused("compare", tmp_path / "a", tmp_path / "b")
-    assert "expected no second one" in refused("compare", "--emulate", transfer_file, transfer_file)
-    assert "goes with --emulate alone" in refused("compare", transfer_file, transfer_file, "--set", "seed=2")
-    assert "--by: goes with sweeps" in refused("compare", "--emulate", transfer_file, "--by", "x=1,2")
+    assert "expected no second scenario" in refused("compare", "--emulate", transfer_file, transfer_file)
+    assert "is an option of --emulate only" in refused("compare", transfer_file, transfer_file, "--set", "seed=2")
+    assert "--by: is an option for sweeps" in refused("compare", "--emulate", transfer_file, "--by", "x=1,2")
     assert "there is no link" in refused(
         "plot", "compare", tmp_path / "a", tmp_path / "a", "--link", "x", "--out", tmp_path / "x.svg"
     )

@@ -1,4 +1,4 @@
-"""One scenario simulated and emulated with the kernel's own TCP, where the machine allows it."""
+"""One scenario simulated and emulated with the kernel's own TCP, if the machine allows it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_both_worlds_have_the_same_columns_and_a_recording_replays(netlulld: Pat
     scenario = Scenario.from_toml(DOZING)
     simulated = scenario.run()
     tapes, capture = tmp_path / "tapes", tmp_path / "packets.pcapng"
-    # What is asserted is in virtual time or counted. Hosts that are kept from running take longer: one of five is near.
+    # Assertions are on virtual time or counts. Hosts without processor time take longer: one of five must be close.
     near = pytest.approx(simulated.flow("download")["completion_time_s"], rel=0.5)
     for _ in range(5):
         emulated = scenario.emulate(program=netlulld, max_lateness="10 s", tapes=tapes, capture=capture)
@@ -71,7 +71,7 @@ def test_both_worlds_have_the_same_columns_and_a_recording_replays(netlulld: Pat
     kinds = [set(result.series("air")["kind"].to_pylist()) for result in (simulated, emulated)]
     assert {"data", "closed", "open", "ack"} <= kinds[0] & kinds[1]
     assert emulated.series("air")["kind"].to_pylist().count("data") == emulated.station("client")["received_packets"]
-    # The download begins when its sender sends the SYN, in either world.
+    # The download begins when its sender sends the SYN, in both worlds.
     begins = [result.station("client")["download"]["start_s"] for result in (simulated, emulated)]
     assert begins == pytest.approx([0.0, emulated.flow("download")["start_s"] or 0.0], abs=0.02)
     download, station = emulated.flow("download"), emulated.station("client")
@@ -81,7 +81,7 @@ def test_both_worlds_have_the_same_columns_and_a_recording_replays(netlulld: Pat
     assert station["asleep_s"] > 0.05
     assert 0 < station["energy"]["wavelan-dsss"]["saving"] < 1
     assert emulated.emulation is not None
-    # A host may send of itself what no flow knows.
+    # A host may send packets outside of any flow.
     assert [text for text in emulated.emulation["differences"] if "of no flow" not in text] == []
     assert capture.stat().st_size > 1_000_000
     assert "all as recorded" in replay(tapes / "client.tape", program=netlulld)[1]
@@ -152,7 +152,7 @@ rate = "1.3 Mb/s"
 
 
 def test_links_that_sleep_lose_the_same_packets_in_both_worlds(netlulld: Path) -> None:
-    """Datagrams need no host: each of them meets with the same in both worlds, through sleep, floods and loops."""
+    """Datagrams need no host: each has the same fate in both worlds, through sleep, floods and loops."""
     scenario = Scenario.from_toml(ASLEEP + "".join(FLOW.format(*pair) for pair in ("ab", "bd", "ca", "dc")))
     simulated, emulated = scenario.run(seed=3), scenario.emulate(seed=3, program=netlulld, max_lateness="10 s")
     routing = simulated.summary["routing"]

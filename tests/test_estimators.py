@@ -1,4 +1,4 @@
-"""What a gateway estimates beside what is true, in small networks where theory says how far apart they may be."""
+"""Estimates of a gateway compared with the truth, in small networks where theory gives the tolerance."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PACKET_S = 8000 / 10e6
 
 
 def uploads(**controller: Any) -> Scenario:
-    """20 uploads over 10 Mb/s whose queue is kept at 50 packets; two-way propagation 100 ms, half on either side."""
+    """20 uploads over 10 Mb/s with a queue of 50 packets; two-way propagation 100 ms, half on either side."""
     link = {"rate": "1 Gb/s", "delay": "25 ms", "buffer": "unlimited"}
     gateway = {"kind": "awm", "target": f"{TARGET_PACKETS} packets", "beta": "1 Mb/s", "initial_window": "12 kB"}
     return Scenario.from_dict(
@@ -52,7 +52,7 @@ def uploads(**controller: Any) -> Scenario:
 
 @pytest.fixture(scope="module")
 def measured() -> Result:
-    """With the estimators that work; C-EARTH with nowhere to go."""
+    """Working estimators, with a C-EARTH that cannot change the rate."""
     round_trip = {"kind": "timestamps", "initial": "1 s"}
     return uploads(kind="g_router", min_rate="10 Mb/s", round_trip=round_trip).run(seed=3)
 
@@ -65,19 +65,19 @@ def after_warm_up(result: Result, column: str) -> Any:
 def test_the_truth_is_what_the_network_gives(measured: Result) -> None:
     assert set(after_warm_up(measured, "active_flows")) == {FLOWS}
     assert set(after_warm_up(measured, "seen_flows")) == {FLOWS}
-    # Propagation, the queue, and the packet itself; serialisation at 1 Gb/s takes 10 us. The queue keeps within five
+    # Propagation, the queue, and the packet itself; serialisation at 1 Gb/s takes 10 us. The queue stays within five
     # packets of its target.
     truth = after_warm_up(measured, "true_round_trip_s")
     assert truth.mean() == pytest.approx(RTT_S + (TARGET_PACKETS + 1) * PACKET_S, abs=5 * PACKET_S)
 
 
 def test_estimates_are_as_far_off_as_theory_allows(measured: Result) -> None:
-    # Linear counting, t = n/m: m (e^t - t - 1) is the variance (Whang et al. 1990): 0.05 for 20 flows in 4096 bits. Two
-    # flows on one bit are the commonest error, which takes one away.
+    # Linear counting, t = n/m: m (e^t - t - 1) is the variance (Whang et al. 1990): 0.05 for 20 flows in 4096 bits. The
+    # commonest error is two flows on one bit, which loses one flow.
     load = FLOWS / 4096
     error = math.sqrt(4096 * (math.exp(load) - load - 1))
     assert np.abs(after_warm_up(measured, "flows") - FLOWS).max() < max(4 * error, 1.0)
-    # Every flow's round trip is the same but for the queue, which moves by a few packets: so is the estimate.
+    # Every flow's round trip differs only by the queue, which varies by a few packets; so does the estimate.
     difference = after_warm_up(measured, "round_trip_s") - after_warm_up(measured, "true_round_trip_s")
     assert np.abs(difference).max() < 5 * PACKET_S
 
@@ -85,7 +85,7 @@ def test_estimates_are_as_far_off_as_theory_allows(measured: Result) -> None:
 def test_as_printed_nothing_is_measured() -> None:
     flows, round_trip = {"kind": "printed", "initial": 7}, {"kind": "printed"}
     result = uploads(kind="g_router", min_rate="10 Mb/s", flows=flows, round_trip=round_trip).run(seed=3)
-    # RTT_0 = N_0 swnd_0 / C_0 = 7 x 12 kB x 8 / 10 Mb/s = 67.2 ms, whatever the network; N = RTT_0 C / swnd.
+    # RTT_0 = N_0 swnd_0 / C_0 = 7 x 12 kB x 8 / 10 Mb/s = 67.2 ms in any network; N = RTT_0 C / swnd.
     assert after_warm_up(result, "round_trip_s") == pytest.approx(0.0672)
     product = after_warm_up(result, "flows") * after_warm_up(result, "window_bytes") * 8 / 10e6
     assert product == pytest.approx(0.0672)

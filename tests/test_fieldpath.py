@@ -37,7 +37,7 @@ def document() -> dict[str, Any]:
         ("duration", "1 s"),
         ("link.a-b.rate", "1 Mb/s"),  # a link without a name goes by FROM-TO
         ("link.0.rate", "1 Mb/s"),  # or by its index
-        ("link.core.west.rate", "2 Mb/s"),  # names may hold dots
+        ("link.core.west.rate", "2 Mb/s"),  # names may contain dots
         ("link.core.west.controller.kind", "practra"),
     ],
 )
@@ -61,7 +61,7 @@ def test_tables_on_the_way_are_made(document: dict[str, Any]) -> None:
 
 def test_removing_leaves_the_rest(document: dict[str, Any]) -> None:
     remove(document, "link.core.west.controller")
-    remove(document, "link.a-b.controller")  # not there: nothing to do
+    remove(document, "link.a-b.controller")  # missing: no effect
     remove(document, "tcp.delayed_ack")
     assert "controller" not in document["link"][1]
     assert "tcp" not in document

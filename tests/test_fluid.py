@@ -20,7 +20,7 @@ from netlull.plot.fluid import QueuePanel, Swing, both_sides_figure, stability_f
 
 sys.path.insert(0, str(ROOT / "validation" / "fluid"))
 
-from packets import Case, measure  # a script's module
+from packets import Case, measure  # a module of the script
 
 
 def model(**changes: Any) -> AwmFluid:
@@ -58,7 +58,7 @@ def test_the_rate_model_has_the_bound_1_707_t_over_r0() -> None:
     # Its square is 1.70705.
     fluid = model(arrivals="rate")
     assert fluid.rate_bound_bps() == pytest.approx(1.30654**2 * 50e3 / 0.14 * 8, rel=1e-5)
-    # The scan over the axis knows nothing of the closed form.
+    # The scan over the axis does not use the closed form.
     assert fluid.critical_beta_bps() == pytest.approx(fluid.rate_bound_bps(), rel=1e-9)
     # z = j omega / R_0: a period of 2 pi x 0.14 / 1.30654 = 0.6733 s.
     assert fluid.critical_period_s() == pytest.approx(0.6733, abs=1e-4)
@@ -79,7 +79,7 @@ def test_one_flow_far_from_the_gateway_is_all_but_unstable() -> None:
     # by sinc(omega h / 2) alone, at omega = pi / d: b = omega (omega h / 2) / sqrt(3) = pi^2 h / (2 sqrt(3) d^2).
     fluid = model(flows=1, sender_delay_s=0.08)
     expected = math.pi**2 * 0.0008 / (2 * math.sqrt(3) * 0.08**2)
-    assert fluid.crossing.b_per_s == pytest.approx(expected, rel=0.03)  # d + h / 2 stands for d: 1 %
+    assert fluid.crossing.b_per_s == pytest.approx(expected, rel=0.03)  # d + h / 2 replaces d: 1 %
     assert fluid.critical_period_s() == pytest.approx(0.16, rel=0.02)  # 2 d
 
 
@@ -150,7 +150,7 @@ def test_integration_decays_and_grows_as_the_rightmost_root_says(changes: dict[s
     fluid = replace(fluid, **changes)
     fluid = fluid.with_beta(multiple * fluid.critical_beta_bps())
     root = fluid.eigenvalue()
-    # From 1 % off the target, a fluid of which nothing is held back or lost; past the other roots' share of the start.
+    # From 1 % off the target, a fluid without withheld or lost data, after the decay of the other roots' share.
     run = fluid.solve(4.0, from_bytes=49.5e3)
     early, late = (run.amplitude_bytes(start, start + fluid.period_s()) for start in (1.0, 2.5))
     assert math.log(late / early) / 1.5 == pytest.approx(root.real, rel=0.12, abs=0.02)

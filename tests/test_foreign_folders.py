@@ -1,4 +1,4 @@
-"""Folders with other people's files are refused and stay as they are."""
+"""Folders with foreign files are refused and stay unchanged."""
 
 from __future__ import annotations
 

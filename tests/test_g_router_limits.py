@@ -58,7 +58,7 @@ def test_unsteered_acknowledgements_take_the_other_way_and_no_others_do() -> Non
         point for point in Sweep.from_file(SWEEP).points() if str(point.values.get("unsteered")) in {"1", "1.0"}
     )
     run = point.scenario.with_values({"duration": "25 s", "warm_up": "0 s"}).run(1)
-    # An acknowledgement for each segment of 948 B that came of the one flow, with duplicates, and nothing else.
+    # One acknowledgement for each segment of 948 B of the only flow, with duplicates.
     segments = run.flow("unsteered")["delivered_bytes"] / 948
     assert segments > 500
     assert abs(segments - run.link("servers-others")["delivered_packets"]) < 150

@@ -1,4 +1,4 @@
-"""The paper g-router: its claims judged, the closed form of the window's decay, one run of its scenario."""
+"""The paper g-router: its judged claims, the closed form of the window's decay, one run of its scenario."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEMAND = {"low": 10e6, "rise": 15e6, "middle": 15e6, "jump": 25e6, "high": 25e6,
 long = module_of(FOLDER, "long")
 
 FROZEN_S = 20 * 65_535 * 8 / 10e6
-"""RTT_0, which the printed estimators keep for ever."""
+"""RTT_0, which the printed estimators never change."""
 
 
 class Steady:
@@ -43,14 +43,16 @@ class Steady:
 
 
 def over() -> dict[str, float]:
-    """The over-provisioned run: 100 Mb/s all the time, the demand is what is carried."""
+    """The over-provisioned run: 100 Mb/s all the time; the demand is the carried traffic."""
     found = {"goodput_bps": 20e6, "throughput_bps": 21e6, "utilisation": 0.21}
     found |= {f"{phase}_throughput_bps": rate for phase, rate in DEMAND.items()}
     return found
 
 
 def controlled(study_number: int) -> dict[str, float]:
-    """As the paper describes it: 99.2 % of the goodput, the rate on demand or bottleneck, the queue at its target."""
+    """A run as the paper describes it: 99.2 % of the goodput, the rate on demand or bottleneck, the queue at its
+    target.
+    """
     found = {"goodput_bps": 0.992 * 20e6, "throughput_bps": 0.992 * 21e6, "utilisation": 0.99, "drop_fraction": 0.0}
     found |= {f"{phase}_rate_bps": 1.01 * rate for phase, rate in DEMAND.items()}
     found |= {f"{phase}_queue_packets": 49.0 for phase in DEMAND}
@@ -89,7 +91,7 @@ def test_what_the_paper_describes_holds() -> None:
     assert set(verdicts(as_the_paper_says()).values()) == {Verdict.HOLDS}
 
 
-# What is changed in every steered run of both case studies (G7: without control), and the one claim that notices.
+# Changes in every controlled run of both case studies (G7: without control), and the only claim that fails.
 BROKEN: dict[str, tuple[dict[str, float], str]] = {
     "G1": ({"utilisation": 0.97}, "case"),
     "G2": ({"goodput_bps": 0.97 * 20e6}, "case"),
@@ -148,9 +150,9 @@ def test_without_control_the_node_must_be_full_and_empty_again() -> None:
 
 def test_printed_estimators_wear_the_window_down_as_their_closed_form_says() -> None:
     # 25 homes fill 25 Mb/s; RTT_0 = 20 x 65,535 B / 10 Mb/s = 1.0486 s. With N_k = RTT_0 C_k / swnd_k an arrival and
-    # the departure that follows leave 1 - e^2 of swnd, e = 8000 b / (RTT_0 C) = 3.05e-4: at 3125 packets a second
-    # swnd falls by 2.91e-4 a second. Slow swings of the queue, q' = A - C, take <q'^2> / (RTT_0 C^2) on top: windows
-    # shrink where C is low and grow where it is high. beta gives back 1e-3 (T - q) / T a second, next to nothing.
+    # the next departure leave 1 - e^2 of swnd, e = 8000 b / (RTT_0 C) = 3.05e-4: at 3125 packets a second
+    # swnd falls by 2.91e-4 a second. Slow swings of the queue, q' = A - C, add <q'^2> / (RTT_0 C^2): windows
+    # shrink where C is low and grow where it is high. beta restores 1e-3 (T - q) / T a second, a negligible amount.
     document = Scenario.from_file(FOLDER / "scenario.toml").to_dict()
     document["flow"] = [flow for flow in document["flow"] if flow["kind"] == "tcp"]
     for flow in document["flow"]:

@@ -1,4 +1,4 @@
-"""Files that are derived from the core are those that `make generate` writes."""
+"""The files derived from the core equal the output of `make generate`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The paper greened-network-2012: claims judged, its scenario, what the switch-off does, a small one end to end."""
+"""The paper greened-network-2012: judged claims, its scenario, effects of the switch-off, a small one end to end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "papers" / "greened-network-2012"
 SEEDS = (1, 2, 3)
 STATES = (50, 70, 90)
 DATA_SHARE = 1000 / 1040
-"""Of a segment on the wire."""
+"""Share of data in a segment on the wire."""
 
 claims, printed, series = (module_of(FOLDER, name) for name in ("claims", "printed", "series"))
 
@@ -70,7 +70,7 @@ def as_printed() -> Cells:
 
 
 def evidence_of(cells: Cells, recorded: dict[str, Any]) -> Evidence:
-    """Runs whose mean throughput (Mb/s, with headers) is that of the cells; a seed's noise is in all of its runs."""
+    """Runs whose mean throughput (Mb/s, with headers) is that of the cells. All runs of a seed have its noise."""
     noise = np.random.default_rng(7)
     rows: list[dict[str, Any]] = []
     for seed in SEEDS:
@@ -81,7 +81,7 @@ def evidence_of(cells: Cells, recorded: dict[str, Any]) -> Evidence:
                 end = {"threshold": state, "after_bps": wobble * row[state] * 1e6 * DATA_SHARE}
                 rows.append({"experiment": "asleep"} | start | end)
     for asked, off in printed.TABLE_V.items():
-        # 15 links with 16 cards of 140 W at both ends; those that are off take nothing for 30 s.
+        # 15 links with 16 cards of 140 W at both ends. Links that are off use no power for 30 s.
         saving = len(off) / 15
         energy = {"cards_saving": saving, "cards_j": 2 * 15 * 16 * 140 * 30 * (1 - saving)}
         rows.append({"experiment": "plan", "asked": asked, "seed": 1} | energy)
@@ -98,7 +98,7 @@ def test_what_the_paper_prints_holds() -> None:
     assert set(verdicts(as_printed()).values()) == {Verdict.HOLDS}
 
 
-# Cells that are changed (version, state, Mb/s), and the claims that must not hold any more.
+# Changed cells (version, state, Mb/s), and the claims that must fail.
 BROKEN: dict[str, tuple[list[tuple[str, str | int, float]], set[str]]] = {
     # 2 Mb/s more than 18.11 is 11 % more; the order stays.
     "a cell is off": ([("Tahoe", "before", 20.2)], {"N3"}),
@@ -195,7 +195,7 @@ def _rate(text: str) -> float:
     return float(value) * {"b/s": 1.0, "kb/s": 1e3, "Mb/s": 1e6}[unit]
 
 
-# ---- What the switch-off does ----------------------------------------------------------------------------------------
+# ---- Effects of the switch-off ---------------------------------------------------------------------------------------
 
 EARLY: dict[str, Any] = {
     "sleep.0.at": "8 s",
@@ -247,7 +247,7 @@ def test_tcp_takes_the_paths_that_fig_1_says() -> None:
 def test_only_ns2s_vegas_collapses() -> None:
     probe = {"events": True, "flows": ["tcp"], "links": []}
     slept = scenario().with_values(EARLY | VEGAS).run(1, probe=probe)
-    # Three segments of 8000 bit for each round trip of 58 ms: 0.41 Mb/s; a little more until it is down.
+    # Three segments of 8000 bit for each round trip of 58 ms: 0.41 Mb/s; somewhat more during the decrease.
     assert slept.metric("phase.after.flow.tcp.goodput_bps") < 1e6 < slept.metric("phase.before.flow.tcp.goodput_bps")
     assert "timeout" in slept.series("event")["event"].to_pylist()
     linux = {"preset": "ns2", "congestion_control": "vegas", "vegas_flavour": "linux", "loss_recovery": "sack"}
@@ -255,15 +255,15 @@ def test_only_ns2s_vegas_collapses() -> None:
     assert other.metric("phase.after.flow.tcp.goodput_bps") > 5e6
 
 
-# At 50 % in both: whether a jump of the acknowledgements became baseRTT, which is for good, or it is still that of the
-# old path, which is right again when the links wake.
+# At 50 % in both: either a jump of the acknowledgements became baseRTT for good, or baseRTT is still that of the
+# old path, and correct again when the links wake.
 @pytest.mark.parametrize(("seed", "recovers"), [(1, False), (3, True)])
 def test_a_collapsed_vegas_recovers_if_its_base_rtt_is_that_of_the_old_path(seed: int, recovers: bool) -> None:
     phases = [{"name": "asleep", "from": "35 s", "to": "40 s"}, {"name": "woken", "from": "55 s"}]
     values = {"sleep.0.plan.threshold": 0.5, "sleep.0.wake": "40 s", "phase": phases}
     run = scenario().with_values(VEGAS | values).run(seed)
     asleep, woken = (run.metric(f"phase.{name}.flow.tcp.goodput_bps") for name in ("asleep", "woken"))
-    # Three segments of 8000 bit for each round trip of 58 ms; then of 47 ms, or what is left of 40 Mb/s.
+    # Three segments of 8000 bit for each round trip of 58 ms; then of 47 ms, or the rest of 40 Mb/s.
     assert asleep == pytest.approx(3 * 8000 / 58e-3, rel=0.03)
     assert woken == pytest.approx(30e6 * DATA_SHARE if recovers else 3 * 8000 / 47.3e-3, rel=0.03)
 
@@ -280,8 +280,8 @@ def test_a_collapsed_vegas_holds_alpha_segments(alpha: int) -> None:
     options = {**VEGAS["tcp"], "vegas": {"alpha": alpha, "beta": alpha + 2, "gamma": 1}}
     run = scenario().with_values(EARLY | {"tcp": options}).run(1, probe={"window": True, "flows": ["tcp"]})
     window = run.series("window")["cwnd_bytes"].to_pylist()[-1] / 1000
-    # Diff = W (1 - baseRTT / RTT) rounds to alpha: W is alpha if baseRTT is nothing. With the old path's 47.3 ms of
-    # 57.9 it would be alpha / 0.183 or so, 44 and 98.
+    # Diff = W (1 - baseRTT / RTT) rounds to alpha: W is alpha if baseRTT is negligible. With the old path's 47.3 ms of
+    # 57.9 it would be about alpha / 0.183, 44 and 98.
     assert alpha - 0.5 <= window < alpha + 1
 
 
@@ -289,7 +289,7 @@ def test_a_collapsed_vegas_holds_alpha_segments(alpha: int) -> None:
 
 
 def a_tenth(tmp_path: Path) -> Path:
-    """The paper with links of 4 Mb/s and background of 1000 B: the same in a fiftieth of the time."""
+    """The paper with links of 4 Mb/s and background of 1000 B: equal results in a fiftieth of the time."""
     folder = tmp_path / "papers" / FOLDER.name
     shutil.copytree(FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
     text = (folder / "scenario.toml").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The studies of greened-network-2012: their arithmetic by hand, their points, and what a few of them show."""
+"""The studies of greened-network-2012: their arithmetic by hand, their points, and some of their results."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def column(table: Tabled, title: str) -> list[str]:
 
 
 def test_what_background_leaves_of_a_link() -> None:
-    # 25 % of 40 Mb/s are 10: beside one flow 30 Mb/s are left, beside two 20; 1000 of 1040 B are goodput.
+    # 25 % of 40 Mb/s are 10. One flow gets the other 30 Mb/s, two flows 20; 1000 of 1040 B are goodput.
     assert load_study.left(25, 1) == pytest.approx(30 / 1.04)
     assert load_study.left(25, 2) == pytest.approx(20 / 1.04)
     assert load_study.left(40, 3) == 0
@@ -104,7 +104,7 @@ def test_cubic_gets_what_two_flows_of_the_background_leave(evidence: dict[str, E
         for sleep, flows in ((0, 1), (70, 2)):
             found = grid.interval(load_study.cell(experiment, 25, sleep, CUBIC), "after_bps", 1e-6)
             assert found.mean == pytest.approx(load_study.left(25, flows), rel=0.02)
-    # Three of fifteen cables sleep; a port that sleeps keeps its share of the box and its transceiver:
+    # Three of fifteen cables sleep. A sleeping port keeps its share of the box and its transceiver:
     # 15 x 2 x 1.84 W for switched ports of 15 x 2 x 12.6 W, a fifth of which is under 3 %.
     cell = load_study.cell("small", 25, 70, CUBIC)
     assert grid.interval(cell, "saving_ideal").mean == pytest.approx(3 / 15)
@@ -140,7 +140,7 @@ def test_vegas_has_two_windows_at_which_it_stays(evidence: dict[str, Evidence]) 
 def test_the_paper_s_pair_has_its_place_among_the_others(evidence: dict[str, Evidence]) -> None:
     found = pairs.changes(evidence["pairs"], 70, VEGAS)
     assert set(found) == {"0-8", pairs.PAPERS}
-    # From 0 to 8 the path is by 1 and 11, and stays; Vegas from 8 to 10 collapses.
+    # From 0 to 8 the path is by 1 and 11, and does not change; Vegas from 8 to 10 collapses.
     assert pairs.rank(evidence["pairs"], 70, VEGAS) == 1
     assert found[pairs.PAPERS] < -80
 
@@ -149,10 +149,10 @@ def test_fairness_of_two_versions(evidence: dict[str, Evidence]) -> None:
     sharing = module_of(FOLDER, "sharing")
     grid = evidence["sharing"].grid
     mixed = sharing.cell("same", MIXED, 2, 0)
-    # CUBIC takes more than twice what NewReno gets: Jain's index of 1 and x is (1 + x)^2 / (2 (1 + x^2)), 0.9 for 2.
+    # CUBIC gets more than twice NewReno's goodput: Jain's index of 1 and x is (1 + x)^2 / (2 (1 + x^2)), 0.9 for 2.
     assert grid.interval(mixed, "jain_after").mean < 0.9
     assert grid.ratio(mixed, mixed, "b_after_bps", to="a_after_bps").mean > 2
-    # Awake, flows that do not meet have 30 and 40 Mb/s to themselves; then they share 20.
+    # Awake, flows on separate paths have 30 and 40 Mb/s; then they share 20.
     apart, together = (sharing.cell("crossing", "SACK CUBIC", 2, sleep) for sleep in (0, 70))
     assert grid.interval(apart, "sum_after_bps", 1e-6).mean > 60
     assert grid.interval(together, "sum_after_bps", 1e-6).mean < 20
@@ -164,7 +164,7 @@ def test_load_aware_plans_keep_their_bound(evidence: dict[str, Evidence]) -> Non
     estop, aware = (larger.cell("datagrams", "geant", plan, 10) for plan in PLANS[1:])
     saved = {cell: grid.interval(cell, "saving_ideal").mean for cell in (estop, aware)}
     assert saved[aware] >= saved[estop] > 0.3
-    # Poisson arrivals of 11 s add little to the 60 % that the plan allows.
+    # Poisson arrivals of 11 s add little to the plan's 60 %.
     assert grid.interval(aware, "fullest").mean < 0.62
     assert grid.interval(estop, "fullest").mean > 0.62
     assert larger.stretch(evidence["larger-networks"], "geant", "awake", 10).mean == pytest.approx(100)

@@ -1,4 +1,4 @@
-"""The check of import circles sees what it is there to see: each test closes a circle in one way, or opens it."""
+"""The check of import circles finds violations: each test closes a circle in one way, or opens it."""
 
 import subprocess
 import sys
@@ -44,7 +44,7 @@ def test_a_line_passes(tmp_path: Path) -> None:
     ],
 )
 def test_a_circle_of_three_is_found(tmp_path: Path, imports: str) -> None:
-    # From `c`, or from `c/inner`, from which `c` imports what it defines.
+    # From `c`, or from `c/inner`, from which `c` imports its definitions.
     if "super::super" in imports:
         changed = {"c/inner.rs": imports, "c/mod.rs": "mod inner;\nuse inner::Inner;\npub struct C(Inner);\n"}
     else:

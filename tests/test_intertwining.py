@@ -36,7 +36,7 @@ Quantity = "Callable[[str, float], float]"
 
 
 def evidence_of(metrics: dict[str, Callable[[str, float], float]]) -> Evidence:
-    """The sweep's table from functions of scenario and load, with a little noise that scenarios of a seed share."""
+    """The sweep's table from functions of scenario and load, with a little noise, common to the scenarios of a seed."""
     noise = np.random.default_rng(7)
     rows: list[dict[str, Any]] = []
     for at in LOADS:
@@ -50,7 +50,7 @@ def evidence_of(metrics: dict[str, Callable[[str, float], float]]) -> Evidence:
 
 
 def savings(fs: Callable[[str, float], float], dvs: Callable[[str, float], float]) -> dict[str, Any]:
-    """Static power P_s leaves 1 - P_s of what is saved."""
+    """Static power P_s leaves 1 - P_s of the saving."""
     share = {"": 1.0, "_25": 0.75, "_50": 0.5, "_75": 0.25}
     found: dict[str, Any] = {}
     for model, value in (("fs", fs), ("dvs", dvs)):
@@ -84,7 +84,7 @@ def as_the_paper_says() -> Evidence:
 
 
 def as_it_does_not() -> Evidence:
-    """Everything the other way round."""
+    """The opposite of every statement."""
 
     def completion(experiment: str, at: float) -> float:
         plain = 0.9 - 0.5 * at
@@ -168,7 +168,7 @@ def test_an_experiment_in_which_nothing_is_random_keeps_its_one_seed() -> None:
 
 
 def test_one_seed_is_refused_before_anything_runs(tmp_path: Path) -> None:
-    # With one seed there is no interval: every claim that asks for one would be told to fail.
+    # With one seed there is no interval: every claim that needs an interval would fail.
     with pytest.raises(papers.PaperError, match=r"intertwining-2012: seeds: 1 is too few: .*; expected at least 2"):
         papers.reproduce([str(FOLDER)], out=tmp_path / "out", seeds=1)
     assert not (tmp_path / "out").exists()
@@ -177,7 +177,7 @@ def test_one_seed_is_refused_before_anything_runs(tmp_path: Path) -> None:
 def test_readings_run_the_three_scenarios_without_the_study() -> None:
     paper = load(FOLDER)
     assert set(plan(paper, paper.vary).experiments) == set(SCENARIOS)
-    # A paper that says nothing runs what `--quick` runs.
+    # A paper without `[vary]` runs the `--quick` scope.
     other = load(FOLDER.parent / "troubled-marriage-2016")
     assert other.vary == other.quick
 
@@ -192,7 +192,7 @@ def test_every_alternative_is_a_valid_scenario(tmp_path: Path) -> None:
             assert len(points) == 27, (reading.id, alternative.name)
 
 
-# ---- How high practRA can climb at most, all packets being of 1500 B -------------------------------------------------
+# ---- The highest rate of practRA if all packets have 1500 B ----------------------------------------------------------
 
 
 def test_a_buffer_of_half_a_bdp_lets_the_rate_climb_no_higher_than_seven() -> None:
@@ -224,7 +224,7 @@ def test_a_link_that_has_slowed_down_is_never_above_the_bound_again() -> None:
 
 
 def test_the_simulator_may_stay_below_the_bound() -> None:
-    """One BDP, d = 80 ms, load 0.8: the bound is 7 Mb/s, but short packets fill the buffer's places with fewer bits."""
+    """One BDP, d = 80 ms, load 0.8: the bound is 7 Mb/s, but short packets fill the buffer's slots with fewer bits."""
     from netlull import Scenario
 
     controller = {"link.N1-N2.controller.delay_bound": "80 ms", "link.N1-N2.controller.initial_rate": "1 Mb/s"}
@@ -232,7 +232,7 @@ def test_the_simulator_may_stay_below_the_bound() -> None:
         {"duration": "60 s", "warm_up": "0 s", "flow.web.offered": "8 Mb/s", **controller}
     )
     link = scenario.run(seed=1).link("N1-N2")
-    # 6 to 7 Mb/s asks for 6 Mb/s x 80 ms = 480 kb; 42 packets of the mean size offered hold 42 x 895 B = 301 kb.
+    # 6 to 7 Mb/s needs 6 Mb/s x 80 ms = 480 kb; 42 packets of the mean offered size hold 42 x 895 B = 301 kb.
     assert 42 * 8 * link["offered_bytes"] / link["offered_packets"] < 0.080 * 6e6
     assert max(state["rate_bps"] for state in link["residency"] if state["seconds"] > 0) < 7e6
 

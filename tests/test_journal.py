@@ -1,4 +1,4 @@
-"""The journal of a sweep: whole lines are kept, whatever happened to the others."""
+"""The journal of a sweep: sound lines are kept, whatever the damage to the others."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ def test_every_flipped_byte_is_found_or_harmless(whole: tuple[Path, bytes], data
     raw[place] ^= data.draw(st.integers(1, 255))
     path.write_bytes(bytes(raw))
     contents = read(path)
-    # A record that is read is always what was written.
+    # A record that is read equals a written one.
     for key in contents.lines:
         assert contents.record(key) in RECORDS
     assert len(contents.lines) + len(contents.damaged) >= len(RECORDS) - 1
 
 
 def test_white_space_in_a_record_is_a_change(path: Path) -> None:
-    # The checksum is of the bytes: what reads alike is not the same record.
+    # The checksum is of the bytes: equal JSON values with other bytes are another record.
     path.write_bytes(path.read_bytes().replace(b'"seed":1', b'"seed": 1'))
     assert read(path).damaged == ("journal.jsonl line 2 is damaged: its checksum is wrong",)
 

@@ -1,4 +1,4 @@
-"""`netlull map`: what is in the picture, by the ids of its links, nodes and names."""
+"""`netlull map`: the contents of the picture, by the ids of its links, nodes and names."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _ids(svg: str, kind: str) -> set[str]:
-    """What is left of the ids that begin with a kind."""
+    """The ids that begin with a kind, without it."""
     found = (element.get("id", "") for element in ElementTree.fromstring(svg).iter())  # noqa: S314  # our own
     return {one.removeprefix(f"{kind}:") for one in found if one.startswith(f"{kind}:")}
 
 
 def _link(svg: str, label: str) -> str:
-    """The path of a link: its place and style."""
+    """The path of a link: its position and style."""
     found = re.search(rf'<g id="link:{label}(?::asleep)?">\s*<path ([^>]*)/>', svg)
     assert found is not None, label
     return found[1]
@@ -83,7 +83,7 @@ def test_every_node_link_and_name_is_there(abilene: Topology) -> None:
     assert _ids(svg, "node") == set(abilene.index)
     assert _ids(svg, "name") == set(abilene.index)
     assert "abilene: 12 nodes, 15 links" in svg
-    assert "throughput" not in svg  # nothing was run
+    assert "throughput" not in svg  # not a run
     # The two capacities in the legend; the link of 2.48 Gb/s is the thinnest.
     assert "2.48 Gb/s" in svg
     assert "9.92 Gb/s" in svg
@@ -111,7 +111,7 @@ def test_loads_sleep_and_power(abilene: Topology) -> None:
     for text in ("after", "asleep", "utilisation", "7.5 W", "140 W"):
         assert text in svg, text
     assert "power: ons-15600, 1968 W in all" in svg  # 14 x 140 + 7.5 = 1967.5
-    # In Atlanta 132 km have no room for a number, and that is said.
+    # In Atlanta 132 km leave no room for a number; a note counts it.
     assert "ATLAM5-ATLAng" not in _ids(svg, "power")
     assert "left out: 1 link's power" in svg
 
@@ -136,7 +136,7 @@ def test_a_run_of_which_a_link_sleeps(
     assert "nap: 12 nodes, 15 links, after, 2.5 s to 4 s" in svg["after"]
     assert "3 s to 3.5 s" not in svg["late"]
     assert "0.5 s to 1 s" in svg["early"]
-    # The datagrams go by Chicago, then by Washington; a quarter of 4 Mb/s is not the colour of none.
+    # The datagrams go by Chicago, then by Washington; the colour of a quarter of 4 Mb/s differs from that of none.
     free = re.findall(r"stroke: (#\w+)", _link(svg["before"], "HSTNng-LOSAng"))
     busy = {name: re.findall(r"stroke: (#\w+)", _link(svg[name], "NYCMng-WASHng")) for name in svg}
     assert busy["before"] == busy["early"] == free
@@ -151,11 +151,11 @@ def test_what_the_links_of_a_run_do(run_folder: Path) -> None:
     on_the_way = after.states[frozenset(("NYCMng", "WASHng"))]
     # 1 Mb/s on 4 Mb/s.
     assert on_the_way.load == pytest.approx(0.25, rel=0.01)
-    # The busier direction: nothing comes back.
+    # The busier direction: the reverse direction is idle.
     assert result.link("WASHng-NYCMng")["delivered_packets"] == 0
     assert after.states[frozenset(("HSTNng", "LOSAng"))].load == 0
     assert after.states[frozenset(("CHINng", "NYCMng"))].asleep
-    # fs: 1 W for each direction at its full rate, nothing asleep.
+    # fs: 1 W for each direction at its full rate, with all links awake.
     assert on_the_way.power_w == pytest.approx(2)
     assert after.states[frozenset(("CHINng", "NYCMng"))].power_w == pytest.approx(0)
     assert part_of(result, at_s=1.0).states[frozenset(("CHINng", "NYCMng"))].load == pytest.approx(0.25, rel=0.05)
@@ -169,9 +169,9 @@ def test_bad_input(
         (run_folder, "--phase", "x"): "--phase x: is no phase of the run; expected one of before, after",
         (run_folder, "--at", "9"): "--at 9: is not in the run; expected 0 to 4 s",
         (run_folder, "--at", "x"): '--at "x": expected seconds',
-        (run_folder, "--at", "1", "--phase", "after"): "--at: stands beside --phase",
+        (run_folder, "--at", "1", "--phase", "after"): "--at: is given together with --phase",
         (run_folder, "--model", "x"): "--model x: the run has no such power model; expected fs",
-        (run_folder, "--set", "a=1"): "has been run; expected a scenario for --set",
+        (run_folder, "--set", "a=1"): "is a finished run; expected a scenario for --set",
         (run_folder, "--out", "map.txt"): "--out map.txt: expected a name that ends in .svg, .pdf, .png",
         ("abilene", "--phase", "x"): "--phase: abilene is no run",
         ("abilene", "--set", "a=1"): "abilene: is a topology; expected a scenario for --set",
@@ -216,13 +216,13 @@ def test_a_network_across_the_date_line_stays_together() -> None:
 
 
 def test_nodes_without_places() -> None:
-    # A path of ten: laid out by hops, neighbours are nearer than any others.
+    # A path of ten, laid out by hops: neighbours are closer than all other pairs.
     path = Topology("t", tuple(map(Node, "abcdefghij")), tuple(map(Line, "abcdefghi", "bcdefghij")))
     points = layout(path)
     gaps = [math.dist(points[index], points[index + 1]) for index in range(9)]
     assert max(gaps) < 1.2 * min(gaps)
     assert math.dist(points[0], points[9]) > 6 * max(gaps)
-    # One among others that have places: beside its neighbour, not on it.
+    # One node among others with positions: next to its neighbour, not on it.
     nodes = (Node("a", 0, 0), Node("b", 10, 0), Node("c", 10, 10), Node("host"))
     points = layout(Topology("t", nodes, (Line("a", "b"), Line("b", "c"), Line("host", "c"))))
     assert 0.1 < math.dist(points[3], points[2]) < 2
@@ -239,7 +239,7 @@ def test_nodes_at_one_place_and_in_pieces_are_drawn_apart() -> None:
 
 
 def test_names_never_cover_each_other() -> None:
-    # Forty nodes in a space that has no room for their names.
+    # Forty nodes without room for their names.
     nodes = tuple(Node(f"a node with a long name {index}", 10 + 0.001 * index, 50) for index in range(40))
     crowd = Topology("crowd", (*nodes, Node("far", 11, 51)), tuple(Line(one.name, "far") for one in nodes))
     svg = svg_text(network_map(crowd))
@@ -265,7 +265,7 @@ def test_the_plan_of_the_paper(tmp_path: Path, printed: Callable[..., str], monk
     assert (last["verdict"], last["ratio"]) == ("off", pytest.approx(0.8405, abs=5e-5))
     shown = printed("plan", "abilene", "--estop", "0.7", "--map", "plan.svg")
     assert "abilene: 3 of 15 links sleep (20.0 %), algebraic connectivity 0.30899 before" in shown
-    assert "stays: the network would fall apart" in shown
+    assert "stays: the network would be disconnected" in shown
     asleep = {one for one in _ids(Path("plan.svg").read_text(encoding="utf-8"), "link") if one.endswith(":asleep")}
     assert asleep == {f"{label}:asleep" for label in told["off"]}
 
@@ -314,7 +314,7 @@ def test_options_follow_from_the_plans_of_the_core(monkeypatch: pytest.MonkeyPat
 
     assert printed("--first", "0", "--most", "3") == "first {'share': 0.0, 'most': 3.0}"
     assert printed("--last-one", "--share", "0.5") == "last_one {'share': 0.5}"
-    assert printed("--first", "1", "--share", "2") == "--share: stands beside --first; expected it with --last-one"
+    assert printed("--first", "1", "--share", "2") == "--share: is no option of --first; expected it with --last-one"
     assert printed() == "--first, --last-one: expected one of them"
 
 
@@ -324,7 +324,7 @@ def test_plans_that_cannot_be(tmp_path: Path, refused: Callable[..., str], monke
     for arguments, message in {
         ("abilene",): "--estop, --esacon, --load-aware: expected one of them",
         ("abilene", "--estop", "0.5", "--esacon", "0.5"): "expected one of them",
-        ("abilene", "--estop", "0.5", "--threshold", "0.5"): "--threshold: stands beside --estop",
+        ("abilene", "--estop", "0.5", "--threshold", "0.5"): "--threshold: is no option of --estop",
         ("abilene", "--estop", "1.5"): "1.5",
         ("abilene", "--estop", "nan"): "threshold is nan",
         ("apart.toml", "--estop", "0.5"): 'is in 2 pieces, of 1 and 1 nodes: no links lead to "B"',

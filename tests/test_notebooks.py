@@ -1,4 +1,4 @@
-"""The notebooks run from top to bottom and give the outputs that are in them."""
+"""The notebooks run from top to bottom and give their stored outputs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _tool() -> Any:
 
 
 def printed(notebook: nbformat.NotebookNode) -> list[list[str]]:
-    """What each code cell printed."""
+    """The printed output of each code cell."""
     return [
         [output["text"] for output in cell.outputs if output.output_type == "stream"]
         for cell in notebook.cells

@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Numbers in readable form."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def test_rates(value: float | None, text: str) -> None:
         (5.2, 0.131, None, "5.2 ± 0.13"),
         (5.2, math.nan, None, "5.2"),
         (5.2, 1.3e-15, None, "5.2 ± 0"),
-        # Small, but not beside the mean.
+        # Small, but not compared with the mean.
         (5.2e-9, 1.3e-15, None, "5.200e-09 ± 1.3e-15"),
         (0.0, 0.0, None, "0 ± 0"),
-        # A difference of two means of 7.3 s that are the same but for rounding, and one of a nanosecond.
+        # A difference of two means of 7.3 s that are equal except for rounding, and one of a nanosecond.
         (8.9e-16, 1.1e-15, 7.3, "0 ± 0"),
         (1e-9, 1.1e-15, 7.3, "1.000e-09 ± 0"),
     ],

@@ -1,4 +1,4 @@
-"""Paper folders: what is refused, how claims are judged, and one reproduction from end to end."""
+"""Paper folders: refused files, judgement of claims, and one reproduction from end to end."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MRCI = (10.0, 50.0, 100.0, 500.0, 1000.0)
 SEEDS = (1, 2, 3, 4)
 
 
-# ---- What is refused -------------------------------------------------------------------------------------------------
+# ---- Refused files ---------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -207,7 +207,7 @@ def test_effects_are_written_once_however_often() -> None:
     found = Variations(effect((), 10.0), alternatives, [], Cost())
     once = with_effects(READINGS, found)
     halves = 'effect = "no verdict changes; energy 10.0 → 5.0."'
-    # Where the old one was, and where there was none; not at an axis, nor at another reading, of the same name.
+    # In place of an old one, and without one; not at an axis or at another reading with the same name.
     assert once == READINGS.replace('effect = "stale"', halves).replace(
         'name = "64"\nlabel', 'name = "64"\neffect = "no verdict changes; energy 10.0 → 20.0."\nlabel'
     )
@@ -296,7 +296,7 @@ def table(
 
 
 class Recording:
-    """A run with time series, made of functions of time; bins of 50 ms."""
+    """A run with time series from functions of time; bins of 50 ms."""
 
     def __init__(
         self,
@@ -326,7 +326,7 @@ def constant(rate: float) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def sawtooth(recovery_s: float, top: float = 10e6) -> Callable[[np.ndarray], np.ndarray]:
-    """Every 20 s the rate falls to 40 % of the top and is back after `recovery_s`."""
+    """The rate falls to 40 % of the top every 20 s and is back after `recovery_s`."""
     return lambda time: top * np.minimum(0.4 + 0.6 * (time % 20) / recovery_s, 1)
 
 
@@ -355,12 +355,12 @@ def recordings(*, like_the_paper: bool) -> dict[str, Recording]:
 
 
 def grow(mrci: float) -> float:
-    """0 at mRCI 10 ms, 1 at 1000 ms."""
+    """A function that is 0 at mRCI 10 ms and 1 at 1000 ms."""
     return float(np.log10(mrci / 10) / 2)
 
 
 def world_of_the_paper(paper: papers.Paper) -> Evidence:
-    """Numbers that say what the paper says."""
+    """Numbers that agree with the paper."""
 
     def rate(experiment: str, rtt: float, mrci: float) -> float:
         if experiment == "single":
@@ -431,7 +431,7 @@ def test_every_part_that_can_fail_has_its_explanation() -> None:
         assert not unknown, f"{claim.id}: why.{unknown} names no part"
 
 
-# ---- How long TCP takes to come back ---------------------------------------------------------------------------------
+# ---- Recovery time of TCP --------------------------------------------------------------------------------------------
 
 
 def test_recovery_is_timed_from_the_loss_to_the_full_rate() -> None:

@@ -1,4 +1,4 @@
-"""Gateways in practRA's place: what the studies set, the tables' arithmetic and the drawings."""
+"""Gateways in practRA's place: the settings of the studies, the tables' arithmetic and the drawings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TROUBLED, INTERTWINING = PAPERS / "troubled-marriage-2016", PAPERS / "intertwini
 SEEDS = (1, 2)
 
 
-# ---- What the sweeps set ---------------------------------------------------------------------------------------------
+# ---- Settings of the sweeps ------------------------------------------------------------------------------------------
 
 
 def planned(folder: Path) -> Plan:
@@ -75,7 +75,7 @@ def test_the_lines_are_named_as_the_points_of_the_sweep(folder: Path) -> None:
 
 
 class Recording:
-    """A run whose link has a rate of 4 Mb/s and 16 packets in its queue, always."""
+    """A run whose link always has a rate of 4 Mb/s and 16 packets in its queue."""
 
     def __init__(self) -> None:
         self.summary: dict[str, Any] = {"duration_s": 300.0}
@@ -132,7 +132,7 @@ def test_a_row_compares_a_gateway_with_no_control_and_with_practra(copy: Path) -
     tables = list(study.tables(found))
     assert [len(table.rows) for table in tables] == [4 * 8] * 3
     row = next(row for row in tables[1].rows if row[0] == "10 ms, G-Router")
-    # A quarter of TCPonly's goodput with either seed: 75 % lost. Against practRA's half: 2 - 4 = -2 and 1 - 2 = -1
+    # A quarter of TCPonly's goodput with either seed: 75 % lost. Less practRA's half: 2 - 4 = -2 and 1 - 2 = -1
     # Mb/s, -1.5 on average, and +- t(0.975, 1) 0.5 = 12.706 x 0.5. Loss: 4 % less 1 %.
     assert row[1:] == ["4.00 ± 0.00", "60.0 ± 0.0", "75.0 ± 0.0", "-1.50 ± 6.35", "3.00 ± 0.00", "3 ± 0"]
 
@@ -191,6 +191,6 @@ def test_simulated_runs_have_all_that_is_drawn(copy: Path, tmp_path: Path) -> No
     study = module_of(copy, "g_router_instead")
     assert len(list(study.figures(evidence))) == 6
     rows = [row for table in study.tables(evidence) for row in table.rows]
-    # Where only windows are steered no rate changes.
+    # If only windows are controlled, no rate changes.
     assert next(row for row in rows if row[0] == "10 ms, AWM alone")[6] == "0"
     assert not any("nan" in cell or cell == "none" for row in rows for cell in row)

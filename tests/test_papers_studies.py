@@ -1,4 +1,4 @@
-"""Further studies of a paper: sweeps of their own that end as sections of its report, alone or with the whole."""
+"""Further studies of a paper: separate sweeps that end as sections of its report, alone or with the whole."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def figures(evidence):
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A copy of a paper's folder with this study and none of its own."""
+    """A copy of a paper's folder with only this study."""
     copy = tmp_path / "papers" / FOLDER.name
     shutil.copytree(FOLDER, copy, ignore=shutil.ignore_patterns("__pycache__"))
     for name, text in (
@@ -219,7 +219,7 @@ def test_alone_it_has_a_report_of_its_own(folder: Path, tmp_path: Path) -> None:
     for text in ("Few packets", "What a study says in words.", "Study few: one rate, 2 seeds.", "Recorded: slow."):
         assert text in page
     assert 'id="few-goodput"' in page
-    # Found in its store.
+    # Taken from its store.
     again = papers.reproduce_studies(str(folder), ["few"], out=tmp_path / "out")
     assert again.time.simulated.packet_hops < outcome.time.simulated.packet_hops
 
@@ -229,7 +229,7 @@ def test_a_claim_may_be_a_study_s_to_judge(folder: Path, tmp_path: Path) -> None
     text = claims.read_text(encoding="utf-8")
     claims.write_text(text.replace('id = "T1"\n', 'id = "T1"\nstudy = "few"\n'), encoding="utf-8")
     with (folder / "claims.py").open("a", encoding="utf-8") as module:
-        # Two seeds of one rate: what the study's table has, not the paper's.
+        # Two seeds of one rate: from the study's table, not from the paper's.
         module.write('\nJUDGES["T1"] = lambda evidence, _: [Part("runs", evidence.grid.runs == 2, "Two runs.")]\n')
     outcome = papers.reproduce_studies(str(folder), ["few"], out=tmp_path / "out")
     assert [(claim.id, claim.verdict.value, claim.ours) for claim in outcome.claims] == [
@@ -249,14 +249,14 @@ def test_a_claim_of_a_study_that_is_not_there(folder: Path) -> None:
 def test_the_whole_has_it_as_a_section(folder: Path, tmp_path: Path) -> None:
     scenario = folder / "scenario.toml"
     scenario.write_text(scenario.read_text(encoding="utf-8").replace('"300 s"', '"15 s"'), encoding="utf-8")
-    # The whole is cut to the quick part, to be quick.
+    # The whole is cut to the quick part, for a fast test.
     plan(load(folder), load(folder).quick).write(folder)
     full = papers.reproduce([str(folder)], scope="full", out=tmp_path / "out", seeds=2)[0]
     page = full.report.read_text(encoding="utf-8")
     assert full.studies == ("few",)
     for text in ("Few packets", "Study few: two rates, 3 seeds.", "4 runs, seeds 1 to 2", "T9"):
         assert text in page
-    # The paper's own figures and claims are beside it.
+    # The paper's own figures and claims are present.
     assert {path.parent.name + "/" + path.name for path in full.figures} >= {"figures/fig2.svg", "figures/goodput.svg"}
     assert len(full.claims) == 9
 
@@ -271,7 +271,7 @@ def test_the_command_runs_one_and_names_what_it_cannot(
     assert "claims" not in told
     for arguments, message in (
         ([str(folder), "--study", "more"], f'{FOLDER.name}: study "more" is unknown; expected one of: few'),
-        (["--study", "few"], "--study: 0 papers are named; expected the KEY of the one whose study it is"),
+        (["--study", "few"], "--study: 0 papers are named; expected the KEY of the study's paper"),
         (
             [str(folder), "--study", "few", "--readings"],
             "--readings: varies the paper's own sweep; expected it without",
@@ -285,7 +285,7 @@ def test_a_study_that_needs_what_is_not_there_is_left_out_or_refused(folder: Pat
     path = folder / "paper.toml"
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace('full = "two', 'needs = ["json", "no_such_package"]\nfull = "two'), encoding="utf-8")
-    told = "study few needs packages that are not installed; expected them here: pip install no_such_package"
+    told = "study few needs packages that are not installed; expected: pip install no_such_package"
     with pytest.raises(PaperError, match=re.escape(f"{folder}: {told}")):
         papers.reproduce_studies(str(folder), ["few"], out=tmp_path / "out")
     scenario = folder / "scenario.toml"

@@ -1,4 +1,4 @@
-"""Figures: panels with units and lines, the same bytes for the same input, nothing cut off."""
+"""Figures: panels with units and lines, the same bytes for the same input, and no cut labels."""
 
 from __future__ import annotations
 

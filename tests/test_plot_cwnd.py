@@ -20,7 +20,7 @@ PROBE = Probe(window=True, events=True)
 
 
 def window(flow: str = "tcp", run: str = "a", *, unit: str = "segments", cwnd: float = 10.0) -> Windows:
-    """A window of `cwnd` and then half of it from 2 s on, where a fast retransmit is; known until 4 s."""
+    """A window of `cwnd`, halved by a fast retransmit at 2 s, and known until 4 s."""
     return Windows(
         run,
         flow,
@@ -184,4 +184,4 @@ def test_a_result_takes_no_settings(refused: Callable[..., str], small: Scenario
     result: Result = small.run(probe=PROBE)
     result.save(tmp_path / "run")
     said = refused("plot", "cwnd", str(tmp_path / "run"), "--set", "seed=2", "--out", str(tmp_path / "x.svg"))
-    assert "has been run; expected a scenario for --set and --each" in said
+    assert "is a finished run; expected a scenario for --set and --each" in said

@@ -1,4 +1,4 @@
-"""`netlull plot doze`: what the radio did and when, what is drawn of it, the span shown, refusals."""
+"""`netlull plot doze`: the radio's states over time, their drawing, the span shown, refusals."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_times_drawn_are_those_of_the_energy(mechanism: object) -> None:
     air = air_of(result)
     station = result.station("client")
     for state in ("asleep", "waking", "idle", "receiving", "transmitting"):
-        # Of a packet of which the radio missed the beginning the figure shows nothing: 0.6 ms each at most.
+        # The figure omits packets whose beginning the radio missed: 0.6 ms each at most.
         assert _stretch_s(air, state) == pytest.approx(
             station[f"{state}_s"], abs=1e-6 + 6e-4 * station["missed_packets"]
         )
@@ -81,7 +81,7 @@ def test_sequence_numbers_may_begin_again() -> None:
 def test_packets_after_a_silence_are_another_burst(shaped: Result) -> None:
     air = air_of(shaped)
     packets = air.burst >= 0
-    # Bursts end with open acknowledgements: between two of them packets are of one burst.
+    # Bursts end with open acknowledgements: the packets between two of them belong to one burst.
     opened = air.time_s[air.kind == "open"][2:-1]
     for begin, end in pairwise(opened):
         between = packets & (air.time_s > begin) & (air.time_s < end)
@@ -92,7 +92,7 @@ def test_packets_after_a_silence_are_another_burst(shaped: Result) -> None:
 def test_powers_are_those_of_the_radio_asked_for(shaped: Result) -> None:
     assert air_of(shaped).powers_w["asleep"] == pytest.approx(0.177)
     modern = air_of(shaped, radio="modern").powers_w
-    # Waking draws what idling does unless it is said.
+    # Waking uses the power of idling by default.
     assert modern == {"asleep": 0.01, "waking": 0.5, "idle": 0.5, "receiving": 0.9, "transmitting": 1.2}
     waking = Radio(**{**vars(MODERN), "waking": "700 mW"})
     told = doze(stations=[Station(["client"], radio=[waking])], probe={"stations": True}).run()
@@ -141,7 +141,7 @@ def test_beacons_and_polls_are_shown_where_there_are_some(polled: Result) -> Non
     (beacons,) = [line for line in strip.lines if line.get_marker() == "v"]
     # Five beacon periods of 100 ms.
     assert len(np.asarray(beacons.get_xdata())) == 5
-    # They are in lines of their own, not at a power that no radio has: transmitting draws 1.675 W.
+    # Their lines are separate, not at a power that no radio has: transmitting draws 1.675 W.
     assert [label.get_text() for label in strip.get_yticklabels()] == ["beacons", "polls"]
     assert power.get_ylim() == (0, pytest.approx(1.05 * 1.675))
     assert not power.lines
@@ -162,11 +162,11 @@ def test_an_acknowledgement_is_open_only_after_closed_ones(shaped: Result) -> No
     names = _legend(doze(Eager()).run(), whole=True)
     assert {"eager acknowledgement", "other acknowledgement"} <= names
     assert "open acknowledgement" not in names
-    # Without timestamps the shaper gives up before it has closed anything.
+    # Without timestamps the shaper gives up before its first closed acknowledgement.
     names = _legend(doze(ClientShaper(), tcp=TcpOptions(timestamps=False)).run(), whole=True)
     assert "eager acknowledgement" in names
     assert not names & {"open acknowledgement", "closed acknowledgement"}
-    # One that shapes to the end has eager ones before its first closed one only.
+    # A shaper that works to the end has eager ones only before its first closed one.
     air = air_of(shaped)
     assert air.time_s[air.kind == "eager"].max(initial=0) < air.time_s[air.kind == "closed"].min()
 
@@ -186,7 +186,7 @@ def test_a_station_of_datagrams_has_packets_by_size_and_no_download() -> None:
 
 
 def test_datagrams_beside_a_download_have_no_place_in_it() -> None:
-    # The datagram comes before the opening: what counts as the first number is the opening's all the same.
+    # The datagram precedes the opening, but the first number is the opening's.
     kind = np.array(["data", "data", "data", "data", "ack"])
     found = offsets(pa.table({"seq": [0, 5_000, 5_001, 0, 6_449]}), kind)
     assert np.isnan(found).tolist() == [True, False, False, True, False]
@@ -194,18 +194,18 @@ def test_datagrams_beside_a_download_have_no_place_in_it() -> None:
 
 
 def test_where_there_is_nothing_the_panels_say_so(shaped: Result, polled: Result) -> None:
-    # 1 MB is there after 1.1 s.
+    # 1 MB has arrived after 1.1 s.
     after = doze_figure(shaped, span_s=(3.0, 3.5))
     assert _panel_words(after) == ["nothing on the air for the station", "no acknowledgement"]
     assert all(not len(axes.get_yticks()) for axes in after.axes[:2])
     assert after.axes[0].get_xlim() == (3.0, 3.5)
-    # Beacons go on.
+    # Beacons continue.
     assert _panel_words(doze_figure(polled, span_s=(3.0, 3.5))) == ["no packet for the station", "no acknowledgement"]
 
 
 def test_no_axis_of_windows_goes_down_to_nothing(shaped: Result) -> None:
     air = air_of(shaped)
-    # A closed acknowledgement and the next packet: a window of 0 is all that there is, drawn on the scale of the rest.
+    # A closed acknowledgement and the next packet: the only window is 0, drawn on the scale of the rest.
     first = int(np.flatnonzero(air.kind == "closed")[5])
     span = (float(air.time_s[first]) - 1e-6, float(air.end_s[first]) + 1e-6)
     assert doze_figure(shaped, span_s=span).axes[1].get_ylim()[1] == pytest.approx(1.18 * 65.535)
@@ -224,12 +224,12 @@ def test_some_bursts_in_the_middle_are_shown_unless_more_is_asked_for(shaped: Re
 
 
 def test_many_changes_are_shown_as_mean_power_over_bins() -> None:
-    # 3 MB are 2072 packets, received or not: more changes of state than the figure shows one by one.
+    # 3 MB are 2072 packets, received or not: more changes of state than the figure draws one by one.
     result = doze(flows=[{"kind": "tcp", "name": "d", "from": "server", "to": "client", "size": "3 MB"}]).run()
     power = doze_figure(result, whole=True).axes[2]
     assert "mean power over" in power.get_title(loc="left")
     tops = [float(shape.get_paths()[0].vertices[:, 1].max()) for shape in power.collections]
-    # Stacked: the highest is of all states together, at most what transmitting takes and at least what idling does.
+    # Stacked: the top is the sum of all states, at most the power of transmitting and at least that of idling.
     assert 1.319 <= max(tops) <= 1.675
 
 
@@ -243,7 +243,7 @@ def test_a_station_that_never_sleeps_or_never_ends_can_be_drawn() -> None:
 def test_what_cannot_be_drawn_is_refused(shaped: Result, small: Scenario) -> None:
     with pytest.raises(InputError, match="small: has no station"):
         doze_figure(small.run())
-    with pytest.raises(InputError, match="nap: did not record what its stations do"):
+    with pytest.raises(InputError, match="nap: did not record its stations"):
         doze_figure(doze(probe={"window": True}).run())
     with pytest.raises(FieldPathError, match='there is no station "phone"; expected one of client'):
         doze_figure(shaped, "phone")
@@ -253,7 +253,7 @@ def test_what_cannot_be_drawn_is_refused(shaped: Result, small: Scenario) -> Non
         doze_figure(shaped, "phone")
     with pytest.raises(InputError, match="is no span of time; expected a start before the end; the run ends at 4 s"):
         doze_figure(shaped, span_s=(0.3, 0.1))
-    with pytest.raises(InputError, match=r"without a time to end at the figure ends with the download, at .* the run"):
+    with pytest.raises(InputError, match=r"without --to the figure ends with the download, at .* the run"):
         doze_figure(shaped, span_s=(3.0, None))
     both = Station(["client", "other"], name="phones", radio=["wavelan-dsss"])
     links = [

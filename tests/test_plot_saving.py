@@ -1,4 +1,4 @@
-"""Figures saved by several processes: the same bytes, and none is lost where a process cannot be used."""
+"""Figures saved by several processes: the same bytes, and none is lost if a process fails."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_half_of_the_figures_are_saved_by_another_process(tmp_path: Path, monkey
     monkeypatch.setattr("netlull.plot.saving.save", noted)
     save_all(drawings(), tmp_path, workers=2)
     assert here == [f"slope{slope}" for slope in range(0, 2 * FEWEST, 2)]
-    # Too few for a process of their own.
+    # Too few for a separate process.
     here.clear()
     save_all(drawings()[: 2 * FEWEST - 1], tmp_path, workers=2)
     assert len(here) == 2 * FEWEST - 1

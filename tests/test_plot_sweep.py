@@ -70,7 +70,7 @@ def test_numbers_have_lines_over_an_axis_with_its_unit() -> None:
 def test_another_axis_is_chosen_from() -> None:
     (axes,) = sweep_figure(result(seeds=1), "tcp", metrics=["losses"], where={"buffer": "2 BDP"}).axes
     assert list(axes.containers[0].lines[0].get_ydata()) == [1.0, 3.0]  # type: ignore[attr-defined]
-    with pytest.raises(InputError, match="several points of the axis buffer fall together"):
+    with pytest.raises(InputError, match="several points of the axis buffer have the same position"):
         sweep_figure(result(), "tcp")
 
 

@@ -1,4 +1,4 @@
-"""The time left: from the start of what is done now, without what was done before."""
+"""The time left: from the start of the present work, without earlier work."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def test_time_left_goes_by_the_share_done_since_the_start() -> None:
     # 40 % were in the store. 20 % more took 10 s, so the other 40 % take 20 s.
     assert left.after(0.4, 100.0) is None
     assert left.after(0.6, 110.0) == pytest.approx(20)
-    # A share may fall a little when a run ends, or much when seeds are added: 10 s did 10 %, 50 % take 50 s.
+    # A share may fall slightly when a run ends, or much when seeds are added: 10 s did 10 %, 50 % take 50 s.
     assert left.after(0.5, 110.0) == pytest.approx(50)
     assert left.after(1.0, 120.0) == 0
 

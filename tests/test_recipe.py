@@ -66,7 +66,7 @@ def _follow(recipe: Recipe, source: Path) -> None:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """The simulator, built once with what every recipe adds."""
+    """The simulator, built once with the additions of every recipe."""
     copy = tmp_path_factory.mktemp("copy")
     for crate in CRATES:
         shutil.copytree(ROOT / "crates" / crate, copy / "crates" / crate)
@@ -115,8 +115,8 @@ def test_a_link_controller_is_one_file_and_one_line(run: Run) -> None:
 
 
 def test_a_stations_machine_is_one_file_and_one_line(run: Run) -> None:
-    # Awake for 10 ms, asleep for 90 ms, again and again: 100 naps in 10 s. The radio hears none of the packets, which come every 100 ms
-    # from 50 ms on, and its wake time of 2 ms belongs to the 10 ms.
+    # Awake for 10 ms, asleep for 90 ms, again and again: 100 naps in 10 s. The radio hears none of the packets, which
+    # arrive every 100 ms from 50 ms on, and its wake time of 2 ms belongs to the 10 ms.
     told = run(
         {
             "duration": "10 s",

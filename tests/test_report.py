@@ -49,7 +49,7 @@ def page() -> Page:
 
 
 class Checker(HTMLParser):
-    """Follows open tags, and collects ids and what the page refers to."""
+    """Follows open tags, and collects ids and references of the page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -117,7 +117,7 @@ def test_a_figure_with_charts_has_its_data_and_its_picture() -> None:
     (panel,) = json.loads(data[1])
     assert panel["title"] == "a < b </script>"
     assert panel["series"][0]["px"] == [1, 2]
-    # A mean that is missing is null, and never zero.
+    # A missing mean is null, and never zero.
     assert panel["series"][0]["py"] == [0.5, None]
     assert "The MIT License" in html
 

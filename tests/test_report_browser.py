@@ -1,4 +1,4 @@
-"""Report pages in a real browser, where there is one: figures come alive, nothing goes wrong, nothing overflows."""
+"""Report pages in a real browser, if there is one: figures are interactive, without errors or overflow."""
 
 from __future__ import annotations
 
@@ -83,11 +83,11 @@ addEventListener("load", () => {
 });
 </script>
 """
-"""Does what a reader does, and leaves what it saw on the page. The page's own policy lets no such script run."""
+"""Performs a reader's actions and records the results on the page. The page's own policy blocks such scripts."""
 
 
 def tried(path: Path, html: str, width: int) -> tuple[dict[str, Any], list[str]]:
-    """What the driver saw, and what the console said."""
+    """The driver's results and the console's messages."""
     path.write_text(html, encoding="utf-8")
     assert BROWSER
     ended = subprocess.run(
@@ -138,7 +138,7 @@ def test_a_reader_can_look_closer(tmp_path: Path, width: int) -> None:
     assert "one" not in found["alone"]
     assert "two: 3" in found["alone"]
     assert "load: 3" in found["stepped"]
-    # The left of the axis is near 1, until it is the stretch from 2.55 on.
+    # The left of the axis is close to 1, until the stretch from 2.55 on is closer.
     assert "load: 3" in found["zoomed"]
     assert "load: 1" in found["whole"]
     assert found["picture"] == "block"

@@ -1,4 +1,4 @@
-"""The report of a sweep, the ledger of its joules, and the charts that figures become."""
+"""The report of a sweep, the ledger of its energy, and the charts of figures."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_the_energy_of_a_point_is_the_mean_over_its_seeds(store: Path) -> None:
         summary = json.loads(line)["record"]["summary"]
         link = next(link for link in summary["links"] if link["name"] == "a-b")
         totals.append(link["energy"]["fs"]["total_j"])
-    # Every point has three of the twelve runs, so that the mean of the points' means is that of all runs.
+    # Every point has three of the twelve runs: the mean of the points' means is that of all runs.
     means = [row["total_j"] for row in energy.to_pylist() if row["model"] == "fs"]
     assert len(means) == 4
     assert sum(means) / 4 == pytest.approx(sum(totals) / 12)
@@ -141,7 +141,7 @@ def test_the_ledger_says_what_it_averages_over() -> None:
         "The runs differ in their measured part: 0 s to 1 s, 0 s to 2 s."
     )
     assert [block.caption.endswith(said) for block in (*section.tables, *section.figures)] == [True, True]
-    # Nothing is averaged over but seeds where every axis tells scenarios apart, or an experiment has one point of it.
+    # Only seeds are averaged, if every axis distinguishes scenarios or an experiment has one point of it.
     assert averaged_over(energy.slice(0, 1)) == []
     assert averaged_over(energy.drop_columns(["load_label", "length_label"])) == []
 

@@ -1,4 +1,4 @@
-"""Results: summary, tables, series, other libraries, and the folder they are kept in."""
+"""Results: summary, tables, series, other libraries, and their folder."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_senders_tell_of_their_segments_and_events(small: Scenario, tmp_path: Pa
     segments = run.series("segment")
     assert str(segments["retransmission"].type) == "bool"
     assert segments["retransmission"].to_pylist().count(True) == run.flow("tcp")["retransmissions"]
-    assert set(segments["flow"].to_pylist()) == {"tcp"}  # datagrams are no segments
+    assert set(segments["flow"].to_pylist()) == {"tcp"}  # datagrams are not segments
     words = run.series("event")["event"].to_pylist()
     assert words.count("fast_retransmit") == run.flow("tcp")["fast_retransmits"] > 0
     run.save(tmp_path / "run")

@@ -1,4 +1,4 @@
-"""The order in which a sweep's runs begin: the longest first, by what is expected, then by what was measured."""
+"""The order in which a sweep's runs begin: the longest first, by expected and then by measured length."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ METRICS = {"goodput_bps": "flow.tcp.goodput_bps"}
 
 
 def runs(name: str, expected_hops: float, seeds: int = 1) -> list[Job]:
-    """The runs of one scenario, which nothing here looks into."""
+    """The runs of one scenario, with a stand-in for its content."""
     scenario = cast("Any", object())
     return [Job(f"{name}{seed}", seed, scenario, name, expected_hops) for seed in range(1, seeds + 1)]
 
 
 def drained(order: LongestFirst, **cpu_s: float) -> list[str]:
-    """Takes every run as one worker would; each takes the CPU time given for its place."""
+    """Takes every run as one worker would. Each takes the CPU time given for its position."""
     taken = []
     while (job := order.next()) is not None:
         order.took(job, cpu_s.get(job.place, 0.0))
@@ -67,7 +67,7 @@ def test_the_mean_of_all_runs_that_ended_is_what_counts() -> None:
         taken = order.next()
         assert taken is not None
         order.took(job, cpu_s)
-    # Which runs were handed out does not matter here: of each scenario, as many as ended are out or more.
+    # The handed-out runs do not matter here: of each scenario, at least as many are out as have ended.
     upcoming = order.next()
     assert upcoming is not None
     assert upcoming.place == "a"
@@ -138,7 +138,7 @@ def test_a_sweep_begins_its_longest_runs_first(uneven: Sweep, monkeypatch: pytes
         return job
 
     monkeypatch.setattr(LongestFirst, "next", noted)
-    # What the runs take is not measured here, so that only what is expected decides.
+    # The runs' times are not measured here: only expectations decide.
     monkeypatch.setattr(LongestFirst, "took", lambda *_: None)
     uneven.run(workers=1)
     order = [("100 ms", 1), ("1 s", 1), ("1 s", 2), ("600 ms", 1), ("600 ms", 2), ("300 ms", 1), ("300 ms", 2)]
@@ -159,7 +159,7 @@ def test_the_order_changes_nothing(uneven: Sweep, tmp_path: Path, monkeypatch: p
     for workers in (1, 3):
         uneven.run(tmp_path / str(workers), workers=workers)
 
-    # The same when interrupted half way and resumed in the usual order.
+    # Interruption half way and resumption in the usual order give the same result.
     def interrupt(progress: Progress) -> None:
         if progress.done >= 3:
             raise KeyboardInterrupt
@@ -189,7 +189,7 @@ def test_a_checked_scenario_copies_and_pickles(small: Scenario) -> None:
 
 
 def test_progress_counts_packet_hops(uneven: Sweep) -> None:
-    # With one worker 100 ms ends first, then 1 s; what is under way can only be the run after.
+    # With one worker 100 ms ends first, then 1 s; only the next run can be under way.
     first: dict[int, float] = {}
     uneven.run(workers=1, progress=lambda progress: first.setdefault(progress.done, progress.fraction) and None)
     tenth, second, *_ = (point.scenario.checked.expected_hops() for point in uneven.points())
@@ -200,13 +200,13 @@ def test_progress_counts_packet_hops(uneven: Sweep) -> None:
 
 
 def test_batches_are_shares_of_what_is_left() -> None:
-    # Of 100 runs with 1e6 hops: the first goes alone, and takes 0.1 s, so that each of the 99 left is expected to.
+    # Of 100 runs with 1e6 hops: the first goes alone and takes 0.1 s, the expectation for each of the other 99.
     order = LongestFirst(runs("a", 1e6, 100))
     first = order.batch(2, 0.05, 1.0)
     assert [job.key for job in first] == ["a1"]
     order.took(first[0], 0.1)
-    # Half of 9.9 s is more than the 1 s that a batch may take: 10 runs, the tenth of which reaches 1 s or falls short
-    # of it by rounding.
+    # Half of 9.9 s is more than the 1 s that a batch may take: 10 runs, the tenth of which reaches 1 s or misses
+    # it by rounding.
     sizes = [len(batch) for batch in iter(lambda: order.batch(2, 0.05, 1.0), [])]
     assert sizes[0] in (10, 11)
     assert sum(sizes) == 99
@@ -221,5 +221,5 @@ def test_batches_before_anything_was_measured_go_by_expected_hops() -> None:
     order = LongestFirst([*runs("a", 4e6, 30), *runs("b", 1)])
     assert [job.key for job in order.batch(2, 0.05, 1.0)] == ["b1"]
     assert [job.key for job in order.batch(2, 0.05, 1.0)] == ["a1", "a2", "a3"]
-    # A run that is longer than a batch may be goes alone; so does every run where batches are to be short.
+    # A run longer than the limit of a batch goes alone, as does every run if batches must be short.
     assert [job.key for job in order.batch(2, 0.05, 0.3)] == ["a4"]

@@ -1,4 +1,4 @@
-"""Runs: repeatable, unchanged by being observed, watched and cancelled from other threads."""
+"""Runs: repeatable, independent of observation, watched and cancelled from other threads."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_verifiers_agree_and_change_nothing(small: Scenario) -> None:
 
 
 def test_threads_run_at_the_same_time_and_can_be_watched(small: Scenario) -> None:
-    # Two runs in threads of their own, both seen under way from this one: none of them holds the GIL.
+    # Two runs in separate threads, both seen under way from this one: neither holds the GIL.
     long = small.with_values({"duration": "1000000 s"})
     monitors = [Monitor(), Monitor()]
     ends: list[str] = []

@@ -1,4 +1,4 @@
-"""What ends badly ends in one line and leaves nothing behind; what is not netlull's stays as it is."""
+"""Failures end in one line and leave no files; foreign files stay unchanged."""
 
 from __future__ import annotations
 
@@ -235,14 +235,14 @@ def test_sigterm_stops_a_sweep(sweep_file: Path, tmp_path: Path) -> None:
 
 def test_the_way_back_of_a_duplex_link_is_explained(refused: Refused, small_file: Path) -> None:
     line = refused("run", small_file, "--set", "link.c-b.rate=1 Mb/s")
-    assert '"c-b" is the way back of the duplex link b-c' in line
-    assert "as a link of its own" in line
+    assert '"c-b" is the reverse direction of the duplex link b-c' in line
+    assert "as a separate link" in line
 
 
 def test_points_that_differ_late_are_different() -> None:
     axis = Axis("p", "link.a-b.loss.probability", [0.12345678, 0.12345679, 1.0, 2, 1e-9])
     assert [point.text for point in axis.resolved] == ["0.12345678", "0.12345679", "1", "2", "1e-09"]
-    with pytest.raises(SweepError, match='the point "1" is there twice'):
+    with pytest.raises(SweepError, match='the point "1" appears twice'):
         Axis("p", "x", [1, 1.0])
 
 

@@ -1,4 +1,4 @@
-"""The seven sites of client-centered-2004: what the paper prints of them, scenarios and axes made of them."""
+"""The seven sites of client-centered-2004: the paper's printed values, and scenarios and axes made of them."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_the_paper_s_sweep_says_the_same_of_each_site() -> None:
 
 
 def _download(scenario: Scenario) -> dict[str, Any]:
-    """What decides a download, in seconds and bits, whatever it is called."""
+    """The parameters of a download, in seconds and bits, without names."""
     document = scenario.to_dict()
     (flow,) = document["flow"]
     found: dict[str, Any] = {"size": flow["size"], "jitter": flow["jitter"], "tcp": document["tcp"]}

@@ -1,4 +1,4 @@
-"""Which links may sleep: against networkx, and a slow ESTOP written with it."""
+"""The links that may sleep: compared with networkx, and with a slow ESTOP written with it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _slow_estop(nodes: int, links: Links, threshold: float) -> Links:
     betweenness = nx.edge_betweenness_centrality(graph, normalized=False)
     initial = _connectivity(graph)
     off = []
-    # Sums of fractions are equal if they differ by rounding only.
+    # Sums of fractions are equal if they differ only by rounding.
     for link in sorted(links, key=lambda link: (round(betweenness[link], 9), link)):
         graph.remove_edge(*link)
         if nx.is_connected(graph) and _connectivity(graph) >= threshold * initial * (1 - 1e-9):

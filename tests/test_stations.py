@@ -1,4 +1,4 @@
-"""Stations from Python: as elements, in results, metrics and tables, and what the commands say of them."""
+"""Stations from Python: as elements, in results, metrics and tables, and in the commands' output."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_every_mechanism_can_be_built_and_completes_a_download(mechanism: Any, k
     station = doze(mechanism).run().station("client")
     assert station["mechanism"] == kind
     assert (station["wakes"] > 0) == (kind in {"client_shaper", "psm", "bsd"})
-    # 1 MB at 20 Mb/s takes 0.4 s, and longer than a round trip more than that.
+    # 1 MB at 20 Mb/s takes 0.4 s, plus more than a round trip.
     assert 0.44 < station["download"]["seconds"] < 4
 
 
@@ -72,7 +72,7 @@ def test_fields_of_the_access_point_are_told_where_they_belong() -> None:
         Psm(**wrong)
     with pytest.raises(TypeError, match=r"buffer is .* expected Bsd\(access_point=AccessPoint\(buffer=3\)\)"):
         Bsd(**wrong_too)
-    # They are values as before: equal, copied, changed.
+    # They behave as values: equal, copied, changed.
     one = Psm(access_point=AccessPoint(poll="one"))
     assert copy.deepcopy(one) == one
     assert dataclasses.replace(one, listen_interval=2) == Psm(access_point=AccessPoint(poll="one"), listen_interval=2)
@@ -141,7 +141,7 @@ def test_a_run_without_stations_has_none(small: Scenario, tmp_path: Path) -> Non
     assert run.stations.num_rows == 0
     run.save(tmp_path / "run")
     assert not (tmp_path / "run" / "stations.parquet").exists()
-    # A summary that was written before there were any.
+    # A summary of a version without stations.
     old = {key: value for key, value in run.summary.items() if key != "stations"}
     assert metric(old, "events") == run.summary["events"]
     with pytest.raises(FieldPathError, match="it has no entries"):
@@ -164,10 +164,10 @@ def test_run_prints_a_table_of_stations(printed: Printed, tmp_path: Path) -> Non
 def test_run_says_why_a_shaper_gave_up_and_what_other_radios_use(printed: Printed, tmp_path: Path) -> None:
     from netlull.cli.stations import stations_notes
 
-    # At the end of 300 ms it has not ended, but given up.
+    # At the end of 300 ms it has given up without an end.
     given_up = doze(ClientShaper(), tcp=TcpOptions(timestamps=False), duration="300 ms").run().summary["stations"]
     first, second = stations_notes(given_up)
-    assert first == "client: its shaper went over to standard TCP: the sender echoes no timestamps."
+    assert first == "client: its shaper fell back to standard TCP: the sender echoes no timestamps."
     assert second.startswith("client with other radios: modern ")
 
 

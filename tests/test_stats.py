@@ -67,7 +67,7 @@ def test_a_missing_measurement_is_no_zero() -> None:
 
 
 def test_pairs_remove_what_they_share() -> None:
-    # The same noise in both: the difference is exact, though each alone is noisy.
+    # The same noise in both: the difference is exact, though each mean is noisy.
     noise = [0.0, 10.0, -7.0, 3.0]
     a, b = [5 + x for x in noise], [3 + x for x in noise]
     assert paired_difference(a, b) == Interval(2.0, 2.0, 2.0, 4)
@@ -119,11 +119,11 @@ def test_unpaired_differences_are_scipys(a: list[float], b: list[float]) -> None
 
 
 def test_differences_without_spread() -> None:
-    # Every pair says the same: surely 1, surely 0.
+    # All pairs agree: certainly 1, certainly 0.
     assert paired_test([2.0, 3.0], [1.0, 2.0]) == MeanDifference(Interval(1.0, 1.0, 1.0, 2), 0.0)
     assert paired_test([2.0, 3.0], [2.0, 3.0]).p_value == 1.0
     assert welch_test([2.0, 2.0], [1.0, 1.0]) == MeanDifference(Interval(1.0, 1.0, 1.0, 2), 0.0)
-    # One pair has no spread to know of.
+    # One pair has no known spread.
     assert math.isnan(paired_test([2.0], [1.0]).p_value)
     assert math.isnan(welch_test([2.0], [1.0, 3.0]).interval.low)
 
@@ -136,7 +136,7 @@ def test_a_ratio_excludes_one_exactly_if_the_difference_excludes_zero(
     assume(np.ptp(a - b) > 1e-3 and np.ptp(a) > 1e-3 and np.ptp(b) > 1e-3)
     ratio = ratio_of_means(a, b, paired=paired)
     difference = (paired_test if paired else welch_test)(a, b).interval
-    # Not where rounding decides.
+    # Not if rounding decides.
     assume(min(abs(difference.low), abs(difference.high)) > 1e-6)
     if math.isinf(ratio.low):
         return
@@ -187,7 +187,7 @@ def test_a_bootstrap_without_spread_or_values() -> None:
 def test_holms_correction_by_hand() -> None:
     # Sorted 0.01, 0.02, 0.03, 0.5: times 4, 3, 2, 1 is 0.04, 0.06, 0.06, 0.5 (the third is not below the second).
     assert holm([0.03, 0.01, 0.5, 0.02]) == pytest.approx([0.06, 0.04, 0.5, 0.06])
-    # What could not be tested does not count: 0.03 is the only one.
+    # Untested values do not count: 0.03 is the only one.
     assert holm([math.nan, 0.03])[1] == 0.03
     assert holm([0.6, 0.9]) == [1.0, 1.0]
 
@@ -201,5 +201,5 @@ def test_doubts_about_students_t() -> None:
     assert doubt([0.0] * 19 + [1.0]) == "skewed (skewness 4.5, n 20)"
     values = np.random.default_rng(2).lognormal(size=12)
     assert doubt(values) == f"skewed (skewness {scipy.stats.skew(values, bias=False):.1f}, n 12)"
-    # The same skewness with enough values is none.
+    # The same skewness with enough values causes no doubt.
     assert doubt(([0.0] * 19 + [1.0]) * 30) is None

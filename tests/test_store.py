@@ -1,4 +1,4 @@
-"""The store of a sweep: damage is found, named and mended; a full disk and SIGKILL lose nothing."""
+"""The store of a sweep: damage is found, reported and repaired; a full disk and SIGKILL lose no data."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_the_table_reads_alike_in_pandas_polars_and_duckdb(sweep: Sweep, tmp_pat
     wanted = table["goodput_bps"].to_pylist()
     assert list(pd.read_parquet(path)["goodput_bps"]) == wanted
     assert pl.read_parquet(path)["goodput_bps"].to_list() == wanted
-    # A query as people write it, on the file where it lies.
+    # A typical query, on the file in its place.
     query = f"select rate, avg(goodput_bps), count(*) from '{path}' group by rate order by rate"  # noqa: S608
     rows = duckdb.sql(query).fetchall()
     assert [(rate, count) for rate, _, count in rows] == [(2.0, 3), (8.0, 3)]
@@ -108,7 +108,7 @@ def test_a_damaged_file_is_found_named_and_written_anew(sweep: Sweep, tmp_path: 
     with pytest.raises(ResultError, match=r"sweep\.json|results\.parquet|energy\.parquet"):
         SweepResult.load(store)
     again = sweep.run(store)
-    # A sound sweep.json of another sweep shows by the tables that are not its own.
+    # A sound sweep.json of another sweep is found by its tables' checksums.
     named = ["results.parquet", "energy.parquet"] if (name, damage) == ("sweep.json", "another") else [name]
     assert [told.partition(": is ")[0] for told in again.rebuilt] == named
     assert (again.executed, again.damaged) == (0, ())
@@ -128,7 +128,7 @@ def test_no_flipped_bit_of_the_description_goes_unseen(sweep: Sweep, tmp_path: P
         told = sweep.run(tmp_path).rebuilt
     except SweepError as error:
         pytest.fail(str(error))
-    # A bit of white space may turn into other white space, which says the same.
+    # A changed bit may turn white space into other white space, with the same meaning.
     assert told or json.loads(raw) == json.loads(path.read_bytes())
     assert sweep.run(tmp_path).rebuilt == ()
 
@@ -144,7 +144,7 @@ def test_the_command_names_what_it_wrote_anew(
     assert main(["sweep", str(sweep_file), "--out", str(store), "--seeds", "1"]) == 0
     told = capsys.readouterr().err
     assert told.startswith(f"warning: {store}: results.parquet: is truncated or damaged: it has ")
-    assert told.endswith("; it is written anew\n")
+    assert told.endswith("; it is rewritten\n")
 
 
 def test_damage_is_named_before_the_first_run(sweep: Sweep, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_damage_is_named_before_the_first_run(sweep: Sweep, tmp_path: Path) -> N
     first, second = (str(warning.message) for warning in told)
     assert first == f"{tmp_path}: journal.jsonl line 3 is damaged: its checksum is wrong; its run is repeated"
     assert second.startswith(f"{tmp_path}: energy.parquet: is truncated or damaged: it has ")
-    assert second.endswith("; it is written anew")
+    assert second.endswith("; it is rewritten")
 
 
 def test_a_table_of_an_earlier_sweep_is_not_taken_for_this_one(sweep: Sweep, tmp_path: Path) -> None:
@@ -208,12 +208,12 @@ size = { kind = "empirical", file = "sizes.csv" }
 
 
 def limited(sweep_file: Path, store: Path, most_bytes: int) -> subprocess.CompletedProcess[str]:
-    """A sweep whose files cannot grow beyond a size: to it that is a full disk."""
+    """A sweep whose files cannot exceed a size, as on a full disk."""
     return limited_command(most_bytes, "sweep", sweep_file, "--out", store, "--workers", "2")
 
 
 def limited_command(most_bytes: int, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """A command whose files cannot grow beyond a size."""
+    """A command whose files cannot exceed a size."""
     limit = (most_bytes, most_bytes)
     return subprocess.run(
         [sys.executable, "-m", "netlull", *map(str, arguments)],
@@ -229,7 +229,7 @@ def test_a_full_disk_is_told_and_loses_nothing(sweep_file: Path, tmp_path: Path,
     printed("sweep", sweep_file, "--out", whole)
     wanted = (whole / "results.parquet").read_bytes()
     sizes = sorted(len(line) for line in (whole / "journal.jsonl").read_bytes().splitlines(keepends=True))
-    # Room for ten lines and a half.
+    # Room for ten and a half lines.
     ended = limited(sweep_file, store, 10 * sizes[-1] + sizes[0] // 2)
     assert ended.returncode == 2
     assert ended.stderr == f"netlull: {store}/journal.jsonl: cannot be written: File too large\n"
@@ -245,7 +245,7 @@ def test_a_disk_too_full_for_a_file(
 ) -> None:
     store = tmp_path / "store"
     if name == "results.parquet":
-        # All runs are there, and the table is lost.
+        # All runs are present, and the table is lost.
         printed("sweep", sweep_file, "--out", store)
         (store / name).unlink()
         small = (store / "sweep.json").stat().st_size
@@ -254,7 +254,7 @@ def test_a_disk_too_full_for_a_file(
     assert ended.returncode == 2
     *warned, line = ended.stderr.splitlines()
     assert line.startswith(f"netlull: {store / name}: cannot be written: ")
-    missing = f"warning: {store}: results.parquet: is missing; it is written anew"
+    missing = f"warning: {store}: results.parquet: is missing; it is rewritten"
     assert warned == ([missing] if name == "results.parquet" else [])
     assert not any(".partial-" in path.name for path in store.iterdir())
     assert not (store / name).exists()
@@ -303,7 +303,7 @@ def test_a_sweep_killed_again_and_again_gives_the_same_bytes(
     kills, kept = 0, 0
     while kills < 6:
         process = start("sweep", sweep_file, "--out", store, "--workers", "2")
-        # At a random moment after some more runs have ended; the first time as soon as the folder is there.
+        # At a random moment after some more runs have ended; the first time as soon as the folder exists.
         wanted = kept + chance.randrange(12) if kills else 0
         while process.poll() is None and (not store.exists() or lines_in(journal) < wanted):
             time.sleep(0.002)
@@ -311,12 +311,12 @@ def test_a_sweep_killed_again_and_again_gives_the_same_bytes(
         process.send_signal(signal.SIGKILL)
         process.communicate()
         kills += 1
-        # Nothing that was kept is lost.
+        # Every kept run is still there.
         assert lines_in(journal) >= kept
         kept = lines_in(journal)
     last = printed("sweep", sweep_file, "--out", store)
     contents = read(journal)
-    # Every run is there once: what had ended was not run again.
+    # Every run is present once: finished runs were not repeated.
     assert len(contents.lines) == lines_in(journal) == RUNS
     assert f"{RUNS - kept} runs simulated, {kept} taken" in last
     for name in ("results.parquet", "sweep.json"):

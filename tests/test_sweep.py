@@ -1,4 +1,4 @@
-"""Sweeps: grids, experiments, the table, and that it is the same however it came about."""
+"""Sweeps: grids, experiments, the table, and its independence of the execution."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_the_table_has_a_row_per_point_and_seed(sweep: Sweep) -> None:
     assert table["mrci_label"].to_pylist() == (["10 ms"] * 3 + ["0.05 s"] * 3) * 2
     assert table["seed"].to_pylist() == [1, 2, 3] * 4
     assert table.schema.field("goodput_bps").type == pa.float64()
-    # Every row is what a run of its own gives.
+    # Every row equals the result of a separate run.
     point = sweep.points()[3]
     alone = point.scenario.run(2)
     row = table.to_pylist()[10]
@@ -190,7 +190,7 @@ def test_an_interrupted_sweep_resumes_to_the_same_table(sweep: Sweep, tmp_path: 
     with pytest.raises(KeyboardInterrupt):
         sweep.run(tmp_path / "store", workers=2, progress=interrupt)
     assert not (tmp_path / "store" / "results.parquet").exists()
-    with pytest.raises(ResultError, match=r"results\.parquet: is missing; the sweep has not ended"):
+    with pytest.raises(ResultError, match=r"results\.parquet: is missing: the sweep has not ended"):
         SweepResult.load(tmp_path / "store")
     kept = len(read(tmp_path / "store" / "journal.jsonl").lines)
     assert kept >= 5
@@ -231,7 +231,7 @@ def test_a_truncated_table_is_named_and_rebuilt(sweep: Sweep, tmp_path: Path) ->
 
 def test_two_sweeps_cannot_write_to_one_store(sweep: Sweep, tmp_path: Path) -> None:
     def another(_: Progress) -> None:
-        with pytest.raises(SweepError, match="another sweep is writing there"):
+        with pytest.raises(SweepError, match="another sweep is writing to it"):
             sweep.run(tmp_path / "store")
         raise KeyboardInterrupt
 

@@ -1,4 +1,4 @@
-"""Metrics of one summary after another: known places are as good as names."""
+"""Metrics of one summary after another: known positions give the same values as names."""
 
 from __future__ import annotations
 

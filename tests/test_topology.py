@@ -1,4 +1,4 @@
-"""A topology and what follows from it: Abilene's numbers, lengths, pieces, TOML, and what a scenario makes of it."""
+"""A topology and its properties: Abilene's numbers, lengths, pieces, TOML, and its use in a scenario."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_abilenes_delays_are_the_papers(abilene: Topology) -> None:
     # 8 to 10 by 2, 5, 6, 3: five hops, and also the shortest time.
     before = _quickest(abilene, set())
     assert [abilene.index[name] for name in before] == [8, 2, 5, 6, 3, 10]
-    # Without 2-8 the way leads by 11 and 1, six hops.
+    # Without 2-8 the path leads by 11 and 1, six hops.
     assert [abilene.index[name] for name in _quickest(abilene, {"CHINng-NYCMng"})] == [8, 11, 1, 5, 6, 3, 10]
 
 
@@ -82,7 +82,7 @@ def test_lengths_and_delays() -> None:
     given_length = Line("b", "c", distance_km=100)
     neither = Line("a", "b")
     topology = Topology("t", nodes, (given_both, given_length, neither))
-    assert topology.delay_ns(given_both, 2) == 3_000_000  # a delay that is given is not lengthened
+    assert topology.delay_ns(given_both, 2) == 3_000_000  # a given delay is not lengthened
     assert topology.delay_ns(given_length) == 500_000  # 100 km / 200 km per ms
     assert topology.delay_ns(given_length, 1.5) == 750_000
     degree_km = 6371 * math.pi / 180
@@ -295,14 +295,14 @@ def test_a_scenario_holds_what_it_has_read(tmp_path: Path) -> None:
         ({"topology.default_delay": "1 km"}, "topology.default_delay: '1 km' cannot be used"),
         ({"topology.rate_scale": 0}, "topology.rate_scale: 0 is out of range"),
         ({"topology.route_factor": True}, "topology.route_factor: True is out of range"),
-        ({"topology.cost": "x"}, "topology.cost: 'x' is no choice; expected one of given, hops, distance, capacity"),
+        ({"topology.cost": "x"}, "topology.cost: 'x' is unknown; expected one of given, hops, distance, capacity"),
         ({"topology.speed": 1}, "topology.speed: is no field of topology"),
         ({"topology": 3}, "topology: 3 is no table"),
         ({"topology": {}}, "topology: names no network"),
         ({"topology": {"file": "abilene", "hub": "sndlib/polska"}}, "topology: has file and hub"),
         ({"topology.file": "nowhere.toml"}, "topology.file: nowhere.toml: there is no such file"),
         ({"topology.file": 3}, "topology.file: 3 is no text"),
-        ({"topology.file": "abilene", "topology.pieces": "some"}, "pieces: 'some' is no choice"),
+        ({"topology.file": "abilene", "topology.pieces": "some"}, "pieces: 'some' is unknown"),
         ({"topology.rate_scale": 1e-12}, "times the capacity of link ATLAM5-ATLAng is below 1 b/s"),
     ],
 )
@@ -327,7 +327,10 @@ def test_a_scenario_needs_capacities_lengths_and_one_piece(tmp_path: Path) -> No
     for message, more in (
         ('is in 2 pieces, of 2 and 1 nodes: no links lead to "C"', {"pieces": "largest"}),
         ("link A-B has no capacity; expected topology.default_rate", {"default_rate": "1 Mb/s"}),
-        ("link A-B has no length, and its ends no places; expected topology.default_delay", {"default_delay": "1 ms"}),
+        (
+            "link A-B has no length, and its ends have no positions; expected topology.default_delay",
+            {"default_delay": "1 ms"},
+        ),
     ):
         with pytest.raises(InputError) as caught:
             Scenario.from_dict({"duration": "1 s", "topology": dict(values)})
@@ -337,7 +340,7 @@ def test_a_scenario_needs_capacities_lengths_and_one_piece(tmp_path: Path) -> No
 
 
 def test_a_large_network_has_no_diameter_but_a_scenario(tmp_path: Path, printed: Callable[..., str]) -> None:
-    # A line of 3,001 nodes, one more than are looked at whole.
+    # A line of 3,001 nodes, one above the limit for its properties.
     nodes = "".join(f"n{i} = []\n" for i in range(3001))
     links = "".join(f'[[link]]\nfrom = "n{i}"\nto = "n{i + 1}"\n' for i in range(3000))
     path = tmp_path / "line.toml"

@@ -1,4 +1,4 @@
-"""Files of topologies: SNDlib's two formats, GraphML, TOML, the hub; and everything that can be wrong with them."""
+"""Files of topologies: SNDlib's two formats, GraphML, TOML, the hub, and all their possible errors."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ Read = Callable[..., Topology]
 
 @pytest.fixture
 def read(tmp_path: Path) -> Read:
-    """Reads text, or bytes, as a file whose name says nothing."""
+    """Reads text, or bytes, from a file without an informative name."""
 
     def run(content: str | bytes, **options: object) -> Topology:
         path = tmp_path / "net"
@@ -142,7 +142,7 @@ def read(tmp_path: Path) -> Read:
 def test_sndlib(read: Read, text: str) -> None:
     topology = read(text)
     assert topology.nodes == (Node("Wien", 16.37, 48.21), Node("Graz", 15.44, 47.07), Node("Linz", 14.29, 48.31))
-    # What is installed; where nothing is, the smallest module; where there is none, nothing.
+    # The installed capacity; without one, the smallest module; without any, None.
     assert [(line.label, line.name, line.capacity, line.cost) for line in topology.lines] == [
         ("Wien-Graz", "L1", "2.4 Gb/s", 7),
         ("Graz-Linz", "L2", "10 Gb/s", 1),
@@ -158,7 +158,7 @@ def test_native_and_xml_are_the_same(read: Read) -> None:
 
 
 def test_native_without_a_heading_and_with_other_units(read: Read) -> None:
-    # As files on sndlib's mirrors come: without the first line; some give no unit, some STM-1 (155.52 Mb/s).
+    # Files as on sndlib's mirrors: without the first line; some without a unit, some with STM-1 (155.52 Mb/s).
     text = NATIVE.partition("\n")[2]
     assert read(text) == read(NATIVE)
     other = text.replace("MBITPERSEC", "STM1")
@@ -170,7 +170,7 @@ def test_native_without_a_heading_and_with_other_units(read: Read) -> None:
 
 @pytest.mark.parametrize("text", [NATIVE, XML], ids=["native", "xml"])
 def test_pixels_are_no_places(read: Read, text: str) -> None:
-    # One number that is no latitude: then none of the others is one, either.
+    # One number is no latitude: then the others are none, either.
     topology = read(text.replace('coordinatesType="geographical"', "").replace("48.21", "348.21"))
     assert all(node.position is None for node in topology.nodes)
     assert topology.delay_ns(topology.lines[0]) is None
@@ -181,7 +181,7 @@ def test_pixels_are_no_places(read: Read, text: str) -> None:
 def test_graphml(read: Read) -> None:
     topology = read(GRAPHML)
     assert topology.name == "Alps"
-    # Labels that are given twice get their ids, dots go (no name in a scenario holds one), other networks stay away.
+    # Repeated labels get their ids, dots are removed (invalid in names of a scenario), and other networks are dropped.
     assert [node.name for node in topology.nodes] == ["Wien", "Graz", "St Johann", "None (4)", "None (5)"]
     assert topology.nodes[0].position == (16.37, 48.21)
     assert topology.nodes[2].position is None
@@ -360,8 +360,8 @@ def test_more_elements_than_any_network_has(read: Read, monkeypatch: pytest.Monk
 
 def test_options_that_are_none(read: Read) -> None:
     for options, message in (
-        ({"parallel": "x"}, "parallel: 'x' is no choice; expected one of refuse, merge"),
-        ({"format": "gml"}, "format: 'gml' is no choice; expected one of sndlib-native"),
+        ({"parallel": "x"}, "parallel: 'x' is unknown; expected one of refuse, merge"),
+        ({"format": "gml"}, "format: 'gml' is unknown; expected one of sndlib-native"),
         ({"unit": "km"}, "unit: 'km' is no unit of rates"),
         ({"colour": "red"}, "colour: is no option of reading a topology"),
         ({"unit": 3}, "unit: 3 is no text"),
@@ -395,7 +395,7 @@ def test_the_hub() -> None:
         # It gives places to 0.01 degrees, 1.1 km.
         given = next(one for one in ours.lines if one.ends == line.ends)
         assert topology.length_km(line) == pytest.approx(ours.length_km(given), abs=2)
-    # Pixels, whose "distances" it gives all the same.
+    # Pixels, for which it nevertheless gives "distances".
     assert all(node.position is None for node in Topology.from_hub("sndlib/france").nodes)
     assert Topology.from_hub("sndlib/france").lines[0].distance_km is None
     for key in ("sndlib/nowhere", "../x", "sndlib/../../x", "nothing", "/etc/passwd"):
@@ -435,7 +435,7 @@ def test_the_command_shows_and_converts(
     assert (facts["nodes"], facts["links"], facts["diameter_hops"]) == (12, 15, 5)
     assert "net.json: expected a name that ends in .toml" in refused("topology", "net.txt", "--to", "net.json")
     same = refused("topology", "net.txt", "--to", "both.toml", "--scenario", "./both.toml")
-    assert "--scenario both.toml: is where --to writes; expected another file" in same
+    assert "--scenario both.toml: is the file of --to; expected another file" in same
     assert not Path("both.toml").exists()
-    assert "--parallel: 'x' is no choice" in refused("topology", "net.txt", "--parallel", "x")
+    assert "--parallel: 'x' is unknown" in refused("topology", "net.txt", "--parallel", "x")
     assert not Path("net.json").exists()

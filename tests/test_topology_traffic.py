@@ -81,8 +81,8 @@ def test_demands_as_they_are_and_scaled(tmp_path: Path) -> None:
     ("traffic", "message"),
     [
         ("gravity", r"topology\.traffic: 'gravity' is no table; expected one such as"),
-        ({"kind": "star", "load": 0.2}, r"topology\.traffic\.kind: 'star' is no choice; expected one of gravity, dem"),
-        ({"load": 0.2}, r"topology\.traffic\.kind: None is no choice"),
+        ({"kind": "star", "load": 0.2}, r"topology\.traffic\.kind: 'star' is unknown; expected one of gravity, dem"),
+        ({"load": 0.2}, r"topology\.traffic\.kind: None is unknown"),
         ({"kind": "gravity"}, r"topology\.traffic\.load: is missing; expected the mean load"),
         ({"kind": "gravity", "load": 1.5}, r"topology\.traffic\.load: 1\.5 is out of range; expected a number above 0"),
         ({"kind": "gravity", "load": True}, r"topology\.traffic\.load: True is out of range"),

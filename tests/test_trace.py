@@ -1,4 +1,4 @@
-"""pcapng files, read by a program that others wrote (tshark)."""
+"""pcapng files, read by an independent program (tshark)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Printed = Callable[..., str]
 
 @pytest.fixture(scope="session")
 def tshark() -> Callable[..., list[list[str]]]:
-    """Fields of a capture's packets that match a filter."""
+    """Fields of the matching packets of a capture."""
     program = shutil.which("tshark")
     if program is None:
         pytest.fail("this test reads captures with tshark, which is not installed: run `make tools` (Debian: tshark)")
@@ -87,6 +87,6 @@ def test_a_trace_shows_selective_acknowledgements(
     assert len(tshark(path, "tcp.options.sack_perm", "frame.number")) == 2
     assert tshark(path, "_ws.malformed", "frame.number") == []
     blocks = tshark(path, "tcp.options.sack.count > 0", "frame.interface_name", "tcp.len")
-    # Losses are reported by the receiver, in segments without data.
+    # The receiver reports losses, in segments without data.
     assert blocks
     assert set(map(tuple, blocks)) == {("c-b", "0")}

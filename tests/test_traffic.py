@@ -80,7 +80,7 @@ def test_a_file_is_relative_to_the_scenario_that_names_it(tmp_path: Path, monkey
     other.write_text("2000 1\n")
     size = {"kind": "empirical", "file": "other.csv"}
     changed = scenario.with_values({"flow.web.size": size})
-    # What is not there may be in the current folder, where a ready scenario's user is.
+    # A missing file may be in the current folder, where a ready scenario's user works.
     monkeypatch.chdir(tmp_path)
     ready = netlull.Scenario.from_file(ROOT / "scenarios" / "web-load.toml", values={"flow.web.size": size})
     assert ready.to_dict()["flow"][0]["size"] == changed.to_dict()["flow"][0]["size"]
@@ -232,7 +232,7 @@ def test_values_alone_lead_from_one_scenario_of_the_paper_to_the_others(
     alone = tcp.with_values({"link.N1-N2.controller": None})
     controlled, replayed, free = (scenario.run() for scenario in (tcp, udp, alone))
     record = replayed.summary["recording"]
-    # What is replayed is what was offered without power control, from the start; the warm-up is in no summary.
+    # The replay has the traffic offered without power control, from the start; the warm-up is in no summary.
     assert record["packets"] > free.link("N1-N2")["offered_packets"]
     whole = alone.with_values({"warm_up": None}).run()
     assert (record["packets"], record["bytes"]) == (
@@ -246,7 +246,7 @@ def test_values_alone_lead_from_one_scenario_of_the_paper_to_the_others(
     assert manifest["recording"] == record
     assert "recording" not in controlled.summary
     print_summary(replayed.summary)
-    assert " packets recorded at N1-N2 in a run before" in " ".join(capsys.readouterr().out.split())
+    assert " packets recorded at N1-N2 in an earlier run" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_load_of_one_or_more_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -294,11 +294,11 @@ def test_a_sweep_names_the_points_whose_load_is_one_or_more(tmp_path: Path, caps
     assert netlull.SweepResult.load(store).warnings == (warned,)
     html = (store / "report.html").read_text(encoding="utf-8")
     assert f"<p>{warned}.</p>" in html
-    # A resumed sweep, and one from Python, say it again.
+    # A resumed sweep, and one from Python, warn again.
     with pytest.warns(netlull.NetlullWarning, match=r"2 of 3 points") as told:
         again = netlull.Sweep.from_file(file).run(store)
     assert (len(told), again.warnings, again.rebuilt) == (1, (warned,), ())
-    # So does whoever compares its points.
+    # A comparison of its points warns as well.
     assert main(["compare", str(store), "--by", "offered=1 Mb/s,11 Mb/s"]) == 0
     assert capsys.readouterr().err == f"{line}\n"
 

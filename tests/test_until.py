@@ -1,4 +1,4 @@
-"""Seeds until intervals are narrow: which seeds run, where a point is given up, how often the interval is right."""
+"""Seeds until intervals are narrow: the chosen seeds, points that give up, and the coverage of the intervals."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_every_point_has_the_seeds_that_it_needs(sweep: Sweep) -> None:
         assert (row["goodput_bps_high"] - row["goodput_bps_low"]) / 2 < 0.15 * row["goodput_bps"]
     assert result.unmet == ()
     assert result.executed == result.table.num_rows
-    # As the same seeds without a condition.
+    # Equal to the same seeds without a condition.
     plain = sweep.replaced(seeds=len(found[8.0])).run().table.to_pylist()
     assert [row for row in plain if row["noise"] == 8.0] == [r for r in result.table.to_pylist() if r["noise"] == 8.0]
 
@@ -86,7 +86,7 @@ def test_the_seeds_depend_on_no_worker_and_no_interruption(sweep: Sweep, tmp_pat
     assert resumed.executed + resumed.reused == whole.executed
     tables = [(tmp_path / name / "results.parquet").read_bytes() for name in ("whole", "store")]
     assert tables[0] == tables[1]
-    # More runs in the store than are needed change nothing either.
+    # More runs in the store than needed do not change the result, either.
     sweep.replaced(seeds=80).run(tmp_path / "store")
     assert sweep.run(tmp_path / "store", until=wanted).table.equals(whole.table)
 
@@ -97,7 +97,7 @@ def test_rounds_grow_by_a_tenth_at_least_and_double_at_most() -> None:
     assert len(until.more((1, 2), {"x": [6.0, 8.5, 10.0, 11.5, 14.0]})) == 10
     # Half width 1.24 = 12.4 %: (1.24)^2 x 5 = 7.7.
     assert len(until.more((1, 2), {"x": [9.0, 9.0, 10.0, 11.0, 11.0]})) == 8
-    # Narrow enough; and a mean of zero, which nothing is narrow beside.
+    # Narrow enough; and a mean of zero, which no interval is narrow compared with.
     assert len(until.more((1, 2), {"x": [10.0, 10.1, 9.9, 10.0, 10.0]})) == 5
     assert len(until.more((1, 2), {"x": [-1.0, 1.0, 0.0, -1.0, 1.0]})) == 10
     assert len(until.more((1, 2), {"x": [0.0] * 5})) == 5
@@ -129,7 +129,7 @@ def test_intervals_that_end_a_search_cover_a_little_less() -> None:
         (["--until", "goodput_bps"], 'until "goodput_bps": expected metric<5% (relative) or metric<0.1 (absolute)'),
         (["--until", "goodput_bps<5%", "--most-seeds", "4"], "most_seeds: 4 is no number of seeds"),
         (["--until", "goodput_bps<5%", "--most-seeds", "1000001"], "most_seeds: 1000001 is no number of seeds"),
-        (["--most-seeds", "10"], "most_seeds: 10 is for `until`"),
+        (["--most-seeds", "10"], "most_seeds: 10 limits `until`"),
     ],
 )
 def test_what_cannot_be_asked_for(

@@ -1,4 +1,4 @@
-"""The commands of validation/ are run as users run them; the numbers they compare are theirs to judge."""
+"""The commands of validation/ run as users run them. Their own tolerances judge their numbers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ ROOT = Path(__file__).parent.parent
 
 
 def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs a script of validation/ and keeps what it prints."""
+    """Runs a script of validation/ and keeps its output."""
     command = [sys.executable, str(ROOT / "validation" / script), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
 def closed_forms() -> subprocess.CompletedProcess[str]:
-    """What the comparison with closed forms prints."""
+    """The output of the comparison with closed forms."""
     return run("analytic/run.py", "--quick")
 
 
@@ -64,7 +64,7 @@ def test_every_tcp_sends_what_the_stored_runs_of_ns2_send() -> None:
     done = run("ns2/traces.py")
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr
     rows = [line.split() for line in done.stdout.splitlines() if line.startswith("queue ")]
-    # Ten agents; where the queue drops as it fills, all send the same: ns-2's sends, netlull's, the same in order.
+    # Ten agents. Where the queue drops as it fills, all send the same: ns-2's sends, netlull's, the same in order.
     assert len(rows) == 10
     assert all(row[1] == row[2] == row[3] and row[-1] == "ok" for row in rows)
 

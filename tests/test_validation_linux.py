@@ -1,4 +1,4 @@
-"""The comparisons with Linux's TCP: what explanations excuse, and the stored runs beside the simulator."""
+"""The comparisons with Linux's TCP: effects of explanations, and the stored runs next to the simulator."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Named:
 
 @dataclass(frozen=True)
 class Run:
-    """A stored run, which is as far from the simulator as it says."""
+    """A stored run with this distance from the simulator."""
 
     time: float
     drops: float
@@ -56,7 +56,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Row:
-    """Tolerances of 3 % and 10 packets."""
+    """A row with tolerances of 3 % and 10 packets."""
 
     case: Named
     real: Run
@@ -71,7 +71,7 @@ class Row:
 
 @pytest.fixture
 def compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
-    """What the command says of stored runs: its exit code, and what it prints."""
+    """The command's result on stored runs: its exit code, and its output."""
 
     def compare(runs: dict[str, Run], *arguments: str, explained: str = EXPLAINED) -> tuple[int, str]:
         (tmp_path / "explained.toml").write_text(explained)
@@ -84,7 +84,7 @@ def compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[...
 
 
 def of(folder: Path, cases: list[Named]) -> Comparison[Named, Row]:
-    """A comparison of these."""
+    """A comparison of these cases."""
     return Comparison(
         folder=folder,
         description=None,
@@ -136,7 +136,7 @@ def test_what_is_open_is_listed_apart(compared: Compared) -> None:
     ("run", "beyond"),
     [
         (Run(21, 0), "time 21 %"),  # of 20 %
-        (Run(18, 11), "drops 11 packets"),  # of which the entry says nothing
+        (Run(18, 11), "drops 11 packets"),  # not in the entry
         (Run(math.nan, 0), "time nan %"),  # it did not complete
     ],
 )
@@ -163,7 +163,7 @@ def test_an_entry_that_explains_nothing_any_more_is_stale(compared: Compared) ->
     code, said = compared(runs)
     assert code == 0
     assert said.split("## Stale")[1].split("\n")[2] == "- `slow-*`"
-    # An entry without any case is, too; one of whose cases not all were compared may be needed.
+    # An entry without any case is stale, too. An entry with uncompared cases may be needed.
     assert "- `lossy-*`" in compared({"slow-1": Run(1, 0)})[1]
     assert "Stale" not in compared(runs, "slow-1")[1]
 
@@ -218,14 +218,14 @@ def test_a_late_run_is_tried_again_a_few_times() -> None:
 
 
 def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs a comparison and keeps what it prints."""
+    """Runs a comparison and keeps its output."""
     command = [sys.executable, str(LINUX / script), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
 def grid() -> subprocess.CompletedProcess[str]:
-    """What the comparison of the whole grid prints."""
+    """The output of the comparison of the whole grid."""
     return run("run.py")
 
 
@@ -243,7 +243,7 @@ def test_the_table_of_the_grid_is_what_the_command_prints(grid: subprocess.Compl
 
 @pytest.fixture(scope="module")
 def gateways() -> subprocess.CompletedProcess[str]:
-    """What the comparison of gateways before real senders prints, all of it."""
+    """The output of the comparison of gateways with real senders."""
     return run("gateway/run.py")
 
 
@@ -258,7 +258,7 @@ def test_gateways_before_real_senders_are_as_simulated_or_explained(
 def test_awm_steadies_the_queue_of_real_senders_as_expected(gateways: subprocess.CompletedProcess[str]) -> None:
     lines = [line for line in gateways.stdout.splitlines() if line.startswith(("- reno", "- cubic"))]
     assert len(lines) == 4, gateways.stdout + gateways.stderr
-    # Twenty CUBIC flows fill a queue that is steady without control, too: three times steadier is all (README.md).
+    # Twenty CUBIC flows fill a queue that is also steady without control: three times steadier at most (README.md).
     others = [line for line in lines if not line.endswith(": expected.")]
     assert len(others) == 1, lines
     assert others[0].startswith("- cubic, 20 flows"), lines
@@ -266,7 +266,7 @@ def test_awm_steadies_the_queue_of_real_senders_as_expected(gateways: subprocess
 
 @pytest.fixture(scope="module")
 def switched() -> subprocess.CompletedProcess[str]:
-    """What the comparison of links that fall asleep under real senders prints, all of it."""
+    """The output of the comparison of sleeping links with real senders."""
     return run("greened/run.py")
 
 
@@ -280,14 +280,14 @@ def test_links_that_fall_asleep_under_real_senders_are_as_simulated_or_explained
 
 @pytest.fixture(scope="module")
 def clients() -> subprocess.CompletedProcess[str]:
-    """What the comparison of the client with real senders prints: sites and paths of each kind of explanation."""
+    """The output of the comparison of the client with real senders: sites and paths of each kind of explanation."""
     return run("client/run.py", "jriver/*", "stanford/*", "120ms-0%/*", "60ms-1%/*", "*-clean/*")
 
 
 def test_the_client_with_real_senders_is_as_simulated_or_explained(clients: subprocess.CompletedProcess[str]) -> None:
     assert clients.returncode == 0, clients.stdout[-6000:] + clients.stderr
     assert "NOT EXPLAINED" not in clients.stdout
-    # The rows stand in the table of all cases, too.
+    # The rows are also in the table of all cases.
     stored = set((LINUX / "client" / "results.md").read_text().splitlines())
     rows = [line for line in clients.stdout.splitlines() if re.match(r"\| [^`| ]+/[^`| ]+/[^`| ]+ \|", line)]
     assert len(rows) == 9 + 9 + 20 + 8 + 24 + 1  # with the head

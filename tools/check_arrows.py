@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Which crates a crate may depend on, by the names of their folders. A new crate gets its line here first.
+# The allowed dependencies of each crate, by the names of their folders. A new crate gets its line here first.
 CRATES: dict[str, set[str]] = {
     "units": set(),
     "describe": set(),
@@ -38,18 +38,18 @@ CRATES: dict[str, set[str]] = {
     "py": {"units", "describe", "power", "mechanism", "tcp", "network", "sim"},
 }
 
-# The Python package, its extension module, and the only files in it that may import that.
+# The Python package, its extension module, and the only files that may import the extension module.
 PACKAGE = "netlull"
 PACKAGE_FOLDER = Path("python") / PACKAGE
 CORE = f"{PACKAGE}._core"
 MAY_IMPORT_CORE = {Path("_engine.py"), Path("_core.pyi")}
 
-# Folders that use the package's public modules only, and that the package never imports.
+# Folders that use only the package's public modules, and that the package never imports.
 USERS = ("papers", "validation", "tests")
 
 
 class Arrow(NamedTuple):
-    """A dependency, and the place that makes it."""
+    """A dependency, and its place in a file."""
 
     file: Path
     line: int
@@ -57,7 +57,7 @@ class Arrow(NamedTuple):
     target: str
 
     def __str__(self) -> str:
-        """As editors and people read it."""
+        """The arrow in a line that editors can follow."""
         return f"{self.file}:{self.line}: {self.source} -> {self.target} is not allowed"
 
 
@@ -121,7 +121,7 @@ def is_in(name: str, module: str) -> bool:
 
 
 def is_private(name: str) -> bool:
-    """Whether ``name`` is of the package and not public; ``__version__`` and its like are public."""
+    """True for a private name of the package. Names such as ``__version__`` are public."""
     parts = name.split(".")
     return parts[0] == PACKAGE and any(part.startswith("_") and not part.startswith("__") for part in parts)
 
@@ -153,7 +153,7 @@ def user_arrows(root: Path) -> Iterator[Arrow]:
 
 
 def unknown_crates(root: Path) -> list[str]:
-    """Crates that the table does not know: without a line there they could depend on nothing, and nobody would see."""
+    """Crates without a line in the table, whose missing permissions nobody would notice."""
     found = sorted(path.parent.name for path in root.glob("crates/*/Cargo.toml"))
     return [f"crates/{name}/Cargo.toml:1: {name} has no line in CRATES" for name in found if name not in CRATES]
 

@@ -3,9 +3,9 @@
 
 Three rules for `python/netlull` and for the papers:
 
-1. A part of the package (a module or a folder) imports parts above it in `ORDER`: an order to read the package in.
+1. A part of the package (a module or a folder) imports only parts above it in `ORDER`, the order for reading them.
 2. No modules import each other in a circle. Imports inside functions, and those for type checkers, count.
-3. A function imports nothing but the heavy libraries in `HEAVY`, which `netlull --help` must not wait for.
+3. A function imports only the heavy libraries in `HEAVY`, which would delay `netlull --help`.
 
     tools/check_imports.py [ROOT]
 
@@ -65,7 +65,7 @@ ORDER = (
     "__main__",
 )
 
-# Libraries that take long to load: a function that needs one may import it.
+# Libraries that load slowly: a function that needs one may import it.
 HEAVY = {
     "dask",
     "dask_jobqueue",
@@ -84,11 +84,11 @@ HEAVY = {
 
 PAPERS = "papers"
 SHIPPED = "shipped"
-"""The folder in the package that holds the files of `papers`, which are checked as papers."""
+"""The folder in the package with the files of `papers`, which are checked as papers."""
 
 
 class Module(NamedTuple):
-    """A file, the name it is imported by, and the package that its relative imports start from."""
+    """A file, its name in imports, and the package that its relative imports start from."""
 
     name: str
     package: str
@@ -96,20 +96,20 @@ class Module(NamedTuple):
 
     @property
     def part(self) -> str:
-        """The part of the package that the module is, or is in."""
+        """The part of the package that contains the module."""
         parts = self.name.split(".")
         return parts[1] if len(parts) > 1 else PACKAGE
 
 
 class Import(NamedTuple):
-    """A module that another one imports, and the line that says so."""
+    """An imported module, and the line of the import."""
 
     line: int
     target: Module
 
 
 def modules(folder: Path, package: str) -> dict[str, Module]:
-    """The modules below a folder by name; `folder` is imported as `package`."""
+    """The modules below a folder by name. The folder's own name in imports is `package`."""
     found = {}
     for path in python_files(folder):
         inside = path.relative_to(folder)
@@ -122,7 +122,7 @@ def modules(folder: Path, package: str) -> dict[str, Module]:
 
 
 def imported(module: Module, known: dict[str, Module]) -> Iterator[Import]:
-    """The known modules that a module imports; importing a module of a folder is no import of the folder."""
+    """The known modules that a module imports. An import of a folder's module does not count for the folder."""
     for line, name in imports(parsed(module.path), module.package):
         target = next((known[part] for part in prefixes(name) if part in known), None)
         if target is not None and target != module:
@@ -130,13 +130,13 @@ def imported(module: Module, known: dict[str, Module]) -> Iterator[Import]:
 
 
 def prefixes(name: str) -> Iterator[str]:
-    """`a.b.c`, `a.b`, `a`."""
+    """The prefixes of a dotted name, the longest first: `a.b.c`, `a.b`, `a`."""
     parts = name.split(".")
     return (".".join(parts[:length]) for length in range(len(parts), 0, -1))
 
 
 def parsed(path: Path) -> ast.Module:
-    """A file's syntax."""
+    """The syntax tree of a file."""
     return ast.parse(path.read_text(), filename=str(path))
 
 
@@ -163,7 +163,7 @@ def circles(known: dict[str, Module]) -> Iterator[str]:
 
 
 def inside_functions(root: Path, known: Iterable[Module]) -> Iterator[str]:
-    """The imports inside functions that are of no heavy library."""
+    """The imports inside functions, except those of heavy libraries."""
     for module in known:
         tree = parsed(module.path)
         functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))

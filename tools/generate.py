@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the files that are derived from the core: `make generate`.
+"""Writes the files derived from the core: `make generate`.
 
     tools/generate.py [--check]
 
@@ -8,7 +8,7 @@
 - the tables of parameters in docs/models, between `<!-- parameters: NAME -->` and `<!-- end -->`; NAME is a kind or a
   table of the schema.
 
-With --check it writes nothing, prints the files that are stale, and exits 1 if there are any.
+With --check it writes nothing, prints the stale files, and exits 1 if there are any.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ NAMES = {
     "tcp": "TcpOptions",
     "vegas": "VegasBounds",
 }
-"""Classes that are not called as the field that holds them. Kinds are called as their `kind`."""
+"""Names of classes that differ from their field's name. Classes of kinds are named after their `kind`."""
 
 MAPPINGS = {"flows", "round_trip", "steps", "topology"}
-"""Fields whose tables have no class: mappings in Python."""
+"""Fields whose tables are mappings in Python, without a class."""
 
 POSITIONAL = {
     "Bursts": "name from to rate",
@@ -61,7 +61,7 @@ POSITIONAL = {
     "Tcp": "name from to size",
     "WebSearchSize": "mean",
 }
-"""Positional fields of classes where these are not the required fields in the schema's order. Others are keywords."""
+"""Positional fields of classes, unless they are the required fields in the schema's order. Others are keywords."""
 
 PRIMITIVES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 WIDTH = 120
@@ -82,7 +82,7 @@ class Field:
 
 @dataclass
 class Class:
-    """A table of the schema as a class; `table` is the field with a table of its own, if there is one."""
+    """A table of the schema as a class. `table` is its field with a table, if there is one."""
 
     name: str
     kind: str | None
@@ -101,7 +101,7 @@ class Union:
 
 
 class Builders:
-    """The classes for a schema, from its links and flows down. A class is called as the field that holds it."""
+    """The classes for a schema, from its links and flows down. A class has the name of its field."""
 
     def __init__(self, whole: Table) -> None:
         self.definitions: Table = whole["$defs"]
@@ -115,13 +115,13 @@ class Builders:
     def module(self) -> str:
         """The text of the module."""
         template = jinja2.Template((ROOT / "tools" / "builders.py.jinja").read_text(encoding="utf-8"))
-        # A class comes behind its table.
+        # A class follows its table.
         classes = sorted(self.classes.values(), key=lambda each: (each.table is not None, each.name))
         unions = [self.unions[name] for name in sorted(self.unions)]
         return formatted(template.render(classes=classes, unions=unions, exported=sorted(self.classes)) + "\n")
 
     def _type(self, key: str, field: Table) -> str:
-        """The Python type of a field, and its class where it has one."""
+        """The Python type of a field. Adds its class if it has one."""
         if "$ref" in field:
             return self._of_definition(key, definition_of(field, self.definitions))
         if "anyOf" in field:
@@ -176,7 +176,7 @@ class Builders:
                 made.table = made.fields[-1]
 
     def _is_own_table(self, field: Table) -> bool:
-        """Whether a field is a table with a default, which belongs to the class as its other fields do."""
+        """True for a table with a default, whose fields belong to the class like its other fields."""
         return isinstance(field.get("default"), dict) and "properties" in definition_of(field, self.definitions)
 
     def _field(self, key: str, field: Table, *, is_required: bool) -> Field:
@@ -195,12 +195,12 @@ class Builders:
 
 
 def camel_case(words: str) -> str:
-    """`access_point` as the name of a class."""
+    """A class name from words: `AccessPoint` from `access_point`."""
     return "".join(word.capitalize() for word in words.split("_"))
 
 
 def definition_of(field: Table, definitions: Table) -> Table:
-    """The definition to which a field refers, also where the field may be null; empty if there is none."""
+    """The definition to which a field refers, even if the field may be null; empty if there is none."""
     names = [each["$ref"].rpartition("/")[2] for each in (field, *field.get("anyOf", [])) if "$ref" in each]
     return definitions[names[0]] if names else {}
 
@@ -216,7 +216,7 @@ def merged(table: Table, definitions: Table) -> Table:
 
 
 def literal(values: list[str]) -> str:
-    """The type of some words."""
+    """The `Literal` type of some words."""
     return f"Literal[{', '.join(json.dumps(value) for value in values)}]"
 
 
@@ -233,7 +233,7 @@ def default_text(field: Table) -> str:
 
 
 def docstring(*texts: str, indent: int = 4) -> str:
-    """A docstring of sentences: the first line is the first sentence, or as much of it as fits."""
+    """A docstring of sentences. The first line is the first sentence, or its beginning if it is too long."""
     sentences = [
         each if each.endswith(".") else f"{each}." for each in (" ".join(text.split()) for text in texts) if each
     ]
@@ -260,7 +260,7 @@ def split_summary(text: str, room: int) -> tuple[str, str]:
 
 
 def formatted(code: str) -> str:
-    """Python code as ruff formats it."""
+    """Python code in ruff's format."""
     command = [sys.executable, "-m", "ruff", "format", "--quiet", "--stdin-filename", "python/netlull/builders.py", "-"]
     return subprocess.run(command, input=code, capture_output=True, text=True, check=True, cwd=ROOT).stdout  # noqa: S603
 
@@ -324,7 +324,7 @@ class Parameters:
                 yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"
 
     def _unit(self, field: Table) -> str:
-        """The unit or the choices that a field's type tells."""
+        """The unit or the choices of a field, by its type."""
         parts = [each for each in field.get("anyOf", [field]) if each != {"type": "null"}]
         for name in (each["$ref"].rpartition("/")[2] for each in parts if "$ref" in each):
             known = self._definitions[name].get("oneOf", [])
@@ -340,7 +340,7 @@ def choices(unit: str) -> str:
 
 
 def plain(field: Table) -> str:
-    """The default of a field as a document has it."""
+    """The default of a field in the form of a document."""
     default = field.get("default")
     if isinstance(default, dict):
         return str(default.get("kind", ""))

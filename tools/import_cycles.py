@@ -3,10 +3,10 @@
 
     tools/import_cycles.py [ROOT]
 
-A file imports another when one of its ``use`` statements names something that the other defines; names are followed
-through re-exports. A re-export is no import, and neither are a parent's ``mod`` and its calls by path. Tests are left
-out. Two files may import each other; a longer circle is printed as ``file:line: ...`` and the exit code is 1. So is an
-import against the order of folders, for crates whose folders have one.
+A file imports another if one of its ``use`` statements names an item of the other. Names are followed through
+re-exports. A re-export does not count as an import, nor do a parent's ``mod`` and its calls by path. Tests are left
+out. Two files may import each other. A longer circle is printed as ``file:line: ...`` and the exit code is 1. So is an
+import against the order of a crate's folders.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 # The most files that may import each other.
 MOST = 2
 
-# The folders of a crate in the order in which they may be imported: each by those behind it.
+# The folders of a crate in order: each may be imported by the later ones.
 FOLDERS: dict[str, tuple[str, ...]] = {
     "sim": ("engine", "net", "traffic", "scenario", "probe", "verify", "run", "emulation", "catalogue"),
 }
@@ -40,18 +40,18 @@ class Module:
 
     path: Path
     module: Path_
-    # Without comments and tests.
+    # The file's text without comments and tests.
     text: str
     # Imported paths, each with its line.
     imports: list[tuple[int, Path_]] = field(default_factory=list)
-    # By the name under which something can be had here, what it is.
+    # The paths of the names available in the file.
     names: dict[str, Path_] = field(default_factory=dict)
-    # Modules of which everything can be had here.
+    # Modules imported with a glob.
     globs: list[Path_] = field(default_factory=list)
 
 
 def leaves(tree: str) -> Iterator[tuple[Path_, str]]:
-    """The paths of a ``use`` tree, each with the name that it gets."""
+    """The paths of a ``use`` tree, each with its local name."""
     head, brace, rest = tree.strip().partition("{")
     prefix = tuple(part.strip() for part in head.split("::") if part.strip())
     if not brace:
@@ -66,7 +66,7 @@ def leaves(tree: str) -> Iterator[tuple[Path_, str]]:
 
 
 def split(inside: str) -> Iterator[str]:
-    """The parts between the commas that stand in no inner braces."""
+    """The parts between the commas outside of inner braces."""
     depth, start = 0, 0
     for at, char in enumerate(inside):
         depth += (char == "{") - (char == "}")
@@ -78,7 +78,7 @@ def split(inside: str) -> Iterator[str]:
 
 
 def modules(source: Path) -> dict[Path_, Module]:
-    """The modules of a crate by their paths, without those that are tests."""
+    """The modules of a crate by their paths, without test modules."""
     found: dict[Path_, Module] = {}
     tests: set[Path_] = set()
     for path in sorted(source.rglob("*.rs")):
@@ -112,7 +112,7 @@ def read_uses(entry: Module, known: Mapping[Path_, Module]) -> None:
 
 
 def absolute(path: Path_, module: Path_, known: Mapping[Path_, Module]) -> Path_ | None:
-    """A path from the crate's root; ``None`` of one into another crate."""
+    """A path from the crate's root; ``None`` for a path into another crate."""
     if path[0] == "crate":
         return path[1:]
     base = list(module)
@@ -140,7 +140,7 @@ def definer(path: Path_, known: Mapping[Path_, Module], depth: int = 0) -> Modul
 
 
 def circles(edges: Mapping[Path_, Mapping[Path_, int]]) -> list[list[Path_]]:
-    """Sets of files that reach each other by imports (strongly connected components), those of one file left out."""
+    """Sets of at least two files that reach each other by imports (strongly connected components)."""
 
     def reach(start: Path_) -> set[Path_]:
         seen, waiting = {start}, [start]
@@ -163,7 +163,7 @@ def circles(edges: Mapping[Path_, Mapping[Path_, int]]) -> list[list[Path_]]:
 
 
 def against(order: tuple[str, ...], entry: Module) -> Iterator[str]:
-    """The paths in a file against the order of folders, in ``use`` statements, re-exports and calls alike."""
+    """The paths in a file against the order of folders, in ``use`` statements, re-exports and calls."""
     if not entry.module or entry.module[0] not in order:
         return
     here = entry.module[0]
@@ -175,7 +175,7 @@ def against(order: tuple[str, ...], entry: Module) -> Iterator[str]:
 
 
 def check(root: Path) -> list[str]:
-    """The circles that are too long and the imports against the order, each as a line that an editor can follow."""
+    """The too long circles and the imports against the order, each as a line that editors can follow."""
     wrong = []
     for source in sorted(root.glob("crates/*/src")):
         crate = source.parent.name

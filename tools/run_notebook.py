@@ -11,7 +11,7 @@ from nbclient import NotebookClient
 
 
 def executed(path: Path) -> nbformat.NotebookNode:
-    """The notebook with the outputs of a fresh kernel, without times and whatever else changes from run to run."""
+    """The notebook with the outputs of a fresh kernel, without times and other changing data."""
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
         client = NotebookClient(notebook, timeout=300, record_timing=False, resources={"metadata": {"path": folder}})
@@ -21,7 +21,7 @@ def executed(path: Path) -> nbformat.NotebookNode:
 
 
 def main() -> None:
-    """Runs every notebook that is named."""
+    """Runs every named notebook."""
     for name in sys.argv[1:]:
         nbformat.write(executed(Path(name)), name)
         print(f"{name}: done")

@@ -1,14 +1,14 @@
 """netlull: a laboratory for energy-saving networking under TCP.
 
-Build or load a `Scenario`, `run` it, look at the `Result`; or give a `Sweep` a grid and seeds.
-See docs/how-to/python.md.
+Build or load a `Scenario`, `run` it and read its `Result`. A `Sweep` runs a grid of scenarios and seeds. See
+docs/how-to/python.md.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 
-# As in `typing`, which takes longer to load than all else here.
+# Defined here: `typing` takes longer to load than everything else in this file.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
@@ -151,7 +151,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split
 
 
 def __getattr__(name: str) -> Any:
-    """Loads a class, a function or a module at its first use, so that `netlull --help` does not wait for Arrow."""
+    """Loads a class, a function or a module at its first use: `netlull --help` does not load Arrow."""
     home = _HOME_OF.get(name, "netlull.builders" if name in __all__ else None)
     if home is None:
         return _module(name)

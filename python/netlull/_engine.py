@@ -1,4 +1,4 @@
-"""The only door to the compiled core: documents go in as JSON, results come out as JSON and columns."""
+"""The only door to the compiled core: JSON documents in, JSON and columns out."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ _LOOKS_S = 0.1
 
 
 def check(document: Mapping[str, object]) -> Checked:
-    """The scenario of a document of plain values, read and checked; can be run.
+    """A checked scenario that can be run, from a document of plain values.
 
     Raises:
-        ScenarioError: names the field, its value and what was expected.
+        ScenarioError: the message names the field, its value and the expected values.
     """
     return Checked(json.dumps(document))
 
 
 def core_schema() -> dict[str, Any]:
-    """The JSON Schema of the scenarios that the core reads: without `[topology]`."""
+    """The JSON Schema of the scenarios that the core reads. It has no `[topology]`."""
     loaded: dict[str, Any] = json.loads(_core.schema())
     return loaded
 
 
 def catalogue() -> dict[str, list[dict[str, Any]]]:
-    """The mechanisms, TCPs and power models that the core knows, with their parameters and sources."""
+    """The mechanisms, TCPs and power models of the core, with their parameters and sources."""
     loaded: dict[str, list[dict[str, Any]]] = json.loads(_core.catalogue())
     return loaded
 
@@ -65,33 +65,33 @@ def sleep_plans() -> list[dict[str, Any]]:
     """The kinds of sleep plans, in the order of the documentation.
 
     Returns:
-        For each kind "name", "description", "source" and "parameters" as in `catalogue`, "required" (names of
-        parameters), "reads_traffic", and "rank" (the quantity by which it orders the links: "name" and "unit").
+        A dict per kind: "name", "description", "source" and "parameters" as in `catalogue`; "required" (names of
+        parameters); "reads_traffic"; "rank", the quantity that orders the links ("name" and "unit").
     """
     loaded: list[dict[str, Any]] = json.loads(_core.sleep_plans())
     return loaded
 
 
 def sleep_plan(request: Mapping[str, object]) -> dict[str, Any]:
-    """The links of a graph that a plan puts to sleep; the GIL is released meanwhile.
+    """The links of a graph that a plan puts to sleep. The GIL is released meanwhile.
 
     Args:
-        request: "nodes" (how many), "links" ([[0, 1], ...]), "plan" ({"kind": "estop", "threshold": 0.7}); for a plan
-            that reads the traffic also "capacities_bps", "weights" and "demands" ([[from, to, bps], ...]); "names" of
-            the nodes for messages.
+        request: "nodes" (their number), "links" ([[0, 1], ...]) and "plan" ({"kind": "estop", "threshold": 0.7}). A
+            plan that reads the traffic also takes "capacities_bps", "weights" and "demands" ([[from, to, bps], ...]).
+            The "names" of the nodes appear in messages.
 
     Returns:
-        "initial_connectivity", "off" (numbers of links), "steps" (each with "link", "rank", "verdict", "connectivity").
+        "initial_connectivity", "off" (link numbers) and "steps" (each with "link", "rank", "verdict", "connectivity").
 
     Raises:
-        ScenarioError: names what cannot be used, its value and what was expected.
+        ScenarioError: the message names the field, its value and the expected values.
     """
     loaded: dict[str, Any] = json.loads(_interruptible(_core.sleep_plan, json.dumps(request)))
     return loaded
 
 
 def _interruptible(work: Callable[[str], str], request: str) -> str:
-    """What `work` makes of the request, in a thread of its own, so that Ctrl-C ends the wait and the command."""
+    """The result of `work` from a separate thread: Ctrl-C ends the wait and the command."""
     done: list[str] = []
     failed: list[BaseException] = []
 
@@ -111,10 +111,10 @@ def _interruptible(work: Callable[[str], str], request: str) -> str:
 
 
 def check_seed(seed: object, field: str = "seed") -> int:
-    """The seed, if the core can take it.
+    """The seed as a plain integer.
 
     Raises:
-        ScenarioError: the seed is no whole number from 0 to 2^63 - 1.
+        ScenarioError: the seed is not a whole number from 0 to 2^63 - 1.
     """
     if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or not 0 <= int(seed) <= MAX_SEED:
         raise ScenarioError(f"{field}: {seed!r} is out of range; expected a whole number from 0 to {MAX_SEED}")
@@ -124,10 +124,10 @@ def check_seed(seed: object, field: str = "seed") -> int:
 def run_options(
     seed: object = None, probe: object = None, verify: str | None = None
 ) -> tuple[int | None, str | None, str | None]:
-    """The options of one run as `Checked.run` and `Checked.with_options` take them; None is the scenario's own.
+    """The options of one run, as `Checked.run` and `Checked.with_options` take them. None keeps the scenario's value.
 
     Raises:
-        InputError: the probe is no table of plain values.
+        InputError: the probe is not a table of plain values.
         ScenarioError: the seed is out of range.
     """
     table = None if probe is None else json.dumps(plain(probe, "probe"))
@@ -136,6 +136,6 @@ def run_options(
 
 @functools.cache
 def identity() -> str:
-    """Version and build of the core, such as `0.1.0+3f2a9c01d4e5`: results of another build are not reused."""
+    """Version and build of the core, such as `0.1.0+3f2a9c01d4e5`. Results of another build are not reused."""
     binary = Path(_core.__file__)
     return f"{__version__}+{hashlib.sha256(binary.read_bytes()).hexdigest()[:12]}"

@@ -1,4 +1,4 @@
-"""One number of many entries of a summary: `max(link.*.utilisation)`, `jain(flow.tcp-*.goodput_bps)`."""
+"""Aggregates over entries of a summary: `max(link.*.utilisation)`, `jain(flow.tcp-*.goodput_bps)`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["AGGREGATES", "aggregate", "jain"]
 
 
 def jain(values: Sequence[float]) -> float:
-    """Jain's fairness index: 1 if all are equal, 1/n if one has everything; NaN if all are zero.
+    """Jain's fairness index: 1 if all values are equal, 1/n if one is positive and the others are 0; NaN if all are 0.
 
     Source: R. Jain, D. Chiu, W. Hawe, DEC-TR-301 (1984): (sum x)^2 / (n sum x^2).
     """
@@ -29,19 +29,19 @@ AGGREGATES: Mapping[str, Callable[[Sequence[float]], float]] = {
     "min": min,
     "sum": sum,
 }
-"""What can be made of several numbers."""
+"""The aggregate functions, by name."""
 
 _CALL = re.compile(rf"({'|'.join(AGGREGATES)})\((.+)\)")
 
 
 def aggregate(by_path: Mapping[str, Any], path: str) -> float | None:
-    """The number that a path such as `max(link.*.utilisation)` asks for; None if it is a plain path.
+    """The value of an aggregate such as `max(link.*.utilisation)`; None if the path is plain.
 
-    `*` stands for any part of a name, but for no dot. NaN if one of the numbers is null, or
-    belongs to a download that is.
+    `*` stands for any part of a name without a dot. The value is NaN if one of the numbers is null or belongs to a null
+    download. Its unit is that of the numbers; `jain` has none.
 
     Raises:
-        FieldPathError: nothing matches, or something that matches is no number.
+        FieldPathError: nothing matches, or a match is not a number.
     """
     call = _CALL.fullmatch(path)
     if call is None:
@@ -53,12 +53,12 @@ def aggregate(by_path: Mapping[str, Any], path: str) -> float | None:
 
 
 def _matching(node: Any, keys: Sequence[str], above: str) -> Iterator[tuple[str, Any]]:
-    """Everything at `keys`, each of which may be a pattern, with its path."""
+    """Every entry at `keys`, with its path. A key may be a pattern."""
     if not keys:
         yield above, node
         return
     if node is None and above.endswith(".download"):
-        # Its parts are not known, rather than not there.
+        # A null download has unknown parts, not missing ones.
         yield f"{above}.{'.'.join(keys)}", None
         return
     for name, value in _entries(node):

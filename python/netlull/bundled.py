@@ -36,7 +36,7 @@ def find(name_or_file: str) -> Path:
     """A scenario file by its path, or a ready scenario by its name.
 
     Raises:
-        InputError: there is neither; lists the ready ones.
+        InputError: there is neither; lists the ready scenarios.
     """
     path = Path(name_or_file)
     if path.is_file():

@@ -1,4 +1,4 @@
-"""Two sweeps, scenarios or points compared, paired by point and seed: what differs, by how much, and how surely."""
+"""Two sweeps, scenarios or points compared, paired by point and seed: differences, intervals and verdicts."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ __all__ = ["CORRECTIONS", "Compared", "Comparison", "Options", "Verdict", "compa
 CORRECTIONS = ("holm",)
 _MOST_SEEDS_NAMED = 8
 _BOOTSTRAP_LEAST = 20
-"""With fewer values a bootstrap interval misses more often than Student's (docs/statistics.md)."""
+"""With fewer values, a bootstrap interval misses more often than Student's (docs/statistics.md)."""
 
 Place = tuple[tuple[str, str], ...]
-"""Where a point is: axes and labels."""
+"""The position of a point: axes and labels."""
 Runs = dict[int, dict[str, float]]
-"""The metrics of a point's runs by their seed."""
+"""The metrics of a point's runs, by seed."""
 
 
 class Verdict(Enum):
-    """What an interval says of the second beside the first."""
+    """The verdict of an interval on the second, compared with the first."""
 
     HIGHER = "higher"
     LOWER = "lower"
@@ -49,10 +49,10 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Options:
-    """How to compare.
+    """The options of a comparison.
 
     Raises:
-        InputError: names the option, its value and what was expected.
+        InputError: the message names the option, its value and the expected values.
     """
 
     level: float = 0.95
@@ -62,7 +62,7 @@ class Options:
     """Bootstrap intervals instead of Student's and Fieller's."""
 
     def __post_init__(self) -> None:
-        """Refuses what does not go together."""
+        """Refuses invalid and incompatible options."""
         if not 0 < self.level < 1:
             raise InputError(f"level: {self.level} is no confidence level; expected one between 0 and 1, such as 0.95")
         if self.correct is not None and self.correct not in CORRECTIONS:
@@ -73,7 +73,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Compared:
-    """One metric at one place: the second, `b`, minus the first, `a`."""
+    """A metric at one position: the second, `b`, minus the first, `a`, in the metric's unit."""
 
     metric: str
     at: Mapping[str, str]
@@ -84,21 +84,21 @@ class Compared:
     relative: Interval
     """mean(b) / mean(a) - 1; without bounds where the mean of `a` may be zero."""
     p_value: float
-    """That there is no difference, two-sided; corrected if that was asked for; NaN for a bootstrap."""
+    """Two-sided p-value of no difference; corrected on request; NaN for a bootstrap."""
     paired: bool
     doubt: str | None
-    """Why the interval may mislead here."""
+    """The reason why the interval may mislead here, or None."""
     verdict: Verdict
 
     @property
     def hidden(self) -> float:
-        """The largest difference, whatever its sign, that the interval does not exclude."""
+        """The largest absolute difference that the interval does not exclude."""
         return max(abs(self.difference.low), abs(self.difference.high))
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Everything that was compared, and what has to be said beside it."""
+    """All rows of a comparison, with notes on their interpretation."""
 
     names: tuple[str, str]
     rows: tuple[Compared, ...]
@@ -108,7 +108,7 @@ class Comparison:
 
     @property
     def expected_misses(self) -> float:
-        """How many intervals miss by chance, on average, at this level."""
+        """The expected number of intervals that miss the true value by chance, at this level."""
         return len(self.rows) * (1 - self.options.level)
 
 
@@ -119,12 +119,19 @@ def compare(
     options: Options | None = None,
     names: tuple[str, str] = ("A", "B"),
 ) -> Comparison:
-    """Compares two results: `b` minus `a`, point by point, paired by seed; unpaired only where no seed is in both.
+    """Compares two results: `b` minus `a`, point by point and paired by seed; unpaired only where no seed is in both.
 
-    Points go together by the labels on the axes that both have. `metrics` are columns that both have; default all.
+    Points match by their labels on the axes that both have.
+
+    Args:
+        a: the first result, the reference.
+        b: the second result.
+        metrics: columns that both have; default all.
+        options: level, correction and bootstrap; default 95 % without either.
+        names: the names of the two in notes and errors.
 
     Raises:
-        InputError: a metric is unknown, there is nothing to compare, or points fall together.
+        InputError: a metric is unknown, no point is in both, or several points have the same labels.
     """
     options = options or Options()
     notes: list[str] = []
@@ -153,10 +160,10 @@ def compare_points(
     metrics: Sequence[str] = (),
     options: Options | None = None,
 ) -> Comparison:
-    """Compares two points of an axis of one sweep, at every place on the other axes.
+    """Compares two points of an axis of one sweep, at every position on the other axes.
 
     Raises:
-        InputError: the axis or a label is unknown, or see `compare`.
+        InputError: the axis or a label is unknown, or as for `compare`.
     """
     if first == second:
         raise InputError(f'the points of {axis} are both "{first}"; expected two different ones')
@@ -165,7 +172,7 @@ def compare_points(
 
 
 def only(result: SweepResult, where: Mapping[str, str]) -> SweepResult:
-    """The part of a result at these labels, without these axes.
+    """The part of a result at these labels, without their axes.
 
     Raises:
         InputError: an axis or a label is unknown.
@@ -219,7 +226,9 @@ def _by_place(result: SweepResult, axes: Sequence[str], metrics: Sequence[str], 
         if row["seed"] in runs:
             apart = [axis for axis in result.axes if axis not in axes]
             what = f"axis {apart[0]}" if apart else "sweep"
-            raise InputError(f"{name}: several points of the {what} fall together; choose with --where AXIS=POINT")
+            raise InputError(
+                f"{name}: several points of the {what} have the same labels; choose one with --where AXIS=POINT"
+            )
         runs[row["seed"]] = {metric: _number(row[metric]) for metric in metrics}
     return found
 
@@ -307,7 +316,7 @@ def _compared(
 
 
 def _doubt(samples: Sequence[Sequence[float]], *, bootstrap: bool) -> str | None:
-    """Why the interval may mislead: skewness for Student's t, few values for both."""
+    """The reason why the interval may mislead: skewness for Student's t, few values for a bootstrap."""
     fewest = min(map(len, samples))
     if bootstrap and fewest < _BOOTSTRAP_LEAST:
         return f"a bootstrap of {fewest} is too narrow, see docs/statistics.md"
@@ -323,7 +332,7 @@ def _verdict(difference: Interval) -> Verdict:
 
 
 def _corrected(rows: Sequence[Compared], options: Options) -> list[Compared]:
-    """Verdicts by Holm's p-values; intervals stay as they are."""
+    """Rows with verdicts by Holm's p-values. Intervals do not change."""
     found = []
     for row, p_value in zip(rows, holm(row.p_value for row in rows), strict=True):
         shown = row.verdict if p_value < 1 - options.level or row.verdict is Verdict.UNKNOWN else Verdict.NONE

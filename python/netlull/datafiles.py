@@ -1,4 +1,4 @@
-"""Files that a scenario names: read once, so that what runs, and its key, is their content."""
+"""Files that a scenario names, read once: the scenario and its key hold their content."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 __all__ = ["inline"]
 
 _NANOSECONDS = {"time_ns": 1, "time_s": 1_000_000_000}
-"""Nanoseconds in one of the units that the heading of a record can name."""
+"""Nanoseconds in one unit of a record's time column."""
 _LATEST_S = 1_000_000_000
 """The longest run, in seconds."""
 
 
 def inline(document: dict[str, Any], folder: Path | None = None) -> None:
-    """Replaces `file` by what it holds: `cdf` in an empirical law of sizes, `arrivals` in a replay; changes `document`.
+    """Replaces `file` by its content in `document`: `cdf` of an empirical law of sizes, `arrivals` of a replay.
 
     Files are relative to `folder`, or else to the current one.
 
     Raises:
-        InputError: names the field, and the file with the line that cannot be used.
+        InputError: the message names the field, and the file with the invalid line.
     """
     flows = document.get("flow")
     for flow in flows if isinstance(flows, list) else ():
@@ -45,7 +45,7 @@ def _replace(
     table: dict[str, Any], field: str, where: str, folder: Path | None, read: Callable[[Path], list[list[Any]]]
 ) -> None:
     name = table.get("file")
-    # What is no text, or stands beside the field, is refused by the core, which has the words for it.
+    # The core refuses a `file` that is no text or has the field as well: it has the messages.
     if not isinstance(name, str) or field in table:
         return
     try:
@@ -56,13 +56,13 @@ def _replace(
 
 
 def _find(name: str, folder: Path | None) -> Path:
-    """The file beside the scenario; if there is none, the one in the current folder."""
+    """The file next to the scenario; if there is none, the one in the current folder."""
     beside = (folder or Path()) / name
     return Path(name) if not beside.exists() and Path(name).exists() else beside
 
 
 def _lines(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """The lines of a file that say something: where each is, and its two columns."""
+    """The non-empty lines of a file: the position of each, and its two columns."""
     for number, line in enumerate(read_text(path).splitlines(), 1):
         text = line.partition("#")[0].strip()
         if text:
@@ -92,7 +92,7 @@ def _whole(text: str, where: str, what: str) -> int:
 
 
 def _points(path: Path) -> list[list[Any]]:
-    """Bytes and cumulative share, a point on each line; a heading is left out."""
+    """Pairs of bytes and cumulative share, one per line. A heading is skipped."""
     points: list[list[Any]] = []
     for where, (size_text, share_text) in _lines(path):
         if not points and not _is_number(size_text) and not _is_number(share_text):
@@ -121,7 +121,7 @@ def _is_number(text: str) -> bool:
 
 
 def _arrivals(path: Path) -> list[list[Any]]:
-    """Times in nanoseconds and bytes, a packet on each line below a heading that tells the unit of times."""
+    """Pairs of nanoseconds and bytes, one packet per line. The heading names the unit of the times."""
     if path.suffix == ".parquet":
         return _recorded(path)
     lines = _lines(path)
@@ -144,7 +144,7 @@ def _arrivals(path: Path) -> list[list[Any]]:
 
 
 def _recorded(path: Path) -> list[list[Any]]:
-    """Packets of the series `arrivals` of a run that was saved."""
+    """Packets of the series `arrivals` of a saved run."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""Plain data as structs: an error names the field by its path, its value and what was expected."""
+"""Plain data as structs. An error names the field by its path, its value and the expected value."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ __all__ = ["Document", "FieldError", "Text", "decode"]
 _T = TypeVar("_T")
 
 Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
-"""Text that is not empty."""
+"""Non-empty text."""
 
 
 class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A table with known fields; the meta data `expected` of a field replaces the words for its type in errors."""
+    """A table with known fields. The meta data `expected` of a field replaces its type in error messages."""
 
 
 class FieldError(InputError):
-    """A field that cannot be used. `__post_init__` of a struct raises it with a path inside the struct."""
+    """An invalid field. `__post_init__` of a struct raises it with a path inside the struct."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(f"{path}: {message}" if path else message)
@@ -41,7 +41,7 @@ def decode(data: object, kind: type[_T]) -> _T:
     """The data as a struct of this kind.
 
     Raises:
-        FieldError: a field is missing, unknown, or not what was expected.
+        FieldError: a field is missing, unknown or invalid.
         InputError: a struct refuses its values.
     """
     try:
@@ -90,7 +90,7 @@ def _keys(path: str, data: object, kind: type, message: str) -> Iterator[str | i
 
 
 def _culprit(data: object, keys: Sequence[str | int], kind: type, message: str) -> str:
-    """The key of a table of anything, which msgspec does not name: the one that alone gives the same error."""
+    """The key in a table of arbitrary keys, which msgspec does not name: alone, it gives the same error."""
     for name in _at(data, keys):
         alone = copy.deepcopy(data)
         table = _at(alone, keys)
@@ -121,7 +121,7 @@ def _path(data: object, keys: Sequence[str | int]) -> str:
 
 
 def _type_at(kind: type, keys: Sequence[str | int]) -> inspect.Type:
-    """The type of the field that the keys lead to."""
+    """The type of the field at these keys."""
     found: inspect.Type = inspect.type_info(kind)
     for key in keys:
         if isinstance(key, int):
@@ -154,7 +154,7 @@ _SEVERAL = {"text": "texts", "a number": "numbers", "a table": "tables"}
 
 
 def _words(found: inspect.Type) -> str:
-    """The values that a type takes."""
+    """The values that a type accepts, in words."""
     match found:
         case inspect.Metadata(type=inner, extra=extra):
             return str((extra or {}).get("expected") or _words(inner))
@@ -172,7 +172,7 @@ def _words(found: inspect.Type) -> str:
 
 
 _LONGEST = 80
-"""Characters of a value that an error shows."""
+"""The longest value that an error shows, in characters."""
 
 
 def _shown(value: object) -> str:

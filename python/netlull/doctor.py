@@ -1,4 +1,4 @@
-"""What this machine can do: simulate, and emulate with which TCPs."""
+"""Abilities of this machine: simulation, and emulation with its TCPs."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ _PATIENCE_S = 60.0
 
 @dataclass(frozen=True)
 class Check:
-    """Something that netlull needs for something."""
+    """A check of one requirement of netlull."""
 
     name: str
     ok: bool
     needed_for: tuple[str, ...]
     message: str
-    """What was found, or what is missing and how to get it."""
+    """The result, or the missing part and how to get it."""
 
 
 def examine(program: str | Path | None = None) -> list[Check]:
-    """Looks at everything that simulating and emulating need here; nothing of it raises."""
+    """Checks every requirement of simulation and emulation here; never raises."""
     return [_package(), _core(), *_netlulld(program)]
 
 
 def simulates(checks: list[Check]) -> bool:
-    """True if all that simulating needs is there."""
+    """True if every requirement of simulation is met."""
     return all(check.ok for check in checks if SIMULATING in check.needed_for)
 
 
@@ -54,7 +54,7 @@ def _package() -> Check:
 
 
 def _core() -> Check:
-    """Whether the compiled core gives a run whose result is known: 1 Mb/s for 100 ms is one packet per 12 ms."""
+    """Checks the compiled core with a run of known result: 1 Mb/s for 100 ms is one packet per 12 ms."""
     try:
         scenario = Scenario(
             duration="100 ms",
@@ -63,7 +63,7 @@ def _core() -> Check:
             flows=[Cbr("packets", "a", "b", "1 Mb/s", packet="1500 B")],
         )
         sent = scenario.run().flow("packets")["packets_sent"]
-    except Exception as error:  # whatever is wrong is what is to be told
+    except Exception as error:  # any failure is the check's message
         return Check("core", ok=False, needed_for=(SIMULATING,), message=f"{type(error).__name__}: {error}")
     return Check(
         "core",
@@ -87,7 +87,7 @@ def _netlulld(program: str | Path | None) -> list[Check]:
 
 
 def _its_checks(program: Path) -> list[Check]:
-    """What `netlulld doctor --json` says."""
+    """The checks of `netlulld doctor --json`."""
     command = [str(program), "doctor", "--json"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_PATIENCE_S)  # noqa: S603

@@ -1,7 +1,7 @@
-"""Running `netlulld`, which emulates links and mechanisms between network namespaces, with the kernel's TCP.
+"""Control of `netlulld`, which emulates links and mechanisms between network namespaces, with the kernel's TCP.
 
-`netlulld` is a program of its own (`make netlulld`). This module gives it a plan and reads its counts.
-docs/how-to/emulate.md says what it needs and what of a scenario it asks the kernel for.
+`netlulld` is a separate program (`make netlulld`). This module gives it a plan and reads its counts.
+docs/how-to/emulate.md lists its requirements and the parts of a scenario that the kernel implements.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ _NAME = "netlulld"
 _TOO_LATE = 3
 _INTERRUPTED = (130, 143)
 _PATIENCE_S = 10.0
-"""How long the program may take to remove what it made."""
+"""The longest time for the program to remove its namespaces and devices, in seconds."""
 _NS = 1e-9
 
 
 def find_program(program: str | Path | None = None) -> Path:
-    """Where `netlulld` is: as given, as `NETLULLD` says, beside this Python, or on the PATH.
+    """The path of `netlulld`: the given one, that in `NETLULLD`, next to this Python, or on the PATH.
 
     Raises:
-        EmulationError: there is none; says where it was looked for and how to build it.
+        EmulationError: there is none; the message lists the searched places and the build command.
     """
     if program is not None:
         return _program(Path(program), "program")
@@ -52,7 +52,7 @@ def find_program(program: str | Path | None = None) -> Path:
     found = shutil.which(_NAME)
     if found is None:
         raise EmulationError(
-            f"{_NAME} is missing: it is neither named by {VARIABLE}, nor beside {sys.executable}, nor on the PATH; "
+            f"{_NAME} is missing: it is neither named by {VARIABLE}, nor next to {sys.executable}, nor on the PATH; "
             "`make netlulld` builds it"
         )
     return Path(found)
@@ -69,21 +69,21 @@ def _runs(path: Path) -> bool:
 
 
 def program_version(program: str | Path | None = None) -> str:
-    """What `netlulld --version` says, such as `0.1.0`.
+    """The version that `netlulld --version` prints, such as `0.1.0`.
 
     Raises:
-        EmulationError: there is no such program, or it says nothing.
+        EmulationError: there is no such program, or its output has no version.
     """
     found = find_program(program)
     done = _asked([str(found), "--version"])
     words = done.stdout.split()
     if done.returncode or words[:1] != [_NAME] or len(words) < 2:
-        raise EmulationError(f"{found}: is no {_NAME}: --version says {done.stdout[:40]!r}")
+        raise EmulationError(f"{found}: is no {_NAME}: --version prints {done.stdout[:40]!r}")
     return words[1]
 
 
 def replay(tape: str | Path, program: str | Path | None = None) -> tuple[bool, str]:
-    """Puts a recorded machine's events through it again: whether it decided the same, and what netlulld says of it.
+    """Replays a recorded machine's events: True if all decisions are the same, and netlulld's message.
 
     Raises:
         EmulationError: there is no netlulld.
@@ -101,18 +101,18 @@ def _asked(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What `netlulld` counted of a run that was in time."""
+    """The counts of `netlulld` for a run with acceptable lateness."""
 
     program: Path
     document: Mapping[str, Any]
     account: Mapping[str, Any]
-    """What a result says of its emulation: `lateness` in s, `system`, `differences`."""
+    """The account of the emulation in a result: `lateness` in s, `system`, `differences`."""
 
     def result(self, scenario: _engine.Checked) -> _engine.RawResult:
         """The outcome as a run of the scenario.
 
         Raises:
-            EmulationError: the outcome is damaged, of another scenario or of another version.
+            EmulationError: the outcome is damaged, or of another scenario or version.
         """
         try:
             return scenario.emulation_result(json.dumps(self.document))
@@ -123,11 +123,17 @@ class Outcome:
 def emulate(
     plan: str, program: Path, arguments: Sequence[str] = (), progress: Callable[[float], None] | None = None
 ) -> Outcome:
-    """Carries out a plan of the core's, in real time; `Scenario.emulate` is for users.
+    """Executes a plan of the core in real time. `Scenario.emulate` is the function for users.
+
+    Args:
+        plan: the plan, as JSON.
+        program: the path of netlulld.
+        arguments: further arguments, from `options`.
+        progress: called with the finished share, 0 to 1.
 
     Raises:
         EmulationError: the program cannot emulate this here.
-        EmulationLate: packets were too late for the run to be trusted.
+        EmulationLate: packets were too late for a valid run.
     """
     with tempfile.TemporaryDirectory(prefix="netlull-") as folder:
         files = Path(folder, "plan.json"), Path(folder, "outcome.json")
@@ -138,7 +144,7 @@ def emulate(
     account = _account(document)
     if code == _TOO_LATE:
         late = account["lateness"]
-        raise EmulationLate(said or "the run was too late to be trusted", p99_s=late["p99_s"], limit_s=late["limit_s"])
+        raise EmulationLate(said or "the run was too late to be valid", p99_s=late["p99_s"], limit_s=late["limit_s"])
     return Outcome(program, document, account)
 
 
@@ -151,7 +157,7 @@ def options(
     """The program's arguments for the options of `Scenario.emulate`.
 
     Raises:
-        InputError: the lateness is no time.
+        InputError: the lateness is not a time.
     """
     arguments: list[str] = []
     if max_lateness is not None:
@@ -166,7 +172,7 @@ def options(
 
 
 def _run(command: list[str], progress: Callable[[float], None] | None) -> tuple[int, str]:
-    """The program's exit code and what it said on standard error."""
+    """The program's exit code and its standard error."""
     if progress is not None:
         command = [*command, "--progress"]
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
@@ -183,7 +189,7 @@ def _run(command: list[str], progress: Callable[[float], None] | None) -> tuple[
 
 @contextlib.contextmanager
 def _child(command: Sequence[str], errors: IO[str]) -> Iterator[subprocess.Popen[str]]:
-    """The program for as long as the block lasts; if that is left early, the program has removed what it made."""
+    """The program, within the block. If the block fails, the program removes its namespaces and devices first."""
     try:
         child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)  # noqa: S603  # netlulld
     except OSError as error:
@@ -209,7 +215,7 @@ def _outcome(path: Path, code: int, said: str) -> dict[str, Any]:
     if code in _INTERRUPTED:
         raise KeyboardInterrupt
     if code not in {0, _TOO_LATE}:
-        raise EmulationError(said or f"{_NAME} ended with code {code} and said nothing")
+        raise EmulationError(said or f"{_NAME} ended with code {code} and no message")
     try:
         outcome: Any = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -228,7 +234,7 @@ def _nanoseconds(time: str) -> float:
 
 
 def _account(outcome: Mapping[str, Any]) -> dict[str, Any]:
-    """What a result says of its emulation: `lateness` in s, `system`, `differences`."""
+    """The account of the emulation in a result: `lateness` in s, `system`, `differences`."""
     try:
         late = outcome["lateness"]
         lateness: dict[str, float] = {"packets": int(late["packets"])}

@@ -1,4 +1,4 @@
-"""What users can get wrong outside a scenario's fields (those raise `netlull.ScenarioError`)."""
+"""Errors of users outside a scenario's fields, which raise `netlull.ScenarioError`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = [
 
 
 class InputError(ValueError):
-    """Something given to netlull cannot be used; the message names it and says what was expected."""
+    """Invalid input. The message names it, its value and the expected values."""
 
 
 class FieldPathError(InputError):
@@ -24,35 +24,35 @@ class FieldPathError(InputError):
 
 
 class SweepError(InputError):
-    """A sweep's description, or the store it resumes from, cannot be used."""
+    """A sweep's description, or its store, is invalid."""
 
 
 class ResultError(InputError):
-    """A stored result is missing, truncated or damaged; the message names the file."""
+    """A stored result is missing, truncated or damaged. The message names the file."""
 
 
 class OutputError(InputError):
-    """Results cannot be written where they were asked for."""
+    """The results cannot be written to the requested place."""
 
 
 class ClusterError(InputError):
-    """A cluster cannot be reached or used, or what runs there cannot be used; finished runs are in the store."""
+    """A cluster, or a result from it, is unreachable or unusable. Finished runs are in the store."""
 
 
 class EmulationError(InputError):
-    """A scenario cannot be emulated here; the message names what is missing."""
+    """A scenario cannot be emulated here. The message names the missing part."""
 
 
-class EmulationLate(EmulationError):  # noqa: N818  # what it was
-    """An emulation was too late for its result to be trusted; there is none."""
+class EmulationLate(EmulationError):  # noqa: N818  # the name says enough
+    """An emulation was too late to be valid. There is no result."""
 
     def __init__(self, message: str, *, p99_s: float, limit_s: float) -> None:
         super().__init__(message)
         self.p99_s = p99_s
-        """How late 99 of 100 packets were at most."""
+        """The lateness that 99 % of packets did not exceed, in seconds."""
         self.limit_s = limit_s
-        """How late they might have been."""
+        """The limit of that lateness, in seconds."""
 
 
 class NetlullWarning(UserWarning):
-    """Something that may be meant, but usually is not, or that was mended."""
+    """A legal input that is usually a mistake, or a repaired one."""

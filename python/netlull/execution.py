@@ -1,6 +1,6 @@
-"""Running many scenarios at a time: threads, because the core releases the GIL while it simulates.
+"""Simultaneous runs of many scenarios: in threads, because the core releases the GIL while it simulates.
 
-Whoever runs them is a `Team`: `Threads` of this process, or the workers of a cluster (`netlull.cluster`).
+A `Team` runs them: `Threads` of this process, or the workers of a cluster (`netlull.cluster`).
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 __all__ = ["Cost", "Finished", "Hire", "Progress", "Team", "Threads", "default_workers", "execute"]
 
 _TICK_S = 0.2
-"""Between two reports of progress while no run ends."""
+"""Time between two reports of progress while no run ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A run that has ended: its summary as JSON, without residencies, and the CPU time that it took."""
+    """A finished run: its summary as JSON without residencies, and its CPU time in seconds."""
 
     job: Job
     summary: str
@@ -37,62 +37,62 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What simulating runs cost: CPU time in the runs alone, and the packet-hops that it bought."""
+    """The cost of simulating runs: CPU time inside the runs in seconds, and their packet-hops."""
 
     cpu_s: float = 0.0
     packet_hops: int = 0
 
     def __add__(self, other: Cost) -> Cost:
-        """Of both."""
+        """The sum of both."""
         return Cost(self.cpu_s + other.cpu_s, self.packet_hops + other.packet_hops)
 
     @property
     def ns_per_hop(self) -> float:
-        """CPU nanoseconds per packet-hop; NaN if there was none."""
+        """CPU nanoseconds per packet-hop; NaN without packet-hops."""
         return self.cpu_s * 1e9 / self.packet_hops if self.packet_hops else math.nan
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a sweep is: runs that are `done` (of which `reused` were found in the store) of `total`."""
+    """The progress of a sweep: runs `done` (of which `reused` were in the store) of `total`."""
 
     done: int
     total: int
     reused: int
     fraction: float
-    """Share of the work that is done, by the packet-hops expected, unfinished runs by their simulated time; 0 to 1."""
+    """The finished share of the expected packet-hops, 0 to 1. Unfinished runs count by simulated time."""
 
 
 def default_workers() -> int:
-    """The cores that this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Team(Protocol):
-    """Runs everything that an order hands out; one team runs once."""
+    """Runs all jobs of an order. A team is used once."""
 
     ended: queue.SimpleQueue[Finished | BaseException]
-    """What was found, in any order; an exception is the last."""
+    """Results in any order. An exception is the last."""
 
     def start(self) -> None:
-        """Begins; what is found comes from other threads."""
+        """Begins. Other threads deliver the results."""
 
     def underway(self) -> float:
-        """Packet-hops expected of the runs under way, as far as they are."""
+        """Finished part of the expected packet-hops of the runs under way."""
 
     def stop(self) -> None:
-        """Ends the runs under way; whatever was found is in `ended` when this returns."""
+        """Ends the runs under way. All results are in `ended` when this returns."""
 
     def join(self) -> None:
-        """Waits until all has ended."""
+        """Waits for the last run."""
 
 
 Hire = Callable[[LongestFirst], Team]
-"""Makes the team that runs everything in an order."""
+"""Makes the team that runs all jobs of an order."""
 
 
 class Threads:
-    """Threads that take the next run when they have ended one."""
+    """Threads that each take the next run at the end of the last."""
 
     def __init__(self, order: LongestFirst, count: int) -> None:
         self.ended: queue.SimpleQueue[Finished | BaseException] = queue.SimpleQueue()
@@ -111,14 +111,14 @@ class Threads:
     def _work(self, index: int) -> None:
         while (job := self._order.next()) is not None:
             monitor = _engine.Monitor()
-            # In this order: `stop` either finds the monitor here, or is seen now.
+            # The order matters: `stop` either finds the monitor here, or is seen below.
             self._underway[index] = (monitor, job.expected_hops)
             if self._stopped:
                 return
             began = time.thread_time()
             try:
                 summary = job.scenario.measure(job.seed, monitor)
-            except BaseException as error:  # handed over, whatever it is
+            except BaseException as error:  # forwarded
                 if not isinstance(error, _engine.Cancelled):
                     error.add_note(f"in the run {job.label}")
                 self.ended.put(error)
@@ -129,11 +129,11 @@ class Threads:
             self.ended.put(Finished(job, summary, cpu_s))
 
     def underway(self) -> float:
-        """Of each run, by its simulated share."""
+        """Finished packet-hops of the runs under way, by their simulated share."""
         return sum(monitor.fraction * hops for monitor, hops in filter(None, self._underway))
 
     def stop(self) -> None:
-        """Cancels the runs under way and waits until they have ended."""
+        """Cancels the runs under way and waits for their end."""
         self._stopped = True
         for monitor, _ in filter(None, self._underway):
             monitor.cancel()
@@ -154,10 +154,16 @@ def execute(
     *,
     reused: Sequence[tuple[Job, float | None]] = (),
 ) -> None:
-    """Runs all jobs, by the team that is hired, the longest first; calls `finished` with each in this thread.
+    """Runs all jobs with the hired team, the longest first; calls `finished` with each in this thread.
 
-    The first failure, and Ctrl-C, stops the runs under way; runs that have ended by then still reach `finished`.
-    `reused` are runs that ended before, with the CPU time that they took where it is known.
+    The first failure, and Ctrl-C, stops the runs under way. Runs that have ended by then still reach `finished`.
+
+    Args:
+        jobs: the runs.
+        hire: makes the team.
+        finished: called with each finished run.
+        progress: called about five times a second.
+        reused: earlier runs, each with its CPU time in seconds where known.
     """
     order = LongestFirst(jobs)
     for job, cpu_s in reused:
@@ -196,14 +202,14 @@ def execute(
 
 
 def _run_of(outcome: Finished | BaseException) -> Finished:
-    """The run that ended; what it raised is raised here."""
+    """The finished run. Raises the exception of a failed one."""
     if isinstance(outcome, BaseException):
         raise outcome
     return outcome
 
 
 def _keep_finished(ended: queue.SimpleQueue[Finished | BaseException], finished: Callable[[Finished], None]) -> None:
-    """Hands over runs that ended before the sweep was stopped, so that nothing is lost."""
+    """Hands over the runs that ended before the sweep stopped: none is lost."""
     while not ended.empty():
         outcome = ended.get()
         if isinstance(outcome, Finished):

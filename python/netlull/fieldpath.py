@@ -1,4 +1,4 @@
-"""Scenario documents as plain JSON values, and the paths into them: `link.N1-N2.controller.min_interval`."""
+"""Scenario documents as plain JSON values, and paths into them: `link.N1-N2.controller.min_interval`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["fields_of", "get", "keys_to", "parse_setting", "plain", "put", "read
 _DEEPEST = 32
 
 Path = str
-"""Keys separated by dots; entries of arrays by name (a link without one: FROM-TO) or by index."""
+"""Keys separated by dots. Entries of arrays go by name (an unnamed link: FROM-TO) or by index."""
 
 
 def fields_of(element: Any) -> dict[str, object]:
-    """The document of a builder element (`Link`, `Tcp`, ...): its fields that are set, and its `kind`."""
+    """The document of a builder element (`Link`, `Tcp`, ...): its set fields, and its `kind`."""
     kind = getattr(type(element), "kind", None)
     document: dict[str, object] = {} if kind is None else {"kind": kind}
     for field in dataclasses.fields(element):
@@ -31,7 +31,7 @@ def fields_of(element: Any) -> dict[str, object]:
 
 
 class _TooDeepError(InputError):
-    """Tables and lists in tables and lists, without end or nearly so."""
+    """Tables and lists are nested too deeply, or without end."""
 
 
 def _too_deep(path: Path) -> _TooDeepError:
@@ -43,7 +43,7 @@ def read_toml(text: str, origin: str) -> dict[str, Any]:
     """The document in TOML text, as plain values.
 
     Raises:
-        InputError: the text is no TOML or nested too deeply; the message starts with `origin`.
+        InputError: the text is not TOML or is nested too deeply; the message starts with `origin`.
     """
     try:
         document: dict[str, Any] = plain(tomllib.loads(text))
@@ -57,10 +57,10 @@ def read_toml(text: str, origin: str) -> dict[str, Any]:
 
 
 def plain(value: Any, path: Path = "", depth: int = 0) -> Any:
-    """`value` as JSON knows it: builder elements become tables, tuples lists, NumPy numbers numbers.
+    """`value` in JSON's types: builder elements become tables, tuples lists, NumPy numbers numbers.
 
     Raises:
-        InputError: names the field that holds something else (a date, NaN, an object), or is nested too deeply.
+        InputError: a value is of another type (a date, NaN, an object), or nested too deeply; names the field.
     """
     if value is None or isinstance(value, str | bool):
         return value
@@ -85,7 +85,7 @@ def plain(value: Any, path: Path = "", depth: int = 0) -> Any:
 
 
 def parse_setting(setting: str) -> tuple[Path, object]:
-    """Splits `path=value`; a value that reads as TOML is that value, anything else is text.
+    """Splits `path=value`. A value in TOML syntax is parsed; any other value is text.
 
     Raises:
         InputError: there is no `=`, no path before it, or the value is nested too deeply.
@@ -120,7 +120,7 @@ def _entry_name(item: object) -> str | None:
 
 
 def _choices(node: object) -> dict[str, str | int]:
-    """What the next part of a path can be, and the key or index that it stands for."""
+    """The possible next parts of a path, each with its key or index."""
     if isinstance(node, Mapping):
         return {str(key): str(key) for key in node}
     if isinstance(node, list):
@@ -131,7 +131,7 @@ def _choices(node: object) -> dict[str, str | int]:
 
 
 def _step(node: object, rest: str) -> tuple[str | int, str] | None:
-    """The key that `rest` starts with, and what follows it. Names may hold dots, so the longest one wins."""
+    """The first key in `rest`, and the remainder. Names may contain dots: the longest match wins."""
     choices = _choices(node)
     fitting = [name for name in choices if rest == name or rest.startswith(f"{name}.")]
     if not fitting:
@@ -141,7 +141,7 @@ def _step(node: object, rest: str) -> tuple[str | int, str] | None:
 
 
 def _duplex_of(links: list[object], rest: str) -> tuple[str, str] | None:
-    """The way back that `rest` starts with, and the duplex link that it belongs to; None if it is no way back."""
+    """The reverse link at the start of `rest`, and its duplex link; None if it names no reverse link."""
     for link in links:
         if isinstance(link, Mapping) and link.get("duplex") is True:
             way_back = f"{link.get('to')}-{link.get('from')}"
@@ -158,8 +158,10 @@ def _refuse(path: Path, rest: str, node: object) -> FieldPathError:
         duplex = _duplex_of(node, rest)
         if duplex is not None:
             way_back, link = duplex
-            told = f"set it at {link}, for both ways, or write {way_back} as a link of its own"
-            return FieldPathError(f'{path}: "{way_back}" is the way back of the duplex link {link}; expected: {told}')
+            told = f"set it at {link}, for both directions, or define {way_back} as a separate link"
+            return FieldPathError(
+                f'{path}: "{way_back}" is the reverse direction of the duplex link {link}; expected: {told}'
+            )
         names = [name for name in map(_entry_name, node) if name is not None] or [f"0 to {len(node) - 1}"]
         listed = f"expected one of {', '.join(names)}" if node else "it has no entries"
         return FieldPathError(f'{path}: "{wanted}" is no entry of {where}; {listed}')
@@ -173,7 +175,7 @@ def get(document: object, path: Path) -> Any:
     """The value at `path`.
 
     Raises:
-        FieldPathError: the path leads nowhere; lists what there is.
+        FieldPathError: the path leads nowhere; the message lists the existing keys.
     """
     node: Any = document
     for key in keys_to(document, path):
@@ -182,10 +184,10 @@ def get(document: object, path: Path) -> Any:
 
 
 def keys_to(document: object, path: Path) -> list[str | int]:
-    """The keys and indices that lead from `document` to `path`, one by one.
+    """The keys and indices from `document` to `path`, in order.
 
     Raises:
-        FieldPathError: the path leads nowhere; lists what there is.
+        FieldPathError: the path leads nowhere; the message lists the existing keys.
     """
     node, rest = document, path
     keys: list[str | int] = []
@@ -200,7 +202,7 @@ def keys_to(document: object, path: Path) -> list[str | int]:
 
 
 def _parent(document: dict[str, Any], path: Path, *, create: bool) -> tuple[Any, str | int] | None:
-    """The table or list that holds the last part of `path`, and its key there; None if there is none to be had."""
+    """The table or list with the last part of `path`, and its key there; None if it does not exist."""
     node: Any = document
     rest = path
     while True:
@@ -223,10 +225,10 @@ def _parent(document: dict[str, Any], path: Path, *, create: bool) -> tuple[Any,
 
 
 def put(document: dict[str, Any], path: Path, value: object) -> None:
-    """Sets the value at `path`, making the tables on the way; changes `document`.
+    """Sets the value at `path` in `document` and creates missing tables.
 
     Raises:
-        FieldPathError: an entry of an array does not exist, or a value on the way is no table.
+        FieldPathError: an array entry does not exist, or a value in the path is not a table.
     """
     found = _parent(document, path, create=True)
     if found is not None:
@@ -235,10 +237,10 @@ def put(document: dict[str, Any], path: Path, value: object) -> None:
 
 
 def remove(document: dict[str, Any], path: Path) -> None:
-    """Removes what is at `path`, if anything; changes `document`.
+    """Removes the value at `path` from `document`, if present.
 
     Raises:
-        FieldPathError: an entry of an array on the way does not exist.
+        FieldPathError: an array entry in the path does not exist.
     """
     found = _parent(document, path, create=False)
     if found is not None:

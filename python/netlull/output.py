@@ -1,4 +1,4 @@
-"""Writing results: a folder or a file appears complete, or not at all."""
+"""Output of results: a folder or a file appears complete, or not at all."""
 
 from __future__ import annotations
 
@@ -29,18 +29,17 @@ __all__ = [
 ]
 
 MANIFEST = "manifest.json"
-"""Lists what a folder holds: `kind`, `files` with their checksums, `figures`."""
+"""The list of a folder's contents: `kind`, `files` with their checksums, `figures`."""
 
 
 @contextlib.contextmanager
 def staged_folder(folder: Path, *, kind: str) -> Iterator[Path]:
-    """A temporary folder beside `folder` that takes its place when the block ends well, and vanishes when it does not.
+    """A temporary folder next to `folder`. It replaces `folder` if the block succeeds, and disappears if it fails.
 
-    A `folder` with a manifest of this `kind` that holds nothing else is an earlier result and is replaced; an empty
-    one too.
+    A `folder` is replaced if it is empty, or an earlier result: a manifest of this `kind` and no unlisted file.
 
     Raises:
-        OutputError: `folder` cannot be written, or holds something else.
+        OutputError: `folder` cannot be written, or holds other files.
     """
     folder = Path(os.path.abspath(folder))  # noqa: PTH100  # resolve() would follow a link that the user wants kept
     _check_replaceable(folder, kind)
@@ -53,9 +52,9 @@ def staged_folder(folder: Path, *, kind: str) -> Iterator[Path]:
         try:
             yield stage
         except OutputError as error:
-            # Named by where it would have been in the end.
+            # The error names the final path.
             raise OutputError(str(error).replace(str(stage), str(folder))) from None
-        # A run takes its time: somebody may have put files there meanwhile.
+        # Runs take long: check for new files in the folder.
         _check_replaceable(folder, kind)
         with writing(folder):
             _replace_folder(stage, folder)
@@ -84,7 +83,7 @@ def _check_replaceable(folder: Path, kind: str) -> None:
 
 
 def _first_foreign(folder: Path, manifest: Mapping[str, Any]) -> str | None:
-    """Something in the folder that the manifest does not list; None if there is nothing."""
+    """The first entry of the folder that the manifest does not list, or None."""
     listed = {MANIFEST}
     for field in ("files", "figures"):
         names = manifest.get(field)
@@ -99,10 +98,10 @@ def _first_foreign(folder: Path, manifest: Mapping[str, Any]) -> str | None:
 
 
 def refuse_working_folder(folder: Path) -> None:
-    """Results never take the place of the folder that the user works in.
+    """Refuses the working folder: results never replace it.
 
     Raises:
-        OutputError: `folder` is the working folder, or holds it.
+        OutputError: `folder` is the working folder, or contains it.
     """
     here, there = Path.cwd().resolve(), folder.resolve()
     if there == here or there in here.parents:
@@ -110,7 +109,7 @@ def refuse_working_folder(folder: Path) -> None:
 
 
 def read_description(path: Path) -> dict[str, Any] | None:
-    """The JSON object in a file; None if the file holds something else.
+    """The JSON object in a file; None if the file has other content.
 
     Raises:
         OSError: the file cannot be read.
@@ -138,7 +137,7 @@ def _replace_folder(stage: Path, folder: Path) -> None:
 
 @contextlib.contextmanager
 def staged_file(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path` that takes its place when the block ends well, and vanishes when it does not.
+    """A temporary path next to `path`. It replaces `path` if the block succeeds, and disappears if it fails.
 
     Raises:
         OutputError: `path` cannot be written.
@@ -156,10 +155,10 @@ def staged_file(path: Path) -> Iterator[Path]:
 
 
 def prepare_file(path: Path) -> None:
-    """Makes the folder that a file goes to.
+    """Creates the folder of a file.
 
     Raises:
-        OutputError: the folder cannot be made, or `path` is a folder.
+        OutputError: the folder cannot be created, or `path` is a folder.
     """
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -169,10 +168,10 @@ def prepare_file(path: Path) -> None:
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Names the file that the block writes.
+    """Turns errors of writing within the block into `OutputError` with this path.
 
     Raises:
-        OutputError: it cannot be written: the disk is full, for example.
+        OutputError: the path cannot be written, for example on a full disk.
     """
     try:
         yield
@@ -181,7 +180,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def write_json(path: Path, document: object) -> None:
-    """Writes readable JSON; the same document gives the same bytes.
+    """Writes readable JSON. Equal documents give equal bytes.
 
     Raises:
         OutputError: the file cannot be written.
@@ -192,11 +191,11 @@ def write_json(path: Path, document: object) -> None:
 
 
 def json_text(document: object) -> str:
-    """Readable JSON; the same document gives the same text."""
+    """Readable JSON. Equal documents give equal text."""
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def file_record(path: Path) -> dict[str, object]:
-    """Size and checksum of a file, for a manifest."""
+    """Size in bytes and SHA-256 checksum of a file, for a manifest."""
     content = path.read_bytes()
     return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}

@@ -1,4 +1,4 @@
-"""Runs side by side, such as a simulated one and an emulated one of the same scenario and seed."""
+"""Comparison of single runs, such as a simulated and an emulated run of the same scenario and seed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OF_LINKS = ("utilisation", "dropped_packets", "mean_queue_packets", "mean_rate_
 _OF_STATIONS = ("asleep_s", "missed_packets", "bursts")
 _OF_ROUTING = ("asleep_packets", "unroutable_packets", "expired_packets")
 _MOST = 4
-"""Of flows, links and stations each so many are looked at."""
+"""The most flows, links and stations considered, each."""
 
 
 def compare_runs(
@@ -34,13 +34,18 @@ def compare_runs(
     options: Options | None = None,
     names: tuple[str, str] = ("A", "B"),
 ) -> Comparison:
-    """Compares runs, `b` minus `a`, paired by seed; intervals need two seeds or more.
+    """Compares runs, `b` minus `a`, paired by seed. Intervals need at least two seeds.
 
-    `metrics` are paths (`Result.metric`); default `usual_metrics` of both.
+    Args:
+        a: the first runs, the reference.
+        b: the second runs.
+        metrics: paths (`Result.metric`); default `usual_metrics` of both.
+        options: level, correction and bootstrap.
+        names: the names of the two in notes and errors.
 
     Raises:
-        InputError: there is no run, or two of one side have one seed.
-        FieldPathError: a path leads nowhere, or to no number.
+        InputError: a side has no run, or two runs with the same seed.
+        FieldPathError: a path leads nowhere, or to something that is not a number.
     """
     if not a or not b:
         raise InputError(f"{names[0] if not a else names[1]}: has no run; expected at least one")
@@ -50,7 +55,7 @@ def compare_runs(
 
 
 _BESIDE_THE_POINT = {"seed", "description", "probe", "verify"}
-"""Fields of a scenario that change no run, or that pairs are made by."""
+"""Fields of a scenario that change no result, or by which runs are paired."""
 
 
 def _warn_of_other_scenarios(a: Result, b: Result, names: tuple[str, str]) -> None:
@@ -62,7 +67,7 @@ def _warn_of_other_scenarios(a: Result, b: Result, names: tuple[str, str]) -> No
 
 
 def usual_metrics(result: Result) -> list[str]:
-    """What is mostly looked at: first flows, links with the longest queues, routers, first stations."""
+    """The usual metrics: first flows, links with the longest queues, routers, first stations."""
     paths: list[str] = []
     for flow in result.summary["flows"][:_MOST]:
         fields = {"tcp": _OF_TCP, "requests": _OF_REQUESTS}.get(flow["kind"], _OF_DATAGRAMS)
@@ -82,7 +87,7 @@ def usual_metrics(result: Result) -> list[str]:
 
 
 def world_names(a: Result, b: Result) -> tuple[str, str] | None:
-    """`simulated` and `emulated`, where that tells the two apart."""
+    """The names `simulated` and `emulated` if they distinguish the two; else None."""
     return None if a.world == b.world else (a.world, b.world)
 
 
@@ -94,7 +99,7 @@ def _has(result: Result, path: str) -> bool:
 
 
 def _sweep(results: Sequence[Result], metrics: Sequence[str], name: str) -> SweepResult:
-    """The runs as those of a sweep of one point."""
+    """The runs as a sweep of one point."""
     import pyarrow as pa
 
     seeds = [int(result.summary["seed"]) for result in results]

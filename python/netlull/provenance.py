@@ -1,4 +1,4 @@
-"""Where results come from: the version of netlull and, in a checkout, the commit."""
+"""Origin of results: the version of netlull and, in a checkout, the commit."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ def _commit() -> str | None:
 
 
 def origin() -> dict[str, str | None]:
-    """What a manifest says of the program: `version`, `engine` (version and build) and `commit` (None outside git)."""
+    """The origin in a manifest: `version`, `engine` (version and build) and `commit` (None outside git)."""
     return {"version": _engine.__version__, "engine": _engine.identity(), "commit": _commit()}

@@ -1,4 +1,4 @@
-"""Quantities as numbers in a unit of choice: `"10 ms"` in `"ms"` is 10.0. For axes; the core reads its own."""
+"""Quantities as numbers in a chosen unit: `"10 ms"` in `"ms"` is 10.0. Used for axes; the core parses its own."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _SCALES: tuple[dict[str, Fraction], ...] = (
 )
 _NUMBER_AND_UNIT = re.compile(r"([+-]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9]{1,3})?)?\s*(\S*)")
 _LONGEST = 1000
-"""Characters: no quantity is longer, and a number of thousands of digits is none to Python."""
+"""The longest quantity, in characters. Python refuses numbers of thousands of digits."""
 
 
 def in_unit(text: str, unit: str) -> float | None:
-    """The number of a quantity in another unit of its kind; None if it is no quantity of that kind.
+    """The number of a quantity in another unit of its kind; None for anything else.
 
-    A unit outside the scenario's (such as "%") fits only itself; `"BDP"` alone is 1 BDP.
+    A unit that scenarios do not have (such as "%") converts only to itself. `"BDP"` alone is 1 BDP.
     """
     text = text.strip()
     found = _NUMBER_AND_UNIT.fullmatch(text) if len(text) <= _LONGEST else None
@@ -58,5 +58,5 @@ def in_unit(text: str, unit: str) -> float | None:
         return None
     try:
         return float(value if fitting is None else value * fitting[own] / fitting[unit])
-    except OverflowError:  # more than any number that there is
+    except OverflowError:  # larger than any float
         return None

@@ -1,4 +1,4 @@
-"""The result of one run: a summary, time series as Arrow tables, a folder of files that describes itself."""
+"""The result of one run: a summary, time series as Arrow tables, a folder of files with a manifest."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ KIND = "netlull run"
 SUMMARY = "summary.json"
 _FORMAT = 1
 SUMMARY_LISTS = {"link": "links", "flow": "flows", "station": "stations"}
-"""The lists of the summary, by what paths and the columns of series call their entries."""
+"""The lists of the summary, by the names of their entries in paths and columns of series."""
 _PARTS = {"link": "gateway", "station": "download"}
 """Parts of entries that may be null."""
 _MANIFEST_FIELDS: dict[str, tuple[type | UnionType, str]] = {
@@ -44,19 +44,19 @@ _MANIFEST_FIELDS: dict[str, tuple[type | UnionType, str]] = {
     "files": (dict, "a table of files"),
     "scenario": (dict, "a scenario"),
 }
-"""What a manifest must have to be loaded."""
+"""The required fields of a manifest."""
 
 
 def metric(summary: Mapping[str, Any], path: str) -> float:
     """A number of a summary by its path: `events`, `link.N1-N2.mean_rate_bps`, `flow.tcp.goodput_bps`.
 
-    NaN where the summary has null, such as the completion time of a transfer that did not complete, or anything under
-    `gateway` of a link without one, under `routing` where routes never change, or under `download` of a station whose
-    downloads were not all delivered. `max(link.*.utilisation)`, and
-    likewise min, mean, sum and jain (Jain's fairness index), make one number of several.
+    The unit is in the name. NaN stands for null: an incomplete transfer has no completion time. Everything is NaN under
+    `gateway` of a link without a gateway, under `routing` if routes never change, and under `download` of a station
+    with an incomplete download. `max(link.*.utilisation)`, and likewise min, mean, sum and jain (Jain's fairness
+    index), reduce several numbers to one.
 
     Raises:
-        FieldPathError: the path leads nowhere, or to no number; says what there is.
+        FieldPathError: the path leads nowhere or to no number; the message lists the existing keys.
     """
     by_path = _by_path(summary)
     aggregated = aggregate(by_path, path)
@@ -72,12 +72,12 @@ def metric(summary: Mapping[str, Any], path: str) -> float:
 
 
 def metric_keys(summary: Mapping[str, Any], path: str) -> list[str | int]:
-    """The keys to a metric; the first is `link`, `flow` or `station` (see `SUMMARY_LISTS`), or a field of the summary.
+    """The keys to a metric. The first is `link`, `flow` or `station` (see `SUMMARY_LISTS`), or a field of the summary.
 
-    Empty for a metric that is made of several numbers, and below `routing`, which may be null.
+    Empty for an aggregate of several numbers, and below `routing`, which may be null.
 
     Raises:
-        FieldPathError: the path leads nowhere; says what there is.
+        FieldPathError: the path leads nowhere; the message lists the existing keys.
     """
     by_path = _by_path(summary)
     plain = aggregate(by_path, path) is None and not path.startswith("routing.")
@@ -85,7 +85,7 @@ def metric_keys(summary: Mapping[str, Any], path: str) -> list[str | int]:
 
 
 def _below(node: dict[str, Any], path: str) -> Any:
-    """What is at `path`; None also below what is not there: a gateway, a download, changes of routes."""
+    """The value at `path`; None also below a missing part: a gateway, a download, changes of routes."""
     if path.startswith("routing.") and "routing" in node and node["routing"] is None:
         return None
     for kind, part in _PARTS.items():
@@ -101,13 +101,15 @@ def _is_without(part: str, entries: list[dict[str, Any]], name: str) -> bool:
 
 
 def _by_path(summary: Mapping[str, Any]) -> dict[str, Any]:
-    # Runs that were saved before there were stations have no list of them.
+    # Runs of versions without stations have no list of them.
     lists = {key: summary.get(name, []) for key, name in SUMMARY_LISTS.items()}
     return lists | {key: value for key, value in summary.items() if key not in SUMMARY_LISTS.values()}
 
 
 class Result:
-    """What a run measured. Times in s, rates in b/s, energy in J, sizes in bytes or packets, as the names say.
+    """The measurements of a run.
+
+    Names have the units: times in s, rates in b/s, energy in J, sizes in bytes or packets.
 
     Example:
         >>> from netlull import Link, Scenario, Tcp
@@ -128,63 +130,66 @@ class Result:
         warnings: Sequence[str] = (),
         emulation: Mapping[str, Any] | None = None,
     ) -> None:
-        """For `Scenario.run` and `Result.load`."""
+        """Used by `Scenario.run` and `Result.load`."""
         self.summary = summary
         """The run in numbers: totals, links with their energy, flows."""
         self.scenario = scenario
-        """The canonical scenario that ran, seed included."""
+        """The canonical scenario of the run, with its seed."""
         self.origin = dict(origin)
         """`version`, `engine` and `commit` of the netlull that ran it."""
         self.warnings = tuple(warnings)
-        """What the scenario was warned of (`Scenario.warnings`)."""
+        """The warnings about the scenario (`Scenario.warnings`)."""
         self.emulation = None if emulation is None else dict(emulation)
-        """Of an emulated run: `lateness` (of packets, in s), `system` (kernel, processors), `differences` (what the
-        scenario asks for and this kernel does not do). None for a simulated one."""
+        """The account of an emulated run; None for a simulated one.
+
+        `lateness` (of packets, in s), `system` (kernel, processors), `differences` (parts of the scenario that this
+        kernel does not implement).
+        """
         self._series: dict[str, pa.Table | Columns] = dict(series)
 
     @classmethod
     def from_raw(cls, raw: RawResult, warnings: Sequence[str] = (), emulation: Mapping[str, Any] | None = None) -> Self:
-        """The result of a run that the core, or netlulld, has finished."""
+        """The result of a finished run of the core or of netlulld."""
         scenario = json.loads(raw.scenario())
         return cls(json.loads(raw.summary()), scenario, origin(), raw.tables(), warnings, emulation)
 
     @property
     def world(self) -> str:
-        """Where it ran: `simulated` in virtual time, or `emulated` in real time with real TCP."""
+        """The kind of run: `simulated` in virtual time, or `emulated` in real time with real TCP."""
         return "simulated" if self.emulation is None else "emulated"
 
     @property
     def links(self) -> pa.Table:
-        """One row per link; energy as columns `energy.MODEL.total_j`, ..., gateways as `gateway.mean_flows`, ..."""
+        """The links, a row each. Columns include `energy.MODEL.total_j`, ... and `gateway.mean_flows`, ..."""
         return _wide_table([_without_null("gateway", link) for link in self.summary["links"]])
 
     @property
     def flows(self) -> pa.Table:
-        """One row per flow."""
+        """The flows, a row each, with the fields of the summary as columns."""
         return _wide_table(self.summary["flows"])
 
     @property
     def stations(self) -> pa.Table:
-        """One row per station; energy as columns `energy.RADIO.total_j`, ..., downloads as `download.seconds`, ..."""
+        """The stations, a row each. Columns include `energy.RADIO.total_j`, ... and `download.seconds`, ..."""
         return _wide_table([_without_null("download", station) for station in self.summary.get("stations", [])])
 
     @property
     def series_names(self) -> tuple[str, ...]:
-        """The time series that were recorded."""
+        """The names of the recorded time series."""
         return tuple(self._series)
 
     def series(self, name: str) -> pa.Table:
-        """A time series; names of links, flows and stations are dictionary-encoded text.
+        """A time series, one row per bin or event. Names of links, flows and stations are dictionary-encoded text.
 
         Raises:
-            InputError: it was not recorded; lists those that were.
+            InputError: the series was not recorded; lists the recorded ones.
         """
         import pyarrow as pa
 
         columns = self._series.get(name)
         if columns is None:
             recorded = ", ".join(self._series) or "none"
-            raise InputError(f'series "{name}" was not recorded; recorded: {recorded}. [probe] says what is')
+            raise InputError(f'series "{name}" was not recorded; recorded: {recorded}. [probe] selects the series')
         if not isinstance(columns, pa.Table):
             columns = pa.table({key: self._decoded(key, column) for key, column in columns.items()})
             self._series[name] = columns
@@ -195,7 +200,7 @@ class Result:
         import pyarrow as pa
 
         if key not in SUMMARY_LISTS:
-            # NaN says that there is no such value (a window of datagrams): null in Arrow.
+            # NaN marks a missing value (the window of datagrams), which is null in Arrow.
             return pa.array(column, from_pandas=True)
         names = pa.array([entry["name"] for entry in self.summary[SUMMARY_LISTS[key]]], pa.string())
         return pa.DictionaryArray.from_arrays(pa.array(column.astype(np.int32)), names)
@@ -204,7 +209,7 @@ class Result:
         """A link's part of the summary.
 
         Raises:
-            FieldPathError: there is no such link; lists those that there are.
+            FieldPathError: there is no such link; lists the existing ones.
         """
         return _entry(self.summary["links"], "link", name)
 
@@ -212,15 +217,15 @@ class Result:
         """A flow's part of the summary.
 
         Raises:
-            FieldPathError: there is no such flow; lists those that there are.
+            FieldPathError: there is no such flow; lists the existing ones.
         """
         return _entry(self.summary["flows"], "flow", name)
 
     def station(self, name: str) -> dict[str, Any]:
-        """A station's part of the summary; its name is its node's.
+        """A station's part of the summary. A station has the name of its node.
 
         Raises:
-            FieldPathError: there is no such station; lists those that there are.
+            FieldPathError: there is no such station; lists the existing ones.
         """
         return _entry(self.summary.get("stations", []), "station", name)
 
@@ -228,7 +233,7 @@ class Result:
         """A number of the summary by its path, such as `link.N1-N2.mean_rate_bps`; NaN for null.
 
         Raises:
-            FieldPathError: the path leads nowhere, or to no number; says what there is.
+            FieldPathError: the path leads nowhere or to no number; the message lists the existing keys.
         """
         return metric(self.summary, path)
 
@@ -236,28 +241,35 @@ class Result:
         return getattr(self, name) if name in SUMMARY_LISTS.values() else self.series(name)
 
     def to_pandas(self, name: str) -> pd.DataFrame:
-        """A series, or `"links"`, `"flows"` or `"stations"`, as a pandas data frame (needs `netlull[pandas]`)."""
+        """A series, or `"links"`, `"flows"` or `"stations"`, as a pandas data frame (needs `netlull[pandas]`).
+
+        Raises:
+            InputError: the series was not recorded.
+        """
         return self._table(name).to_pandas()
 
     def to_polars(self, name: str) -> pl.DataFrame:
-        """A series, or `"links"`, `"flows"` or `"stations"`, as a polars data frame (needs `netlull[polars]`)."""
+        """A series, or `"links"`, `"flows"` or `"stations"`, as a polars data frame (needs `netlull[polars]`).
+
+        Raises:
+            InputError: the series was not recorded.
+        """
         return polars_frame(self._table(name))
 
     def save(self, folder: str | Path) -> None:
         """Writes summary.json, manifest.json, links.parquet, flows.parquet and a Parquet file per series.
 
-        Where there are stations, stations.parquet too.
-
-        All or nothing: the folder appears complete, an earlier result in its place is replaced, other files never.
+        Scenarios with stations also get stations.parquet. The folder appears complete or not at all. An earlier result
+        in its place is replaced, but other files never.
 
         Raises:
-            OutputError: the folder cannot be written, or holds something else.
+            OutputError: the folder cannot be written, or holds other files.
         """
         with output.staged_folder(Path(folder), kind=KIND) as stage:
             self.write_into(stage)
 
     def write_into(self, folder: Path) -> None:
-        """Writes the files of `save` into a folder that exists; the manifest comes last and lists the figures there."""
+        """Writes the files of `save` into an existing folder. The manifest, written last, lists the figures."""
         import pyarrow.parquet as pq
 
         output.write_json(folder / SUMMARY, self.summary)
@@ -287,10 +299,10 @@ class Result:
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:
-        """Reads what `save` wrote, and checks every file against the manifest.
+        """Reads the files of `save` and checks each against the manifest.
 
         Raises:
-            ResultError: names the file that is missing, truncated or damaged.
+            ResultError: a file is missing, truncated or damaged; the message names it.
         """
         import pyarrow.parquet as pq
 
@@ -314,7 +326,11 @@ class Result:
 
 
 def polars_frame(table: pa.Table) -> pl.DataFrame:
-    """The table as a polars data frame (needs `netlull[polars]`)."""
+    """The table as a polars data frame (needs `netlull[polars]`).
+
+    Raises:
+        TypeError: polars makes something else of the table.
+    """
     import polars as pl
 
     frame = pl.from_arrow(table)
@@ -388,7 +404,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         raise ResultError(f'{path}: the key "emulation" is {_brief(manifest["emulation"])}; expected a table')
     for name, record in manifest["files"].items():
         if not isinstance(record, dict) or not {"bytes", "sha256"} <= record.keys():
-            raise ResultError(f'{path}: the key "files" says {_brief(record)} of {name}; expected bytes and sha256')
+            raise ResultError(f'{path}: the key "files" has {_brief(record)} for {name}; expected bytes and sha256')
     for name in (SUMMARY, *(f"{name}.parquet" for name in manifest["series"])):
         if name not in manifest["files"]:
             raise ResultError(f'{path}: the key "files" lacks {name}; expected its bytes and sha256')

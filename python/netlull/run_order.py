@@ -1,4 +1,4 @@
-"""Which run is next: the longest, so that no core waits at the end for a run that began last."""
+"""The order of runs: the longest first, as a long run that begins last would leave the other cores idle."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ if TYPE_CHECKING:
 __all__ = ["Job", "LongestFirst"]
 
 _HOP_S = 100e-9
-"""CPU time per packet-hop before any run has ended (docs/performance.md)."""
+"""CPU time per packet-hop before the first run has ended, in s (docs/performance.md)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One run: a checked scenario and a seed, the key of its result, and where in the sweep it is."""
+    """A run: a checked scenario and a seed, the key of its result, and its place in the sweep."""
 
     key: str
     seed: int
     scenario: _engine.Checked
     place: str
     expected_hops: float
-    """The packet-hops that it is expected to take, at least 1."""
+    """The expected number of packet-hops, at least 1."""
 
     @property
     def label(self) -> str:
-        """What people call it."""
+        """The name of the run in messages."""
         return f"{self.place}, seed {self.seed}"
 
 
 class _Group:
-    """Runs that differ in their seed only: what one of them took, the others will take."""
+    """Runs that differ only in their seed: the time of one predicts the others."""
 
     def __init__(self, expected_hops: float) -> None:
         self.expected_hops = expected_hops
@@ -50,13 +50,13 @@ class _Group:
 
 
 class LongestFirst:
-    """Hands out runs, the longest first; may be used from any thread.
+    """Hands out runs, the longest first. Safe to use from any thread.
 
-    The very first run is the shortest, so that what is wrong with the sweep, such as a misspelt metric, shows soon.
+    The very first run is the shortest: it soon reveals a mistake in the sweep, such as a misspelt metric.
 
-    A run's length is the mean CPU time of the runs of its scenario that have ended. Where none has, it is the expected
-    packet-hops times what a packet-hop took in all runs that have ended; before there are any, packet-hops alone
-    decide. Runs of equal length come in the order in which they were given. The order changes no result.
+    The length of a run is the mean CPU time of the ended runs of its scenario. Without any, it is the expected
+    packet-hops times the mean time per packet-hop of all ended runs. Before the first has ended, only packet-hops
+    count. Runs of equal length keep their given order. The order changes no result.
     """
 
     def __init__(self, jobs: Iterable[Job]) -> None:
@@ -74,7 +74,7 @@ class LongestFirst:
         for group in self._groups:
             group.waiting.reverse()
         self._shortest = min(self._groups, key=lambda group: group.expected_hops, default=None)
-        # Heaps of (length, negative; number of the group). What has changed since an entry was made makes it stale.
+        # Heaps of (negative length, number of the group). An entry is stale if its group has changed since.
         self._guessed = [(-group.expected_hops, number) for number, group in enumerate(self._groups)]
         self._measured: list[tuple[float, int]] = []
         heapq.heapify(self._guessed)
@@ -82,7 +82,7 @@ class LongestFirst:
         self._hops = 0.0
 
     def __len__(self) -> int:
-        """The runs that have not been handed out."""
+        """The number of runs that have not been handed out."""
         return self._waiting
 
     def next(self) -> Job | None:
@@ -91,10 +91,10 @@ class LongestFirst:
             return self._next()
 
     def batch(self, shares: int, least_s: float, most_s: float) -> list[Job]:
-        """The next runs, as many as take about one of `shares` equal shares of the CPU time left; empty if none is.
+        """The next runs, for about one of `shares` equal shares of the remaining CPU time; empty if none remains.
 
-        A batch is expected to take from `least_s` to `most_s`, or is a single run; batches get smaller towards the end
-        (guided self-scheduling), and the first is a single run.
+        A batch is expected to take from `least_s` to `most_s` seconds, or is a single run. Batches get smaller towards
+        the end (guided self-scheduling). The first is a single run.
         """
         with self._lock:
             if self._shortest is not None:
@@ -126,7 +126,7 @@ class LongestFirst:
         return guessed
 
     def took(self, job: Job, cpu_s: float) -> None:
-        """Says that a run has ended, whether it was handed out or had ended before, and what CPU time it took."""
+        """Records the CPU time in seconds of an ended run, handed out or reused."""
         with self._lock:
             self._cpu_s += cpu_s
             self._hops += job.expected_hops
@@ -141,11 +141,11 @@ class LongestFirst:
 
     @property
     def _hop_s(self) -> float:
-        """CPU time per packet-hop expected, in the runs that have ended."""
+        """CPU time per expected packet-hop in the ended runs, in s."""
         return self._cpu_s / self._hops if self._hops else _HOP_S
 
     def _guess_s(self, group: _Group) -> float:
-        """CPU time by the packet-hops expected."""
+        """The CPU time by the expected packet-hops, in s."""
         return group.expected_hops * self._hop_s
 
     def _length_s(self, job: Job) -> float:

@@ -1,4 +1,4 @@
-"""Scenarios: read from a file, from text, or built from Python values; checked once, by the core."""
+"""Scenarios: read from a file or text, or built from Python values; checked once, by the core."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ __all__ = ["Scenario"]
 
 
 class Scenario:
-    """A network, its traffic and what to record. Immutable, and valid: whatever exists has passed the core's check.
+    """A network, its traffic and its recording. Immutable and valid: every instance has passed the core's check.
 
     Quantities are text with a unit: `"10 Mb/s"`, `"40 ms"`, `"1500 B"`, `"0.5 BDP"`. Arguments left at None take the
-    schema's defaults (`netlull.schema()`). `topology` is that table (docs/how-to/topology.md), or a `Topology`.
+    schema's defaults (`netlull.schema()`). `topology` is a `Topology` or that table (docs/how-to/topology.md).
 
     Example:
         >>> from netlull import Link, Scenario, Tcp
@@ -49,7 +49,7 @@ class Scenario:
         8.5
 
     Raises:
-        ScenarioError: names the field, its value and what was expected.
+        ScenarioError: the message names the field, its value and the expected values.
     """
 
     def __init__(  # noqa: PLR0913  # the schema's fields
@@ -101,7 +101,7 @@ class Scenario:
         self._adopt(plain({key: value for key, value in fields.items() if value is not None}))
 
     def _adopt(self, document: dict[str, Any], folder: Path | None = None) -> None:
-        """Becomes the scenario of a document of plain values, which nobody else changes."""
+        """Takes over a document of plain values. The caller must not change it later."""
         self._folder = folder
         self._document = document
         inline(document, folder)
@@ -116,11 +116,11 @@ class Scenario:
 
     @classmethod
     def from_dict(cls, mapping: Mapping[str, object], *, folder: Path | None = None) -> Self:
-        """A scenario from a mapping with the schema's fields; files that it names are relative to `folder`.
+        """A scenario from a mapping with the schema's fields. Files that it names are relative to `folder`.
 
         Raises:
-            InputError: a file that it names cannot be used.
-            ScenarioError: names the field, its value and what was expected.
+            InputError: a file that it names is invalid.
+            ScenarioError: the message names the field, its value and the expected values.
         """
         return cls._of(plain(mapping), folder)
 
@@ -133,13 +133,13 @@ class Scenario:
         values: Mapping[str, object] | None = None,
         folder: Path | None = None,
     ) -> Self:
-        """A scenario from TOML text; `values` are applied before it is checked (see `with_values`).
+        """A scenario from TOML text. `values` are applied before the check (see `with_values`).
 
         Files that it names are relative to `folder`, by default the current one.
 
         Raises:
-            InputError: the text is no TOML; the message starts with `origin`.
-            ScenarioError: names the field, its value and what was expected.
+            InputError: the text is not TOML; the message starts with `origin`.
+            ScenarioError: the message names the field, its value and the expected values.
         """
         document = read_toml(text, origin)
         _change(document, values or {}, folder)
@@ -147,32 +147,32 @@ class Scenario:
 
     @classmethod
     def from_file(cls, path: str | Path, *, values: Mapping[str, object] | None = None) -> Self:
-        """A scenario from a TOML file; `values` are applied before it is checked (see `with_values`).
+        """A scenario from a TOML file. `values` are applied before the check (see `with_values`).
 
         Raises:
-            InputError: the file cannot be read or is no TOML.
-            ScenarioError: names the field, its value and what was expected.
+            InputError: the file cannot be read or is not TOML.
+            ScenarioError: the message names the field, its value and the expected values.
         """
         return cls.from_toml(read_text(Path(path)), str(path), values=values, folder=Path(path).parent)
 
     def with_values(self, mapping: Mapping[str, object]) -> Self:
         """The same scenario with other values, `{"link.N1-N2.rate": "5 Mb/s", "link.N1-N2.controller": None}`.
 
-        A path is keys separated by dots; entries of arrays go by name (a link without one: FROM-TO) or by index.
-        None removes the field, so that its default holds.
+        A path is a chain of keys separated by dots. Array entries go by name (an unnamed link: FROM-TO) or by index.
+        None removes the field and restores its default.
 
         Raises:
-            FieldPathError: a path names an entry that does not exist; lists those that do.
-            ScenarioError: names the field, its value and what was expected.
+            FieldPathError: a path names an entry that does not exist; lists the existing ones.
+            ScenarioError: the message names the field, its value and the expected values.
         """
         return self.with_changes(mapping)
 
     def with_changes(self, *steps: Mapping[str, object]) -> Self:
-        """Several `with_values` in order, checked once, at the end.
+        """Applies several `with_values` in order, with one check at the end.
 
         Raises:
-            FieldPathError: a path names an entry that does not exist; lists those that do.
-            ScenarioError: names the field, its value and what was expected.
+            FieldPathError: a path names an entry that does not exist; lists the existing ones.
+            ScenarioError: the message names the field, its value and the expected values.
         """
         document = self.to_dict()
         for step in steps:
@@ -180,7 +180,7 @@ class Scenario:
         return self._of(document, self._folder)
 
     def to_dict(self) -> dict[str, Any]:
-        """The scenario as it was given, as a document of its own."""
+        """The scenario as given, as a separate document."""
         return copy.deepcopy(self._document)
 
     def canonical(self) -> str:
@@ -189,12 +189,12 @@ class Scenario:
 
     @property
     def checked(self) -> _engine.Checked:
-        """The scenario as the core holds it; all runs of a sweep read it."""
+        """The core's form of the scenario, shared by all runs of a sweep."""
         return self._checked
 
     @functools.cached_property
     def warnings(self) -> tuple[str, ...]:
-        """What may be meant, but usually is not, such as requests that offer a link more than it carries."""
+        """Legal but usually mistaken settings, such as requests that offer a link more than its capacity."""
         return tuple(self._checked.warnings())
 
     @property
@@ -204,7 +204,7 @@ class Scenario:
 
     @property
     def seed(self) -> int:
-        """The seed of a run that is given none."""
+        """The default seed of a run."""
         return int(self._complete["seed"])
 
     @property
@@ -214,12 +214,12 @@ class Scenario:
 
     @property
     def warm_up(self) -> str:
-        """The simulated time at the start of a run that is left out of its summary, with its unit."""
+        """The start of a run that its summary leaves out, as simulated time with its unit."""
         return str(self._complete["warm_up"])
 
     @functools.cached_property
     def key(self) -> str:
-        """Identifies this scenario's runs, whatever their seed: changes with its content and the core's build."""
+        """The identity of this scenario's runs for any seed. It changes with the content and with the core's build."""
         document = {field: value for field, value in self._complete.items() if field not in {"seed", "description"}}
         text = json.dumps(document, sort_keys=True) + _engine.identity()
         return hashlib.sha256(text.encode()).hexdigest()
@@ -237,18 +237,18 @@ class Scenario:
         verify: str | None = None,
         monitor: Monitor | None = None,
     ) -> Result:
-        """Simulates the scenario. Other Python threads go on meanwhile; Ctrl-C stops it with KeyboardInterrupt.
+        """Simulates the scenario. Other Python threads continue meanwhile. Ctrl-C stops it with KeyboardInterrupt.
 
         Each of the scenario's `warnings` becomes a `NetlullWarning`.
 
         Args:
-            seed: of every random stream, 0 to 2^63 - 1; default the scenario's.
-            probe: replaces the scenario's probe. What is recorded never changes the run.
-            verify: replaces the scenario's: "ledger", "replay" or "off".
-            monitor: tells the simulated fraction to other threads, and lets them cancel.
+            seed: the seed of every random stream, 0 to 2^63 - 1; default the scenario's.
+            probe: replaces the scenario's probe. A recording never changes the run.
+            verify: replaces the scenario's check: "ledger", "replay" or "off".
+            monitor: shows the simulated fraction to other threads, and lets them cancel.
 
         Raises:
-            ScenarioError: the seed, the probe or `verify` cannot be used.
+            ScenarioError: the seed, the probe or `verify` is invalid.
             VerificationError: the run broke a conservation law: a bug in the simulator.
             Cancelled: `monitor.cancel()` was called.
         """
@@ -271,24 +271,24 @@ class Scenario:
     ) -> Result:
         """Emulates the scenario in real time, with the TCP of this machine's kernel.
 
-        Takes as long as the scenario says. Ctrl-C ends the emulation and removes everything made for it.
-        Each of the scenario's `warnings` becomes a `NetlullWarning`.
+        It takes the scenario's duration. Ctrl-C ends the emulation and removes its namespaces and devices. Each of the
+        scenario's `warnings` becomes a `NetlullWarning`.
 
         Args:
-            seed: of every random stream, 0 to 2^63 - 1; default the scenario's.
+            seed: the seed of every random stream, 0 to 2^63 - 1; default the scenario's.
             probe: replaces the scenario's probe.
-            max_lateness: how late 99 of 100 packets may be at most, such as "1 ms"; default netlulld's.
+            max_lateness: the limit for the lateness of 99 % of the packets, such as "1 ms"; default netlulld's.
             tapes: a folder for a recording of each machine's events and decisions.
             capture: a file for every packet that a host sends or receives, as pcapng with an interface per host.
-            attach: network namespaces that exist and take the place of nodes, by the nodes' names.
-            progress: is called about once a second with the share of the run that is done.
+            attach: existing network namespaces that replace nodes, by the nodes' names.
+            progress: called about once a second with the finished share of the run, 0 to 1.
             program: netlulld; default see `netlull.emulation.find_program`.
 
         Raises:
-            ScenarioError: the scenario, the seed or the probe cannot be used, or it cannot be emulated.
-            EmulationError: there is no netlulld, or it cannot emulate this here: no root, no TUN, an algorithm that
-                the kernel lacks.
-            EmulationLate: packets were too late for the run to be trusted.
+            ScenarioError: the scenario, the seed or the probe is invalid, or cannot be emulated.
+            EmulationError: there is no netlulld, or it cannot emulate this here: no root, no TUN, an algorithm that the
+                kernel lacks.
+            EmulationLate: packets were too late for a valid run.
         """
         options = emulation.options(max_lateness, tapes, capture, attach or {})
         checked = self._checked.with_options(*_engine.run_options(seed, probe))
@@ -300,11 +300,11 @@ class Scenario:
         return Result.from_raw(outcome.result(checked), self.warnings, outcome.account)
 
     def __eq__(self, other: object) -> bool:
-        """Equal scenarios run alike: their canonical forms are equal."""
+        """True for equal canonical forms: equal scenarios have equal runs."""
         return isinstance(other, Scenario) and self.canonical() == other.canonical()
 
     def __hash__(self) -> int:
-        """Of the canonical form."""
+        """The hash of the canonical form."""
         return hash(self.canonical())
 
     def __repr__(self) -> str:
@@ -318,7 +318,7 @@ def _change(document: dict[str, Any], values: Mapping[str, object], folder: Path
     for path in values:
         if not isinstance(path, str):
             raise FieldPathError(f"{path!r}: is no path; expected text such as link.N1-N2.rate")
-    # The topology first: it has links that other paths may lead to.
+    # The topology first: it has links that other paths may name.
     for path in sorted(values, key=order_of):
         prepare(document, path, folder)
         value = values[path]

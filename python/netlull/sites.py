@@ -1,6 +1,6 @@
-"""The seven servers that client-centered-2004 downloads from (its Fig. 4), as ready paths to a client on the air.
+"""The seven servers of the downloads in client-centered-2004 (its Fig. 4), as ready paths to a wireless client.
 
-What they are is in `sites.toml`, with the paper's words (`source`) and what had to be chosen (`reading`), site by site.
+`sites.toml` has their values, with the paper's words (`source`) and the assumptions (`reading`), site by site.
 """
 
 from __future__ import annotations
@@ -29,40 +29,41 @@ _NODES = ("server", "access-point", "client")
 
 @dataclass(frozen=True)
 class Site:
-    """A server, the path from it to an access point, and what is downloaded. `dataclasses.replace` changes a field."""
+    """A server, the path from it to an access point, and the downloaded file. `dataclasses.replace` changes a field."""
 
     name: str
     host: str
     round_trip_s: float
-    """Base round trip, without noise and without the time that packets take to be sent."""
+    """Base round-trip time in s, without noise and without transmission times."""
     noise_share: float
-    """Mean of the noise that a round trip has on top, gamma-distributed, as a share of the base round trip."""
+    """Mean of the additional, gamma-distributed noise of a round trip, as a share of the base round trip."""
     noise_shape: float
-    """Shape of that distribution: its standard deviation is the mean over the square root of the shape."""
+    """Shape of that distribution. Its standard deviation is the mean over the square root of the shape."""
     size: str
-    """Of the file."""
+    """Size of the file, with its unit."""
     window: str
-    """The server's send buffer, `tcp.send_buffer`: what is in flight at most."""
+    """The server's send buffer, `tcp.send_buffer`: the limit of data in flight."""
     loss: float
-    """Probability that a packet is lost on the way to the access point, each on its own."""
+    """Probability of the independent loss of each packet on the path to the access point."""
     air: str
-    """Rate between access point and client, both ways."""
+    """Rate between access point and client, in both directions, with its unit."""
     rate: str
-    """Rate of the path."""
+    """Rate of the path, with its unit."""
     source: str
-    """What the paper says."""
+    """The paper's words."""
     reading: str
-    """What it does not, and what was chosen."""
+    """The assumptions where the paper is silent."""
 
     @property
     def noise_mean_s(self) -> float:
-        """Mean of the noise: its share of the round trip, so another `round_trip_s` scales it (section IV-A-c)."""
+        """Mean of the noise in s: a share of the round trip, which scales with `round_trip_s` (section IV-A-c)."""
         return self.noise_share * self.round_trip_s
 
     def values(self) -> dict[str, object]:
-        """What makes another site's scenario this one's: for `Scenario.with_values`, and for points of an axis.
+        """The values that turn another site's scenario into this one's.
 
-        Round trip, noise, loss, rates, the file's size and the server's send buffer; all else is the same at all sites.
+        They are arguments of `Scenario.with_values`, and values of axis points: round trip, noise, loss, rates, the
+        file's size and the server's send buffer. Everything else is the same at all sites.
         """
         to_client, back = (f"link.{one}-{other}" for one, other in (_NODES[:2], _NODES[1::-1]))
         lossy = {"kind": "bernoulli", "probability": self.loss} if self.loss else None
@@ -87,11 +88,14 @@ class Site:
         tcp: Mapping[str, object] | None = None,
         probe: Probe | Mapping[str, object] | None = None,
     ) -> Scenario:
-        """A download from the site to a station `client` behind `access-point`, which dozes by `mechanism`.
+        """A download from the site to a station `client` behind `access-point`, with `mechanism` on the station.
 
-        Both ends are the paper folder's: the preset `freebsd-4.5`, whose clock of timestamps ticks each 10 ms, with the
-        site's window as send buffer, and a client that advertises 64 KiB and delays acknowledgements by 40 ms. `tcp`
-        changes options on top; `"preset": None` takes that away: `{"preset": None, "congestion_control": "cubic"}`.
+        Both ends follow the paper's folder. The server has the preset `freebsd-4.5`, with a timestamp clock of 10 ms
+        and the site's window as send buffer. The client advertises 64 KiB and delays acknowledgements by 40 ms. `tcp`
+        changes further options. `"preset": None` removes the preset: `{"preset": None, "congestion_control": "cubic"}`.
+
+        Raises:
+            ScenarioError: the mechanism, an option or the probe is invalid.
         """
         station: dict[str, object] = {"name": _NODES[2], "nodes": [_NODES[2]]}
         if mechanism is not None:
@@ -107,7 +111,7 @@ class Site:
                 {"from": _NODES[1], "to": _NODES[0], "rate": self.rate, "buffer": "unlimited"},
                 {"from": _NODES[1], "to": _NODES[2], "duplex": True, "rate": self.air, "buffer": "unlimited"},
             ],
-            # It begins anywhere between two beacons.
+            # A random start between two beacons.
             "flow": [
                 {
                     "kind": "tcp", "name": "download", "from": _NODES[0], "to": _NODES[2], "size": self.size,
@@ -123,7 +127,7 @@ class Site:
 
 
 _TCP = {"preset": "freebsd-4.5", "receive_buffer": "64 KiB", "delayed_ack_timeout": "40 ms"}
-"""As papers/client-centered-2004: FreeBSD 4.5 sends (section IV-A), Linux 2.4 receives, with 64 KB (section III)."""
+"""As in papers/client-centered-2004: FreeBSD 4.5 sends (section IV-A), Linux 2.4 receives, with 64 KB (section III)."""
 
 
 def _time(seconds: float) -> str:
@@ -131,7 +135,7 @@ def _time(seconds: float) -> str:
 
 
 def all_sites() -> Mapping[str, Site]:
-    """The sites by name, the nearest first; as `netlull.all_sites`, for `netlull.sites` is this module."""
+    """The sites by name, the nearest first. Exported by `netlull`, where `sites` is this module."""
     return sites()
 
 
@@ -161,10 +165,10 @@ def sites() -> Mapping[str, Site]:
 
 
 def site(name: str) -> Site:
-    """The site of that name: uiuc, sun, freebsd, stanford, washington, jriver or intel.
+    """The site with this name: uiuc, sun, freebsd, stanford, washington, jriver or intel.
 
     Raises:
-        InputError: there is none; says what there is.
+        InputError: there is no such site; lists the existing ones.
     """
     there = sites()
     if name not in there:
@@ -173,6 +177,6 @@ def site(name: str) -> Site:
 
 
 def described(one: Site) -> dict[str, Any]:
-    """A site as a list shows it."""
+    """A site's entry in a list."""
     facts = f"{one.host}: {1e3 * one.round_trip_s:g} ms away, {one.size}, window {one.window}, loss {one.loss:g}"
     return {"description": facts, **dataclasses.asdict(one), "noise_mean_s": one.noise_mean_s, "set": one.values()}

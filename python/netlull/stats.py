@@ -39,14 +39,14 @@ __all__ = [
 BOOTSTRAP_RESAMPLES = 9999
 _BOOTSTRAP_SEED = 1
 _FEW = 5
-"""Fewer values than this say little about their own spread."""
+"""The fewest values with a useful estimate of their spread."""
 _COCHRAN = 25
-"""Cochran's rule: the mean of n values is near enough to normal if n > 25 G1^2, with their skewness G1."""
+"""Cochran's rule: the mean of n values is close enough to normal if n > 25 G1^2, where G1 is their skewness."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean and its confidence interval over `n` values; one value has no interval: `low` and `high` are NaN."""
+    """A mean and its confidence interval over `n` values. A single value has none: `low` and `high` are NaN."""
 
     mean: float
     low: float
@@ -59,15 +59,15 @@ class Interval:
         return (self.high - self.low) / 2
 
     def scaled(self, factor: float) -> Interval:
-        """In another unit: all of it times a factor above 0."""
+        """The interval in another unit: mean and bounds times a factor above 0."""
         return Interval(self.mean * factor, self.low * factor, self.high * factor, self.n)
 
     def __sub__(self, number: float) -> Interval:
-        """All of it less a number."""
+        """The interval less a number."""
         return Interval(self.mean - number, self.low - number, self.high - number, self.n)
 
     def __neg__(self) -> Interval:
-        """The interval of the opposite: a loss for a gain."""
+        """The interval of the negated value: a loss for a gain."""
         return Interval(-self.mean, -self.high, -self.low, self.n)
 
     def excludes(self, value: float) -> bool:
@@ -76,9 +76,10 @@ class Interval:
 
 
 def goodman_kruskal(x: Sequence[float], y: Sequence[float]) -> float:
-    """Goodman and Kruskal's gamma: +1 if y never falls as x grows, -1 if it never rises; ties do not count.
+    """Goodman and Kruskal's gamma: +1 if y never falls as x grows, -1 if it never rises. Ties do not count.
 
-    (rising pairs - falling pairs) / (rising + falling); 0 if all are ties.
+    It is (rising pairs - falling pairs) / (rising + falling), and 0 if all pairs are ties. `x` and `y` have equal
+    length.
     """
     signs = [np.sign((x[j] - x[i]) * (y[j] - y[i])) for i in range(len(x)) for j in range(i)]
     rising, falling = signs.count(1), signs.count(-1)
@@ -87,7 +88,7 @@ def goodman_kruskal(x: Sequence[float], y: Sequence[float]) -> float:
 
 @dataclass(frozen=True)
 class MeanDifference:
-    """A difference of two means: its interval, and the two-sided p-value of the hypothesis that there is none."""
+    """A difference of two means: its interval, and the two-sided p-value of the hypothesis of no difference."""
 
     interval: Interval
     p_value: float
@@ -108,7 +109,7 @@ def _check_level(level: float) -> None:
 def mean_interval(values: Iterable[float], level: float = 0.95) -> Interval:
     """The mean of independent values with its two-sided Student-t interval, mean +- t s / sqrt(n).
 
-    NaN among the values makes the result NaN: a missing measurement is no zero.
+    NaN among the values makes the result NaN: a missing measurement is not zero.
 
     Example:
         >>> interval = mean_interval([9.4, 9.6, 9.5])
@@ -143,7 +144,7 @@ def paired_ratio(a: Iterable[float], b: Iterable[float], level: float = 0.95) ->
     """The mean of a / b over pairs (the same seed in both), with its interval.
 
     Raises:
-        ValueError: the lengths differ, there are no values, or one of `b` is zero.
+        ValueError: the lengths differ, there are no values, or a value of `b` is zero.
     """
     first, second = _pairs(a, b)
     if not np.all(second != 0):
@@ -155,14 +156,14 @@ def relative_reduction(a: Iterable[float], reference: Iterable[float], level: fl
     """The mean of 1 - a / reference over pairs (the same seed in both), with its interval.
 
     Raises:
-        ValueError: the lengths differ, there are no values, or one of `reference` is zero.
+        ValueError: the lengths differ, there are no values, or a value of `reference` is zero.
     """
     ratio = paired_ratio(a, reference, level)
     return Interval(1 - ratio.mean, 1 - ratio.high, 1 - ratio.low, ratio.n)
 
 
 def paired_test(a: Iterable[float], b: Iterable[float], level: float = 0.95) -> MeanDifference:
-    """The mean of a - b over pairs (the same seed in both), and Student's paired t-test of a difference of zero.
+    """The mean of a - b over pairs (the same seed in both), with Student's paired t-test of a zero difference.
 
     Example:
         >>> found = paired_test([9.4, 9.6, 9.5], [9.1, 9.3, 9.3])
@@ -179,12 +180,12 @@ def paired_test(a: Iterable[float], b: Iterable[float], level: float = 0.95) -> 
 
 
 def welch_test(a: Iterable[float], b: Iterable[float], level: float = 0.95) -> MeanDifference:
-    """mean(a) - mean(b) of independent samples, and Welch's t-test: for seeds that cannot be paired.
+    """mean(a) - mean(b) of independent samples, with Welch's t-test. Used for seeds that cannot be paired.
 
-    NaN where either has fewer than two values.
+    The interval and the p-value are NaN if either sample has fewer than two values.
 
     Raises:
-        ValueError: one is empty, or `level` is not inside (0, 1).
+        ValueError: a sample is empty, or `level` is not inside (0, 1).
     """
     _check_level(level)
     first, second = _floats(a), _floats(b)
@@ -211,7 +212,7 @@ def _welch(a: _Sample, b: _Sample) -> tuple[float, float]:
 
 
 def _p_value(difference: float, spread: float, degrees: float) -> float:
-    """Two-sided, of Student's t = difference / spread; without any spread every pair says the same."""
+    """Two-sided p-value of Student's t = difference / spread. Without spread it is 0, or 1 without a difference."""
     from scipy.stats import t
 
     if math.isnan(difference) or math.isnan(spread):
@@ -224,13 +225,13 @@ def _p_value(difference: float, spread: float, degrees: float) -> float:
 def ratio_of_means(a: Iterable[float], b: Iterable[float], level: float = 0.95, *, paired: bool = True) -> Interval:
     """mean(a) / mean(b) with Fieller's interval: the ratios r for which the mean of a - r b may be zero.
 
-    It contains 1 exactly if the interval of `paired_test` (or `welch_test`) contains 0. Where the mean of `b` may be
-    zero itself there is no bound: `low` and `high` are infinite.
+    It contains 1 exactly if the interval of `paired_test` (or `welch_test`) contains 0. If the mean of `b` itself may
+    be zero, there is no bound: `low` and `high` are infinite.
 
     Source: E. C. Fieller, Some problems in interval estimation, J. R. Stat. Soc. B 16 (1954), 175-185.
 
     Raises:
-        ValueError: pairs that have different lengths, no values, or `level` is not inside (0, 1).
+        ValueError: pairs have different lengths, there are no values, or `level` is not inside (0, 1).
     """
     _check_level(level)
     first, second = _pairs(a, b) if paired else (_floats(a), _floats(b))
@@ -253,9 +254,9 @@ def ratio_of_means(a: Iterable[float], b: Iterable[float], level: float = 0.95, 
 
 
 def bootstrap_interval(values: Iterable[float], level: float = 0.95) -> Interval:
-    """The mean with a bootstrap interval (BCa, 9999 resamples), which follows skewness; the same values give the same.
+    """The mean with a bootstrap interval (BCa, 9999 resamples), which follows skewness.
 
-    With few values it is too narrow: it cannot know of tails that it has not seen.
+    Equal values give equal results. With few values it is too narrow, as the sample contains no tails.
 
     Raises:
         ValueError: there are no values, or `level` is not inside (0, 1).
@@ -266,7 +267,11 @@ def bootstrap_interval(values: Iterable[float], level: float = 0.95) -> Interval
 def bootstrap_difference(
     a: Iterable[float], b: Iterable[float], level: float = 0.95, *, paired: bool = True
 ) -> Interval:
-    """mean(a) - mean(b) with a bootstrap interval, over pairs or of independent samples."""
+    """mean(a) - mean(b) with a bootstrap interval, over pairs or of independent samples.
+
+    Raises:
+        ValueError: pairs have different lengths, there are no values, or `level` is not inside (0, 1).
+    """
     if paired:
         first, second = _pairs(a, b)
         return bootstrap_interval(first - second, level)
@@ -279,7 +284,11 @@ def bootstrap_difference(
 
 
 def bootstrap_ratio(a: Iterable[float], b: Iterable[float], level: float = 0.95, *, paired: bool = True) -> Interval:
-    """mean(a) / mean(b) with a bootstrap interval, over pairs or of independent samples; NaN if mean(b) is zero."""
+    """mean(a) / mean(b) with a bootstrap interval, over pairs or of independent samples; NaN if mean(b) is zero.
+
+    Raises:
+        ValueError: pairs have different lengths, there are no values, or `level` is not inside (0, 1).
+    """
     samples = _pairs(a, b) if paired else (_floats(a), _floats(b))
     if samples[1].size and not np.all(samples[1] > 0) and not np.all(samples[1] < 0):
         ratio = float(samples[0].mean() / samples[1].mean()) if samples[1].mean() else math.nan
@@ -290,7 +299,7 @@ def bootstrap_ratio(a: Iterable[float], b: Iterable[float], level: float = 0.95,
 
 
 def _bootstrap(samples: tuple[_Sample, ...], statistic: Callable[..., Any], level: float, *, paired: bool) -> Interval:
-    """Of scipy, with a generator of its own, so that a table is the same each time."""
+    """The interval of scipy's bootstrap, with its own seeded generator: a table is the same each time."""
     from scipy.stats import bootstrap
 
     _check_level(level)
@@ -302,7 +311,7 @@ def _bootstrap(samples: tuple[_Sample, ...], statistic: Callable[..., Any], leve
     if all(np.ptp(sample) == 0 for sample in samples):
         return Interval(value, value, value, count)
     with warnings.catch_warnings():
-        # Samples that resample to one value: the percentiles below stand in.
+        # Samples whose resamples are all equal: the percentiles below replace the result.
         warnings.simplefilter("ignore")
         found = bootstrap(
             samples,
@@ -322,10 +331,10 @@ def _bootstrap(samples: tuple[_Sample, ...], statistic: Callable[..., Any], leve
 
 
 def holm(p_values: Iterable[float]) -> list[float]:
-    """p-values corrected for their number: below alpha, all of them together are wrong with probability alpha at most.
+    """p-values corrected for their number. The probability of any false verdict below alpha is at most alpha.
 
-    NaN stays NaN and is not counted. Source: S. Holm, A simple sequentially rejective multiple test procedure,
-    Scand. J. Statist. 6 (1979), 65-70: the k-th smallest of m, times m - k + 1, never below the one before.
+    NaN stays NaN and does not count. Source: S. Holm, A simple sequentially rejective multiple test procedure, Scand.
+    J. Statist. 6 (1979), 65-70: the k-th smallest of m, times m - k + 1, and never below its predecessor.
     """
     given = list(p_values)
     order = sorted((index for index, p in enumerate(given) if not math.isnan(p)), key=lambda index: given[index])
@@ -337,10 +346,10 @@ def holm(p_values: Iterable[float]) -> list[float]:
 
 
 def doubt(values: Iterable[float]) -> str | None:
-    """Why Student's t may mislead about the mean of these values; None if nothing speaks against it.
+    """The reason why Student's t may mislead about the mean of these values; None without a reason.
 
-    Few values, or a strong skew: skewness G1 beyond twice its own standard error, and n < 25 G1^2 (Cochran, Sampling
-    Techniques, 3rd ed., section 2.15).
+    The reasons are few values, or a strong skew: skewness G1 above twice its own standard error, and n < 25 G1^2
+    (Cochran, Sampling Techniques, 3rd ed., section 2.15).
     """
     sample = _floats(values)
     n = sample.size
@@ -356,7 +365,7 @@ def doubt(values: Iterable[float]) -> str | None:
 
 
 def _skewness(sample: _Sample) -> float:
-    """G1, as `scipy.stats.skew(bias=False)`, without what that costs on each of many short samples."""
+    """G1, as `scipy.stats.skew(bias=False)`, without that function's cost per short sample."""
     n, apart = sample.size, sample - sample.mean()
     squares = float(np.mean(apart**2))
     return float(math.sqrt(n * (n - 1)) / (n - 2) * np.mean(apart**3) / squares**1.5)

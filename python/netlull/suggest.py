@@ -1,4 +1,4 @@
-"""Words that help: what was probably meant by a name that does not exist."""
+"""Suggestions for names that do not exist."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_NAMED = 12
 
 
 def near(name: str, names: Iterable[str]) -> str:
-    """`did you mean X, Y` where names are alike, else `expected one of ...`, shortened where there are many."""
+    """`did you mean X, Y` if names are similar, else `expected one of ...`, shortened for many names."""
     known = list(names)
     alike = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
     if alike:

@@ -1,4 +1,4 @@
-"""Reading the text files that users name."""
+"""Reading of text files that users name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def read_text(path: Path) -> str:
     """The text of a file that a user named.
 
     Raises:
-        InputError: it does not exist, is a folder, may not be read, or is no UTF-8 text.
+        InputError: the file is missing, a folder, unreadable or not UTF-8 text.
     """
     try:
         return path.read_text(encoding="utf-8")

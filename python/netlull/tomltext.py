@@ -9,7 +9,7 @@ __all__ = ["toml_key", "toml_value"]
 
 
 def toml_key(key: str) -> str:
-    """A key, in quotes where TOML asks for them."""
+    """A key, with quotes if TOML needs them."""
     return key if key.replace("_", "").replace("-", "").isalnum() and key.isascii() else toml_value(key)
 
 
@@ -17,7 +17,7 @@ def toml_value(value: Any) -> str:
     """A value on one line.
 
     Raises:
-        TypeError: the value is no text, number, list or table.
+        TypeError: the value is not a text, a number, a list or a table.
     """
     if isinstance(value, dict):
         inner = ", ".join(f"{toml_key(key)} = {toml_value(item)}" for key, item in value.items())
@@ -27,6 +27,6 @@ def toml_value(value: Any) -> str:
     if isinstance(value, float):
         return float.__repr__(value)
     if isinstance(value, str | bool | int):
-        # JSON's texts are TOML's but for DEL, which TOML escapes.
+        # JSON text is TOML text, except for DEL, which TOML escapes.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     raise TypeError(f"{value!r} cannot be written as TOML")

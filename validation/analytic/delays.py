@@ -1,4 +1,4 @@
-"""Laws of algorithms that steer by delay, marks or rate: what they leave in the queue."""
+"""Laws of algorithms controlled by delay, marks or rate: the queue that they leave."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def vegas() -> Law:
-    """Vegas' equilibrium: between alpha and beta segments of a flow are queued (Brakmo, Peterson 1995, section 3.2)."""
+    """Vegas' equilibrium: alpha to beta segments of each flow in the queue (Brakmo, Peterson 1995, section 3.2)."""
     rows = []
     for alpha, beta in ((1, 3), (2, 4), (4, 6), (8, 10)):
         options = {"congestion_control": "vegas", "vegas": {"alpha": alpha, "beta": beta, "gamma": 1}}
@@ -29,12 +29,12 @@ def vegas() -> Law:
 def dctcp() -> Law:
     """DCTCP's saw-tooth (M. Alizadeh et al., Data center TCP, SIGCOMM 2010, section 3.3).
 
-    With X = C RTT + K packets, marks from K on and N flows in step: alpha = sqrt(2 N / X), the queue goes up to
-    K + N (equation 10) and down from there by sqrt(2 N X) / 2 (equation 8), once in sqrt(2 X / N) / 2 round trips
-    (equation 9).
+    Let X = C RTT + K packets, with marks from K on and N synchronised flows. Then alpha = sqrt(2 N / X). The queue
+    rises to K + N (equation 10), and falls from there by sqrt(2 N X) / 2 (equation 8), once in sqrt(2 X / N) / 2 round
+    trips (equation 9).
 
-    The analysis takes alpha as constant, for a small g. Every window moves it by g (F - alpha), F being 0 but in one
-    window of a cycle: it falls until the window is reduced, and is then lower than its mean by up to g / 2.
+    The analysis takes alpha as constant, for a small g. Every window changes it by g (F - alpha), and F is 0 except in
+    one window per cycle. So alpha falls until the reduction of the window, and is then up to g / 2 below its mean.
     """
     gain, threshold, path = 1 / 16, 40, 100
     rows = []
@@ -79,14 +79,14 @@ def dctcp() -> Law:
 def rows_of(
     result: netlull.Result, table: Literal["link", "window"], column: str
 ) -> Iterator[tuple[float, str, float]]:
-    """Time in s, link or flow, and a column of a table of a run, row by row."""
+    """Time in s, link or flow, and a column of a run's table, row by row."""
     found = result.series(table)
     name = "flow" if table == "window" else table
     return zip(*(found[one].to_pylist() for one in ("time_s", name, column)), strict=True)
 
 
 def saw_tooth(changes: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Mean share by which a window (time, segments) is reduced, and the mean time between reductions."""
+    """The mean share of a window's reductions (time, segments), and the mean time between them."""
     cuts = [(time, 1 - after / before) for (_, before), (time, after) in itertools.pairwise(changes) if after < before]
     share = sum(cut for _, cut in cuts) / len(cuts)
     return share, (cuts[-1][0] - cuts[0][0]) / (len(cuts) - 1)
@@ -95,9 +95,9 @@ def saw_tooth(changes: Sequence[tuple[float, float]]) -> tuple[float, float]:
 def bbr() -> Law:
     """BBR sends at the bottleneck's rate with at most two bandwidth-delay products in flight (draft-ietf-ccwg-bbr).
 
-    Less than the rate: it paces 1 % below what it measures (section 5.6.2), and every 5 s it halves what is in flight
-    for 200 ms and a round trip (section 5.3.4, ProbeRTT), which costs at most (0.2 s + RTT) / 2 of 5 s. More than two:
-    the gain of the window is 2.25 in ProbeBW_UP.
+    It sends below the rate: it paces 1 % below its measured rate (section 5.6.2). Every 5 s it also halves the data in
+    flight for 200 ms and a round trip (section 5.3.4, ProbeRTT), which costs at most (0.2 s + RTT) / 2 of 5 s. It
+    exceeds two products because the window's gain is 2.25 in ProbeBW_UP.
     """
     rows = []
     for rate_mbps, rtt_s in ((10, 0.05), (100, 0.04)):

@@ -20,11 +20,11 @@ STEP = {
 
 
 STARTS = {"vegas": "0 s", "dctcp": "20 ms"}
-"""Where it must be other than within the first 5 s; see `equal_flows`."""
+"""The span of the starts, if it is not the first 5 s; see `equal_flows`."""
 
 
 def share(algorithm: str) -> float:
-    """Jain's index of eight flows that differ in nothing but their start."""
+    """Jain's index of eight flows that differ only in their start."""
     queue = STEP if algorithm == "dctcp" else DROP_TAIL
     link = {"rate": "20 Mb/s", "delay": "25 ms", "buffer": "1 BDP", "queue": queue}
     flow = {"kind": "tcp", "name": "t", "from": "a", "to": "b", "count": FLOWS}
@@ -36,12 +36,12 @@ def share(algorithm: str) -> float:
 def equal_flows() -> Law:
     """Eight equal flows of each algorithm over 240 s: Jain's index is 1 (R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984).
 
-    A window that is halved at random moments has a coefficient of variation below 1; over 20 or more cycles that of
-    a flow's mean is below 0.23, which gives 1 / (1 + 0.23^2) = 0.95. Vegas is content with anything from alpha to
-    beta: half of the flows at 2 and half at 4 segments give 3^2 / 10 = 0.9, if all know the path's round trip and
-    are not held by ssthresh (README.md). So it is when they start together. DCTCP's start in 20 ms: a SYN, which is not
-    ECN-capable, is dropped where others are marked, and a SYN sent again asks for no ECN (RFC 3168 section 6.1.1.1);
-    among DCTCP flows such a connection starves.
+    A window that is halved at random moments has a coefficient of variation below 1. Over 20 or more cycles, that of a
+    flow's mean is below 0.23, which gives 1 / (1 + 0.23^2) = 0.95. Vegas accepts any value from alpha to beta: half of
+    the flows at 2 and half at 4 segments give 3^2 / 10 = 0.9. This requires that all know the path's round trip and are
+    not limited by ssthresh (README.md), which holds if they start together. DCTCP's flows start within 20 ms: a SYN,
+    which is not ECN-capable, is dropped where other packets are marked, and a repeated SYN requests no ECN (RFC 3168
+    section 6.1.1.1). Among DCTCP flows such a connection starves.
     """
     algorithms = (
         "bbr",

@@ -1,4 +1,4 @@
-"""A law with its rows, and the small networks that the laws are measured on."""
+"""A law with its rows, and the small networks for measuring the laws."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Table = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison: what was set, what came out, what theory says, how far apart they may be."""
+    """A comparison: the setting, the measured value, the theoretical value and the tolerance."""
 
     case: str
     measured: float
     theory: float
     tolerance: float
     bound: bool = False
-    """Whether theory is a bound from above instead of a value."""
+    """True if theory is an upper bound instead of a value."""
 
     @property
     def error(self) -> float:
@@ -31,13 +31,13 @@ class Row:
 
     @property
     def holds(self) -> bool:
-        """Whether the difference is within the tolerance."""
+        """True if the difference is within the tolerance."""
         return self.error <= self.tolerance if self.bound else abs(self.error) <= self.tolerance
 
 
 @dataclass(frozen=True)
 class Law:
-    """A law with its rows, and why they may differ from it as much as they may."""
+    """A law with its rows, and the reason for their tolerances."""
 
     name: str
     title: str
@@ -47,7 +47,7 @@ class Law:
 
     @property
     def holds(self) -> bool:
-        """Whether every row does."""
+        """True if every row holds."""
         return all(row.holds for row in self.rows)
 
     def table(self) -> str:
@@ -64,7 +64,7 @@ class Law:
 
 
 def one_link(duration: str, link: Table, flow: Table, **more: Any) -> netlull.Scenario:
-    """Two nodes and a link there (and back, for TCP)."""
+    """Two nodes and a link in each direction; the reverse link is for TCP."""
     wire = {"from": "a", "to": "b", "duplex": True, "rate": "10 Mb/s", "buffer": "unlimited"} | dict(link)
     return netlull.Scenario.from_dict(
         {"name": "analytic", "duration": duration, "nodes": ["a", "b"], "link": [wire], "flow": [dict(flow)]} | more
@@ -72,7 +72,7 @@ def one_link(duration: str, link: Table, flow: Table, **more: Any) -> netlull.Sc
 
 
 def tcp_pair(duration_s: float, link: Table, tcp: Table, flows: int = 1, **more: Any) -> netlull.Scenario:
-    """Endless flows over a link, whose way back is neither queued nor lossy."""
+    """Endless flows over a link. The reverse link has no queue and no losses."""
     there = {"from": "a", "to": "b", "buffer": "unlimited"} | dict(link)
     back = {"from": "b", "to": "a", "buffer": "unlimited", "rate": there["rate"], "delay": there["delay"]}
     flow = {"kind": "tcp", "name": "t", "from": "a", "to": "b", "count": flows}

@@ -6,7 +6,7 @@ from law import PACKET_BYTES, Law, Row, one_link
 
 
 def serialisation() -> Law:
-    """N back-to-back packets end at exactly floor(8 L n 10^9 / r): the last of them tells the sum of all."""
+    """N back-to-back packets end at exactly floor(8 L n 10^9 / r): the last one shows the sum of all."""
     rows = []
     for rate_bps in (7_000_003, 9_999_991, 64_000):
         flow = {"kind": "cbr", "name": "c", "from": "a", "to": "b", "rate": "20 Mb/s"}

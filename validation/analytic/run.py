@@ -1,8 +1,8 @@
 """Compares simulations with closed forms; run it with `python validation/analytic/run.py [LAW ...]`.
 
-Prints one table per law, with the tolerance and whether it is met, and exits 1 if one is not. With `--store` the tables
-also replace the text in `stored/`; with `--quick` the slowest rows are left out. Seeds are fixed, so the numbers are
-the same everywhere.
+Prints one table per law with tolerances and verdicts, and exits 1 if a row fails. With `--store` the tables also
+replace the text in `stored/`. With `--quick` the slowest rows are left out. Seeds are fixed: the numbers are the same
+everywhere.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ QUICK = LAWS | {
     "reno-loss": functools.partial(reno_loss, others_at=(1e-3,)),
     "cubic-periodic": functools.partial(cubic_periodic, rarest=100_000),
 }
-"""Without the rows that take more than half of the time."""
+"""All laws without the rows that take more than half of the time."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the laws; 1 if one is not met."""
+    """Runs the laws; returns 1 if a row fails."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("laws", nargs="*", metavar="LAW", help=f"of {', '.join(LAWS)}; default all")
     how = parser.add_mutually_exclusive_group()
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     unknown = [name for name in chosen.laws if name not in LAWS]
     if unknown:
         parser.error(f"{unknown[0]}: expected one of {', '.join(LAWS)}")
-    # The simulations run without Python's lock.
+    # The simulations release Python's lock.
     with ThreadPoolExecutor() as pool:
         laws = list(pool.map(lambda name: (QUICK if chosen.quick else LAWS)[name](), chosen.laws or LAWS))
     for law in laws:

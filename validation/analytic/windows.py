@@ -1,4 +1,4 @@
-"""Laws of a window under a given loss, on a path with no queue to speak of and room for every window."""
+"""Laws of a window under a given loss, on a path with a negligible queue and room for every window."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROUND_TRIPS_OF_RECOVERY = 2
 
 
 def window(duration_s: float, loss: Table, tcp: Table, warm_up_s: float = 0.0) -> float:
-    """Mean window in segments, from goodput; every segment is acknowledged."""
+    """Mean window in segments, from goodput. Every segment is acknowledged."""
     link = {"rate": "100 Gb/s", "delay": f"{RTT_S / 2 * 1e3:g} ms", "loss": loss}
     options = {"receive_buffer": "512 MiB"} | dict(tcp)
     scenario = tcp_pair(duration_s, link, options, warm_up=f"{warm_up_s:g} s")
@@ -23,10 +23,10 @@ def window(duration_s: float, loss: Table, tcp: Table, warm_up_s: float = 0.0) -
 def reno_loss(others_at: Sequence[float] = (3e-4, 1e-3)) -> Law:
     """Reno's window under independent loss: 1.31 / sqrt(p) segments on time average (Ott, Kemperman, Mathis 1996).
 
-    At larger p timeouts take their toll, which the law leaves out, so its range ends there.
+    At larger p timeouts reduce the window. The law has no timeouts, so its range ends there.
 
     Args:
-        others_at: Where Reno and SACK are, beside NewReno at all p.
+        others_at: The probabilities for Reno and SACK; NewReno has all p.
     """
     rows = []
     windows = []
@@ -45,13 +45,13 @@ def reno_loss(others_at: Sequence[float] = (3e-4, 1e-3)) -> Law:
 
 
 def random_loss(algorithm: str, probability: float, duration_s: float) -> float:
-    """Mean window under independent loss."""
+    """Mean window under independent loss, in segments."""
     loss = {"kind": "bernoulli", "probability": probability}
     return window(duration_s, loss, {"congestion_control": algorithm, "min_rto": "200 ms"})
 
 
 def periodic_loss(algorithm: str, every: int, expected: float, cycles: int) -> float:
-    """Mean window when each `every`-th packet is lost; the first quarter of the time does not count."""
+    """Mean window in segments if each `every`-th packet is lost. The first quarter of the time does not count."""
     duration_s = cycles * every / expected * RTT_S
     drops = list(range(every, 2 * cycles * every, every))
     loss = {"kind": "scripted", "drops": [{"flow": "t", "packets": drops}]}
@@ -59,11 +59,11 @@ def periodic_loss(algorithm: str, every: int, expected: float, cycles: int) -> f
 
 
 def reno_periodic() -> Law:
-    """Reno's window when every 1/p-th packet is lost.
+    """Reno's window if every 1/p-th packet is lost.
 
-    It goes from W/2 to W by a segment per round trip, so 1/p = 3/8 W^2 packets and W = sqrt(8 / (3 p)) (M. Mathis,
-    J. Semke, J. Mahdavi, T. Ott, The macroscopic behavior of the TCP congestion avoidance algorithm, 1997, section 2).
-    The mean is 3/4 of it, sqrt(3 / (2 p)). A cycle is W/2 round trips, of which recovery takes two at half the window.
+    It grows from W/2 to W by a segment per round trip, so 1/p = 3/8 W^2 packets and W = sqrt(8 / (3 p)) (M. Mathis, J.
+    Semke, J. Mahdavi, T. Ott, The macroscopic behavior of the TCP congestion avoidance algorithm, 1997, section 2). The
+    mean is 3/4 of it, sqrt(3 / (2 p)). A cycle is W/2 round trips. Recovery takes two of them at half the window.
     """
     rows = []
     for algorithm in ("reno", "new_reno", "sack"):
@@ -77,15 +77,15 @@ def reno_periodic() -> Law:
 
 
 def cubic_periodic(rarest: int = 1_000_000) -> Law:
-    """CUBIC's window when every 1/p-th packet is lost (RFC 9438 section 5.1, its table for a round trip of 100 ms).
+    """CUBIC's window if every 1/p-th packet is lost (RFC 9438 section 5.1, its table for a round trip of 100 ms).
 
-    Mean window (C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT / p)^(3/4), C = 0.4, beta = 0.7; in the Reno-friendly region
-    (section 4.3) Reno's. The formula takes each cycle to end where the window is W_max again, a point that is hardly
-    stable: integrating equation 1 cycle by cycle, with fast convergence (section 4.7) and a round trip of recovery,
-    gives 11 %, 10 % and 10 % less at p = 1e-4, 1e-5 and 1e-6, and 7 % less without these two.
+    The mean window is (C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT / p)^(3/4), C = 0.4, beta = 0.7; in the Reno-friendly
+    region (section 4.3) it is Reno's. The formula assumes that each cycle ends when the window is W_max again, which is
+    hardly stable. Equation 1, integrated cycle by cycle with fast convergence (section 4.7) and a round trip of
+    recovery, gives 11 %, 10 % and 10 % less at p = 1e-4, 1e-5 and 1e-6, and 7 % less without these two.
 
     Args:
-        rarest: The largest 1/p; the time that it takes to simulate goes with it.
+        rarest: The largest 1/p. The simulation time grows with it.
     """
     scale = (0.4 * 3.7 / 1.2) ** 0.25
     rows = []

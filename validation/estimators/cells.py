@@ -1,4 +1,4 @@
-"""The networks on which estimates are held against the truth: a situation, its flows, a gateway with its estimators."""
+"""The networks for comparing estimates with the truth: a situation, its flows, a gateway with its estimators."""
 
 from __future__ import annotations
 
@@ -19,44 +19,44 @@ ESTIMATORS: dict[str, tuple[Table, Table]] = {
     "handshake": ({"kind": "linear_counting"}, {"kind": "handshake", "initial": "500 ms"}),
     "printed": ({"kind": "printed", "initial": 20}, {"kind": "printed"}),
 }
-"""What measures N and RTT. The initial RTT is wrong on purpose, so that an estimator that never measures shows."""
+"""The estimators of N and RTT. The initial RTT is wrong on purpose: an estimator that never measures is visible."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One network under one gateway; `with_` gives variants."""
+    """A network under one gateway. `with_` gives variants."""
 
     title: str
     flows: int = 20
-    """Endless transfers; those of `joining` come on top."""
+    """Number of endless transfers, without those of `joining`."""
     rate_mbps: float = 10.0
     """C_max."""
     scaled: bool = False
-    """C-EARTH between 1 Mb/s and C_max; otherwise the rate is fixed: AWM alone."""
+    """C-EARTH between 1 Mb/s and C_max. Otherwise the rate is fixed, with AWM alone."""
     rtts_ms: tuple[float, ...] = (100.0,)
-    """Two-way propagation, in turns over the hosts; half of the shortest lies behind the gateway."""
+    """Two-way propagation delays, assigned to the hosts in turn. Half of the shortest lies behind the gateway."""
     access_mbps: float = 1000.0
-    """Of each host, upwards. Below 1000 every flow has a host of its own."""
+    """Uplink rate of each host. Below 1000, every flow has its own host."""
     far_mbps: float = 1000.0
-    """Of the link behind the gateway's."""
+    """Rate of the link behind the gateway's link."""
     buffer_packets: int = 100
-    """Of the gateway's link; the target is half of it."""
+    """Buffer of the gateway's link. The target is half of it."""
     delayed_ack: bool = False
     write_kbps: float = 0.0
-    """What the applications of the endless transfers write; 0: all that goes."""
+    """Write rate of the endless transfers' applications; 0: unlimited."""
     requests_kb: float = 0.0
     """Mean size of requests (fixed, or Pareto with shape 1.35 if `pareto`)."""
     requests_per_s: float = 0.0
     pareto: bool = False
     joining: int = 0
-    """Flows that open at 30 s and end when each has sent `joining_kb`."""
+    """Number of flows that open at 30 s and end after `joining_kb` each."""
     joining_kb: float = 0.0
     joining_rtt_ms: float = 100.0
     duration_s: float = 80.0
     warm_up_s: float = 20.0
     bin_s: float = 1.0
     flow_count: Table | None = None
-    """In place of the estimator's."""
+    """Replaces the estimator's flow count."""
 
     def with_(self, **changes: Any) -> Cell:
         """The cell with other values."""
@@ -93,13 +93,13 @@ class Cell:
         }
 
     def _hosts(self) -> dict[str, float]:
-        """Hosts and their round trips in ms."""
+        """Hosts and their round-trip times in ms."""
         count = max(self.flows, 1) if self.access_mbps < 1000.0 else len(self.rtts_ms)
         hosts = {f"host-{index}": self.rtts_ms[index % len(self.rtts_ms)] for index in range(count)}
         return {**hosts, "guest": self.joining_rtt_ms} if self.joining else hosts
 
     def _access(self, host: str, rtt_ms: float) -> Table:
-        # Half of the round trip, less what lies behind the gateway.
+        # Half of the round trip, less the part behind the gateway.
         return {
             "from": host,
             "to": "gateway",
@@ -110,7 +110,7 @@ class Cell:
         }
 
     def _behind_ms(self) -> float:
-        """One way from the gateway to the server, ms: half of the shortest round trip is spent there."""
+        """Propagation delay from the gateway to the server, in ms: half of the shortest round trip."""
         return min(self.rtts_ms) / 4
 
     def _inner(self, controller: Table) -> list[Table]:

@@ -1,4 +1,4 @@
-"""Draws what the estimates do over time beside the truth: `python validation/estimators/figure.py FILE.svg`."""
+"""Draws estimates over time next to the truth: `python validation/estimators/figure.py FILE.svg`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TRUE, ESTIMATED, PRINTED = "#222222", "#0072b2", "#d55e00"
 
 
 def band(axes: Axes, runs: list[Trace], pick: str, label: str, colour: str, scale: float = 1.0) -> None:
-    """The mean over the seeds and the range in which nine of ten are."""
+    """Draws the mean over the seeds and the range of nine in ten."""
     values = scale * np.array([getattr(run, pick) for run in runs])
     time: Floats = runs[0].time
     low, high = np.nanpercentile(values, [5, 95], axis=0)

@@ -1,7 +1,7 @@
-"""Holds a gateway's estimates of N and RTT against the truth: `python validation/estimators/run.py [PART ...]`.
+"""Compares a gateway's estimates of N and RTT with the truth: `python validation/estimators/run.py [PART ...]`.
 
-Prints a table per part; with `--store` the tables replace the text in `stored/`. `--seeds` sets how many seeds a cell
-has (default 10).
+Prints a table per part. With `--store` the tables replace the text in `stored/`. `--seeds` sets the seeds per cell
+(default 10).
 """
 
 from __future__ import annotations
@@ -71,30 +71,30 @@ def traces(cell: Cell, estimator: str, seeds: int) -> list[Trace]:
 
 
 def interval(values: Iterable[float], digits: int = 1) -> str:
-    """Mean and half of its 95 % interval."""
+    """The mean and half of its 95 % interval."""
     found = mean_interval(values)
     half = (found.high - found.low) / 2
     return f"{found.mean:.{digits}f} +- {half:.{digits}f}"
 
 
 def range_90(values: Floats, digits: int = 1) -> str:
-    """5 and 95 % points."""
+    """The 5 % and 95 % points."""
     low, high = np.nanpercentile(values, [5, 95])
     return f"{low:.{digits}f} .. {high:.{digits}f}"
 
 
 def relative(estimate: Floats, truth: Floats) -> Floats:
-    """Errors in per cent."""
+    """Errors in percent."""
     return 100.0 * (estimate / truth - 1.0)
 
 
 def mean(values: Floats) -> float:
-    """Mean of what is there."""
+    """The mean of the existing values."""
     return float(np.nanmean(values))
 
 
 def bias(estimate: Floats, truth: Floats) -> float:
-    """Error of the mean in per cent."""
+    """Error of the mean in percent."""
     return 100.0 * (mean(estimate) / mean(truth) - 1.0)
 
 
@@ -111,7 +111,7 @@ def round_trips(seeds: int) -> str:
                 continue
             runs = traces(cell, estimator, seeds)
             biases = [bias(run.round_trip, run.true_round_trip) for run in runs]
-            # Around the run's own bias, so that what differs between seeds is not counted twice.
+            # Around the run's own bias: the differences between seeds do not count twice.
             spread = [100.0 * float(run.round_trip.std()) / mean(run.true_round_trip) for run in runs]
             errors = np.concatenate([relative(run.round_trip, run.true_round_trip) for run in runs])
             segments = interval(1e3 * mean(run.true_round_trip) for run in runs)
@@ -127,7 +127,7 @@ INTERVALS_S = (0.2, 1.0)
 
 
 def flow_counts(seeds: int) -> str:
-    """N by linear counting: against the connections of the interval, and against those active at an instant."""
+    """N by linear counting, compared with the connections of the interval and with those active at an instant."""
     lines = [
         "N by linear counting (4096 bits) against the connections active at an instant and those seen in the interval",
         f"{'cell':<22}{'interval, s':>12}{'active':>18}{'seen':>18}{'estimate':>18}"
@@ -137,7 +137,7 @@ def flow_counts(seeds: int) -> str:
         for seconds in INTERVALS_S:
             counting = {"kind": "linear_counting", "interval": f"{seconds} s"}
             runs = traces(cell.with_(bin_s=seconds, flow_count=counting), "timestamps", seeds)
-            # An estimate is of the interval before: only a packet after its end ends it.
+            # An estimate is of the previous interval, which ends with the first packet after it.
             pairs = [(run.flows[1:], run.seen[:-1], run.active[:-1]) for run in runs]
             errors = np.concatenate([relative(flows, np.maximum(seen, 1)) for flows, seen, _ in pairs])
             against_active = [bias(flows, active) for flows, _, active in pairs]
@@ -161,7 +161,7 @@ def whang(flows: float, bits: int) -> tuple[float, float]:
 
 
 def linear_counting(seeds: int) -> str:
-    """N's error over maps of several sizes, beside theory; every seed has other keys."""
+    """N's error over maps of several sizes, next to theory. Every seed has other keys."""
     seeds *= 10
     lines = [
         f"Linear counting beside Whang et al. 1990; {seeds} seeds, flows that send in every interval",
@@ -189,11 +189,11 @@ def deviation_interval(values: Floats) -> tuple[float, float]:
 
 
 STEP_S = 30.0
-"""When flows join, or a bottleneck appears."""
+"""Time in s at which flows join or a bottleneck appears."""
 
 
 def steps() -> dict[str, Cell]:
-    """Cells in which the truth jumps."""
+    """Cells with a step in the truth."""
     base = Cell("", duration_s=80.0, warm_up_s=0.0, bin_s=0.1, rate_mbps=50.0, buffer_packets=400)
     return {
         "N 20 to 60 to 20": base.with_(joining=40, joining_kb=2000.0),
@@ -203,7 +203,7 @@ def steps() -> dict[str, Cell]:
 
 
 def reached(time: Floats, estimate: Floats, truth: Floats, start: float, end: float) -> float:
-    """Seconds after `start` at which the estimate first is within 10 % of what the truth is later; NaN if never."""
+    """Seconds from `start` until the estimate is within 10 % of the later truth; NaN if never."""
     inside = (time > start) & (time <= end)
     target = np.nanmean(truth[inside][inside.sum() // 2 :])
     right = np.flatnonzero(np.abs(estimate[inside] / target - 1.0) <= 0.1)
@@ -211,7 +211,7 @@ def reached(time: Floats, estimate: Floats, truth: Floats, start: float, end: fl
 
 
 def convergence(seeds: int) -> str:
-    """How long after a step the truth itself takes, and the estimate."""
+    """The time after a step for the truth itself, and for the estimate."""
     lines = [
         "Seconds from a step until truth and estimate are within 10 % of the new truth",
         f"{'step':<24}{'estimator':<18}{'truth, up':>16}{'estimate, up':>24}{'estimate, down':>24}",
@@ -228,8 +228,8 @@ def convergence(seeds: int) -> str:
 
 
 def _settle(cell: Cell, run: Trace, *, counts: bool) -> tuple[float, float, float]:
-    """Of the truth after the step up, of the estimate after that, of the estimate after the step down; in s."""
-    # Up to where the first tenth of the joined flows has left; from where the last has.
+    """The times in s for the truth after the step up, the estimate after that, and the estimate after the step down."""
+    # Until the first tenth of the joined flows has left, and from the departure of the last.
     plateau = run.time[np.flatnonzero(run.active > cell.flows + 0.9 * cell.joining)[-1]]
     over = run.time[np.flatnonzero(run.active > cell.flows)[-1]]
     truth, estimate = (run.active, run.flows) if counts else (run.true_round_trip, run.round_trip)
@@ -241,7 +241,7 @@ def _settle(cell: Cell, run: Trace, *, counts: bool) -> tuple[float, float, floa
 
 
 def missing(values: Sequence[float]) -> str:
-    """An interval; how many never settled."""
+    """An interval, with the number of values that never settled."""
     good = [value for value in values if not math.isnan(value)]
     never = len(values) - len(good)
     text = interval(good, 2) if len(good) > 1 else "-"
@@ -249,7 +249,7 @@ def missing(values: Sequence[float]) -> str:
 
 
 def printed(seeds: int) -> str:
-    """Equations 5 and 7 as printed: N swnd / C stays what it was."""
+    """Equations 5 and 7 as printed: N swnd / C keeps its initial value."""
     lines = [
         "As printed: RTT_k is N_0 swnd_0 / C_0 for ever, and N_k = RTT_0 C_k / swnd_k",
         f"{'cell':<22}{'N_0':>5}{'RTT_0, ms':>11}{'N, true':>10}{'RTT true, ms':>14}{'N printed':>18}"
@@ -259,7 +259,7 @@ def printed(seeds: int) -> str:
         cell = cells()[name]
         runs = traces(cell, "printed", seeds)
         invariant = np.concatenate([8e3 * run.flows * run.window / run.rate for run in runs])
-        # Where N is at its floor of 1 the product is not kept.
+        # The product changes where N is at its floor of 1.
         free = np.concatenate([run.flows for run in runs]) > 1.0
         low, high = (invariant[free].min(), invariant[free].max()) if free.any() else (math.nan, math.nan)
         first = 8e3 * max(cell.flows, 1) * 20e3 / (cell.rate_mbps * 1e6)

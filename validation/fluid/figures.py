@@ -1,4 +1,4 @@
-"""The figures of the fluid model: where AWM is stable, and packets on both sides of the bound."""
+"""The figures of the fluid model: the stable region of AWM, and packets on both sides of the bound."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def stability(points: int = 60) -> Figure:
 
 
 def both_sides() -> Figure:
-    """Packets and fluid at multiples of the bound, with the gateway beside the senders and far from them."""
+    """Packets and fluid at multiples of the bound, with the gateway close to the senders and far from them."""
     return both_sides_figure(
         [panel(Case("ns2", 30, 0.1, 50, delay), multiple) for delay in (0.002, 0.08) for multiple in SIDES],
         columns=len(SIDES),
@@ -53,7 +53,7 @@ def both_sides() -> Figure:
 
 
 def panel(case: Case, multiple: float) -> QueuePanel:
-    """The last seconds of both at one multiple of the bound; phases are not theirs to share."""
+    """The last seconds of both at one multiple of the bound. Their phases need not agree."""
     beta = multiple * case.fluid.critical_beta_bps()
     time, queue = queue_of(case.scenario(beta).run(1))
     fluid = case.fluid.with_beta(beta).solve(8.0)
@@ -69,7 +69,7 @@ def panel(case: Case, multiple: float) -> QueuePanel:
 
 
 def swing(rows: Sequence[Row]) -> Figure:
-    """How much the queue moves in every case, over multiples of either bound."""
+    """The variation of the queue in every case, over multiples of either bound."""
     groups = []
     for bound, title in TITLES.items():
         curves = []

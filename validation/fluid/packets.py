@@ -1,4 +1,4 @@
-"""AWM alone on a link of fixed rate, in packets: the case that the fluid model describes."""
+"""AWM alone on a link of fixed rate, in packets: the case of the fluid model."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Case:
     sender_delay_s: float
 
     def __str__(self) -> str:
-        """As it stands in the tables."""
+        """The name in the tables."""
         return (
             f"{self.preset:<4} N {self.flows:>2}  R {self.round_trip_s * 1e3:>3.0f} ms"
             f"  T {self.target_packets:>2}  d {self.sender_delay_s * 1e3:>2.0f} ms"
@@ -59,7 +59,7 @@ class Case:
         return model.with_beta(model.rate_bound_bps())
 
     def scenario(self, beta_bps: float, duration_s: float = DURATION_S) -> Scenario:
-        """Uploads that start about 50 ms apart, a seed each its own; swnd starts a fifth above what fits."""
+        """Uploads that start about 50 ms apart, by seed. swnd starts a fifth above the equilibrium."""
         there = self.sender_delay_s / 2
         way = self.round_trip_s / 2 - there
         controller = {
@@ -110,7 +110,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a run's queue did."""
+    """The measurements of a run's queue."""
 
     drops: float
     """Packets dropped in the second half."""
@@ -118,9 +118,9 @@ class Measured:
     early_packets: float
     """The queue's standard deviation in the third sixth of the run, in packets."""
     late_packets: float
-    """And in the last sixth."""
+    """The same in the last sixth."""
     period_s: float
-    """The strongest period of the queue in the second half, up to a second; NaN where it hardly moves."""
+    """The strongest period of the queue in the second half, up to a second; NaN if the queue hardly moves."""
 
 
 def queue_of(result: Result) -> tuple[Values, Values]:
@@ -145,7 +145,7 @@ def measure(result: Result) -> Measured:
 
 
 def strongest_period_s(queue: Values) -> float:
-    """The period of the largest line of the spectrum among those of up to a second, in s."""
+    """The period in s of the largest line of the spectrum, among periods up to a second."""
     if queue.std() < 0.5:
         return float("nan")
     spectrum = np.abs(np.fft.rfft((queue - queue.mean()) * np.hanning(len(queue))))
@@ -155,9 +155,9 @@ def strongest_period_s(queue: Values) -> float:
 
 
 def mean_window_age_s(case: Case, beta_bps: float, seed: int) -> tuple[float, float]:
-    """How old the windows in force are on average, in s, and the packets of a flow that follow each other.
+    """The mean age of the windows in force in s, and the number of consecutive packets of a flow.
 
-    A window holds from one acknowledgement to the next, seen here as the flow's segments leave: E[gap^2] / (2 E[gap]).
+    A window holds from one acknowledgement to the next, measured at the flow's segments: E[gap^2] / (2 E[gap]).
     """
     from netlull import Probe
 

@@ -1,9 +1,9 @@
-"""Holds packets against the fluid model of AWM, on both sides of its bound: `python validation/fluid/run.py --help`.
+"""Compares packets with the fluid model of AWM, on both sides of its bound: `python validation/fluid/run.py --help`.
 
-Runs AWM alone on a link of fixed rate at multiples of two bounds on beta, that of the model with ACK-clocked senders
-and 1.707 T / R_0, and prints for each case where the queue begins to move and to fill its buffer. Seeds are fixed: the
-numbers are the same everywhere. With `--store` the tables replace those in `stored/`; with `--figures FOLDER` the map
-and both sides are drawn, which takes some minutes: the fluid is slow to integrate where it swings.
+Runs AWM alone on a link of fixed rate at multiples of two bounds on beta: that of the model with ACK-clocked senders,
+and 1.707 T / R_0. For each case it prints where the queue begins to move and to fill its buffer. Seeds are fixed: the
+numbers are the same everywhere. With `--store` the tables replace those in `stored/`. With `--figures FOLDER` the map
+and both sides are drawn, which takes some minutes: integration is slow where the fluid swings.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from packets import Case, Measured, mean_window_age_s, measure
 HERE = Path(__file__).parent
 MULTIPLES = (0.25, 0.5, 0.8, 0.95, 1.05, 1.25, 2.0, 4.0)
 SLOW = 0.02
-"""The multiple of 1.707 T / R_0 at which the queue shows what packets alone do to it."""
+"""The multiple of 1.707 T / R_0 at which the queue shows the effect of packets alone."""
 BOUNDS = ("ack_clock", "rate")
 SEEDS = (1, 2, 3)
 QUICK = ("ns2  N 30  R 100 ms  T 50  d  2 ms", "ns2  N 30  R 100 ms  T 50  d 80 ms")
 
 
 def cases() -> list[Case]:
-    """Two TCPs, two N, two R, two T, two places of the gateway: beside the senders, and far from them."""
+    """Two TCPs, two N, two R, two T, and two positions of the gateway: close to the senders, and far from them."""
     grid = itertools.product(("ns2", "rfc"), (10, 30), (0.1, 0.04), (50, 20), (None, 0.8))
     return [
         Case(preset, flows, round_trip, target, 0.002 if far is None else far * round_trip)
@@ -41,7 +41,7 @@ def cases() -> list[Case]:
 
 @dataclass(frozen=True)
 class Row:
-    """A case at one beta: its numbers, the mean over seeds."""
+    """A case at one beta, as means over seeds."""
 
     case: Case
     bound: str
@@ -50,11 +50,11 @@ class Row:
     values: Measured
 
     def moves(self, quiet: Measured) -> bool:
-        """Whether the queue moves more than packets alone make it: twice that and a packet."""
+        """True if the queue moves more than packets alone cause: twice that plus a packet."""
         return self.fills(quiet) or self.values.late_packets > 2 * quiet.late_packets + 1
 
     def fills(self, quiet: Measured) -> bool:
-        """Whether it swings over more than half of the buffer 2 T, and packets alone do not; or drops.
+        """True if it drops, or if it swings over more than half of the buffer 2 T and packets alone do not.
 
         The standard deviation 0.4 T is that of a sine of amplitude 0.57 T.
         """
@@ -68,14 +68,14 @@ def bound_bps(case: Case, bound: str) -> float:
 
 
 def mean(measured: Iterable[Measured]) -> Measured:
-    """Field by field; periods of runs that have none are left out."""
+    """Means by field. Runs without a period are left out of its mean."""
     rows = np.array([astuple(one) for one in measured])
     values = [float(np.mean(column[np.isfinite(column)])) if np.isfinite(column).any() else np.nan for column in rows.T]
     return Measured(*values)
 
 
 def simulate(chosen: Sequence[Case], seeds: Sequence[int]) -> list[Row]:
-    """All rows; the simulations run without Python's lock."""
+    """All rows. The simulations release Python's lock."""
     points = [
         (case, bound, multiple, multiple * bound_bps(case, bound))
         for case in chosen
@@ -93,19 +93,19 @@ def simulate(chosen: Sequence[Case], seeds: Sequence[int]) -> list[Row]:
 
 @dataclass(frozen=True)
 class Edge:
-    """Between which multiples of a bound something begins: not at `below` and under it, but at `above`."""
+    """The multiples of a bound between which a behaviour begins: absent up to `below`, present at `above`."""
 
     below: float
     above: float
     first: Row | None
 
     def __str__(self) -> str:
-        """As it stands in the table."""
+        """The text in the table."""
         return f"{self.below:g} .. {self.above:g}"
 
 
 def edge(rows: Sequence[Row], bound: str, begun: Callable[[Row, Measured], bool]) -> Edge:
-    """Where something begins in the rows of one case."""
+    """The edge of a behaviour in the rows of one case."""
     quiet = next(row.values for row in rows if row.multiple == SLOW)
     ordered = sorted((row for row in rows if row.bound == bound and row.multiple != SLOW), key=lambda row: row.multiple)
     for index, row in enumerate(ordered):
@@ -115,7 +115,7 @@ def edge(rows: Sequence[Row], bound: str, begun: Callable[[Row, Measured], bool]
 
 
 def table(rows: Sequence[Row]) -> str:
-    """The edges of all cases, beside both bounds."""
+    """The edges of all cases, next to both bounds."""
     lines = [
         "Multiples of a bound on beta between which the queue begins to move (twice its quiet standard deviation and",
         "a packet) and to fill the buffer (drops, or a standard deviation above 0.4 T).",
@@ -140,7 +140,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def ages(chosen: Sequence[Case]) -> str:
-    """How old the windows in force are, at a beta far below either bound."""
+    """The age of the windows in force, at a beta far below either bound."""
     lines = [
         "The mean age of the windows in force in ms, seen as segments leave: measured; in the model with whole windows",
         "as bursts; in the model with interleaved flows. Then a flow's packets in a row, measured, and a whole window.",
@@ -170,7 +170,7 @@ def write(rows: Sequence[Row], path: Path) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the grid; always 0: the numbers are to be read."""
+    """Runs the grid; always returns 0, as there are no tolerances."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="two cases and one seed, in seconds")
     parser.add_argument("--store", action="store_true", help="replace the tables in stored/")

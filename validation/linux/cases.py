@@ -12,15 +12,15 @@ from netlull import Bernoulli, Link, Probe, Scenario, Tcp, TcpOptions
 __all__ = ["QUICK", "REPEATED", "Case", "cases"]
 
 SIMULATED_S = 4.0
-"""Downloads are as large as the RFCs' TCP brings across in this time."""
+"""Size of downloads, as the simulated time in s of the RFCs' TCP."""
 DURATION = "7 s"
-"""A kernel that needs 1.75 times as long has not completed."""
+"""A kernel that needs 1.75 times as long does not complete."""
 SEED = 1
 PACKET_BITS = 8 * 1500
 FEWEST_PACKETS = 4
 
 LINUX: dict[str, Any] = {"preset": "linux-6", "receive_buffer": "16 MiB"}
-"""What Linux's TCP does, in the scenario's words (docs/models/tcp/linux-6.md)."""
+"""Linux's TCP in the scenario's words (docs/models/tcp/linux-6.md)."""
 SIZING: dict[str, Any] = {
     "loss_recovery": "rack",
     "window_reduction": "proportional",
@@ -33,7 +33,7 @@ SIZING: dict[str, Any] = {
     "initial_rto": "1 s",
     "receive_buffer": "16 MiB",
 }
-"""With what downloads are sized: the RFCs' TCP, so that they stay what they are when the preset changes."""
+"""The RFCs' TCP for sizing downloads: the sizes do not change with the preset."""
 
 
 @dataclass(frozen=True, order=True)
@@ -48,29 +48,29 @@ class Case:
 
     @property
     def name(self) -> str:
-        """As tables and options name it, such as `cubic-20M-40ms-1bdp-0.1%`."""
+        """The name in tables and options, such as `cubic-20M-40ms-1bdp-0.1%`."""
         loss = f"{100 * self.loss:g}%"
         return f"{self.control}-{self.rate_mbps}M-{self.rtt_ms}ms-{self.buffer_bdp:g}bdp-{loss}"
 
     @property
     def made_from(self) -> object:
-        """What TCP is told, and what the download is sized with."""
+        """The options of TCP, and the TCP for sizing the download."""
         return [LINUX, SENDERS[self.control], SIZING, SIMULATED_S]
 
     @property
     def bdp_packets(self) -> float:
-        """Packets of 1500 B that the path holds without its queue."""
+        """Packets of 1500 B in flight on the path, without its queue."""
         return self.rate_mbps * 1e6 * self.rtt_ms * 1e-3 / PACKET_BITS
 
     @property
     def judged(self) -> bool:
-        """BBR does not count: Linux has version 1, netlull version 3."""
+        """False for BBR: Linux has version 1, netlull version 3."""
         return self.control != "bbr"
 
     def scenario(self) -> Scenario:
-        """The same file for both worlds; its download takes the RFCs' TCP `SIMULATED_S`."""
+        """The scenario for both worlds. Its download takes the RFCs' TCP `SIMULATED_S`."""
         endless = self._scenario("endless", f"{SIMULATED_S} s", SIZING)
-        # Without what the handshake and the last round trip take.
+        # Without the times of the handshake and of the last round trip.
         size = round(float(endless.run(SEED).flow("download")["delivered_bytes"]), -4)
         return self._scenario(f"{max(size, 1e4):.0f} B", DURATION, LINUX)
 
@@ -116,6 +116,6 @@ QUICK = (
     Case("cubic", 5, 10, 1, 0),
     Case("bbr", 20, 40, 1, 0),
 )
-"""What a test has time for."""
+"""The cases that fit into a test."""
 REPEATED = (Case("reno", 20, 40, 1, 0), Case("cubic", 20, 40, 1, 0), Case("bbr", 20, 40, 1, 0))
-"""Emulated five times, for the spread."""
+"""Cases emulated five times, for the spread."""

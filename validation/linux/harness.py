@@ -1,8 +1,8 @@
-"""What comparisons with the kernel share: stored runs, late runs tried again, explanations with bounds, the command.
+"""The common part of comparisons with the kernel: stored runs, retries of late runs, bounded explanations, the command.
 
-A `Comparison` (run.py here, in client/, gateway/ and greened/) says which cases there are, how one runs in either world
-and what its row of the table is. A case that is out of tolerance needs an entry in explained.toml: the first whose
-pattern fits its name, and whose bounds (`up_to`) it keeps.
+A `Comparison` (run.py here, in client/, gateway/ and greened/) defines the cases, their runs in both worlds and their
+rows of the table. A case out of tolerance needs an entry in explained.toml: the first whose pattern fits its name, and
+whose bounds (`up_to`) it keeps.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from typing import Any, Generic, Protocol, TypeVar
 from netlull import EmulationError, EmulationLate, Result
 
 SENDERS: Mapping[str, str] = {"reno": "sack", "cubic": "cubic", "bbr": "bbr"}
-"""What the kernel calls an algorithm, and the scenario."""
+"""The scenario's name of each of the kernel's algorithms."""
 ATTEMPTS = 6
-"""A run that was late on a busy machine is tried again."""
+"""The most attempts of a run that is late on a busy machine."""
 
 
 class Case(Protocol):
-    """What is run in both worlds."""
+    """The object of a comparison, run in both worlds."""
 
     @property
     def name(self) -> str:
-        """As tables, options and explanations have it."""
+        """The name in tables, options and explanations."""
 
     @property
     def made_from(self) -> object:
-        """What its run is made from beside its name, for JSON: with another, what is stored is of another case."""
+        """The other inputs of its run, for JSON. A stored run with different inputs belongs to another case."""
 
 
 class Emulated(Protocol):
@@ -48,11 +48,11 @@ class Emulated(Protocol):
 
     @property
     def late_s(self) -> float:
-        """99 % of packets were at most so late."""
+        """The lateness that 99 % of packets did not exceed."""
 
     @property
     def kernel(self) -> str:
-        """Its release."""
+        """The kernel's release."""
 
 
 class Row(Protocol):
@@ -60,54 +60,54 @@ class Row(Protocol):
 
     @property
     def case(self) -> Any:
-        """Which."""
+        """The case."""
 
     @property
     def real(self) -> Emulated:
-        """The kernel's run that is compared."""
+        """The compared run of the kernel."""
 
     @property
     def deviations(self) -> Sequence[Deviation]:
-        """All that is judged."""
+        """All judged deviations."""
 
     def cells(self) -> list[str]:
-        """As the table has them, without the verdict."""
+        """The cells of the table, without the verdict."""
 
 
 @dataclass(frozen=True)
 class Deviation:
-    """How far apart the worlds are in one measure, in its unit."""
+    """The difference of the worlds in one measure, in its unit."""
 
     measure: str
     found: float
-    """NaN, as of a download that did not complete, is out of every tolerance and every bound."""
+    """The difference. NaN (an incomplete download) is out of every tolerance and every bound."""
     tolerance: float
 
     @property
     def within(self) -> bool:
-        """Whether the tolerance is kept."""
+        """True if the difference is within the tolerance."""
         return self.found <= self.tolerance
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why cases are out of tolerance, and how far."""
+    """The reason why cases are out of tolerance, with bounds."""
 
     pattern: str
-    """Of the names of cases."""
+    """The pattern of the cases' names."""
     why: str
     is_open: bool
-    """Not understood, or to be measured again."""
+    """True if the reason is not understood, or must be measured again."""
     up_to: Mapping[str, float]
-    """The largest deviation that it explains, by measure; of other measures it explains none."""
+    """The largest explained deviation by measure. Other measures are not explained."""
 
     def covers(self, deviation: Deviation) -> bool:
-        """Whether it explains as much."""
+        """True if it explains this deviation."""
         return deviation.found <= self.up_to.get(deviation.measure, -math.inf)
 
 
 class ExplanationError(ValueError):
-    """An entry of explained.toml that says something else than expected."""
+    """An invalid entry of explained.toml."""
 
 
 def explanations(path: Path, units: Mapping[str, str]) -> list[Explanation]:
@@ -115,10 +115,10 @@ def explanations(path: Path, units: Mapping[str, str]) -> list[Explanation]:
 
     Args:
         path: The file.
-        units: The unit of each measure that a comparison has; bounds are given in it, as `"3 %"` or `"12 packets"`.
+        units: The unit of each measure of a comparison. Bounds are in it, as `"3 %"` or `"12 packets"`.
 
     Raises:
-        ExplanationError: If a bound is of no such measure, or in another unit, or an entry has none.
+        ExplanationError: If a bound has an unknown measure or another unit, or an entry has no bound.
     """
     return [_explanation(entry, units) for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("case", [])]
 
@@ -142,19 +142,19 @@ R = TypeVar("R", bound=Row)
 
 @dataclass(frozen=True)
 class Judgement(Generic[R]):
-    """A row, and what is said of it."""
+    """A row with its explanation."""
 
     row: R
     entry: Explanation | None
 
     @cached_property
     def misses(self) -> list[Deviation]:
-        """What is out of tolerance."""
+        """The deviations out of tolerance."""
         return [deviation for deviation in self.row.deviations if not deviation.within]
 
     @cached_property
     def unexplained(self) -> list[Deviation]:
-        """What of it nobody has explained, or not so much of it."""
+        """The deviations out of tolerance without an explanation, or beyond its bound."""
         return [one for one in self.misses if self.entry is None or not self.entry.covers(one)]
 
     def verdict(self, units: Mapping[str, str]) -> str:
@@ -178,24 +178,24 @@ def _number(value: float) -> str:
 
 
 def judge(rows: Iterable[R], known: Sequence[Explanation]) -> list[Judgement[R]]:
-    """Each with the entry that counts for it."""
+    """The rows, each with its entry."""
     return [Judgement(row, entry_of(row.case.name, known)) for row in rows]
 
 
 def entry_of(name: str, known: Sequence[Explanation]) -> Explanation | None:
-    """The first that fits the name of a case."""
+    """The first entry that fits the name of a case."""
     return next((entry for entry in known if fnmatch(name, entry.pattern)), None)
 
 
 def stale(judged: Sequence[Judgement[R]], known: Sequence[Explanation], names: Iterable[str]) -> list[Explanation]:
-    """Entries that explain nothing: all their cases, of which there may be none, were compared and are in tolerance."""
+    """Entries that explain nothing: all their cases (possibly none) were compared and are in tolerance."""
     left = set(names) - {one.row.case.name for one in judged}
     needed = [*(one.entry for one in judged if one.misses), *(entry_of(name, known) for name in left)]
     return [entry for entry in known if entry not in needed]
 
 
 def entries(judged: Sequence[Judgement[R]], known: Sequence[Explanation], units: Mapping[str, str]) -> list[str]:
-    """What is explained and, apart, what is open, in Markdown: how far off its cases are, and may be."""
+    """The explained and, separately, the open deviations in Markdown, with their values and bounds."""
     lines: list[str] = []
     for title, is_open in (("Out of tolerance, explained", False), ("Out of tolerance, open", True)):
         cells = [_cells(entry, judged, units) for entry in known if entry.is_open is is_open]
@@ -226,10 +226,10 @@ def _cells(entry: Explanation, judged: Sequence[Judgement[R]], units: Mapping[st
 
 @dataclass(frozen=True)
 class Comparison(Generic[C, R]):
-    """A comparison of cases in both worlds, and its words for the command."""
+    """A comparison of cases in both worlds, with the texts of its command."""
 
     folder: Path
-    """Where explained.toml, results.md and stored/ are."""
+    """The folder of explained.toml, results.md and stored/."""
     description: str | None
     cases: Sequence[C]
     quick: Sequence[C]
@@ -237,39 +237,39 @@ class Comparison(Generic[C, R]):
     example: str
     """A pattern of names."""
     jobs: int | None
-    """Emulations at the same time, unless asked for others; none asks for one, always."""
+    """Default number of simultaneous emulations; None: always one."""
     writes: str
-    """What `--store` writes."""
+    """The files that `--store` writes."""
     units: Mapping[str, str]
-    """Of the measures that rows are judged by."""
+    """The units of the judged measures."""
     columns: Sequence[str]
     words: int
-    """So many of the last columns, the verdict included, are words."""
+    """The number of last columns, the verdict included, with words."""
     needs: Callable[[C], Sequence[C]]
-    """The runs that a row is made of: the case's, and the one that it is compared with in its own world."""
+    """The runs for a row: the case's, and the run for comparison in its own world."""
     simulate: Callable[[C], object]
-    """Called with each of these, several at a time; remembers what it finds."""
+    """Simulates one of these cases and remembers its result. Called in parallel."""
     emulate: Callable[[C, argparse.Namespace], list[Any]]
-    """The kernel's runs, as stored."""
+    """The kernel's runs, in their stored form."""
     stored_as: Callable[..., Any]
-    """Makes a run of its stored fields."""
+    """Makes a run from its stored fields."""
     row: Callable[[C, Mapping[str, Sequence[Any]]], R]
-    """From the stored runs."""
+    """The row of a case, from the stored runs."""
     summary: Callable[[Sequence[Judgement[R]], Mapping[str, Sequence[Any]]], Sequence[str]]
-    """What is below the table."""
+    """The text below the table."""
     draw: Callable[[Sequence[R]], None] | None = None
-    """Figures of the whole, stored with it."""
+    """Draws figures of all rows, which are stored with them."""
 
     @property
     def stored(self) -> Path:
-        """What the kernel did."""
+        """The file of the kernel's runs."""
         return self.folder / "stored" / "emulated.json"
 
 
 def report(
     comparison: Comparison[C, R], judged: Sequence[Judgement[R]], known: Sequence[Explanation], below: Sequence[str]
 ) -> str:
-    """In Markdown."""
+    """The report in Markdown."""
     columns, units = (*comparison.columns, "verdict"), comparison.units
     lines = [
         f"| {' | '.join(columns)} |",
@@ -289,7 +289,7 @@ def report(
 
 
 def main(comparison: Comparison[C, R], arguments: Sequence[str] | None = None) -> int:
-    """0 if every case is within tolerance or as far off as is explained."""
+    """Runs the command; returns 0 if every case is within its tolerance or its explanation's bounds."""
     given = _parser(comparison).parse_args(arguments)
     known = explanations(comparison.folder / "explained.toml", comparison.units)
     every = comparison.quick if given.quick else comparison.cases
@@ -303,7 +303,7 @@ def main(comparison: Comparison[C, R], arguments: Sequence[str] | None = None) -
             return 1
         outdated -= stored.keys()
         if given.store:
-            # With the digits that are stored, so that the table is what any later run prints.
+            # With the stored digits: the table is the same in any later run.
             stored, _ = read(comparison)
     needed = {one.name for case in chosen for one in comparison.needs(case)}
     for name in sorted(outdated & needed):
@@ -314,7 +314,7 @@ def main(comparison: Comparison[C, R], arguments: Sequence[str] | None = None) -
     if not there:
         print("nothing is stored of these cases; expected --emulate", file=sys.stderr)
         return 1
-    # Their order is kept: the longest are not all at the end.
+    # The order stays: the longest cases are not all at the end.
     in_parallel(comparison.simulate, list(dict.fromkeys(one for case in there for one in comparison.needs(case))))
     rows = [comparison.row(case, stored) for case in there]
     judged = judge(rows, known)
@@ -344,7 +344,7 @@ def _parser(comparison: Comparison[C, R]) -> argparse.ArgumentParser:
 
 
 def in_parallel(run: Callable[[C], object], cases: Sequence[C]) -> None:
-    """A thread a processor: simulations hold no lock of Python's."""
+    """Runs all cases, a thread per processor. Simulations release Python's lock."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(run, cases))
 
@@ -352,7 +352,7 @@ def in_parallel(run: Callable[[C], object], cases: Sequence[C]) -> None:
 def emulate_all(
     comparison: Comparison[C, R], chosen: Sequence[C], given: argparse.Namespace, stored: dict[str, list[Any]]
 ) -> None:
-    """Some at a time; `stored` keeps what is not emulated again, and is written after each with `--store`."""
+    """Emulates some cases at a time. `stored` keeps the other runs, and is written after each with `--store`."""
     lock, done = Lock(), 0
 
     def one(case: C) -> None:
@@ -370,10 +370,10 @@ def emulate_all(
 
 
 def punctual(name: str, run: Callable[[], Result]) -> Result:
-    """A run that was not late, of a few.
+    """The first of a few runs that was not late.
 
     Raises:
-        EmulationLate: If all were.
+        EmulationLate: If all runs were late.
     """
     for _ in range(ATTEMPTS - 1):
         try:
@@ -384,7 +384,7 @@ def punctual(name: str, run: Callable[[], Result]) -> Result:
 
 
 def read(comparison: Comparison[C, R]) -> tuple[dict[str, list[Any]], set[str]]:
-    """What is stored, by the names of cases (null is NaN), and the names of what is made from other values now."""
+    """The stored runs by the names of cases (null is NaN), and the names of cases whose inputs have changed."""
     if not comparison.stored.exists():
         return {}, set()
     document = json.loads(comparison.stored.read_text(encoding="utf-8"))
@@ -407,7 +407,7 @@ def _value(value: Any) -> Any:
 
 
 def write(comparison: Comparison[C, R], stored: Mapping[str, Sequence[Any]]) -> None:
-    """A line a case, with as many digits as mean something."""
+    """Writes a line per case, with significant digits only."""
     comparison.stored.parent.mkdir(exist_ok=True)
     made_from = {case.name: _digest(case) for case in comparison.cases}
     lines = (

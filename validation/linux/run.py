@@ -1,9 +1,9 @@
 """Compares netlull with Linux's TCP in an emulation: `python validation/linux/run.py [CASE ...]`.
 
-Simulates each case and compares it with what the kernel did (stored/emulated.json); prints a table, and exits 1 if a
-case is out of tolerance and explained.toml does not say why, or not by so much. With `--emulate` the kernel does it
-again, in real time (root and netlulld; 10 minutes), and `--store` writes stored/emulated.json and results.md.
-`--quick`: six cases.
+Simulates each case and compares it with the kernel's run (stored/emulated.json). Prints a table, and exits 1 if a case
+is out of tolerance and explained.toml has no reason, or a smaller bound. With `--emulate` the kernel runs again, in
+real time (root and netlulld; 10 minutes), and `--store` writes stored/emulated.json and results.md. `--quick`: six
+cases.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from netlull import Result, Scenario
 
 COMPLETION = 3.0
-"""Tolerance, in percent; retransmissions have one in percent and one in packets."""
+"""Tolerance of completion times in percent. Retransmissions have one in percent and one in packets."""
 RETRANSMISSIONS = 10.0
 RETRANSMISSIONS_LEAST = 3
 SAMPLES = 100
@@ -40,24 +40,24 @@ class Measured:
     """A run in either world."""
 
     completion_s: float
-    """NaN if it did not complete."""
+    """The completion time; NaN if the download did not complete."""
     goodput_bps: float
-    """Of the download while it ran."""
+    """Goodput of the running download."""
     retransmissions: float
     cwnd_segments: float
     """The mean of `window`."""
     window: Sequence[float]
-    """Segments, to a tenth, at `SAMPLES` instants spread over the simulated download; NaN before and after."""
+    """Segments, to a tenth, at `SAMPLES` instants over the simulated download; NaN before and after it."""
     late_s: float = 0.0
-    """99 % of packets were at most so late."""
+    """The lateness that 99 % of packets did not exceed."""
     kernel: str = ""
 
 
 def measured(result: Result, size: float, instants: Sequence[float]) -> Measured:
-    """What is compared of a run."""
+    """The compared values of a run."""
     flow = result.flow("download")
     values = {name: math.nan if flow[name] is None else float(flow[name]) for name in METRICS}
-    # Linux's acknowledgements carry timestamps: both worlds have 1448 B of data in a segment.
+    # Linux's acknowledgements carry timestamps: in both worlds, a segment has 1448 B of data.
     segment = values["segment_bytes"]
     completion = values["completion_time_s"]
     goodput = 8 * size / completion if completion > 0 else values["goodput_bps"]
@@ -85,7 +85,7 @@ def windows(result: Result, segment: float, instants: Sequence[float]) -> list[f
 
 
 def distance(a: Sequence[float], b: Sequence[float]) -> float:
-    """How far apart two windows are: the mean of their differences, in shares of the mean of the first."""
+    """The distance of two windows: the mean of their differences over the mean of the first."""
     pairs = [(x, y) for x, y in zip(a, b, strict=True) if not (math.isnan(x) or math.isnan(y))]
     mean = sum(x for x, _ in pairs)
     return sum(abs(x - y) for x, y in pairs) / mean if mean else math.nan
@@ -93,19 +93,19 @@ def distance(a: Sequence[float], b: Sequence[float]) -> float:
 
 @dataclass(frozen=True)
 class Simulated:
-    """A case as the simulator runs it, and what the emulation of it needs."""
+    """A case in the simulator, with the parameters of its emulation."""
 
     scenario: Scenario
     size: float
-    """Of its download, in bytes."""
+    """Size of its download, in bytes."""
     instants: Sequence[float]
-    """Of the samples."""
+    """Times of the samples."""
     run: Measured
 
 
 @functools.cache
 def simulated(case: Case) -> Simulated:
-    """What the simulator says."""
+    """The simulator's result."""
     scenario = case.scenario()
     size = float(str(scenario.to_dict()["flow"][0]["size"]).split()[0])
     result = scenario.run(SEED)
@@ -115,7 +115,7 @@ def simulated(case: Case) -> Simulated:
 
 
 def emulate(case: Case, given: Namespace) -> list[Measured]:
-    """What the kernel does with it, five times where the spread is wanted."""
+    """The kernel's runs, five for cases that need the spread."""
     it = simulated(case)
 
     def once() -> Measured:
@@ -133,16 +133,16 @@ class Row:
     sim: Measured
     real: Measured
     sd: float | None
-    """Of the completion times of repeated emulations, in shares of their mean."""
+    """Standard deviation of repeated emulations' completion times, as a share of their mean."""
 
     @property
     def completion(self) -> float:
-        """How much longer the simulator took, in percent of the kernel's time."""
+        """The simulator's additional completion time, in percent of the kernel's."""
         return 100 * (self.sim.completion_s / self.real.completion_s - 1)
 
     @property
     def deviations(self) -> list[Deviation]:
-        """What is judged."""
+        """The judged deviations."""
         allowed = max(RETRANSMISSIONS / 100 * self.real.retransmissions, RETRANSMISSIONS_LEAST)
         differ = abs(self.sim.retransmissions - self.real.retransmissions)
         return [
@@ -151,7 +151,7 @@ class Row:
         ]
 
     def cells(self) -> list[str]:
-        """As the table has them."""
+        """The cells of the table."""
         sim, real = self.sim, self.real
         return [
             self.case.name,
@@ -176,14 +176,14 @@ COLUMNS = (
 
 
 def row(case: Case, stored: Mapping[str, Sequence[Measured]]) -> Row:
-    """The first of the kernel's runs is compared, the others give the spread."""
+    """The row of a case: the kernel's first run is compared, and the others give the spread."""
     times = [one.completion_s for one in stored[case.name]]
     spread = statistics.stdev(times) / statistics.mean(times) if len(times) > 1 else None
     return Row(case, simulated(case).run, stored[case.name][0], spread)
 
 
 def summary(rows: Sequence[Judgement[Row]], _stored: Mapping[str, Sequence[Measured]]) -> list[str]:
-    """What the table comes to."""
+    """The summary of the table."""
     missed = [{deviation.measure for deviation in one.misses} for one in rows if one.row.case.judged]
     close = sum("completion" not in measures for measures in missed)
     return [

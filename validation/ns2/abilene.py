@@ -1,10 +1,10 @@
-"""Compares links that are switched off on Abilene with ns-2: `python validation/ns2/abilene.py [--rerun] [--quick]`.
+"""Compares switched-off links on Abilene with ns-2: `python validation/ns2/abilene.py [--rerun] [--quick]`.
 
 The case of "TCP behavior over a greened network" (2012): one TCP flow from New York to Seattle, constant background on
-every link, and links that are switched off at 30 s. The paper leaves open how large the background's packets are, which
-way they go and how large the buffers are: a `Reading` is one answer. ns-2's results are read from `stored/abilene.txt`
-and shown beside the paper's Table IV; with `--rerun` ns-2 runs first and the file is rewritten. Then netlull runs the
-reading `default` with the same starts and rates; exits 1 if a mean over the seeds is out of its tolerance.
+every link, and links that are switched off at 30 s. The paper is silent about the size and direction of the
+background's packets and about the buffers: a `Reading` is one answer. ns-2's results are read from `stored/abilene.txt`
+and shown next to the paper's Table IV. With `--rerun` ns-2 runs first and the file is rewritten. Then netlull runs the
+reading `default` with the same starts and rates. Exits 1 if a mean over the seeds is out of its tolerance.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from scipy.stats import fisher_exact
 
 STORED = HERE / "stored" / "abilene.txt"
 SEEDS = tuple(range(1, 11))
-"""Seeds of `READINGS["default"]`; others have the first `FEW_SEEDS`."""
+"""Seeds of `READINGS["default"]`. Other readings have the first `FEW_SEEDS`."""
 FEW_SEEDS = 1
 QUICK_SEEDS = 3
 TOLERANCE = 0.02
-"""Of means over seeds, relative, beside three standard errors of the difference."""
+"""Relative tolerance of means over seeds, in addition to three standard errors of the difference."""
 COLLAPSED_MBPS = 2.0
 LEAST_CHANCE = 0.01
-"""Counts of collapsed runs must not be less likely than this to be of one distribution."""
+"""The smallest accepted probability that two counts of collapsed runs have one distribution."""
 
 COORDINATES = {
     "ATLAM5": (-84.3833, 33.75),
@@ -48,7 +48,7 @@ COORDINATES = {
     "STTLng": (-122.30, 47.60),
     "WASHng": (-77.026842, 38.897303),
 }
-"""Longitude and latitude (degrees) of Abilene's nodes; the place of a node is its number in the paper's Fig. 1."""
+"""Longitude and latitude (degrees) of Abilene's nodes. The index of a node is its number in the paper's Fig. 1."""
 NODES = tuple(COORDINATES)
 LINES = (
     *((0, 1), (1, 4), (1, 5), (1, 11), (2, 5), (2, 8), (3, 6), (3, 9), (3, 10)),
@@ -64,15 +64,15 @@ WINDOW_SEGMENTS = 10_000
 TTL_HOPS = 32
 """ns-2's default."""
 TRANSITION_S = 0.03
-"""Until all routers have their new tables, if they get them at once (Table II)."""
+"""Time in s until all routers have their new tables, if they get them at once (Table II)."""
 SPEED_KM_PER_S = 200e3
-"""Of light in fibre."""
+"""Speed of light in fibre."""
 EARTH_RADIUS_KM = 6371.0
 OFF_S, END_S = 30.0, 60.0
 BACKGROUND_START_S, START_S, START_SPREAD_S = 1.0, 1.0, 0.1
 
 STATES = {"90": "9-10,3-9", "70": "9-10,3-9,2-8", "50": "9-10,3-9,2-8,1-5"}
-"""Links that are off at each threshold of Table V (%). 60 is as 70; 80 as 90 in the paper, as 70 by its rule."""
+"""Links that are off at each threshold of Table V (%). 60 equals 70. 80 equals 90 in the paper, and 70 by its rule."""
 AGENTS = ("tahoe", "reno", "new_reno", "linux-bic", "linux-cubic", "vegas")
 TABLE_IV = {
     "tahoe": {"before": 18.11, "50": 12.42, "70": 12.81, "90": 13.19},
@@ -90,15 +90,15 @@ class Reading:
     """An assumption where the paper is silent."""
 
     buffer: int = 49
-    """Packets that may wait at each link; 49 is ns-2's default, `limit_` 50."""
+    """Waiting packets at each link. 49 is ns-2's default, `limit_` 50."""
     cbr_packet: int = 210
     """Size of the background's packets (B); 210 is ns-2's default."""
     direction: str = "down"
-    """Of the background: "down" from the end of a link with the higher number to the other, "up", or "both" ways."""
+    """Direction of the background: "down" from the end of a link with the higher number, "up", or "both"."""
     routing: str = "ls"
-    """ns-2's link-state routing, or "static": all tables change 30 ms after the links went off (Table II)."""
+    """ns-2's link-state routing, or "static": all tables change 30 ms after the switch-off (Table II)."""
     ends: tuple[int, int] = (8, 10)
-    """Where the TCP flow's data comes from and goes to."""
+    """Source and destination of the TCP flow's data."""
 
 
 READINGS = {
@@ -116,24 +116,24 @@ READINGS = {
 
 @dataclass(frozen=True)
 class Case:
-    """One run."""
+    """A run."""
 
     reading: str
     agent: str
-    """A kind of TCP as in agents.py."""
+    """A kind of TCP in agents.py."""
     state: str
-    """Of `STATES`."""
+    """A state of `STATES`."""
     seed: int
 
     @property
     def read(self) -> Reading:
-        """What its reading says."""
+        """The parameters of its reading."""
         return READINGS[self.reading]
 
 
 @dataclass(frozen=True)
 class Background:
-    """One flow of constant rate."""
+    """A flow of constant rate."""
 
     source: int
     destination: int
@@ -156,8 +156,9 @@ def delay_ns(a: int, b: int) -> int:
 def background(case: Case) -> list[Background]:
     """The background of a run.
 
-    Each flow begins somewhere in its first interval and has its own rate within 0.01 % of the nominal one: packets of a
-    flow would otherwise meet the end of a busy period that it began itself in the same instant, again and again.
+    Each flow begins at a random time in its first interval, with its own rate within 0.01 % of the nominal one.
+    Otherwise a flow's packets would again and again arrive exactly at the end of a busy period that the flow itself
+    began.
     """
     draw = random.Random(case.seed)  # noqa: S311
     interval_ns = case.read.cbr_packet * 8 * 1_000_000_000 // BACKGROUND_BPS
@@ -172,12 +173,12 @@ def background(case: Case) -> list[Background]:
 
 
 def start_s(case: Case) -> float:
-    """When the TCP flow begins."""
+    """The start of the TCP flow in s."""
     return START_S + random.Random(1000 + case.seed).randrange(round(START_SPREAD_S * 1e9)) * 1e-9  # noqa: S311
 
 
 def run_ns2(case: Case, extra: dict[str, Value] | None = None) -> Numbers:
-    """What abilene.tcl prints."""
+    """The output of abilene.tcl."""
     with tempfile.TemporaryDirectory() as folder:
         lines, flows = Path(folder, "lines"), Path(folder, "background")
         lines.write_text("".join(f"{a} {b} {delay_ns(a, b) * 1e-9:.9f}\n" for a, b in LINES))
@@ -192,7 +193,7 @@ def run_ns2(case: Case, extra: dict[str, Value] | None = None) -> Numbers:
 
 
 PERIODS = {"before": (0.0, 30.0), "after": (30.0, 60.0), "settled": (5.0, 30.0), "later": (32.0, 60.0)}
-"""Seconds; the paper's are the first two."""
+"""Periods in seconds. The paper has the first two."""
 COUNTED = ("timeouts", "retransmitted", "queue_drops")
 MEASURES = (
     *(f"goodput_{period}" for period in PERIODS),
@@ -200,11 +201,11 @@ MEASURES = (
     *(f"{name}_{period}" for name in COUNTED for period in ("before", "after")),
     *("down_drops", "min_cwnd", "hops"),
 )
-"""Goodput and what was sent, headers too, in Mb/s; packets; the smallest window in two seconds after the switch-off."""
+"""Goodput and sent data with headers in Mb/s; packets; the smallest window within two seconds after the switch-off."""
 
 
 def measures(case: Case, printed: Numbers) -> Numbers:
-    """The measures of a run, of what abilene.tcl prints."""
+    """The measures of a run, from the output of abilene.tcl."""
 
     def between(counter: str, period: str) -> float:
         first, last = PERIODS[period]
@@ -233,7 +234,7 @@ def seeds_of(reading: str) -> tuple[int, ...]:
 
 
 def cases() -> list[Case]:
-    """All of them."""
+    """All cases."""
     return [
         Case(reading, agent, state, seed)
         for reading in READINGS
@@ -244,7 +245,7 @@ def cases() -> list[Case]:
 
 
 def store() -> None:
-    """Runs ns-2 and keeps what it gave."""
+    """Runs ns-2 and stores its results."""
     lines = [
         "# ns-2.35, abilene.tcl; written by abilene.py --rerun",
         f"# reading | agent | threshold | seed | {' | '.join(MEASURES)}",
@@ -257,7 +258,7 @@ def store() -> None:
 
 
 def read_stored(path: Path = STORED) -> dict[Case, Numbers]:
-    """What ns-2 gave when it last ran."""
+    """The stored results of ns-2."""
     found = {}
     for line in path.read_text().splitlines():
         if not line.startswith("#"):
@@ -327,7 +328,7 @@ def netlull_background(flow: Background, packet: int) -> dict[str, Any]:
 
 
 def run_netlull(case: Case) -> Numbers:
-    """Goodput before and after (Mb/s), of a run of netlull."""
+    """Goodput before and after (Mb/s) in a run of netlull."""
     from netlull import Scenario
 
     result = Scenario.from_dict(netlull_scenario(case)).run(seed=case.seed)
@@ -338,7 +339,7 @@ def run_netlull(case: Case) -> Numbers:
 
 
 def cell_of(state: str) -> tuple[str, str]:
-    """A column of Table IV: the measure, and the state that it is taken from."""
+    """A column of Table IV: the measure and its state."""
     return ("goodput_before", "90") if state == "before" else ("goodput_after", state)
 
 
@@ -355,7 +356,7 @@ def beside_the_paper(reading: str, stored: dict[Case, Numbers]) -> Iterator[Verd
 
 
 def beside_ns2(stored: dict[Case, Numbers], states: Sequence[str], seeds: Sequence[int]) -> Iterator[Verdict]:
-    """Means of netlull beside ns-2's, a row per version of TCP and column of Table IV."""
+    """Means of netlull next to ns-2's, a row per version of TCP and column of Table IV."""
     for agent in AGENTS:
         for off in states:
             cases = [Case("default", agent, off, seed) for seed in seeds]
@@ -370,7 +371,7 @@ def beside_ns2(stored: dict[Case, Numbers], states: Sequence[str], seeds: Sequen
 
 
 def kinds_line(label: str, ours: Sequence[float], theirs: Sequence[float]) -> Verdict:
-    """How many runs of Vegas collapsed: of a quantity with two values a mean says little."""
+    """The number of Vegas runs that collapsed: a mean of a quantity with two values is not useful."""
     counts = [sum(value < COLLAPSED_MBPS for value in runs) for runs in (theirs, ours)]
     chance = fisher_exact([[count, len(ours) - count] for count in counts]).pvalue
     fits = chance >= LEAST_CHANCE
@@ -388,7 +389,7 @@ def paired_line(label: str, ours: Sequence[float], theirs: Sequence[float]) -> V
 
 
 def table(quick: bool) -> Iterator[Verdict]:
-    """ns-2 beside the paper, then netlull beside ns-2."""
+    """ns-2 next to the paper, then netlull next to ns-2."""
     stored = read_stored()
     columns = "".join(f"{state:>14}{'paper':>14}" for state in TABLE_IV["tahoe"])
     yield (
@@ -402,7 +403,7 @@ def table(quick: bool) -> Iterator[Verdict]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
+    """Runs the command."""
     quick = f"netlull at 70 % only, the first {QUICK_SEEDS} seeds of {len(SEEDS)}"
     return run_comparison(__doc__, store, table, arguments, quick=quick)
 

@@ -1,4 +1,4 @@
-"""ns-2's kinds of TCP, and the options with which netlull is to equal each."""
+"""ns-2's kinds of TCP, and netlull's options for equality with each."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ AGENTS = (
     "linux-vegas",
     "linux-compound",
 )
-"""Its own, and those of Agent/TCP/Linux."""
+"""ns-2's own agents, and those of Agent/TCP/Linux."""
 
 
 def is_linux(agent: str) -> bool:
-    """Whether it is one of Agent/TCP/Linux."""
+    """True for agents of Agent/TCP/Linux."""
     return agent.startswith("linux-")
 
 
 def tcp_options(agent: str) -> dict[str, Any]:
-    """TCP options with which netlull is to equal an agent of ns-2."""
+    """The TCP options with which netlull equals an agent of ns-2."""
     name = agent.removeprefix("linux-")
     if not is_linux(agent):
         return {"preset": "ns2", "congestion_control": name}

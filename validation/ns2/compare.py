@@ -8,17 +8,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 Sample = tuple[float, float]
-"""Time (s) and congestion window (packets) from then on."""
+"""Time (s), and the congestion window (packets) from then on."""
 
 CUT = 0.8
-"""A window that falls below this share of what it was has been cut."""
+"""A window that falls below this share of its value was cut."""
 FAST_RECOVERY = 3.0
 """RFC 5681 section 3.2 step 3: fast recovery starts with ssthresh plus three segments."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """One simulator's results: counters, and the window at the case's sample times."""
+    """A simulator's results: counters, and the window at the case's sample times."""
 
     numbers: Mapping[str, float]
     window: Sequence[float] = ()
@@ -26,7 +26,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Difference:
-    """One number of both simulators, and how far apart they may be."""
+    """A number of both simulators, with its tolerance."""
 
     name: str
     other: float
@@ -36,23 +36,23 @@ class Difference:
 
     @property
     def value(self) -> float:
-        """The number of netlull less the other's; relative to the latter unless that is 0, or asked to be absolute."""
+        """The number of netlull less the other's, relative unless the latter is 0, or absolute."""
         difference = self.netlull - self.other
         return difference if self.absolute or self.other == 0 else difference / abs(self.other)
 
     @property
     def holds(self) -> bool:
-        """Whether it is within its tolerance; a number without one always is."""
+        """True within the tolerance, or without one."""
         return self.tolerance is None or abs(self.value) <= self.tolerance
 
 
 def differences(
     other: Mapping[str, float], netlull: Mapping[str, float], tolerance: Mapping[str, float]
 ) -> list[Difference]:
-    """What both counted, in the other's order. `NAME_abs` in `tolerance` makes NAME's tolerance absolute.
+    """The counters of both, in the other's order. `NAME_abs` in `tolerance` makes NAME's tolerance absolute.
 
     Raises:
-        KeyError: a tolerance is for a number that one of them does not have.
+        KeyError: one of them lacks a number that has a tolerance.
     """
     found = []
     for name in other:
@@ -69,11 +69,11 @@ def differences(
 
 
 def without_inflation(changes: Iterable[tuple[float, float, float]]) -> list[Sample]:
-    """The window as ns-2 records it, from (time, cwnd, ssthresh): without what duplicate acknowledgements add.
+    """The window in ns-2's form, without inflation by duplicate acknowledgements, from (time, cwnd, ssthresh).
 
-    A cut to half the window and three segments begins a recovery (RFC 5681 section 3.2; the preset `ns2` halves exactly
-    and rounds ssthresh down). It is over when the window has fallen to less than half a segment above that half: a
-    partial acknowledgement leaves a whole segment more (RFC 6582 section 3.2), a full one at most the growth of one
+    A cut to half the window plus three segments begins a recovery (RFC 5681 section 3.2; the preset `ns2` halves
+    exactly and rounds ssthresh down). It ends when the window is less than half a segment above that half. A partial
+    acknowledgement leaves a whole segment more (RFC 6582 section 3.2), a full one at most the growth of one
     acknowledgement. A whole segment more in congestion avoidance is limited transmit (RFC 3042), not growth.
     """
     plain: list[Sample] = []
@@ -101,7 +101,7 @@ def at(samples: Sequence[Sample], times: Iterable[float]) -> list[float]:
 
 
 def cuts(samples: Sequence[Sample]) -> list[Sample]:
-    """When the window was cut, and what it was before."""
+    """The times of the window's cuts, and its values before."""
     return [
         (time, before)
         for (_, before), (time, after) in itertools.pairwise(samples)
@@ -113,7 +113,7 @@ def window_distance(other: Sequence[float], netlull: Sequence[float]) -> float:
     """Mean absolute difference of two windows sampled at the same times, over the mean of the first.
 
     Raises:
-        ValueError: they have different lengths, or nothing to compare.
+        ValueError: they have different lengths, or no samples.
     """
     if len(other) != len(netlull) or not sum(other):
         raise ValueError(f"expected as many samples, and windows above 0: {len(other)} and {len(netlull)} samples")
@@ -121,7 +121,7 @@ def window_distance(other: Sequence[float], netlull: Sequence[float]) -> float:
 
 
 def table(title: str, found: Iterable[Difference], other: str = "ns-2") -> str:
-    """The differences of one case as text; `other` is the other simulator's name."""
+    """The differences of one case as text. `other` is the other simulator's name."""
     lines = [title, f"  {'':<24} {other:>14} {'netlull':>14} {'difference':>11} {'allowed':>9}  verdict"]
     for each in found:
         shown = f"{each.value:+.4g}" if each.absolute or each.other == 0 else f"{each.value:+.2%}"

@@ -1,8 +1,8 @@
 """Compares a crowd of 100 flows with ns-2: `python validation/ns2/crowd.py [--rerun] [--quick]`.
 
-The dumb-bell of papers/client-centered-2004 (Figs. 8 and 9) with standard flows alone, to which that paper's losses and
-throughputs are normalised: 100 NewReno transfers over 100 Mb/s, buffers of half, one and two bandwidth-delay products.
-Flows start one after another; a run has its own time between them. ns-2's results are in `stored/crowd.txt`; `--rerun`
+The dumb-bell of papers/client-centered-2004 (Figs. 8 and 9) with standard flows alone, the reference of that paper's
+losses and throughputs: 100 NewReno transfers over 100 Mb/s, buffers of half, one and two bandwidth-delay products.
+Flows start one after another, with another interval in each run. ns-2's results are in `stored/crowd.txt`; `--rerun`
 runs ns-2 first and rewrites the file. Exits 1 if a mean over the runs is out of tolerance.
 """
 
@@ -25,24 +25,24 @@ STORED = HERE / "stored" / "crowd.txt"
 FLOWS, WINDOW = 100, 10_000
 DURATION_S = 30.0
 BUFFERS = {"0.5": 250, "1": 500, "2": 1000}
-"""Packets that may wait at the bottleneck, by bandwidth-delay products."""
+"""Waiting packets at the bottleneck, by bandwidth-delay products."""
 STAGGERS = (0.0197, 0.0143, 0.0171, 0.0113)
-"""Seconds from one start to the next, a run for each."""
+"""Seconds between two starts, a run for each."""
 QUICK = 2
 TOLERANCES = {"goodput_bps": 0.01, "lost": 0.05, "segments_retransmitted": 0.05, "timeouts": 0.10, "jain": 0.03}
-"""Of means over runs, relative, beside three standard errors of the difference."""
+"""Relative tolerances of means over runs, in addition to three standard errors of the difference."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A buffer and a time from start to start."""
+    """A buffer and a time between starts."""
 
     buffer: str
     stagger: float
 
     @property
     def name(self) -> str:
-        """How its line in `stored/crowd.txt` begins."""
+        """The beginning of its line in `stored/crowd.txt`."""
         return f"{self.buffer} {self.stagger:g}"
 
     @property
@@ -52,7 +52,7 @@ class Run:
 
 
 def runs(quick: bool = False) -> list[Run]:
-    """All of them, or some of each buffer."""
+    """All runs, or some of each buffer."""
     return [Run(buffer, stagger) for buffer in BUFFERS for stagger in STAGGERS[: QUICK if quick else None]]
 
 
@@ -70,7 +70,7 @@ def store() -> None:
 
 
 def read_stored() -> dict[str, Numbers]:
-    """What ns-2 gave, by the names of the runs."""
+    """The stored results of ns-2, by the names of the runs."""
     rows = [line.split() for line in STORED.read_text().splitlines() if not line.startswith("#")]
     return {" ".join(row[:2]): dict(zip(TOLERANCES, map(float, row[2:]), strict=True)) for row in rows}
 
@@ -104,7 +104,7 @@ def scenario(run: Run) -> dict[str, Any]:
 
 
 def run_netlull(run: Run) -> Numbers:
-    """Runs it through the public API."""
+    """Runs the scenario through the public API."""
     from netlull import Scenario
 
     summary = Scenario.from_dict(scenario(run)).run(seed=1).summary
@@ -119,7 +119,7 @@ def run_netlull(run: Run) -> Numbers:
 
 
 def compared(name: str, theirs: Sequence[Numbers], ours: Sequence[Numbers]) -> Verdict:
-    """One quantity of one buffer: means over the runs."""
+    """A quantity of one buffer: means over the runs."""
     pair = [[run[name] for run in side] for side in (theirs, ours)]
     means = [statistics.fmean(values) for values in pair]
     error = math.sqrt(sum(statistics.variance(values) / len(values) for values in pair))
@@ -142,7 +142,7 @@ def compare(quick: bool) -> Iterator[Verdict]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
+    """Runs the command."""
     quick = f"the first {QUICK} runs of each buffer"
     return run_comparison(__doc__, store, compare, arguments, quick=quick)
 

@@ -1,9 +1,9 @@
 """Compares long runs of every TCP of ns-2 with netlull's: `python validation/ns2/goodput.py [AGENT ...]`.
 
-The cells of `goodput.toml` (agents, numbers of flows, buffers) run in netlull and are held against ns-2's runs in
-`stored/goodput.txt`: goodput, retransmissions, timeouts and Jain's index, as means over runs with other starts. Exits 1
-if the goodput of a cell differs by more than the tolerance and `goodput.toml` gives no reason for it. `--rerun` runs
-ns-2 first and rewrites the stored runs; `--quick` takes the first runs of each cell only.
+The cells of `goodput.toml` (agents, numbers of flows, buffers) run in netlull and are compared with ns-2's runs in
+`stored/goodput.txt`: goodput, retransmissions, timeouts and Jain's index, as means over runs with different starts.
+Exits 1 if the goodput of a cell is out of tolerance and `goodput.toml` gives no reason. `--rerun` runs ns-2 first and
+rewrites the stored runs. `--quick` takes only the first runs of each cell.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ DOCUMENT = tomllib.loads((HERE / "goodput.toml").read_text())
 COLUMNS = ("goodput_bps", "segments_sent", "segments_retransmitted", "timeouts", "jain")
 
 Counts = Mapping[str, float]
-"""What one run counted, by the names of `COLUMNS`."""
+"""The counters of a run, by the names of `COLUMNS`."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One agent, so many flows, a buffer in bandwidth-delay products."""
+    """An agent, a number of flows, and a buffer in bandwidth-delay products."""
 
     agent: str
     flows: int
@@ -44,12 +44,12 @@ class Cell:
 
     @property
     def staggers(self) -> list[float]:
-        """A run for each."""
+        """The time between starts, for each run."""
         return [float(stagger) for stagger in DOCUMENT["staggers"][str(self.flows)]]
 
     @property
     def reason(self) -> str | None:
-        """Why it may be out of tolerance."""
+        """The reason for a larger difference."""
         for entry in DOCUMENT.get("reason", []):
             if (entry["agent"], entry["flows"], entry["buffer"]) == (self.agent, self.flows, self.buffer):
                 return str(entry["why"])
@@ -58,14 +58,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Run:
-    """One of a cell's."""
+    """A run of a cell."""
 
     cell: Cell
     stagger: float
 
     @property
     def name(self) -> str:
-        """How its line in `stored/goodput.txt` begins."""
+        """The beginning of its line in `stored/goodput.txt`."""
         return f"{self.cell.agent} {self.cell.flows} {self.cell.buffer} {self.stagger:g}"
 
     @property
@@ -76,7 +76,7 @@ class Run:
 
 
 def cells(agents: Sequence[str]) -> Iterator[Cell]:
-    """The matrix."""
+    """The matrix of cells."""
     for agent in agents:
         for flows in DOCUMENT["staggers"]:
             for buffer in DOCUMENT["buffers"]:
@@ -87,12 +87,12 @@ def cells(agents: Sequence[str]) -> Iterator[Cell]:
 
 
 def run_ns2(run: Run) -> Counts:
-    """One run of goodput.tcl."""
+    """A run of goodput.tcl."""
     return run_script("goodput.tcl", run.options | {"agent": run.cell.agent})
 
 
 def described() -> str:
-    """What all runs have in common."""
+    """The common options of all runs."""
     buffers = " ".join(f"{name}={packets}" for name, packets in DOCUMENT["buffers"].items())
     return (
         " ".join(f"{name}={value:g}" for name, value in sorted(DOCUMENT["defaults"].items())) + f"; buffers {buffers}"
@@ -100,7 +100,7 @@ def described() -> str:
 
 
 def rerun() -> None:
-    """Runs ns-2 and stores what it gave."""
+    """Runs ns-2 and stores its results."""
     runs = [Run(cell, stagger) for cell in cells(AGENTS) for stagger in cell.staggers]
     lines = [
         "# ns-2.35, goodput.tcl; written by goodput.py --rerun",
@@ -115,10 +115,10 @@ def rerun() -> None:
 
 
 def read_stored() -> dict[str, Counts]:
-    """What ns-2 gave when it last ran, by the names of the runs.
+    """The stored results of ns-2, by the names of the runs.
 
     Raises:
-        StoredError: there is nothing, or it was run with other options.
+        StoredError: there are none, or they are of other options.
     """
     found = {}
     for line in stored_lines(STORED, f"# options {described()}", "goodput.toml"):
@@ -156,7 +156,7 @@ def scenario(run: Run) -> dict[str, Any]:
 
 
 def run_netlull(run: Run) -> Counts:
-    """Runs it through the public API."""
+    """Runs the scenario through the public API."""
     from netlull import Scenario
 
     flows = [one for one in Scenario.from_dict(scenario(run)).run(seed=1).summary["flows"] if one["kind"] == "tcp"]
@@ -184,12 +184,12 @@ class Row:
 
     @property
     def difference(self) -> float:
-        """Of the mean goodputs, relative."""
+        """The relative difference of the mean goodputs."""
         return mean(self.netlull, "goodput_bps") / mean(self.ns2, "goodput_bps") - 1
 
     @property
     def error(self) -> float:
-        """Standard error of the difference, relative; not a number where there is one run."""
+        """Standard error of the difference, relative; NaN for a single run."""
         if len(self.ns2) < 2:
             return math.nan
         squares = sum(statistics.variance(run["goodput_bps"] for run in runs) for runs in (self.ns2, self.netlull))
@@ -197,14 +197,14 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Within the tolerance, out of it with a reason, or without one."""
+        """The verdict: within the tolerance, out of it with a reason, or without one."""
         if abs(self.difference) <= DOCUMENT["tolerance"]:
             return "ok"
         return "listed" if self.cell.reason else "NOT MET"
 
 
 def mean(runs: Sequence[Counts], name: str) -> float:
-    """Of one column over the runs."""
+    """The mean of one column over the runs."""
     return statistics.fmean(run[name] for run in runs)
 
 
@@ -226,11 +226,11 @@ HEAD = (
     f"  {'':5}{'BDP':>8}{'':6}{'ns-2':>9}{'netlull':>9}{'%':>8}{'%':>7}"
     f"{'ns-2':>9}{'netlull':>9}{'ns-2':>9}{'netlull':>9}{'ns-2':>7}{'netlull':>8}"
 )
-"""Over the rows: goodput in Mb/s, counts per run, the standard error of the difference."""
+"""The heading: goodput in Mb/s, counts per run, the standard error of the difference."""
 
 
 def table(agent: str, rows: Sequence[Row]) -> str:
-    """All rows of an agent, and the reasons below."""
+    """All rows of an agent, with the reasons below."""
     lines = [f"{agent}: goodput in Mb/s, the rest per run", HEAD, *map(line, rows)]
     reasons: dict[str, list[str]] = {}
     for row in rows:
@@ -241,14 +241,14 @@ def table(agent: str, rows: Sequence[Row]) -> str:
 
 
 def compare(cell: Cell, stored: Mapping[str, Counts], quick: bool) -> Row:
-    """A cell's runs in netlull beside ns-2's."""
+    """A cell's runs in netlull next to ns-2's."""
     chosen = cell.staggers[: DOCUMENT["quick"][str(cell.flows)]] if quick else cell.staggers
     runs = [Run(cell, stagger) for stagger in chosen]
     return Row(cell, [stored[run.name] for run in runs], [run_netlull(run) for run in runs])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
+    """Runs the command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("agents", nargs="*", metavar="AGENT", help=f"of {', '.join(AGENTS)}; default all")
     parser.add_argument("--quick", action="store_true", help="the first runs of each cell only")

@@ -1,8 +1,8 @@
-"""practRA under one TCP flow in ns-2: the 2016 paper's experiments under the readings that decide their results.
+"""practRA under one TCP flow in ns-2: the 2016 paper's experiments under the readings that determine their results.
 
 `python validation/ns2/grid.py [TABLE ...]` runs ns-2 and writes `stored/practra-TABLE.txt`, for every table by default:
-`grid` (section IV-A), `bursts` (IV-B and IV-C), `sensitivity` (how much of it is chance); about 4 minutes each on two
-idle cores. `--full` runs `grid` for every combination of buffer, acknowledgement and delay bound: 20 minutes.
+`grid` (section IV-A), `bursts` (IV-B and IV-C), `sensitivity` (the share of chance); about 4 minutes each on two idle
+cores. `--full` runs `grid` for every combination of buffer, acknowledgement and delay bound: 20 minutes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FALLEN_BPS = 9.0e6
 
 
 def buffer_packets(rtt_ms: float, rule: str) -> int:
-    """A buffer, "0.4 BDP" or "33 packets", in packets; one given in BDP is rounded, and at least five."""
+    """A buffer, "0.4 BDP" or "33 packets", in packets. A buffer in BDP is rounded, and at least five packets."""
     amount, unit = rule.split()
     if unit == "packets":
         return int(amount)
@@ -53,7 +53,7 @@ def described(reading: Reading) -> str:
 
 @dataclass(frozen=True)
 class Point:
-    """One run; `mrci_ms` 0 is TCPonly, for which the delay bound means nothing."""
+    """A run. `mrci_ms` 0 is TCPonly, where the delay bound has no effect."""
 
     rtt_ms: float
     buffer: str
@@ -63,7 +63,7 @@ class Point:
     extra: tuple[tuple[str, Value], ...] = ()
 
     def options(self) -> dict[str, Value]:
-        """What the script is given."""
+        """The options of the script."""
         buffer = buffer_packets(self.rtt_ms, self.buffer)
         options: dict[str, Value] = {
             "delay_n1": self.rtt_ms / 4e3,
@@ -79,19 +79,19 @@ class Point:
 
     @property
     def tcponly(self) -> Point:
-        """The same without power control."""
+        """The same point without power control."""
         return dataclasses.replace(self, mrci_ms=0, delay_bound_ms=0)
 
 
 def point(reading: Reading, rtt_ms: float, mrci_ms: float) -> Point:
-    """One run of a reading; `mrci_ms` 0 is TCPonly."""
+    """A point of a reading. `mrci_ms` 0 is TCPonly."""
     buffer, delack, bound = reading
     return Point(rtt_ms, buffer, delack, mrci_ms, bound if mrci_ms else 0)
 
 
 @dataclass(frozen=True)
 class Series:
-    """What happened over time: bytes offered to N1 per 0.1 s, rate changes, drops."""
+    """The time series: bytes offered to N1 per 0.1 s, rate changes, drops."""
 
     offered: tuple[tuple[float, float], ...] = ()
     rates: tuple[tuple[float, float], ...] = ()
@@ -100,7 +100,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The numbers of a run and what was worked out from its series."""
+    """The numbers of a run, and results from its series."""
 
     numbers: Numbers
     recovery_s: float
@@ -110,7 +110,7 @@ class Outcome:
 
 
 def read_series(lines: Iterable[str]) -> Series:
-    """Reads the series that `practra.tcl` writes."""
+    """Reads the series in the output of `practra.tcl`."""
     offered: list[tuple[float, float]] = []
     rates: list[tuple[float, float]] = []
     drops: list[float] = []
@@ -135,10 +135,10 @@ def rate_per_second(series: Series) -> list[float]:
 
 
 def recoveries(series: Series) -> tuple[list[float], int]:
-    """Seconds from a loss until the arrival rate, over 1 s, is back at 9.5 Mb/s; and how many never were.
+    """Seconds from a loss until the arrival rate, over 1 s, is back at 9.5 Mb/s, and the number of missing recoveries.
 
-    Drops less than 1 s apart are one episode. An episode in which the rate stays at 9 Mb/s or more took nothing to
-    recover from. One that ends in the next episode or with the run counts with its length, a lower bound.
+    Drops less than 1 s apart are one episode. An episode in which the rate stays at 9 Mb/s or more has a recovery time
+    of zero. An episode that ends with the next one or with the run counts with its length, a lower bound.
     """
     rate = rate_per_second(series)
     starts = [now for before, now in zip((-10.0, *series.drops), series.drops, strict=False) if now - before > 1]
@@ -204,7 +204,7 @@ GRID_COLUMNS = "mRCI_ms   rate  low last changes  goodput reduction    loss  rto
 
 
 def grid_row(mrci: str, outcome: Outcome, plain: Outcome) -> str:
-    """One line of the first table."""
+    """A line of the first table."""
     numbers = outcome.numbers
     goodput = numbers["goodput_bps"]
     low, last = outcome.lowest_bps / 1e6, outcome.last_bps / 1e6
@@ -218,7 +218,7 @@ def grid_row(mrci: str, outcome: Outcome, plain: Outcome) -> str:
 
 
 def grid_table(results: Mapping[Point, Outcome], readings: Sequence[Reading] = READINGS) -> str:
-    """One block per reading and round-trip time."""
+    """A block per reading and round-trip time."""
     lines = [GRID_HEADER]
     for reading, rtt in itertools.product(readings, RTT_MS):
         packets = buffer_packets(rtt, reading[0])
@@ -243,7 +243,7 @@ SEEDS = (1, 2)
 
 
 def seeded(quiet: Point, disturbance: str, seed: int) -> Point:
-    """The same point with bursts and the like."""
+    """The same point with this disturbance and seed."""
     return dataclasses.replace(quiet, extra=(*DISTURBANCES[disturbance], ("seed", seed)))
 
 
@@ -268,7 +268,7 @@ BURST_COLUMNS = "RTT_ms mRCI_ms   rate changes  goodput  tcponly reduction    sd
 
 
 def burst_row(scaled: Point, disturbance: str, results: Mapping[Point, Outcome]) -> str:
-    """One line of the second table."""
+    """A line of the second table."""
 
     def numbers(of: Point, name: str) -> list[float]:
         return [results[seeded(of, disturbance, seed)].numbers[name] for seed in SEEDS]
@@ -285,7 +285,7 @@ def burst_row(scaled: Point, disturbance: str, results: Mapping[Point, Outcome])
 
 
 def bursts_table(results: Mapping[Point, Outcome]) -> str:
-    """One block per reading and disturbance."""
+    """A block per reading and disturbance."""
     lines = [BURST_HEADER]
     for reading, disturbance in itertools.product(BURST_READINGS, DISTURBANCES):
         lines += [f"{disturbance}: {described(reading)}", BURST_COLUMNS]
@@ -303,18 +303,18 @@ SENSITIVITY_RTT_MS = 100
 SENSITIVITY_READINGS = (READINGS[0], READINGS[2])
 SENSITIVITY_MRCI_MS = (0, 10, 100, 1000)
 SHIFTS = tuple(index * 1e-3 for index in range(-4, 5))
-"""Relative changes of the round-trip time, too small to mean anything but the phase of the packets."""
+"""Relative changes of the round-trip time, which affect only the phase of the packets."""
 TICKS_S = (0.001, 0.01)
 
 
 def shifted(middle: Point, shift: float) -> Point:
-    """The same point with a round trip that differs a little."""
+    """The same point with a slightly different round trip."""
     delay = middle.rtt_ms / 4e3 * (1 + shift)
     return dataclasses.replace(middle, extra=(("delay_n1", delay), ("delay_n2", delay)))
 
 
 def ticking(middle: Point, tick_s: float) -> Point:
-    """The same point with the rules tested on a tick."""
+    """The same point with rules that are tested on a tick."""
     return dataclasses.replace(middle, extra=(("tick", tick_s),))
 
 
@@ -337,13 +337,13 @@ SENSITIVITY_COLUMNS = f"{'mRCI_ms what':<22}   rate  goodput changes    loss    
 
 
 def sensitivity_row(label: str, values: Sequence[float]) -> str:
-    """One line of the third table."""
+    """A line of the third table."""
     rate, goodput, changes, loss, back = values
     return f"{label:<22} {rate / 1e6:6.3f} {goodput / 1e6:8.4f} {changes:7.0f} {100 * loss:7.4f} {back:7.2f}"
 
 
 def sensitivity_table(results: Mapping[Point, Outcome]) -> str:
-    """One block per reading."""
+    """A block per reading."""
 
     def values(at: Point) -> tuple[float, ...]:
         outcome = results[at]
@@ -374,7 +374,7 @@ FULL = (functools.partial(grid, ALL_READINGS), functools.partial(grid_table, rea
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
+    """Runs the command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"of {', '.join(TABLES)}; default all")
     parser.add_argument("--full", action="store_true", help="grid: every combination of readings, as practra-full.txt")

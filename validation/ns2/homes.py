@@ -1,13 +1,13 @@
 """Compares the homes of the G-Router paper, without a gateway, with ns-2: `python validation/ns2/homes.py [--rerun]`.
 
 The experiments `case1-over` and `case2-none` of papers/g-router: homes with endless transfers and web files behind
-uplinks of 1 Mb/s, and an Internet node with 15 of its 100 Mb/s from 300 to 600 s. netlull draws when transfers begin
-and how large files are; ns-2 takes the same list. ns-2's results are read from `stored/homes.txt`; with `--rerun` ns-2
-runs again and it is rewritten first; `--quick` takes fewer seeds. Exits 1 if a mean is out of its tolerance.
+uplinks of 1 Mb/s, and an Internet node with 15 of its 100 Mb/s from 300 to 600 s. netlull draws the starts of transfers
+and the sizes of files; ns-2 takes the same list. ns-2's results are read from `stored/homes.txt`. With `--rerun` ns-2
+runs first and the file is rewritten. `--quick` takes fewer seeds. Exits 1 if a mean is out of its tolerance.
 
-Comparisons: "plain", each simulator as it is; the others with windows in ns-2 that a lost SYN does not lower, as in
-netlull (RFC 6928 section 2): "alike", with files in whole segments in netlull, as ns-2 knows no others; "spread", with
-uplinks of 0.95 to 1.05 Mb/s, so that packets of homes do not keep their places in the Internet node's queue.
+Comparisons: "plain" has each simulator with its defaults. In the others, a lost SYN does not lower ns-2's windows, as
+in netlull (RFC 6928 section 2). "alike" has files in whole segments in netlull, as in ns-2. "spread" has uplinks of
+0.95 to 1.05 Mb/s: packets of homes do not keep their order in the Internet node's queue.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ PHASES = {
     "squeezed": (330.0, 600.0),
     "after": (630.0, 750.0),
 }
-"""The phases of the scenario that are compared, in seconds."""
+"""The compared phases of the scenario, in seconds."""
 BOTTLENECK = (300.0, 600.0)
 EDGES = sorted({WARM_UP_S, END_S, *BOTTLENECK, *(edge for phase in PHASES.values() for edge in phase)})
 SEGMENT_BYTES = 960
@@ -53,14 +53,14 @@ WINDOW_SEGMENTS = 65535 // SEGMENT_BYTES
 
 @dataclass(frozen=True)
 class Measure:
-    """How close two means must come: relative, beside three standard errors of the paired difference."""
+    """The tolerance of two means: relative, in addition to three standard errors of the paired difference."""
 
     plain: float
-    """Each simulator as it is."""
+    """Each simulator with its defaults."""
     alike: float
-    """With what is known to differ set alike, or without effect."""
+    """With known differences set alike, or without effect."""
     only: str = ""
-    """The experiment that it is about, if not both."""
+    """The only experiment of this measure; empty for both."""
 
 
 MEASURES = {
@@ -75,19 +75,19 @@ MEASURES = {
     "mean_completion_s": Measure(0.1, 0.05),
 }
 LOST_SYN = {"plain": "ns2", "alike": "kept", "spread": "kept"}
-"""What ns-2 does about a lost SYN in each comparison."""
+"""ns-2's reaction to a lost SYN in each comparison."""
 HOMES = 25
 
 
 def uplink_rates(comparison: str) -> list[int]:
-    """Rates of the homes' uplinks (bit/s), neighbours in number not neighbours in rate."""
+    """Rates of the homes' uplinks (bit/s). Neighbours in number are not neighbours in rate."""
     spread = 0.05 if comparison == "spread" else 0.0
     return [round(1e6 * (1 + spread * (7 * home % HOMES - 12) / 12)) for home in range(1, HOMES + 1)]
 
 
 @functools.cache
 def scenario(case: str, comparison: str) -> netlull.Scenario:
-    """An experiment of the paper's sweep, whose requests are recorded."""
+    """An experiment of the paper's sweep, with recorded requests."""
     from netlull import Sweep
 
     found = next(point.scenario for point in Sweep.from_file(SWEEP).points() if point.experiment == case)
@@ -97,20 +97,20 @@ def scenario(case: str, comparison: str) -> netlull.Scenario:
 
 @dataclass(frozen=True)
 class Transfer:
-    """One of a run, with what ns-2 needs to know."""
+    """A transfer of a run, with ns-2's parameters."""
 
     start_s: float
     home: int
     size_bytes: int
-    """0: as much as goes until `stop_s`."""
+    """Size of the file; 0: unlimited until `stop_s`."""
     stop_s: str = "never"
 
     def __str__(self) -> str:
-        """A line of what homes.tcl reads."""
+        """A line of the input of homes.tcl."""
         return f"{self.start_s:.9f} {self.home} {self.size_bytes} {self.stop_s}"
 
     def flow(self, name: str) -> dict[str, Any]:
-        """The same in netlull's schema, a file in whole segments."""
+        """The same transfer in netlull's schema, with a file in whole segments."""
         ends = {"kind": "tcp", "name": name, "from": f"h{self.home}", "to": "servers", "start": f"{self.start_s:.9f} s"}
         if self.size_bytes > 0:
             return ends | {"size": f"{math.ceil(self.size_bytes / SEGMENT_BYTES) * SEGMENT_BYTES} B"}
@@ -118,7 +118,7 @@ class Transfer:
 
 
 def home_of(flow: str) -> int:
-    """The home that a flow such as `web-12` begins at."""
+    """The home of a flow such as `web-12`."""
     return int(flow.rpartition("-")[2])
 
 
@@ -135,7 +135,7 @@ def transfers(result: netlull.Result) -> list[Transfer]:
 
 
 def in_whole_segments(case: str, listed: Sequence[Transfer]) -> netlull.Scenario:
-    """The experiment with the transfers of a list, each a flow of its own."""
+    """The experiment with the transfers of a list, each as a separate flow."""
     from netlull import Scenario
 
     flows = [transfer.flow(f"{'web' if transfer.size_bytes else 'ftp'}-{n}") for n, transfer in enumerate(listed)]
@@ -143,7 +143,7 @@ def in_whole_segments(case: str, listed: Sequence[Transfer]) -> netlull.Scenario
 
 
 def completions(result: netlull.Result) -> list[float]:
-    """Completion times of the files of a run, of those that came (s)."""
+    """Completion times of the files of a run that completed (s)."""
     if "request" in result.series_names:
         found = result.series("request")["completion_s"].to_pylist()
     else:
@@ -152,7 +152,7 @@ def completions(result: netlull.Result) -> list[float]:
 
 
 def numbers_of(result: netlull.Result) -> Numbers:
-    """The measures, of a run of netlull."""
+    """The measures of a run of netlull."""
     times = completions(result)
     links, flows = result.summary["links"], result.summary["flows"]
     throughput = {
@@ -174,13 +174,13 @@ def numbers_of(result: netlull.Result) -> Numbers:
 
 @functools.cache
 def drawn(case: str, comparison: str, seed: int) -> netlull.Result:
-    """A run as the experiment draws it."""
+    """A run with the experiment's random draws."""
     return scenario(case, comparison).run(seed=seed)
 
 
 def run_netlull(case: str, comparison: str, seed: int) -> Numbers:
     """The measures of one run."""
-    # What is set alike begins with the transfers of the plain comparison.
+    # The comparison "alike" uses the transfers of the plain one.
     result = drawn(case, "plain" if comparison == "alike" else comparison, seed)
     if comparison == "alike":
         result = in_whole_segments(case, transfers(result)).run(seed=seed)
@@ -188,7 +188,7 @@ def run_netlull(case: str, comparison: str, seed: int) -> Numbers:
 
 
 def numbers_of_ns2(printed: Numbers) -> Numbers:
-    """The measures, of the counters that homes.tcl prints at each edge."""
+    """The measures, from the counters that homes.tcl prints at each edge."""
 
     def between(counter: str, edges: tuple[float, float]) -> float:
         first, last = (printed[f"{edge:g}.{counter}"] for edge in edges)
@@ -225,7 +225,7 @@ def run_ns2(case: str, comparison: str, seed: int) -> Numbers:
 
 
 def store() -> None:
-    """Runs ns-2 and keeps what it gave."""
+    """Runs ns-2 and stores its results."""
     jobs = [(case, comparison, seed) for case in CASES for comparison in CASES[case] for seed in SEEDS]
     lines = [
         "# ns-2.35, homes.tcl; written by homes.py --rerun. The transfers that netlull draws with the same seed.",
@@ -237,7 +237,7 @@ def store() -> None:
 
 
 def read_stored(path: Path = STORED) -> dict[tuple[str, str, int], Numbers]:
-    """What ns-2 gave when it last ran, by case, comparison and seed."""
+    """The stored results of ns-2, by case, comparison and seed."""
     found = {}
     for line in path.read_text().splitlines():
         if not line.startswith("#"):
@@ -249,7 +249,7 @@ def read_stored(path: Path = STORED) -> dict[tuple[str, str, int], Numbers]:
 
 
 def compared(case: str, comparison: str, ours: Sequence[Numbers], theirs: Sequence[Numbers]) -> Iterator[Verdict]:
-    """A line for each measure, and whether it is within tolerance."""
+    """A line for each measure, with True if it is within tolerance."""
     for name, measure in MEASURES.items():
         if measure.only not in ("", case):
             continue
@@ -275,7 +275,7 @@ def table(quick: bool) -> Iterator[Verdict]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
+    """Runs the command."""
     quick = f"the first {QUICK_SEEDS} seeds of {len(SEEDS)}"
     return run_comparison(__doc__, store, table, arguments, quick=quick)
 

@@ -1,4 +1,4 @@
-"""Runs the ns-2 scripts of this folder and reads what they print."""
+"""Execution of the ns-2 scripts in this folder, and parsing of their output."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Numbers = dict[str, float]
 Job = TypeVar("Job")
 Answer = TypeVar("Answer")
 Verdict = tuple[str, bool]
-"""A line of a comparison, and whether what it says is within tolerance."""
+"""A line of a comparison, and True if it is within tolerance."""
 
 
 class Ns2Error(Exception):
@@ -34,7 +34,7 @@ def find_ns() -> str:
     """Path of ns-2's interpreter.
 
     Raises:
-        Ns2Error: it is not installed.
+        Ns2Error: ns-2 is not installed.
     """
     path = shutil.which("ns")
     if path is None:
@@ -43,13 +43,13 @@ def find_ns() -> str:
 
 
 def run_script(script: str | Path, options: Mapping[str, Value]) -> Numbers:
-    """Runs a script of this folder and returns the numbers it prints, one `name value` per line.
+    """Runs a script of this folder and returns its printed numbers, one `name value` per line.
 
     Raises:
-        Ns2Error: ns-2 is not installed, or the script failed; with the last line of its complaint.
+        Ns2Error: ns-2 is not installed, or the script failed; the message has the last line of its error output.
     """
     command = [find_ns(), str(HERE / script), *(f"{name}={value}" for name, value in options.items())]
-    # Agent/TCP/Linux reads memory that it never wrote: with this, the same in every run.
+    # Agent/TCP/Linux reads uninitialised memory. This makes it the same in every run.
     environment = os.environ | {"MALLOC_PERTURB_": "255"}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode != 0:
@@ -69,7 +69,7 @@ def read_numbers(lines: Iterable[str]) -> Numbers:
 
 
 def stored_lines(path: Path, options: str, source: str) -> list[str]:
-    """The lines of a stored result that has this line of options.
+    """The lines of a stored result with this line of options.
 
     Raises:
         StoredError: the file is missing, or its options are not those of `source`.
@@ -84,7 +84,7 @@ def stored_lines(path: Path, options: str, source: str) -> list[str]:
 
 
 def named(parser: argparse.ArgumentParser, names: Sequence[str], known: Iterable[str]) -> list[str]:
-    """The names on the command line, default all; another name ends the command."""
+    """The names on the command line, default all. An unknown name ends the command."""
     listed = list(known)
     unknown = [name for name in names if name not in listed]
     if unknown:
@@ -93,13 +93,13 @@ def named(parser: argparse.ArgumentParser, names: Sequence[str], known: Iterable
 
 
 def verdict(*, holds: bool) -> int:
-    """Prints the verdict on everything that was compared; the exit code."""
+    """Prints the overall verdict; returns the exit code."""
     print("all within tolerance" if holds else "OUT OF TOLERANCE")
     return 0 if holds else 1
 
 
 def in_parallel(work: Callable[[Job], Answer], jobs: Iterable[Job]) -> list[Answer]:
-    """Applies `work`, which waits for a child process, to every job, as many at once as there are cores."""
+    """Applies `work`, which waits for a child process, to every job, with one at a time per core."""
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         return list(pool.map(work, jobs))
 
@@ -112,14 +112,14 @@ def run_comparison(
     *,
     quick: str | None = None,
 ) -> int:
-    """The command of a comparison with stored results; the exit code, 0 if all is within tolerance.
+    """Runs the command of a comparison with stored results; returns 0 if all is within tolerance.
 
     Args:
-        description: of the command, for `--help`.
+        description: the description of the command, for `--help`.
         store: runs ns-2 and rewrites the stored results; called with `--rerun`.
-        compare: the table, line by line; told whether `--quick` was given.
-        arguments: of the command line; default the process's own.
-        quick: what `--quick` leaves out; without it there is no such option.
+        compare: the table, line by line; its argument is True with `--quick`.
+        arguments: the command line; default the process's own.
+        quick: the parts that `--quick` omits; without it there is no such option.
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rerun", action="store_true", help="run ns-2 and rewrite the stored results first")

@@ -1,8 +1,8 @@
 """Compares RED with ns-2's: `python validation/ns2/red.py [--rerun]`.
 
 Loss and mean queue of one link under random traffic, as means over seeds: the two simulators draw different numbers.
-ns-2's results are read from `stored/red.txt`; with `--rerun` ns-2 runs again and it is rewritten first. Exits 1 if a
-mean differs by more than three standard errors of the difference and half a per cent (`SLACK`).
+ns-2's results are read from `stored/red.txt`. With `--rerun` ns-2 runs first and the file is rewritten. Exits 1 if a
+mean differs by more than three standard errors of the difference and half a percent (`SLACK`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ STORED = HERE / "stored" / "red.txt"
 SEEDS = range(1, 17)
 MEASURES = ("loss", "mean_queue")
 SLACK = 0.005
-# With few flows the queue is what the windows hold beyond the 43 packets of the path: 0.2 % of 53 are 1 % of 10.
+# With few flows the queue holds the part of the windows beyond the path's 43 packets: 0.2 % of 53 is 1 % of 10.
 SLACK_OF = {("three NewReno flows", "mean_queue"): 0.015}
 WARM_UP_S = 10
 DURATION_S = 310
@@ -99,7 +99,7 @@ def run_netlull(options: dict[str, Value]) -> dict[str, Mean]:
 
 
 def store() -> None:
-    """Runs ns-2 and keeps what it gave."""
+    """Runs ns-2 and stores its results."""
     lines = [f"# ns-2.35, red.tcl; means over {len(SEEDS)} seeds and their standard errors; written by red.py --rerun"]
     for case, options in CASES.items():
         for name, mean in run_ns2(options).items():
@@ -108,7 +108,7 @@ def store() -> None:
 
 
 def read_stored() -> dict[tuple[str, str], Mean]:
-    """What ns-2 gave when it last ran."""
+    """The stored results of ns-2."""
     found = {}
     for line in STORED.read_text().splitlines():
         if not line.startswith("#"):
@@ -132,7 +132,7 @@ def table(_quick: bool) -> Iterator[Verdict]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
+    """Runs the command."""
     return run_comparison(__doc__, store, table, arguments)
 
 

@@ -1,7 +1,7 @@
 """Compares netlull with ns-2 on the cases of `cases.toml`: `python validation/ns2/run.py [CASE ...]`.
 
 Prints a table of differences per case and exits 1 if one is out of its tolerance. ns-2's results are read from
-`stored/`; with `--rerun` ns-2 runs again and they are rewritten first.
+`stored/`. With `--rerun` ns-2 runs first and they are rewritten.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MSS_BYTES = 1460
 
 @dataclass(frozen=True)
 class Case:
-    """One entry of `cases.toml`."""
+    """An entry of `cases.toml`."""
 
     name: str
     script: str
@@ -55,12 +55,12 @@ class Case:
 
     @property
     def records_window(self) -> bool:
-        """Whether a congestion window is compared: that of a single flow without power control."""
+        """True if a congestion window is compared: that of a single flow without power control."""
         return self.script == "dumbbell.tcl" and self.options["flows"] == 1
 
     @property
     def sample_times(self) -> list[float]:
-        """When the congestion window is looked at."""
+        """The sample times of the congestion window."""
         return [index * SAMPLE_EVERY_S for index in range(1, int(float(self.options["duration"]) / SAMPLE_EVERY_S))]
 
 
@@ -91,7 +91,7 @@ def described(options: Mapping[str, Value]) -> str:
 
 
 def read_trace(text: str) -> list[tuple[float, float, float]]:
-    """Time, cwnd and ssthresh of flow 0 from a trace of `dumbbell.tcl`; of changes at one time the last one."""
+    """Time, cwnd and ssthresh of flow 0 from a trace of `dumbbell.tcl`. The last of simultaneous changes counts."""
     changes: list[tuple[float, float, float]] = []
     for line in text.splitlines():
         if line.startswith("#"):
@@ -108,7 +108,7 @@ def read_trace(text: str) -> list[tuple[float, float, float]]:
 
 
 def stored_text(case: Case, numbers: Numbers, changes: Sequence[tuple[float, float, float]]) -> str:
-    """A result of ns-2 as the text that is kept."""
+    """A result of ns-2 as stored text."""
     lines = [
         f"# {case.name}: ns-2.35, {case.script}; written by run.py --rerun",
         f"# {case.purpose}",
@@ -130,7 +130,7 @@ def stored_text(case: Case, numbers: Numbers, changes: Sequence[tuple[float, flo
 
 
 def window_statistics(changes: Sequence[tuple[float, float, float]], end: float) -> Numbers:
-    """Least, largest and time-averaged window after the first 10 s, and when the window was first cut."""
+    """Least, largest and time-averaged window after the first 10 s, and the time of the first cut."""
     steady = [(time, cwnd) for time, cwnd, _ in changes if time > SLOW_START_S]
     area = sum(cwnd * (after - time) for (time, cwnd), (after, _) in itertools.pairwise([*steady, (end, 0.0)]))
     cut = compare.cuts([(time, cwnd) for time, cwnd, _ in changes])
@@ -143,7 +143,7 @@ def window_statistics(changes: Sequence[tuple[float, float, float]], end: float)
 
 
 def rerun(case: Case) -> None:
-    """Runs ns-2 and stores what it gave."""
+    """Runs ns-2 and stores its results."""
     changes: list[tuple[float, float, float]] = []
     if case.records_window:
         with tempfile.TemporaryDirectory() as folder:
@@ -159,10 +159,10 @@ def rerun(case: Case) -> None:
 
 
 def read_stored(case: Case) -> Evidence:
-    """What ns-2 gave when it last ran.
+    """The stored result of ns-2.
 
     Raises:
-        StoredError: there is nothing, or it was run with other options.
+        StoredError: there is none, or it is of other options.
     """
     lines = stored_lines(STORED / f"{case.name}.txt", f"# options {described(case.options)}", "cases.toml")
     window = [float(value) for line in lines if line.startswith("w ") for value in line.split()[1:]]
@@ -173,17 +173,17 @@ def read_stored(case: Case) -> Evidence:
 
 
 def megabits(rate_bps: Value) -> str:
-    """A rate as netlull reads it."""
+    """A rate in netlull's notation."""
     return f"{float(rate_bps) / 1e6:.12g} Mb/s"
 
 
 def milliseconds(time_s: Value) -> str:
-    """A time as netlull reads it."""
+    """A time in netlull's notation."""
     return f"{float(time_s) * 1e3:.12g} ms"
 
 
 def network(options: Mapping[str, Value]) -> tuple[list[str], list[dict[str, Any]]]:
-    """Nodes and links of common.tcl: the buffers of N1 and N2 towards the sinks are limited, no others."""
+    """Nodes and links of common.tcl. Only the buffers of N1 and N2 towards the sinks are limited."""
 
     def link(start: str, end: str, rate: Value, delay: Value, buffer: str = "unlimited") -> dict[str, Any]:
         return {"from": start, "to": end, "rate": megabits(rate), "delay": milliseconds(delay), "buffer": buffer}
@@ -271,7 +271,7 @@ def run_netlull(case: Case) -> Evidence:
 def counters(result: netlull.Result) -> Numbers:
     """The counters of netlull under the names of the scripts.
 
-    `packets_sent` counts every segment of the sender, the SYN included; the scripts leave it out.
+    `packets_sent` counts every segment of the sender with the SYN; the scripts omit the SYN.
     """
     flows = [entry for entry in result.summary["flows"] if entry["kind"] == "tcp"]
 
@@ -307,7 +307,7 @@ def judge(case: Case, ns2: Evidence, netlull: Evidence) -> list[Difference]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
+    """Runs the command."""
     cases = {case.name: case for case in read_cases()}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(cases)}; default all")

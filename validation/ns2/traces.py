@@ -1,8 +1,8 @@
 """Compares every TCP of ns-2 with netlull's, segment by segment: `python validation/ns2/traces.py [AGENT ...]`.
 
-Runs the scenarios of `traces.toml` for each agent in netlull and holds them against ns-2's runs in `stored/traces/`:
-which segments are sent, when, and the congestion window at each. Prints a table per agent and exits 1 if a row is
-farther from ns-2 than `traces.toml` allows. With `--rerun` ns-2 runs again and the stored results are rewritten first.
+Runs the scenarios of `traces.toml` for each agent in netlull and compares them with ns-2's runs in `stored/traces/`:
+the sent segments, their times, and the congestion window at each. Prints a table per agent, and exits 1 if a row
+exceeds the tolerance in `traces.toml`. With `--rerun` ns-2 runs first and the stored results are rewritten.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 STORED = HERE / "stored" / "traces"
 MSS_BYTES = 1460
 START_S = 1.005
-"""When ns-2's first flow starts. netlull's starts as much before as its handshake takes longer."""
+"""The start of ns-2's first flow. netlull's flow starts earlier by the additional time of its handshake."""
 ALIGNED_S = 1e-6
 ALIGNMENTS = 8
 DOCUMENT = tomllib.loads((HERE / "traces.toml").read_text())
@@ -36,7 +36,7 @@ DOCUMENT = tomllib.loads((HERE / "traces.toml").read_text())
 
 @dataclass(frozen=True)
 class Send:
-    """A data segment sent: when (s, from `START_S`), its number from 1, the congestion window in segments."""
+    """A sent data segment: time (s, from `START_S`), number from 1, congestion window in segments."""
 
     time: float
     segment: int
@@ -51,19 +51,19 @@ Trace = list[list[Send]]
 
 @dataclass(frozen=True)
 class Case:
-    """One agent in one scenario."""
+    """An agent in one scenario."""
 
     agent: str
     scenario: str
 
     @property
     def path(self) -> Path:
-        """Where ns-2's run is stored."""
+        """The file of ns-2's run."""
         return STORED / self.agent / f"{self.scenario}.txt"
 
     @property
     def is_linux(self) -> bool:
-        """Whether it is one of Agent/TCP/Linux."""
+        """True for agents of Agent/TCP/Linux."""
         return self.agent.startswith("linux-")
 
     @property
@@ -74,7 +74,7 @@ class Case:
             entry.pop(name, None)
         if self.is_linux or self.agent == "vegas":
             # Agent/TCP/Linux: the first ssthresh is also the largest window that it ever uses. Agent/TCP/Vegas: its
-            # records of segments have as many places, and a segment takes that of the one `window` before.
+            # records of segments have as many slots, and a segment takes the slot of the one `window` before.
             entry["ssthresh"] = entry["window"]
         entry["duration"] += START_S
         return {"flows": 1, "stagger": 0.0, "delay_access": 0.0} | entry
@@ -88,7 +88,7 @@ class Case:
 
     @property
     def drops(self) -> list[int | str]:
-        """Data segments of flow 0 to lose, by the order of sending from 1."""
+        """The lost data segments of flow 0, by the order of sending from 1."""
         drops = DOCUMENT["scenario"][self.scenario].get("drops", [])
         return list(range(drops["from"], drops["to"] + 1)) if isinstance(drops, dict) else list(drops)
 
@@ -97,8 +97,8 @@ class Case:
 
 
 def run_ns2(case: Case, drops: Sequence[int]) -> Trace:
-    """One run of traces.tcl."""
-    # To Agent/TCP/Linux the SYN is no packet of its own: its first data segment has number 0.
+    """A run of traces.tcl."""
+    # In Agent/TCP/Linux the SYN is not a separate packet: the first data segment has number 0.
     first = 1 if case.is_linux else 0
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace"
@@ -128,13 +128,13 @@ def read_ns2(text: str, flows: int, first: int) -> Trace:
 
 
 def losses(case: Case, trace: Trace) -> list[int]:
-    """The drops of a case; `retransmission` is the number of the first one in a run without it."""
+    """The drops of a case. `retransmission` is the number of the first one in a run without it."""
     repeated = next((n for n, send in enumerate(trace[0], 1) if send.segment < n), 0)
     return [repeated if drop == "retransmission" else int(drop) for drop in case.drops]
 
 
 def rerun(case: Case) -> None:
-    """Runs ns-2 and stores what it gave."""
+    """Runs ns-2 and stores its results."""
     known = [drop for drop in case.drops if isinstance(drop, int)]
     trace = run_ns2(case, known)
     drops = losses(case, trace)
@@ -177,7 +177,7 @@ def read_stored(case: Case) -> tuple[list[int], Trace]:
     """The drops and the sends of ns-2.
 
     Raises:
-        StoredError: there is nothing, or it was run with other options.
+        StoredError: there are none, or they are of other options.
     """
     lines = stored_lines(case.path, f"# options {options_line(case)}", "traces.toml")
     drops: list[int] = []
@@ -198,7 +198,7 @@ def read_stored(case: Case) -> tuple[list[int], Trace]:
 
 
 def quick_network(options: Mapping[str, Value]) -> tuple[list[str], list[dict[str, Any]]]:
-    """Nodes and links of traces.tcl, where acknowledgements take no time to send."""
+    """Nodes and links of traces.tcl, where acknowledgements have no transmission time."""
     nodes, links = network(options)
     for link in links[1::2]:
         link["rate"] = "1000 Gb/s"
@@ -206,10 +206,10 @@ def quick_network(options: Mapping[str, Value]) -> tuple[list[str], list[dict[st
 
 
 def scenario(case: Case, drops: Sequence[int], starts: Sequence[float]) -> dict[str, Any]:
-    """The case in netlull's schema, with flows that open their connections at `starts` (s)."""
+    """The case in netlull's schema. Flows open their connections at `starts` (s)."""
     options = case.options
     nodes, links = quick_network(options)
-    # The SYN goes before the first data segment.
+    # The SYN precedes the first data segment.
     numbers = [number + 1 for number in drops]
     if numbers:
         links[0]["loss"] = {"kind": "scripted", "drops": [{"flow": "flow0", "packets": numbers}]}
@@ -239,10 +239,10 @@ def scenario(case: Case, drops: Sequence[int], starts: Sequence[float]) -> dict[
 
 
 def aligned_starts(case: Case, drops: Sequence[int], wanted: Sequence[float]) -> list[float]:
-    """When flows must open their connections so that their first data goes out at `wanted` (s from `START_S`)."""
+    """The connection starts at which the flows' first data leaves at `wanted` (s from `START_S`)."""
     starts = [START_S + time for time in wanted]
     for _ in range(ALIGNMENTS):
-        # A handshake takes what the queue makes of it.
+        # The duration of a handshake depends on the queue.
         early = scenario(case, drops, starts) | {"duration": f"{START_S + wanted[-1] + 5} s"}
         late = [first - time for first, time in zip(first_sends_of(early), wanted, strict=True)]
         starts = [start - by for start, by in zip(starts, late, strict=True)]
@@ -257,13 +257,13 @@ def index_of(flow: object) -> int:
 
 
 def rows_of(result: netlull.Result, table: str, *columns: str) -> Iterator[tuple[Any, ...]]:
-    """Some columns of a table of a run, row by row."""
+    """Some columns of a run's table, row by row."""
     found = result.series(table)
     return zip(*(found[name].to_pylist() for name in columns), strict=True)
 
 
 def first_sends_of(document: Mapping[str, Any]) -> list[float]:
-    """Runs a scenario, and says when each flow sends its first data (s from `START_S`)."""
+    """Runs a scenario; returns the time of each flow's first data (s from `START_S`)."""
     from netlull import Scenario
 
     result = Scenario.from_dict(dict(document)).run(seed=1)
@@ -276,7 +276,7 @@ def first_sends_of(document: Mapping[str, Any]) -> list[float]:
 
 
 def sends_of(document: Mapping[str, Any], inflated: bool = False) -> Trace:
-    """Runs a scenario through the public API; the window is congestion control's, or `inflated` by recovery."""
+    """Runs a scenario through the public API. The window is congestion control's, or `inflated` by recovery."""
     from netlull import Scenario
 
     result = Scenario.from_dict(dict(document)).run(seed=1)
@@ -300,7 +300,7 @@ def sends_of(document: Mapping[str, Any], inflated: bool = False) -> Trace:
 def run_netlull(case: Case, drops: Sequence[int], ns2: Trace) -> Trace:
     """The case in netlull."""
     starts = aligned_starts(case, drops, [sends[0].time for sends in ns2])
-    # In ns-2's Vegas `cwnd_` contains what duplicate acknowledgements add.
+    # In ns-2's Vegas `cwnd_` includes the additions by duplicate acknowledgements.
     return sends_of(scenario(case, drops, starts), inflated=case.agent == "vegas")
 
 
@@ -309,29 +309,29 @@ def run_netlull(case: Case, drops: Sequence[int], ns2: Trace) -> Trace:
 
 @dataclass(frozen=True)
 class Row:
-    """How far a case is from ns-2."""
+    """The distance of a case from ns-2."""
 
     case: Case
     sends: tuple[int, int]
     same: int
-    """Sends before the first of another segment."""
+    """Number of equal sends before the first difference."""
     time_ms: float
     """The largest difference of times among them."""
     window: float
-    """The largest distance of the windows at any of them, in segments."""
+    """The largest distance of the windows among them, in segments."""
     mean: float
-    """Its mean."""
+    """The mean distance of the windows."""
 
     @property
     def known(self) -> Mapping[str, Any]:
-        """What is known to differ, if something is."""
+        """The known difference, if there is one."""
         entries = DOCUMENT.get("known", [])
         mine = (self.case.agent, self.case.scenario)
         return next((entry for entry in entries if (entry["agent"], entry["scenario"]) == mine), {})
 
     @property
     def holds(self) -> bool:
-        """Whether it is as near as `traces.toml` says."""
+        """True within the tolerances of `traces.toml`."""
         allowed = DOCUMENT["allowed"]
         equal = self.sends[0] == self.sends[1] == self.same
         same = self.same >= self.known["same"] if self.known else equal
@@ -341,7 +341,7 @@ class Row:
 
 
 def compare(case: Case, ns2: Trace, netlull: Trace) -> Row:
-    """All flows together."""
+    """The comparison of all flows together."""
     same, late, distances = 0, 0.0, [0.0]
     for theirs, ours in zip(ns2, netlull, strict=True):
         for one, other in zip(theirs, ours, strict=False):
@@ -349,7 +349,7 @@ def compare(case: Case, ns2: Trace, netlull: Trace) -> Row:
                 break
             same += 1
             late = max(late, abs(one.time - other.time))
-            # While TCP/Linux halves its rate, `cwnd_` is what the acknowledgement before has left of that.
+            # While TCP/Linux halves its rate, `cwnd_` is the value after the previous acknowledgement.
             if not (case.is_linux and other.recovering):
                 distances.append(abs(one.cwnd - other.cwnd))
     totals = (sum(map(len, ns2)), sum(map(len, netlull)))
@@ -371,7 +371,7 @@ def table(agent: str, rows: Sequence[Row]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
+    """Runs the command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("agents", nargs="*", metavar="AGENT", help=f"of {', '.join(AGENTS)}; default all")
     parser.add_argument("--scenario", action="append", help="only this one")

@@ -1,9 +1,9 @@
 """Compares web load under practRA with ns-2: `python validation/ns2/web.py [--rerun]`.
 
-Downloads of five sizes arrive as Poisson processes, each on a NewReno connection of its own, at loads 0.5 and 0.8, with
+Downloads of five sizes arrive as Poisson processes, each on a separate NewReno connection, at loads 0.5 and 0.8, with
 and without practRA, with buffers of one and of half a bandwidth-delay product: the headline of intertwining-2012.
-netlull draws the arrivals; ns-2 takes the same list. ns-2's results are read from `stored/web.txt`; with `--rerun` ns-2
-runs again and it is rewritten first. Exits 1 if a mean over seeds is out of its tolerance.
+netlull draws the arrivals; ns-2 takes the same list. ns-2's results are read from `stored/web.txt`. With `--rerun` ns-2
+runs first and the file is rewritten. Exits 1 if a mean over seeds is out of its tolerance.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ DURATION_S, WARM_UP_S = 110, 10
 CAPACITY_BPS = 10e6
 SEGMENT_BYTES = 1460
 CLASSES = {2: 0.45, 6: 0.35, 16: 0.15, 60: 0.045, 300: 0.005}
-"""Segments of a download and its share: 9.6 segments, 14 kB, on average. Whole segments, as ns-2 knows no others."""
+"""Segments of a download and its share: 9.6 segments, 14 kB, on average. ns-2 knows only whole segments."""
 
 MEASURES = ("mean_completion_s", "p50_completion_s", "p95_completion_s", "completed", "mean_rate_bps", "rate_changes")
 TOLERANCE = {
@@ -39,7 +39,7 @@ TOLERANCE = {
     "mean_rate_bps": 0.02,
     "rate_changes": 0.05,
 }
-"""Relative, beside three standard errors of the difference, which is paired: equal seeds have equal downloads."""
+"""Relative tolerances, in addition to three standard errors of the paired difference: equal seeds, equal downloads."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Case:
     control: bool
 
     def __str__(self) -> str:
-        """As tables and the stored file name it."""
+        """The name in tables and in the stored file."""
         return f"load {self.load:g}, {self.buffer} packets, {'TCP+PC' if self.control else 'TCPonly'}"
 
 
@@ -98,14 +98,14 @@ def scenario(case: Case) -> dict[str, Any]:
 
 
 def run_netlull(case: Case, seed: int) -> netlull.Result:
-    """One run."""
+    """A run."""
     from netlull import Scenario
 
     return Scenario.from_dict(scenario(case)).run(seed=seed)
 
 
 def downloads(result: netlull.Result) -> list[tuple[float, int, float | None]]:
-    """Start, segments and completion time (None if it never came) of each, in the order of their starts."""
+    """Start, segments and completion time (None without completion) of each, in the order of their starts."""
     table = result.series("request")
     columns = [table[name].to_pylist() for name in ("start_s", "size_bytes", "completion_s")]
     found = [(start, size // SEGMENT_BYTES, time) for start, size, time in zip(*columns, strict=True)]
@@ -113,12 +113,12 @@ def downloads(result: netlull.Result) -> list[tuple[float, int, float | None]]:
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
-    """By nearest rank, as web.tcl and netlull's summaries have it."""
+    """The percentile by nearest rank, as in web.tcl and in netlull's summaries."""
     return ordered[max(math.ceil(share * len(ordered)), 1) - 1]
 
 
 def numbers_of(result: netlull.Result) -> Numbers:
-    """What web.tcl prints, of a run of netlull."""
+    """The numbers of web.tcl for a run of netlull."""
     counted = [row for row in downloads(result) if row[0] >= WARM_UP_S]
     times = sorted(time for _, _, time in counted if time is not None)
     link = result.link("N1-N2")
@@ -146,7 +146,7 @@ def run_ns2(case: Case, seed: int) -> Numbers:
 
 
 def store() -> None:
-    """Runs ns-2 and keeps what it gave."""
+    """Runs ns-2 and stores its results."""
     jobs = [(case, seed) for case in CASES for seed in SEEDS]
     lines = [
         "# ns-2.35, web.tcl; written by web.py --rerun. Downloads of the list that netlull draws with the same seed.",
@@ -158,7 +158,7 @@ def store() -> None:
 
 
 def read_stored(path: Path = STORED) -> dict[tuple[str, int], Numbers]:
-    """What ns-2 gave when it last ran, by case and seed."""
+    """The stored results of ns-2, by case and seed."""
     found = {}
     for line in path.read_text().splitlines():
         if not line.startswith("#"):
@@ -168,7 +168,7 @@ def read_stored(path: Path = STORED) -> dict[tuple[str, int], Numbers]:
 
 
 def compared(case: Case, stored: dict[tuple[str, int], Numbers]) -> Iterator[Verdict]:
-    """A line for each measure, and whether it is within tolerance."""
+    """A line for each measure, with True if it is within tolerance."""
     ours = [numbers_of(run_netlull(case, seed)) for seed in SEEDS]
     theirs = [stored[str(case), seed] for seed in SEEDS]
     for name in MEASURES:
@@ -184,7 +184,7 @@ def compared(case: Case, stored: dict[tuple[str, int], Numbers]) -> Iterator[Ver
 
 
 def difference(gap: float, error: float, reference: float) -> str:
-    """A difference and its standard error: relative, or as they are where there is nothing to relate them to."""
+    """A difference and its standard error, relative to the reference, or absolute without one."""
     if reference == 0:
         return f"{gap:>+9.2g} +- {error:.2g}"
     return f"{gap / reference:>+9.2%} +- {error / reference:.2%}"
@@ -199,7 +199,7 @@ def table(_quick: bool) -> Iterator[Verdict]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
+    """Runs the command."""
     return run_comparison(__doc__, store, table, arguments)
 
 

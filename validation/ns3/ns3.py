@@ -1,4 +1,4 @@
-"""Builds and runs the ns-3 program of this folder."""
+"""Building and running of the ns-3 program in this folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Ns3Error(Exception):
 
 
 def version() -> str | None:
-    """The version that is installed where the Debian package puts it, such as `3.37`; None without."""
+    """The version of the installed Debian package, such as `3.37`; None without it."""
     if not HEADER.exists():
         return None
     parts = dict(re.findall(r"#define NS3_VERSION_(MAJOR|MINOR) (\d+)", HEADER.read_text()))
@@ -29,10 +29,10 @@ def version() -> str | None:
 
 
 def build(folder: Path) -> Path:
-    """Compiles the program into a folder; without pkg-config, because the package's files name no usable include path.
+    """Compiles the program into a folder, without pkg-config, whose files for this package have no usable include path.
 
     Raises:
-        Ns3Error: ns-3 or the compiler is missing, ns-3 is another one, or the program does not compile.
+        Ns3Error: ns-3 or the compiler is missing, ns-3 has another version, or the program does not compile.
     """
     found = version()
     if found is None:
@@ -48,7 +48,7 @@ def build(folder: Path) -> Path:
 
 
 def run(binary: Path, options: Mapping[str, Value]) -> str:
-    """What the program prints.
+    """The output of the program.
 
     Raises:
         Ns3Error: it failed.

@@ -1,7 +1,7 @@
 """Compares netlull with ns-3 on the cases of `cases.toml`: `python validation/ns3/run.py [FAMILY ...]`.
 
 Prints a table of differences per case and exits 1 if one is out of its tolerance. ns-3's results are read from
-`stored/`; with `--rerun` the ns-3 program is compiled and run again and they are rewritten first.
+`stored/`. With `--rerun` the ns-3 program is compiled and run first, and they are rewritten.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 import ns3
 from ns3 import HERE, Ns3Error, Value
 
-sys.path.append(str(HERE.parent / "ns2"))  # what both comparisons share
+sys.path.append(str(HERE.parent / "ns2"))  # the common part of both comparisons
 import compare
 from compare import Difference, Evidence
 from ns2 import StoredError, in_parallel, named, read_numbers, verdict
@@ -33,12 +33,12 @@ SAMPLES = 200
 PACKET_BITS = 8 * 1500
 MSS_BYTES = 1448
 SETTLED_S = 2.0
-"""From when the windows under scripted drops are compared."""
+"""The start of the comparison of windows under scripted drops, in s."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One TCP on one network."""
+    """A TCP on one network."""
 
     family: str
     name: str
@@ -47,26 +47,26 @@ class Case:
     netlull: Mapping[str, Any]
     tolerance: Mapping[str, float]
     staggers: tuple[float, ...] = ()
-    """Starting patterns of several flows; the numbers are means over them."""
+    """Starting patterns of several flows. The numbers are means over them."""
     drops: tuple[int, ...] = ()
     reason: str = ""
-    """Why its tolerances are wider than its family's."""
+    """The reason for tolerances wider than its family's."""
 
     @property
     def runs(self) -> list[Case]:
-        """The case once per starting pattern."""
+        """The case, once per starting pattern."""
         if not self.staggers:
             return [self]
         return [replace(self, ns3={**self.ns3, "stagger": stagger}, staggers=()) for stagger in self.staggers]
 
     @property
     def records_window(self) -> bool:
-        """Whether the congestion window is kept: that of a single flow."""
+        """True if the congestion window is kept: that of a single flow."""
         return self.ns3["flows"] == 1
 
     @property
     def sample_times(self) -> list[float]:
-        """When the congestion window is looked at."""
+        """The sample times of the congestion window."""
         return [float(self.ns3["duration"]) * index / SAMPLES for index in range(1, SAMPLES)]
 
 
@@ -155,7 +155,7 @@ def run_ns3(binary: Path, case: Case) -> Evidence:
 
 
 def stored_text(case: Case, found: Evidence) -> str:
-    """A result of ns-3 as the text that is kept."""
+    """A result of ns-3 as stored text."""
     lines = [f"[{case.name}]", *header(case), *(f"{name} {value:.9g}" for name, value in found.numbers.items())]
     if found.window:
         every = float(case.ns3["duration"]) / SAMPLES
@@ -167,7 +167,7 @@ def stored_text(case: Case, found: Evidence) -> str:
 
 
 def header(case: Case) -> list[str]:
-    """With what options a stored result was made."""
+    """The options of a stored result."""
     lines = [f"# options {described(case.ns3)}"]
     if case.staggers:
         lines.append(f"# mean over stagger {' '.join(f'{each:g}' for each in case.staggers)}")
@@ -175,14 +175,14 @@ def header(case: Case) -> list[str]:
 
 
 def merged(found: Sequence[Evidence]) -> Evidence:
-    """One result of a case's runs: means, and the window of a single run."""
+    """A result from a case's runs: means, and the window of a single run."""
     names = found[0].numbers
     means = {name: sum(each.numbers[name] for each in found) / len(found) for name in names}
     return Evidence(means, found[0].window if len(found) == 1 else ())
 
 
 def in_runs(work: Callable[[Case], Evidence], cases: Sequence[Case]) -> list[Evidence]:
-    """Every case's result, its runs in parallel."""
+    """Every case's result, with its runs in parallel."""
     results = iter(in_parallel(work, [run for case in cases for run in case.runs]))
     return [merged([next(results) for _ in case.runs]) for case in cases]
 
@@ -202,10 +202,10 @@ def store(family: str, cases: Sequence[Case], blocks: Sequence[str]) -> None:
 
 
 def read_stored(case: Case) -> Evidence:
-    """What ns-3 gave when it last ran.
+    """The stored result of ns-3.
 
     Raises:
-        StoredError: there is nothing, or it was run with other options.
+        StoredError: there is none, or it is of other options.
     """
     path = STORED / f"{case.family}.txt"
     try:
@@ -223,7 +223,7 @@ def read_stored(case: Case) -> Evidence:
 
 
 def scenario(case: Case) -> dict[str, Any]:
-    """The case in netlull's schema; the network of dumbbell.cc."""
+    """The case in netlull's schema, with the network of dumbbell.cc."""
     options = case.ns3
 
     def wire(start: str, end: str, rate: Value, delay: Value, buffer: str = "unlimited") -> dict[str, Any]:
@@ -274,7 +274,7 @@ def run_netlull(case: Case) -> Evidence:
             (time, cwnd / MSS_BYTES, math.inf if ssthresh is None else ssthresh / MSS_BYTES)
             for time, cwnd, ssthresh in zip(*columns, strict=True)
         ]
-        # ns-3's window is never inflated: with duplicate acknowledgements it counts less in flight.
+        # ns-3's window is never inflated: with duplicate acknowledgements it counts less data in flight.
         plain = (
             compare.without_inflation(segments)
             if case.netlull["congestion_control"] == "new_reno"
@@ -287,7 +287,7 @@ def run_netlull(case: Case) -> Evidence:
     return Evidence(
         {
             "goodput_bps": sum(goodputs),
-            # Every segment counts there, of which SYN and the handshake's acknowledgement have no data.
+            # ns-3 counts every segment; the SYN and the handshake's acknowledgement have no data.
             "segments_sent": float(sum(entry["packets_sent"] - 2 for entry in flows)),
             "segments_retransmitted": float(sum(entry["retransmissions"] for entry in flows)),
             "timeouts": float(sum(entry["timeouts"] for entry in flows)),
@@ -315,7 +315,7 @@ def judge(case: Case, other: Evidence, netlull: Evidence) -> list[Difference]:
 
 
 def renew(cases: Sequence[Case]) -> None:
-    """Runs ns-3 for these cases, whole families of them, and stores what it gave."""
+    """Runs ns-3 for these cases, in whole families, and stores its results."""
     with tempfile.TemporaryDirectory() as folder:
         binary = ns3.build(Path(folder))
         results = in_runs(lambda case: run_ns3(binary, case), cases)
@@ -326,7 +326,7 @@ def renew(cases: Sequence[Case]) -> None:
 
 
 def outdated(cases: Sequence[Case]) -> list[str]:
-    """Cases that ns-3 does not repeat to the letter."""
+    """Cases whose stored results ns-3 does not repeat exactly."""
     with tempfile.TemporaryDirectory() as folder:
         binary = ns3.build(Path(folder))
         results = in_runs(lambda case: run_ns3(binary, case), cases)
@@ -338,7 +338,7 @@ def outdated(cases: Sequence[Case]) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
+    """Runs the command."""
     cases = read_cases()
     families = list(dict.fromkeys(case.family for case in cases))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -1,9 +1,9 @@
 """Runs the packet scripts of the RFCs; run it with `python validation/rfc/run.py`.
 
-Builds the interpreter (`crates/tcp/examples/packet_script.rs`), prints one line per script with its verdict and the
-sections it quotes, and exits 1 if a script fails or the lines are not those in `stored/`. With `--store` they replace
-those; `-v` prints what happened in each script, too. Names of scripts,
-without folder and ending, limit the run to them.
+Builds the interpreter (`crates/tcp/examples/packet_script.rs`), and prints one line per script with its verdict and the
+quoted sections. Exits 1 if a script fails or the lines differ from those in `stored/`. With `--store` they replace the
+stored ones; `-v` also prints the events of each script. Names of scripts, without folder and ending, limit the run to
+them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ STORED = HERE / "stored" / "results.txt"
 
 
 def build() -> Path:
-    """Builds the interpreter, and says where it is."""
+    """Builds the interpreter; returns its path."""
     subprocess.run(
         ["cargo", "build", "--quiet", "--locked", "--package", "netlull-tcp", "--example", "packet_script"],
         cwd=ROOT,
@@ -30,7 +30,7 @@ def build() -> Path:
 
 
 def main() -> int:
-    """Runs the scripts; 1 if one fails or the results are not the stored ones."""
+    """Runs the scripts; returns 1 if one fails or the results differ from the stored ones."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="scripts to run; all if none is named")
     parser.add_argument("--store", action="store_true", help="replace the lines in stored/")

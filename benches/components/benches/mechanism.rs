@@ -10,10 +10,12 @@ use gungraun::{library_benchmark, library_benchmark_group, main};
 use netlull_components::{OPERATIONS, Spread};
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::{
-    AwmConfig, CEarthConfig, FlowCountConfig, Gateway, GatewayConfig, GatewayEvent, Pace, RoundTripConfig, SegmentKind,
-    SegmentView, Timestamps,
+    AwmConfig, FlowCountConfig, GRouterConfig, HeldQueue, Pace, RateRule, RoundTripConfig, SegmentKind, SegmentView,
+    Timestamps, WindowRule,
 };
-use netlull_mechanism::rate::{PractRa, PractRaConfig, QueueCount, RateEvent, RateSet};
+use netlull_mechanism::link::{LinkContext, LinkEvent};
+use netlull_mechanism::machines::{LinkMachine, LinkMechanism};
+use netlull_mechanism::rate::{PractRa, PractRaConfig, QueueLength, RateSet};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
 /// A controller and its recorded events.
@@ -26,7 +28,7 @@ struct Recorded {
 fn practra() -> PractRa {
     let m = BitRate::from_mbps;
     let rates = RateSet::from_range(m(1), m(10), m(1)).expect("rates that ascend");
-    PractRa::new(&PractRaConfig::new(rates), Instant::ZERO).expect("a sound configuration")
+    PractRa::new(&PractRaConfig::intertwining_2012(rates), Instant::ZERO).expect("a sound configuration")
 }
 
 /// Packets of 1500 bytes at intervals of up to 4.1 ms, 6 Mb/s on average, in a buffer of 33 packets. The events
@@ -60,13 +62,14 @@ fn event(mut recorded: Recorded) -> Recorded {
 
 /// A gateway and its events.
 struct Passing {
-    gateway: Gateway,
-    events: Vec<(Instant, GatewayEvent)>,
+    gateway: LinkMachine,
+    events: Vec<(Instant, LinkEvent)>,
 }
 
-/// A fixed N and RTT.
+/// A fixed N.
 fn awm() -> Passing {
-    passing(None, FlowCountConfig::Fixed(20.0), RoundTripConfig::Fixed(Duration::from_millis(100)))
+    let windows = WindowRule { flows: FlowCountConfig::fixed(20.0), ..WindowRule::default() };
+    passing(&LinkMechanism::Awm(AwmConfig { held: held(), windows }))
 }
 
 fn g_router() -> Passing {
@@ -79,23 +82,20 @@ fn g_router_each_event() -> Passing {
 
 /// N by linear counting, RTT from timestamps.
 fn measuring(pace: Pace) -> Passing {
-    let initial = Duration::from_millis(100);
-    let c_earth = CEarthConfig { pace, ..CEarthConfig::new(BitRate::from_mbps(1), BitRate::from_mbps(10)) };
-    passing(Some(c_earth), FlowCountConfig::default(), RoundTripConfig::Timestamps { initial })
+    let round_trip = RoundTripConfig::timestamps(Duration::from_millis(100));
+    let rate = RateRule { pace, ..RateRule::new(BitRate::from_mbps(1), round_trip) };
+    passing(&LinkMechanism::GRouter(GRouterConfig { held: held(), windows: WindowRule::default(), rate }))
+}
+
+/// A target of 20 packets.
+fn held() -> HeldQueue {
+    HeldQueue::new(QueueLength::Bytes(Bytes::new(20 * 1500)))
 }
 
 /// The packets of practRA's link, from 20 flows in turn, with a returning acknowledgement per departure. Two of
 /// three events are arrivals and departures.
-fn passing(c_earth: Option<CEarthConfig>, flows: FlowCountConfig, round_trip: RoundTripConfig) -> Passing {
-    let config = GatewayConfig {
-        awm: AwmConfig::new(Bytes::new(20 * 1500)),
-        c_earth,
-        flows,
-        round_trip,
-        queue: QueueCount::Waiting,
-        steers: true,
-        link_rate: BitRate::from_mbps(10),
-    };
+fn passing(mechanism: &LinkMechanism) -> Passing {
+    let link = LinkContext { rate: BitRate::from_mbps(10), mtu: Bytes::new(1500) };
     let mut events = Vec::new();
     let mut count = 0;
     for line in recorded().lines {
@@ -109,19 +109,19 @@ fn passing(c_earth: Option<CEarthConfig>, flows: FlowCountConfig, round_trip: Ro
             timestamps: Some(stamps),
         };
         match line.event {
-            RateEvent::Arrival { admission, queue, .. } => {
-                events.push((line.now, GatewayEvent::Arrival { admission, queue, segment: Some(segment) }));
+            LinkEvent::Arrival { size, admission, queue, .. } => {
+                events.push((line.now, LinkEvent::Arrival { size, admission, queue, segment: Some(segment) }));
             }
-            RateEvent::Departure { queue } => {
-                events.push((line.now, GatewayEvent::Departure { queue }));
-                events.push((line.now, GatewayEvent::Acknowledgement { segment, window: Bytes::new(65_535) }));
+            LinkEvent::Departure { queue } => {
+                events.push((line.now, LinkEvent::Departure { queue }));
+                events.push((line.now, LinkEvent::Acknowledgement { segment, window: Bytes::new(65_535) }));
             }
-            RateEvent::Timeout { .. } => {}
+            LinkEvent::Timeout { .. } | LinkEvent::Acknowledgement { .. } => {}
         }
         count += 1;
     }
     events.truncate(OPERATIONS);
-    Passing { gateway: Gateway::new(&config, Instant::ZERO).expect("a sound configuration"), events }
+    Passing { gateway: mechanism.build(link, Instant::ZERO).expect("a sound configuration"), events }
 }
 
 #[library_benchmark]

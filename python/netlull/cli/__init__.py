@@ -1,7 +1,7 @@
 """The `netlull` command.
 
-`--help` loads no command. A command's module is loaded when the command runs; packages that draw, or read tables, are
-loaded when a command first uses them, as attributes of `netlull`.
+`--help` loads no command. A command's module is loaded when the command runs. Packages that draw or read tables are
+attributes of `netlull`, loaded at their first use.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TERMINATED = 143
 
 
 class _Terminated(KeyboardInterrupt):
-    """SIGTERM: ends everything as Ctrl-C does, with another exit code."""
+    """SIGTERM: ends everything as Ctrl-C does, but with its own exit code."""
 
 
 def _print_version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
@@ -52,75 +52,71 @@ class Listed:
 
 
 LISTED: Mapping[str, Listed] = {
-    "compare": Listed("compare", "compare_command", "Say what differs from A to B, paired by point and seed."),
-    "doctor": Listed("doctor", "doctor_command", "Say what this machine can do: simulate, emulate, with which TCPs."),
+    "compare": Listed("compare", "compare_command", "Compare A and B, paired by point and seed."),
+    "doctor": Listed("doctor", "doctor_command", "Report if this machine can simulate and emulate."),
     "emulate": Listed(
         "emulate",
         "emulate_command",
-        "Emulate FILE in real time with the kernel's TCP and print what happened, as `netlull run` does.",
+        "Emulate FILE in real time with the kernel's TCP.",
     ),
-    "list": Listed("listing", "list_command", "List what there is, or one kind of it."),
+    "list": Listed("listing", "list_command", "List papers, mechanisms, TCPs, scenarios and more."),
     "map": Listed(
         "map",
         "map_command",
-        "Draw the network of FILE: a topology, a scenario, or a folder that `netlull run --out` wrote.",
+        "Draw the network of a topology, a scenario or a run.",
     ),
     "new": Listed("new", "new_command", "Write NAME.toml, a commented scenario that runs as written."),
     "plan": Listed(
         "plan",
         "plan_command",
-        "Tell which links of FILE, a topology or a scenario, a plan switches off, in the order in which it tries them.",
+        "Print the links of FILE that a plan switches off.",
     ),
     "plot": Listed("plot", "plot_group", "Draw figures of runs."),
     "replay": Listed(
         "doctor",
         "replay_command",
-        "Put a recording of `netlull emulate --tapes` through its machine again; exit code 1 if it decides otherwise.",
+        "Replay a recording of `netlull emulate --tapes`.",
     ),
     "report": Listed(
         "report",
         "report_command",
-        "Write the report of a sweep, one page of HTML; STORE is the folder that `netlull sweep` wrote.",
+        "Write the report of a sweep as one HTML page.",
     ),
     "reproduce": Listed(
         "reproduce",
         "reproduce_command",
-        "Reproduce the papers KEY (default: all of `netlull list papers`): claims table, figures, report.",
+        "Reproduce papers: judged claims, figures and a report.",
     ),
     "run": Listed(
         "run",
         "run_command",
-        "Simulate FILE (a scenario file, or the name of a ready scenario or of a site) and print what happened.",
+        "Simulate FILE and print the results.",
     ),
     "schema": Listed("schema", "schema_command", "Print the JSON Schema of a scenario, for editors."),
-    "sweep": Listed(
-        "sweep", "sweep_command", "Run the sweep that FILE describes; what its store already has is not run again."
-    ),
-    "topology": Listed(
-        "topology", "topology_command", "Show the topology in FILE: nodes, links, degrees, lengths, capacities."
-    ),
+    "sweep": Listed("sweep", "sweep_command", "Run the sweep in FILE, and reuse the runs in its store."),
+    "topology": Listed("topology", "topology_command", "Show nodes, links, degrees and lengths of a topology."),
     "trace": Listed(
         "trace",
         "trace_command",
-        "Simulate FILE and write the packets seen at the named links as pcapng, one interface per link.",
+        "Write the packets at links of a simulation as pcapng.",
     ),
 }
 
 
 class _Commands(click.Group):
-    """Commands whose modules are loaded at their use."""
+    """Commands whose modules are loaded at first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All names, sorted."""
         return sorted(LISTED)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command, loaded; None if there is none of that name."""
+        """The loaded command; None if the name is unknown."""
         return LISTED[cmd_name].loaded() if cmd_name in LISTED else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Lists the commands without loading them."""
-        room = formatter.width - 6 - max(map(len, LISTED))
+        room = formatter.width - 6 - max(len(name) for name in LISTED)
         with formatter.section("Commands"):
             unloaded = [click.Command(name, help=listed.short_help) for name, listed in LISTED.items()]
             formatter.write_dl([(command.name or "", command.get_short_help_str(room)) for command in unloaded])
@@ -150,7 +146,7 @@ def commands(context: click.Context) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command; returns the exit code: 0, 1 (a defect, or no), 2 (bad input), 130 (Ctrl-C), 143 (SIGTERM)."""
+    """Runs the command; returns the exit code: 0, 1 (defect, or "no"), 2 (bad input), 130 (Ctrl-C), 143 (SIGTERM)."""
     try:
         with _sigterm_interrupts():
             code = commands.main(args=arguments, prog_name="netlull", standalone_mode=False)
@@ -163,19 +159,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _TERMINATED if terminated else _INTERRUPTED
     except Exception as error:
         return _failed(error)
-    # Of a command that ended with `context.exit(code)`.
+    # The exit code of a command that ended with `context.exit(code)`.
     return code if isinstance(code, int) else 0
 
 
 @contextlib.contextmanager
 def _sigterm_interrupts() -> Iterator[None]:
-    """SIGTERM unwinds the block, so that nothing half-written stays."""
+    """SIGTERM unwinds the block: no half-written file stays."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def terminate(_signal: int, _frame: object) -> None:
-        # A second one must not interrupt the cleaning up.
+        # A second signal must not interrupt the clean-up.
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         raise _Terminated
 
@@ -187,11 +183,11 @@ def _sigterm_interrupts() -> Iterator[None]:
 
 
 def _unwritable(error: OSError) -> int:
-    """A full disk, or a standard output that takes no more: one line; nothing at all for a closed pipe."""
+    """Reports a full disk or a broken standard output in one line. A closed pipe is silent."""
     try:
         sys.stdout.flush()
     except OSError:
-        # What is left in the buffer would fail again when the interpreter ends.
+        # The rest of the buffer would fail again when the interpreter ends.
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):
@@ -205,7 +201,7 @@ def _refused(message: str) -> int:
 
 
 def _failed(error: Exception) -> int:
-    """Bad input and broken conservation laws in one line; anything else is a defect, with its traceback."""
+    """Reports bad input and broken conservation laws in one line. Other errors are defects, with their traceback."""
     notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
     if isinstance(error, InputError | _engine.ScenarioError):
         return _refused(f"{error}{notes}")

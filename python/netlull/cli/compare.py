@@ -1,4 +1,4 @@
-"""`netlull compare`: two sweeps, scenarios, runs or points of a sweep; or one scenario simulated and emulated."""
+"""`netlull compare`: two sweeps, scenarios, runs or points of a sweep, or one scenario simulated and emulated."""
 
 from __future__ import annotations
 
@@ -38,16 +38,18 @@ _SEEDS = 10
 @click.command("compare")
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="[B]", required=False)
-@click.option("--by", metavar="AXIS=X,Y", help="Two points of an axis of the sweep A, instead of B.")
-@click.option("--where", multiple=True, metavar="AXIS=POINT", help="Only this point of an axis. Several times.")
+@click.option("--by", metavar="AXIS=X,Y", help="Compare two points of an axis of sweep A, instead of A with B.")
+@click.option("--where", multiple=True, metavar="AXIS=POINT", help="Only this point of an axis. Repeatable.")
 @click.option(
-    "--metric", "metrics", multiple=True, metavar="NAME", help="A column; of scenarios, a path. Several times."
+    "--metric", "metrics", multiple=True, metavar="NAME", help="A column of sweeps, or a path of scenarios. Repeatable."
 )
-@click.option("--correct", metavar="holm", help="Correct verdicts for the number of comparisons.")
-@click.option("--bootstrap", is_flag=True, help="Bootstrap intervals, for skewed metrics.")
+@click.option("--correct", metavar="holm", help="Correct the verdicts for the number of comparisons.")
+@click.option("--bootstrap", is_flag=True, help="Use bootstrap intervals, for skewed metrics.")
 @click.option("--level", type=float, default=0.95, metavar="P", help="Confidence level; default 0.95.")
-@click.option("--seeds", type=click.IntRange(min=1), metavar="N", help=f"Scenarios: seeds 1 to N; default {_SEEDS}.")
-@click.option("--emulate", is_flag=True, help="The scenario A simulated, and emulated in real time; default 1 seed.")
+@click.option("--seeds", type=click.IntRange(min=1), metavar="N", help=f"Of scenarios: seeds 1 to N; default {_SEEDS}.")
+@click.option(
+    "--emulate", is_flag=True, help="Simulate scenario A, emulate it in real time and compare; default 1 seed."
+)
 @late_option
 @set_option
 @json_option
@@ -66,10 +68,11 @@ def compare_command(  # noqa: PLR0913, PLR0917  # one per option
     settings: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Say what differs from A to B, paired by point and seed.
+    """Compare A and B, paired by point and seed.
 
     A and B are folders that `netlull sweep`, `netlull run` or `netlull emulate` wrote, or scenarios, which are run
-    first; or A alone, with --by. With --emulate, A is a scenario, which is simulated and emulated with the same seeds.
+    first. With --by, A alone is a sweep. With --emulate, A alone is a scenario. It is simulated and emulated with the
+    same seeds.
     """
     options = netlull.compare.Options(level, correct, bootstrap)
     if emulate:
@@ -77,10 +80,12 @@ def compare_command(  # noqa: PLR0913, PLR0917  # one per option
         scenario = load_scenario(first, settings, None)
         found = _both_worlds(scenario, seeds, metrics, options, max_lateness)
     elif settings or max_lateness is not None:
-        raise InputError(f"{'--set' if settings else '--max-lateness'}: goes with --emulate alone; expected that")
+        raise InputError(
+            f"{'--set' if settings else '--max-lateness'}: is an option of --emulate only; expected it with --emulate"
+        )
     elif by is not None:
         if second is not None:
-            raise InputError(f'--by {by}: compares points of one sweep; expected no second one ("{second}")')
+            raise InputError(f'--by {by}: compares points of one sweep; expected no second sweep ("{second}")')
         found = _points(Path(first), by, where, metrics, options)
     elif second is None:
         raise InputError("B: is missing; expected a second sweep or scenario, or --by AXIS=X,Y")
@@ -94,21 +99,23 @@ def compare_command(  # noqa: PLR0913, PLR0917  # one per option
 
 def _refuse_beside_emulate(second: str | None, by: str | None, where: Sequence[str]) -> None:
     if second is not None:
-        raise InputError(f'--emulate: compares one scenario with itself; expected no second one ("{second}")')
+        raise InputError(f'--emulate: compares one scenario with itself; expected no second scenario ("{second}")')
     if by is not None or where:
-        raise InputError(f"{'--by' if by else '--where'}: goes with sweeps; expected a scenario alone with --emulate")
+        raise InputError(
+            f"{'--by' if by else '--where'}: is an option for sweeps; expected only a scenario with --emulate"
+        )
 
 
 def _both_worlds(
     scenario: Scenario, seeds: int | None, metrics: Sequence[str], options: Options, max_lateness: str | None
 ) -> Comparison:
-    """The scenario simulated and emulated: its own seed, or seeds 1 to N."""
+    """The scenario simulated and emulated, with its own seed or with seeds 1 to N."""
     emulating = Emulating(max_lateness)
     chosen = [scenario.seed] if seeds is None else list(range(1, seeds + 1))
     pairs: list[tuple[Result, Result]] = []
     for number, seed in enumerate(chosen, start=1):
         seeded = scenario.with_values({"seed": seed})
-        # A metric that does not exist is told before anything is emulated.
+        # An unknown metric is reported before the first emulation.
         simulated = simulate(seeded)
         for path in metrics:
             simulated.metric(path)
@@ -121,13 +128,13 @@ def _both_worlds(
 
 
 def _notes(results: Sequence[Result]) -> list[str]:
-    """How late emulated runs were, and what they did not do as their scenario says."""
+    """The lateness of emulated runs, and their differences from the scenario."""
     accounts = [result.emulation for result in results if result.emulation is not None]
     if not accounts:
         return []
     latest = max(account["lateness"]["p99_s"] for account in accounts)
     told = dict.fromkeys(text.rstrip(".") for account in accounts for text in account["differences"])
-    return [f"99 % of packets were at most {scaled(latest, 's', 2)} late in the emulation", *told]
+    return [f"99 % of the emulated packets were at most {scaled(latest, 's', 2)} late", *told]
 
 
 def _points(store: Path, by: str, where: Sequence[str], metrics: Sequence[str], options: Options) -> Comparison:
@@ -140,7 +147,7 @@ def _points(store: Path, by: str, where: Sequence[str], metrics: Sequence[str], 
 
 
 def _loaded(store: Path, name: str = "") -> SweepResult:
-    """A sweep that ran; what its scenarios were warned of is said again, after `name` if there is one."""
+    """A finished sweep. Repeats the warnings about its scenarios, each after `name` if given."""
     result = netlull.SweepResult.load(store)
     for text in result.warnings:
         warn(f"{name}: {text}" if name else text)
@@ -148,7 +155,7 @@ def _loaded(store: Path, name: str = "") -> SweepResult:
 
 
 def _pair(result: SweepResult, axis: str, labels: str) -> tuple[str, str] | None:
-    """The two labels; a label may have commas in it."""
+    """The two labels. A label may contain commas."""
     parts = labels.split(",")
     known = set(result.table[f"{axis}_label"].to_pylist()) if axis in result.axes else set()
     cuts = [(",".join(parts[:cut]).strip(), ",".join(parts[cut:]).strip()) for cut in range(1, len(parts))]
@@ -164,7 +171,7 @@ def _two(
     folders = [Path(given).is_dir() for given in (first, second)]
     if folders[0] != folders[1]:
         folder, file = (first, second) if folders[0] else (second, first)
-        raise InputError(f"{folder} is a folder, {file} is not; expected two sweeps or two scenarios")
+        raise InputError(f"{folder} is a folder, {file} is not; expected two folders or two scenarios")
     names = _names(first, second)
     runs = [_is_run(Path(given)) for given in (first, second)]
     if runs[0] != runs[1]:
@@ -172,7 +179,7 @@ def _two(
         raise InputError(f"{run} is a run, {sweep} is not; expected two runs, two sweeps or two scenarios")
     if all(folders):
         if seeds is not None:
-            raise InputError("--seeds: sweeps have run; expected two scenarios")
+            raise InputError("--seeds: sweeps have their seeds already; expected two scenarios")
         if all(runs):
             return _two_runs(first, second, where, metrics, options, names)
         a, b = (
@@ -206,13 +213,13 @@ def _two_runs(
 
 
 def _names(first: str, second: str) -> tuple[str, str]:
-    """Short ones, if they differ."""
+    """The last parts of the paths if they differ, else the full paths."""
     short = [Path(given).resolve().name for given in (first, second)]
     return (short[0], short[1]) if short[0] != short[1] else (first, second)
 
 
 def _run(files: Sequence[str], names: Sequence[str], metrics: Sequence[str], seeds: int) -> list[SweepResult]:
-    """Both scenarios with the same seeds."""
+    """Runs both scenarios with the same seeds."""
     if not metrics:
         listed = "netlull run FILE --json lists all"
         raise InputError(f"--metric: is missing; expected a path such as flow.web.mean_completion_s ({listed})")
@@ -267,5 +274,5 @@ def _interval(interval: Interval) -> dict[str, float | None]:
 
 
 def _finite(value: float) -> float | None:
-    """JSON has neither NaN nor infinity."""
+    """The number, or None for NaN and infinity, which JSON lacks."""
     return value if math.isfinite(value) else None

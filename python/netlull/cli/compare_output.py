@@ -1,4 +1,4 @@
-"""What `netlull compare` prints."""
+"""The output of `netlull compare`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 __all__ = ["print_comparison"]
 
 _FOR_A_SENTENCE = 2
-"""With fewer comparisons chance needs no words."""
+"""With fewer comparisons, chance needs no explanation."""
 
 
 def print_comparison(found: Comparison) -> None:
-    """A table of comparisons, and in words what has to be known to read it."""
+    """Prints a table of comparisons and the sentences needed to interpret it."""
     a, b = found.names
     out = new_console()
     axes = list(dict.fromkeys(axis for row in found.rows for axis in row.at))
@@ -63,7 +63,7 @@ def _words(row: Compared) -> str:
 
 
 def _hidden(row: Compared) -> str:
-    """How large a difference may be there all the same."""
+    """The largest difference that the interval does not exclude."""
     return digits(row.hidden, 2) if row.verdict is netlull.compare.Verdict.NONE and row.hidden else "-"
 
 
@@ -75,7 +75,7 @@ def _sentences(found: Comparison) -> list[str]:
         lines.append(_about_chance(found))
     doubtful = [row for row in found.rows if row.doubt]
     if doubtful:
-        # The same words for many rows are said once.
+        # A doubt shared by many rows appears once.
         told = list(dict.fromkeys(f"{row.metric}: {row.doubt}" for row in doubtful))
         more = f"; and {len(told) - 3} more" if len(told) > 3 else ""
         lines.append(f"Warning: these intervals may mislead ({'; '.join(told[:3])}{more}); more seeds help.")
@@ -87,10 +87,11 @@ def _about_chance(found: Comparison) -> str:
     count, level = len(found.rows), found.options.level
     if found.options.correct:
         return (
-            f"Verdicts by Holm's correction: all {count} together are wrong with probability {1 - level:.2g} at most. "
-            "The intervals are each for itself."
+            f"Verdicts by Holm's correction: any error among the {count} has probability at most {1 - level:.2g}. "
+            "The intervals are not corrected."
         )
     return (
-        f"Of {count} intervals at {100 * level:g} %, {found.expected_misses:.2g} miss by chance on average "
-        "(one in twenty at 95 %)" + ("." if found.options.bootstrap else "; --correct holm takes account of that.")
+        f"Of {count} intervals at {100 * level:g} %, {found.expected_misses:.2g} miss the true value by chance on "
+        "average (one in twenty at 95 %)"
+        + ("." if found.options.bootstrap else "; --correct holm corrects the verdicts.")
     )

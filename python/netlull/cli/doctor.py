@@ -1,4 +1,4 @@
-"""`netlull doctor` and `netlull replay`: what this machine can do, and whether a recording gives the same again."""
+"""`netlull doctor` and `netlull replay`: the abilities of this machine, and the check of a recording."""
 
 from __future__ import annotations
 
@@ -19,18 +19,21 @@ __all__ = ["doctor_command", "replay_command"]
 @json_option
 @click.pass_context
 def doctor_command(context: click.Context, as_json: bool) -> None:
-    """Say what this machine can do: simulate, emulate, with which TCPs. Exit code 0 if it can simulate."""
+    """Report if this machine can simulate and emulate.
+
+    Exit code 0 if it can simulate.
+    """
     checks = examine()
     can = simulates(checks)
     if as_json:
         click.echo(json.dumps({"simulates": can, "checks": [asdict(check) for check in checks]}, indent=2))
     else:
-        table = table_of(["", "what", "needed for", "found, or missing"], words=4)
+        table = table_of(["", "check", "needed for", "found or missing"], words=4)
         for check in checks:
             add_row(table, ["ok" if check.ok else "no", check.name, ", ".join(check.needed_for), check.message])
-        show(new_console(), "What this machine can do", table)
+        show(new_console(), "Abilities of this machine", table)
         missing = list(dict.fromkeys(use for check in checks if not check.ok for use in check.needed_for))
-        click.echo(f"Not possible, or not wholly: {', '.join(missing)}." if missing else "All of it is possible here.")
+        click.echo(f"Not or only partly possible: {', '.join(missing)}." if missing else "Everything is possible here.")
     if not can:
         context.exit(1)
 
@@ -39,7 +42,10 @@ def doctor_command(context: click.Context, as_json: bool) -> None:
 @click.argument("tape", type=click.Path(exists=True, dir_okay=False), metavar="TAPE")
 @click.pass_context
 def replay_command(context: click.Context, tape: str) -> None:
-    """Put a recording of `netlull emulate --tapes` through its machine again; exit code 1 if it decides otherwise."""
+    """Replay a recording of `netlull emulate --tapes`.
+
+    The exit code is 1 if the machine decides differently.
+    """
     same, words = replay(tape)
     click.echo(words, err=not same)
     if not same:

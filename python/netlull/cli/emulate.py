@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 __all__ = ["Emulating", "emulate_command", "late_option"]
 
 late_option = click.option(
-    "--max-lateness", metavar="TIME", help="Refuse the run if 1 of 100 packets was later; default netlulld's."
+    "--max-lateness", metavar="TIME", help="Refuse the run if 1 in 100 packets was later; default netlulld's."
 )
 
 
 @dataclass(frozen=True)
 class Emulating:
-    """What a run is emulated with, beside its scenario; fields as `Scenario.emulate` has them."""
+    """The options of an emulation; fields as in `Scenario.emulate`."""
 
     max_lateness: str | None = None
     tapes: Path | None = None
@@ -38,11 +38,11 @@ class Emulating:
     attach: tuple[tuple[str, str], ...] = ()
 
     def run(self, scenario: Scenario, title: str | None = None) -> Result:
-        """Emulates in this thread with a bar; Ctrl-C and SIGTERM raise KeyboardInterrupt."""
+        """Emulates in this thread with a progress bar. Ctrl-C and SIGTERM raise KeyboardInterrupt."""
         for warning in scenario.warnings:
             warn(warning)
         with bar(title or scenario.name) as show, warnings.catch_warnings():
-            # They have been told.
+            # The warnings were printed above.
             warnings.simplefilter("ignore")
             return scenario.emulate(
                 max_lateness=self.max_lateness,
@@ -60,16 +60,19 @@ class Emulating:
 @out_option
 @late_option
 @click.option(
-    "--tapes", type=click.Path(path_type=Path), metavar="DIR", help="Record each machine's events for netlull replay."
+    "--tapes", type=click.Path(path_type=Path), metavar="DIR", help="Record each machine's events for `netlull replay`."
 )
 @click.option(
-    "--capture", type=click.Path(path_type=Path), metavar="FILE.pcapng", help="Write what hosts send and receive there."
+    "--capture",
+    type=click.Path(path_type=Path),
+    metavar="FILE.pcapng",
+    help="Write the packets that hosts send and receive.",
 )
 @click.option(
     "--attach",
     multiple=True,
     metavar="NODE=NETNS",
-    help="A network namespace that exists is this node. May be given several times.",
+    help="Use an existing network namespace as this node. Repeatable.",
 )
 @json_option
 def emulate_command(  # noqa: PLR0913, PLR0917  # one per option
@@ -83,15 +86,16 @@ def emulate_command(  # noqa: PLR0913, PLR0917  # one per option
     attach: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Emulate FILE in real time with the kernel's TCP and print what happened, as `netlull run` does.
+    """Emulate FILE in real time with the kernel's TCP.
 
-    Needs root and netlulld (`netlull doctor` says what is missing). A run that was too late to be trusted is refused.
+    Prints the results as `netlull run` does. Needs root and netlulld; `netlull doctor` reports missing parts. Runs with
+    too much lateness are refused.
     """
     scenario = load_scenario(file, settings, seed)
     emulating = Emulating(max_lateness, tapes, capture, tuple(_pair(given) for given in attach))
     result = run_into(out, scenario, emulating.run)
     if as_json:
-        # The fields of the summary are those of `netlull run`; what only an emulation has stands beside them.
+        # The summary has the fields of `netlull run`; "emulation" is added next to them.
         document: dict[str, Any] = {**result.summary, "emulation": result.emulation}
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
         return

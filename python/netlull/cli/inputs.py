@@ -43,21 +43,21 @@ set_option: _Decorator = click.option(
     "settings",
     multiple=True,
     metavar="PATH=VALUE",
-    help="Change the scenario, such as link.N1-N2.rate='5 Mb/s'. May be given several times.",
+    help="Change a field, such as link.N1-N2.rate='5 Mb/s'. Repeatable.",
 )
-json_option: _Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+json_option: _Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where `cluster_options` say that runs go; `where` is None for this process."""
+    """The target of `cluster_options`; `where` is None for this process."""
 
     where: str | None
     config: Path | None
 
     @contextlib.contextmanager
     def reached(self, workers: int | None) -> Iterator[Cluster | None]:
-        """The cluster for as long as the block lasts; None if there is none."""
+        """The cluster, open within the block; None if runs stay in this process."""
         if self.where is None:
             if self.config is not None:
                 raise InputError(
@@ -80,17 +80,20 @@ def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "--cluster", metavar="WHERE", help="Run on: local, tcp://HOST:PORT, tls://HOST:PORT, slurm or pbs."
     )
     config = click.option(
-        "--cluster-config", type=click.Path(path_type=Path), metavar="FILE", help="The jobs of slurm or pbs, in TOML."
+        "--cluster-config",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Description of the slurm or pbs jobs, in TOML.",
     )
     return where(config(placed))
 
 
 def load_scenario(file: str, settings: Iterable[str], seed: int | None) -> Scenario:
-    """The scenario of a file, a ready one or a site's, with `--set` and `--seed` applied before it is checked.
+    """The scenario of a file, a ready scenario or a site, with `--set` and `--seed` applied before the check.
 
     Raises:
-        InputError: a path, a setting or the file cannot be used.
-        ScenarioError: starts with the file and names the field, its value and what was expected.
+        InputError: a path, a setting or the file is invalid.
+        ScenarioError: the message starts with the file and names the field, its value and the expected values.
     """
     values = dict(parse_setting(setting) for setting in settings)
     if seed is not None:
@@ -102,17 +105,17 @@ def load_scenario(file: str, settings: Iterable[str], seed: int | None) -> Scena
 
 
 def _found(name: str, values: dict[str, Any]) -> Scenario:
-    """A file before a ready scenario of that name before a site, whose client has the paper's shaper."""
+    """A file, else a ready scenario, else a site, whose client has the paper's shaper."""
     if name not in sites() or name in ready() or Path(name).is_file():
         return Scenario.from_file(find(name), values=values)
     return sites()[name].scenario(ClientShaper(), probe={"stations": True, "window": True}).with_values(values)
 
 
 def choices(given: Iterable[str]) -> dict[str, str]:
-    """`--where AXIS=POINT`, several of them.
+    """The choices of repeated `--where AXIS=POINT`, by axis.
 
     Raises:
-        InputError: one has no equals sign.
+        InputError: a choice has no equals sign.
     """
     chosen = {}
     for choice in given:

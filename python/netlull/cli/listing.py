@@ -1,4 +1,4 @@
-"""`netlull list`: what there is."""
+"""`netlull list`: papers, models, scenarios and topologies."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _KINDS = (
 @click.argument("kind", required=False, type=click.Choice(_KINDS), metavar=f"[{'|'.join(_KINDS)}]")
 @json_option
 def list_command(kind: str | None, as_json: bool) -> None:
-    """List what there is, or one kind of it.
+    """List papers, mechanisms, TCPs, scenarios and more.
 
-    Papers, mechanisms, TCPs, queues, losses, power models, radios, sites, ready scenarios and topologies.
+    The kinds are papers, mechanisms, TCPs, queues, losses, power models, radios, sites, ready scenarios and topologies.
     """
     kinds = _KINDS if kind is None else (kind,)
     found = {wanted: _entries(wanted) for wanted in kinds}

@@ -32,10 +32,10 @@ __all__ = ["map_command"]
     metavar="FILE",
     help="A .svg, .pdf or .png file.",
 )
-@click.option("--phase", metavar="NAME", help="Of a run: only this phase.")
-@click.option("--at", "at_s", callback=seconds, metavar="TIME", help="Of a run: the recorded bin that holds this time.")
-@click.option("--model", metavar="NAME", help="Of a run: the power model of the links' power.")
-@click.option("--title", metavar="TEXT", help="Instead of the network's name and size.")
+@click.option("--phase", metavar="NAME", help="For a run: only this phase.")
+@click.option("--at", "at_s", callback=seconds, metavar="TIME", help="For a run: the recorded bin at this time.")
+@click.option("--model", metavar="NAME", help="For a run: the power model of the links.")
+@click.option("--title", metavar="TEXT", help="Title; default the network's name and size.")
 @set_option
 @reading_options
 def map_command(
@@ -48,9 +48,10 @@ def map_command(
     settings: tuple[str, ...],
     reading: ReadOptions,
 ) -> None:
-    """Draw the network of FILE: a topology, a scenario, or a folder that `netlull run --out` wrote.
+    """Draw the network of a topology, a scenario or a run.
 
-    A run is drawn with each link's load, the links that sleep, and the power of each link.
+    FILE is a topology, a scenario, or a folder that `netlull run --out` wrote. The picture of a run shows the load and
+    power of each link, and the sleeping links.
     """
     check_file(out)
     is_run = Path(file).is_dir()
@@ -66,6 +67,6 @@ def _run(
     folder: str, settings: tuple[str, ...], phase: str | None, at_s: float | None, model: str | None
 ) -> tuple[Topology, Part]:
     if settings:
-        raise InputError(f"{folder}: has been run; expected a scenario for --set")
+        raise InputError(f"{folder}: is a finished run; expected a scenario for --set")
     result = Result.load(folder)
     return topology_of_scenario(result.scenario), part_of(result, phase=phase, at_s=at_s, model=model)

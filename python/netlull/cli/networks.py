@@ -1,4 +1,4 @@
-"""The network that a command is given: a topology, a scenario, or what a run wrote."""
+"""The network that a command is given: a topology, a scenario or a run."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 __all__ = ["network_of", "reading_options", "topology_named"]
 
 _READING: tuple[tuple[str, str], ...] = (
-    ("format", "Of the file: sndlib-native, sndlib-xml, graphml or toml; default what its content tells."),
-    ("parallel", "Several links between two nodes: refuse or merge."),
-    ("pieces", "Of a network in several pieces: all or the largest."),
+    ("format", "Format of the file: sndlib-native, sndlib-xml, graphml or toml; default by its content."),
+    ("parallel", "Parallel links between two nodes: refuse or merge."),
+    ("pieces", "Pieces of a disconnected network: all or largest."),
     ("external", "Nodes of other networks in GraphML: drop or keep."),
-    ("modules", "SNDlib's module capacities: where nothing is installed (missing), always or never."),
-    ("unit", "Of SNDlib's capacities where the file does not say; default Mb/s."),
+    ("modules", "Use SNDlib's module capacities: missing (where none is installed), always or never."),
+    ("unit", "Unit of SNDlib's capacities if the file names none; default Mb/s."),
 )
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of reading a topology's file: the command gets them as `reading`."""
+    """The options for reading a topology file. The command gets them as `reading`."""
 
     @functools.wraps(command)
     def read(*arguments: Any, **options: Any) -> Any:
@@ -53,10 +53,10 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def topology_named(name: str, reading: ReadOptions) -> Topology:
-    """The topology of a file, one that comes with netlull, or `topohub:GROUP/NAME`.
+    """The topology of a file, a shipped one, or `topohub:GROUP/NAME`.
 
     Raises:
-        InputError: there is none, or it cannot be read.
+        InputError: there is no such topology, or it cannot be read.
     """
     return find(name, reading)
 
@@ -65,7 +65,7 @@ def network_of(name: str, settings: tuple[str, ...], reading: ReadOptions) -> To
     """The network of a scenario, with `--set` applied, or of a topology.
 
     Raises:
-        InputError: there is none, or it cannot be read; a topology takes no settings.
+        InputError: the network is missing or unreadable, or settings are given for a topology.
     """
     if _is_scenario(name):
         return topology_of_scenario(json.loads(load_scenario(name, settings, None).canonical()))
@@ -75,7 +75,7 @@ def network_of(name: str, settings: tuple[str, ...], reading: ReadOptions) -> To
 
 
 def _is_scenario(name: str) -> bool:
-    """Whether a file is a scenario, or there is none but a ready scenario of that name."""
+    """True for a scenario file, and for the name of a ready scenario without a file of that name."""
     path = Path(name)
     if not path.is_file():
         return name in ready() and name not in shipped()

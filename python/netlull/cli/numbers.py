@@ -1,4 +1,4 @@
-"""Numbers as people read them: a sensible number of digits, and a unit that keeps them short."""
+"""Readable numbers: a sensible number of digits and a unit prefix that keeps them short."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ __all__ = ["count", "digits", "percent", "plus_minus", "scaled"]
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
 _NONE = "-"
 _ROUNDING = 1e-12
-"""Less of a value than this is what adding up its digits left."""
+"""Relative size below which a value is only the rounding error of a sum."""
 
 
 def digits(value: float | None, significant: int = 4) -> str:
-    """`significant` digits, no exponent for everyday sizes, "-" for nothing."""
+    """The number with `significant` digits, without an exponent for everyday sizes; "-" for None and NaN."""
     if value is None or math.isnan(value):
         return _NONE
     if value == 0:
@@ -26,11 +26,11 @@ def digits(value: float | None, significant: int = 4) -> str:
 
 
 def scaled(value: float | None, unit: str, significant: int = 4) -> str:
-    """With the prefix that leaves 1 to 999 before the unit: `9.433 Mb/s`, `12.5 ms`, `0 s`."""
+    """The number with the prefix that leaves 1 to 999 before the unit: `9.433 Mb/s`, `12.5 ms`, `0 s`."""
     if value is None or math.isnan(value):
         return _NONE
     size = abs(value)
-    # 999.96 rounds to 1000: choose the prefix of what will be shown.
+    # 999.96 rounds to 1000: the prefix must fit the rounded number.
     factor, prefix = next(((f, p) for f, p in _PREFIXES if size * (1 + 0.5 * 10**-significant) >= f), _PREFIXES[-1])
     if size == 0:
         factor, prefix = 1.0, ""
@@ -38,9 +38,9 @@ def scaled(value: float | None, unit: str, significant: int = 4) -> str:
 
 
 def plus_minus(mean: float, half: float, size: float | None = None) -> str:
-    """A mean and half the width of its interval: `5.2 ± 0.13`; without an interval (NaN) the mean alone.
+    """A mean and the half-width of its interval: `5.2 ± 0.13`; the mean alone without an interval (NaN).
 
-    Both are 0 where they are rounding beside `size`, by default the mean: values that are all the same have no spread.
+    Both become 0 where they are rounding errors compared with `size` (default: the mean). Equal values have no spread.
     """
     rounding = _ROUNDING * abs(mean if size is None else size)
     mean, half = (0.0 if abs(value) < rounding else value for value in (mean, half))
@@ -48,12 +48,12 @@ def plus_minus(mean: float, half: float, size: float | None = None) -> str:
 
 
 def count(value: int | None) -> str:
-    """A whole number in groups of three."""
+    """A whole number in groups of three digits."""
     return _NONE if value is None else f"{value:,}".replace(",", " ")
 
 
 def percent(share: float | None) -> str:
-    """A share as a percentage; small ones keep two digits that say something."""
+    """A share as a percentage. Small shares keep two significant digits."""
     if share is None or math.isnan(share):
         return _NONE
     value = 100 * share

@@ -30,22 +30,22 @@ def _flag(name: str) -> str:
 
 
 def _value_of(kind: PlanKind) -> str | None:
-    """The parameter that the option of a plan takes: the first that must be given."""
+    """The parameter that is the value of a plan's option: the first required one."""
     return next(iter(kind.required), None)
 
 
 def _further(kind: PlanKind) -> list[str]:
-    """The parameters of a plan that have options of their own."""
+    """The parameters of a plan that have their own options."""
     return [name for name in kind.parameters if name != _value_of(kind)]
 
 
 def _with(name: str) -> str:
-    """The options of the plans with a further parameter of that name."""
+    """The options of the plans that have a further parameter of this name."""
     return " or ".join(_flag(kind.name) for kind in KINDS.values() if name in _further(kind))
 
 
 def _plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """An option for each plan that the core knows, and one for each further parameter."""
+    """Adds an option for each plan of the core, and one for each further parameter."""
     options = []
     for kind in KINDS.values():
         value = _value_of(kind)
@@ -66,16 +66,21 @@ def _plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("file", metavar="FILE")
 @_plan_options
 @click.option(
-    "--map", "picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw it: a .svg, .pdf or .png file."
+    "--map",
+    "picture",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Draw the plan: a .svg, .pdf or .png file.",
 )
 @reading_options
 @json_option
 def plan_command(
     file: str, picture: Path | None, reading: ReadOptions, as_json: bool, **options: float | bool | None
 ) -> None:
-    """Print the links of FILE, a topology or a scenario, that a plan switches off, in the order in which it tries them.
+    """Print the links of FILE that a plan switches off.
 
-    docs/models/estop.md has the plans. Load-aware plans need the demands of an SNDlib file or of netlull's TOML.
+    FILE is a topology or a scenario. The links are in the order of the plan's trials. docs/models/estop.md describes
+    the plans. Load-aware plans need the demands of an SNDlib file or of netlull's TOML.
     """
     if picture is not None:
         check_file(picture, "--map")
@@ -92,7 +97,7 @@ def plan_command(
 
 
 def _chosen(options: Mapping[str, float | bool | None]) -> tuple[PlanKind, dict[str, float]]:
-    """The plan that the options choose, and its parameters."""
+    """The chosen plan and its parameters."""
     given = {name: value for name, value in options.items() if value is not None and value is not False}
     chosen = [kind for kind in KINDS.values() if kind.name in given]
     if len(chosen) != 1:
@@ -101,7 +106,7 @@ def _chosen(options: Mapping[str, float | bool | None]) -> tuple[PlanKind, dict[
     parameters = {name: value for name, value in given.items() if name != kind.name}
     for name in parameters:
         if name not in _further(kind):
-            raise InputError(f"{_flag(name)}: stands beside {_flag(kind.name)}; expected it with {_with(name)}")
+            raise InputError(f"{_flag(name)}: is no option of {_flag(kind.name)}; expected it with {_with(name)}")
     value = _value_of(kind)
     return kind, parameters if value is None else {value: given[kind.name], **parameters}
 
@@ -126,12 +131,12 @@ def _facts(plan: SleepPlan) -> dict[str, Any]:
 
 _VERDICTS = {
     "off": "sleeps",
-    "disconnects": "stays: the network would fall apart",
+    "disconnects": "stays: the network would be disconnected",
     "too_weak": "stays: connectivity below the threshold",
     "too_loaded": "stays: a link would be overloaded",
 }
 _MOST_ROWS = 60
-"""Of a network with more links those that sleep, up to this many; of the others how many there are."""
+"""The most links listed. Larger networks list their sleeping links, up to this number, and count the others."""
 _NO_DEMANDS = "no demands: every link counts as idle (a scenario's [[sleep]] with this plan counts its flows)"
 
 

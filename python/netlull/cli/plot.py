@@ -26,7 +26,7 @@ __all__ = ["check_file", "plot_group", "seconds", "write_figure"]
 _KINDS_OF_FILES = (".svg", ".pdf", ".png")
 _PARTS_OF_RUNS = (".parquet", ".json")
 _WINDOWS: Mapping[str, object] = {"window": True, "events": True}
-"""What a figure of windows needs to have recorded."""
+"""The recording that a figure of windows needs."""
 
 
 @click.group("plot", invoke_without_command=True)
@@ -38,7 +38,11 @@ def plot_group(context: click.Context) -> None:
 
 
 def seconds(_context: click.Context, parameter: click.Parameter, given: str | None) -> float | None:
-    """A time in the run: `12`, in seconds, or `500 ms`."""
+    """A time in the run, in seconds, from `12` (seconds) or `500 ms`.
+
+    Raises:
+        InputError: the text is no time of at least 0 s.
+    """
     if given is None:
         return None
     found = in_unit(given, "s")
@@ -54,24 +58,24 @@ _figure_option = click.option(
     "--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="A .svg, .pdf or .png file."
 )
 _from_option = click.option(
-    "--from", "start", callback=seconds, metavar="TIME", help="Start of the time shown; default 0 s."
+    "--from", "start", callback=seconds, metavar="TIME", help="Start of the figure; default 0 s."
 )
 _to_option = click.option(
-    "--to", "end", callback=seconds, metavar="TIME", help="End of the time shown; default the end."
+    "--to", "end", callback=seconds, metavar="TIME", help="End of the figure; default the end of the run."
 )
 _label_option = click.option(
-    "--label", "labels", multiple=True, metavar="TEXT", help="Name of a run in the legend, one per run."
+    "--label", "labels", multiple=True, metavar="TEXT", help="Name of a run in the legend. One per run."
 )
 
 
 @plot_group.command("cwnd")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @_figure_option
-@click.option("--flow", "flows", multiple=True, metavar="NAME", help="Only this flow. May be given several times.")
+@click.option("--flow", "flows", multiple=True, metavar="NAME", help="Only this flow. Repeatable.")
 @_from_option
 @_to_option
 @click.option(
-    "--each", metavar="PATH=A,B,...", help="Run each scenario once for each value, such as tcp.hystart=true,false."
+    "--each", metavar="PATH=A,B,...", help="Run each scenario once per value, such as tcp.hystart=true,false."
 )
 @_label_option
 @set_option
@@ -87,8 +91,8 @@ def cwnd_command(
 ) -> None:
     """Draw congestion windows over time.
 
-    A RUN is a folder that `netlull run --out` wrote, a scenario file or the name of a ready scenario, which is run
-    first. Up to five runs are drawn over each other, more side by side.
+    A RUN is a folder that `netlull run --out` wrote, or a scenario file or ready scenario, which is run first. Up to
+    five runs share a panel. More runs are drawn side by side.
     """
     check_file(out)
     named = _named([found for run in runs for found in _results(run, settings, each)], labels)
@@ -99,8 +103,8 @@ def cwnd_command(
 @plot_group.command("compare")
 @click.argument("runs", nargs=-1, required=True, metavar="A B...")
 @_figure_option
-@click.option("--flow", "flows", multiple=True, metavar="NAME", help="The window of this flow. Several times.")
-@click.option("--link", "links", multiple=True, metavar="NAME", help="The queue of this link. Several times.")
+@click.option("--flow", "flows", multiple=True, metavar="NAME", help="The window of this flow. Repeatable.")
+@click.option("--link", "links", multiple=True, metavar="NAME", help="The queue of this link. Repeatable.")
 @_from_option
 @_to_option
 @_label_option
@@ -115,10 +119,11 @@ def overlay_command(  # one per option
     labels: tuple[str, ...],
     settings: tuple[str, ...],
 ) -> None:
-    """Draw windows and queues of runs over each other, such as a simulated one and an emulated one.
+    """Draw windows and queues of several runs in the same panels.
 
-    A and B are folders that `netlull run --out` or `netlull emulate --out` wrote, or scenarios, which are simulated
-    first. Without --flow and --link: the first TCP flows, and the links with the longest queues.
+    A typical case is a simulated and an emulated run. A and B are folders that `netlull run --out` or `netlull emulate
+    --out` wrote, or scenarios, which are simulated first. Without --flow and --link, the first TCP flows and the links
+    with the longest queues are drawn.
     """
     check_file(out)
     found = [found for run in runs for found in _results(run, settings, None, probe={})]
@@ -131,17 +136,18 @@ def overlay_command(  # one per option
 
 @plot_group.command("sweep")
 @click.argument("store", type=click.Path(path_type=Path), metavar="STORE")
-@click.option("--x", "x", required=True, metavar="AXIS", help="The axis along which the metrics are drawn.")
-@click.option("--by", metavar="AXIS", help="An axis whose points have a colour each.")
-@click.option(
-    "--metric", "metrics", multiple=True, metavar="NAME", help="Only this metric. May be given several times."
-)
-@click.option("--where", multiple=True, metavar="AXIS=POINT", help="Only this point of another axis.")
+@click.option("--x", "x", required=True, metavar="AXIS", help="The x axis of the figure.")
+@click.option("--by", metavar="AXIS", help="The axis with one colour per point.")
+@click.option("--metric", "metrics", multiple=True, metavar="NAME", help="Only this metric. Repeatable.")
+@click.option("--where", multiple=True, metavar="AXIS=POINT", help="Only this point of another axis. Repeatable.")
 @_figure_option
 def sweep_figure_command(
     store: Path, x: str, by: str | None, metrics: tuple[str, ...], where: tuple[str, ...], out: Path
 ) -> None:
-    """Draw the metrics of a sweep with 95 % confidence intervals; STORE is the folder that `netlull sweep` wrote."""
+    """Draw the metrics of a sweep with confidence intervals.
+
+    STORE is the folder that `netlull sweep` wrote. The intervals are at 95 %.
+    """
     check_file(out)
     chosen = choices(where)
     write_figure(netlull.plot.sweep_figure(netlull.SweepResult.load(store), x, by, metrics, chosen), out)
@@ -151,13 +157,13 @@ def sweep_figure_command(
 @click.argument("run", metavar="FILE-or-RUN")
 @click.option(
     "-o", "--out", "outs", type=click.Path(path_type=Path), multiple=True, default=(Path("doze.svg"),),
-    show_default="doze.svg", metavar="FILE", help="A .svg, .pdf or .png file. May be given several times.",
+    show_default="doze.svg", metavar="FILE", help="A .svg, .pdf or .png file. Repeatable.",
 )  # fmt: skip
-@click.option("--station", metavar="NAME", help="A station, by its node; default the first.")
-@click.option("--radio", metavar="NAME", help="A power model of its radio; default the first.")
-@click.option("--from", "start", callback=seconds, metavar="TIME", help="Start of the time shown.")
-@click.option("--to", "end", callback=seconds, metavar="TIME", help="End of the time shown.")
-@click.option("--whole", is_flag=True, help="All of the download, instead of some bursts in the middle.")
+@click.option("--station", metavar="NAME", help="The station, by its node; default the first.")
+@click.option("--radio", metavar="NAME", help="The power model of its radio; default the first.")
+@click.option("--from", "start", callback=seconds, metavar="TIME", help="Start of the figure.")
+@click.option("--to", "end", callback=seconds, metavar="TIME", help="End of the figure.")
+@click.option("--whole", is_flag=True, help="Draw the whole download instead of some bursts in its middle.")
 @set_option
 def doze_command(
     run: str,
@@ -170,16 +176,16 @@ def doze_command(
     whole: bool,
     settings: tuple[str, ...],
 ) -> None:
-    """Draw packets, acknowledgements and radio of a station that dozes, on one axis of time.
+    """Draw packets and radio of a dozing station over time.
 
-    Without --from, --to and --whole: some bursts in the middle of the download. FILE is a scenario file or the name of
-    a ready scenario or a site, which is run first; RUN a folder that `netlull run --out` wrote with stations = true in
+    Without --from, --to and --whole: some bursts in the middle of the download. FILE is a scenario file, a ready
+    scenario or a site, which is run first. RUN is a folder that `netlull run --out` wrote with stations = true in
     [probe].
     """
     for out in outs:
         check_file(out)
     if whole and (start is not None or end is not None):
-        raise InputError("--whole: goes with neither --from nor --to; expected one or the other")
+        raise InputError("--whole: excludes --from and --to; expected one or the other")
     ((_, result),) = _results(run, settings, None, probe={"stations": True})
     drawn = netlull.plot.doze_figure(result, station, (start, end), whole=whole, radio=radio)
     for out in outs:
@@ -187,17 +193,17 @@ def doze_command(
 
 
 def check_file(out: Path, option: str = "--out") -> None:
-    """Refuses what cannot be drawn before anything is run.
+    """Refuses an output file of an unknown kind before anything is run.
 
     Raises:
-        InputError: the file's name ends in no kind of picture that there is.
+        InputError: the file's name does not end in .svg, .pdf or .png.
     """
     if out.suffix not in _KINDS_OF_FILES:
         raise InputError(f"{option} {out}: expected a name that ends in {', '.join(_KINDS_OF_FILES)}")
 
 
 def write_figure(drawn: Figure, out: Path) -> None:
-    """Writes a figure and says so."""
+    """Writes a figure and prints its path."""
     netlull.plot.save_as(drawn, out)
     click.echo(f"written to {out}")
 
@@ -205,12 +211,12 @@ def write_figure(drawn: Figure, out: Path) -> None:
 def _results(
     run: str, settings: Sequence[str], each: str | None, probe: Mapping[str, object] = _WINDOWS
 ) -> Iterator[tuple[str, Result]]:
-    """A folder's result, or the results of a scenario's runs with this probe beside its own, each with a name."""
+    """The named result of a folder, or those of a scenario's runs with this probe added to its own."""
     if Path(run).is_file() and Path(run).suffix in _PARTS_OF_RUNS:
         raise InputError(f"{run}: is no scenario; expected the folder of a run, not a file in it, or a scenario file")
     if Path(run).is_dir():
         if settings or each is not None:
-            raise InputError(f"{run}: has been run; expected a scenario for --set and --each")
+            raise InputError(f"{run}: is a finished run; expected a scenario for --set and --each")
         yield Path(run).resolve().name, Result.load(run)
         return
     for label, extra in _variants(each):
@@ -218,7 +224,7 @@ def _results(
 
 
 def _variants(each: str | None) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What `--each PATH=A,B` sets, one by one."""
+    """The settings of `--each PATH=A,B`, one per value."""
     if each is None:
         yield "", ()
         return
@@ -230,7 +236,7 @@ def _variants(each: str | None) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _simulated(file: str, settings: Sequence[str], probe: Mapping[str, object]) -> Result:
-    """Runs a scenario with the probes that a figure needs beside its own."""
+    """Runs a scenario with the figure's probes added to its own."""
     scenario = load_scenario(file, settings, None)
     if not probe:
         return simulate(with_default_probe(scenario))
@@ -239,7 +245,7 @@ def _simulated(file: str, settings: Sequence[str], probe: Mapping[str, object]) 
 
 
 def _named(found: Sequence[tuple[str, Result]], labels: Sequence[str]) -> list[tuple[str, Result]]:
-    """Each run with the label given, else with a name that no other run has."""
+    """Each run with the given label, or with a unique name."""
     if labels and len(labels) != len(found):
         raise InputError(f"--label was given {len(labels)} times; expected one for each of {len(found)} runs")
     names = list(labels) or [name for name, _ in found]

@@ -1,4 +1,4 @@
-"""A progress bar with the time left, on stderr, and only if that is a terminal."""
+"""A progress bar with the time left, on stderr if that is a terminal."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ __all__ = ["TimeLeft", "bar", "shown_time", "watched"]
 _TICK_S = 0.1
 _LEAST_SHARE = 0.001
 _LEAST_S = 1.0
-"""Before that the time left would jump about."""
+"""Before this time, the estimate would vary too much."""
 
 Show = Callable[[float, str], None]
-"""Shows a share of the work, 0 to 1, and a word about it."""
+"""Shows a share of the work, 0 to 1, and a short text."""
 
 
 @contextlib.contextmanager
 def bar(title: str) -> Iterator[Show]:
-    """A bar that the block moves by calling what it is given; silent when stderr is no terminal."""
+    """A bar. The block moves it by calling the yielded function. Silent if stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield lambda _share, _word: None
         return
@@ -52,13 +52,13 @@ def bar(title: str) -> Iterator[Show]:
 
 
 class TimeLeft:
-    """How long the rest will take if it goes on as it did since the start; what was done before does not count."""
+    """The time left. The estimate assumes the average speed since the start; earlier work does not count."""
 
     def __init__(self) -> None:
         self._first: tuple[float, float] | None = None
 
     def after(self, share: float, now_s: float) -> float | None:
-        """Seconds left at a share of the work, 0 to 1, that is done; None while too little of it is to tell."""
+        """Seconds left when this share of the work (0 to 1) is done; None until there is enough work to estimate."""
         if self._first is None:
             self._first = (share, now_s)
         done, took_s = share - self._first[0], now_s - self._first[1]
@@ -70,7 +70,7 @@ class TimeLeft:
 
 
 def shown_time(seconds: float | None) -> str:
-    """`0:01:05 left`; nothing if that is not known."""
+    """The time left as `0:01:05 left`; an empty text if unknown."""
     if seconds is None:
         return ""
     whole = math.ceil(seconds)

@@ -16,7 +16,10 @@ __all__ = ["report_command"]
 @click.argument("store", type=click.Path(path_type=Path), metavar="STORE")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="A .html file; default STORE/report.html.")
 def report_command(store: Path, out: Path | None) -> None:
-    """Write the report of a sweep, one page of HTML; STORE is the folder that `netlull sweep` wrote."""
+    """Write the report of a sweep as one HTML page.
+
+    STORE is the folder that `netlull sweep` wrote.
+    """
     if out is not None and out.suffix not in {".html", ".htm"}:
         raise InputError(f"--out {out}: expected a name that ends in .html")
     click.echo(f"written to {netlull.report.sweep_report(store, out)}")

@@ -1,4 +1,4 @@
-"""`netlull reproduce`: papers' figures and claims, judged."""
+"""`netlull reproduce`: figures and judged claims of papers."""
 
 from __future__ import annotations
 
@@ -25,13 +25,21 @@ __all__ = ["reproduce_command"]
 
 @click.command("reproduce")
 @click.argument("keys", nargs=-1, metavar="[KEY]...")
-@click.option("--quick", "scope", flag_value="quick", default="quick", help="A part of the grid (the default).")
-@click.option("--full", "scope", flag_value="full", help="The whole grid, and all studies of the paper.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("out"), metavar="DIR", help="Default: out.")
+@click.option("--quick", "scope", flag_value="quick", default="quick", help="Run a part of the grid (the default).")
+@click.option("--full", "scope", flag_value="full", help="Run the whole grid and all studies of the paper.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("out"),
+    metavar="DIR",
+    help="Folder for the reports; default out.",
+)
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Runs at a time; default one per core.")
 @click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="Seeds where there is randomness.")
-@click.option("--readings", is_flag=True, help="Also vary the readings where the paper is silent.")
-@click.option("--study", "studies", multiple=True, metavar="NAME", help="Only this further study of the paper.")
+@click.option("--readings", is_flag=True, help="Also vary the readings: the assumptions where the paper is silent.")
+@click.option(
+    "--study", "studies", multiple=True, metavar="NAME", help="Only this further study of the paper. Repeatable."
+)
 @cluster_options
 @json_option
 def reproduce_command(  # noqa: PLR0913, PLR0917  # one per option
@@ -45,7 +53,10 @@ def reproduce_command(  # noqa: PLR0913, PLR0917  # one per option
     place: Place,
     as_json: bool,
 ) -> None:
-    """Reproduce the papers KEY (default: all of `netlull list papers`): claims table, figures, report."""
+    """Reproduce papers: judged claims, figures and a report.
+
+    KEY is a paper of `netlull list papers`; default all.
+    """
     with bar("reproduce") as show:
 
         def shown(progress: Progress) -> None:
@@ -83,11 +94,11 @@ def reproduce_command(  # noqa: PLR0913, PLR0917  # one per option
 
 
 def _only(keys: Sequence[str], *, readings: bool) -> str:
-    """The paper whose studies are asked for."""
+    """The paper of the requested studies."""
     if readings:
         raise InputError("--readings: varies the paper's own sweep; expected it without --study")
     if len(keys) != 1:
-        raise InputError(f"--study: {len(keys)} papers are named; expected the KEY of the one whose study it is")
+        raise InputError(f"--study: {len(keys)} papers are named; expected the KEY of the study's paper")
     return keys[0]
 
 

@@ -32,7 +32,7 @@ _LEAST_BIN_NS = 1_000_000
 
 
 out_option = click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write columns, manifest and figures there."
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write columns, manifest and figures to this folder."
 )
 
 
@@ -41,12 +41,15 @@ out_option = click.option(
 @seed_option
 @set_option
 @out_option
-@click.option("--verify", type=click.Choice(["ledger", "replay", "off"]), help="How to check conservation.")
+@click.option("--verify", type=click.Choice(["ledger", "replay", "off"]), help="Check of the conservation laws.")
 @json_option
 def run_command(
     file: str, seed: int | None, settings: tuple[str, ...], out: Path | None, verify: str | None, as_json: bool
 ) -> None:
-    """Simulate FILE (a scenario file, or the name of a ready scenario or of a site) and print what happened."""
+    """Simulate FILE and print the results.
+
+    FILE is a scenario file, or the name of a ready scenario or a site.
+    """
     scenario = load_scenario(file, settings, seed)
     if verify is not None:
         scenario = scenario.with_values({"verify": verify})
@@ -60,7 +63,7 @@ def run_command(
 
 
 def run_into(out: Path | None, scenario: Scenario, run: Callable[[Scenario], Result]) -> Result:
-    """Runs the scenario; with a folder, records time series and writes figures, columns and manifest there."""
+    """Runs the scenario. With a folder, records time series and writes figures, columns and manifest there."""
     if out is None:
         return run(scenario)
     with staged_folder(out, kind=KIND) as stage:
@@ -74,18 +77,18 @@ def run_into(out: Path | None, scenario: Scenario, run: Callable[[Scenario], Res
 
 
 def simulate(scenario: Scenario) -> Result:
-    """Runs the scenario in this thread with a bar; Ctrl-C and SIGTERM raise KeyboardInterrupt."""
+    """Runs the scenario in this thread with a progress bar. Ctrl-C and SIGTERM raise KeyboardInterrupt."""
     monitor = Monitor()
     for warning in scenario.warnings:
         warn(warning)
     with bar(scenario.name) as show, watched(monitor, show), warnings.catch_warnings():
-        # They have been told.
+        # The warnings were printed above.
         warnings.simplefilter("ignore")
         return scenario.run(monitor=monitor)
 
 
 def with_default_probe(scenario: Scenario) -> Scenario:
-    """The scenario, recording 500 bins, windows and events of TCP senders and stations if it does not say what."""
+    """The scenario, with a default recording if it has no probe: 500 bins, windows, events, stations."""
     document = scenario.to_dict()
     if "probe" in document:
         return scenario

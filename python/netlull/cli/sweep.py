@@ -1,4 +1,4 @@
-"""`netlull sweep`: a grid of scenarios times seeds, on all cores, resumed where it stopped."""
+"""`netlull sweep`: a grid of scenarios and seeds on all cores. A new start resumes a stopped sweep."""
 
 from __future__ import annotations
 
@@ -26,16 +26,21 @@ __all__ = ["sweep_command"]
 
 @click.command("sweep")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Store; default out/NAME. Resumes from it.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Store of runs, to write and reuse; default out/NAME.",
+)
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Runs at a time; default one per core.")
 @click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="Seeds 1 to N instead of the file's default.")
 @click.option(
     "--until",
     multiple=True,
     metavar="'METRIC<5%'",
-    help="Add seeds to each point until its 95 % interval is this narrow; '<0.1' is absolute. Several times.",
+    help="Add seeds to each point until its 95 % interval is this narrow; '<0.1' is absolute. Repeatable.",
 )
-@click.option("--most-seeds", type=int, metavar="N", help="Where --until gives a point up; default 1000.")
+@click.option("--most-seeds", type=int, metavar="N", help="The most seeds of a point with --until; default 1000.")
 @cluster_options
 @click.option("--report/--no-report", default=True, help="Write report.html into the store; the default.")
 @json_option
@@ -50,14 +55,14 @@ def sweep_command(  # noqa: PLR0913, PLR0917  # one per option
     report: bool,
     as_json: bool,
 ) -> None:
-    """Run the sweep that FILE describes; what its store already has is not run again."""
+    """Run the sweep in FILE, and reuse the runs in its store."""
     sweep = netlull.Sweep.from_file(file)
     if seeds is not None:
         sweep = sweep.replaced(seeds=seeds)
     store = out or Path("out") / _name(file)
     with warnings_told(), place.reached(workers) as where:
         result = _run(sweep, store, Asked(workers, where, until or None, most_seeds))
-    # A report that cannot be written must not take the numbers with it.
+    # A failure of the report must not lose the numbers.
     unwritten = _report(store) if report else None
     _print(result, store, as_json=as_json)
     if unwritten is not None:
@@ -66,7 +71,7 @@ def sweep_command(  # noqa: PLR0913, PLR0917  # one per option
 
 
 def _report(store: Path) -> OutputError | None:
-    """Writes the sweep's report; what is said if that cannot be."""
+    """Writes the sweep's report; returns the error if that fails."""
     try:
         netlull.report.sweep_report(store)
     except OutputError as error:
@@ -92,13 +97,13 @@ def _print(result: SweepResult, store: Path, *, as_json: bool) -> None:
 
 
 def _name(file: Path) -> str:
-    """`sweep.toml` in a folder goes by the folder's name."""
+    """The file's stem; `sweep.toml` takes the name of its folder."""
     return file.stem if file.stem != "sweep" else file.resolve().parent.name
 
 
 @dataclass(frozen=True)
 class Asked:
-    """How the command line wants the sweep run."""
+    """The options of the command line for running the sweep."""
 
     workers: int | None
     cluster: Cluster | None

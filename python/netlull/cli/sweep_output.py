@@ -18,7 +18,7 @@ _MOST_DOUBTS = 3
 
 
 def print_sweep(result: SweepResult) -> None:
-    """A sweep: one row per point, each metric's mean with its 95 % interval."""
+    """Prints a sweep: one row per point, with each metric's mean and 95 % interval."""
     summary = result.summarise()
     many = len(set(summary["experiment"].to_pylist())) > 1
     axes = [f"{axis} [{result.units[axis]}]" if result.units[axis] else axis for axis in result.axes]
@@ -36,7 +36,7 @@ def print_sweep(result: SweepResult) -> None:
 
 
 def _sweep_notes(result: SweepResult) -> list[str]:
-    """What was measured of each run, how its seeds came about, and where an interval is not to be trusted."""
+    """Notes on the measured window, the choice of seeds and doubtful intervals."""
     lines = [netlull.sweep.window_words(result.windows)]
     if result.until is not None:
         wanted = ", ".join(map(str, result.until.conditions))

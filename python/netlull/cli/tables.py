@@ -1,4 +1,4 @@
-"""What the commands print for people."""
+"""Tables and summaries that the commands print."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _MOST_ROWS = 20
 _LATENESS = {"50 %": "p50_s", "99 %": "p99_s", "99.9 %": "p999_s", "latest": "max_s"}
 _WIDTH_WITHOUT_TERMINAL = 150
 _WIDE = 145
-"""Columns that every table has room in."""
+"""Terminal width in characters that fits every table."""
 
 Summary = dict[str, Any]
 
 
 def new_console() -> Console:
-    """As wide as the terminal; a file or a pipe gets lines that are not folded."""
+    """A console as wide as the terminal. Files and pipes get unfolded lines."""
     from rich.console import Console
 
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDTH_WITHOUT_TERMINAL
@@ -44,7 +44,7 @@ def new_console() -> Console:
 
 
 def table_of(columns: Sequence[str], *, words: int = 1) -> Table:
-    """A table whose first `words` columns are text and whose others are numbers."""
+    """A table whose first `words` columns are text. The others are numbers."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -76,20 +76,22 @@ def say(console: Console, words: str, *, style: str = "") -> None:
 
 
 def _chosen(console: Console, cells: dict[str, str], essential: Sequence[str]) -> dict[str, str]:
-    """All columns, or on a narrow terminal the essential ones."""
+    """All columns, or only the essential ones on a narrow terminal."""
     return cells if console.width >= _WIDE else {column: cells[column] for column in essential}
 
 
 def _recorded(summary: Summary) -> str:
-    """What a run before has recorded, if there was one."""
+    """The packets of an earlier recording run, if there was one."""
     recording = summary.get("recording")
     if recording is None:
         return ""
-    return f"{recording['flow']}: {count(recording['packets'])} packets recorded at {recording['link']} in a run before"
+    return (
+        f"{recording['flow']}: {count(recording['packets'])} packets recorded at {recording['link']} in an earlier run"
+    )
 
 
 def print_summary(summary: Summary, emulation: Summary | None = None) -> None:
-    """One run: headline, links, energy, flows, stations; of an emulated one, how late it was and where it differs."""
+    """Prints one run: headline, links, energy, flows, stations; for an emulated run also lateness and differences."""
     from rich.text import Text
 
     console = new_console()
@@ -104,18 +106,18 @@ def print_summary(summary: Summary, emulation: Summary | None = None) -> None:
     ]
     console.print(Text.assemble((summary["name"], "bold"), "  ", " · ".join(fact for fact in facts if fact), "\n"))
     if summary["links"]:
-        title = "Links (packets offered, dropped by the queue, lost on the way; queue in packets)"
+        title = "Links (packets offered, dropped by the queue, lost in transit; queue in packets)"
         show(console, title, _links_table(console, summary["links"]))
         if summary["routing"]:
             _print_sleep(console, summary)
         if summary["links"][0]["energy"]:
-            title = "Energy (and the share saved against the full rate all the time)"
+            title = "Energy (and the share saved compared with the full rate all the time)"
             show(console, title, _energy_table(summary))
     if summary["flows"]:
         show(console, "Flows", _flows_table(console, summary["flows"], summary["measured_s"]))
     requests = [flow for flow in summary["flows"] if flow["kind"] == "requests"]
     if requests:
-        title = "Requests (that came in the time measured; times from the SYN to the last byte acknowledged)"
+        title = "Requests (that arrived in the measured time; times from the SYN to the last byte acknowledged)"
         show(console, title, _requests_table(console, requests))
     if summary.get("stations"):
         _print_stations(console, summary["stations"])
@@ -124,7 +126,7 @@ def print_summary(summary: Summary, emulation: Summary | None = None) -> None:
 
 
 def emulation_notes(emulation: Summary) -> list[str]:
-    """How late an emulated run was, where it ran, and what it did not do as the scenario says."""
+    """The lateness of an emulated run, its machine, and its differences from the scenario."""
     late, system = emulation["lateness"], emulation["system"]
     lateness = ", ".join(f"{name} {scaled(late[key], 's', 2)}" for name, key in _LATENESS.items())
     processors = f"{system['processors']} processor{'' if system['processors'] == 1 else 's'}"
@@ -132,13 +134,13 @@ def emulation_notes(emulation: Summary) -> list[str]:
     where = f"Linux {system['kernel']}, scheduling {system['scheduling']}, {processors}"
     limit = scaled(late["limit_s"], "s", 2)
     return [
-        f"Lateness of {count(late['packets'])} packets: {lateness} (99 % may be {limit}); {where}",
+        f"Lateness of {count(late['packets'])} packets: {lateness} (limit for 99 %: {limit}); {where}",
         *(f"Differs from the scenario: {difference}" for difference in emulation["differences"]),
     ]
 
 
 def _print_stations(console: Console, stations: list[Summary]) -> None:
-    """Stations, under the first power model of their radios."""
+    """Prints stations, under the first power model of their radios."""
     shown = stations[:_MOST_ROWS]
     table = table_of(list(station_cells(shown[0], wide=console.width >= _WIDE)), words=2)
     for station in shown:
@@ -162,7 +164,7 @@ def _links_table(console: Console, links: list[Summary]) -> Table:
 
 
 def _link_cells(link: Summary, essential: Sequence[str]) -> dict[str, str]:
-    """All columns; packets marked only where there are some."""
+    """All columns. Marked packets appear only where there are some."""
     dropped = count(link["dropped_packets"])
     if link["dropped_packets"]:
         dropped += f" ({percent(link['drop_fraction'])})"
@@ -185,7 +187,7 @@ def _link_cells(link: Summary, essential: Sequence[str]) -> dict[str, str]:
 
 
 def _print_sleep(console: Console, summary: Summary) -> None:
-    """Which links slept, when, and what was lost on the way."""
+    """Prints the sleeping links, their times, and the packets lost there."""
     routing = summary["routing"]
     if routing["sleep"]:
         lost = {link["name"]: link["asleep_packets"] for link in summary["links"]}
@@ -197,7 +199,7 @@ def _print_sleep(console: Console, summary: Summary) -> None:
             times = (scaled(nap[key], "s") for key in ("announced_s", "asleep_s", "awake_s"))
             add_row(table, [nap["link"], *times, count(both)])
         _add_rest(table, len(routing["sleep"]))
-        show(console, "Sleep (packets lost in both directions, over all times it slept)", table)
+        show(console, "Sleep (packets lost in both directions, over all sleep times of the link)", table)
     changes, convergence = routing["table_changes"], routing["convergence_s"]
     facts = [
         f"{count(changes)} new routing tables"
@@ -205,14 +207,14 @@ def _print_sleep(console: Console, summary: Summary) -> None:
         else "no new routing table before the end",
         f"convergence {scaled(convergence, 's', 3)}" if changes and convergence is not None else "",
         f"{count(routing['asleep_packets'])} packets lost on links asleep",
-        f"{count(routing['unroutable_packets'])} without a way",
+        f"{count(routing['unroutable_packets'])} without a route",
         f"{count(routing['expired_packets'])} out of hops",
     ]
     say(console, f"Routing: {', '.join(fact for fact in facts if fact)}\n")
 
 
 def _energy_table(summary: Summary) -> Table:
-    """Links whose rate varied, or that slept, one by one, the others together."""
+    """A row for each link whose rate varied or that slept; the other links share a row."""
     links = summary["links"]
     models = list(links[0]["energy"])
     table = table_of(["link", *models])
@@ -285,7 +287,7 @@ def _all_flows(flows: list[Summary], measured_s: float) -> dict[str, str]:
 
 
 def _requests_table(console: Console, flows: list[Summary]) -> Table:
-    essential = ("flow", "came", "complete", "mean", "95 %")
+    essential = ("flow", "arrived", "complete", "mean", "95 %")
     rows = [_chosen(console, _requests_cells(flow), essential) for flow in flows[:_MOST_ROWS]]
     table = table_of(list(rows[0]))
     for row in rows:
@@ -298,11 +300,11 @@ def _requests_cells(flow: Summary) -> dict[str, str]:
     times = {"mean": "mean", "50 %": "p50", "95 %": "p95", "99 %": "p99", "longest": "max"}
     return {
         "flow": flow["name"],
-        "came": count(flow["requests_started"]),
-        "asked for": scaled(flow["requested_bytes"], "B"),
+        "arrived": count(flow["requests_started"]),
+        "requested": scaled(flow["requested_bytes"], "B"),
         "complete": count(flow["requests_completed"]),
         **{column: scaled(flow[f"{name}_completion_s"], "s", 3) for column, name in times.items()},
-        "open at most": count(flow["most_open"]),
+        "most open": count(flow["most_open"]),
     }
 
 
@@ -320,10 +322,10 @@ _TITLES = {
 
 
 def print_listing(found: dict[str, list[dict[str, Any]]], *, whole: bool) -> None:
-    """What there is of each kind; of TCPs and sites, details only on a list that is to be `whole`."""
+    """Prints the entries of each kind. TCPs and sites have details only if the list is `whole`."""
     console = new_console()
     for kind, entries in found.items():
-        table = table_of(["name", "what it is", "source"], words=3)
+        table = table_of(["name", "description", "source"], words=3)
         for entry in entries:
             add_row(table, [entry["name"], entry.get("description", ""), entry.get("source", "")])
             for cells in _details(entry) if whole or kind not in {"tcp", "sites"} else ():
@@ -336,7 +338,7 @@ def print_listing(found: dict[str, list[dict[str, Any]]], *, whole: bool) -> Non
 
 
 def _details(entry: dict[str, Any]) -> list[list[str]]:
-    """Rows below an entry: values of an option, what an algorithm brings with it, parameters, its page."""
+    """Rows below an entry: values of an option, defaults of an algorithm, parameters, page."""
     rows = [[f"  {value['name']}", value["description"], value["source"]] for value in entry.get("values", [])]
     defaults = entry.get("defaults", {})
     if "default" in entry:
@@ -357,7 +359,7 @@ def _details(entry: dict[str, Any]) -> list[list[str]]:
 
 
 def _value(parameter: dict[str, Any]) -> str:
-    """A parameter's default, or its value where it is none that can be chosen."""
+    """A parameter's default, or the value of a fixed parameter."""
     default = parameter.get("default")
     if not default or default == "must be given":
         return f" ({default})" if default else ""

@@ -1,4 +1,4 @@
-"""`netlull topology`: what a topology's file holds, and its conversion."""
+"""`netlull topology`: contents of a topology file, and its conversion."""
 
 from __future__ import annotations
 
@@ -29,21 +29,22 @@ _FILE = click.Path(path_type=Path)
 
 @click.command("topology")
 @click.argument("file", metavar="FILE")
-@click.option("--to", type=_FILE, metavar="FILE", help="Write the topology there, in netlull's TOML.")
-@click.option("--scenario", type=_FILE, metavar="FILE", help="Write a scenario there that runs on the topology.")
+@click.option("--to", type=_FILE, metavar="FILE", help="Write the topology to this file, in netlull's TOML.")
+@click.option("--scenario", type=_FILE, metavar="FILE", help="Write a scenario on this topology to this file.")
 @reading_options
 @json_option
 def topology_command(file: str, to: Path | None, scenario: Path | None, reading: ReadOptions, as_json: bool) -> None:
-    """Show the topology in FILE: nodes, links, degrees, lengths, capacities.
+    """Show nodes, links, degrees and lengths of a topology.
 
-    FILE is in SNDlib's native format or XML, Topology Zoo's GraphML or netlull's TOML; or it is the name of a topology
-    that comes with netlull (abilene), or topohub:GROUP/NAME of the package topohub.
+    Also prints capacities, delays and costs. FILE is in SNDlib's native format or XML, Topology Zoo's GraphML or
+    netlull's TOML. It can also be the name of a shipped topology (abilene), or topohub:GROUP/NAME of the package
+    topohub.
     """
     for out in (to, scenario):
         if out is not None and out.suffix != ".toml":
             raise InputError(f"{out}: expected a name that ends in .toml")
     if to is not None and scenario is not None and to.resolve() == scenario.resolve():
-        raise InputError(f"--scenario {scenario}: is where --to writes; expected another file")
+        raise InputError(f"--scenario {scenario}: is the file of --to; expected another file")
     topology = topology_named(file, reading)
     texts = {}
     if to is not None:
@@ -66,7 +67,7 @@ def _write(out: Path, text: str) -> None:
 
 
 def facts(topology: Topology) -> dict[str, Any]:
-    """What a topology is, in numbers (Table I of greened-network-2012 and more)."""
+    """The numbers of a topology (Table I of greened-network-2012 and more): b/s, km, s and counts."""
     degrees = topology.degrees
     return {
         "name": topology.name,
@@ -119,17 +120,17 @@ def _print(topology: Topology) -> None:
 
 
 def _scenario_text(topology: Topology, file: str, out: Path, reading: ReadOptions) -> str:
-    """A scenario with a flow between the nodes furthest apart; what the file lacks is filled in, to be changed."""
+    """A scenario with a flow between the two most distant nodes. Missing values of the file get placeholders."""
     topology.check_connected()
     lines = [f"name = {_text(out.stem)}", 'duration = "60 s"', "", "[topology]", _source(file, out)]
     plain = type(reading)()
     given = {field.name: getattr(reading, field.name) for field in fields(reading)}
     lines += [f"{option} = {_text(value)}" for option, value in given.items() if value != getattr(plain, option)]
     if any(line.capacity is None for line in topology.lines):
-        lines.append('default_rate = "10 Gb/s"       # of links whose capacity the file does not tell')
+        lines.append('default_rate = "10 Gb/s"       # of links without a capacity in the file')
     if any(topology.delay_ns(line) is None for line in topology.lines):
-        lines.append('default_delay = "1 ms"         # of links whose length it does not tell')
-    lines.append("rate_scale = 0.001             # a thousandth of the capacities, so that a run is short")
+        lines.append('default_delay = "1 ms"         # of links without a length in the file')
+    lines.append("rate_scale = 0.001             # a thousandth of the capacities: short runs")
     lines.append('buffer = "100 packets"')
     source, target = _furthest(topology)
     lines += ["", "[[flow]]", 'kind = "tcp"', 'name = "tcp"', f"from = {_text(source)}", f"to = {_text(target)}"]
@@ -149,11 +150,11 @@ def _source(file: str, out: Path) -> str:
 
 
 def _furthest(topology: Topology) -> tuple[str, str]:
-    """The first two nodes with as many hops between them as the diameter has; of a large network two far apart."""
+    """The first two nodes whose distance in hops is the diameter; in a large network, two distant nodes."""
     if len(topology.nodes) < 2:
         raise InputError(f"{topology.name}: has one node; expected at least two for a scenario")
     if topology.diameter is None:
-        # The node furthest from any is an end of a long path.
+        # The most distant node from any node is an end of a long path.
         ends = [0]
         for _ in range(2):
             hops = hops_from(topology, ends[-1])

@@ -17,9 +17,7 @@ __all__ = ["trace_command"]
 
 @click.command("trace")
 @scenario_argument
-@click.option(
-    "--link", "links", multiple=True, required=True, metavar="NAME", help="A link. May be given several times."
-)
+@click.option("--link", "links", multiple=True, required=True, metavar="NAME", help="A link, by name. Repeatable.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE.pcapng", help="The file to write.")
 @seed_option
 @set_option
@@ -27,11 +25,14 @@ __all__ = ["trace_command"]
 def trace_command(  # the command's options
     file: str, links: tuple[str, ...], out: Path, seed: int | None, settings: tuple[str, ...], as_json: bool
 ) -> None:
-    """Simulate FILE and write the packets seen at the named links as pcapng, one interface per link."""
+    """Write the packets at links of a simulation as pcapng.
+
+    Simulates FILE. The capture has one interface per link.
+    """
     scenario = load_scenario(file, settings, seed)
     monitor = _engine.Monitor()
     prepare_file(out)
-    # The core writes beside `out` and renames when the capture is whole.
+    # The core writes next to `out` and renames the file when the capture is complete.
     with bar(scenario.name) as show, watched(monitor, show):
         try:
             raw = scenario.checked.trace(list(links), str(out), monitor)

@@ -1,4 +1,4 @@
-"""Warnings of the library as lines on stderr, at once, each once."""
+"""Warnings of the library as lines on stderr: immediately, and each once."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["warn", "warnings_told"]
 
 
 def warn(text: str) -> None:
-    """One line on stderr."""
+    """Prints a warning as one line on stderr."""
     click.echo(f"warning: {text}", err=True)
 
 
 @contextlib.contextmanager
 def warnings_told(name: str = "") -> Iterator[None]:
-    """What the library warns of while the block runs, after `name` if there is one."""
+    """Prints the library's warnings within the block, each once and after `name` if given."""
     told: set[str] = set()
     with warnings.catch_warnings():
         others = warnings.showwarning

@@ -1,10 +1,10 @@
-"""Runs of a sweep on other processes and machines, by Dask (`pip install netlull[cluster]`; docs/how-to/cluster.md).
+"""Runs of a sweep on other processes and machines, with Dask (`pip install netlull[cluster]`; docs/how-to/cluster.md).
 
     sweep's process                        Dask's scheduler            worker processes
     order -> team: batches of runs -> ...  hands them to workers  ...  work.work: simulates, returns summaries
     journal <- team <- summaries  <- ...   and again if one dies  ...
 
-The process of the sweep keeps the order, the keys and the journal; workers keep nothing.
+The sweep's process keeps the order, the keys and the journal. Workers keep nothing.
 """
 
 from netlull.cluster.cluster import Cluster

@@ -1,4 +1,4 @@
-"""An open cluster: its client, how many runs it takes at a time, and that its workers can be used."""
+"""An open cluster: its client, its number of simultaneous runs, and the check of its workers."""
 
 from __future__ import annotations
 
@@ -29,31 +29,31 @@ def _no_word() -> str | None:
 
 @dataclass
 class Cluster:
-    """A cluster that `open_cluster` reached; sweeps may use it one after another."""
+    """A cluster that `open_cluster` reached. Several sweeps may use it, one after the other."""
 
     name: str
-    """As the user calls it, such as `tcp://10.1.2.3:8786`."""
+    """The user's name for it, such as `tcp://10.1.2.3:8786`."""
 
     client: Client
     patience_s: float
-    """How long to wait for a worker when there is none, at the start or because all were lost."""
+    """The longest wait for a worker when there is none: at the start, or after all were lost. In seconds."""
 
     grow: Callable[[], None] = _nothing
-    """Asks for the workers, where they are made for this cluster."""
+    """Requests the workers, if they are created for this cluster."""
 
     refusal: Callable[[], str | None] = _no_word
-    """Why asking for workers failed; None if it did not."""
+    """The reason of a failed request for workers; None if it did not fail."""
 
     wanted_slots: int = 0
-    """The runs at a time that were asked for; 0 if the cluster has its own workers."""
+    """The number of simultaneous runs requested; 0 if the cluster has its own workers."""
 
     _is_ready: bool = field(default=False, init=False)
 
     def ready(self) -> None:
-        """Asks for workers, waits for the first, and compares builds; does nothing the second time.
+        """Requests workers, waits for the first, and compares builds. Does nothing the second time.
 
         Raises:
-            ClusterError: no worker joins in time, or one has another build of netlull or none.
+            ClusterError: no worker joins in time, or a worker has another build of netlull or none.
         """
         if self._is_ready:
             return
@@ -66,10 +66,10 @@ class Cluster:
         self._is_ready = True
 
     def lacks_workers(self, lasting_s: float) -> None:
-        """To be called while there is no worker.
+        """Checks the time without a worker, `lasting_s` in seconds.
 
         Raises:
-            ClusterError: it has lasted too long, or there will be none.
+            ClusterError: the time is over `patience_s`, or the request for workers failed.
         """
         refused = self.refusal()
         if refused is not None:
@@ -81,10 +81,10 @@ class Cluster:
             )
 
     def slots(self) -> int:
-        """The runs that its workers take at a time now.
+        """The number of runs that its workers can do at the same time now.
 
         Raises:
-            ClusterError: the scheduler cannot be reached any more.
+            ClusterError: the scheduler is no longer reachable.
         """
         try:
             return sum(self.client.nthreads().values())
@@ -92,9 +92,9 @@ class Cluster:
             raise self.lost(error) from None
 
     def lost(self, error: BaseException | str) -> ClusterError:
-        """The scheduler is gone."""
+        """The error for a lost scheduler."""
         said = f" ({error})" if str(error) else ""
-        return ClusterError(f"cluster {self.name}: its scheduler cannot be reached any more{said}; run again to resume")
+        return ClusterError(f"cluster {self.name}: its scheduler is no longer reachable{said}; run again to resume")
 
     def _compare_builds(self) -> None:
         found = self.client.run(identity, on_error="return")
@@ -107,7 +107,7 @@ class Cluster:
                 raise self.wrong_build(address, build)
 
     def wrong_build(self, worker: str, build: str) -> ClusterError:
-        """A worker would simulate with another program."""
+        """The error for a worker with another build of the simulator."""
         return ClusterError(f"cluster {self.name}: worker {worker} has netlull {build}; {_expected()}")
 
 

@@ -1,4 +1,4 @@
-"""What `--cluster-config FILE` may say of a site with a batch system: how many jobs, and what each is."""
+"""Contents of `--cluster-config FILE` for a site with a batch system: the number and form of its jobs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from netlull.textfiles import read_text
 __all__ = ["Settings", "read_settings"]
 
 WAIT_S = 900.0
-"""How long a site's queue may take to start the first job, unless `wait` says otherwise."""
+"""The longest wait for the first job in a site's queue, in seconds, unless `wait` sets another."""
 
 _NOT_FOR_USERS = {
     "self",
@@ -37,7 +37,7 @@ _NOT_FOR_USERS = {
 
 
 class Settings(Document, frozen=True):
-    """The number of jobs, and the longest wait for the first; `job` goes to dask-jobqueue as it is."""
+    """The number of jobs and the longest wait for the first. `job` goes to dask-jobqueue unchanged."""
 
     jobs: Annotated[int, Meta(ge=1)] | None = None
     minimum_jobs: Annotated[int, Meta(ge=0)] | None = None
@@ -46,10 +46,10 @@ class Settings(Document, frozen=True):
     job: Mapping[str, Any] = {}
 
     def __post_init__(self) -> None:
-        """Refuses two numbers of jobs, a range that is none and a wait that is no time."""
+        """Refuses two numbers of jobs, an invalid range and an invalid time."""
         ends = (self.minimum_jobs is None, self.maximum_jobs is None)
         if ends[0] != ends[1] or (self.jobs is not None and not all(ends)):
-            raise FieldError("jobs", "expected either `jobs`, or `minimum_jobs` and `maximum_jobs`")
+            raise FieldError("jobs", "expected either `jobs`, or both `minimum_jobs` and `maximum_jobs`")
         if (self.minimum_jobs or 0) > (self.maximum_jobs or 0):
             less = f"{self.maximum_jobs} is less than minimum_jobs; expected at least as many"
             raise FieldError("maximum_jobs", less)
@@ -58,7 +58,7 @@ class Settings(Document, frozen=True):
 
     @property
     def wait_s(self) -> float:
-        """The longest wait in seconds; NaN if it is no time."""
+        """The longest wait in seconds; NaN if `wait` is not a time."""
         if self.wait is None:
             return WAIT_S
         seconds = in_unit(self.wait, "s")
@@ -66,7 +66,7 @@ class Settings(Document, frozen=True):
 
     @property
     def is_adaptive(self) -> bool:
-        """Whether jobs come and go with the work."""
+        """True if the number of jobs follows the work."""
         return self.maximum_jobs is not None
 
 
@@ -74,11 +74,11 @@ _OURS = tuple(name for name in Settings.__struct_fields__ if name != "job")
 
 
 def read_settings(path: Path | None, kinds: tuple[type, ...]) -> Settings:
-    """The settings in a TOML file, for the classes of dask-jobqueue that will take them; without a file the defaults.
+    """The settings in a TOML file for these classes of dask-jobqueue; the defaults without a file.
 
     Raises:
-        InputError: the file cannot be read or is no TOML.
-        ClusterError: a field is unknown, or is of another type.
+        InputError: the file cannot be read or is not TOML.
+        ClusterError: a field is unknown or has the wrong type.
     """
     if path is None:
         return Settings()
@@ -97,7 +97,7 @@ def read_settings(path: Path | None, kinds: tuple[type, ...]) -> Settings:
 
 
 def _arguments(kind: type) -> list[str]:
-    """What a class takes, its base classes' included."""
+    """The parameters of a class and of its base classes."""
     return [
         name
         for base in kind.__mro__

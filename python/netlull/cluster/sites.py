@@ -1,4 +1,4 @@
-"""Reaching a cluster: processes of this machine, a scheduler that runs already, or jobs of a batch system."""
+"""Access to a cluster: processes of this machine, a running scheduler, or jobs of a batch system."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ __all__ = ["WHERE", "open_cluster"]
 WHERE = "local, tcp://HOST:PORT, tls://HOST:PORT, slurm or pbs"
 
 _CONNECT_S = 10
-"""How long a scheduler may take to answer."""
+"""The longest time for a scheduler to answer, in seconds."""
 
 _PATIENCE_S = 60.0
-"""How long to go without a worker where none has to wait in a queue."""
+"""The longest time without a worker where no job waits in a queue, in seconds."""
 
 _FOR_GOOD = "365 days"
-"""Dask looks once at a process so long after it has died. If another death is just being mended then it takes the
-process for lost, and ends what would have started it again."""
+"""Dask checks a process once, this long after its death. If another death is under repair at that time, Dask takes the
+process for lost and stops its replacement."""
 
 _NO_DASHBOARD = "127.0.0.1:0"
-"""Any port, for this machine only: Dask serves its pages unasked."""
+"""Any port, on this machine only: Dask always serves its pages."""
 
 _QUEUES = {"slurm": ("SLURMCluster", "sbatch"), "pbs": ("PBSCluster", "qsub")}
 
 
 @contextlib.contextmanager
 def open_cluster(where: str, *, workers: int | None = None, config: str | Path | None = None) -> Iterator[Cluster]:
-    """A cluster for as long as the block lasts; its jobs and processes end with it.
+    """Opens a cluster for the duration of the block. Its jobs and processes end with the block.
 
     Args:
         where: `local` (processes of this machine), `tcp://HOST:PORT` or `tls://...` (a Dask scheduler), `slurm`, `pbs`.
-        workers: runs at a time; default one per core (`local`), or what `config` says (`slurm`, `pbs`).
+        workers: number of simultaneous runs; default one per core (`local`), or as in `config` (`slurm`, `pbs`).
         config: a TOML file that describes the jobs (`slurm`, `pbs`; docs/how-to/cluster.md).
 
     Raises:
-        ClusterError: it cannot be reached within 10 s, `where` is unknown, or the extra `cluster` is not installed.
+        ClusterError: no answer within 10 s, `where` is unknown, or the extra `cluster` is not installed.
     """
     kind = where if where in {"local", *_QUEUES} else where.partition("://")[0]
     if kind not in {"local", "tcp", "tls", *_QUEUES}:
@@ -63,7 +63,9 @@ def open_cluster(where: str, *, workers: int | None = None, config: str | Path |
     if config is not None and kind not in _QUEUES:
         raise ClusterError(f"cluster-config: {config} describes jobs, and {where} has none; expected slurm or pbs")
     if workers is not None and kind in {"tcp", "tls"}:
-        raise ClusterError(f"workers: {workers} cannot be asked of {where}, which has its own; expected no number")
+        raise ClusterError(
+            f"workers: {workers} cannot be set for {where}, which has its own workers; expected no number"
+        )
     _check_installed()
     with _quiet():
         if kind == "local":
@@ -86,10 +88,10 @@ def _check_installed() -> None:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Dask tells its troubles in many lines; ours say what they mean for the sweep."""
+    """Silences Dask's logs. netlull's messages name the effect on the sweep instead."""
     import dask
 
-    # Before anything is set: what is set in a table that is not there yet takes the whole table along when it goes.
+    # Import before any setting: a setting in a table that does not exist yet removes the whole table at its end.
     import distributed  # noqa: F401
 
     with contextlib.ExitStack() as stack:
@@ -97,7 +99,7 @@ def _quiet() -> Iterator[None]:
             logger = logging.getLogger(name)
             stack.callback(logger.setLevel, logger.level)
             logger.setLevel(logging.CRITICAL)
-        # For processes that are started from this one.
+        # For child processes.
         stack.enter_context(
             dask.config.set({"logging.distributed": "critical", "distributed.worker.profile.enabled": False})
         )
@@ -106,7 +108,7 @@ def _quiet() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _local(workers: int) -> Iterator[Cluster]:
-    """A process per run at a time: one that dies takes no other run with it. Dask starts another in its place."""
+    """Opens a process per simultaneous run: its death affects no other run. Dask replaces it."""
     import dask
     from distributed import LocalCluster
 
@@ -153,7 +155,7 @@ def _check_address(address: str) -> None:
 
 
 def _check_answers(address: str, connection: dict[str, Any]) -> None:
-    """Dask's client would wait for ever for one that takes the connection and says nothing."""
+    """Asks the scheduler with a time limit: Dask's client would wait for ever on a silent connection."""
     from distributed.comm import connect
 
     async def ask() -> None:
@@ -161,7 +163,7 @@ def _check_answers(address: str, connection: dict[str, Any]) -> None:
         await comm.close()
 
     try:
-        # In a thread, for a notebook has its own loop in this one.
+        # In a thread: a notebook has its own event loop in this one.
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             pool.submit(lambda: asyncio.run(ask())).result()
     except (OSError, RuntimeError, ValueError, TypeError, TimeoutError) as error:
@@ -180,7 +182,7 @@ def _client(target: Any, security: Security | None = None) -> Iterator[Client]:
 
 
 def _own_security() -> Security:
-    """Keys of this cluster alone: without them anybody on the machine or its network could run code as the user."""
+    """Keys of this cluster alone. Without them, anyone on the machine or its network could run code as the user."""
     from distributed.security import Security
 
     security: Security = Security.temporary()
@@ -200,11 +202,11 @@ def _queue(kind: str, workers: int | None, config: Path | None) -> Iterator[Clus
     with contextlib.ExitStack() as stack:
         made = stack.enter_context(_made(kind, made_by, settings, refused, stack.enter_context(_shared_keys(kind))))
         client = stack.enter_context(_client(made))
-        slots = made._dummy_job.worker_cores  # noqa: SLF001  # what scale() itself looks at
+        slots = made._dummy_job.worker_cores  # noqa: SLF001  # as in scale()
         jobs = settings.jobs or settings.maximum_jobs or (None if workers is None else math.ceil(workers / slots))
         if jobs is None:
             raise ClusterError(
-                f"cluster {kind}: nothing says how many jobs; expected --workers, or `jobs` in --cluster-config"
+                f"cluster {kind}: the number of jobs is missing; expected --workers, or `jobs` in --cluster-config"
             )
         if workers is not None:
             jobs = math.ceil(workers / slots)
@@ -222,7 +224,7 @@ def _queue(kind: str, workers: int | None, config: Path | None) -> Iterator[Clus
 
 @contextlib.contextmanager
 def _shared_keys(kind: str) -> Iterator[Security]:
-    """Keys of this cluster alone, as files that jobs can read and other users cannot."""
+    """Keys of this cluster alone, in files that only the user's jobs can read."""
     import dask
     from distributed.security import Security
 
@@ -242,7 +244,7 @@ def _shared_keys(kind: str) -> Iterator[Security]:
 
 
 def _made(kind: str, made_by: Any, settings: Settings, refused: list[str], security: Security) -> Any:
-    """The scheduler in this process, and jobs that tell why they could not be submitted."""
+    """The scheduler in this process. Its jobs record the reason of a failed submission."""
     import dask
     from distributed import Status
 
@@ -252,13 +254,13 @@ def _made(kind: str, made_by: Any, settings: Settings, refused: list[str], secur
                 await super().start()
             except Exception as error:
                 refused.append(f"{self.submit_command} failed: {_last_line(error)}")
-                # Else closing the cluster would stumble over a job that never was.
+                # Otherwise closing the cluster would fail on a job that never started.
                 self.status = Status.failed
                 raise
 
     configured = dask.config.get(f"jobqueue.{kind}", {})
     defaults = {
-        # One process per job: the simulator leaves the GIL, so threads share scenarios and a connection at no cost.
+        # One process per job: the core releases the GIL, so threads share scenarios and a connection at no cost.
         "processes": configured.get("processes") or 1,
         "security": security,
         "scheduler_options": {"dashboard_address": _NO_DASHBOARD, **(configured.get("scheduler-options") or {})},
@@ -273,6 +275,6 @@ def _made(kind: str, made_by: Any, settings: Settings, refused: list[str], secur
 
 
 def _last_line(error: Exception) -> str:
-    """Of what the command said, the last line."""
+    """The last line of the command's output."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[-1] if lines else type(error).__name__

@@ -1,4 +1,4 @@
-"""The team that runs a sweep on a cluster: batches out, summaries back, whatever becomes of the workers."""
+"""The team that runs a sweep on a cluster: batches out, summaries back, tolerant of lost workers."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ __all__ = ["ClusterTeam"]
 
 _TICK_S = 0.2
 _LOOK_EVERY_S = 1.0
-"""Between two looks at how many workers there are."""
+"""Time between two counts of the workers."""
 
 _PER_SLOT = 2
-"""Batches that a worker's thread has: one that it runs and one that waits, so that it need not."""
+"""Batches per worker thread: one that runs and one in reserve, which avoids idle time."""
 
 _LEAST_S = 0.05
 _MOST_S = 1.0
-"""CPU time of a batch: Dask spends milliseconds on one, in three processes."""
+"""CPU time of a batch: Dask spends milliseconds on each, in three processes."""
 
 _CLIENT_S = 0.01
-"""With many workers batches are so long that the process of the sweep has this time for each, beside `_MOST_S`."""
+"""Time per batch for the sweep's process. With many workers, batches get longer than `_MOST_S` to keep it."""
 
 _LONG_TEXT = 64 * 1024
-"""A scenario of more characters goes to each worker once, as a task of its own; a short one costs less as it is."""
+"""A scenario with more characters goes to each worker once, as its own task. Shorter ones travel in the batch."""
 
 _LONG_TEXTS = 64
-"""Long texts that the cluster keeps for batches to come."""
+"""Long texts that the cluster keeps for later batches."""
 
 _END_S = 5.0
-"""How long a team that is stopped waits for what has ended to arrive."""
+"""The longest time that a stopping team waits for finished batches."""
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class _Batch:
     jobs: list[Job]
     future: Future
     is_alone: bool
-    """Nothing else is under way meanwhile."""
+    """No other batch runs at the same time."""
 
     hops: float
     share: float = 0.0
@@ -65,9 +65,9 @@ class _Batch:
 class ClusterTeam:
     """Workers of a cluster.
 
-    A worker that dies takes its batches with it. Dask gives them to others, a few times; then the batch is put aside,
-    for it may have been the reason. When all else has ended its runs go one at a time, alone: one that still ends
-    every worker is named, and ends the sweep.
+    A worker that dies loses its batches. Dask gives them to others, a few times. Then the batch is set aside as a
+    possible cause. After all other batches, its runs go one at a time, alone. A run that still ends every worker is
+    named and ends the sweep.
     """
 
     def __init__(self, order: LongestFirst, cluster: Cluster) -> None:
@@ -87,10 +87,10 @@ class ClusterTeam:
         self._thread = threading.Thread(target=self._lead, name="netlull-cluster", daemon=True)
 
     def start(self) -> None:
-        """Waits until the cluster can be used, and begins.
+        """Waits until the cluster is usable, and begins.
 
         Raises:
-            ClusterError: it cannot.
+            ClusterError: the cluster is not usable.
         """
         self._cluster.ready()
         self._client.subscribe_topic(self._name, self._told)
@@ -98,15 +98,15 @@ class ClusterTeam:
         self._thread.start()
 
     def underway(self) -> float:
-        """Of each batch, by the share that its worker tells while it lasts."""
+        """Packet-hops done of the batches under way, from the shares that their workers report."""
         return sum(batch.share * batch.hops for batch in list(self._batches.values()))
 
     def stop(self) -> None:
-        """Takes what has ended, and cancels the rest; workers leave cancelled runs within a second or two."""
+        """Takes the finished batches and cancels the rest. Workers leave cancelled runs within a second or two."""
         self._stopped.set()
         if self._thread.ident is not None:
             self._thread.join(_END_S)
-        # Without its scheduler the runs are gone anyway.
+        # Without its scheduler, the runs are lost anyway.
         with contextlib.suppress(OSError, RuntimeError, TimeoutError):
             self._client.cancel([batch.future for batch in list(self._batches.values())])
 
@@ -131,11 +131,11 @@ class ClusterTeam:
                     return
                 self._collect(self._arrived())
             self._collect([batch.future for batch in self._batches.values() if batch.future.status == "finished"])
-        except BaseException as error:  # handed over, whatever it is
+        except BaseException as error:  # forwarded
             self.ended.put(error)
 
     def _look_around(self) -> None:
-        """How many workers are there?"""
+        """Counts the workers, at most once per `_LOOK_EVERY_S`."""
         now_s = time.monotonic()
         if now_s - self._looked_s < _LOOK_EVERY_S:
             return
@@ -175,7 +175,7 @@ class ClusterTeam:
         return text
 
     def _arrived(self) -> list[Future]:
-        """Batches that have ended, after waiting for one a little."""
+        """Finished batches, after a short wait for the first."""
         arrived: list[Future] = []
         try:
             arrived.append(self._done.get(timeout=_TICK_S))
@@ -185,7 +185,7 @@ class ClusterTeam:
             return arrived
 
     def _collect(self, futures: Sequence[Future]) -> None:
-        """Hands over what batches found."""
+        """Hands over the results of batches."""
         from distributed.scheduler import KilledWorker
 
         sound = [future for future in futures if future.status == "finished"]
@@ -193,7 +193,7 @@ class ClusterTeam:
             outcomes: dict[str, Outcome] = dict(
                 zip([future.key for future in sound], self._client.gather(sound), strict=True)
             )
-        except Exception:  # one at a time shows which
+        except Exception:  # single requests show the failed one
             outcomes = {}
         failures: list[Exception] = []
         for future in futures:
@@ -209,7 +209,7 @@ class ClusterTeam:
                     self._suspects.extend(batch.jobs)
             except Exception as error:
                 failures.append(self._unusable(future, error))
-        # After all that came with it was handed over.
+        # Raised after the sound results were handed over.
         if failures:
             raise failures[0]
 
@@ -221,7 +221,7 @@ class ClusterTeam:
             raise self._raised(jobs[len(outcome.runs)], outcome.failure)
 
     def _unusable(self, future: Future, error: Exception) -> Exception:
-        """What a batch raised that is of the cluster's making."""
+        """The exception of a batch that failed because of the cluster."""
         if future.status in ("cancelled", "lost"):
             return self._cluster.lost("")
         if isinstance(error, ModuleNotFoundError):
@@ -229,7 +229,7 @@ class ClusterTeam:
         return error
 
     def _raised(self, job: Job, failure: Failure) -> Exception:
-        """A run's exception, as it would be here."""
+        """A run's exception, as a local run would raise it."""
         if failure.kind == WrongBuildError.__name__:
             return self._cluster.wrong_build(*failure.message.split())
         kinds: tuple[type[Exception], ...] = (_engine.ScenarioError, _engine.VerificationError)
@@ -242,5 +242,5 @@ class ClusterTeam:
 def _culprit(job: Job, error: KilledWorker) -> ClusterError:
     return ClusterError(
         f"the run {job.label} ended {error.allowed_failures + 1} workers one after another, with nothing else "
-        f"under way (the last: {error.last_worker.address}); expected it to end itself: look at its memory and log"
+        f"under way (the last: {error.last_worker.address}); expected it to end by itself: check its memory and log"
     )

@@ -1,4 +1,4 @@
-"""What runs on a worker: a batch of runs, of scenarios that come as text."""
+"""The work of a cluster worker: a batch of runs, whose scenarios arrive as text."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from netlull import _engine
 __all__ = ["Failure", "Outcome", "WrongBuildError", "as_is", "identity", "work"]
 
 _TOLD_EVERY_S = 1.0
-"""Between two looks at a batch under way: how far it is, and whether anybody still waits for it."""
+"""Time between two checks of a running batch: its progress, and if the result is still wanted."""
 
 _MOST_SCENARIOS = 1000
-"""Checked scenarios that a worker keeps."""
+"""Number of checked scenarios that a worker keeps."""
 
 _OVER = {"closing", "closed", "failed", "stopping", "stopped"}
 """The states of a worker that only waits for its threads."""
 
 
 class WrongBuildError(Exception):
-    """The worker's simulator is another than the one that asks; says the worker's address and build."""
+    """The worker has another build of the simulator. The message has the worker's address and build."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What a run raised. Exceptions of the core's name their module as no worker could find it, so they go as text."""
+    """The exception of a run, as text: the core's exceptions cannot be unpickled on another machine."""
 
     kind: str
     message: str
@@ -39,7 +39,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The runs of a batch that ended, in its order: summary and CPU time; then what the next one raised, if it did."""
+    """The finished runs of a batch, in order, as summary and CPU time in s; then the next run's failure, if any."""
 
     runs: list[tuple[str, float]]
     failure: Failure | None
@@ -51,14 +51,14 @@ def identity() -> str:
 
 
 def as_is(text: str) -> str:
-    """A long scenario as a task of its own: Dask brings its result to each worker once."""
+    """Returns a long scenario as the result of its own task: Dask brings it to each worker once."""
     return text
 
 
 def work(build: str, topic: str, runs: Sequence[tuple[int, int]], *texts: str) -> Outcome:
-    """Simulates `runs`, each the number of its scenario in `texts` and a seed.
+    """Simulates `runs`, each a pair of the scenario's index in `texts` and a seed.
 
-    While it lasts, its share is told as an event of `topic`; if it was cancelled, or the worker closes, it is left.
+    Meanwhile the progress is reported as an event of `topic`. A cancelled batch, or one on a closing worker, is left.
     """
     ended: list[tuple[str, float]] = []
     try:
@@ -74,7 +74,7 @@ def work(build: str, topic: str, runs: Sequence[tuple[int, int]], *texts: str) -
     except _engine.Cancelled:
         from distributed import Reschedule
 
-        # If anybody still waits, this worker is closing, and another one will do it.
+        # Only if this worker is closing does the result still matter: another worker repeats the batch.
         raise Reschedule from None
     except Exception as error:
         return Outcome(ended, Failure(type(error).__name__, str(error), traceback.format_exc()))
@@ -90,7 +90,7 @@ def _compare(build: str) -> None:
 
 @functools.lru_cache(_MOST_SCENARIOS)
 def _checked(text: str) -> _engine.Checked:
-    """A scenario is checked once in a process, whatever the batches and threads that run it."""
+    """A checked scenario. A process checks each text once, for all batches and threads."""
     return _engine.Checked(text)
 
 
@@ -104,27 +104,27 @@ class _Underway:
     cancelled: bool = False
 
     def begin(self, number: int) -> _engine.Monitor:
-        """The next run."""
+        """Starts the next run."""
         self.number, self.monitor = number, _engine.Monitor()
-        # In this order: whoever cancels the batch either finds this monitor, or is seen now.
+        # The order matters: a cancellation either finds this monitor, or is seen here.
         if self.cancelled:
             self.monitor.cancel()
         return self.monitor
 
     def cancel(self) -> None:
-        """Ends the run, and those after it."""
+        """Ends this run and the following ones."""
         self.cancelled = True
         self.monitor.cancel()
 
     @property
     def share(self) -> float:
-        """Of the batch."""
+        """The finished share of the batch, 0 to 1."""
         return (self.number + self.monitor.fraction) / self.total
 
 
 @contextlib.contextmanager
 def _told(underway: _Underway, topic: str) -> Iterator[None]:
-    """Looks after a batch from another thread while the block runs it."""
+    """Watches a batch from another thread while the block runs it."""
     from distributed import get_worker
 
     worker = get_worker()

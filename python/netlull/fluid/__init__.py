@@ -1,7 +1,7 @@
-"""Fluid models: what delay-differential equations say of a mechanism, beside the packets.
+"""Fluid models: delay-differential equations of a mechanism, to compare with packet simulations.
 
-`AwmFluid` is Active Window Management with window-limited flows (docs/models/g-router.md, "Fluid model").
-The linear theory needs NumPy and SciPy alone; `AwmFluid.solve` needs the extra `netlull[fluid]`.
+`AwmFluid` is Active Window Management with window-limited flows (docs/models/g-router.md, "Fluid model"). The linear
+theory needs only NumPy and SciPy; `AwmFluid.solve` needs the extra `netlull[fluid]`.
 """
 
 from __future__ import annotations

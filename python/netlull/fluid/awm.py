@@ -24,7 +24,7 @@ class AwmFluid(AwmParameters):
 
         swnd' = (-q' + beta (T - q) / T) / N,   not below one MTU.
 
-    Windows of nothing but data are meant: congestion windows, losses' effect on them and headers are left out.
+    Windows consist of data alone. The model has no congestion windows, no effect of losses on them, and no headers.
 
     Example:
         >>> awm = AwmFluid(
@@ -49,24 +49,26 @@ class AwmFluid(AwmParameters):
 
     @cached_property
     def crossing(self) -> Crossing:
-        """Where stability is lost as beta grows."""
+        """The loss of stability as beta grows."""
         return self.loop.crossing
 
     def critical_beta_bps(self) -> float:
-        """The smallest beta at which the linear loop oscillates for ever, in b/s; stable below."""
+        """The smallest beta, in b/s, at which the linear loop oscillates for ever. It is stable below."""
         return self.crossing.b_per_s * self.target_bytes * 8
 
     def rate_bound_bps(self) -> float:
-        """The closed form of the model `rate`: omega^2 T / R_0 with omega tan(omega / 2) = 1, that is 1.70705 T / R_0.
+        """The closed form of the model `rate`, in b/s: 1.70705 T / R_0.
 
-        In b/s. With z = s R_0 and k = b R_0 its characteristic equation is z^2 + z + (z + k) exp(-z) = 0; z = j omega
-        gives k = omega cot(omega / 2) from the imaginary part and omega = cot(omega / 2) from the real one.
+        It is omega^2 T / R_0 with omega tan(omega / 2) = 1.
+
+        With z = s R_0 and k = b R_0 its characteristic equation is z^2 + z + (z + k) exp(-z) = 0. z = j omega gives k =
+        omega cot(omega / 2) from the imaginary part and omega = cot(omega / 2) from the real one.
         """
         return rate_model_constant() * self.target_bytes / self.loaded_round_trip_s * 8
 
     @property
     def stable(self) -> bool:
-        """Whether small disturbances die out: beta below `critical_beta_bps`."""
+        """True if small disturbances decay: beta is below `critical_beta_bps`."""
         return self.b_per_s < self.crossing.b_per_s
 
     def eigenvalue(self) -> complex:
@@ -78,28 +80,43 @@ class AwmFluid(AwmParameters):
         return 2 * math.pi / self.crossing.omega_per_s
 
     def period_s(self) -> float:
-        """The period of the slowest-dying (or fastest-growing) disturbance, in s; infinite if it does not oscillate."""
+        """The period of the slowest-decaying (or fastest-growing) disturbance, in s; infinite without oscillation."""
         omega = self.eigenvalue().imag
         return 2 * math.pi / omega if omega > 0 else math.inf
 
     def settling_time_s(self, remaining: float = 0.05) -> float:
-        """When a small disturbance has fallen to `remaining` of itself, in s; infinite if it never does."""
+        """The time until a small disturbance falls to the fraction `remaining`, in s; infinite if it never does.
+
+        Raises:
+            InputError: `remaining` is not between 0 and 1.
+        """
         if not (is_number(remaining) and 0 < remaining < 1):
             raise InputError(f"remaining: is {remaining!r}; expected a number between 0 and 1")
         growth = self.eigenvalue().real
         return -math.log(remaining) / -growth if growth < 0 else math.inf
 
     def with_beta(self, beta_bps: float) -> Self:
-        """The same with another beta, in b/s; what does not depend on beta is kept."""
+        """The same model with another beta, in b/s. Results that do not depend on beta are kept.
+
+        Raises:
+            InputError: beta is not above zero.
+        """
         changed = replace(self, beta_bps=beta_bps)
         changed.__dict__["loop"] = self.loop
         return changed
 
     def solve(self, duration_s: float, *, from_bytes: float | None = None, step_s: float | None = None) -> FluidRun:
-        """Integrates the nonlinear equations from a queue that had settled at `from_bytes` (default 0.9 T).
+        """Integrates the nonlinear equations from a queue settled at `from_bytes` (default 0.9 T).
 
-        The windows and the link are in equilibrium with that queue before 0 s. One value per `step_s` (default a
-        fiftieth of R_0). Needs `netlull[fluid]`.
+        The windows and the link are in equilibrium with that queue before 0 s. Needs `netlull[fluid]`.
+
+        Args:
+            duration_s: the integrated time, in s.
+            from_bytes: the queue at 0 s, in bytes.
+            step_s: the time between two values of the result, in s; default R_0 / 50.
+
+        Raises:
+            InputError: an argument is out of range, or the extra is not installed.
         """
         return integrate(self, duration_s, from_bytes, step_s)
 

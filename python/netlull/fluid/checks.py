@@ -1,4 +1,4 @@
-"""What is checked of the values that fluid models are given."""
+"""Checks of the arguments of fluid models."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["is_number", "numbers"]
 
 
 def is_number(value: object) -> bool:
-    """Whether it is a number, infinity included."""
+    """True for a number, infinity included, but not NaN."""
     return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
 
 
@@ -24,7 +24,7 @@ def numbers(name: str, values: Sequence[float]) -> list[float]:
     """The values as floats.
 
     Raises:
-        InputError: there is none, or one is no number.
+        InputError: there is no value, or a value is not a number.
     """
     try:
         found: list[float] = np.asarray(values, dtype=np.float64).reshape(-1).tolist()

@@ -1,7 +1,7 @@
 """The nonlinear equations of `AwmFluid`, integrated with JiTCDDE (G. Ansmann, Chaos 28, 043116, 2018).
 
-JiTCDDE follows the method of Shampine and Thompson (Bogacki-Shampine pairs, Hermite interpolation of the past). It is
-used without a compiler: the equations are evaluated by Python.
+JiTCDDE follows the method of Shampine and Thompson (Bogacki-Shampine pairs, Hermite interpolation of the past). It runs
+without a compiler: Python evaluates the equations.
 """
 
 from __future__ import annotations
@@ -25,20 +25,24 @@ __all__ = ["FluidRun", "integrate"]
 
 _RELATIVE, _ABSOLUTE_PACKETS = 1e-5, 1e-4
 _FLOOR_PACKETS = 0.05
-"""Over this much above its floor, in packets, a window stops shrinking: a jump there would halt the integrator."""
+"""Range above its floor, in packets, in which a window stops shrinking. A jump would halt the integrator."""
 
 
 @dataclass(frozen=True)
 class FluidRun:
-    """A solution: one value per step."""
+    """A solution: arrays with one value per step, all of the same length."""
 
     time_s: npt.NDArray[np.float64]
     queue_bytes: npt.NDArray[np.float64]
     window_bytes: npt.NDArray[np.float64]
-    """swnd."""
+    """swnd, in bytes."""
 
     def amplitude_bytes(self, from_s: float, to_s: float) -> float:
-        """Half of the queue's range between two times, in bytes."""
+        """Half of the queue's range between two times, in bytes.
+
+        Raises:
+            InputError: there is no value between the times.
+        """
         part = self.queue_bytes[(self.time_s >= from_s) & (self.time_s <= to_s)]
         if part.size == 0:
             raise InputError(f"from_s, to_s: {from_s:g} to {to_s:g} has no value; the run ends at {self.time_s[-1]:g}")
@@ -46,7 +50,7 @@ class FluidRun:
 
 
 def integrate(model: AwmParameters, duration_s: float, from_bytes: float | None, step_s: float | None) -> FluidRun:
-    """See `AwmFluid.solve`."""
+    """Integrates the equations; see `AwmFluid.solve`."""
     start = 0.9 * model.target_bytes if from_bytes is None else from_bytes
     step = model.loaded_round_trip_s / 50 if step_s is None else step_s
     for name, value, least in (("duration_s", duration_s, 0.0), ("step_s", step, 0.0)):
@@ -61,7 +65,7 @@ def integrate(model: AwmParameters, duration_s: float, from_bytes: float | None,
     system = _system(model, start)
     times = np.arange(0.0, duration_s + step / 2, step)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of steps that end behind the next time asked for
+        warnings.simplefilter("ignore")  # about steps that end after the next requested time
         states = np.array([system.integrate(time)[:2] for time in times[1:]])
     first = np.array([[start, _settled_window(model, start)]])
     states = np.concatenate([first, states.reshape(-1, 2)])
@@ -74,7 +78,7 @@ def _settled_window(model: AwmParameters, queue: float) -> float:
 
 
 def _system(model: AwmParameters, start: float) -> Any:
-    """The integrator at 0 s, its past settled at a queue of `start` bytes."""
+    """The integrator at 0 s. Its past is settled at a queue of `start` bytes."""
     try:
         import sympy  # noqa: F401  # JiTCDDE evaluates without a compiler through it
         from jitcdde import jitcdde
@@ -94,28 +98,28 @@ def _system(model: AwmParameters, start: float) -> Any:
         first_step=1e-4,
         max_step=model.loaded_round_trip_s / 8,
     )
-    # The windows' derivative jumps at 0 s; the steps of the integrator shrink where that comes round.
+    # The derivative of the windows jumps at 0 s. The integrator's steps shrink where the jump recurs.
     system.initial_discontinuities_handled = True
     return system
 
 
 def _settled(model: AwmParameters, queue: float, served: float, when: int) -> tuple[list[float], list[float]]:
-    """State and derivative of the settled past at its beginning (-1) or its end (0)."""
+    """State and derivative of the settled past, at its beginning (-1) or its end (0)."""
     elapsed = (10 * model.loaded_round_trip_s + 1) * when
     state = [queue, _settled_window(model, queue), 0.0, served * elapsed]
     return state, [0.0, 0.0, 0.0, served]
 
 
 def _ack_clock(model: AwmParameters) -> list[Any]:
-    """q, swnd, what senders hold back (e) and what has left the queue (D), all in bytes.
+    """The derivatives of q, swnd, the senders' withheld data (e) and the queue's departures (D), all in bytes.
 
-    What may arrive grows with E' = D'(t - R) + N (d/dt of the windows in force). A window that shrinks faster than
-    acknowledgements come takes nothing back: senders wait until E has come back to where it was,
+    The permission to send grows with E' = D'(t - R) + N (d/dt of the windows in force). A window that shrinks faster
+    than acknowledgements arrive does not withdraw packets: senders wait until E is back at its earlier value,
 
         e' = a - E',   a = max(E', 0) (1 - e / MTU)+,
 
-    so arrivals a begin again within the last packet of e. The queue serves C, less below one packet; what comes to a
-    full one is lost, and counts as left: it is repaired at once.
+    so the arrivals a begin again within the last packet of e. The queue serves C, and less below one packet. Arrivals
+    at a full queue are lost, and count as departures: they are repaired immediately.
     """
     import symengine
     from jitcdde import dy, t, y
@@ -132,7 +136,7 @@ def _ack_clock(model: AwmParameters) -> list[Any]:
 
 
 def _rate(model: AwmParameters) -> list[Any]:
-    """As `_ack_clock`, but nothing is held back: e stays 0."""
+    """The equations of `_ack_clock` without withheld data: e stays 0."""
     import symengine
     from jitcdde import t, y
 
@@ -145,7 +149,7 @@ def _rate(model: AwmParameters) -> list[Any]:
 
 
 def _service(model: AwmParameters, queue: Any, arriving: Any) -> tuple[Any, Any]:
-    """What leaves and what is lost, in bytes/s."""
+    """Served and lost data, in bytes/s."""
     import symengine
 
     zero, one = symengine.Integer(0), symengine.Integer(1)
@@ -157,7 +161,7 @@ def _service(model: AwmParameters, queue: Any, arriving: Any) -> tuple[Any, Any]
 
 
 def _window_change(model: AwmParameters, queue: Any, window: Any, change: Any) -> Any:
-    """What equations (1) and (2) make of swnd, in bytes/s; nothing below the floor."""
+    """The derivative of swnd from equations (1) and (2), in bytes/s; zero below the floor."""
     import symengine
 
     zero, one = symengine.Integer(0), symengine.Integer(1)

@@ -1,11 +1,11 @@
-r"""The linear theory of AWM: where its loop loses stability, and its rightmost root.
+r"""The linear theory of AWM: the stability limit of its loop, and its rightmost root.
 
 About the target, with x = q - T in bytes, W = N swnd less its equilibrium in bytes, and b = beta / T in 1/s (beta in
 bytes/s), every fluid model of AWM here is
 
     x'(t) = -a x(t) + sum_i c_i W(t - tau_i),    W'(t) = -x'(t) - b x(t),
 
-the second being equations (1) and (2) of g-router section 2.1. Its characteristic function is
+The second equation is (1) and (2) of g-router section 2.1. Its characteristic function is
 
     F(s) = s (s + a) + (s + b) H(s),    H(s) = sum_i c_i exp(-s tau_i).
 """
@@ -32,12 +32,12 @@ _NEWTON_STEPS = 40
 
 @dataclass(frozen=True)
 class Crossing:
-    """Where the first pair of roots crosses the imaginary axis as b = beta / T grows."""
+    """The first crossing of the imaginary axis by a pair of roots, as b = beta / T grows."""
 
     b_per_s: float
     """The critical b in 1/s: stable below, unstable above; infinite if there is none."""
     omega_per_s: float
-    """The angular frequency of the oscillation that begins there, in rad/s; NaN if there is none."""
+    """The angular frequency of the oscillation at the crossing, in rad/s; NaN if there is none."""
 
 
 @dataclass(frozen=True)
@@ -54,20 +54,20 @@ class Loop:
 
     @cached_property
     def _conserving(self) -> bool:
-        """Whether x is a function of W alone. F has then a root at 0 that says nothing: the constant of an integral."""
+        """True if x depends on W alone. F then has a trivial root at 0: the constant of an integral."""
         return self.leak_per_s == 0.0 and abs(sum(gain for _, gain in self.taps)) < 1e-9 * abs(self.taps[0][1])
 
     def _transfer(self, s: Values) -> tuple[Values, Values]:
         """H(s) and H'(s)."""
         value, slope = np.zeros_like(s, dtype=np.complex128), np.zeros_like(s, dtype=np.complex128)
         for delay, gain in self.taps:
-            # The gains of a conserving loop sum to 0: without it, nothing is lost to cancellation near s = 0.
+            # The gains of a conserving loop sum to 0. `expm1` avoids cancellation near s = 0.
             value += gain * (np.expm1(-s * delay) if self._conserving else np.exp(-s * delay))
             slope -= delay * gain * np.exp(-s * delay)
         return value, slope
 
     def _b_on_the_axis(self, omega: Values) -> Values:
-        """The b for which j omega is a root; only real ones above zero are one.
+        """The b for which j omega is a root. Only real positive values are valid.
 
         F is linear in b: b = -(s (s + a) + s H(s)) / H(s).
         """
@@ -85,10 +85,10 @@ class Loop:
 
     @cached_property
     def crossing(self) -> Crossing:
-        """The smallest b above zero with a root on the imaginary axis.
+        """The smallest positive b with a root on the imaginary axis.
 
-        Near b = 0 the loop is stable: its slow root is -b/2, all others lie left of the axis. So it loses stability at
-        the smallest b that puts a pair of roots on the axis. Found by a scan over omega, refined with Brent's method.
+        Near b = 0 the loop is stable: its slow root is -b/2, and all others lie left of the axis. So it loses stability
+        at the smallest b that puts a pair of roots on the axis. A scan over omega finds it; Brent's method refines it.
         """
         from scipy.optimize import brentq
 
@@ -105,16 +105,16 @@ class Loop:
                 )
             )
             value = complex(self._b_on_the_axis(np.array([root]))[0])
-            # A change of sign through a pole of b is no root.
+            # A change of sign through a pole of b is not a root.
             if abs(value.imag) < 1e-6 * abs(value) and 0 < value.real < best.b_per_s:
                 best = Crossing(float(value.real), root)
         return best
 
     def _scanned(self) -> Values:
-        """The omega to look at: to where the shortest two delays have turned twice, as fine as b can change.
+        """The omega to scan: to two turns of the shortest two delays, with steps as fine as the changes of b.
 
-        Where windows are much younger than their delay the loop is nearly without damping, and b is real and above zero
-        in a window as narrow as their age is short. Their age beyond the first delay is -sum_i c_i tau_i^2 / 2 - tau_1.
+        If windows are much younger than their delay, the loop has almost no damping. Then b is real and positive only
+        in a narrow window, as wide as their age. Their age beyond the first delay is -sum_i c_i tau_i^2 / 2 - tau_1.
         """
         first, *others = sorted(delay for delay, _ in self.taps)
         turns, per_turn = 10.0, _POINTS_PER_TURN
@@ -127,9 +127,9 @@ class Loop:
     def rightmost(self, b_per_s: float) -> complex:
         """The root of F with the largest real part, in 1/s; of a pair, the one above the real axis.
 
-        Candidates are the eigenvalues of the loop's generator, discretised by collocation at Chebyshev nodes
-        (D. Breda, S. Maset, R. Vermiglio, Pseudospectral differencing methods for characteristic roots of delay
-        differential equations, SIAM J. Sci. Comput. 27(2), 2005); Newton's method on F makes them exact.
+        Candidates are the eigenvalues of the loop's generator, discretised by collocation at Chebyshev nodes (D. Breda,
+        S. Maset, R. Vermiglio, Pseudospectral differencing methods for characteristic roots of delay differential
+        equations, SIAM J. Sci. Comput. 27(2), 2005). Newton's method on F makes them exact.
         """
         starts: Values = np.linalg.eigvals(self._generator(b_per_s, self._nodes(b_per_s)))
         if self._conserving:
@@ -138,11 +138,11 @@ class Loop:
         starts = starts[np.argsort(-starts.real)][:12].astype(np.complex128)
         roots = self._polished(np.concatenate([starts, self._about_the_crossing()]), b_per_s)
         best = roots[np.argmax(roots.real)]
-        oscillates = abs(best.imag) > 1e-9 * abs(best)  # what rounding leaves of a real root's does not
+        oscillates = abs(best.imag) > 1e-9 * abs(best)  # rounding errors of a real root do not oscillate
         return complex(best.real, abs(best.imag) if oscillates else 0.0)
 
     def _about_the_crossing(self) -> Values:
-        """Starts near the root that crosses first, which may oscillate too fast for the discretisation."""
+        """Starts near the first root to cross, which may oscillate too fast for the discretisation."""
         omega = self.crossing.omega_per_s
         if np.isnan(omega):
             return np.zeros(0, dtype=np.complex128)
@@ -150,13 +150,13 @@ class Loop:
         return np.concatenate([around + real / self.memory_s for real in (-1.0, 0.0, 1.0)])
 
     def _nodes(self, b_per_s: float) -> int:
-        """Enough Chebyshev nodes for what oscillates at the crossing, or grows with b, over the longest delay."""
+        """The number of Chebyshev nodes for the fastest oscillation, or growth with b, over the longest delay."""
         omega = self.crossing.omega_per_s
         fastest = b_per_s if np.isnan(omega) else max(omega, b_per_s)
         return int(np.clip(_FEWEST_NODES + 0.75 * fastest * self.memory_s, _FEWEST_NODES, _MOST_NODES))
 
     def _generator(self, b_per_s: float, nodes: int) -> Values:
-        """The matrix whose eigenvalues come near the roots: row 0 is the equation now, the rest differentiate the past.
+        """The matrix whose eigenvalues approximate the roots. Row 0 is the present; the others differentiate the past.
 
         The state is (x now; W at the nodes 0 = theta_0 > ... > theta_n = -memory).
         """
@@ -171,7 +171,7 @@ class Loop:
         return matrix
 
     def _polished(self, starts: Values, b_per_s: float) -> Values:
-        """What Newton's method makes of the starts: roots of F, without its root at 0 if that says nothing."""
+        """Roots of F by Newton's method from the starts, without a trivial root at 0."""
         s = np.where(starts == 0, 1e-12, starts)
         scale = 1.0 / self.memory_s
         with np.errstate(all="ignore"):
@@ -181,11 +181,11 @@ class Loop:
             value, slope = self._characteristic(s, b_per_s)
             good = np.abs(value / slope) < 1e-9 * (np.abs(s) + scale)
         if not good.any():
-            return starts  # not seen; the discretisation alone is good to some digits
+            return starts  # never observed; the discretisation alone is good to some digits
         return s[good]
 
     def _characteristic(self, s: Values, b_per_s: float) -> tuple[Values, Values]:
-        """F and its derivative, or F / s and its derivative if F has a root at 0 that says nothing."""
+        """F and its derivative, or F / s and its derivative if F has a trivial root at 0."""
         transfer, slope = self._transfer(s)
         value = s * (s + self.leak_per_s) + (s + b_per_s) * transfer
         derivative = 2 * s + self.leak_per_s + transfer + (s + b_per_s) * slope
@@ -202,7 +202,7 @@ def _weights(nodes: int) -> Values:
 
 
 def _interpolation(points: Values, at: float) -> Values:
-    """The row that interpolates at a place from values at Chebyshev points (second barycentric formula)."""
+    """The row that interpolates at a position from values at Chebyshev points (second barycentric formula)."""
     distance = at - points
     hit = np.abs(distance) < 1e-14 * (points[0] - points[-1])
     if hit.any():
@@ -214,7 +214,7 @@ def _interpolation(points: Values, at: float) -> Values:
 
 
 def _differentiation(points: Values) -> Values:
-    """The matrix that differentiates at Chebyshev points (L. N. Trefethen, Spectral Methods in MATLAB, 2000, ch. 6)."""
+    """The differentiation matrix at Chebyshev points (L. N. Trefethen, Spectral Methods in MATLAB, 2000, ch. 6)."""
     weights = _weights(len(points))
     gaps = points[:, None] - points[None, :]
     np.fill_diagonal(gaps, 1.0)

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 __all__ = ["MAP_AXES", "StabilityMap", "stability_map"]
 
 MAP_AXES = ("target_bytes", "round_trip_s", "flows", "sender_delay_s", "burst_packets", "rate_bps", "mtu_bytes")
-"""What can be varied beside beta."""
+"""The parameters that can vary together with beta."""
 
 
 @dataclass(frozen=True)
 class StabilityMap:
-    """Growth of small disturbances over beta and another parameter."""
+    """Growth of small disturbances over beta and another parameter. Arrays: x has n values, beta_bps has m."""
 
     axis: str
     """The other parameter, one of `MAP_AXES`."""
@@ -44,10 +44,16 @@ class StabilityMap:
 
 
 def stability_map(model: AwmFluid, axis: str, x: Sequence[float], beta_bps: Sequence[float]) -> StabilityMap:
-    """The map of a model with `axis` and beta varied.
+    """The map of a model over `axis` and beta.
+
+    Args:
+        model: the other parameters.
+        axis: one of `MAP_AXES`.
+        x: the values of `axis`, in the unit of its field.
+        beta_bps: the values of beta, in b/s.
 
     Raises:
-        InputError: the axis is unknown, or a value out of range for its field.
+        InputError: the axis is unknown, or a value is out of range for its field.
     """
     if axis not in MAP_AXES:
         raise InputError(f"axis: is {axis!r}; expected one of {', '.join(MAP_AXES)}")

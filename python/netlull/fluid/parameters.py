@@ -1,4 +1,4 @@
-"""The parameters of AWM as a fluid, and the equilibrium that they have: g-router section 2.1."""
+"""The parameters of AWM as a fluid, and their equilibrium: g-router section 2.1."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from netlull.fluid.checks import is_number
 __all__ = ["Arrivals", "AwmParameters"]
 
 Arrivals = Literal["ack_clock", "rate"]
-"""How windows become arrivals: see `AwmParameters.arrivals`."""
+"""The model of arrivals from windows: see `AwmParameters.arrivals`."""
 
 
 @dataclass(frozen=True)
@@ -22,29 +22,29 @@ class AwmParameters:
     rate_bps: float
     """C: the rate of the link, in b/s."""
     flows: float
-    """N: how many flows, and how many AWM takes them for."""
+    """N: the number of flows, and AWM's count of them."""
     round_trip_s: float
-    """R: propagation there and back, without any queue, in s."""
+    """R: the round-trip propagation delay, without queues, in s."""
     target_bytes: float
-    """T: the queue to keep, in bytes."""
+    """T: the target queue, in bytes."""
     beta_bps: float
     """beta at C, in b/s."""
     buffer_bytes: float = math.inf
-    """B: what the queue holds at most, in bytes."""
+    """B: the capacity of the queue, in bytes."""
     mtu_bytes: float = 1000.0
-    """One packet, and the floor of the window, in bytes."""
+    """The packet size, and the floor of the window, in bytes."""
     sender_delay_s: float = 0.0
-    """d: from the gateway to a sender and back to the queue, in s: a window written now acts there d later."""
+    """d: the delay from the gateway to a sender and back to the queue, in s. A window acts there d after its change."""
     burst_packets: float | None = None
     """m: packets of one flow that arrive in a row. None: the whole window, as slow start leaves it."""
     segments_per_ack: float = 1.0
-    """Segments that one acknowledgement stands for: 2 with delayed acknowledgements."""
+    """Segments per acknowledgement: 2 with delayed acknowledgements."""
     arrivals: Arrivals = "ack_clock"
-    """How windows become arrivals.
+    """The model of arrivals from windows.
 
-    `ack_clock`: a sender may send up to acknowledgement + window, and learns both when an acknowledgement comes: what
-    arrives is what has left the queue a round trip earlier and the change of the windows, d ago and older by up to the
-    time between two acknowledgements of a flow.
+    `ack_clock`: a sender may send up to acknowledgement + window, and learns both from an acknowledgement. Arrivals are
+    the departures of a round trip earlier plus the change of the windows. That change is older than d by up to the time
+    between two acknowledgements of a flow.
 
     `rate`: N swnd(t - R_0) / (R + q / C), as in V. Misra, W. Gong, D. Towsley, Fluid-based analysis of a network of AQM
     routers, SIGCOMM 2000: every window in force one round trip R_0 later. Its bound is 1.707 T / R_0.
@@ -88,27 +88,27 @@ class AwmParameters:
 
     @property
     def in_control(self) -> bool:
-        """Whether the equilibrium window lies above the floor of one MTU: N MTU < C R + T."""
+        """True if the equilibrium window is above the floor of one MTU: N MTU < C R + T."""
         return self.window_bytes > self.mtu_bytes
 
     @property
     def burst(self) -> float:
-        """m: `burst_packets`, at most a window; a window if that is None."""
+        """m: `burst_packets`, at most a window; a whole window if that is None."""
         window = max(self.window_bytes / self.mtu_bytes, 1.0)
         return window if self.burst_packets is None else min(self.burst_packets, window)
 
     @property
     def b_per_s(self) -> float:
-        """Beta / T in 1/s, beta in bytes/s."""
+        """Beta / T in 1/s, with beta in bytes/s."""
         return self.beta_bps / 8 / self.target_bytes
 
     @property
     def ack_gaps_s(self) -> tuple[float, float, float]:
-        """(delta, g, Delta) in s: between acknowledgements in a burst, to the next burst, and from burst to burst.
+        """(delta, g, Delta) in s: the gaps between acknowledgements in a burst, to the next burst, and between bursts.
 
         A burst of m packets takes m MTU / C, and each of N flows sends one in turn: Delta = N m MTU / C. With k
-        segments to an acknowledgement delta = k MTU / C, m / k acknowledgements come in a burst, and
-        g = Delta - (m / k - 1) delta.
+        segments per acknowledgement, delta = k MTU / C, a burst has m / k acknowledgements, and g = Delta - (m / k - 1)
+        delta.
         """
         packet = self.mtu_bytes / self.rate
         every = self.flows * self.burst * packet
@@ -117,21 +117,21 @@ class AwmParameters:
 
     @property
     def _acks(self) -> float:
-        """Acknowledgements in a burst."""
+        """Acknowledgements per burst."""
         return max(self.burst / self.segments_per_ack, 1.0)
 
     @property
     def window_age_s(self) -> float:
-        """How long ago the windows in force were set, on average, at the sender: sum gap^2 / (2 Delta), in s."""
+        """The mean age of the windows in force, at the sender: sum gap^2 / (2 Delta), in s."""
         inside, between, every = self.ack_gaps_s
         return ((self._acks - 1) * inside**2 + between**2) / (2 * every)
 
     @property
     def arrival_taps(self) -> tuple[tuple[float, float], ...]:
-        """The taps (delay in s, gain in 1/s) of arrivals' dependence on N swnd.
+        """The taps (delay in s, gain in 1/s) of the arrivals' dependence on N swnd.
 
-        With `ack_clock` a flow's window is that of its last acknowledgement. The age of that is spread evenly over the
-        gaps between them, so the sum of windows in force is a moving average, and its derivative a difference:
+        With `ack_clock` a flow's window is that of its last acknowledgement. Its age is uniform over the gaps between
+        acknowledgements. So the sum of windows in force is a moving average, and its derivative a difference:
 
             sum_i gap_i / Delta (W(t - d) - W(t - d - gap_i)) / gap_i
               = ((m - 1) (W(t - d) - W(t - d - delta)) + W(t - d) - W(t - d - g)) / Delta.

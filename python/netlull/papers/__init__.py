@@ -1,6 +1,6 @@
-"""Papers reproduced: their folders read and checked, their claims judged, their figures drawn.
+"""Reproduction of papers: their folders are read and checked, their claims judged, their figures drawn.
 
-A folder under `papers/` says what a paper claims and how to run it; see papers/README.md for its files.
+A folder under `papers/` holds a paper's claims and its scenarios. papers/README.md describes its files.
 """
 
 from importlib import import_module
@@ -60,7 +60,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """What reproduces is loaded when it is used: listing papers needs no simulator."""
+    """Loads the reproducing functions at first use: a list of papers needs no simulator."""
     if name in {"reproduce", "reproduce_studies"}:
         return getattr(import_module("netlull.papers.run"), name)
     raise AttributeError(f"module 'netlull.papers' has no attribute {name!r}")

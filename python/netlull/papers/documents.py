@@ -16,17 +16,17 @@ from netlull.papers.toml import PaperError, read
 from netlull.suggest import near
 
 FILES = ("paper.toml", "scenario.toml", "sweep.toml", "readings.toml", "claims.toml", "figures.py", "claims.py")
-"""Every paper folder has these files."""
+"""The files of every paper folder."""
 
 _Place = float | str
 """A value on an axis: a number, or a name."""
 
 
 class _Prose(Document, frozen=True):
-    """A table whose texts may fill several lines."""
+    """A table whose texts may have several lines."""
 
     def __post_init__(self) -> None:
-        """Makes one line of each text."""
+        """Joins the lines of each text."""
         for name in self.__struct_fields__:
             value = getattr(self, name)
             if isinstance(value, str):
@@ -38,7 +38,7 @@ def _one_line(text: str) -> str:
 
 
 def _differ(entries: Sequence[Any], where: str, by: str) -> None:
-    """Refuses two entries of one name."""
+    """Refuses two entries with the same name."""
     names = [getattr(entry, by) for entry in entries]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -46,7 +46,7 @@ def _differ(entries: Sequence[Any], where: str, by: str) -> None:
 
 
 class PaperInfo(Struct, frozen=True):
-    """Enough to list a paper and to find its folder."""
+    """The facts for listing a paper and finding its folder."""
 
     key: str
     title: str
@@ -54,7 +54,7 @@ class PaperInfo(Struct, frozen=True):
 
 
 class SeriesRun(Document, frozen=True):
-    """One run whose time series are recorded: a point of the sweep."""
+    """A run with recorded time series: a point of the sweep."""
 
     name: Text
     experiment: Text
@@ -65,13 +65,13 @@ class SeriesRun(Document, frozen=True):
 
 
 class Series(Document, frozen=True):
-    """The runs whose time series are recorded, and the width of their bins."""
+    """The runs with recorded time series, and the width of their bins."""
 
     interval: Text
     run: tuple[SeriesRun, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuses two runs of one name."""
+        """Refuses two runs with the same name."""
         _differ(self.run, "run", "name")
 
 
@@ -85,7 +85,7 @@ class Scope(_Prose, frozen=True):
 
 
 class Study(_Prose, frozen=True):
-    """A further study of a paper: a sweep of its own, drawn by a module of its own as sections of the report."""
+    """A further study of a paper: its own sweep, drawn by its own module as sections of the report."""
 
     name: Annotated[
         str, Meta(pattern="^[a-z][a-z0-9-]*$", extra={"expected": "lower-case letters, digits and hyphens"})
@@ -100,10 +100,10 @@ class Study(_Prose, frozen=True):
     """The scope of `--quick`; without it the whole sweep."""
     recorded: Series | None = field(default=None, name="series")
     needs: tuple[str, ...] = ()
-    """Packages beyond netlull's own that its sweep reads."""
+    """Packages that its sweep needs beyond netlull's own dependencies."""
 
     def __post_init__(self) -> None:
-        """Names the files that the table leaves out."""
+        """Fills in the default file names."""
         super().__post_init__()
         usual = {
             "scenario": f"{self.name}-scenario.toml",
@@ -124,12 +124,12 @@ class Study(_Prose, frozen=True):
         return () if self.recorded is None else self.recorded.run
 
     def missing(self) -> list[str]:
-        """Those of `needs` that are not installed."""
+        """The packages in `needs` that are not installed."""
         return [package for package in self.needs if importlib.util.find_spec(package) is None]
 
 
 class PaperFigure(_Prose, frozen=True):
-    """A figure or table of the paper and what becomes of it here."""
+    """A figure or table of the paper, and its reproduction here."""
 
     id: Text
     label: Text
@@ -138,19 +138,19 @@ class PaperFigure(_Prose, frozen=True):
 
 
 class Tolerance(dict[str, float]):
-    """A claim's numbers, fixed before our result was looked at."""
+    """A claim's numbers, fixed before our result was known."""
 
     def __init__(self, claim: str, file: Path, values: Mapping[str, float]) -> None:
         super().__init__(values)
         self._where = f"{file.parent.name}/{file.name}: claim.{claim}.tolerance"
 
     def __missing__(self, name: str) -> float:
-        """Blames the file."""
+        """Raises an error that names the file."""
         raise PaperError(f"{self._where}.{name}: is missing; expected a number")
 
 
 class Claim(_Prose, frozen=True):
-    """One claim of the paper, how it is judged, and why a part of it may not hold."""
+    """A claim of the paper, its judgement, and the reasons of parts that may not hold."""
 
     id: Annotated[str, Meta(pattern="^[A-Z][0-9]+$", extra={"expected": 'a letter and a number, such as "T1"'})]
     title: Text
@@ -161,9 +161,9 @@ class Claim(_Prose, frozen=True):
     reason: Text
     tolerance: Mapping[str, float] = {}
     why: Mapping[str, Text] = {}
-    """The reason by part; in the file a key may name several parts."""
+    """The reason by part. In the file, a key may name several parts."""
     study: str = ""
-    """The study whose runs it is judged by; empty: the paper's own sweep."""
+    """The study whose runs judge the claim; empty for the paper's own sweep."""
 
     def __post_init__(self) -> None:
         """Gives every part its own reason."""
@@ -173,7 +173,7 @@ class Claim(_Prose, frozen=True):
 
 
 class Alternative(_Prose, frozen=True):
-    """Another answer to a reading's question: a change of the scenario, of an axis, or of the metric that is judged."""
+    """Another answer to a reading's question: a change of the scenario, of an axis, or of the judged metric."""
 
     name: Text
     label: Text
@@ -201,13 +201,13 @@ class Reading(_Prose, frozen=True):
     alternatives: tuple[Alternative, ...] = field(default=(), name="alternative")
 
     def __post_init__(self) -> None:
-        """Refuses two alternatives of one name."""
+        """Refuses two alternatives with the same name."""
         super().__post_init__()
         _differ(self.alternatives, "alternative", "name")
 
 
 class _PaperFile(_Prose, frozen=True, kw_only=True):
-    """paper.toml."""
+    """The contents of paper.toml."""
 
     key: Text
     title: Text
@@ -222,12 +222,12 @@ class _PaperFile(_Prose, frozen=True, kw_only=True):
     figures: tuple[PaperFigure, ...] = field(default=(), name="figure")
     quick: Scope
     vary: Scope | None = None
-    """The scope that `--readings` runs again under every alternative; without it `quick`."""
+    """The scope that `--readings` repeats with every alternative; without it `quick`."""
     recorded: Series = field(name="series")
     studies: tuple[Study, ...] = field(default=(), name="study")
 
     def __post_init__(self) -> None:
-        """Refuses two figures or studies of one name."""
+        """Refuses two figures or studies with the same name."""
         super().__post_init__()
         _differ(self.figures, "figure", "id")
         _differ(self.studies, "study", "name")
@@ -236,23 +236,23 @@ class _PaperFile(_Prose, frozen=True, kw_only=True):
 
 
 class _ClaimsFile(Document, frozen=True):
-    """claims.toml."""
+    """The contents of claims.toml."""
 
     claim: Annotated[tuple[Claim, ...], Meta(min_length=1, extra={"expected": "at least one claim"})]
 
     def __post_init__(self) -> None:
-        """Refuses two claims of one name."""
+        """Refuses two claims with the same name."""
         _differ(self.claim, "claim", "id")
 
 
 class _ReadingsFile(Document, frozen=True):
-    """readings.toml."""
+    """The contents of readings.toml."""
 
     reading: tuple[Reading, ...] = ()
     search_over: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuses two readings of one name, and a search over one that is not there."""
+        """Refuses two readings with the same name, and a search over an unknown one."""
         _differ(self.reading, "reading", "id")
         known = sorted(reading.id for reading in self.reading)
         for name in self.search_over:
@@ -261,13 +261,13 @@ class _ReadingsFile(Document, frozen=True):
 
 
 class Notes(Document, frozen=True):
-    """notes.toml: paragraphs for the sections of the report, of the paper's own and of each study's."""
+    """The contents of notes.toml: paragraphs for the report's sections, by paper and by study."""
 
     paper: Mapping[str, tuple[Text, ...]] = {}
     study: Mapping[str, Mapping[str, tuple[Text, ...]]] = {}
 
     def __post_init__(self) -> None:
-        """Makes one line of each paragraph."""
+        """Joins the lines of each paragraph."""
         force_setattr(self, "paper", _folded(self.paper))
         force_setattr(self, "study", {name: _folded(notes) for name, notes in self.study.items()})
 
@@ -291,7 +291,11 @@ class Paper(_PaperFile, frozen=True, kw_only=True):
         return self.recorded.run
 
     def study(self, name: str) -> Study:
-        """One of its studies."""
+        """The study with this name.
+
+        Raises:
+            PaperError: there is no such study; lists the names.
+        """
         for study in self.studies:
             if study.name == name:
                 return study
@@ -303,7 +307,7 @@ def load(folder: Path) -> Paper:
     """Reads a paper folder.
 
     Raises:
-        PaperError: a file is missing or malformed; names the file, the field and the value.
+        PaperError: a file is missing or malformed; the message names the file, the field and the value.
     """
     for name in FILES:
         if not (folder / name).is_file():
@@ -341,7 +345,11 @@ class _Head(Struct, frozen=True):
 
 
 def read_info(folder: Path) -> PaperInfo:
-    """Key and title of a paper folder."""
+    """Key and title of a paper folder.
+
+    Raises:
+        PaperError: paper.toml is malformed, or its key is not the folder's name.
+    """
     head = read(folder / "paper.toml", _Head)
     return _info(folder, head.key, head.title)
 
@@ -354,7 +362,7 @@ def _info(folder: Path, key: str, title: str) -> PaperInfo:
 
 
 def _check_files(study: Study, folder: Path) -> None:
-    """Refuses a study whose files are not those of the paper's folder."""
+    """Refuses a study whose files are not in the paper's folder."""
     for which, suffix in (("scenario", ".toml"), ("sweep", ".toml"), ("drawing", ".py")):
         name = getattr(study, which)
         if not re.fullmatch(rf"[^/\\]+{re.escape(suffix)}", name) or not (folder / name).is_file():

@@ -1,4 +1,4 @@
-"""What each reading does to the result: the quick grid again with every alternative, and with chosen combinations."""
+"""Effects of the readings on the result: the quick grid again with every alternative and chosen combinations."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Effect:
 
     @property
     def score(self) -> int:
-        """Two for each claim that holds, one for each that holds partly."""
+        """The sum over the claims: 2 for each that holds, 1 for each that holds partly."""
         worth = {Verdict.HOLDS: 2, Verdict.PARTLY: 1, Verdict.FAILS: 0}
         return sum(worth[verdict] for verdict in self.verdicts.values())
 
@@ -54,7 +54,7 @@ class Variations:
     alternatives: list[Effect]
     combinations: list[Effect]
     cost: Cost
-    """Of the runs that were simulated for it."""
+    """The cost of the runs simulated for it."""
 
 
 def vary(
@@ -66,7 +66,16 @@ def vary(
     cluster: Cluster | None = None,
     progress: Watcher | None = None,
 ) -> Variations:
-    """Measures the `vary` scope under each alternative, and under every combination of the searched readings."""
+    """Measures the `vary` scope under each alternative, and under every combination of the searched readings.
+
+    Args:
+        paper: the paper.
+        folder: the folder for scenarios, sweeps and their store.
+        seeds: replaces the number of seeds wherever there is randomness.
+        workers: number of simultaneous runs; default one per core.
+        cluster: runs the sweeps instead of this process.
+        progress: called with the progress of each sweep.
+    """
     costs: list[Cost] = []
 
     def measured(label: str, picked: Sequence[tuple[Reading, Alternative]]) -> Effect:
@@ -107,7 +116,7 @@ _LETTER = {Verdict.HOLDS: "holds", Verdict.PARTLY: "partly", Verdict.FAILS: "fai
 
 
 def verdict_table(effects: Sequence[Effect]) -> tuple[list[str], list[list[str]]]:
-    """Header and rows: readings against claims; the score counts 2 for holds and 1 for partly."""
+    """Header and rows: readings against claims. The score counts 2 for holds and 1 for partly."""
     header = ["readings", *effects[0].verdicts, "score"]
     rows = [
         [effect.label, *(_LETTER[verdict] for verdict in effect.verdicts.values()), str(effect.score)]
@@ -117,13 +126,13 @@ def verdict_table(effects: Sequence[Effect]) -> tuple[list[str], list[list[str]]
 
 
 def number_table(effects: Sequence[Effect], paper: Paper) -> tuple[list[str], list[list[str]]]:
-    """Header and rows: readings against headline numbers."""
+    """Header and rows: readings against headline numbers, in the units of the header."""
     header = ["readings", *(f"{line.label} ({line.unit})" for line in headlines(paper))]
     return header, [[effect.label, *(_shown(value) for value in effect.numbers.values())] for effect in effects]
 
 
 def as_text(found: Variations, paper: Paper) -> str:
-    """All of it for the terminal and for a file: one line for each number, so that it fits any width."""
+    """The tables as text for the terminal and for a file. Numbered columns fit any width."""
     parts = []
     for title, effects in (
         ("One reading changed", [found.base, *found.alternatives]),
@@ -140,7 +149,7 @@ def as_text(found: Variations, paper: Paper) -> str:
 
 
 def told(effect: Effect, base: Effect) -> str:
-    """What an alternative changes, in one sentence: verdicts that differ, and the numbers that move most."""
+    """The effect of an alternative in one sentence: changed verdicts, and the numbers that change most."""
     changed = [
         f"{claim} {_LETTER[base.verdicts[claim]]} → {_LETTER[verdict]}"
         for claim, verdict in effect.verdicts.items()
@@ -158,7 +167,7 @@ def told(effect: Effect, base: Effect) -> str:
 
 
 def with_effects(text: str, found: Variations) -> str:
-    """A copy of readings.toml in which every alternative's `effect` says what was measured; a reading's own is kept."""
+    """A copy of readings.toml with the measured `effect` of every alternative. A reading's own effect is kept."""
     effects = {effect.changes[0]: told(effect, found.base) for effect in found.alternatives}
     lines: list[str] = []
     reading, inside = "", False

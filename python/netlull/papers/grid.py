@@ -1,4 +1,4 @@
-"""A sweep's table, asked by experiment and point: samples over seeds, intervals, paired comparisons."""
+"""A sweep's table by experiment and point: samples over seeds, intervals, paired comparisons."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cell:
-    """One point of one experiment: all its seeds."""
+    """A point of an experiment, with all its seeds."""
 
     experiment: str
     point: tuple[tuple[str, float | str], ...]
@@ -28,7 +28,7 @@ class Cell:
         return Cell(experiment, tuple(sorted((axis, _place(value)) for axis, value in point.items())))
 
     def __str__(self) -> str:
-        """As errors name it."""
+        """The name of the cell in errors."""
         return " ".join([self.experiment, *(f"{axis}={_shown(value)}" for axis, value in self.point)])
 
 
@@ -41,7 +41,7 @@ def _shown(value: float | str) -> str:
 
 
 class Grid:
-    """Looks up a sweep's table; `use` judges another metric under a column's name."""
+    """Access to a sweep's table. `use` judges another metric under a column's name."""
 
     def __init__(self, table: pa.Table, axes: Sequence[str], use: Mapping[str, str] | None = None) -> None:
         self._use = dict(use or {})
@@ -76,11 +76,15 @@ class Grid:
         return list(dict.fromkeys(value for cell in cells for name, value in cell.point if name == axis))
 
     def seeds(self, experiment: str) -> list[int]:
-        """The seeds that ran in an experiment."""
+        """The seeds that ran in an experiment, ascending."""
         return sorted({seed for cell in self.cells(experiment) for seed in self._cells[cell]})
 
     def samples(self, cell: Cell, metric: str) -> dict[int, float]:
-        """A metric by seed."""
+        """A metric by seed, in its unit.
+
+        Raises:
+            PaperError: the sweep has no such point or metric.
+        """
         column = self._columns.get(self._use.get(metric, metric))
         if column is None:
             raise PaperError(f"the sweep has no metric {metric}; it has {', '.join(self._columns)}")
@@ -88,16 +92,16 @@ class Grid:
         return {seed: _number(column[rows[seed]]) for seed in sorted(rows)}
 
     def interval(self, cell: Cell, metric: str, scale: float = 1.0) -> Interval:
-        """A metric's mean over seeds and its 95 % interval."""
+        """A metric's mean over seeds, times `scale`, with its 95 % interval."""
         return mean_interval([value * scale for value in self.samples(cell, metric).values()])
 
     def difference(self, cell: Cell, reference: Cell, metric: str, scale: float = 1.0) -> Interval:
-        """Mean over common seeds of metric(cell) - metric(reference), seed by seed."""
+        """Mean over common seeds of metric(cell) - metric(reference), seed by seed and times `scale`."""
         pairs = self._pairs(cell, reference, metric, metric)
         return mean_interval([(a - b) * scale for a, b in pairs.values()])
 
     def ratio(self, cell: Cell, reference: Cell, metric: str, scale: float = 1.0, *, to: str | None = None) -> Interval:
-        """Mean over common seeds of metric(cell) / to(reference), seed by seed; `to` is a metric, default the same."""
+        """Mean over common seeds of metric(cell) / to(reference), by seed. `to` is a metric, by default the same."""
         pairs = self._pairs(cell, reference, metric, to or metric)
         return mean_interval([a / b * scale if b else math.nan for a, b in pairs.values()])
 
@@ -111,12 +115,12 @@ class Grid:
         return {seed: 1 - a / b if b else math.nan for seed, (a, b) in pairs.items()}
 
     def total(self, metric: str) -> float:
-        """A metric's sum over all runs."""
+        """A metric's sum over all runs; NaN if the sweep has no such metric."""
         column = self._columns.get(metric)
         return math.nan if column is None else sum(_number(value) for value in column)
 
     def _pairs(self, cell: Cell, reference: Cell, metric: str, other: str) -> dict[int, tuple[float, float]]:
-        """A metric of the cell and another one of the reference by common seed."""
+        """A metric of the cell and another metric of the reference, by common seed."""
         ours, theirs = self.samples(cell, metric), self.samples(reference, other)
         pairs = {seed: (ours[seed], theirs[seed]) for seed in ours if seed in theirs}
         if not pairs:

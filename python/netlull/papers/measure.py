@@ -1,4 +1,4 @@
-"""Running a plan, and judging the claims by what it measured."""
+"""Running of a plan, and judging of the claims by its results."""
 
 from __future__ import annotations
 
@@ -36,9 +36,22 @@ def measure(
     cluster: Cluster | None = None,
     progress: Watcher | None = None,
 ) -> Evidence:
-    """Runs what the plan asks for and the store (default: in the folder) does not hold yet, and records time series.
+    """Runs the plan's missing runs and records its time series.
 
     The plan is the paper's own, or that of one of its studies.
+
+    Args:
+        paper: the paper.
+        planned: the plan.
+        folder: the folder for the plan's files.
+        store: the store, whose runs are reused; default in the folder.
+        use: replaces metrics under their columns' names.
+        workers: number of simultaneous runs; default one per core.
+        cluster: runs the sweep instead of this process.
+        progress: called with the progress of the sweep.
+
+    Raises:
+        PaperError: a recorded run is not a point of the sweep.
     """
     sweep = Sweep.from_file(planned.write(folder))
     result = sweep.run(store or folder / STORE, workers=workers, cluster=cluster, progress=progress)
@@ -49,7 +62,11 @@ def measure(
 
 
 def judged(evidence: Evidence, study: str = "") -> list[JudgedClaim]:
-    """The claims that these runs decide, with verdicts: those of the paper's own sweep, or of one of its studies."""
+    """The judged claims of the paper's own sweep, or of one of its studies.
+
+    Raises:
+        PaperError: the paper's claims.py has no judge for a claim.
+    """
     judges = source.module_of(evidence.paper.info.folder, "claims").JUDGES
     claims = []
     for claim in evidence.paper.claims:
@@ -63,7 +80,7 @@ def judged(evidence: Evidence, study: str = "") -> list[JudgedClaim]:
 
 
 def headlines(paper: Paper) -> Sequence[Headline]:
-    """The numbers by which the paper tells a reading's effect."""
+    """The numbers that show a reading's effect."""
     found: Sequence[Headline] = source.module_of(paper.info.folder, "claims").HEADLINES
     return found
 
@@ -71,7 +88,7 @@ def headlines(paper: Paper) -> Sequence[Headline]:
 def _record(
     paper: Paper, named: Paper | Study, wanted: Sequence[SeriesRun], sweep: Sweep, workers: int | None
 ) -> tuple[dict[str, Recorded], Cost]:
-    """Runs the points whose time series are asked for."""
+    """Runs the points with recorded time series."""
     if not wanted or named.recorded is None:
         return {}, Cost()
     at = {Cell.of(point.experiment, **point.values): point.scenario for point in sweep.points()}

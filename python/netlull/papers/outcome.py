@@ -1,4 +1,4 @@
-"""What a reproduction found: parts of claims, verdicts, drawn figures."""
+"""Results of a reproduction: parts of claims, verdicts, drawn figures."""
 
 from __future__ import annotations
 
@@ -23,37 +23,39 @@ if TYPE_CHECKING:
 
 
 class Verdict(enum.Enum):
-    """How a claim fares: every part of it holds, some do, none does."""
+    """The verdict on a claim: all of its parts hold, some do, none does."""
 
     HOLDS = "holds"
     PARTLY = "partly"
     FAILS = "fails"
 
     def __str__(self) -> str:
-        """As it is printed."""
+        """The printed word."""
         return self.value
 
 
 @dataclass(frozen=True)
 class Part:
-    """One measurable part of a claim: did it hold, and what was measured."""
+    """A measurable part of a claim: its result, and if it holds."""
 
     id: str
     holds: bool
     ours: str
     counted: bool = True
-    """False: shown beside the others, but no part of the verdict; what it measures was fitted, or is another rule's."""
+    """False: shown with the others, but without effect on the verdict. Its quantity was fitted, or belongs to another
+    rule.
+    """
 
     @property
     def mark(self) -> str:
-        """`yes` or `no`; in brackets if it does not count."""
+        """`yes` or `no`; in brackets if the part does not count."""
         held = "yes" if self.holds else "no"
         return held if self.counted else f"({held})"
 
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim with our result beside the paper's."""
+    """A claim with the paper's result and ours."""
 
     id: str
     title: str
@@ -74,20 +76,20 @@ class Recorded(Protocol):
         """The run in numbers."""
 
     def series(self, name: str) -> pa.Table:
-        """One of its time series."""
+        """A time series by its name."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """All that claims are judged by and figures are drawn from."""
+    """The material for judging claims and drawing figures."""
 
     paper: Paper
     grid: Grid
     series: Mapping[str, Recorded]
     cost: Cost = field(default_factory=Cost)
-    """Of the runs that were simulated for it."""
+    """The cost of the runs simulated for it."""
     energy: pa.Table | None = None
-    """Where the joules of the sweep's runs went (`SweepResult.energy`)."""
+    """The energy of the sweep's runs by use, in J (`SweepResult.energy`)."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class Tabled:
 
 @dataclass(frozen=True)
 class Headline:
-    """One number that says how a reading changes the result."""
+    """A number that shows the effect of a reading on the result."""
 
     label: str
     unit: str
@@ -121,23 +123,23 @@ class Headline:
 
 
 Watcher = Callable[[Progress], None]
-"""Told how far a sweep is."""
+"""Called with the progress of a sweep."""
 
 Judge = Callable[[Evidence, Tolerance], Sequence[Part]]
 
 
 @dataclass(frozen=True)
 class Time:
-    """How long a reproduction took, from reading the paper to drawing its figures; the report is not in it."""
+    """The time of a reproduction, from reading the paper to drawing its figures, without the report."""
 
     wall_s: float
     cpu_s: float
-    """Of this process, with all its threads."""
+    """CPU time of this process, with all its threads, in seconds."""
     simulated: Cost
-    """Of the runs alone, without those found in the store."""
+    """The cost of the simulated runs alone, without those in the store."""
 
     def __str__(self) -> str:
-        """In a line."""
+        """The times in one line."""
         runs = self.simulated
         hops = f"; {runs.packet_hops:,} packet-hops at {runs.ns_per_hop:.0f} ns" if runs.packet_hops else ""
         return f"{self.wall_s:.1f} s, {self.cpu_s:.1f} s of CPU time{hops}"
@@ -157,7 +159,7 @@ class PaperOutcome:
     time: Time
     readings: str = ""
     studies: tuple[str, ...] = ()
-    """Further studies that the report holds."""
+    """Further studies in the report."""
 
     def table(self) -> str:
         """The claims as a text table: paper, ours, verdict."""
@@ -165,7 +167,7 @@ class PaperOutcome:
 
 
 def claims_table(claims: Sequence[JudgedClaim], width: int = 110) -> str:
-    """Claim, paper, ours and verdict, wrapped into columns."""
+    """Claim, paper, ours and verdict, wrapped into columns of `width` characters in total."""
     fixed = 4 + 8 + 3 * 2
     share = (width - fixed) // 2
     header = ["", "paper", "ours", "verdict"]
@@ -177,7 +179,11 @@ def claims_table(claims: Sequence[JudgedClaim], width: int = 110) -> str:
 
 
 def judge(claim: Claim, parts: Sequence[Part]) -> JudgedClaim:
-    """The verdict from the parts that count: *holds* if all hold, *fails* if none does, else *partly*."""
+    """The verdict from the parts that count: *holds* if all hold, *fails* if none does, else *partly*.
+
+    Raises:
+        ValueError: no part counts.
+    """
     counted = [part for part in parts if part.counted]
     if not counted:
         raise ValueError(f"claim {claim.id} has no parts")
@@ -197,7 +203,7 @@ def judge(claim: Claim, parts: Sequence[Part]) -> JudgedClaim:
 
 
 def _explanation(claim: Claim, parts: Sequence[Part]) -> str:
-    """Why the parts that do not hold do not; the same reason is given once."""
+    """The reasons of the parts that do not hold, each once."""
     reasons: dict[str, None] = {}
     for part in parts:
         if not part.holds and (part.counted or part.id in claim.why):

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from netlull.papers.outcome import Drawn, Evidence, JudgedClaim, Tabled, Time
 
 _TITLES = {"figures": "Figures", "energy": "Energy", "appendix": "Appendix"}
-"""The sections of a page, in order; a paper's `figures.SECTIONS` replaces them. The appendix follows the readings."""
+"""The sections of a page, in order. A paper's `figures.SECTIONS` replaces them. The appendix follows the readings."""
 
 
 @dataclass(frozen=True)
 class StudyFindings:
-    """What a further study found: its evidence, and each drawing with its SVG."""
+    """The results of a further study: its evidence, and each drawing with its SVG."""
 
     study: Study
     evidence: Evidence
@@ -35,7 +35,7 @@ class StudyFindings:
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found: the evidence, the judged claims, each drawing with its SVG, and the effects of the readings."""
+    """The results: the evidence, the judged claims, each drawing with its SVG, and the effects of the readings."""
 
     evidence: Evidence
     claims: Sequence[JudgedClaim]
@@ -79,7 +79,7 @@ def studies_page(
     scope: str,
     manifest: Mapping[str, str],
 ) -> Page:
-    """A page of studies alone, with those of the paper's claims that they decide."""
+    """A page of studies alone, with the claims that they decide."""
     return Page(
         title=paper.info.title,
         subtitle=f"{_source(paper)} This page: {', '.join(findings.study.title for findings in found)}.",
@@ -97,7 +97,7 @@ def studies_page(
 
 
 def _study_sections(paper: Paper, found: StudyFindings) -> list[Section]:
-    """One section, with the study's title, unless its module has `SECTIONS`. Names get the study's in front."""
+    """The sections of a study: one, unless its module has `SECTIONS`. Their ids start with the study's name."""
     study = found.study
     module = source.module_of(paper.info.folder, study.module)
     tables: list[Tabled] = list(module.tables(found.evidence)) if hasattr(module, "tables") else []
@@ -116,7 +116,7 @@ def _study_sections(paper: Paper, found: StudyFindings) -> list[Section]:
 
 
 def study_facts(found: Sequence[StudyFindings]) -> dict[str, str]:
-    """How much each study ran, for the manifest."""
+    """The number of runs and seeds of each study, for the manifest."""
     return {
         f"study {findings.study.name}": f"{findings.evidence.grid.runs:,} runs, seeds {_seeds(_seeds_of(findings))}"
         for findings in found
@@ -131,7 +131,7 @@ def _seeds_of(found: StudyFindings) -> list[int]:
 def manifest(
     evidence: Evidence, scope: str, seeds: Sequence[int], spent: Time, origin: Mapping[str, str | None]
 ) -> dict[str, str]:
-    """What produced the page."""
+    """The facts about the production of the page."""
     hops = evidence.grid.total("packet_hops")
     made = made_by(scope, spent, origin)
     time = made.pop("time")
@@ -146,13 +146,13 @@ def manifest(
 
 
 def made_by(scope: str, spent: Time, origin: Mapping[str, str | None]) -> dict[str, str]:
-    """What every manifest says."""
+    """The facts common to all manifests."""
     return {
         "netlull": __version__,
         "engine": origin.get("engine") or "unknown",
         "commit": origin.get("commit") or "unknown",
         "scope": scope,
-        "time": f"{spent} (runs found in the store are not simulated again)",
+        "time": f"{spent} (runs in the store are reused)",
     }
 
 

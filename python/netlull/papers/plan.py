@@ -1,4 +1,4 @@
-"""What a reproduction runs: a paper's scenario and sweep, cut to a scope and changed by other readings."""
+"""The plan of a reproduction: a paper's scenario and sweep, cut to a scope and changed by other readings."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from netlull.papers.documents import Alternative, Paper, Scope, Study
 
 LEAST_SEEDS = 2
-"""A 95 % interval over seeds needs two."""
+"""The fewest seeds for a 95 % interval over seeds."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A scenario and a sweep as text, ready to be written side by side."""
+    """A scenario and a sweep as text, to be written to the same folder."""
 
     scenario: str
     sweep: Mapping[str, Any]
     study: Study | None = None
-    """Whose it is, if it is not the paper's own."""
+    """The study of the plan; None for the paper's own sweep."""
 
     @property
     def axes(self) -> list[str]:
@@ -53,7 +53,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class _Source:
-    """The files that a plan is made of, and where its scope is written."""
+    """The files of a plan, and the place of its scope."""
 
     folder: Path
     scenario: str = "scenario.toml"
@@ -65,17 +65,21 @@ class _Source:
 
 
 def plan_study(paper: Paper, study: Study, scope: Scope | None, seeds: int | None = None) -> Plan:
-    """As `plan`, of one of the paper's studies."""
+    """The plan of one of the paper's studies.
+
+    Raises:
+        PaperError: as for `plan`.
+    """
     files = _Source(paper.info.folder, study.scenario, study.sweep, f"study.{study.name}.")
     return replace(_plan(files, scope, seeds), study=study)
 
 
 def plan(paper: Paper, scope: Scope | None, seeds: int | None = None, changes: Sequence[Alternative] = ()) -> Plan:
-    """The whole sweep, or the part in `scope`; `seeds` replaces the number of seeds wherever there are several.
+    """The whole sweep, or the part in `scope`. `seeds` replaces the number of seeds wherever there are several.
 
     Raises:
-        PaperError: one seed for a paper with randomness, whose claims are judged by intervals over seeds; or the scope
-            or a change does not fit the sweep.
+        PaperError: `seeds` is too small for intervals in a paper with randomness, or the scope or a change does not fit
+            the sweep.
     """
     return _plan(_Source(paper.info.folder), scope, seeds, changes)
 
@@ -115,7 +119,7 @@ def _with_axes(folder: Path, sweep: Mapping[str, Any], change: Alternative) -> d
 
 
 def _with_seeds(folder: Path, sweep: Mapping[str, Any], seeds: int) -> dict[str, Any]:
-    """So many seeds in each experiment that has several; one that has a single seed has no randomness and keeps it."""
+    """Sets the number of seeds of each experiment that has several. An experiment with one seed has no randomness."""
     experiments = [dict(item) for item in sweep.get("experiment", [])]
     for item in experiments:
         own = item.get("seeds")

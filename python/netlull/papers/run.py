@@ -1,4 +1,4 @@
-"""Reproducing papers: run the sweep, judge the claims, draw the figures, write the report."""
+"""Reproduction of papers: runs the sweep, judges the claims, draws the figures, writes the report."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ def reproduce(
     readings: bool = False,
     progress: Watcher | None = None,
 ) -> list[PaperOutcome]:
-    """Reproduces papers, all if no key is given; everything goes under `out/KEY/`; what ran before is not run again.
+    """Reproduces papers, or all papers without a key. The output is under `out/KEY/`; runs in the store are reused.
 
     Args:
         keys: the papers.
-        scope: "quick" (the paper's own figures, few seeds) or "full" (everything, a paper's further studies, too).
+        scope: "quick" (the paper's own figures, few seeds) or "full" (everything, with a paper's further studies).
         out: the folder for runs, figures and reports.
         seeds: replaces the number of seeds wherever there is randomness; at least 2 there.
-        workers: runs at a time; default the number of cores.
-        cluster: where sweeps run instead; time series and figures are made here.
-        readings: also reruns the quick grid with every alternative reading.
-        progress: told of each run that ends.
+        workers: number of simultaneous runs; default the number of cores.
+        cluster: runs the sweeps instead of this process, which still makes time series and figures.
+        readings: also repeats the quick grid with every alternative reading.
+        progress: called with the progress of the sweeps.
 
     Raises:
-        PaperError: a key is unknown, a paper folder is wrong, or there are too few seeds to judge a paper's claims.
+        PaperError: a key is unknown, a paper folder is invalid, or there are too few seeds to judge a paper's claims.
     """
     _check(scope, seeds)
     folders = [source.folder_of(key) for key in keys] if keys else [info.folder for info in source.find()]
@@ -82,10 +82,10 @@ def reproduce_studies(
 ) -> PaperOutcome:
     """Runs further studies of a paper alone, with the claims that they decide.
 
-    There is a report of their own under `out/KEY/studies/`; else as `reproduce`.
+    Their own report is under `out/KEY/studies/`. The arguments are those of `reproduce`.
 
     Raises:
-        PaperError: the key or a study is unknown, the paper folder is wrong, or there are too few seeds.
+        PaperError: the key or a study is unknown, the paper folder is invalid, or there are too few seeds.
     """
     _check(scope, seeds)
     paper = load(source.folder_of(key))
@@ -109,7 +109,7 @@ def _check(scope: str, seeds: int | None) -> None:
 
 @dataclass(frozen=True)
 class _Job:
-    """What the command line asked for."""
+    """The options of the command line."""
 
     scope: str
     out: Path
@@ -123,7 +123,7 @@ class _Job:
         return plan(paper, paper.quick if self.scope == "quick" else None, self.seeds)
 
     def all_studies(self, paper: Paper) -> list[tuple[Study, Plan]]:
-        """What the whole of a paper has beside its own sweep; a study that needs what is not installed is left out."""
+        """The studies of a full reproduction. A study whose packages are not installed is left out."""
         if self.scope != "full":
             return []
         for study in paper.studies:
@@ -135,7 +135,7 @@ class _Job:
         return plan_study(paper, study, study.quick if self.scope == "quick" else None, self.seeds)
 
     def reproduce(self, paper: Paper, planned: Plan, studies: Sequence[tuple[Study, Plan]]) -> PaperOutcome:
-        """The paper, with its claims, and these studies."""
+        """Reproduces the paper with its claims and these studies."""
         clock = _Clock()
         folder = self.out / paper.info.key
         evidence = measure(paper, planned, folder, workers=self.workers, cluster=self.cluster, progress=self.progress)
@@ -160,7 +160,7 @@ class _Job:
         )
 
     def study(self, paper: Paper, studies: Sequence[tuple[Study, Plan]]) -> PaperOutcome:
-        """These studies alone, with a report of their own."""
+        """Reproduces these studies alone, with their own report."""
         clock = _Clock()
         found, files = self._studies(paper, studies)
         spent = clock.spent(sum((study.evidence.cost for study in found), Cost()))
@@ -198,7 +198,7 @@ class _Job:
         return found, files
 
     def _drawn(self, evidence: Evidence, module: str, folder: Path) -> tuple[list[tuple[Drawn, str]], list[Path]]:
-        """A module's drawings with their SVG, and the files they were saved in."""
+        """A module's drawings with their SVG, and the saved files."""
         drawings = list(source.module_of(evidence.paper.info.folder, module).figures(evidence))
         named = [(drawn.id, drawn.figure) for drawn in drawings]
         files = save_all(named, folder, self.workers or default_workers())
@@ -238,7 +238,7 @@ class _Job:
         return write(page, self.out / paper.info.key / "report.html")
 
     def _scope_of(self, found: Sequence[StudyFindings]) -> str:
-        """What studies ran, in words."""
+        """The scope of the studies that ran, in words."""
         quick = self.scope == "quick"
         told = []
         for study in (findings.study for findings in found):
@@ -247,7 +247,7 @@ class _Job:
         return " ".join([*told, *([self._with_seeds()] if self.seeds is not None else [])])
 
     def _with_seeds(self) -> str:
-        return f"Here with --seeds {self.seeds}: so many wherever there is randomness."
+        return f"Here with --seeds {self.seeds} wherever there is randomness."
 
 
 def _of_studies(found: Sequence[StudyFindings]) -> list[JudgedClaim]:
@@ -256,19 +256,19 @@ def _of_studies(found: Sequence[StudyFindings]) -> list[JudgedClaim]:
 
 
 def _in_order(paper: Paper, claims: Sequence[JudgedClaim]) -> list[JudgedClaim]:
-    """As the paper's file of claims has them."""
+    """The claims in the order of the paper's claims file."""
     places = [claim.id for claim in paper.claims]
     return sorted(claims, key=lambda claim: places.index(claim.id))
 
 
 def _left_out(study: Study) -> str:
-    """Why a study does not run."""
+    """The reason why a study does not run."""
     packages = " ".join(study.missing())
-    return f"study {study.name} needs packages that are not installed; expected them here: pip install {packages}"
+    return f"study {study.name} needs packages that are not installed; expected: pip install {packages}"
 
 
 class _Clock:
-    """Starts when it is made."""
+    """A clock that starts at its creation."""
 
     def __init__(self) -> None:
         self._wall_s, self._cpu_s = time.monotonic(), time.process_time()

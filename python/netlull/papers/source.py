@@ -15,12 +15,12 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def _places() -> list[Path]:
-    """Folders that hold paper folders: the shipped ones first."""
+    """Folders that contain paper folders: the shipped ones first."""
     return [_PACKAGE / "shipped" / "papers", Path.cwd() / "papers"]
 
 
 def find() -> list[PaperInfo]:
-    """The papers there are, by key; of two with one key, the first place's."""
+    """The available papers, by key. A shipped paper precedes another one with the same key."""
     found: dict[str, PaperInfo] = {}
     for place in _places():
         for document in sorted(place.glob("*/paper.toml")):
@@ -30,7 +30,11 @@ def find() -> list[PaperInfo]:
 
 
 def folder_of(key: str) -> Path:
-    """The folder of one paper; a path to a paper folder is one too, which is how a new paper is tried."""
+    """The folder of one paper, by its key or by the path of a paper folder (to try a new paper).
+
+    Raises:
+        PaperError: there is no such paper; lists the keys.
+    """
     if (Path(key) / "paper.toml").is_file():
         return Path(key).resolve()
     known = {info.key: info.folder for info in find()}
@@ -41,7 +45,11 @@ def folder_of(key: str) -> Path:
 
 
 def module_of(folder: Path, name: str) -> ModuleType:
-    """Imports `NAME.py` of a paper folder; its modules can import each other with `from . import`."""
+    """Imports `NAME.py` of a paper folder. Its modules can import each other with `from . import`.
+
+    Raises:
+        PaperError: the file is missing.
+    """
     package = "netlull_paper_" + "".join(letter if letter.isalnum() else "_" for letter in folder.name)
     held = sys.modules.get(package)
     if held is None or list(held.__path__) != [str(folder)]:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int]) -> str:
-    """Rows of wrapped cells under a header."""
+    """Rows of wrapped cells under a header. Widths are in characters."""
     rule = "  ".join("-" * width for width in widths)
     lines = ["  ".join(f"{cell:<{width}}" for cell, width in zip(header, widths, strict=True)).rstrip(), rule]
     for row in rows:
@@ -22,7 +22,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence
 
 
 def plain_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Rows under a header, every column as wide as it needs."""
+    """Rows under a header. Every column is as wide as its longest cell."""
     widths = [max(len(row[index]) for row in [header, *rows]) for index in range(len(header))]
     rule = ["-" * width for width in widths]
     padded = [[f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)] for row in [header, rule, *rows]]

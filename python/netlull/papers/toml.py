@@ -1,4 +1,4 @@
-"""Reading a paper's TOML files so that an error names the file, the field and the value; and writing plain data."""
+"""Reading of a paper's TOML files, with errors that name file, field and value; writing of plain data."""
 
 from __future__ import annotations
 
@@ -17,11 +17,15 @@ _T = TypeVar("_T")
 
 
 class PaperError(InputError):
-    """A paper folder is wrong, or what was asked of it cannot be done; one line, for the user."""
+    """An invalid paper folder, or an impossible request. The message is one line for the user."""
 
 
 def read(path: Path, kind: type[_T]) -> _T:
-    """A TOML file as a struct."""
+    """A TOML file as a struct.
+
+    Raises:
+        PaperError: the file is missing or invalid; the message names the file, the field and the value.
+    """
     data = read_data(path)
     try:
         return decode(data, kind)
@@ -30,7 +34,11 @@ def read(path: Path, kind: type[_T]) -> _T:
 
 
 def read_data(path: Path) -> dict[str, Any]:
-    """A TOML file as plain data."""
+    """A TOML file as plain data.
+
+    Raises:
+        PaperError: the file is missing or is not TOML.
+    """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

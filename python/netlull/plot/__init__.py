@@ -1,6 +1,6 @@
 """Figures in one style: colour-blind-safe, units in every label, the same bytes for the same input.
 
-Nothing here opens a window or needs a display.
+No function here opens a window or needs a display.
 """
 
 from netlull.plot.air import Air, Stretch, air_of

@@ -1,4 +1,4 @@
-"""What a station's radio did from when to when, from the series `radio` and `air` of a run."""
+"""The states of a station's radio over time, from the series `radio` and `air` of a run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["STATES", "Air", "Stretch", "air_of", "offsets", "radio_powers"]
 
 STATES = ("asleep", "waking", "idle", "receiving", "transmitting")
-"""States of a radio, as the summary calls them."""
+"""States of a radio, with the names of the summary."""
 _RECEIVED = ("data", "beacon")
 _SENT = ("closed", "open", "eager", "ack", "sent", "poll", "null")
 _PROBE = "expected a run with stations = true in [probe]"
@@ -36,7 +36,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Stretch:
-    """The times that a radio spends in a state: from each of `from_s` to that of `to_s`."""
+    """The times of a radio in a state: from each of `from_s` to the same entry of `to_s`, in s."""
 
     state: str
     from_s: Floats
@@ -45,38 +45,38 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Air:
-    """A station over a whole run: what was on the air for it and from it, and what its radio did meanwhile."""
+    """A station over a whole run: its packets and signals on the air, and its radio's states, as arrays."""
 
     summary: dict[str, Any]
     """The station in numbers (`Result.station`)."""
     poll: str | None
-    """What a poll brings, "one" or "all"; None where there is no access point that holds packets."""
+    """The packets released by a poll, "one" or "all"; None without an access point that holds packets."""
     has_download: bool
-    """Whether a TCP flow leads to it: without one packets have no place in a download."""
+    """True if a TCP flow leads to the station. Without one, packets have no position in a download."""
     powers_w: dict[str, float]
     """Power of its radio by state, in W."""
     radio: str
-    """The power model that they are of."""
+    """The power model of these powers."""
     time_s: Floats
-    """When each thing begins to be on the air."""
+    """Start of each transmission on the air, in s."""
     end_s: Floats
     kind: Strings
     """data, missed, closed, open, eager, ack, sent, beacon, poll or null."""
     offset_bytes: Floats
-    """Of data its place in the download, of acknowledgements what they acknowledge; NaN of what is not TCP."""
+    """Position in the download for data, acknowledged position for acknowledgements; NaN for the others. In bytes."""
     size_bytes: Floats
     window_bytes: Floats
-    """The window that an acknowledgement advertises; NaN of all others."""
+    """The advertised window of an acknowledgement, in bytes; NaN for all others."""
     burst: Ints
-    """The burst that a packet belongs to: a new one begins after a silence."""
+    """The burst of each packet. A new burst begins after a silence."""
     wakes_s: Floats
-    """When the radio begins to wake."""
+    """Start of each wake-up of the radio, in s."""
     stretches: tuple[Stretch, ...]
-    """What the radio did, one entry per state of `STATES`; together they are the whole run."""
+    """The radio's states, one entry per state of `STATES`. Together they cover the whole run."""
 
 
 def air_of(result: Result, station: str | None = None, radio: str | None = None) -> Air:
-    """What a station of a run did; by default the first station, and the first power model of its radio.
+    """The air of a station of a run; by default the first station, and the first power model of its radio.
 
     Raises:
         FieldPathError: there is no such station; stations go by their nodes.
@@ -87,14 +87,14 @@ def air_of(result: Result, station: str | None = None, radio: str | None = None)
         raise InputError(f"{result.summary['name']}: has no station; expected a scenario with [[station]]")
     summary = _summary(result, stations[0]["name"] if station is None else station)
     if not {"air", "radio"} <= set(result.series_names):
-        raise InputError(f"{result.summary['name']}: did not record what its stations do; {_PROBE}")
+        raise InputError(f"{result.summary['name']}: did not record its stations; {_PROBE}")
     model = next(iter(summary["energy"])) if radio is None else radio
     powers = radio_powers(result, summary["name"], model)
     return _read(result, summary, model, powers)
 
 
 def _summary(result: Result, name: str) -> dict[str, Any]:
-    """A station by its node; who asks for a table's name is told its nodes."""
+    """A station by its node. The error for a table's name lists its nodes."""
     try:
         return result.station(name)
     except FieldPathError as error:
@@ -134,22 +134,22 @@ def _read(result: Result, summary: dict[str, Any], model: str, powers: dict[str,
 
 
 def offsets(rows: pa.Table, kind: Strings) -> Floats:
-    """Sequence numbers as places in the download: they start anywhere and begin again after 2^32."""
+    """Sequence numbers as positions in the download in bytes: they start anywhere and wrap at 2^32."""
     seq = np.asarray(rows["seq"].to_numpy(), dtype=np.int64)
-    # What is not TCP has 0; of TCP's own numbers one in four billion is.
+    # Packets without TCP have 0, as has one in four billion of TCP's own numbers.
     carries = np.isin(kind, ("data", "missed", "closed", "open", "eager", "ack")) & (seq != 0)
     first = np.flatnonzero(carries & np.isin(kind, ("data", "missed")))
     places = np.full(len(seq), np.nan)
     if len(first):
-        # The first packet opens the connection and takes a number of its own.
+        # The first packet opens the connection and uses one sequence number.
         relative = (seq[carries] - seq[first[0]] - 1 + _HALF) % (2 * _HALF) - _HALF
-        # A step of more than half of the numbers is one around their end.
+        # A step of more than half of the range is a wrap.
         places[carries] = np.maximum(np.unwrap(relative.astype(np.float64), period=2 * _HALF), 0)
     return places
 
 
 def _bursts(time: Floats, kind: Strings) -> Ints:
-    """Which burst each packet belongs to: after a silence of ten usual gaps, and at least 3 ms, comes another."""
+    """The burst of each packet. A silence of ten median gaps, and at least 3 ms, starts a new burst."""
     number: Ints = np.full(len(time), -1, dtype=np.int64)
     packets = np.flatnonzero(np.isin(kind, ("data", "missed")))
     if len(packets):
@@ -162,12 +162,12 @@ def _bursts(time: Floats, kind: Strings) -> Ints:
 def _stretches(
     at: Floats, states: Strings, air: tuple[Floats, Floats, Strings], duration_s: float
 ) -> tuple[Stretch, ...]:
-    """The radio's time by state: awake is transmitting before receiving before idle, as the meter of energy has it."""
+    """The radio's time by state. While awake, transmitting precedes receiving and idle, as in the energy meter."""
     time, end, kind = air
     edges = np.unique(np.concatenate(([0.0, duration_s], at, time, end)))
     edges = edges[(edges >= 0) & (edges <= duration_s)]
     middle = (edges[1:] + edges[:-1]) / 2
-    # The radio is awake in the beginning.
+    # The radio is awake at the start.
     state = np.concatenate((["awake"], states))[np.searchsorted(at, middle, side="right")]
     awake = state == "awake"
     receiving, transmitting = (_covered(middle, time, end, np.isin(kind, kinds)) for kinds in (_RECEIVED, _SENT))
@@ -178,14 +178,14 @@ def _stretches(
 
 
 def _covered(middle: Floats, time: Floats, end: Floats, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Whether any of the chosen intervals holds each instant."""
+    """True for each instant within any of the chosen intervals."""
     begun = np.searchsorted(np.sort(time[chosen]), middle, side="right")
     over = np.searchsorted(np.sort(end[chosen]), middle, side="right")
     return np.asarray(begun > over)
 
 
 def _joined(state: str, edges: Floats, inside: npt.NDArray[np.bool_]) -> Stretch:
-    """Neighbouring parts as one stretch."""
+    """Joins adjacent parts into one stretch."""
     steps = np.diff(np.concatenate(([0], inside.astype(np.int8), [0])))
     return Stretch(state, edges[:-1][steps[:-1] == 1], edges[np.flatnonzero(steps == -1)])
 
@@ -194,7 +194,7 @@ def radio_powers(result: Result, station: str, model: str) -> dict[str, float]:
     """The powers in W of a station's radio by state, under one of its power models.
 
     Raises:
-        InputError: it has no such power model; lists those that it has.
+        InputError: there is no such power model; lists the existing ones.
     """
     document = _table_of(result, station)
     named = {one if isinstance(one, str) else str(one["name"]): one for one in document["radio"]}
@@ -221,7 +221,7 @@ _FIELDS = {
     "receiving": "receive",
     "transmitting": "transmit",
 }
-"""States, as scenarios and the catalogue call their powers."""
+"""States, with the names of their powers in scenarios and the catalogue."""
 
 
 def _watts(power: str) -> float:

@@ -1,8 +1,8 @@
-"""What a figure shows, as data: the interactive figures of report pages are made of the same objects as the drawn ones.
+"""Data of figures: the interactive figures of report pages use the same objects as the drawn ones.
 
-Whatever draws on axes tells `record` what it drew; `charts_of` reads it back, with titles, labels, scales and limits
-as they are on the axes in the end. Plain lines need not be told of. A figure with anything else that nobody told of has
-no charts and stays a picture: an interactive figure never shows less than the drawn one.
+A drawing function calls `record` with its series. `charts_of` reads the series back, with the final titles, labels,
+scales and limits of the axes. Plain lines need no record. A figure with any other unrecorded element has no charts and
+stays a picture: an interactive figure never shows less than the drawn one.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 __all__ = ["Chart", "Series", "charts_of", "record"]
 
 _MOST_POINTS = 4000
-"""More points of one series are thinned to the extremes of so many quarters as parts of its time."""
+"""The most points of a series. Longer ones are thinned to the extremes of a quarter as many parts of the time."""
 _DIGITS = 7
-"""Significant digits of what a page holds: more than a screen shows."""
+"""Significant digits of numbers in a page: more than a screen shows."""
 
 Kind = Literal["line", "steps", "points", "bars", "stretch"]
 
 
 @dataclass(frozen=True)
 class Series:
-    """One series: a value at each x.
+    """A series: a value at each x.
 
-    `bars` stand on `low` and are `y` high; a `stretch` is shaded between its two x, behind all others, and has no
-    values; else `low` to `high` is an interval.
+    `bars` start at `low` and have the height `y`. A `stretch` is shaded between its two x, behind all others, and has
+    no values. For other kinds, `low` to `high` is an interval.
     """
 
     label: str
@@ -51,7 +51,7 @@ class Series:
     high: Sequence[float] = ()
     n: Sequence[int] = ()
     colour: int | str = 0
-    """A place in the palette, or a colour."""
+    """An index into the palette, or a colour."""
     kind: Kind = "line"
     dashed: bool = False
     thinned: bool = False
@@ -59,7 +59,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart:
-    """One set of axes with its series; `names` are the places of an axis of names."""
+    """A set of axes with its series. `names` are the ticks of an axis of names."""
 
     title: str
     x_label: str
@@ -72,7 +72,7 @@ class Chart:
     names: Sequence[str] = ()
 
     def document(self) -> dict[str, Any]:
-        """As the page's script reads it; numbers that are not finite become null."""
+        """The document for the page's script. Numbers that are not finite become null."""
         return {
             "title": self.title,
             "x": self.x_label,
@@ -102,23 +102,23 @@ def _document(series: Series) -> dict[str, Any]:
 
 
 def _numbers(values: Iterable[float]) -> list[float | int | None]:
-    """With few digits, whole numbers without a point, so that pages stay small."""
+    """Numbers with few digits, and whole numbers without a point: pages stay small."""
     rounded = [float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None for value in values]
     return [int(value) if value is not None and value.is_integer() else value for value in rounded]
 
 
 _Told = list[tuple[Series, tuple["Artist", ...]]]
 _TOLD: weakref.WeakKeyDictionary[Axes, _Told] = weakref.WeakKeyDictionary()
-"""What was drawn on axes that still exist."""
+"""The recorded series of existing axes."""
 
 
 def record(axes: Axes, series: Series, artists: Sequence[Artist]) -> None:
-    """Tells that these artists on the axes draw this series."""
+    """Records that these artists on the axes draw this series."""
     _TOLD.setdefault(axes, []).append((series, tuple(artists)))
 
 
 def charts_of(drawn: Figure) -> list[Chart]:
-    """The figure's charts, panel by panel; none if it shows what nobody told of."""
+    """The figure's charts, panel by panel; none if the figure has an unrecorded element."""
     charts = []
     for axes in drawn.axes:
         if not axes.axison:
@@ -144,7 +144,7 @@ def _series_on(axes: Axes) -> list[Series] | None:
 
 
 def _plain(line: Line2D) -> Series:
-    """A line that was drawn without telling."""
+    """The series of an unrecorded line."""
     label = str(line.get_label())
     colour = to_hex(line.get_color()).upper()
     palette = [known.upper() for known in COLOURS]
@@ -178,14 +178,14 @@ def _chart(axes: Axes, series: Sequence[Series]) -> Chart:
 
 
 def _shared(axes: Axes, which: str) -> str:
-    """The label of an axis that shares its own with axes which have one (panels with outer labels only)."""
+    """The label of an axis without one, from axes that share it (panels with outer labels only)."""
     siblings = (axes.get_shared_x_axes() if which == "x" else axes.get_shared_y_axes()).get_siblings(axes)
     labels = [other.get_xlabel() if which == "x" else other.get_ylabel() for other in siblings]
     return next(filter(None, labels), "")
 
 
 def _names(axes: Axes) -> list[str]:
-    """The places of an axis of names: ticks with texts of their own at 0, 1, 2, ..."""
+    """The ticks of an axis of names: their own texts at 0, 1, 2, ..."""
     ticks = [float(tick) for tick in axes.get_xticks()]
     texts = [_plain_text(text.get_text()) for text in axes.get_xticklabels()]
     named = ticks == [float(place) for place in range(len(ticks))] and any(not _is_number(text) for text in texts)
@@ -201,12 +201,12 @@ def _is_number(text: str) -> bool:
 
 
 def _plain_text(text: str) -> str:
-    """Without the marks of mathematical text and line breaks."""
+    """The text without mathematical markup and line breaks."""
     return text.replace("$", "").replace("\\,", " ").replace("\n", " ")
 
 
 def _shown(series: Series, low: float, high: float) -> Series:
-    """What is inside the axes, with a neighbour at either end; very long series thinned."""
+    """The part inside the axes, with one neighbour at each end. Very long series are thinned."""
     x, y = np.asarray(series.x, dtype=np.float64), np.asarray(series.y, dtype=np.float64)
     label = _plain_text(series.label)
     if series.kind not in {"line", "steps"} or not len(x) or series.low or np.any(np.diff(x) < 0):
@@ -227,7 +227,7 @@ def _replaced(series: Series, label: str, x: Sequence[float], y: Sequence[float]
 
 
 def _extremes(values: np.ndarray, parts: int) -> np.ndarray:
-    """Where each of so many parts begins, ends, and has its least and its greatest value."""
+    """The indices of the first, last, least and greatest value of each part."""
     edges = np.linspace(0, len(values), parts + 1).astype(np.int64)
     kept: set[int] = set()
     for start, end in itertools.pairwise(edges):

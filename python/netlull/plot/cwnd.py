@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Windows", "cwnd_figure", "windows_of"]
 
 _WIDE_PANELS = 4
-"""So many panels have the whole width; more stand side by side."""
+"""The most panels at full width. More panels stand side by side."""
 _COLUMNS = 4
 _NARROW = 6.5
 _MARKS = {
@@ -36,35 +36,35 @@ _MARKS = {
     "congestion_echo": ("D", "ECN echo"),
 }
 _MOST_MARKS = 60
-"""Marks of one kind for a window in a panel; more would hide it and are left out, which the legend says."""
+"""The most marks of one kind per window and panel. More would hide it and are left out, with a note in the legend."""
 _MOST_TOGETHER = 5
-"""So many runs are drawn over each other."""
+"""The most runs in one panel."""
 _DASHES = (0, (4, 2))
 _LEGEND_COLUMNS = 5
 
 
 @dataclass(frozen=True)
 class Windows:
-    """The congestion window of a flow: what it was from each time on, until the next."""
+    """The congestion window of a flow: each value holds from its time to the next."""
 
     run: str
     flow: str
     control: str
-    """Its congestion control; empty where the result does not say."""
+    """Its congestion control; empty if the result has none."""
     unit: str
     time_s: Floats
     cwnd: Floats
     ssthresh: Floats
     events: dict[str, Floats]
-    """Times of what happened to the sender, by its kind."""
+    """Times of the sender's events, by kind, in s."""
 
 
 def windows_of(result: Result, label: str, flows: Sequence[str] = ()) -> list[Windows]:
-    """The windows that a run recorded, of all TCP flows or of those named.
+    """The recorded windows of a run, of all TCP flows or of the named ones.
 
     Raises:
-        FieldPathError: there is no flow of that name.
-        InputError: a flow is not TCP's, or the run recorded no windows.
+        FieldPathError: there is no flow with this name.
+        InputError: a flow is not TCP, or the run recorded no windows.
     """
     wanted = [result.flow(name) for name in flows] or [
         flow for flow in result.summary["flows"] if flow["kind"] == "tcp"
@@ -100,19 +100,19 @@ def _windows(result: Result, label: str, flow: dict[str, Any], table: pa.Table, 
 
 
 def _end(result: Result, flow: dict[str, Any]) -> float:
-    """The window holds until the transfer is complete, or the run ends."""
+    """The end of a window in s: the end of the transfer, or of the run."""
     if flow["completion_time_s"] is not None and flow["start_s"] is not None:
         return float(flow["start_s"] + flow["completion_time_s"])
     return float(result.summary["duration_s"])
 
 
 def cwnd_figure(windows: Sequence[Windows], span_s: tuple[float | None, float | None] = (None, None)) -> Figure:
-    """A panel per flow. A few runs share the panels of flows of one name; more have panels of their own.
+    """A panel per flow. A few runs share the panels of flows with the same name; more runs have their own panels.
 
-    Panels of one unit share their scale.
+    Panels with the same unit share their scale. `span_s` limits the time axis, in s.
 
     Raises:
-        InputError: nothing was recorded in the span of time.
+        InputError: nothing was recorded in this span of time.
     """
     start, end = _span(windows, span_s)
     runs = list(dict.fromkeys(one.run for one in windows))
@@ -136,7 +136,7 @@ def cwnd_figure(windows: Sequence[Windows], span_s: tuple[float | None, float | 
             _label(axes, title, unit, wide=wide)
         for index in range(len(panels), len(used)):
             used[index].set_axis_off()
-            # The panel above it is now the last of its column.
+            # The panel above is now the last of its column.
             used[index - columns].tick_params(labelbottom=True)
         used[0].set_xlim(start, end)
         _name_axes(drawn, grid, {unit for _, unit in panels}, wide=wide)
@@ -157,14 +157,14 @@ def _span(windows: Sequence[Windows], span_s: tuple[float | None, float | None])
 
 @dataclass(frozen=True)
 class _Shown:
-    """What a panel shows of a window."""
+    """The part of a window in a panel."""
 
     run: int
     time_s: Floats
     cwnd: Floats
     ssthresh: Floats
     marks: dict[str, tuple[Floats, Floats]]
-    """Times and windows of events, by their kind."""
+    """Times and windows of events, by kind."""
 
 
 def _shown(one: Windows, run: int, start: float, end: float) -> _Shown:
@@ -177,7 +177,7 @@ def _shown(one: Windows, run: int, start: float, end: float) -> _Shown:
 
 
 def _top(shown: Sequence[_Shown]) -> float:
-    """The top of an axis that holds these windows. Thresholds above it are left out: they would flatten the windows."""
+    """The top of an axis for these windows. It ignores higher thresholds, which would flatten the windows."""
     return max((1.08 * float(one.cwnd.max()) for one in shown if len(one.cwnd)), default=1.0) or 1.0
 
 
@@ -206,12 +206,12 @@ def _draw(axes: Axes, shown: Sequence[_Shown], top: float, width: float) -> None
 
 
 def _look(run: int) -> tuple[str, Any]:
-    """Colour and line of a run; colours begin again with dots."""
+    """Colour and line of a run. After the last colour, the colours repeat with dotted lines."""
     return COLOURS[run % len(COLOURS)], "-" if run < len(COLOURS) else (0, (1, 1))
 
 
 def _within(one: Windows, start: float, end: float) -> tuple[Floats, Floats, Floats]:
-    """The steps in the span, with the one that it begins in."""
+    """The steps in the span, with the step at its start."""
     inside = (one.time_s >= start) & (one.time_s <= end)
     first = int(np.searchsorted(one.time_s, start, side="right"))
     keep = np.flatnonzero(inside)
@@ -224,13 +224,13 @@ def _within(one: Windows, start: float, end: float) -> tuple[Floats, Floats, Flo
 
 
 def _before(one: Windows, at: Floats) -> Floats:
-    """The windows that events met: the last ones set before them."""
+    """The windows just before events."""
     index = np.searchsorted(one.time_s, at, side="left") - 1
     return np.asarray(one.cwnd[np.maximum(index, 0)], dtype=np.float64)
 
 
 def _titles(windows: Sequence[Windows], *, together: bool) -> dict[tuple[str, str], str]:
-    """What to write above the panel of each flow and run: the flow with its congestion control, or with the run."""
+    """The panel titles by flow and run: the flow with its congestion control, or with the run."""
     if not together:
         many = len({one.flow for one in windows}) > 1
         return {(one.flow, one.run): f"{one.run}: {one.flow}" if many else one.run for one in windows}
@@ -261,7 +261,7 @@ def _name_axes(drawn: Figure, grid: Any, units: set[str], *, wide: bool) -> None
 
 
 def _legend(drawn: Figure, shown: Sequence[_Shown], runs: Sequence[str]) -> None:
-    """Runs by colour, then what lines and marks mean."""
+    """Adds the legend: runs by colour, then the meaning of lines and marks."""
     grey = COLOURS[0] if len(runs) <= 1 else COLOURS[-1]
     entries: list[Line2D] = []
     for index, run in enumerate(runs if len(runs) > 1 else ()):

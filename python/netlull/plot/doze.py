@@ -1,4 +1,4 @@
-"""One download of a station that dozes, on one time axis: packets, acknowledgements, radio (`netlull plot doze`)."""
+"""A download of a dozing station on one time axis: packets, acknowledgements, radio (`netlull plot doze`)."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 __all__ = ["doze_figure"]
 
 _NAPS = 5
-"""So many times from sleep to sleep are shown, unless more is asked for."""
+"""The default number of sleep cycles shown."""
 _AROUND_S = 0.2
-"""Shown on either side of the middle of a download, or of its only nap."""
+"""The time shown on either side of the middle of a download, or of its only sleep. In seconds."""
 _MOST_STRETCHES = 1500
-"""More changes of the radio's state are shown as means over bins."""
+"""The most state changes drawn exactly. More are drawn as means over bins."""
 _BINS = 240
 _MOST_MARKS = 1500
-"""More marks of one kind are thinned evenly; missed packets and open acknowledgements never are."""
+"""The most marks of one kind. More are thinned evenly, except missed packets and open acknowledgements."""
 _MOST_LINES = 40
-"""Open acknowledgements that have a line through all panels; more would hide the panels."""
+"""The most open acknowledgements with a line through all panels. More lines would hide the panels."""
 
 _BURSTS = (COLOURS[0], COLOURS[4])
 _MISSED = "#d00000"
-"""Red: nothing else in the figure is near it."""
+"""Red: no other colour in the figure is similar."""
 _OPEN = COLOURS[2]
 _PLAIN = COLOURS[6]
 _ACKNOWLEDGEMENTS = ("closed", "open", "eager", "ack")
 _SIGNALS = {"beacon": "v", "poll": "|"}
-"""What is on the air about sleep alone, with its marks."""
+"""The signals about sleep on the air, with their marks."""
 _SIGNAL_WORDS = {"beacon": "the beacons that it hears", "poll": "its polls"}
 _STATE_COLOURS = {
     "asleep": "#c8d0d8",
@@ -73,14 +73,21 @@ def doze_figure(
     radio: str | None = None,
     title: str | None = None,
 ) -> Figure:
-    """Packets, acknowledgements and radio of a station over one axis of time.
+    """Packets, acknowledgements and radio of a station on one time axis.
 
-    By default some bursts in the middle of the download, where the radio sleeps if it does; `span_s` are the times
-    shown, `whole` shows all of the download. `station` and the power model `radio` are by default the first ones.
+    The default span is some bursts in the middle of the download, where the radio sleeps if it ever does.
+
+    Args:
+        result: a run that recorded its stations.
+        station: the station, by its node; default the first.
+        span_s: start and end of the figure, in s.
+        whole: shows the whole download.
+        radio: the power model; default the first.
+        title: the title; default the station with its results.
 
     Raises:
         FieldPathError: there is no such station.
-        InputError: the run recorded no stations, the span is none or after the run, or the radio has no such power
+        InputError: the run recorded no stations, the span is invalid or after the run, or the radio has no such power
             model.
     """
     air = air_of(result, station, radio)
@@ -88,7 +95,7 @@ def doze_figure(
     with styled():
         drawn = figure(DOUBLE_COLUMN, 5.2)
         shown = (air.end_s >= start) & (air.time_s <= end)
-        # Beacons and polls have a strip of their own: they are no powers.
+        # Beacons and polls have their own strip, as they are not powers.
         signals = [kind for kind in _SIGNALS if np.any(shown & (air.kind == kind))]
         heights = [2.2, 1.1, *([0.12 * len(signals)] if signals else []), 1.3]
         panels: list[Axes] = list(drawn.subplots(len(heights), 1, sharex=True, height_ratios=heights))
@@ -116,7 +123,7 @@ def doze_figure(
 
 
 def _span(air: Air, span_s: tuple[float | None, float | None], *, whole: bool, duration_s: float) -> Span:
-    """The times shown."""
+    """The time span of the figure, in s."""
     usual = _download(air, duration_s)
     if not whole and span_s == (None, None):
         return _middle(air, usual)
@@ -126,13 +133,13 @@ def _span(air: Air, span_s: tuple[float | None, float | None], *, whole: bool, d
     if not start < end:
         ends = f"the run ends at {duration_s:g} s"
         if span_s[1] is None:
-            ends = f"without a time to end at the figure ends with the download, at {end:g} s; {ends}"
+            ends = f"without --to the figure ends with the download, at {end:g} s; {ends}"
         raise InputError(f"from {start:g} s to {end:g} s: is no span of time; expected a start before the end; {ends}")
     return start, min(end, duration_s)
 
 
 def _download(air: Air, duration_s: float) -> Span:
-    """From the first opening to the last byte; the whole run where the download is not complete."""
+    """The span from the first opening to the last byte; the whole run if the download is incomplete."""
     download = air.summary["download"]
     if download is None:
         return 0.0, duration_s
@@ -142,7 +149,7 @@ def _download(air: Air, duration_s: float) -> Span:
 
 
 def _middle(air: Air, download: Span) -> Span:
-    """Some bursts in the middle of what the radio sleeps in the download, from a little before it wakes."""
+    """Some bursts in the middle of the download's sleeps, from shortly before a wake-up."""
     start, end = download
     wakes = air.wakes_s[(air.wakes_s >= start) & (air.wakes_s <= end)]
     if len(wakes) < 2:
@@ -158,7 +165,7 @@ def _middle(air: Air, download: Span) -> Span:
 
 
 def _usual_nap(wakes: Floats) -> float:
-    """From one wake to the next."""
+    """The median time between wake-ups, in s."""
     return float(np.median(np.diff(wakes)))
 
 
@@ -181,7 +188,7 @@ def _title(air: Air) -> str:
 
 
 def _packets(axes: Axes, air: Air, shown: Mask) -> list[Artist]:
-    """Places of packets in the download, or their sizes where there is none; the colour changes with the burst."""
+    """Draws the packets' positions in the download, or their sizes without one. The colour changes with the burst."""
     packets = shown & (air.kind == "data")
     missed = shown & (air.kind == "missed")
     places = air.offset_bytes / 1e3 if air.has_download else air.size_bytes
@@ -207,7 +214,7 @@ def _packets(axes: Axes, air: Air, shown: Mask) -> list[Artist]:
 
 
 def _acknowledgements(axes: Axes, air: Air, shown: Mask) -> list[Artist]:
-    """The windows that acknowledgements advertise."""
+    """Draws the windows that acknowledgements advertise."""
     axes.set_ylabel("Window\n(kB)")
     axes.set_title("(b) Window that acknowledgements advertise", loc="left")
     acknowledges = np.isin(air.kind, _ACKNOWLEDGEMENTS)
@@ -215,7 +222,7 @@ def _acknowledgements(axes: Axes, air: Air, shown: Mask) -> list[Artist]:
     if not len(told):
         _words(axes, "no acknowledgement" if air.has_download else "no TCP download")
         return []
-    # What was advertised before holds from the left edge on.
+    # An earlier window holds from the left edge on.
     before = np.flatnonzero(acknowledges & (air.time_s < _first(air, shown)))
     steps = np.concatenate((before[-1:], told))
     axes.plot(
@@ -247,14 +254,14 @@ def _acknowledgements(axes: Axes, air: Air, shown: Mask) -> list[Artist]:
             zorder=3 + (kind == "open"), **look,
         )  # fmt: skip
         entries.append(Line2D([], [], linestyle="", markeredgewidth=0.7, label=labels[kind], **look))
-    # Where all that are shown are closed, as high as at other times.
+    # If all shown windows are closed, the axis covers those at other times.
     highest = float(np.nanmax(air.window_bytes[steps], initial=0.0)) or float(np.nanmax(air.window_bytes, initial=1e3))
     axes.set_ylim(-0.08e-3 * highest, 1.18e-3 * highest)
     return entries
 
 
 def _words(axes: Axes, words: str) -> None:
-    """Says why a panel is empty; an axis of what is not there would have numbers all the same."""
+    """Writes the reason into an empty panel, and removes its meaningless numbers."""
     axes.set_yticks([])
     axes.text(0.5, 0.5, words, transform=axes.transAxes, ha="center", va="center", color=_PLAIN)
 
@@ -264,7 +271,7 @@ def _first(air: Air, shown: Mask) -> float:
 
 
 def _signals(axes: Axes, air: Air, shown: Mask, kinds: list[str]) -> None:
-    """The beacons that a radio hears and its polls, a line each."""
+    """Draws the beacons and polls of a radio, one line each."""
     for line, kind in enumerate(kinds):
         at = air.time_s[_thinned(np.flatnonzero(shown & (air.kind == kind)))]
         axes.plot(
@@ -278,7 +285,7 @@ def _signals(axes: Axes, air: Air, shown: Mask, kinds: list[str]) -> None:
 
 
 def _radio(axes: Axes, air: Air, span_s: Span) -> tuple[str, list[Artist]]:
-    """Power of the radio, coloured by its state; returns a title, and what the legend says."""
+    """Draws the power of the radio, coloured by its state; returns a title and the legend's entries."""
     changes = sum(_inside(one.from_s, one.to_s, span_s).sum() for one in air.stretches)
     if changes <= _MOST_STRETCHES:
         _exact(axes, air, span_s)
@@ -301,7 +308,7 @@ def _inside(from_s: Floats, to_s: Floats, span_s: Span) -> Mask:
 
 
 def _exact(axes: Axes, air: Air, span_s: Span) -> None:
-    """A bar per stretch of time in a state. What is shorter than a line is wide is a line all the same."""
+    """Draws a bar per stretch of time in a state. Very short stretches are still as wide as a line."""
     for one in air.stretches:
         inside = _inside(one.from_s, one.to_s, span_s)
         begin, length = one.from_s[inside], one.to_s[inside] - one.from_s[inside]
@@ -310,18 +317,18 @@ def _exact(axes: Axes, air: Air, span_s: Span) -> None:
         thin = 0.0 if one.state in {"asleep", "idle"} else 0.5
         axes.broken_barh(
             bars, (0, air.powers_w[one.state]), facecolors=colour, edgecolors=colour, linewidth=thin,
-            # Of a transmission in the middle of receptions only the tip is to be seen.
+            # A transmission during receptions shows only its tip.
             zorder=2.05 if one.state == "transmitting" else 2 + 0.1 * STATES.index(one.state),
         )  # fmt: skip
 
 
 def _means(axes: Axes, air: Air, span_s: Span) -> float:
-    """Mean power by state over bins, on top of each other; returns their width in s."""
+    """Draws the mean power by state over bins, stacked; returns the bins' width in s."""
     edges = _edges(air, span_s)
     width = float(edges[1] - edges[0])
     below = np.zeros(len(edges) - 1)
     for one in air.stretches:
-        # How much of the state lies before each edge.
+        # The state's total time before each edge.
         nodes = np.concatenate(([-1.0], np.column_stack((one.from_s, one.to_s)).ravel()))
         spent = np.concatenate(([0.0], np.cumsum(np.column_stack((np.zeros(len(one.from_s)), one.to_s - one.from_s)))))
         share = np.diff(np.interp(edges, nodes, spent)) / width
@@ -335,7 +342,7 @@ def _means(axes: Axes, air: Air, span_s: Span) -> float:
 
 
 def _edges(air: Air, span_s: Span) -> Floats:
-    """Bins; where the radio sleeps regularly, of whole naps, or they would show how naps and bins fall together."""
+    """Edges of the bins in s. If the radio sleeps regularly, bins are whole cycles, which avoids beats."""
     start, end = span_s
     wakes = air.wakes_s[(air.wakes_s >= start) & (air.wakes_s <= end)]
     width = (end - start) / _BINS
@@ -346,7 +353,7 @@ def _edges(air: Air, span_s: Span) -> Floats:
 
 
 def _thinned(marks: Indices) -> Indices:
-    """At most so many of the marks, evenly."""
+    """At most `_MOST_MARKS` of the marks, evenly thinned."""
     return marks[:: max(1, -(-len(marks) // _MOST_MARKS))]
 
 

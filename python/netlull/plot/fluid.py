@@ -1,4 +1,4 @@
-"""What the fluid model says, drawn: where AWM is stable, and queues on both sides of the bound beside packets."""
+"""Figures of the fluid model: the stable region of AWM, and its queues and those of packets around the bound."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["QueuePanel", "Swing", "both_sides_figure", "stability_figure", "swing_figure"]
 
 _GROWTH_SHOWN = 1.0
-"""Growth per round trip beyond which the colours stay the same."""
+"""Growth per round trip at which the colours saturate."""
 _AXES = {
     "target_bytes": ("target T (kB)", 1e3),
     "round_trip_s": ("propagation round trip R (ms)", 1e-3),
@@ -35,7 +35,11 @@ _AXES = {
 
 
 def stability_figure(maps: Sequence[StabilityMap], columns: int = 2) -> Figure:
-    """A panel per map: growth per round trip in colour, the model's own bound and 1.707 T / R_0 as lines."""
+    """A panel per map: growth per round trip in colour; the model's own bound and 1.707 T / R_0 as lines.
+
+    Raises:
+        InputError: there is no map.
+    """
     if not maps:
         raise InputError("maps: is empty; expected at least one")
     rows = -(-len(maps) // columns)
@@ -79,7 +83,7 @@ def _draw_map(axes: Axes, found: StabilityMap) -> Any:
 
 @dataclass(frozen=True)
 class QueuePanel:
-    """One side of the bound: the queue in packets over time in s, of packets and (where given) of the fluid."""
+    """A side of the bound: the queue in packets over time in s, from packets and (if given) from the fluid model."""
 
     title: str
     packets: tuple[npt.NDArray[Any], npt.NDArray[Any]]
@@ -89,7 +93,7 @@ class QueuePanel:
 
 
 def both_sides_figure(panels: Sequence[QueuePanel], columns: int = 2) -> Figure:
-    """A panel per beta: the queue in packets over time, the fluid's drawn over it, target and buffer as lines."""
+    """A panel per beta: the queue in packets over time in s, the fluid's queue over it, target and buffer as lines."""
     rows = -(-len(panels) // columns)
     with styled():
         drawn = figure(DOUBLE_COLUMN, 1.9 * rows + 0.4)
@@ -122,7 +126,7 @@ def _draw_queue(axes: Axes, panel: QueuePanel) -> None:
 
 @dataclass(frozen=True)
 class Swing:
-    """One case: how much its queue moves, as a fraction of the target, over multiples of a bound on beta."""
+    """A case: the variation of its queue, as a fraction of the target, over multiples of a bound on beta."""
 
     label: str
     multiples: Sequence[float]

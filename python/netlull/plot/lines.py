@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Curve:
-    """One line: a value with its interval at each x."""
+    """A line: a value with its interval at each x."""
 
     label: str
     x: Sequence[float]
@@ -32,12 +32,12 @@ class Curve:
     colour: int = 0
     dashed: bool = False
     marked: bool = True
-    """Whether its points show: not so of a line to compare with."""
+    """True if its points are marked; False for a reference line."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One set of axes: its title, its labels (with units) and its curves."""
+    """A set of axes: its title, its labels (with units) and its curves."""
 
     title: str
     x_label: str
@@ -50,7 +50,7 @@ class Panel:
 
 
 def draw_curves(axes: Axes, panel: Panel) -> None:
-    """Draws a panel's curves; the band is the interval, where there is more than one sample."""
+    """Draws a panel's curves. The band is the interval, if there is more than one sample."""
     for curve in panel.curves:
         colour = COLOURS[curve.colour % len(COLOURS)]
         marker = MARKERS[curve.colour % len(MARKERS)]
@@ -94,7 +94,7 @@ def _series(curve: Curve) -> Series:
 def panel_grid(
     panels: Sequence[Panel], columns: int = 2, width: float = DOUBLE_COLUMN, row_height: float = 2.45
 ) -> Figure:
-    """A figure of panels, row by row, under one legend."""
+    """A figure of panels, row by row, under one legend. Sizes are in inches."""
     rows = math.ceil(len(panels) / columns)
     with styled():
         drawn = figure(width, rows * row_height + 0.35)
@@ -106,7 +106,7 @@ def panel_grid(
                 axes.tick_params(axis="x", labelsize=6.5)
         for axes in used[len(panels) :]:
             axes.set_axis_off()
-        # The panel with most curves first, so that a curve and its dashed counterpart share a column.
+        # The panel with the most curves comes first: a curve and its dashed counterpart then share a legend column.
         legend_above(drawn, sorted(used[: len(panels)], key=lambda axes: -len(axes.lines)), columns=4)
     return drawn
 
@@ -124,13 +124,13 @@ def _set_x(axes: Axes, panel: Panel) -> None:
 
 
 def log_x(axes: Axes) -> None:
-    """As `log_y`."""
+    """A logarithmic x axis, as `log_y`."""
     axes.set_xscale("log")
     _label_plainly(axes.xaxis)
 
 
 def log_y(axes: Axes) -> None:
-    """A logarithmic axis whose ticks are plain numbers: every power of ten, and 2 and 5 times that between them."""
+    """A logarithmic axis with plain numbers at every power of ten, and at 2 and 5 times it."""
     axes.set_yscale("log")
     _label_plainly(axes.yaxis)
 
@@ -143,12 +143,12 @@ def _label_plainly(axis: Axis) -> None:
 
 
 def _plain_number(value: float, _position: float | None) -> str:
-    """By name, for a figure with a nameless function could not be sent to another process."""
+    """A named function: a figure with an unnamed one could not be sent to another process."""
     return f"{value:g}"
 
 
 def _set_y(axes: Axes, panel: Panel) -> None:
-    """Starts and ends the axis where the panel says, but never cuts a curve or its band off."""
+    """Sets the panel's limits of the axis, but never cuts off a curve or its band."""
     values = [edge for curve in panel.curves for value in curve.y for edge in (value.mean, value.low, value.high)]
     finite = [value for value in values if math.isfinite(value)]
     low, high = axes.get_ylim()

@@ -1,4 +1,4 @@
-"""A picture of a network: nodes at their places, links by their load, what sleeps, what it takes."""
+"""A picture of a network: positions of nodes, loads of links, sleeping links, power."""
 
 from __future__ import annotations
 
@@ -35,15 +35,16 @@ _MOST_POWER_LABELS = 60
 _MANY_LINKS = 400
 _MOST_NAMES = 200
 _CLEAR = 4.0
-"""What is written stays so far away from a node's middle, in pixels of a hundredth of an inch."""
+"""Distance between text and the middle of a node, in pixels of a hundredth of an inch."""
 _FROM_DARK = 0.92
-"""How much of viridis is used, from its dark end: its yellow is hardly seen on white."""
+"""The part of viridis in use, from its dark end: its yellow is hardly visible on white."""
 
 
 def network_map(topology: Topology, part: Part | None = None, *, title: str | None = None) -> Figure:
-    """The network; with a part of a run also the links' loads, which of them sleep, and their power in W.
+    """The network; with a part of a run also the links' loads, sleeping links, and power in W.
 
-    The same input gives the same picture. In an SVG links and nodes have the ids `link:A-B` (asleep: `link:A-B:asleep`)
+    The same input gives the same picture. In an SVG, links and nodes have the ids `link:A-B` (asleep:
+    `link:A-B:asleep`)
     and `node:A`.
     """
     points = layout(topology)
@@ -78,7 +79,7 @@ def _colours(part: Part | None) -> ScalarMappable | None:
 
 
 def _widths(topology: Topology) -> list[float]:
-    """Wider by equal steps for equal factors of capacity, the same if no two differ; thinner where there are many."""
+    """Line widths: equal steps for equal factors of capacity; thinner in large networks."""
     thin = 1.0 if len(topology.lines) <= _MANY_LINKS else 0.35
     rates = [line.capacity_bps for line in topology.lines]
     known = [math.log(rate) for rate in rates if rate is not None]
@@ -118,7 +119,7 @@ def _draw_nodes(axes: Axes, topology: Topology, points: Points) -> None:
 
 
 def _explain(drawn: Figure, axes: Axes, topology: Topology, part: Part | None) -> None:
-    """The colour bar of loads, and a legend of widths, sleep and power."""
+    """Adds the colour bar of loads, and a legend of widths, sleep and power."""
     colours = _colours(part)
     if colours is not None:
         bar = drawn.colorbar(colours, ax=axes, shrink=0.7, pad=0.01, aspect=28)
@@ -150,7 +151,7 @@ def _watts(watts: float) -> str:
 
 
 def _write_on(drawn: Figure, axes: Axes, topology: Topology, points: Points, part: Part | None) -> None:
-    """Power on the links and names beside the nodes; what has no room is left out, and that is said."""
+    """Writes power on the links and names next to the nodes. A note counts labels without room."""
     axes.autoscale_view()
     drawn.draw_without_rendering()
     at = axes.transData.transform(points)
@@ -162,7 +163,7 @@ def _write_on(drawn: Figure, axes: Axes, topology: Topology, points: Points, par
 
 
 def _power(axes: Axes, topology: Topology, points: Points, at: Points, part: Part | None, taken: list[Bbox]) -> str:
-    """Each link's power at its middle, in W; what was left out."""
+    """Writes each link's power in W at its middle; returns a note on the omitted ones."""
     shown = [
         (line, ends, _state(part, line).power_w) for line, ends in zip(topology.lines, topology.edges, strict=True)
     ]
@@ -192,7 +193,7 @@ def _counted(count: int, one: str, many: str) -> str:
 
 
 def _names(axes: Axes, topology: Topology, points: Points, at: Points, taken: list[Bbox]) -> str:
-    """Names where they cover fewest links and nothing that is written; what was left out."""
+    """Places names where they cover few links and no other text; returns a note on the omitted ones."""
     if len(topology.nodes) > _MOST_NAMES:
         return _counted(len(topology.nodes), "name", "names")
     size = 7.0 if len(topology.nodes) <= 30 else 5.5 if len(topology.nodes) <= 80 else 4.5
@@ -215,7 +216,7 @@ def _along(at: Points, topology: Topology) -> Points:
 def _placed(
     axes: Axes, name: str, point: Points, size: float, taken: list[Bbox], nodes: Points, on_links: Points
 ) -> Annotation | None:
-    """The name at the best of eight sides, near or a little further away; None if it would cover another everywhere."""
+    """The name at the best of eight sides, near or a little further away; None if it would cover a label everywhere."""
     best: tuple[int, tuple[float, float], tuple[str, str], Bbox] | None = None
     canvas = axes.figure.bbox
     for away in (4.5, 9.0):
@@ -250,7 +251,7 @@ def _label(
     *,
     keep: bool = False,
 ) -> tuple[Annotation, Bbox]:
-    """A name beside a point, and the pixels that it takes; taken away again unless it is kept."""
+    """A name next to a point, and its box in pixels. The name is removed again unless `keep`."""
     label = axes.annotate(
         name,
         (float(point[0]), float(point[1])),

@@ -1,4 +1,4 @@
-"""Congestion windows and queues of two runs or more over each other: `netlull plot compare`."""
+"""Congestion windows and queues of several runs in the same panels: `netlull plot compare`."""
 
 from __future__ import annotations
 
@@ -32,16 +32,17 @@ def overlay_figure(
     links: Sequence[str] = (),
     span_s: tuple[float | None, float | None] = (None, None),
 ) -> Figure:
-    """A panel for the window of each flow and for the queue of each link, all runs over each other on the same axes.
+    """A panel for the window of each flow and for the queue of each link, with all runs in each panel.
 
-    Without `flows` and `links`: the first TCP flows that all runs have, and the links with the longest queues.
+    Defaults: the first TCP flows that all runs have, and the links with the longest queues. `span_s` limits the time
+    axis, in s.
 
     Raises:
-        FieldPathError: there is no flow or link of that name.
+        FieldPathError: there is no such flow or link.
         InputError: there are too many runs, or a run recorded neither windows nor queues.
     """
     if len(named) > _MOST_RUNS:
-        raise InputError(f"{len(named)} runs: are too many to draw over each other; expected at most {_MOST_RUNS}")
+        raise InputError(f"{len(named)} runs: are too many for one figure; expected at most {_MOST_RUNS}")
     panels = [*_windows(named, flows), *_queues(named, links)]
     if not panels:
         raise InputError("the runs have no TCP flow and no queue in common; expected runs of one network")
@@ -79,7 +80,7 @@ def _windows(named: Sequence[tuple[str, Result]], flows: Sequence[str]) -> list[
 
 
 def _window_panel(flow: str, windows: Sequence[Windows]) -> _Panel:
-    """Each run's window in its own segments, or in kB where a run does not know them."""
+    """Each run's window in its own segments, or in kB if a run does not know them."""
     traces = [
         Trace(one.run, one.time_s, one.cwnd, colour, steps=True, width=1.2 - 0.3 * colour / len(windows))
         for colour, one in enumerate(windows)

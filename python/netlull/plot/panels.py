@@ -1,4 +1,4 @@
-"""A metric of a whole sweep in one figure: panels for what a single one cannot show."""
+"""A metric of a whole sweep in one figure of several panels."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ Rows = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class MetricFigure:
-    """A figure, the axes along which it goes, and how many panels there was no room for."""
+    """A figure, the axes along which it is drawn, and the number of omitted panels."""
 
     figure: Figure
     x: tuple[str, ...]
-    """One, or those of a sample."""
+    """The x axis, or every sampled axis."""
     by: str | None
     left_out: int
 
@@ -44,10 +44,10 @@ class _Panel:
 
 
 def metric_figure(result: SweepResult, metric: str) -> MetricFigure | None:
-    """The metric over the axis with most numbers, a curve per point of another axis, a panel per point of the rest.
+    """The metric over the axis with the most numbers, with a curve per point of another axis.
 
-    A sample has a panel of points per axis along which it was drawn, a colour per point of an axis that crosses it.
-    None if no point has an axis.
+    Each point of the remaining axes has a panel. A sample has a panel of points per sampled axis, and a colour per
+    point of a crossing axis. None if no point has an axis.
     """
     rows: Rows = result.summarise().to_pylist()
     used = [axis for axis in result.axes if len({row[f"{axis}_label"] for row in rows} - {None}) > 1]
@@ -73,13 +73,13 @@ def _with(rows: Rows, axis: str) -> Rows:
 
 
 def _is_scattered(rows: Rows, x: str, others: Sequence[str]) -> bool:
-    """Whether hardly any two points differ in `x` alone, as in a list."""
+    """True if hardly any two points differ in `x` alone, as in a list of points."""
     places = {(row["experiment"], *(row[f"{axis}_label"] for axis in others)) for row in _with(rows, x)}
     return len(others) > 0 and len(places) > _MOST_PANELS and len(places) > 0.5 * len(_with(rows, x))
 
 
 def _coloured(rows: Rows, others: Sequence[str]) -> str | None:
-    """The axis whose points have a colour each: the last one with few points."""
+    """The axis with one colour per point: the last one with few points."""
     few = [axis for axis in others if len({row[f"{axis}_label"] for row in rows} - {None}) <= _MOST_CURVES]
     return few[-1] if few else None
 

@@ -1,4 +1,4 @@
-"""The figures of one run: what `netlull run --out` draws."""
+"""The figures of one run that `netlull run --out` draws."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from netlull.result import Result
 
 _MOST_PANELS = 6
-"""Panels of one figure; a run with more links or flows shows the busiest."""
+"""The most panels of one figure. A run with more links or flows shows the busiest."""
 
 
 def run_figures(result: Result, folder: Path) -> list[Path]:
-    """Draws the time series that the run recorded; returns the files, none if it recorded none."""
+    """Draws the recorded time series of the run; returns the files (none without a recording)."""
     written: list[Path] = []
     for name, draw in (
         ("links", _links), ("queues", _queues), ("goodput", _goodput), ("cwnd", _cwnd), ("doze", _doze),
@@ -44,7 +44,7 @@ def _table(result: Result, name: str) -> pa.Table | None:
 
 
 def _busiest(table: pa.Table, key: str, amount: str) -> list[str]:
-    """Names with traffic, the busiest first when there are too many, else in the order of the table."""
+    """Names with traffic, in table order; the busiest first if there are too many."""
     totals: dict[str, float] = {}
     for name, value in zip(pc.cast(table[key], pa.string()).to_pylist(), column(table, amount), strict=True):
         totals[name] = totals.get(name, 0.0) + float(value)
@@ -84,7 +84,7 @@ def _links(result: Result) -> Figure | None:
 
 
 def _rate_steps(rates: pa.Table | None, binned: pa.Table, name: str, end: float) -> tuple[Floats, Floats]:
-    """The link's rate in Mb/s: every change where it was recorded, else at the end of each bin."""
+    """The times in s and rates in Mb/s of a link: every recorded change, else the rate at the end of each bin."""
     if rates is not None:
         rows = rows_of(rates, "link", name)
         if rows.num_rows:
@@ -141,7 +141,7 @@ def _panel(traces: Sequence[Trace], title: str, y_label: str) -> Figure | None:
 
 
 def _doze(result: Result) -> Figure | None:
-    """Some bursts of the station that slept most, if stations were recorded."""
+    """Some bursts of the station that slept longest, if stations were recorded."""
     if _table(result, "air") is None:
         return None
     sleepiest = max(result.summary["stations"], key=lambda station: float(station["asleep_s"]))

@@ -1,6 +1,6 @@
-"""Saving many figures on all cores: matplotlib is not for threads, so every other core gets a process of its own.
+"""Saving of many figures on all cores. matplotlib is not thread-safe: every other core gets its own process.
 
-A process runs `receive`: it reads figures from its input, which this module wrote, and saves them.
+A process runs `receive`: it reads this module's figures from its input and saves them.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 __all__ = ["save_all"]
 
 FEWEST = 3
-"""Fewer figures are not worth a process, which takes as long to start as two take to save."""
+"""The fewest figures for a further process: its start takes as long as saving two figures."""
 
 
 def save_all(figures: Sequence[tuple[str, Figure]], folder: Path, workers: int) -> list[list[Path]]:
-    """What `save` does to each figure and its name, `workers` at a time; the same bytes whatever their number.
+    """Saves each figure under its name as `save` does, `workers` at a time. The bytes do not depend on `workers`.
 
     Raises:
         OutputError: a file cannot be written.
@@ -38,7 +38,7 @@ def save_all(figures: Sequence[tuple[str, Figure]], folder: Path, workers: int) 
             save(drawn, folder, name)
         for share, process in enumerate(processes, start=1):
             if process is None or process.wait() != 0:
-                # Whatever was in the way: here it works, or says what is wrong.
+                # After any failure, saving here works, or raises its reason.
                 for name, drawn in figures[share::shares]:
                     save(drawn, folder, name)
     finally:
@@ -49,10 +49,10 @@ def save_all(figures: Sequence[tuple[str, Figure]], folder: Path, workers: int) 
 
 
 def _started(figures: Sequence[tuple[str, Figure]], folder: Path) -> subprocess.Popen[bytes] | None:
-    """A process that saves these; None if there can be none, or if a figure cannot be sent to it."""
+    """A process that saves these; None if it cannot start, or if a figure cannot be sent."""
     command = [sys.executable, "-c", f"from {__name__} import receive; receive()"]
     try:
-        # A file, not a pipe: nobody waits until the process has started and reads.
+        # A file instead of a pipe: writing does not wait for the process to start and read.
         with tempfile.TemporaryFile() as sent:
             pickle.dump((str(folder), list(figures)), sent)
             sent.seek(0)
@@ -62,7 +62,7 @@ def _started(figures: Sequence[tuple[str, Figure]], folder: Path) -> subprocess.
 
 
 def receive() -> None:
-    """Saves the figures that come in."""
+    """Saves the figures from standard input."""
     folder, figures = pickle.load(sys.stdin.buffer)  # noqa: S301  # written by `_started`
     for name, drawn in figures:
         save(drawn, Path(folder), name)

@@ -33,7 +33,7 @@ def rows_of(table: pa.Table, key: str, name: str) -> pa.Table:
 
 @dataclass(frozen=True)
 class Trace:
-    """One quantity over time; `steps` holds each value until the next time."""
+    """A quantity over time. With `steps`, each value holds until the next time."""
 
     label: str
     time_s: Floats
@@ -47,7 +47,7 @@ class Trace:
 def draw_traces(
     axes: Axes, traces: Sequence[Trace], title: str, y_label: str, window_s: tuple[float, float] | None = None
 ) -> None:
-    """Draws traces over the given window of time, or over all of it."""
+    """Draws traces over the given time window in s, or over the whole time."""
     for trace in traces:
         artists = axes.plot(
             trace.time_s,
@@ -82,7 +82,7 @@ def _series(trace: Trace) -> Series:
 
 
 def shade(axes: Axes, from_s: float, to_s: float, label: str) -> None:
-    """Shades a stretch of time over the axes' whole height, which must be set by now."""
+    """Shades a time span in s over the axes' whole height. The height must be final."""
     low, high = axes.get_ylim()
     area = axes.fill_between([from_s, to_s], low, high, color="#dddddd", alpha=0.6, linewidth=0, zorder=0, label=label)
     axes.set_ylim(low, high)
@@ -92,7 +92,7 @@ def shade(axes: Axes, from_s: float, to_s: float, label: str) -> None:
 def bin_rate(time_s: Floats, amount_bytes: Floats, width_s: float) -> tuple[Floats, Floats]:
     """Sums bytes counted at the end of short bins into wider bins.
 
-    Returns each wide bin's middle (s) and its mean rate (bit/s). A last bin that is not full is left out.
+    Returns each wide bin's middle (s) and its mean rate (bit/s). An incomplete last bin is left out.
     """
     if len(time_s) == 0:
         return np.empty(0), np.empty(0)

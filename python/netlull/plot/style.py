@@ -1,4 +1,4 @@
-"""The style every figure shares, and saving without anything that changes from run to run."""
+"""The common style of all figures, and saving without anything that changes between runs."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ DOUBLE_COLUMN = 7.2
 """Width of the page's text, in inches."""
 
 COLOURS: tuple[str, ...] = ("#0072B2", "#D55E00", "#009E73", "#AA4499", "#56B4E9", "#E69F00", "#444444")
-"""Okabe and Ito's palette, its pale yellow left out; the fourth is Tol's purple."""
+"""Okabe and Ito's palette without its pale yellow. The fourth colour is Tol's purple."""
 MARKERS: tuple[str, ...] = ("o", "s", "^", "D", "v", "P", "X")
 
 _DOTS_PER_INCH = 200
 
-# Any: what names the settings have is typed differently from one matplotlib to the next.
+# Any: the type of the settings' names differs between versions of matplotlib.
 _STYLE: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 8.0,
@@ -62,27 +62,27 @@ _STYLE: Any = {
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Draws with netlull's style and leaves the caller's matplotlib settings alone."""
+    """Applies netlull's style within the block. The caller's matplotlib settings stay."""
     with matplotlib.rc_context(_STYLE):
         yield
 
 
 def figure(width: float = DOUBLE_COLUMN, height: float = 5.4) -> Figure:
-    """An empty figure whose panels arrange themselves; call it inside `styled()`."""
+    """An empty figure with automatic layout, in inches. Call it inside `styled()`."""
     made = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(made)
     return made
 
 
 def legend_above(figure: Figure, axes: Sequence[Axes], columns: int = 5) -> None:
-    """One legend for all panels, outside them, without repeated entries."""
+    """Adds one legend for all panels, outside them, without repeated entries."""
     entries: dict[str, Any] = {}
     for panel in axes:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
     if entries:
         rows = -(-len(entries) // columns)
-        count = -(-len(entries) // rows)  # rows as even as they can be
+        count = -(-len(entries) // rows)  # equal rows as far as possible
         figure.legend(list(entries.values()), list(entries), loc="outside upper center", ncols=count)
 
 
@@ -112,7 +112,11 @@ def svg_text(drawn: Figure) -> str:
 
 
 def save(drawn: Figure, folder: Path, name: str) -> list[Path]:
-    """Writes `NAME.svg` and `NAME.pdf` into the folder, each whole or not at all."""
+    """Writes `NAME.svg` and `NAME.pdf` into the folder, each complete or not at all.
+
+    Raises:
+        OutputError: a file cannot be written.
+    """
     written = [folder / f"{name}{suffix}" for suffix in (".svg", ".pdf")]
     for path in written:
         save_as(drawn, path)
@@ -120,7 +124,7 @@ def save(drawn: Figure, folder: Path, name: str) -> list[Path]:
 
 
 def save_as(drawn: Figure, path: Path) -> None:
-    """Writes the figure as what the file's name ends in (.svg, .pdf, .png), whole or not at all.
+    """Writes the figure in the format of the file's suffix (.svg, .pdf, .png), complete or not at all.
 
     Raises:
         OutputError: the file cannot be written.

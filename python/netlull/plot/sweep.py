@@ -29,12 +29,12 @@ _UNITS = {
     "_s": ("s", 1.0),
     "_j": ("J", 1.0),
 }
-"""Units of metrics by the ends of their names, as summaries have them."""
+"""Units of metrics by the ends of their names in summaries."""
 _COLUMNS = 2
 _DECADES_OF_A_LOG_AXIS = 1.3
 _LONG_LABEL = 8
 _SPREAD = 0.5
-"""Part of a category's width over which its points stand side by side."""
+"""The part of a category's width for its points, which stand side by side."""
 
 Rows = list[dict[str, Any]]
 
@@ -46,12 +46,13 @@ def sweep_figure(
     metrics: Sequence[str] = (),
     where: Mapping[str, str] | None = None,
 ) -> Figure:
-    """A panel per metric over the axis `x`, a curve per point of the axis `by`, other axes at the points of `where`.
+    """A panel per metric over the axis `x`, with a curve per point of the axis `by`.
 
-    An axis of numbers has lines and bands, one of names and one of a sample has points with bars.
+    Other axes are fixed by `where`. An axis of numbers has lines and bands. An axis of names, or of a sample, has
+    points with bars.
 
     Raises:
-        InputError: an axis, a point or a metric is unknown, or several points of the sweep fall on one of the figure.
+        InputError: an axis, a point or a metric is unknown, or several points of the sweep have the same position.
     """
     for axis in (x, *([by] if by else []), *(where or {})):
         _known(axis, result.axes, "axis")
@@ -82,7 +83,7 @@ def _known(name: str, names: Sequence[str], what: str) -> None:
 
 
 def _chosen(result: SweepResult, x: str, by: str | None, where: Mapping[str, str]) -> Rows:
-    """The points' means that the figure shows."""
+    """The rows of means in the figure."""
     rows: Rows = [row for row in result.summarise().to_pylist() if row[f"{x}_label"] is not None]
     for axis, label in where.items():
         labels = list(dict.fromkeys(row[f"{axis}_label"] for row in rows if row[f"{axis}_label"] is not None))
@@ -96,14 +97,16 @@ def _chosen(result: SweepResult, x: str, by: str | None, where: Mapping[str, str
         if other is not row:
             apart = [axis for axis in result.axes if row[f"{axis}_label"] != other[f"{axis}_label"]]
             what = f"axis {apart[0]}" if apart else "experiment"
-            raise InputError(f"several points of the {what} fall together; choose with --by or --where AXIS=POINT")
+            raise InputError(
+                f"several points of the {what} have the same position; choose with --by or --where AXIS=POINT"
+            )
     if not rows:
         raise InputError("the sweep has no such point")
     return rows
 
 
 def metric_label(metric: str) -> tuple[str, float]:
-    """What an axis says of a metric, and what its values are divided by."""
+    """A metric's axis label, and the divisor of its values."""
     for end, (unit, scale) in _UNITS.items():
         if metric.endswith(end):
             return f"{metric.removesuffix(end).replace('_', ' ')} ({unit})", scale
@@ -121,7 +124,7 @@ def _axis_label(result: SweepResult, axis: str) -> str:
 
 
 def _leave_room(axes: Axes, values: Sequence[Interval]) -> None:
-    """From zero, if nothing is below, to a little above the highest, so that no mark is cut in two."""
+    """Sets the axis from zero, if no value is below, to a little above the highest: no mark is cut."""
     edges = [edge for value in values for edge in (value.mean, value.low, value.high) if math.isfinite(edge)]
     if edges and min(edges) >= 0 and max(edges) > 0:
         axes.set_ylim(0, 1.06 * max(edges))
@@ -130,7 +133,7 @@ def _leave_room(axes: Axes, values: Sequence[Interval]) -> None:
 def draw_metric(
     axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: str, metric: str, *, joined: bool
 ) -> None:
-    """A metric over an axis, whatever it is of; points that are not `joined` lie on no line."""
+    """Draws a metric over any axis. Points that are not `joined` have no line."""
     if any(isinstance(row[x], str) for rows in curves.values() for row in rows):
         draw_names(axes, result, curves, x, metric)
     elif joined:
@@ -144,7 +147,7 @@ def _is_log(places: Sequence[float]) -> bool:
 
 
 def draw_points(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: str, metric: str) -> None:
-    """A metric over an axis of numbers whose points were drawn: each by itself, with its interval."""
+    """Draws a metric over an axis of sampled numbers: single points with their intervals."""
     text, scale = metric_label(metric)
     drawn: list[Interval] = []
     for index, (name, rows) in enumerate(curves.items()):
@@ -159,7 +162,7 @@ def draw_points(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: 
 
 
 def mark_points(axes: Axes, name: str, places: Sequence[float], values: Sequence[Interval], index: int) -> None:
-    """Points with bars, not joined; `index` is their colour and marker."""
+    """Draws unconnected points with bars. `index` selects their colour and marker."""
     halves = [0.0 if math.isnan(value.half_width) else value.half_width for value in values]
     bars = axes.errorbar(
         places,
@@ -180,7 +183,7 @@ def mark_points(axes: Axes, name: str, places: Sequence[float], values: Sequence
 
 
 def draw_numbers(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: str, metric: str) -> None:
-    """A metric over an axis of numbers: lines and bands; the axis is logarithmic where its points span decades."""
+    """Draws a metric over an axis of numbers: lines and bands, on a logarithmic axis over decades."""
     text, scale = metric_label(metric)
     places = [row[x] for rows in curves.values() for row in rows]
     lines = []
@@ -193,7 +196,7 @@ def draw_numbers(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x:
 
 
 def draw_names(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: str, metric: str) -> None:
-    """A metric over an axis of names: points with bars, side by side."""
+    """Draws a metric over an axis of names: points with bars, side by side."""
     text, scale = metric_label(metric)
     names = list(dict.fromkeys(row[f"{x}_label"] for rows in curves.values() for row in rows))
     drawn: list[Interval] = []

@@ -1,4 +1,4 @@
-"""Points of scenarios times seeds: described once, run on all cores, resumed where they stopped."""
+"""Points of scenarios times seeds: described once, run on all cores, resumed after an interruption."""
 
 from netlull.execution import Cost, Progress, default_workers
 from netlull.sweep.axes import Axis, AxisPoint, Experiment

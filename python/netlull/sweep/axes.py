@@ -20,7 +20,7 @@ RESERVED_COLUMNS = ("experiment", "seed")
 
 
 class AxisPoint(Document, frozen=True):
-    """One place on an axis: its value, how it is labelled, and what it sets and unsets in the scenario."""
+    """A point of an axis: its value, its label, and the fields of the scenario that it sets and unsets."""
 
     value: Annotated[int | float | str, Meta(extra={"expected": "the point's place on the axis: a number or text"})]
     label: str | None = None
@@ -33,17 +33,17 @@ class AxisPoint(Document, frozen=True):
         return self.label if self.label is not None else shown_value(self.value)
 
     def changes(self) -> dict[str, object]:
-        """What `Scenario.with_values` takes: None removes."""
+        """The argument of `Scenario.with_values`: None removes a field."""
         return {**dict.fromkeys(self.unset), **self.set}
 
 
 class Axis(Document, frozen=True):
     """A dimension of the grid: either one `path` that takes each of `values`, or general `points`.
 
-    `unit` is what the axis's column is in: values that are quantities are converted to it.
+    `unit` is the unit of the axis's column: quantities are converted to it.
 
     Raises:
-        SweepError: the axis has no points, has both forms or none, or a value does not fit the unit.
+        SweepError: the axis has no points, has both forms or neither, or a value does not fit the unit.
     """
 
     name: Text
@@ -53,7 +53,7 @@ class Axis(Document, frozen=True):
     unit: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuses what cannot be an axis."""
+        """Refuses an invalid axis."""
         where = f"axis.{self.name}"
         if not self.name or self.name in RESERVED_COLUMNS:
             raise SweepError(f'{where}: "{self.name}" cannot name an axis; expected another name')
@@ -66,12 +66,12 @@ class Axis(Document, frozen=True):
         seen: set[str] = set()
         for point in self.resolved:
             if point.text in seen:
-                raise SweepError(f'{where}: the point "{point.text}" is there twice')
+                raise SweepError(f'{where}: the point "{point.text}" appears twice; expected different points')
             seen.add(point.text)
 
     @property
     def resolved(self) -> tuple[AxisPoint, ...]:
-        """The points, with numbers in the axis's unit where it has one."""
+        """The points, with numbers in the axis's unit if it has one."""
         if self.path is None:
             return tuple(
                 AxisPoint(self._number(point.value), point.text, point.set, point.unset) for point in self.points
@@ -96,7 +96,7 @@ class Axis(Document, frozen=True):
 
 
 class Experiment(Document, frozen=True):
-    """A grid over some of the sweep's axes (default: all), with its own seeds and changes to the scenario if wanted."""
+    """A grid over some of the sweep's axes (default: all), with optional seeds and changes to the scenario."""
 
     name: Text
     axes: Sequence[str] | None = None
@@ -105,19 +105,19 @@ class Experiment(Document, frozen=True):
     unset: Sequence[str] = ()
 
     def changes(self) -> dict[str, object]:
-        """What `Scenario.with_values` takes: None removes."""
+        """The argument of `Scenario.with_values`: None removes a field."""
         return {**dict.fromkeys(self.unset), **self.set}
 
 
 MOST_SEEDS = 1_000_000
-"""More replications than this are a mistake."""
+"""The largest number of replications. More are a mistake."""
 
 
 def check_seeds(seeds: int | Sequence[int], where: str) -> tuple[int, ...]:
-    """A number of seeds as 1, 2, ..., or a list of them.
+    """The seeds 1, 2, ... for a number, or those of a list.
 
     Raises:
-        SweepError: there are none or too many, one is there twice, or one is out of range.
+        SweepError: there are none or too many, a seed appears twice, or one is out of range.
     """
     if isinstance(seeds, bool) or (isinstance(seeds, int) and seeds < 1):
         raise SweepError(f"{where}: {seeds!r} is no number of seeds; expected 1 or more, or a list of seeds")
@@ -142,5 +142,5 @@ def shown_value(value: object) -> str:
     """A value as a label."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    # The shortest text that reads as this number: different numbers never look alike.
+    # The shortest text that parses to this number: different numbers have different labels.
     return repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""sweep.json: what a store is of, with a checksum of itself and one of the table beside it."""
+"""sweep.json: the description of a store, with checksums of itself and of the tables next to it."""
 
 from __future__ import annotations
 
@@ -36,27 +36,27 @@ TABLE = "results.parquet"
 ENERGY = "energy.parquet"
 _CHECK = "check"
 _AT_THE_END = ("unmet", "files", _CHECK)
-"""What is not known before the sweep has ended, and the checksum."""
+"""Fields known only after the sweep, and the checksum."""
 _BEGINNING = b'{\n  "format": 1,\n  "kind": "netlull sweep"'
 
 
 @dataclass(frozen=True)
 class Description:
-    """The document that is in sweep.json now, without what comes at the end, and what was wrong with files before."""
+    """The present document of sweep.json without its last fields, and the earlier damage to files."""
 
     document: dict[str, Any]
     damaged: tuple[str, ...]
 
 
 def describe(folder: Path, description: Mapping[str, Any]) -> Description:
-    """Looks at sweep.json and the tables of an earlier sweep; writes sweep.json if it says something else.
+    """Checks sweep.json and the tables of an earlier sweep; writes sweep.json if its content differs.
 
-    A table that belongs to another sweep.json than the one there is not taken for a result.
+    A table of another sweep.json than the present one does not count as a result.
 
     Raises:
         OutputError: sweep.json cannot be written.
     """
-    # As it reads when it was written: texts for whatever JSON has no other word for.
+    # The document in its form after reading: values without a JSON type become text.
     wanted = json.loads(json.dumps({"format": 1, "kind": KIND, **origin(), **description}))
     found, damaged = _earlier(folder)
     if found is None or damaged or {key: found[key] for key in found if key not in _AT_THE_END} != wanted:
@@ -65,7 +65,7 @@ def describe(folder: Path, description: Mapping[str, Any]) -> Description:
 
 
 def _earlier(folder: Path) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
-    """The sweep.json that is there, if it is sound, and what is wrong with it or the tables."""
+    """The existing sweep.json, if undamaged, and the damage to it or to the tables."""
     try:
         found = read_checked(folder)
     except FileNotFoundError:
@@ -82,7 +82,7 @@ def read_checked(folder: Path) -> dict[str, Any]:
 
     Raises:
         FileNotFoundError: there is none.
-        ResultError: it is truncated, or not what was written; says so without the folder.
+        ResultError: it is truncated or was changed; the message omits the folder.
     """
     raw = (folder / DESCRIPTION).read_bytes()
     try:
@@ -90,15 +90,15 @@ def read_checked(folder: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise ResultError(f"{DESCRIPTION}: is truncated or damaged") from None
     if not isinstance(document, dict) or document.get("kind") != KIND:
-        raise ResultError(f"{DESCRIPTION}: is damaged: it describes no sweep")
-    # 0.1.0 before checksums had none.
+        raise ResultError(f"{DESCRIPTION}: is damaged: it does not describe a sweep")
+    # Early files of 0.1.0 have no checksum.
     if _CHECK in document and document[_CHECK] != _checksum(document):
         raise ResultError(f"{DESCRIPTION}: is damaged: its checksum is wrong")
     return document
 
 
 def table_damage(folder: Path, document: Mapping[str, Any], name: str = TABLE) -> str | None:
-    """What is wrong with a table, by the checksum in sweep.json; None if all is well or no table is expected."""
+    """The damage to a table, by the checksum in sweep.json; None for a sound table, or if none is expected."""
     record = document.get("files", {}).get(name)
     if record is None:
         return None
@@ -119,7 +119,7 @@ def write_description(folder: Path, document: Mapping[str, Any]) -> None:
     """Writes sweep.json with its checksum.
 
     Raises:
-        OutputError: the disk is full, for example; what was there before stays.
+        OutputError: it cannot be written, for example on a full disk; the earlier file stays.
     """
     path = folder / DESCRIPTION
     text = output.json_text({**document, _CHECK: _checksum(document)})
@@ -128,18 +128,18 @@ def write_description(folder: Path, document: Mapping[str, Any]) -> None:
 
 
 def _checksum(document: Mapping[str, Any]) -> str:
-    """Of everything else in the document, whatever its white space."""
+    """The checksum of all other fields, independent of white space."""
     rest = {key: value for key, value in document.items() if key != _CHECK}
     return hashlib.sha256(json.dumps(rest).encode()).hexdigest()
 
 
 def check_ours(folder: Path) -> None:
-    """Refuses a folder with files of somebody else, before anything in it is touched.
+    """Refuses a folder with foreign files, before any change to it.
 
-    A journal with lines of ours makes the folder ours, whatever has become of sweep.json.
+    A journal with lines of a sweep makes the folder ours, whatever the state of sweep.json.
 
     Raises:
-        OutputError: says which file is not ours.
+        OutputError: a file is foreign; the message names it.
         OSError: the folder cannot be read.
     """
     names = {path.name for path in folder.iterdir() if ".partial-" not in path.name}

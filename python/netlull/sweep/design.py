@@ -1,4 +1,4 @@
-"""Points that are no grid: rows of a list, and random or Latin-hypercube samples of ranges."""
+"""Points without a grid: rows of a list, and random or Latin-hypercube samples of ranges."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ class Column(Document, frozen=True):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """All of them."""
+        """The paths, as a tuple."""
         return (self.path,) if isinstance(self.path, str) else tuple(self.path)
 
 
 class Range(Document, frozen=True):
     """An axis of a sample: values between `low` and `high`, uniform on a linear or a logarithmic `scale`.
 
-    With a `unit` the ends are quantities of its kind ("1 Mb/s") or numbers in it; `whole` rounds to whole numbers.
+    With a `unit` the ends are quantities of its kind ("1 Mb/s") or numbers in it. `whole` rounds to whole numbers.
 
     Raises:
-        SweepError: names the field, its value and what was expected.
+        SweepError: the message names the field, its value and the expected values.
     """
 
     name: Text
@@ -60,24 +60,24 @@ class Range(Document, frozen=True):
     whole: bool = False
 
     def __post_init__(self) -> None:
-        """Refuses what is no range."""
+        """Refuses an invalid range."""
         where = f"sample.axis.{self.name}"
         if self.scale not in SCALES:
             raise SweepError(f'{where}.scale: "{self.scale}" is unknown; expected one of {", ".join(SCALES)}')
         low, high = self.ends
         if not low < high:
-            raise SweepError(f"{where}: from {self.low} to {self.high} is no range; expected from below to")
+            raise SweepError(f"{where}: from {self.low} to {self.high} is no range; expected `from` below `to`")
         if self.scale == "log" and low <= 0:
             raise SweepError(f"{where}.from: {self.low} has no logarithm; expected more than 0, or scale linear")
 
     @property
     def column(self) -> Column:
-        """Where its values go."""
+        """The column of its values."""
         return Column(self.name, self.path, self.unit)
 
     @property
     def ends(self) -> tuple[float, float]:
-        """As numbers in its unit."""
+        """The ends as numbers in its unit."""
         return self._number(self.low, "from"), self._number(self.high, "to")
 
     def _number(self, end: float | str, name: str) -> float:
@@ -92,7 +92,7 @@ class Range(Document, frozen=True):
         return number
 
     def at(self, share: float) -> str | float:
-        """What a scenario takes at this share, 0 to 1, of the range: a quantity with a unit, a number without one."""
+        """The scenario's value at this share, 0 to 1, of the range: a quantity with a unit, or a number."""
         low, high = self.ends
         if self.scale == "log":
             value = math.exp(math.log(low) + share * (math.log(high) - math.log(low)))
@@ -107,24 +107,24 @@ class Range(Document, frozen=True):
 
 
 class Design:
-    """Points that are given one by one: each has its place on all of the design's axes. Axes of a sweep cross them."""
+    """Points given one by one, each with a value on all of the design's axes. The axes of a sweep cross them."""
 
     def __init__(self, columns: Sequence[Column], rows: Sequence[Sequence[object]], where: str) -> None:
-        """For `listed` and `sampled`."""
+        """Used by `listed` and `sampled`."""
         self.where = where
         self.axes = tuple(_axis(column, [row[index] for row in rows], where) for index, column in enumerate(columns))
-        """The axes with every value that occurs, once."""
+        """The axes, with every occurring value once."""
         by_text = [{point.text: point for point in axis.resolved} for axis in self.axes]
         self.places: tuple[Mapping[str, AxisPoint], ...] = tuple(
             {axis.name: known[shown_value(value)] for axis, known, value in zip(self.axes, by_text, row, strict=True)}
             for row in rows
         )
-        """Where each point is, in order."""
+        """The position of each point, in order."""
         self.description: dict[str, Any] = {}
 
     @property
     def sampled_axes(self) -> tuple[str, ...]:
-        """The axes of a sample; none of a list."""
+        """The axes of a sample; none for a list."""
         return tuple(axis.name for axis in self.axes) if self.where == "sample" else ()
 
     @classmethod
@@ -132,7 +132,7 @@ class Design:
         """Points as rows of values, one value per column.
 
         Raises:
-            SweepError: there are none, a row has other than one value per column, or is there twice.
+            SweepError: there are no rows, a row has a wrong number of values, or a row appears twice.
         """
         if not columns:
             raise SweepError("list.axis: is missing; expected entries with name and path")
@@ -151,15 +151,14 @@ class Design:
 
     @classmethod
     def sampled(cls, kind: str, points: int, ranges: Sequence[Range], seed: int = 1) -> Self:
-        """Points drawn from ranges: "random", or a "latin_hypercube", which has one point in each of `points` slices
-        of every range.
+        """Points drawn from ranges: "random", or a "latin_hypercube".
 
-        The same arguments give the same points with every version of numpy: they are made of the raw bits of PCG64,
-        which numpy does not change (NEP 19).
+        A Latin hypercube has one point in each of `points` slices of every range. Equal arguments give equal points
+        with every version of numpy: they use the raw bits of PCG64, which numpy does not change (NEP 19).
 
         Raises:
-            SweepError: names the field, its value and what was expected.
-        """  # noqa: D205  # one sentence
+            SweepError: the message names the field, its value and the expected values.
+        """
         if kind not in KINDS:
             raise SweepError(f'sample.kind: "{kind}" is unknown; expected one of {", ".join(KINDS)}')
         if isinstance(points, bool) or not 1 <= points <= MOST_POINTS:
@@ -201,7 +200,7 @@ def _shares(kind: str, points: int, axes: int, seed: int) -> npt.NDArray[np.floa
 
 
 def _doubled(rows: Sequence[Sequence[object]]) -> tuple[int, int] | None:
-    """The numbers of two rows that are the same."""
+    """The numbers of two equal rows."""
     seen: dict[tuple[str, ...], int] = {}
     for number, row in enumerate(rows):
         first = seen.setdefault(tuple(shown_value(value) for value in row), number)

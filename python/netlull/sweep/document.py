@@ -1,4 +1,4 @@
-"""Reading sweep.toml; errors name the file and the field."""
+"""Reading of sweep.toml. Errors name the file and the field."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _List(Document, frozen=True):
     rows: Sequence[Any] = ()
 
     def design(self) -> Design:
-        """Its points."""
+        """The points."""
         return Design.listed(self.axis, self.rows)
 
 
@@ -41,12 +41,12 @@ class _Sample(Document, frozen=True):
     seed: int = 1
 
     def design(self) -> Design:
-        """Its points."""
+        """The points."""
         return Design.sampled(self.kind, self.points, self.axis, self.seed)
 
 
 class _SweepFile(Document, frozen=True):
-    """sweep.toml."""
+    """The contents of sweep.toml."""
 
     scenario: Annotated[str, Meta(extra={"expected": "a scenario file, relative to this one"})]
     seeds: int | Sequence[Any] = 1
@@ -59,7 +59,7 @@ class _SweepFile(Document, frozen=True):
     def __post_init__(self) -> None:
         """Refuses a sweep with two designs, and one without points."""
         if self.list is not None and self.sample is not None:
-            raise FieldError("list", "is there and so is sample; expected one of the two")
+            raise FieldError("list", "is given together with sample; expected one of the two")
         if not (self.axes or self.experiments or self.list or self.sample):
             expected = "expected [[axis]] entries, [list] or [sample]"
             raise FieldError("axis", f"is missing: the sweep has no points; {expected}")
@@ -69,8 +69,8 @@ def read_sweep(path: Path) -> dict[str, Any]:
     """The arguments of `Sweep` in a file.
 
     Raises:
-        InputError: the file, or the scenario it names, cannot be read or used.
-        ScenarioError: the scenario it names is wrong; the message starts with its file.
+        InputError: the file, or its scenario, cannot be read or is invalid.
+        ScenarioError: its scenario is invalid; the message starts with the scenario's file.
     """
     data = read_toml(read_text(path), str(path))
     try:
@@ -90,7 +90,7 @@ def read_sweep(path: Path) -> dict[str, Any]:
 
 
 def _scenario(folder: Path, name: str) -> Scenario:
-    """The file next to the sweep; if there is none, the ready scenario of that name."""
+    """The file next to the sweep; if there is none, the ready scenario with this name."""
     path = folder / name
     if not path.exists():
         path = ready().get(name, path)

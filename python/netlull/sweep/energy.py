@@ -1,4 +1,4 @@
-"""The energy of a sweep's runs: what every link whose rate varied used under each power model, part by part."""
+"""The energy of a sweep's runs: the parts for every link whose rate varied, under each power model."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 __all__ = ["FIELDS", "Energies"]
 
 FIELDS = ("static_j", "rate_dependent_j", "traffic_j", "transitions_j", "total_j", "reference_j")
-"""As a run's summary has them, in joules over the measured part of the run."""
+"""Fields of a run's summary, in joules over the measured part of the run."""
 _WIDTH = 1 + len(FIELDS)
 
 _Place = tuple[str, str]
 
 
 class Energies:
-    """Collects the energy of runs, and makes a table of means: a row per point, link and power model."""
+    """Collects the energy of runs into a table of means: a row per point, link and power model."""
 
     def __init__(self) -> None:
         self._runs: dict[str, dict[_Place, array[float]]] = {}
         self._varied: set[str] = set()
 
     def add(self, scenario: str, seed: int, summary: Mapping[str, Any]) -> None:
-        """Takes a run's energy; `scenario` is what its point is known by."""
+        """Adds a run's energy. `scenario` is the key of its point."""
         places = self._runs.setdefault(scenario, {})
         for link in summary["links"]:
             if link.get("rate_changes"):
@@ -41,7 +41,7 @@ class Energies:
                 numbers.extend([seed, *(energy[field] for field in FIELDS)])
 
     def table(self, points: Sequence[Point], axes: Sequence[Axis]) -> pa.Table:
-        """Means over the seeds of each point, of the links whose rate varied in any run; their order is the points'."""
+        """Means in joules over the seeds of each point, for links whose rate varied in any run."""
         import pyarrow as pa
 
         columns: dict[str, list[Any]] = {"experiment": []}
@@ -66,5 +66,5 @@ class Energies:
 
 
 def _rows(numbers: array[float]) -> set[tuple[float, ...]]:
-    """A row per seed; a run that came twice is one."""
+    """The rows by seed. A repeated run counts once."""
     return {tuple(numbers[at : at + _WIDTH]) for at in range(0, len(numbers), _WIDTH)}

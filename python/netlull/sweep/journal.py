@@ -1,8 +1,8 @@
-"""The journal of a sweep: one line per finished run, only ever added to, each with a checksum.
+"""The journal of a sweep: one line per finished run, append-only, each with a checksum.
 
-A line is a JSON object `{"check":CHECKSUM,"record":RECORD}`, written with one system call; the checksum is of RECORD's
-bytes, and RECORD starts with its key. A process that is killed leaves at most one broken line, the last; a damaged one
-is found wherever it is.
+A line is a JSON object `{"check":CHECKSUM,"record":RECORD}`, written with one system call. The checksum is of RECORD's
+bytes, and RECORD starts with its key. A killed process leaves at most one broken line, the last. Damaged lines are
+found anywhere.
 """
 
 from __future__ import annotations
@@ -30,29 +30,29 @@ _RECORD_AT = len(_START) + _CHECK_DIGITS + len(_MIDDLE)
 
 @dataclass(frozen=True)
 class Contents:
-    """What a journal holds: sound lines by their record's key, and what is wrong with the others.
+    """The contents of a journal: sound lines by their record's key, and the damage to the others.
 
-    Lines stay text until they are asked for: as objects they would take several times as much memory.
+    Lines stay text until use: parsed objects would take several times the memory.
     """
 
     lines: dict[str, bytes]
     damaged: tuple[str, ...]
 
     def record(self, key: str) -> dict[str, Any]:
-        """The record of a key that is in `lines`."""
+        """The record of a key in `lines`."""
         record: dict[str, Any] = json.loads(self.lines[key])["record"]
         return record
 
 
 class Journal:
-    """Appends records to a file; `open` has removed damaged lines from it."""
+    """Appends records to a file. `open` has removed its damaged lines."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
     @classmethod
     def open(cls, path: Path) -> tuple[Self, Contents]:
-        """Reads the journal, writes it anew without its damaged lines if it has any, and opens it to append.
+        """Reads the journal, rewrites it without damaged lines if it has any, and opens it for appending.
 
         Raises:
             OSError: the file cannot be read or written.
@@ -66,10 +66,10 @@ class Journal:
     def append(self, record: bytes) -> None:
         """Adds a record: a JSON object on one line whose first field is its `key`.
 
-        Once this returns, killing the process does not lose it.
+        After the return, killing the process does not lose it.
 
         Raises:
-            OSError: the disk is full, for example; the line is not in the file, and lines after it are sound.
+            OSError: writing failed, for example on a full disk; the line is not in the file, and later lines are sound.
         """
         line = _line(record)
         before = os.fstat(self._descriptor).st_size
@@ -78,18 +78,18 @@ class Journal:
             while written < len(line):
                 written += os.write(self._descriptor, line[written:])
         except OSError:
-            # A part of a line would spoil the next one.
+            # A partial line would spoil the next one.
             os.ftruncate(self._descriptor, before)
             raise
 
     def close(self) -> None:
-        """Hands everything to the disk."""
+        """Flushes all data to the disk and closes the file."""
         os.fsync(self._descriptor)
         os.close(self._descriptor)
 
 
 def read(path: Path) -> Contents:
-    """The records of a journal; a file that does not exist holds none.
+    """The records of a journal; empty for a missing file.
 
     Raises:
         OSError: the file cannot be read.
@@ -110,7 +110,7 @@ def read(path: Path) -> Contents:
 
 
 def is_foreign(path: Path) -> bool:
-    """Whether a file is somebody else's: it has text, but no line begins as a journal's do, not even a broken one.
+    """True for a foreign file: it has text, but no line begins as a journal's, not even a broken one.
 
     Raises:
         OSError: the file cannot be read.
@@ -136,7 +136,7 @@ def _line(record: bytes) -> bytes:
 
 
 def _key(line: bytes) -> tuple[str | None, str]:
-    """The key of a line's record, or why it has none."""
+    """The key of a line's record, or the damage to the line."""
     if not line.endswith(b"\n"):
         return None, "is truncated"
     check, middle = line[len(_START) : _RECORD_AT - len(_MIDDLE)], line[_RECORD_AT - len(_MIDDLE) : _RECORD_AT]

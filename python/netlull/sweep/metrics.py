@@ -1,4 +1,4 @@
-"""The metrics of a sweep, read from one summary after another: places are looked up by name once, then known."""
+"""The metrics of a sweep, read from one summary after another. Names are looked up once, then positions are reused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Metrics"]
 
 
 class _Place:
-    """Where a metric was in the last summary: the list and the entry there, if it is in one, and the keys below."""
+    """The position of a metric in the last summary: its list and entry (if in a list), and the keys below."""
 
     def __init__(self, summary: Mapping[str, Any], keys: Sequence[str | int]) -> None:
         self._list = SUMMARY_LISTS.get(str(keys[0]))
@@ -25,7 +25,7 @@ class _Place:
         self._name = None if self._list is None else summary[self._list][self._entry]["name"]
 
     def number(self, summary: Mapping[str, Any]) -> float | None:
-        """The number there; None if it is another entry's, or no number."""
+        """The number at the position; None if the entry has another name, or for anything else."""
         if self._list is None:
             return None
         try:
@@ -40,7 +40,7 @@ class _Place:
 
 
 def _alike(summary: Mapping[str, Any], path: str) -> str:
-    """`did you mean ...? ` with the paths to numbers that are most alike; empty if none is."""
+    """`did you mean ...? ` with the most similar paths to numbers; empty if there are none."""
     lists = {key: {entry["name"]: entry for entry in summary.get(name, [])} for key, name in SUMMARY_LISTS.items()}
     rest = {key: value for key, value in summary.items() if key not in SUMMARY_LISTS.values()}
     alike = near(path, _paths({**lists, **rest}))
@@ -66,7 +66,7 @@ class Metrics:
         """The numbers of a run; NaN for null.
 
         Raises:
-            SweepError: a path leads nowhere, or to no number; says what there is.
+            SweepError: a path leads nowhere or to no number; the message lists the existing keys.
         """
         values = {}
         for column, path in self._paths.items():

@@ -1,4 +1,4 @@
-"""A sweep: scenario, axes, experiments, seeds and metrics; which runs it needs, and running them."""
+"""A sweep: scenario, axes, experiments, seeds and metrics; its runs, and their execution."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ MOST_RUNS = 10_000_000
 
 
 class Sweep:
-    """A grid of scenarios times seeds.
+    """A grid of scenarios and seeds.
 
     Args:
-        scenario: what every point starts from.
+        scenario: the scenario that every point changes.
         axes: the dimensions.
-        seeds: how many (1, 2, ...), or which.
+        seeds: their number (1, 2, ...), or a list.
         metrics: columns of the table, each a path into the run's summary, such as `link.N1-N2.mean_rate_bps`.
         experiments: grids over some of the axes; default one, "sweep", over all.
-        design: points that are no grid, a list or a sample; the axes cross them.
+        design: points without a grid, a list or a sample; the axes cross them.
 
     Example:
         >>> from netlull import Axis, Link, Scenario, Sweep, Tcp
@@ -58,7 +58,7 @@ class Sweep:
         [{'rate': 5.0}, {'rate': 10.0}]
 
     Raises:
-        SweepError: names what is wrong and what was expected.
+        SweepError: the message names the field, its value and the expected values.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Sweep:
         self.axes = tuple(axes)
         self.design = design
         self.all_axes = (*(() if design is None else design.axes), *self.axes)
-        """Those of the design, then those of the grid: columns of the table in this order."""
+        """The axes of the design, then those of the grid, in the order of the table's columns."""
         self.seeds = check_seeds(seeds, "seeds")
         self.metrics = dict(metrics or {})
         self.experiments = tuple(experiments) or (Experiment("sweep"),)
@@ -90,10 +90,10 @@ class Sweep:
         columns += self.metrics
         doubled = [column for column in columns if columns.count(column) > 1]
         if doubled:
-            raise SweepError(f'"{doubled[0]}" would be two columns of the table; expected different names')
+            raise SweepError(f'"{doubled[0]}" names two columns of the table; expected different names')
         names = [experiment.name for experiment in self.experiments]
         if len(set(names)) != len(names):
-            raise SweepError("experiment: two have the same name")
+            raise SweepError("experiment: two have the same name; expected different names")
         known = {axis.name for axis in self.all_axes}
         for experiment in self.experiments:
             where = f"experiment.{experiment.name}.axes"
@@ -114,7 +114,7 @@ class Sweep:
         return experiment.axes is None or any(axis.name in experiment.axes for axis in self.design.axes)
 
     def _grid_axes(self, experiment: Experiment) -> list[Axis]:
-        """The experiment's axes that are no design's, in its order."""
+        """The experiment's axes outside the design, in its order."""
         if experiment.axes is None:
             return list(self.axes)
         by_name = {axis.name: axis for axis in self.axes}
@@ -141,8 +141,8 @@ class Sweep:
         """A sweep from a TOML file (docs/how-to/sweep.md).
 
         Raises:
-            InputError: the file, or the scenario it names, cannot be read or used.
-            ScenarioError: the scenario it names is wrong.
+            InputError: the file, or its scenario, cannot be read or is invalid.
+            ScenarioError: its scenario is invalid.
         """
         fields = read_sweep(Path(path))
         try:
@@ -160,7 +160,10 @@ class Sweep:
     ) -> Self:
         """The same sweep with other seeds, axes, metrics or experiments.
 
-        `seeds` is the default; experiments that state their own keep them.
+        `seeds` is the default. Experiments with their own seeds keep them.
+
+        Raises:
+            SweepError: the new sweep is invalid.
         """
         return type(self)(
             self.scenario,
@@ -172,12 +175,12 @@ class Sweep:
         )
 
     def points(self) -> list[Point]:
-        """Every point, experiment by experiment, a design's points, then the first axis changing slowest.
+        """Every point, experiment by experiment: the design's points, then the grid.
 
-        Each is a valid scenario.
+        In the grid, the first axis changes slowest. Each point is a valid scenario.
 
         Raises:
-            SweepError: names the point whose scenario is wrong, and why.
+            SweepError: a point has an invalid scenario; the message names the point and the reason.
         """
         return [point for experiment in self.experiments for point in self._grid(experiment)]
 
@@ -197,7 +200,7 @@ class Sweep:
 
     def _scenario_at(self, experiment: Experiment, at: Mapping[str, AxisPoint]) -> Scenario:
         changes = [experiment.changes(), *(point.changes() for point in at.values())]
-        # What is recorded never changes a run, and a sweep keeps numbers only.
+        # A recording never changes a run, and a sweep keeps only numbers.
         changes.append({"probe": None})
         try:
             return self.scenario.with_changes(*changes)
@@ -215,30 +218,31 @@ class Sweep:
         until: str | Sequence[str] | None = None,
         most_seeds: int | None = None,
     ) -> SweepResult:
-        """Runs what is missing, on all cores; the table is the same whatever the workers and the interruptions.
+        """Runs the missing runs on all cores. The table does not depend on the workers and the interruptions.
 
-        What its scenarios are warned of becomes a `NetlullWarning` each, with the points; so does damage in the store.
+        Each warning about its scenarios becomes a `NetlullWarning` with the points, as does damage in the store.
 
         Args:
-            store: a folder that keeps finished runs, so that the sweep resumes; None keeps nothing.
-            workers: runs at a time; default one per core.
-            cluster: where to run instead: what `netlull.open_cluster` gave or takes (docs/how-to/cluster.md).
+            store: a folder that keeps finished runs and lets the sweep resume; None keeps nothing.
+            workers: number of simultaneous runs; default one per core.
+            cluster: runs the sweep elsewhere: a result or argument of `netlull.open_cluster` (docs/how-to/cluster.md).
             progress: called in this thread when a run ends and several times a second.
-            until: conditions on the metrics, such as "goodput_bps<5%": seeds are added to each point until the 95 %
-                intervals are that narrow. At least 5 seeds; which ones depends on no worker and no interruption.
-            most_seeds: where a point is given up; default 1000. `SweepResult.unmet` names it.
+            until: conditions on the metrics, such as "goodput_bps<5%". Seeds are added to each point until its 95 %
+                intervals are narrow enough. At least 5 seeds; their choice does not depend on workers or interruptions.
+            most_seeds: the most seeds of a point; default 1000. `SweepResult.unmet` names the points that need more.
 
         Raises:
-            SweepError: a point, a metric, a condition or the store cannot be used, or another sweep is writing to it.
+            SweepError: a point, a metric, a condition or the store is invalid, or another sweep is writing to the
+                store.
             OutputError: the store cannot be written.
             ClusterError: the cluster cannot be reached or used.
             VerificationError: a run broke a conservation law: a bug in the simulator.
-            KeyboardInterrupt: finished runs are in the store.
+            KeyboardInterrupt: Ctrl-C; finished runs are in the store.
         """
         if workers is not None and workers < 1:
             raise SweepError(f"workers: {workers} is no number of workers; expected 1 or more")
         if until is None and most_seeds is not None:
-            raise SweepError(f"most_seeds: {most_seeds} is for `until`; expected a condition there")
+            raise SweepError(f"most_seeds: {most_seeds} limits `until`; expected a condition in `until`")
         stop = None if until is None else Until.of(until, most_seeds)
         if stop is not None:
             stop.check(self.metrics)
@@ -248,7 +252,7 @@ class Sweep:
         with contextlib.ExitStack() as stack:
             if isinstance(cluster, str):
                 cluster = stack.enter_context(open_cluster(cluster, workers=workers))
-            # After the cluster was reached: where it was not, nothing is written.
+            # Only after the cluster was reached: otherwise nothing is written.
             description = self.description(stop, points)
             opened = None if store is None else stack.enter_context(Store.open(Path(store), description))
             for text in () if opened is None else opened.mended():
@@ -288,7 +292,7 @@ class Sweep:
         )
 
     def description(self, until: Until | None = None, points: Sequence[Point] | None = None) -> dict[str, Any]:
-        """The sweep as its store describes it; `points` are its own, if they have been made."""
+        """The sweep's description in its store. `points` are its own, if they exist already."""
         points = self.points() if points is None else points
         windows = _windows(points)
         described: dict[str, Any] = {
@@ -324,12 +328,12 @@ class Sweep:
 
 
 def _windows(points: Sequence[Point]) -> tuple[Window, ...]:
-    """What part of a run is measured, each that occurs once, in the order of the points."""
+    """The measured windows of the runs, each once, in the order of the points."""
     return tuple(dict.fromkeys(Window(point.scenario.warm_up, point.scenario.duration) for point in points))
 
 
 def _unmet(points: Sequence[Point], running: Running, until: Until) -> tuple[str, ...]:
-    """The points that were given up, and why."""
+    """The points that reached the most seeds, and the reasons."""
     told = []
     for point in points:
         why = until.unmet(running.values(point))

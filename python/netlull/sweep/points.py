@@ -1,4 +1,4 @@
-"""The places of a sweep at which scenarios run."""
+"""The points of a sweep at which scenarios run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Point"]
 
 @dataclass(frozen=True)
 class Point:
-    """One place of the grid: its experiment, where it is on each of its axes, what runs there and with which seeds."""
+    """A point of the grid: its experiment, its position on each axis, its scenario and its seeds."""
 
     experiment: str
     at: Mapping[str, AxisPoint]
@@ -30,10 +30,10 @@ class Point:
 
     @property
     def label(self) -> str:
-        """`EXPERIMENT at AXIS=LABEL, ...`, for people."""
+        """`EXPERIMENT at AXIS=LABEL, ...`, for messages."""
         place = ", ".join(f"{axis}={point.text}" for axis, point in self.at.items())
         return f"{self.experiment} at {place}" if place else self.experiment
 
     def run_key(self, seed: int) -> str:
-        """Identifies one run: same key, same bytes."""
+        """The identity of one run: equal keys have equal results."""
         return f"{self.scenario.key[:40]}-{seed}"

@@ -1,4 +1,4 @@
-"""Runs that points need, each once: taken from the store where it has them, else simulated and kept."""
+"""The runs of points, each once: taken from the store if present, else simulated and kept."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["Running"]
 
 
 class Running:
-    """The runs of one sweep while it goes on."""
+    """The runs of one sweep in progress."""
 
     def __init__(
         self,
@@ -38,11 +38,11 @@ class Running:
         self.energies = Energies()
         """The energy of every run."""
         self.executed = 0
-        """Runs that were simulated."""
+        """The number of simulated runs."""
         self.reused = 0
-        """Runs that the store already had."""
+        """The number of runs taken from the store."""
         self.cost = Cost()
-        """What the runs that were simulated cost."""
+        """The cost of the simulated runs."""
         self._metrics = Metrics(metrics)
         self._names = tuple(metrics)
         self._store = store
@@ -51,7 +51,7 @@ class Running:
         self._ended: list[tuple[Job, float | None]] = []
 
     def run(self, points: Sequence[Point]) -> None:
-        """Sees to it that every run of the points is in `measured`."""
+        """Puts the metrics of every run of the points into `measured`."""
         missing = []
         for key, job in _jobs(points).items():
             if key in self.measured:
@@ -67,7 +67,7 @@ class Running:
         execute(missing, self._hire, self._finished, self._report, reused=tuple(self._ended))
 
     def run_until(self, points: Sequence[Point], until: Until) -> list[Point]:
-        """The points with as many seeds as the conditions need; every seed of theirs has run."""
+        """The points with as many seeds as the conditions need. All of their runs have ended."""
         grown = [dataclasses.replace(point, seeds=until.first(point.seeds)) for point in points]
         while True:
             self.run(grown)
@@ -84,7 +84,7 @@ class Running:
 
     def _finished(self, run: Finished) -> None:
         summary: dict[str, Any] = json.loads(run.summary)
-        # The first run shows a misspelt path.
+        # The first run reveals a misspelt path.
         values = self._metrics.of(summary)
         if self._store is not None:
             self._store.record(run)
@@ -103,7 +103,7 @@ class Running:
 
 
 def _jobs(points: Sequence[Point]) -> dict[str, Job]:
-    """The runs that the points need, each once, in the order of the points."""
+    """The runs of the points, each once, in the order of the points."""
     jobs: dict[str, Job] = {}
     shared: dict[str, _engine.Checked] = {}
     for point in points:

@@ -1,7 +1,6 @@
-"""The folder of a sweep: sweep.json (what it is), journal.jsonl (finished runs), results.parquet (at the end).
+"""The folder of a sweep: sweep.json (description), journal.jsonl (finished runs), results.parquet (at the end).
 
-Runs live in the journal. The two other files are made of it and of the sweep, and are written anew when something is
-wrong with them.
+Runs live in the journal. The two other files derive from it and from the sweep, and are rewritten if damaged.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class Kept:
 
     summary: dict[str, Any]
     cpu_s: float | None
-    """The CPU time that it took; None in a journal that does not say."""
+    """The CPU time of the run in s; None in a journal without it."""
 
 
 class Store:
@@ -55,14 +54,14 @@ class Store:
         self._contents = contents
         self._description = written.document
         self.damaged = contents.damaged
-        """What was wrong with lines of the journal; their runs are not known."""
+        """The damage to lines of the journal. Their runs are unknown."""
         self.rebuilt = written.damaged
-        """What was wrong with the other files; they are written anew."""
+        """The damage to the other files, which are rewritten."""
 
     @classmethod
     @contextlib.contextmanager
     def open(cls, folder: Path, description: Mapping[str, Any]) -> Iterator[Store]:
-        """Makes the folder or resumes from it.
+        """Creates the folder or resumes from it.
 
         Raises:
             OutputError: it cannot be written, or holds other files.
@@ -85,12 +84,12 @@ class Store:
                     journal.close()
 
     def mended(self) -> list[str]:
-        """What was wrong, in words, with what becomes of it."""
+        """The damage in words, and its repair."""
         repeated = [f"{what}; its run is repeated" for what in self.damaged]
-        return [*repeated, *(f"{what}; it is written anew" for what in self.rebuilt)]
+        return [*repeated, *(f"{what}; it is rewritten" for what in self.rebuilt)]
 
     def kept(self, key: str) -> Kept | None:
-        """What is known of a run that was finished when the store was opened; None if it was not."""
+        """The record of a run that was in the store when it was opened; else None."""
         if key not in self._contents.lines:
             return None
         record = self._contents.record(key)
@@ -100,24 +99,26 @@ class Store:
         """Keeps a finished run.
 
         Raises:
-            OutputError: the disk is full, for example.
+            OutputError: it cannot be written, for example on a full disk.
         """
-        # Joined as text: to read a summary and write it again would take longer than a short run.
+        # Joined as text: parsing and rewriting a summary would take longer than a short run.
         record = f'{{"key":"{run.job.key}","seed":{run.job.seed},"cpu_s":{run.cpu_s:.6f},"summary":{run.summary}}}'
         with output.writing(self._folder / JOURNAL):
             self._journal.append(record.encode())
 
     def write_tables(self, table: pa.Table, energy: pa.Table, unmet: Sequence[str] = ()) -> None:
-        """Writes results.parquet and energy.parquet, and their checksums into sweep.json; the same tables, same bytes.
+        """Writes results.parquet and energy.parquet, and their checksums into sweep.json.
+
+        Equal tables give equal bytes.
 
         Raises:
-            OutputError: the disk is full, for example; what was there before stays.
+            OutputError: they cannot be written, for example on a full disk; the earlier files stay.
         """
         files = {name: self._written(name, content) for name, content in ((TABLE, table), (ENERGY, energy))}
         write_description(self._folder, {**self._description, "unmet": list(unmet), "files": files})
 
     def _written(self, name: str, table: pa.Table) -> dict[str, object]:
-        """A table's size and checksum, once it is a file."""
+        """Writes a table; returns its size and checksum."""
         import pyarrow.parquet as pq
 
         path = self._folder / name
@@ -128,13 +129,13 @@ class Store:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Holds the folder; the lock goes with the process, however it ends."""
+    """Holds the folder. The lock ends with the process, however it ends."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(descriptor)
-        raise SweepError(f"{folder}: another sweep is writing there; expected it to end first") from None
+        raise SweepError(f"{folder}: another sweep is writing to it; expected that sweep to end first") from None
     try:
         yield
     finally:

@@ -36,7 +36,7 @@ def build_table(
     metrics: Mapping[str, str],
     measured: Mapping[str, Mapping[str, float]],
 ) -> pa.Table:
-    """The rows of all points, in their order, seeds ascending; null where an experiment does not use an axis.
+    """The rows of all points in their order, seeds ascending; null if an experiment does not use an axis.
 
     `measured` has the metrics of every run by its key.
     """
@@ -59,14 +59,14 @@ def build_table(
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The part of a run that is measured: from the end of its warm-up to its end, as times with units."""
+    """The measured part of a run: from the end of its warm-up to its end, as times with units."""
 
     warm_up: str
     duration: str
 
 
 def window_words(windows: Sequence[Window]) -> str:
-    """What was measured of each run, in a sentence; empty if that is not known."""
+    """The measured part of each run, in a sentence; empty if unknown."""
     if not windows:
         return ""
     warm_ups, durations = (
@@ -81,7 +81,7 @@ def window_words(windows: Sequence[Window]) -> str:
 
 
 class SweepResult:
-    """What a sweep found. `table` has one row per point and seed: experiment, axes, labels, seed, metrics."""
+    """The results of a sweep. `table` has one row per point and seed: experiment, axes, labels, seed, metrics."""
 
     def __init__(  # noqa: PLR0913  # a record
         self,
@@ -101,40 +101,40 @@ class SweepResult:
         warnings: tuple[str, ...] = (),
         sampled: tuple[str, ...] = (),
     ) -> None:
-        """For `Sweep.run` and `SweepResult.load`."""
+        """Used by `Sweep.run` and `SweepResult.load`."""
         self.table = table
         self.axes = tuple(axis.name for axis in axes)
         self.units = {axis.name: axis.unit for axis in axes}
         self.metrics = dict(metrics)
         self.executed = executed
-        """Runs that were simulated."""
+        """The number of simulated runs."""
         self.reused = reused
-        """Runs that the store already had."""
+        """The number of runs taken from the store."""
         self.damaged = damaged
-        """What was wrong with lines of the store's journal; their runs were repeated."""
+        """The damage to lines of the store's journal. Their runs were repeated."""
         self.rebuilt = rebuilt
-        """What was wrong with the store's other files; they were written anew."""
+        """The damage to the store's other files, which were rewritten."""
         self.cost = cost or Cost()
-        """What the runs that were simulated cost."""
+        """The cost of the simulated runs."""
         self.windows = windows
-        """The part of each run that was measured, without its warm-up; each that occurs."""
+        """The measured parts of the runs, without warm-up, each once."""
         self.energy = energy
-        """Where the joules went: a row per point, link whose rate varied and power model; None if that is not known."""
+        """The energy in joules: a row per point, link with a varying rate, and power model; None if unknown."""
         self.warnings = warnings
-        """What its scenarios were warned of (`Scenario.warnings`), with the points."""
+        """The warnings about its scenarios (`Scenario.warnings`), with the points."""
         self.sampled = sampled
-        """The axes along which its points were drawn (`[sample]`): no two of them lie on a line."""
+        """The axes of its sampled points (`[sample]`): no two points lie on a line."""
         self.until = until
-        """The conditions that the seeds were to fulfil, if there were any."""
+        """The conditions on the number of seeds, if there were any."""
         self.unmet = unmet
-        """The points at which they do not hold: the most seeds were not enough, or a seed has no value."""
+        """The points that miss these conditions: they reached the most seeds, or a seed has no value."""
 
     @classmethod
     def load(cls, store: str | Path) -> Self:
-        """Reads the table of a sweep that ran to its end.
+        """Reads the table of a finished sweep.
 
         Raises:
-            ResultError: names the file that is missing, truncated or damaged.
+            ResultError: a file is missing, truncated or damaged; the message names it.
         """
         folder = Path(store)
         document = _description(folder)
@@ -166,9 +166,13 @@ class SweepResult:
         return result
 
     def summarise(self, level: float = 0.95) -> pa.Table:
-        """One row per point: axes, `runs`, and per metric M its mean and interval over seeds, `M`, `M_low`, `M_high`.
+        """The points, a row each: axes, `runs`, and per metric its mean and interval over seeds.
 
-        Intervals are Student's t; NaN where there is one seed.
+        A metric M has the columns `M`, `M_low` and `M_high`. Intervals are Student's t, at the confidence `level`. They
+        are NaN for a single seed.
+
+        Raises:
+            ValueError: `level` is not inside (0, 1).
         """
         place = [column for axis in self.axes for column in (axis, f"{axis}_label")]
         rows_of = self._rows_by(["experiment", *place])
@@ -186,7 +190,7 @@ class SweepResult:
         return pa.table(columns)
 
     def doubts(self) -> list[str]:
-        """Metrics whose intervals may mislead and why, each with where: skewed ones, points of few seeds."""
+        """Metrics with doubtful intervals, each with reason and position: skewed ones, points with few seeds."""
         rows_of = self._rows_by(["experiment", *(f"{axis}_label" for axis in self.axes)])
         told: dict[str, None] = {}
         for where, rows in rows_of.items():
@@ -198,7 +202,7 @@ class SweepResult:
         return list(told)
 
     def _rows_by(self, columns: Sequence[str]) -> dict[tuple[Any, ...], list[int]]:
-        """The numbers of the rows that have the same values in these columns."""
+        """The numbers of the rows with equal values in these columns."""
         rows_of: dict[tuple[Any, ...], list[int]] = {}
         values = (self.table[name].to_pylist() for name in columns)
         for row, place in enumerate(zip(*values, strict=True)):
@@ -228,21 +232,21 @@ def _sampled(design: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _energy(folder: Path, document: Mapping[str, Any]) -> pa.Table | None:
-    """None in a store of an earlier version."""
+    """The energy table; None in a store of an earlier version."""
     return _sound_table(folder, document, ENERGY) if ENERGY in document.get("files", {}) else None
 
 
 def _table(folder: Path, document: Mapping[str, Any]) -> pa.Table:
     path = folder / TABLE
     if not path.exists():
-        raise ResultError(f"{path}: is missing; the sweep has not ended: run it again to resume")
+        raise ResultError(f"{path}: is missing: the sweep has not ended; run it again to resume")
     if TABLE not in document.get("files", {}):
         raise ResultError(f"{path}: is of an earlier sweep; this one has not ended: run it again to resume")
     return _sound_table(folder, document, TABLE)
 
 
 def _sound_table(folder: Path, document: Mapping[str, Any], name: str) -> pa.Table:
-    """A table of the store, if it is the one that sweep.json describes."""
+    """A table of the store, if it matches its checksum in sweep.json."""
     import pyarrow.parquet as pq
 
     damage = table_damage(folder, document, name)

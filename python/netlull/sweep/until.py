@@ -1,4 +1,4 @@
-"""`--until 'metric<5%'`: seeds are added to each point until the intervals of its metrics are narrow enough."""
+"""`--until 'metric<5%'`: adds seeds to each point until the intervals of its metrics are narrow enough."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_MOST_SEEDS", "LEAST_SEEDS", "Condition", "Until"]
 
 LEAST_SEEDS = 5
-"""With fewer, an interval may be narrow by chance."""
+"""The fewest seeds. With fewer, an interval may be narrow by chance."""
 DEFAULT_MOST_SEEDS = 1000
 _LEAST_STEP = 0.1
 _MOST_STEP = 1.0
-"""A round adds at least a tenth of the seeds so far, at most as many again: few looks, little too much."""
+"""Limits of a round's added seeds, relative to the present ones: few rounds, and few superfluous seeds."""
 _CONDITION = re.compile(r"\s*(\S+?)\s*<\s*([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*(%?)\s*")
 
 
@@ -39,10 +39,10 @@ class Condition:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """`goodput_bps<5%` (relative to the mean) or `goodput_bps<0.1` (in the metric's unit).
+        """A condition from `goodput_bps<5%` (relative to the mean) or `goodput_bps<0.1` (in the metric's unit).
 
         Raises:
-            SweepError: it is neither, or the bound is 0.
+            SweepError: the text is neither, or the bound is 0.
         """
         found = _CONDITION.fullmatch(text)
         if found is None:
@@ -54,11 +54,11 @@ class Condition:
         return cls(metric, bound, bool(percent))
 
     def __str__(self) -> str:
-        """As it is written."""
+        """The condition as text."""
         return f"{self.metric}<{100 * self.bound:.10g}%" if self.relative else f"{self.metric}<{self.bound:.10g}"
 
     def width(self, interval: Interval) -> float:
-        """What is held against the bound."""
+        """The width to compare with the bound."""
         half = interval.half_width
         if not self.relative or half == 0:
             return half
@@ -67,10 +67,10 @@ class Condition:
 
 @dataclass(frozen=True)
 class Until:
-    """Conditions that all have to hold, and the number of seeds at which a point is given up.
+    """Conditions that must all hold, and the most seeds of a point.
 
     Raises:
-        SweepError: there is no condition, or the number cannot be used.
+        SweepError: there is no condition, or the number is out of range.
     """
 
     conditions: tuple[Condition, ...]
@@ -78,12 +78,16 @@ class Until:
 
     @classmethod
     def of(cls, texts: str | Sequence[str], most_seeds: int | None = None) -> Self:
-        """From conditions as text."""
+        """The conditions as texts, parsed.
+
+        Raises:
+            SweepError: a text is not a condition, or the number is out of range.
+        """
         given = (texts,) if isinstance(texts, str) else tuple(texts)
         return cls(tuple(map(Condition.parse, given)), DEFAULT_MOST_SEEDS if most_seeds is None else most_seeds)
 
     def __post_init__(self) -> None:
-        """Refuses what can never end, or never begin."""
+        """Refuses conditions that could never end, or never begin."""
         if not self.conditions:
             raise SweepError("until: is empty; expected conditions such as goodput_bps<5%")
         if isinstance(self.most_seeds, bool) or not LEAST_SEEDS <= self.most_seeds <= MOST_SEEDS:
@@ -91,10 +95,10 @@ class Until:
             raise SweepError(f"most_seeds: {self.most_seeds!r} is no number of seeds for `until`; {expected}")
 
     def check(self, metrics: Collection[str]) -> None:
-        """Refuses conditions on what is not measured.
+        """Refuses conditions on unknown metrics.
 
         Raises:
-            SweepError: names the metric and what there is.
+            SweepError: a metric is unknown; lists the known ones.
         """
         for condition in self.conditions:
             if condition.metric not in metrics:
@@ -104,13 +108,13 @@ class Until:
                 )
 
     def first(self, given: Sequence[int]) -> tuple[int, ...]:
-        """The seeds that every point begins with: those given, and more up to the least number."""
+        """The first seeds of every point: the given ones, and more up to the fewest number."""
         return _seeds(given, max(LEAST_SEEDS, len(given)))
 
     def more(self, given: Sequence[int], values: Mapping[str, Sequence[float]]) -> tuple[int, ...]:
-        """The seeds that a point needs now, after `values` of each metric, one per seed; the same if it has enough.
+        """The seeds that a point needs after `values` of each metric, one per seed; the same seeds if they are enough.
 
-        Depends on nothing but these values: not on other points, workers or interruptions.
+        They depend only on these values: not on other points, workers or interruptions.
         """
         have = len(next(iter(values.values())))
         intervals = [(condition, mean_interval(values[condition.metric])) for condition in self.conditions]
@@ -118,7 +122,7 @@ class Until:
         return _seeds(given, max(have, min(wanted, self.most_seeds)))
 
     def unmet(self, values: Mapping[str, Sequence[float]]) -> list[str]:
-        """In words, the conditions that do not hold and how wide their intervals are."""
+        """The conditions that do not hold, in words, with the widths of their intervals."""
         found = []
         for condition in self.conditions:
             width = condition.width(mean_interval(values[condition.metric]))
@@ -131,7 +135,7 @@ class Until:
 
 
 def _wanted(width: float, bound: float, have: int) -> int:
-    """How many seeds would give the bound, if the spread stays as it is: the width falls as 1/sqrt(n)."""
+    """The number of seeds for the bound, at the present spread: the width falls as 1/sqrt(n)."""
     if width < bound or math.isnan(width):
         return have
     most = have + math.ceil(_MOST_STEP * have)
@@ -140,7 +144,7 @@ def _wanted(width: float, bound: float, have: int) -> int:
 
 
 def _seeds(given: Sequence[int], count: int) -> tuple[int, ...]:
-    """Those given, then 1, 2, ... without them."""
+    """The given seeds, then 1, 2, ... without these."""
     known = set(given)
     rest: Iterator[int] = (seed for seed in itertools.count(1) if seed not in known)
     return (*given, *itertools.islice(rest, max(0, count - len(given))))

@@ -1,4 +1,4 @@
-"""What the scenarios of a sweep are warned of: each kind of warning once, with its points."""
+"""Warnings about the scenarios of a sweep: each kind once, with its points."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_NAMED = 4
 
 
 def warnings_of(points: Sequence[Point]) -> tuple[str, ...]:
-    """Warnings of the points' scenarios (`Scenario.warnings`); those that differ in their numbers alone are one."""
+    """Warnings of the points' scenarios (`Scenario.warnings`). Texts that differ only in numbers are merged."""
     texts: dict[tuple[str, str], list[str]] = {}
     places: dict[tuple[str, str], list[str]] = {}
     for point in points:
@@ -30,7 +30,7 @@ def warnings_of(points: Sequence[Point]) -> tuple[str, ...]:
 
 
 def _told(texts: Sequence[str], places: Sequence[str], points: int) -> str:
-    """The first warning, and where it holds, if there are several points."""
+    """The first warning and its points, if there are several points."""
     if points == 1:
         return texts[0]
     more = f"; and {len(places) - _MOST_NAMED} more" if len(places) > _MOST_NAMED else ""

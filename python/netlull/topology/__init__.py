@@ -1,4 +1,4 @@
-"""Networks from files: SNDlib, Topology Zoo, TOML; what scenarios make of them, and which links may sleep."""
+"""Networks from files (SNDlib, Topology Zoo, TOML), their use in scenarios, and plans for sleeping links."""
 
 from netlull.topology.files import Topology
 from netlull.topology.model import Demand, Line, Node

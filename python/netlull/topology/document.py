@@ -1,4 +1,4 @@
-"""netlull's own format of topologies, in TOML: `[nodes]` with their places, `[[link]]`, `[[demand]]`."""
+"""netlull's own format of topologies, in TOML: `[nodes]` with their positions, `[[link]]`, `[[demand]]`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["from_table", "read", "table", "written"]
 
 
 class _Link(Document, frozen=True):
-    """`[[link]]`."""
+    """An entry of `[[link]]`."""
 
     a: Text = field(name="from")
     b: Text = field(name="to")
@@ -36,18 +36,18 @@ class _Link(Document, frozen=True):
 
     @property
     def kilometres(self) -> float | None:
-        """The distance; None without one, or if it is none."""
+        """The distance in km; None without a valid one."""
         amount, _, unit = (self.distance or "").strip().partition(" ")
         return in_unit(amount, "") if unit.strip() == "km" else None
 
     def __post_init__(self) -> None:
-        """Refuses a distance that is none."""
+        """Refuses an invalid distance."""
         if self.distance is not None and self.kilometres is None:
             raise FieldError("distance", f'"{self.distance}" is no distance; expected one such as "132.4 km"')
 
 
 class _Demand(Document, frozen=True):
-    """`[[demand]]`."""
+    """An entry of `[[demand]]`."""
 
     source: Text = field(name="from")
     target: Text = field(name="to")
@@ -67,7 +67,11 @@ class _File(Document, frozen=True, kw_only=True):
 
 
 def read(text: str, name: str, origin: str, options: ReadOptions) -> Topology:
-    """The topology in the text of a file."""
+    """The topology in the text of a file.
+
+    Raises:
+        InputError: names `origin`, the field, its value and the expected values.
+    """
     try:
         data = read_toml(text, origin)
     except InputError:
@@ -80,10 +84,10 @@ def read(text: str, name: str, origin: str, options: ReadOptions) -> Topology:
 
 
 def from_table(data: Mapping[str, Any], name: str, origin: str, *, merge: bool = False) -> Topology:
-    """The topology in a table; `name` is used if it has none.
+    """The topology in a table. `name` is the default name.
 
     Raises:
-        InputError: names `origin`, the field, its value and what was expected.
+        InputError: names `origin`, the field, its value and the expected values.
     """
     draft = Draft(origin, merge=merge)
     try:
@@ -105,7 +109,7 @@ def _place(name: str, place: object, draft: Draft) -> tuple[float, float] | None
         return None
     numbers = place if isinstance(place, list) else []
     if len(numbers) != 2 or any(isinstance(one, bool) or not isinstance(one, int | float) for one in numbers):
-        expected = "expected [longitude, latitude] in degrees, or [] where it is not known"
+        expected = "expected [longitude, latitude] in degrees, or [] if unknown"
         raise draft.wrong(f"nodes.{name}", f"{place!r} is no place; {expected}")
     if any(abs(one) > 360 for one in numbers):
         raise draft.wrong(f"nodes.{name}", f"{place!r:.40} is out of range; expected [longitude, latitude] in degrees")
@@ -113,7 +117,7 @@ def _place(name: str, place: object, draft: Draft) -> tuple[float, float] | None
 
 
 def table(topology: Topology) -> dict[str, Any]:
-    """The topology as plain values: what `from_table` reads."""
+    """The topology as plain values, the input of `from_table`."""
     nodes = {node.name: list(node.position or ()) for node in topology.nodes}
     data: dict[str, Any] = {"name": topology.name}
     if topology.description is not None:

@@ -1,4 +1,4 @@
-"""`[topology]` in a scenario: read with the scenario, and turned into nodes and links before the core sees it."""
+"""`[topology]` in a scenario: read with the scenario, and expanded into nodes and links before the core."""
 
 from __future__ import annotations
 
@@ -33,27 +33,27 @@ _PASSED = ("buffer", "queue")
 
 @dataclass(frozen=True)
 class _Making:
-    """How lines become links."""
+    """The parameters that turn lines into links."""
 
     rate: str | None = None
-    """Of every link, whatever the file says."""
+    """Rate of every link, instead of the file's capacities."""
     rate_scale: float = 1.0
-    """What capacities are multiplied by (the paper: 0.001)."""
+    """Factor of the capacities (the paper: 0.001)."""
     default_rate: str | None = None
-    """The capacity of lines that have none."""
+    """The capacity of lines without one."""
     route_factor: float = 1.0
-    """How much longer a cable is than the way over the Earth."""
+    """Length of a cable as a multiple of the great-circle distance."""
     default_delay: str | None = None
-    """Of lines whose length is not known."""
+    """Propagation delay of lines without a known length."""
     cost: str = "given"
-    """What routing adds up: the file's costs, hops, kilometres, or the largest capacity over the line's."""
+    """The routing cost of a link: from the file, 1 per hop, kilometres, or the largest capacity over the line's."""
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> _Making:
-        """From the table of a scenario.
+        """The parameters in the table of a scenario.
 
         Raises:
-            InputError: names the field, its value and what was expected.
+            InputError: the message names the field, its value and the expected values.
         """
         for field, unit, expected in (
             ("rate", "b/s", '"40 Mb/s"'),
@@ -69,11 +69,11 @@ class _Making:
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
                 raise InputError(f"{FIELD}.{field}: {value!r} is out of range; expected a number above 0")
         if table.get("cost", "given") not in _COSTS:
-            raise InputError(f"{FIELD}.cost: {table['cost']!r} is no choice; expected one of {', '.join(_COSTS)}")
+            raise InputError(f"{FIELD}.cost: {table['cost']!r} is unknown; expected one of {', '.join(_COSTS)}")
         return cls(**{field: table[field] for field in cls.__dataclass_fields__ if field in table})
 
     def rate_of(self, line: Line) -> str:
-        """A link's rate."""
+        """A link's rate, with its unit."""
         if self.rate is not None:
             return self.rate
         bits = in_unit(line.capacity or self.default_rate or "", "b/s")
@@ -86,17 +86,17 @@ class _Making:
         return rate_text(bits * self.rate_scale)
 
     def delay_of(self, line: Line, topology: Network) -> str:
-        """A link's propagation delay."""
+        """A link's propagation delay, with its unit."""
         nanoseconds = topology.delay_ns(line, self.route_factor)
         if nanoseconds is not None:
             return time_text(nanoseconds)
         if self.default_delay is not None:
             return self.default_delay
-        told = f"link {line.label} has no length, and its ends no places"
+        told = f"link {line.label} has no length, and its ends have no positions"
         raise InputError(f'{FIELD}: {told}; expected {FIELD}.default_delay, such as "1 ms"')
 
     def cost_of(self, line: Line, topology: Network, fastest: float) -> int:
-        """What routing by cost adds up for a link, at least 1; `fastest` is the largest rate, in b/s."""
+        """The routing cost of a link, at least 1. `fastest` is the largest rate, in b/s."""
         if self.cost in {"given", "hops"}:
             return line.cost if self.cost == "given" else 1
         if self.cost == "distance":
@@ -122,10 +122,10 @@ def as_table(topology: Network) -> dict[str, Any]:
 
 
 def read_in(document: dict[str, Any], folder: Path | None = None) -> None:
-    """Replaces the name of a topology by its content, `topology.network`, which is what runs; changes `document`.
+    """Replaces the name of a topology in `document` by its content, `topology.network`.
 
     Raises:
-        InputError: names the field, or the file with the place that cannot be used.
+        InputError: the message names the field, or the file with the invalid place.
     """
     table = document.get(FIELD)
     if table is None:
@@ -155,7 +155,7 @@ def read_in(document: dict[str, Any], folder: Path | None = None) -> None:
 
 
 def topology_of(document: Mapping[str, Any]) -> Topology | None:
-    """The topology of a scenario that has been read; None if it has none."""
+    """The topology of a scenario after `read_in`; None if it has none."""
     table = document.get(FIELD)
     if not isinstance(table, dict) or not isinstance(table.get("network"), dict):
         return None
@@ -165,10 +165,10 @@ def topology_of(document: Mapping[str, Any]) -> Topology | None:
 def expanded(document: dict[str, Any]) -> dict[str, Any]:
     """The scenario with the nodes and links of its topology.
 
-    A link of its own from A to B changes the fields it has in the topology's link from A to B.
+    A scenario's own link from A to B changes the given fields of the topology's link from A to B.
 
     Raises:
-        InputError: names the field, or the link that cannot be made.
+        InputError: the message names the field, or the invalid link.
     """
     table = document.get(FIELD)
     if table is None:
@@ -210,7 +210,7 @@ def expanded(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _joined(links: dict[tuple[str, str], dict[str, Any]], own: list[Any]) -> list[Any]:
-    """The topology's links, changed by the scenario's own from the same node to the same node; then its others."""
+    """The topology's links, changed by the scenario's own links between the same nodes; then its other links."""
     others = []
     for entry in own:
         ends = (entry.get("from"), entry.get("to")) if isinstance(entry, dict) else None
@@ -222,16 +222,16 @@ def _joined(links: dict[tuple[str, str], dict[str, Any]], own: list[Any]) -> lis
 
 
 def order_of(path: str) -> int:
-    """Changes go in this order: which topology, how it is read and made into links, anything else."""
+    """The order of changes: the topology's source, its other options, everything else."""
     head, _, field = path.partition(".")
     return 2 if head != FIELD else int(field not in _SOURCES)
 
 
 def prepare(document: dict[str, Any], path: str, folder: Path | None) -> None:
-    """Makes room for a change at `path`: another file replaces the network; a link of it gets an entry to be changed.
+    """Prepares a change at `path`: another file replaces the network; a changed link of it gets its own entry.
 
     Raises:
-        FieldPathError: the path is an option of reading, and the topology has been read.
+        FieldPathError: the path is an option for reading a topology that has been read.
         InputError: the topology cannot be read.
     """
     head, _, field = path.partition(".")
@@ -250,7 +250,7 @@ def prepare(document: dict[str, Any], path: str, folder: Path | None) -> None:
 
 
 def _claim(document: dict[str, Any], rest: str) -> None:
-    """Gives the link of the topology that `rest` starts with an entry of its own in the scenario."""
+    """Adds an entry to the scenario for the topology's link at the start of `rest`."""
     topology, own = topology_of(document), document.setdefault("link", [])
     if topology is None or not isinstance(own, list) or not all(isinstance(entry, dict) for entry in own):
         return

@@ -1,4 +1,4 @@
-"""`Topology`, what users hold: a network with the files that it comes from and goes to."""
+"""`Topology`, the class for users: a network with its reading and writing."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ class Topology(Network):
     """Nodes and cables: at most one between two nodes, none from a node to itself. May be in several pieces.
 
     Raises:
-        InputError: names the node or link that is given twice, or that leads to a node that is not there.
+        InputError: a node or link is given twice, or a link leads to an unknown node; the message names it.
     """
 
     @classmethod
     def of(cls, network: Network) -> Self:
-        """The topology that a reader found."""
+        """The topology of a reader's network."""
         return cls(network.name, network.nodes, network.lines, network.demands, network.description)
 
     @classmethod
     def from_file(cls, path: str | Path, format: str | None = None, **options: object) -> Self:  # noqa: A002
         """A topology from an SNDlib file (native or XML), Topology Zoo's GraphML, or TOML (docs/how-to/topology.md).
 
-        The format is told by the content; `format` is one of `sndlib-native`, `sndlib-xml`, `graphml`, `toml`.
-        The other options are those of `netlull.topology.ReadOptions`.
+        The content determines the format, unless `format` is `sndlib-native`, `sndlib-xml`, `graphml` or `toml`. The
+        other options are those of `netlull.topology.ReadOptions`.
 
         Raises:
-            InputError: names the file, the place in it, the value and what was expected.
+            InputError: names the file, the place in it, the value and the expected values.
         """
         return cls.of(read_file(path, ReadOptions.of({"format": format, **options})))
 
@@ -50,5 +50,5 @@ class Topology(Network):
         return cls.of(read_hub(key, ReadOptions.of(options)))
 
     def to_toml(self) -> str:
-        """The topology in the format of its own that `from_file` reads."""
+        """The topology in netlull's own format, which `from_file` reads."""
         return written(self)

@@ -1,4 +1,4 @@
-"""Where a topology comes from: a file, one that comes with netlull, or the hub."""
+"""Search for a topology: a file, a shipped one, or the hub."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ _FOLDER = Path(__file__).parents[1] / "shipped" / "scenarios" / "topologies"
 
 
 def shipped() -> dict[str, Path]:
-    """The topologies that come with netlull, by name."""
+    """The shipped topologies, by name."""
     return {path.stem: path for path in sorted(_FOLDER.glob("*.toml"))}
 
 
 def find(name: str, options: ReadOptions, folder: Path | None = None) -> Topology:
-    """The topology of a file beside a scenario (in `folder`) or in the current folder, a shipped one or `topohub:KEY`.
+    """The topology of a file, a shipped one, or `topohub:KEY`.
+
+    A file is next to the scenario (in `folder`) or in the current folder.
 
     Raises:
         InputError: there is none, or it cannot be read.
@@ -35,7 +37,7 @@ def find(name: str, options: ReadOptions, folder: Path | None = None) -> Topolog
     known = there.get(name) or there.get(name.removesuffix(".toml"))
     beside = (folder or Path()) / name
     for path in (beside, Path(name)):
-        # The folder of a run of that name is none.
+        # A folder with this name, such as that of a run, does not count.
         if _exists(path) and not (known and path.is_dir()):
             return Topology.of(read_file(path, options))
     if known is not None:

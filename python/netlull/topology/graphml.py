@@ -1,4 +1,4 @@
-"""GraphML as the Internet Topology Zoo writes it (topology-zoo.org; Knight et al., IEEE JSAC 29(9), 2011)."""
+"""GraphML of the Internet Topology Zoo (topology-zoo.org; Knight et al., IEEE JSAC 29(9), 2011)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["read"]
 
 _OC_BPS = 51_840_000
-"""OC-1 of SONET (ANSI T1.105): OC-192 is 9.95328 Gb/s."""
+"""OC-1 of SONET (ANSI T1.105) in b/s: OC-192 is 9.95328 Gb/s."""
 _OC = re.compile(r"OC-?(\d{1,5})c?", re.IGNORECASE)
 _RATE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*([kKMGT])(?:b|bit|bps|b/s|bit/s|bits/s)?", re.IGNORECASE)
 _POWERS = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -27,7 +27,11 @@ _Data = dict[str, str]
 
 
 def read(root: Element, name: str, origin: str, options: ReadOptions) -> Network:
-    """The topology in a document."""
+    """The topology in a document.
+
+    Raises:
+        InputError: names the file, the line, the value and the expected values.
+    """
     draft = Draft(origin, merge=options.parallel == "merge")
     graph = root.first("graph")
     if root.tag != "graphml" or graph is None:
@@ -44,12 +48,12 @@ def read(root: Element, name: str, origin: str, options: ReadOptions) -> Network
 
 
 def _data(element: Element, keys: dict[str, str]) -> _Data:
-    """The data of a node, an edge or the graph by the names of their keys."""
+    """The data of a node, an edge or the graph, by the names of their keys."""
     return {keys.get(data.attributes.get("key", ""), ""): data.text.strip() for data in element.all("data")}
 
 
 def _nodes(graph: Element, keys: dict[str, str], draft: Draft, options: ReadOptions) -> dict[str, str | None]:
-    """Adds the nodes; each one's name by its id, None for those of other networks that are left out."""
+    """Adds the nodes. Returns their names by id, with None for omitted nodes of other networks."""
     found = [(node, _data(node, keys)) for node in graph.all("node")]
     labels = Counter(clean_name(data.get("label", "")) for _, data in found)
     names: dict[str, str | None] = {}
@@ -61,7 +65,7 @@ def _nodes(graph: Element, keys: dict[str, str], draft: Draft, options: ReadOpti
             names[number] = None
             continue
         label = clean_name(data.get("label", ""))
-        # Labels need not differ in GraphML: "None", or a city twice.
+        # Labels are not unique in GraphML: "None", or a repeated city.
         names[number] = name = label if label and labels[label] == 1 else f"{label} ({number})" if label else number
         draft.node(where, name, _place(where, name, data, draft))
     return names
@@ -89,13 +93,13 @@ def _edge(edge: Element, data: _Data, nodes: dict[str, str | None], draft: Draft
     if a is None or b is None:
         return
     if directed and draft.has_line(b, a):
-        return  # the way back of a cable that is there
+        return  # the reverse direction of a known cable
     capacity = _capacity(where, data, draft)
     draft.line(where, lambda: Line(a, b, name=edge.attributes.get("id"), capacity=capacity))
 
 
 def _capacity(where: str, data: _Data, draft: Draft) -> str | None:
-    """In this order: LinkSpeedRaw (b/s), LinkSpeed with LinkSpeedUnits, an OC-n or a rate in LinkLabel or LinkType."""
+    """The capacity by LinkSpeedRaw (b/s), else LinkSpeed and LinkSpeedUnits, else a rate in LinkLabel or LinkType."""
     raw = data.get("LinkSpeedRaw")
     if raw:
         bits = in_unit(f"{raw} b/s", "b/s")

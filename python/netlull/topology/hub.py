@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["PREFIX", "read_hub"]
 
 PREFIX = "topohub:"
-"""What a hub's topology is called by where a file is expected: `topohub:sndlib/germany50`."""
+"""The prefix of a hub topology where a file is expected: `topohub:sndlib/germany50`."""
 
 
 def read_hub(key: str, options: ReadOptions) -> Network:
-    """A topology of the hub, such as `sndlib/germany50` or `topozoo/Abilene`; it has places, but no capacities.
+    """A topology of the hub, such as `sndlib/germany50` or `topozoo/Abilene`. It has positions, but no capacities.
 
     Raises:
         InputError: the package is not installed, or has no such topology.
@@ -43,9 +43,9 @@ def read_hub(key: str, options: ReadOptions) -> Network:
         draft.node("", name, known.get(number))
     for edge in data["edges"]:
         ends = (names[str(edge["source"])], names[str(edge["target"])])
-        # The hub measures on Earth what may be pixels on a map.
+        # Without positions on Earth, the hub's distances may come from pixels of a map.
         length = float(edge["dist"]) if known and edge.get("dist") is not None else None
-        draft.line("", lambda: Line(*ends, distance_km=length))  # noqa: B023  # made at once
+        draft.line("", lambda: Line(*ends, distance_km=length))  # noqa: B023  # called immediately
     made = draft.topology(key.rpartition("/")[2])
     return made.largest() if options.pieces == "largest" else made
 

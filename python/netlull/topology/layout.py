@@ -1,4 +1,4 @@
-"""Where nodes are drawn: by their places on Earth, or where those are not known by their distances in hops."""
+"""Positions of nodes in a picture: on Earth, or without coordinates by distances in hops."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ __all__ = ["layout"]
 Points = npt.NDArray[np.float64]
 _ROUNDS = 200
 _MOST_BY_STRESS = 1500
-"""Nodes of the largest network that is laid out by its hops; a larger one is drawn as a circle."""
+"""The largest network, in nodes, that is laid out by hops. Larger ones become a circle."""
 _APART = 0.012
-"""How far apart nodes at one place are drawn, as a share of the picture."""
+"""Distance of nodes at the same position, as a share of the picture."""
 
 
 def layout(topology: Network) -> Points:
-    """X and y of each node, the same for the same topology; one unit is the same both ways.
+    """X and y of each node, as an array of shape (nodes, 2). Equal topologies give equal positions.
 
-    With places: an equirectangular projection that is true to scale at the middle latitude. Nodes without a place are
-    drawn beside their neighbours. If fewer than half have one: stress majorization of the distances in hops (Gansner et
-    al., Graph Drawing 2004), whose energy is Kamada and Kawai's.
+    Both axes have the same unit. With coordinates it is an equirectangular projection, true to scale at the middle
+    latitude. Nodes without coordinates are drawn next to their neighbours. If fewer than half have coordinates, it is
+    stress majorization of the distances in hops (Gansner et al., Graph Drawing 2004), with Kamada and Kawai's energy.
     """
     places = [node.position for node in topology.nodes]
     known = [place for place in places if place is not None]
@@ -47,14 +47,14 @@ def _projected(places: Sequence[tuple[float, float] | None]) -> list[tuple[float
 
 
 def _cut(east: Sequence[float]) -> float:
-    """Of longitudes in order the first one on the map: behind the widest gap, if that is wider than half the Earth."""
+    """The westernmost longitude of the map: after the widest gap, if that is wider than half the Earth."""
     gaps = [(after - before, after) for before, after in itertools.pairwise(east)]
     widest, after = max(gaps, default=(0.0, -180.0))
     return after if widest > 180 else -math.inf
 
 
 def _beside(topology: Network, places: list[tuple[float, float] | None]) -> Points:
-    """All nodes; those without a place a little outside of their neighbours that have one."""
+    """All nodes. Those without coordinates are placed a little outside their neighbours."""
     known = np.array([place for place in places if place is not None])
     middle, step = known.mean(axis=0), 0.08 * float(np.ptp(known, axis=0).max())
     points = np.array([(math.nan, math.nan) if place is None else place for place in places])
@@ -97,18 +97,18 @@ def _by_hops(topology: Network) -> Points:
 
 
 def _start(hops: Points) -> Points:
-    """Classical multidimensional scaling, and a little of a circle, so that no two nodes start at one point."""
+    """Classical multidimensional scaling plus a small circle: no two nodes start at the same position."""
     count = len(hops)
     centred = np.eye(count) - 1 / count
     values, vectors = np.linalg.eigh(-centred @ (hops**2) @ centred / 2)
     found = vectors[:, [-1, -2]] * np.sqrt(np.maximum(values[[-1, -2]], 0))
-    found *= np.where(found[np.abs(found).argmax(axis=0), [0, 1]] < 0, -1, 1)  # a vector's sign is chance
+    found *= np.where(found[np.abs(found).argmax(axis=0), [0, 1]] < 0, -1, 1)  # a vector's sign is arbitrary
     angles = 2 * math.pi * np.arange(count) / count
     return np.asarray(found + 0.1 * np.column_stack([np.cos(angles), np.sin(angles)]))
 
 
 def _apart(points: Points) -> Points:
-    """Nodes at the same place, or nearly, on a small circle around it."""
+    """Spreads nodes at (nearly) the same position over a small circle around it."""
     extent = float(np.ptp(points, axis=0).max()) or 1.0
     cells: dict[tuple[int, int], list[int]] = {}
     for node, (x, y) in enumerate(points):

@@ -1,4 +1,4 @@
-"""XML that strangers wrote: no document type, so no entities and nothing to fetch; and each element knows its line."""
+"""XML from untrusted sources, without document types, entities or fetching. Each element knows its line."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 __all__ = ["Element", "parse"]
 
 _DEEPEST = 32
-"""Elements in one another: SNDlib and GraphML need seven."""
+"""The deepest nesting of elements: SNDlib and GraphML need seven levels."""
 _MOST = 400_000
-"""Elements in a document: enough for 100,000 links."""
+"""The most elements of a document: enough for 100,000 links."""
 
 
 @dataclass(slots=True)
 class Element:
-    """An element of a document, its namespace left out."""
+    """An element of a document, without its namespace."""
 
     tag: str
     attributes: dict[str, str]
@@ -31,11 +31,11 @@ class Element:
 
     @property
     def text(self) -> str:
-        """The text in it, not in its children."""
+        """The text in it, without that of its children."""
         return "".join(self.parts)
 
     def all(self, tag: str) -> Iterator[Element]:
-        """The children of that name."""
+        """The children with this name."""
         return (child for child in self.children if child.tag == tag)
 
     def first(self, *tags: str) -> Element | None:
@@ -46,7 +46,7 @@ class Element:
         return found
 
     def content(self, *tags: str) -> str | None:
-        """The text of the first element along a path of names, without space around it."""
+        """The text of the first element along a path of names, stripped."""
         found = self.first(*tags)
         return None if found is None else found.text.strip()
 
@@ -68,7 +68,7 @@ class _Builder:
         return InputError(f"{self.origin}, line {self.parser.CurrentLineNumber}: {message}")
 
     def _doctype(self, *_: object) -> None:
-        # Entities, internal and external, can be declared only there: without one there is nothing to expand or fetch.
+        # Entities can be declared only in a document type: without one, nothing can be expanded or fetched.
         raise self.wrong("has a document type; expected XML without <!DOCTYPE>")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
@@ -95,7 +95,7 @@ def parse(content: bytes, origin: str) -> Element:
     """The root of an XML document.
 
     Raises:
-        InputError: names the line where the document is no XML, has a document type, or is nested too deeply.
+        InputError: the document is not XML, has a document type or is nested too deeply; the message names the line.
     """
     builder = _Builder(origin)
     try:

@@ -1,4 +1,4 @@
-"""A network as nodes and the cables between them: what is typed in or read from a file, and what follows from it."""
+"""A network as nodes and the cables between them, typed in or read from a file, and its derived properties."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 __all__ = ["Demand", "Line", "Network", "Node", "great_circle_km", "hops_between", "rate_text", "time_text"]
 
 EARTH_RADIUS_KM = 6371.0
-"""The Earth's mean radius (IUGG)."""
+"""The Earth's mean radius in km (IUGG)."""
 FIBRE_KM_PER_MS = 200.0
-"""How far light gets in fibre in a millisecond: two thirds of its speed in vacuum."""
+"""The speed of light in fibre, in km per ms: two thirds of that in vacuum."""
 _FORBIDDEN = (".", "=", "\n", '"')
-"""What no name in a scenario can hold: paths such as `link.A-B.rate` are made of names."""
+"""Characters forbidden in names: paths such as `link.A-B.rate` consist of names."""
 _LARGEST_SPECTRUM = 3000
-"""Nodes of the largest graph whose eigenvalues are computed: dense, O(n^3)."""
+"""The largest graph, in nodes, whose eigenvalues are computed: dense, O(n^3)."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """A place where cables end; longitude and latitude in degrees, east and north."""
+    """An end of cables. Longitude and latitude are in degrees, east and north."""
 
     name: str
     longitude: float | None = None
     latitude: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuses a name or a place that cannot be."""
+        """Refuses an invalid name or position."""
         check_name(self.name, "node")
         for what, value, most in (("longitude", self.longitude, 180), ("latitude", self.latitude, 90)):
             if value is not None and not (math.isfinite(value) and abs(value) <= most):
@@ -50,7 +50,7 @@ class Node:
 
     @property
     def position(self) -> tuple[float, float] | None:
-        """Longitude and latitude in degrees; None where they are not known."""
+        """Longitude and latitude in degrees; None if unknown."""
         if self.longitude is None or self.latitude is None:
             return None
         return self.longitude, self.latitude
@@ -58,21 +58,21 @@ class Node:
 
 @dataclass(frozen=True)
 class Line:
-    """A cable between two nodes, used both ways; what is None is not known, or follows from the nodes' places."""
+    """A cable between two nodes, used in both directions. None means unknown, or derived from the nodes' positions."""
 
     a: str
     b: str
     name: str | None = None
     capacity: str | None = None
-    """Of each way, such as "40 Gb/s"."""
+    """Capacity of each direction, such as "40 Gb/s"."""
     distance_km: float | None = None
     delay: str | None = None
-    """Of each way, such as "5.7 ms"."""
+    """Propagation delay of each direction, such as "5.7 ms"."""
     cost: int = 1
-    """What routing by cost adds up."""
+    """The cost of the line for routing by cost."""
 
     def __post_init__(self) -> None:
-        """Refuses a self-loop and quantities that cannot be."""
+        """Refuses a self-loop and invalid quantities."""
         if self.a == self.b:
             raise InputError(f'link {self.label}: leads from "{self.a}" back to itself; expected two different nodes')
         bits = None if self.capacity is None else in_unit(self.capacity, "b/s")
@@ -90,12 +90,12 @@ class Line:
 
     @property
     def label(self) -> str:
-        """`A-B`: what a scenario calls the link."""
+        """`A-B`, the scenario's name of the link."""
         return f"{self.a}-{self.b}"
 
     @property
     def ends(self) -> frozenset[str]:
-        """The two nodes, in no order."""
+        """The two nodes, unordered."""
         return frozenset((self.a, self.b))
 
     @property
@@ -106,14 +106,14 @@ class Line:
 
 @dataclass(frozen=True)
 class Demand:
-    """Traffic that a file says goes from one node to another, such as "3.58 Gb/s"."""
+    """Traffic from one node to another in a file, such as "3.58 Gb/s"."""
 
     source: str
     target: str
     rate: str
 
     def __post_init__(self) -> None:
-        """Refuses what is no rate."""
+        """Refuses an invalid rate."""
         bits = in_unit(self.rate, "b/s")
         if bits is None or bits < 0:
             where = f"demand {self.source}-{self.target}"
@@ -125,7 +125,7 @@ class Network:
     """Nodes and cables: at most one between two nodes, none from a node to itself. May be in several pieces.
 
     Raises:
-        InputError: names the node or link that is given twice, or that leads to a node that is not there.
+        InputError: a node or link is given twice, or a link leads to an unknown node; the message names it.
     """
 
     name: str
@@ -135,7 +135,7 @@ class Network:
     description: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuses what cannot be a network."""
+        """Refuses an invalid network."""
         if not self.nodes:
             raise InputError("nodes: there are none; expected at least one")
         known: set[str] = set()
@@ -164,7 +164,7 @@ class Network:
 
     @functools.cached_property
     def degrees(self) -> tuple[int, ...]:
-        """How many lines end at each node."""
+        """The number of lines at each node, in the order of `nodes`."""
         counts = [0] * len(self.nodes)
         for a, b in self.edges:
             counts[a] += 1
@@ -175,7 +175,7 @@ class Network:
         """A line by `A-B`, in either order, or by its name.
 
         Raises:
-            InputError: there is none; lists those that there are.
+            InputError: there is no such line; lists the existing ones.
         """
         for line in self.lines:
             if label in (line.label, f"{line.b}-{line.a}", line.name):
@@ -185,7 +185,7 @@ class Network:
         raise InputError(f'"{label}" is no link of {self.name}; expected one of {listed or "none"}')
 
     def length_km(self, line: Line) -> float | None:
-        """A line's length: as given, else the great circle between its ends; None where their places are not known."""
+        """A line's length in km: as given, else the great circle between its ends; None without their positions."""
         if line.distance_km is not None:
             return line.distance_km
         ends = [self.nodes[self.index[end]].position for end in (line.a, line.b)]
@@ -201,7 +201,7 @@ class Network:
 
     @functools.cached_property
     def pieces(self) -> tuple[frozenset[str], ...]:
-        """The nodes of each connected piece, the largest first; equally large ones in the order of `nodes`."""
+        """The nodes of each connected piece, the largest first. Equal pieces follow the order of `nodes`."""
         seen: set[int] = set()
         found = []
         for start in range(len(self.nodes)):
@@ -213,14 +213,14 @@ class Network:
 
     @property
     def connected(self) -> bool:
-        """Whether every node reaches every other."""
+        """True if every node reaches every other."""
         return len(self.pieces) == 1
 
     def check_connected(self) -> None:
         """Refuses a topology in several pieces.
 
         Raises:
-            InputError: tells how many pieces there are, and a node that is cut off.
+            InputError: the topology has several pieces; the message has their sizes and a node that is cut off.
         """
         if not self.connected:
             sizes = " and ".join(str(len(piece)) for piece in self.pieces[:3])
@@ -242,7 +242,7 @@ class Network:
 
     @functools.cached_property
     def diameter(self) -> int | None:
-        """Hops between the nodes furthest apart; None if some are not connected, or for more than 3,000 nodes."""
+        """Hops between the two most distant nodes; None if some are not connected, or for more than 3,000 nodes."""
         if not self.connected or len(self.nodes) > _LARGEST_SPECTRUM:
             return None
         return max(max(_hops(self.neighbours, start).values()) for start in range(len(self.nodes)))
@@ -257,7 +257,7 @@ class Network:
         return 0.0 if not self.connected else float(np.linalg.eigvalsh(self.laplacian())[1])
 
     def laplacian(self) -> npt.NDArray[np.float64]:
-        """Degrees on the diagonal, -1 where a line is, in the order of `nodes`."""
+        """The Laplacian, shape (nodes, nodes): degrees on the diagonal, -1 for each line, in the order of `nodes`."""
         import numpy as np
 
         matrix = np.diag(np.array(self.degrees, dtype=np.float64))
@@ -280,20 +280,20 @@ EXPECTED_ONE_LINK = 'expected one link between two nodes (several can be merged 
 
 
 def check_name(name: str, what: str) -> None:
-    """Refuses a name that no scenario can hold.
+    """Refuses a name that is invalid in scenarios.
 
     Raises:
-        InputError: says which and why.
+        InputError: the name is empty, padded or has forbidden characters.
     """
     if not name or name != name.strip() or any(part in name for part in _FORBIDDEN) or not name.isprintable():
         raise InputError(f"{what} {name!r}: is no name; expected text without '.', '=', quotes and line ends")
 
 
 def check_ends(what: str, ends: tuple[str, str], known: Collection[str]) -> None:
-    """Refuses a link or a demand of a node that is not there.
+    """Refuses a link or a demand of an unknown node.
 
     Raises:
-        InputError: names the node, and some that are there.
+        InputError: a node is unknown; the message names it, and some known ones.
     """
     for end in ends:
         if end not in known:
@@ -303,7 +303,7 @@ def check_ends(what: str, ends: tuple[str, str], known: Collection[str]) -> None
 
 
 def hops_between(topology: Network) -> list[list[float]]:
-    """The hops between any two nodes, infinity where no links lead."""
+    """The hops between any two nodes, as rows in the order of `nodes`; infinite between pieces."""
     count = len(topology.nodes)
     neighbours = topology.neighbours
     rows = (_hops(neighbours, start) for start in range(count))
@@ -311,7 +311,7 @@ def hops_between(topology: Network) -> list[list[float]]:
 
 
 def hops_from(topology: Network, start: int) -> dict[int, int]:
-    """The hops from a node, by number, to every node that it reaches."""
+    """The hops from a node to every node that it reaches, by number."""
     return _hops(topology.neighbours, start)
 
 
@@ -329,7 +329,7 @@ def _hops(neighbours: list[list[int]], start: int) -> dict[int, int]:
 
 
 def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
-    """The distance over the Earth between two places (longitude, latitude, in degrees), by the haversine formula."""
+    """The great-circle distance in km, by the haversine formula. Positions are (longitude, latitude) in degrees."""
     (east_a, north_a), (east_b, north_b) = ((math.radians(x), math.radians(y)) for x, y in (a, b))
     half_chord = (
         math.sin((north_b - north_a) / 2) ** 2
@@ -353,7 +353,7 @@ def time_text(nanoseconds: int) -> str:
 
 
 def _decimal(whole: int, digits: int) -> str:
-    """`whole` / 10^digits, exactly, without zeros at its end."""
+    """`whole` / 10^digits, exactly, without trailing zeros."""
     before, after = divmod(whole, 10**digits)
     fraction = f"{after:0{digits}d}".rstrip("0") if digits else ""
     return f"{before}.{fraction}" if fraction else str(before)

@@ -36,7 +36,11 @@ _Entry = tuple[str, re.Match[str]]
 
 
 def read(text: str, name: str, origin: str, options: ReadOptions) -> Network:
-    """The topology in the text of a file."""
+    """The topology in the text of a file.
+
+    Raises:
+        InputError: names the file, the line, the value and the expected values.
+    """
     draft = Draft(origin, merge=options.parallel == "merge")
     sections = _sections(text, draft)
     meta = {entry[1]: entry[2].strip() for _, entry in sections["META"]}
@@ -52,7 +56,7 @@ def read(text: str, name: str, origin: str, options: ReadOptions) -> Network:
 
 
 def _sections(text: str, draft: Draft) -> dict[str, list[_Entry]]:
-    """The lines of each section, taken apart."""
+    """The parsed lines of each section."""
     found: dict[str, list[_Entry]] = {section: [] for section in _EXPECTED}
     patterns = {"META": _META, "NODES": _NODE, "LINKS": _LINK, "DEMANDS": _DEMAND}
     section, opened = "", ""
@@ -77,7 +81,7 @@ def _sections(text: str, draft: Draft) -> dict[str, list[_Entry]]:
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:
-    """The lines that say something, and where each is; single spaces, so that no pattern has a choice among many."""
+    """The non-empty lines and their places. Single spaces keep the patterns' matching unambiguous."""
     for count, line in enumerate(text.splitlines(), 1):
         said = " ".join(line.partition("#")[0].split())
         if said:
@@ -85,7 +89,7 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _opened(where: str, line: str, seen: set[str], draft: Draft) -> str:
-    """The section that a line opens; none for the heading, and for one that is closed at once."""
+    """The section that a line opens; empty for the heading, and for an empty section."""
     if line.startswith("?"):
         header = _HEADER.fullmatch(line)
         if header is None or header[1] != "network":
@@ -96,7 +100,7 @@ def _opened(where: str, line: str, seen: set[str], draft: Draft) -> str:
     if opening is None:
         raise draft.wrong(where, f'"{_brief(line)}" opens no section; expected NODES (, LINKS ( or DEMANDS (')
     if opening[1] in seen:
-        raise draft.wrong(where, f"{opening[1]} is given twice; expected one section of that name")
+        raise draft.wrong(where, f"{opening[1]} is given twice; expected one section with this name")
     seen.add(opening[1])
     return "" if opening[2] else opening[1]
 

@@ -1,4 +1,4 @@
-"""`ReadOptions`: how gaps in a topology's file are read."""
+"""`ReadOptions`: choices for reading a topology's file."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How a file is read where its format leaves a choice."""
+    """Choices for reading a file whose format leaves them open."""
 
     format: str | None = None
-    """One of `FORMATS`; None: told by the content."""
+    """The format, of `FORMATS`; None: determined by the content."""
     parallel: str = "refuse"
     """Several links between two nodes: "refuse", or "merge" into one with the sum of their capacities."""
     pieces: str = "all"
@@ -36,17 +36,17 @@ class ReadOptions:
     external: str = "drop"
     """Nodes of other networks in GraphML (`Internal` 0): "drop" or "keep"."""
     modules: str = "missing"
-    """SNDlib's module capacities: used where nothing is installed ("missing"), "always" or "never"."""
+    """SNDlib's module capacities: used if none is installed ("missing"), "always" or "never"."""
     unit: str = "Mb/s"
-    """What SNDlib's capacities and demands are in if the file does not say so in its `unit`."""
+    """The unit of SNDlib's capacities and demands if the file has no `unit`."""
 
     def __post_init__(self) -> None:
-        """Refuses what is no choice."""
+        """Refuses an unknown choice."""
         for option, choices in _CHOICES.items():
             value = getattr(self, option)
             if value not in choices:
                 listed = ", ".join(str(choice) for choice in choices if choice is not None)
-                raise InputError(f"{option}: {value!r} is no choice; expected one of {listed}")
+                raise InputError(f"{option}: {value!r} is unknown; expected one of {listed}")
         if in_unit(f"1 {self.unit}", "b/s") is None:
             raise InputError(f"unit: {self.unit!r} is no unit of rates; expected b/s, kb/s, Mb/s or Gb/s")
 
@@ -55,7 +55,7 @@ class ReadOptions:
         """Options by name.
 
         Raises:
-            InputError: names the one that does not exist, or the value that is no choice.
+            InputError: an option or a choice is unknown; the message names it.
         """
         known = [field.name for field in fields(cls)]
         for name in values:

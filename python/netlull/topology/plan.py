@@ -36,7 +36,7 @@ class PlanKind:
     required: tuple[str, ...]
     """The parameters without a default."""
     reads_traffic: bool
-    """Whether the plan reads capacities, costs and demands."""
+    """True if the plan reads capacities, costs and demands."""
     rank: str
     """The quantity by which the plan orders the links."""
     rank_unit: str | None
@@ -90,9 +90,9 @@ def sleep_plan(topology: Topology, kind: str = "estop", **parameters: float | No
     Args:
         topology: a connected network. `load_aware` routes its demands by the links' costs and needs their capacities.
         kind: `estop`, `esacon` or another plan of `netlull list mechanisms`.
-        parameters: those of the plan; `None` stands for the default. `threshold`: the share of the initial algebraic
-            connectivity that must be left, 0 to 1; default 0 for `load_aware`. `bound`, of `load_aware` alone: the
-            utilisation that no link may exceed, above 0, at most 1.
+        parameters: those of the plan; `None` stands for the default. `threshold` is the share of the initial algebraic
+            connectivity that must remain, 0 to 1; default 0 for `load_aware`. `bound`, for `load_aware` only, is the
+            highest allowed utilisation of a link, above 0, at most 1.
 
     Example:
         >>> from netlull.topology import Line, Node, Topology, sleep_plan
@@ -103,7 +103,7 @@ def sleep_plan(topology: Topology, kind: str = "estop", **parameters: float | No
         ['a-c']
 
     Raises:
-        InputError: names the value that cannot be used, and the expectation.
+        InputError: the message names the field, its value and the expected values.
     """
     if kind not in KINDS:
         raise InputError(f'kind: "{kind}" is unknown; expected one of {", ".join(KINDS)}')
@@ -123,7 +123,7 @@ def sleep_plan(topology: Topology, kind: str = "estop", **parameters: float | No
 
 
 def _checked(kind: PlanKind, parameters: Mapping[str, float | None]) -> dict[str, float]:
-    """The parameters that are given, each a number that JSON can hold; their ranges are the core's to check."""
+    """The given parameters, each a number that JSON can hold. The core checks their ranges."""
     given = {name: float(value) for name, value in parameters.items() if value is not None}
     for name, value in given.items():
         if name not in kind.parameters:
@@ -137,7 +137,7 @@ def _checked(kind: PlanKind, parameters: Mapping[str, float | None]) -> dict[str
 
 
 def _traffic(topology: Topology) -> dict[str, object]:
-    """The capacities, the costs and the demands, as the core takes them."""
+    """The capacities, the costs and the demands, in the core's form."""
     capacities = []
     for line in topology.lines:
         if line.capacity_bps is None:
@@ -145,7 +145,7 @@ def _traffic(topology: Topology) -> dict[str, object]:
         capacities.append(round(line.capacity_bps))
     demands = []
     for demand in topology.demands:
-        # A demand that is no rate is refused when it is made.
+        # Demands are checked at their creation: their rates are valid here.
         rate = in_unit(demand.rate, "b/s") or 0.0
         demands.append([topology.index[demand.source], topology.index[demand.target], round(rate)])
     return {"capacities_bps": capacities, "weights": [line.cost for line in topology.lines], "demands": demands}

@@ -1,4 +1,4 @@
-"""Reading a topology's file: how large it may be, and what format it is in."""
+"""Reading of a topology's file: its size limit and its format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["LARGEST_BYTES", "read_bytes", "read_file"]
 
 LARGEST_BYTES = 16 * 2**20
-"""The largest file that is read: a network of 100,000 links is smaller."""
+"""The largest file that is read, in bytes: a network of 100,000 links is smaller."""
 _MOST_LINES = 400_000
 
 
@@ -25,7 +25,7 @@ def read_file(path: str | Path, options: ReadOptions) -> Network:
     """The topology in a file.
 
     Raises:
-        InputError: names the file, the place in it, the value and what was expected.
+        InputError: names the file, the place in it, the value and the expected values.
     """
     path = Path(path)
     return read_bytes(_content(path), path.stem, str(path), options)
@@ -47,10 +47,10 @@ def _content(path: Path) -> bytes:
 
 
 def read_bytes(content: bytes, name: str, origin: str, options: ReadOptions) -> Network:
-    """The topology in a file's content; `name` is used if it has none of its own.
+    """The topology in a file's content. `name` is the default name.
 
     Raises:
-        InputError: names `origin`, the place in it, the value and what was expected.
+        InputError: names `origin`, the place in it, the value and the expected values.
     """
     chosen = options.format
     markup = chosen in {"sndlib-xml", "graphml"} or (chosen is None and _is_markup(content))
@@ -96,7 +96,7 @@ _SECTION = re.compile(r"^[ \t]*(META|NODES|LINKS|DEMANDS|ADMISSIBLE_PATHS)[ \t]*
 
 
 def _told(text: str, origin: str) -> str:
-    """Which of the formats that are no XML a text is in."""
+    """The format of a text that is not XML."""
     if text.lstrip().startswith("?SNDlib") or _SECTION.search(text):
         return "sndlib-native"
     if re.match(r"(?s)\s*(?:#[^\n]*\n\s*|Creator[^\n]*\n\s*|Version[^\n]*\n\s*)*graph\s*\[", text):

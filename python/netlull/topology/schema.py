@@ -1,4 +1,4 @@
-"""`[topology]` in the JSON Schema of a scenario: the one table that Python reads and the core never sees."""
+"""`[topology]` in the JSON Schema of a scenario: the only table that Python reads and the core never sees."""
 
 from __future__ import annotations
 
@@ -25,36 +25,36 @@ def _factor(description: str) -> dict[str, Any]:
 
 
 _PROPERTIES: dict[str, Any] = {
-    "file": _text("A file beside the scenario or in the current folder, or a topology that comes with netlull."),
+    "file": _text("A file next to the scenario or in the current folder, or a shipped topology."),
     "hub": _text("Instead of a file: a topology of the package topohub, such as sndlib/germany50."),
-    "network": {"type": "object", "description": "Instead of a file: what its TOML holds."},
-    "rate": _quantity("Rate", "Of every link, whatever the file says."),
-    "rate_scale": _factor("What the capacities of the file, and `default_rate`, are multiplied by."),
-    "default_rate": _quantity("Rate", "Capacity of links for which the file has none."),
-    "route_factor": _factor("How much longer a cable is than the distance between its ends."),
-    "default_delay": _quantity("Time", "Propagation delay of links whose length is not known."),
+    "network": {"type": "object", "description": "Instead of a file: the content of its TOML."},
+    "rate": _quantity("Rate", "Rate of every link, instead of the file's capacities."),
+    "rate_scale": _factor("Factor of the file's capacities and of `default_rate`."),
+    "default_rate": _quantity("Rate", "Capacity of links without one in the file."),
+    "route_factor": _factor("Length of a cable as a multiple of the distance between its ends."),
+    "default_delay": _quantity("Time", "Propagation delay of links without a known length."),
     "cost": _text(
-        "What routing adds up: the file's costs, 1 per link, kilometres, or the largest capacity over the link's.",
+        "Routing cost of a link: from the file, 1, its kilometres, or the largest capacity over its own.",
         *("given", "hops", "distance", "capacity"),
         default="given",
     ),
-    "buffer": _quantity("BufferSize", "Of every link."),
-    "queue": _quantity("QueueDocument", "Of every link."),
-    "format": _text("Of the file; default what its content tells.", "sndlib-native", "sndlib-xml", "graphml", "toml"),
-    "parallel": _text("Several links between two nodes.", "refuse", "merge", default="refuse"),
-    "pieces": _text("Of a network in several pieces.", "all", "largest", default="all"),
-    "external": _text("Nodes of other networks in GraphML.", "drop", "keep", default="drop"),
+    "buffer": _quantity("BufferSize", "Buffer of every link."),
+    "queue": _quantity("QueueDocument", "Queue discipline of every link."),
+    "format": _text("Format of the file; default by its content.", "sndlib-native", "sndlib-xml", "graphml", "toml"),
+    "parallel": _text("Treatment of several links between two nodes.", "refuse", "merge", default="refuse"),
+    "pieces": _text("Part of a disconnected network to read.", "all", "largest", default="all"),
+    "external": _text("Treatment of nodes of other networks in GraphML.", "drop", "keep", default="drop"),
     "modules": _text(
-        "When SNDlib's module capacities are used: where nothing is installed, always or never.",
+        "Use of SNDlib's module capacities: if none is installed, always or never.",
         *("missing", "always", "never"),
         default="missing",
     ),
-    "unit": _text("Of SNDlib's capacities if the file does not say.", default="Mb/s"),
+    "unit": _text("Unit of SNDlib's capacities if the file has none.", default="Mb/s"),
 }
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of a scenario: the core's with `topology`, which nodes and links may come from."""
+    """The JSON Schema of a scenario: the core's, with the table `topology` as a source of nodes and links."""
     core = _engine.core_schema()
     definition = {
         "type": "object",
@@ -63,7 +63,10 @@ def schema() -> dict[str, Any]:
         "properties": _PROPERTIES,
         "oneOf": [{"required": [source]} for source in ("file", "hub", "network")],
     }
-    about = {"$ref": "#/$defs/TopologyDocument", "description": "Nodes and links from a file, beside those given here."}
+    about = {
+        "$ref": "#/$defs/TopologyDocument",
+        "description": "Nodes and links from a file, in addition to those given here.",
+    }
     without_nodes = [field for field in core["required"] if field != "nodes"]
     return {
         **core,

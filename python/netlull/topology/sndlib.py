@@ -1,4 +1,4 @@
-"""What SNDlib's two formats share: how capacities, units, places and names are read."""
+"""Common parts of SNDlib's two formats: capacities, units, positions and names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["capacity", "clean_name", "cost", "number", "places", "unit_bps"]
 
 _STM_BPS = 155_520_000
-"""STM-1 of the synchronous digital hierarchy (ITU-T G.707)."""
+"""STM-1 of the synchronous digital hierarchy (ITU-T G.707), in b/s."""
 _UNIT = re.compile(r"(\d{0,6})\s*(K|M|G|T)?BITPERSEC")
 _STM = re.compile(r"STM-?(\d{1,5})")
 _PREFIXES = {None: 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -23,12 +23,12 @@ _FORBIDDEN = re.compile(r"[.=\"\s]+")
 
 
 def clean_name(name: str) -> str:
-    """A node's name as scenarios can hold it: dots, equals signs, quotes and line ends become one space."""
+    """A node's name in a form valid in scenarios: dots, equals signs, quotes and line ends become one space."""
     return _FORBIDDEN.sub(" ", name).strip()
 
 
 def unit_bps(meta: str | None, options: ReadOptions) -> float:
-    """What a capacity of 1 is, in b/s: by the file's `unit` (MBITPERSEC, STM1) if it has a known one, else as asked."""
+    """The value of a capacity of 1, in b/s: by the file's `unit` (MBITPERSEC, STM1) if known, else by the options."""
     text = (meta or "").upper()
     found = _UNIT.fullmatch(text)
     if found is not None:
@@ -40,10 +40,10 @@ def unit_bps(meta: str | None, options: ReadOptions) -> float:
 
 
 def number(draft: Draft, where: str, what: str, text: str) -> float:
-    """A number of 0 or more that the file gives; UNLIMITED is infinity.
+    """A number of the file, 0 or more. UNLIMITED is infinity.
 
     Raises:
-        InputError: it is none.
+        InputError: the text is not such a number.
     """
     if text.upper() == "UNLIMITED":
         return float("inf")
@@ -57,7 +57,7 @@ def number(draft: Draft, where: str, what: str, text: str) -> float:
 
 
 def capacity(installed: float | None, modules: Sequence[float], unit: float, choice: str) -> float | None:
-    """A link's capacity in b/s: what is installed, or the smallest module that can be (`choice` of `ReadOptions`)."""
+    """A link's capacity in b/s: the installed one, or the smallest available module (`choice` of `ReadOptions`)."""
     there = [size for size in modules if 0 < size < float("inf")]
     module = min(there) if there and choice != "never" else None
     has_installed = installed is not None and 0 < installed < float("inf")
@@ -68,12 +68,12 @@ def capacity(installed: float | None, modules: Sequence[float], unit: float, cho
 
 
 def cost(value: float | None) -> int:
-    """A routing cost for the scenario: 1 where the file has none, whole and at least 1 where it has one."""
+    """A routing cost for the scenario: 1 if the file has none, else whole and at least 1."""
     return 1 if value is None or not 0 < value < 2**32 else max(1, round(value))
 
 
 def places(found: dict[str, tuple[float, float]], geographical: bool | None) -> dict[str, tuple[float, float]]:
-    """The nodes' places on Earth; none if the file says that it has pixels, or a number that is out of range tells."""
+    """The nodes' positions on Earth; none if the file has pixels, or a number out of range."""
     if geographical is None:
         geographical = all(abs(x) <= 180 and abs(y) <= 90 for x, y in found.values())
     return found if geographical else {}

@@ -17,7 +17,11 @@ __all__ = ["read"]
 
 
 def read(root: Element, name: str, origin: str, options: ReadOptions) -> Network:
-    """The topology in a document."""
+    """The topology in a document.
+
+    Raises:
+        InputError: names the file, the line, the value and the expected values.
+    """
     draft = Draft(origin, merge=options.parallel == "merge")
     if root.tag != "network":
         raise draft.wrong(f"line {root.line}", f"<{root.tag}> is no network of SNDlib; expected <network>")

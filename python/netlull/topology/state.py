@@ -1,4 +1,4 @@
-"""What links of a network do: from a scenario, or from a run or a part of it."""
+"""The state of a network's links, from a scenario, or from a run or a part of it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _PREFERRED_MODELS = ("ons-15600", "ncs-55a1-24h")
 
 @dataclass(frozen=True)
 class LineState:
-    """One cable in a part of a run."""
+    """The state of a cable in a part of a run."""
 
     load: float | None = None
-    """Throughput / rate of the busier direction, from 0 to 1."""
+    """Throughput / rate of the busier direction, 0 to 1."""
     asleep: bool = False
     power_w: float | None = None
-    """Of both directions, in W."""
+    """Power of both directions, in W."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Part:
 
 
 def topology_of_scenario(document: Mapping[str, Any]) -> Topology:
-    """The network of a scenario in its canonical form; links both ways between two nodes are one line."""
+    """The network of a scenario in its canonical form. The two directions between two nodes are one line."""
     places = document.get("position") or {}
     nodes = tuple(Node(name, *places.get(name, (None, None))) for name in document["nodes"])
     lines: dict[Ends, Line] = {}
@@ -53,14 +53,20 @@ def topology_of_scenario(document: Mapping[str, Any]) -> Topology:
 
 
 def part_of(result: Result, *, phase: str | None = None, at_s: float | None = None, model: str | None = None) -> Part:
-    """A run as a whole, one of its phases, or what it was at an instant (from the series `link`).
+    """A run as a whole, one of its phases, or its state at an instant (from the series `link`).
+
+    Args:
+        result: the run.
+        phase: the name of a phase.
+        at_s: the instant, in s.
+        model: the power model; default a preferred one.
 
     Raises:
-        InputError: there is no such phase, instant, series or power model; says what there is.
+        InputError: there is no such phase, instant, series or power model; lists the existing ones.
     """
     summary = result.summary
     if phase is not None and at_s is not None:
-        raise InputError("--at: stands beside --phase; expected one of them")
+        raise InputError("--at: is given together with --phase; expected one of them")
     if at_s is not None:
         return _instant(result, at_s)
     links = {link["name"]: link for link in summary["links"]}
@@ -87,7 +93,7 @@ def part_of(result: Result, *, phase: str | None = None, at_s: float | None = No
 
 
 def _both(one: LineState, other: LineState) -> LineState:
-    """The two directions of a cable: the busier one's load, the power of both."""
+    """The two directions of a cable: the larger load, and the sum of the powers."""
     loads = [state.load for state in (one, other) if state.load is not None]
     powers = [state.power_w for state in (one, other) if state.power_w is not None]
     return replace(one, load=max(loads, default=None), power_w=math.fsum(powers) if powers else None)
@@ -105,7 +111,7 @@ def _model(summary: Mapping[str, Any], wanted: str | None) -> str | None:
 
 
 def _asleep(summary: Mapping[str, Any], moment: float) -> set[Ends]:
-    """The cables that sleep at a moment."""
+    """The sleeping cables at a time in s."""
     links = {link["name"]: frozenset((link["from"], link["to"])) for link in summary["links"]}
     found = set()
     for nap in (summary.get("routing") or {}).get("sleep", ()):
@@ -115,7 +121,7 @@ def _asleep(summary: Mapping[str, Any], moment: float) -> set[Ends]:
 
 
 def _instant(result: Result, at_s: float) -> Part:
-    """The bin of the series `link` that holds an instant."""
+    """The bin of the series `link` at a time in s."""
     summary = result.summary
     if "link" not in result.series_names:
         raise InputError("--at: the run recorded no bins; expected a scenario with probe.interval, or --phase")

@@ -26,10 +26,10 @@ _Rates = dict[tuple[str, str], float]
 
 @dataclass(frozen=True)
 class _Traffic:
-    """What `topology.traffic` says."""
+    """The table `topology.traffic`."""
 
     kind: str
-    """`gravity`: every node to every other, by the product of the capacities of their links; `demands`: the file's."""
+    """`gravity`: between all nodes, by the product of the capacities of their links; `demands`: the file's."""
     load: float | None = None
     """Mean load of the links, both directions, on shortest paths by hops, with all links awake."""
     packet: str = "1000 B"
@@ -45,7 +45,7 @@ class _Traffic:
         for field, choices in (("kind", _KINDS), ("process", _PROCESSES)):
             value = table.get(field, None if field == "kind" else choices[0])
             if value not in choices:
-                raise InputError(f"{FIELD}.{field}: {value!r} is no choice; expected one of {', '.join(choices)}")
+                raise InputError(f"{FIELD}.{field}: {value!r} is unknown; expected one of {', '.join(choices)}")
         packet = table.get("packet", cls.packet)
         if not isinstance(packet, str) or (in_unit(packet, "B") or 0) <= 0:
             raise InputError(f'{FIELD}.packet: {packet!r} is no size; expected bytes with a unit, such as "1000 B"')
@@ -58,12 +58,12 @@ class _Traffic:
 
 
 def traffic_flows(table: object, topology: Network, links: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Flows of datagrams, `traffic-A-B`, for a scenario on this topology; `links` are those made of its lines.
+    """Flows of datagrams, `traffic-A-B`, for a scenario on this topology. `links` are made of its lines.
 
     A pair with less than 1 b/s has no flow.
 
     Raises:
-        InputError: names the field, or says that the file has no demands.
+        InputError: a field is invalid, or the file has no demands; the message names the field.
     """
     traffic = _Traffic.of(table)
     capacities = [in_unit(str(link["rate"]), "b/s") or math.nan for link in links]
@@ -87,7 +87,7 @@ def traffic_flows(table: object, topology: Network, links: Sequence[Mapping[str,
 
 
 def _gravity(topology: Network, capacities: Sequence[float]) -> _Rates:
-    """Every pair by the product of what its nodes' links carry."""
+    """Rates in b/s of every pair, by the product of the capacities at its nodes."""
     weights = dict.fromkeys((node.name for node in topology.nodes), 0.0)
     for line, capacity in zip(topology.lines, capacities, strict=True):
         weights[line.a] += capacity
@@ -107,6 +107,6 @@ def _demanded(topology: Network) -> _Rates:
 
 
 def _carried(topology: Network, rates: _Rates) -> float:
-    """What all links together carry, in b/s: every rate once for each hop of its way."""
+    """The total traffic of all links, in b/s: every rate counts once per hop of its path."""
     hops, index = hops_between(topology), topology.index
     return sum(rate * hops[index[a]][index[b]] for (a, b), rate in rates.items())

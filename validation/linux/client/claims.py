@@ -1,7 +1,7 @@
 """The paper's claims, judged for a sender in a world with a shaper, by the tolerances of its folder's claims.toml.
 
-One run of each case instead of twenty: a claim that needs a mean over seeds is judged by what there is, and C9, a
-crowd, not at all.
+Each case has one run instead of twenty. Claims about means over seeds are judged by the available run. C9, a crowd, is
+not judged.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from paths import BASE, FAST, LIVE, LOSSES, ROUND_TRIPS, SITES, Case, emulated_p
 
 PAPER = Path(__file__).parents[3] / "papers" / "client-centered-2004" / "claims.toml"
 Runs = Callable[[Case], Download | None]
-"""What a world did with a case; nothing if it has not run."""
+"""The download of a case in a world; None without a run."""
 Part = tuple[str, bool]
-"""What was measured, and whether it is as the paper says."""
+"""A measured value, and True if it agrees with the paper."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class World:
     way: str = LIVE
 
     def run(self, path: str, way: str | None = None) -> Download:
-        """Of a path; times are NaN where nothing has run."""
+        """The download of a path. Times are NaN without a run."""
         found = self.runs(Case(path, self.sender, way or self.way))
         return found if found is not None else NOTHING
 
@@ -52,19 +52,19 @@ NOTHING = Download(_NAN, _NAN, _NAN, _NAN, _NAN, _NAN, _NAN, _NAN, _NAN, _NAN, _
 
 
 def tolerances() -> dict[str, Mapping[str, Any]]:
-    """By claim."""
+    """The tolerances by claim."""
     document = tomllib.loads(PAPER.read_text(encoding="utf-8"))
     return {claim["id"]: claim["tolerance"] for claim in document["claim"]}
 
 
 def judged(world: World) -> dict[str, list[Part]]:
-    """Each claim's parts, those that its folder counts."""
+    """The parts of each claim that its folder counts."""
     tolerance = tolerances()
     return {name: judge(world, tolerance[name]) for name, judge in JUDGES.items()}
 
 
 def verdict(parts: Sequence[Part]) -> str:
-    """As papers' reports have it."""
+    """The verdict in the words of the papers' reports."""
     held = sum(holds for _, holds in parts)
     return "holds" if held == len(parts) else "in part" if held else "fails"
 

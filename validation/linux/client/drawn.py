@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from run import Row
 
 HIGHEST = 3.0
-"""Of the axes; what is beyond has its number in it."""
+"""Top of the axes. Higher values are written as numbers."""
 GREY = "#aaaaaa"
 PSM = {"psm-ideal": "PSM, ideal", "psm": "PSM, 802.11", "bsd": "BSD", "always_on": "always on"}
 

@@ -1,4 +1,4 @@
-"""Runs a case in either world."""
+"""Execution of a case in either world."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ if TYPE_CHECKING:
     from netlull import Result
 
 RADIO = "wavelan-dsss"
-"""The paper's."""
+"""The paper's radio."""
 SPARE_S, SPARE_SHARE = 5.0, 1.4
-"""An emulation lasts so much longer than the simulated download, and a second one as long as may be."""
+"""Additional time of an emulation over the simulated download, in s and as a factor. A second try takes the longest
+time.
+"""
 SHORT_S = 80.0
-"""An emulation lasts this long at most, at first."""
+"""The longest first emulation, in s."""
 
 
 @dataclass(frozen=True)
 class Download:
-    """What one run measured. Times are NaN if the download did not end."""
+    """The measurements of one run. Times are NaN if the download did not end."""
 
     seconds: float
     """First packet to last."""
@@ -32,23 +34,23 @@ class Download:
     """Energy x delay."""
     energy_j: float
     missed: float
-    """Packets that came while the radio slept."""
+    """Packets missed while the radio slept."""
     received: float
     asleep_s: float
     early_s: float
-    """Awake too early, before the first packets of bursts; 0 without a shaper."""
+    """Time awake before the first packets of bursts; 0 without a shaper."""
     detection_s: float
-    """Awake after the last packets of bursts; 0 without a shaper."""
+    """Time awake after the last packets of bursts; 0 without a shaper."""
     bursts: float
     retransmissions: float
     timeouts: float
     fallback: str
-    """Why the shaper went back to standard TCP; empty if it did not."""
+    """The shaper's reason for falling back to standard TCP; empty without a fallback."""
     seed: int
     late_s: float = 0.0
-    """99 % of packets were at most so late."""
+    """The lateness that 99 % of packets did not exceed."""
     kernel: str = ""
-    """Empty in the simulator."""
+    """The kernel's release; empty in the simulator."""
 
     @property
     def asleep(self) -> float:
@@ -57,7 +59,7 @@ class Download:
 
 
 def download(result: Result, seed: int) -> Download:
-    """What is compared of a run."""
+    """The compared values of a run."""
     station = result.summary["stations"][0]
     part, flow, account = station["download"], result.flow("download"), result.emulation
     ended = part is not None and part["seconds"] is not None and flow["completion_time_s"] is not None
@@ -83,13 +85,13 @@ def download(result: Result, seed: int) -> Download:
 
 @functools.cache
 def simulated(case: Case) -> tuple[Download, ...]:
-    """By the simulator: all seeds, the compared one first."""
+    """The simulator's runs: all seeds, the compared one first."""
     scenario = case.scenario()
     return tuple(download(scenario.run(seed), seed) for seed in SEEDS)
 
 
 def emulate(case: Case, given: Namespace) -> list[Download]:
-    """By the kernel: for somewhat longer than the simulator takes, and as long as may be if that is not enough."""
+    """The kernel's run: for somewhat longer than the simulated download, or for the longest time."""
     expected = download(case.scenario().run(SEED), SEED).seconds
     first = SHORT_S if math.isnan(expected) else min(SHORT_S, SPARE_SHARE * expected + SPARE_S)
     found = _emulated(case, first, given.max_lateness)

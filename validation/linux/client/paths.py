@@ -1,4 +1,4 @@
-"""The cases: paths of the paper's Figs. 5 to 7, senders, and ways in which the client's radio may sleep."""
+"""The cases: paths of the paper's Figs. 5 to 7, senders, and mechanisms for the client's radio."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from harness import SENDERS
 from netlull import Scenario, site
 
 LINUX: Mapping[str, object] = {"preset": "linux-6", "window_scaling": False}
-"""What Linux's TCP does, in the scenario's words (docs/models/tcp/linux-6.md)."""
+"""Linux's TCP in the scenario's words (docs/models/tcp/linux-6.md)."""
 
 SITES = ("uiuc", "sun", "freebsd", "stanford", "washington", "jriver", "intel")
-"""Fig. 5, in the paper's order."""
+"""The sites of Fig. 5, in the paper's order."""
 ROUND_TRIPS = (30, 60, 90, 120)
 """Figs. 6 and 7, in ms."""
 LOSSES = (0.0, 0.1, 0.25, 0.5, 1.0)
@@ -22,7 +22,7 @@ LOSSES = (0.0, 0.1, 0.25, 0.5, 1.0)
 FAST = "stanford-108M"
 """C5's prediction: the site with 108 Mb/s of air."""
 WINDOW, SIZE = "32 KiB", "4.5 MB"
-"""Of emulated paths, as in papers/client-centered-2004."""
+"""Window and size of emulated paths, as in papers/client-centered-2004."""
 
 BASE, LIVE, PAPER = "eager", "shaper", "shaper-paper"
 _BEACONS = {"beacon_period": "100 ms"}
@@ -45,12 +45,12 @@ WAYS: Mapping[str, Mapping[str, object] | None] = {
     "psm": {"kind": "psm", "access_point": {**_BEACONS, "poll": "one"}},
     "bsd": {"kind": "bsd", "access_point": {**_BEACONS, "poll": "one"}},
 }
-"""The paper's baseline TCP; the shaper as `netlulld client` has it, and with the paper's readings alone; no sleep and
-plain acknowledgements; the paper's ideal PSM, 802.11's, bounded slowdown."""
+"""The paper's baseline TCP; the shaper as in `netlulld client`, and with the paper's readings alone; no sleep and plain
+acknowledgements; the paper's ideal PSM, 802.11's, bounded slowdown."""
 _SHAPERS = (BASE, LIVE, PAPER)
 
 SEED = 1
-"""Of what is compared; the simulator has `SEEDS` for the spread."""
+"""The compared seed. The simulator has `SEEDS` for the spread."""
 SEEDS = tuple(range(1, 11))
 LONGEST_S = 120
 
@@ -66,23 +66,23 @@ class Case:
 
     @property
     def name(self) -> str:
-        """As it is stored."""
+        """The name in stored results."""
         return f"{self.path}/{self.sender}/{self.way}"
 
     @property
     def made_from(self) -> object:
-        """What TCP and the station are told."""
+        """The options of TCP and of the station."""
         return [LINUX, SENDERS[self.sender], WAYS[self.way]]
 
     @property
     def base(self) -> Case:
-        """What it is normalised to: the same download with the paper's baseline TCP."""
+        """The baseline: the same download with the paper's baseline TCP."""
         return dataclasses.replace(self, way=BASE)
 
     def scenario(self, duration_s: float = LONGEST_S) -> Scenario:
-        """It, for either world.
+        """The scenario for either world.
 
-        The window is what the client offers at most, for a sender's buffer is not a window in Linux.
+        The window is the client's largest offer, because a sender's buffer is not a window in Linux.
         """
         if self.path in SITES or self.path == FAST:
             one = site(self.path.partition("-")[0])
@@ -107,12 +107,12 @@ class Case:
 
 
 def emulated_path(round_trip_ms: float, loss_percent: float) -> str:
-    """Its name."""
+    """The name of an emulated path."""
     return f"{round_trip_ms:g}ms-{loss_percent:g}%"
 
 
 def cases() -> list[Case]:
-    """All, the figures in order."""
+    """All cases, in the order of the figures."""
     found = [Case(name, sender, way) for name in SITES for sender in SENDERS for way in _SHAPERS]
     found += [Case(FAST, sender, way) for sender in SENDERS for way in (BASE, LIVE)]
     paths = [emulated_path(round_trip, loss) for round_trip in ROUND_TRIPS for loss in LOSSES]
@@ -127,5 +127,5 @@ def cases() -> list[Case]:
 
 
 def quick(every: Sequence[Case]) -> list[Case]:
-    """A few for a test: a site and an emulated path, with and without the shaper."""
+    """A few cases for a test: a site and an emulated path, with and without the shaper."""
     return [case for case in every if case.path in {"jriver", "60ms-clean"} and case.way in {BASE, LIVE}]

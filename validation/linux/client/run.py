@@ -1,8 +1,8 @@
 """The paper's client with real senders: `python validation/linux/client/run.py [CASE ...]`.
 
-Simulates each case and compares it with what the kernel did (stored/emulated.json); prints the tables of Figs. 5 to 7,
-the paper's claims and what is expected, and exits 1 if a case is out of tolerance and explained.toml does not say why,
-or not by so much. With `--emulate` the kernel does it again, in real time (root and netlulld), and `--store` writes
+Simulates each case and compares it with the kernel's run (stored/emulated.json). Prints the tables of Figs. 5 to 7, the
+paper's claims and the expectations. Exits 1 if a case is out of tolerance and explained.toml has no reason, or a
+smaller bound. With `--emulate` the kernel runs again, in real time (root and netlulld), and `--store` writes
 stored/emulated.json, results.md and figures.png. `--quick`: a site and a path.
 """
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[1]))  # what comparisons with the kernel share
+sys.path.append(str(Path(__file__).parents[1]))  # the common part of comparisons with the kernel
 import claims
 import harness
 from emulated import Download, emulate, simulated
@@ -23,9 +23,9 @@ from harness import SENDERS, Comparison, Deviation, Judgement
 from paths import BASE, LIVE, Case, cases, quick
 
 TIME, PRODUCT = 3.0, 10.0
-"""Tolerances in percent: of the baseline's time, of a ratio of products. Inside the range over seeds is near."""
+"""Tolerances in percent of the baseline's time and of a ratio of products. Values inside the range over seeds hold."""
 PACED_SLOWDOWN = 0.05
-"""What bbr may lose by the shaper, as is expected."""
+"""The expected limit of bbr's slowdown by the shaper."""
 JUDGED = ("reno", "cubic")
 CLAIMS_SAY = "The paper's claims, one run of each case; (no) marks a part that does not hold:"
 COLUMNS = (
@@ -36,7 +36,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Row:
-    """A case in both worlds, beside its baseline."""
+    """A case in both worlds, with its baseline."""
 
     case: Case
     real: Download
@@ -44,34 +44,34 @@ class Row:
 
     @property
     def sim(self) -> Download:
-        """With the same seed."""
+        """The simulated run with the same seed."""
         return simulated(self.case)[0]
 
     @property
     def sim_base(self) -> Download:
-        """The same."""
+        """The simulated baseline with the same seed."""
         return simulated(self.case.base)[0]
 
     @property
     def sims(self) -> list[float]:
-        """The simulator's products by seed, of downloads that ended."""
+        """The simulator's products by seed, for downloads that ended."""
         pairs = zip(simulated(self.case), simulated(self.case.base), strict=True)
         found = [one.product_js / base.product_js for one, base in pairs]
         return [value for value in found if not math.isnan(value)] or [math.nan]
 
     @property
     def range(self) -> tuple[float, float]:
-        """Of these."""
+        """The range of these products."""
         return min(self.sims), max(self.sims)
 
     @property
     def products(self) -> tuple[float, float]:
-        """Simulated, Linux."""
+        """The products: simulated, Linux."""
         return self.sim.product_js / self.sim_base.product_js, self.real.product_js / self.real_base.product_js
 
     @property
     def deviations(self) -> list[Deviation]:
-        """What is judged."""
+        """The judged deviations."""
         if self.case.way == BASE:
             return [Deviation("time", 100 * abs(self.sim.seconds / self.real.seconds - 1), TIME)]
         (sim, real), (low, high), slack = self.products, self.range, TIME / 100
@@ -79,7 +79,7 @@ class Row:
         return [Deviation("product", 0.0 if inside else 100 * abs(sim / real - 1), PRODUCT)]
 
     def cells(self) -> list[str]:
-        """As the table has them: simulated, Linux."""
+        """The cells of the table: simulated, Linux."""
         sim, real = self.sim, self.real
         ratios = sim.seconds / self.sim_base.seconds, real.seconds / self.real_base.seconds
         based = self.case.way == BASE
@@ -97,7 +97,7 @@ class Row:
 
 
 def expected(rows: Sequence[Row]) -> list[str]:
-    """What is expected of the shaper with real senders, a line each."""
+    """The expectations of the shaper with real senders, a line each."""
     shaped = [row for row in rows if row.case.way == LIVE]
     lines = []
     for sender in JUDGED:
@@ -137,17 +137,17 @@ def of_claims(stored: Mapping[str, Sequence[Download]]) -> list[str]:
     return lines
 
 
-def _mark(held: bool) -> str:  # of a table's cell
+def _mark(held: bool) -> str:  # for a table's cell
     return "" if held else " (no)"
 
 
 def row(case: Case, stored: Mapping[str, Sequence[Download]]) -> Row:
-    """Beside its baseline."""
+    """The row of a case with its baseline."""
     return Row(case, stored[case.name][0], stored[case.base.name][0])
 
 
 def summary(rows: Sequence[Judgement[Row]], stored: Mapping[str, Sequence[Download]]) -> list[str]:
-    """What the table comes to; of all cases, the paper's claims, too."""
+    """The summary of the table; for all cases also the paper's claims."""
     near = [not one.misses for one in rows if one.row.case.sender in JUDGED]
     return [
         "Each cell: simulated, Linux.",
@@ -159,7 +159,7 @@ def summary(rows: Sequence[Judgement[Row]], stored: Mapping[str, Sequence[Downlo
 
 
 def draw(rows: Sequence[Row]) -> None:
-    """Figs. 5 to 7."""
+    """Draws Figs. 5 to 7."""
     import drawn
 
     drawn.save(rows, Path(__file__).with_name("figures.png"))

@@ -1,4 +1,4 @@
-"""The cases: one bottleneck of 20 Mb/s, senders of one kind, and what controls the link."""
+"""The cases: one bottleneck of 20 Mb/s, senders of one kind, and the control of the link."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from harness import SENDERS
 from netlull import Scenario
 
 LINUX: Mapping[str, object] = {"preset": "linux-6"}
-"""What Linux's TCP does, in the scenario's words (docs/models/tcp/linux-6.md)."""
+"""Linux's TCP in the scenario's words (docs/models/tcp/linux-6.md)."""
 JUDGED = ("reno", "cubic")
-"""Linux's bbr is version 1, netlull's version 3: shown."""
+"""The judged TCPs. Linux's bbr is version 1, netlull's version 3: it is only shown."""
 FLOWS = (4, 20)
 
 RATE, BUFFER, TARGET, BETA = "20 Mb/s", "150 kB", "75 kB", "1 Mb/s"
@@ -35,13 +35,14 @@ CONTROLS: Mapping[str, Mapping[str, object] | None] = {
     "awm+c-earth-10k-event": {"kind": "g_router", **_PACE, "pace": "event"},
     "awm+c-earth-printed": {"kind": "g_router", **_PACE, "pace": "event", "round_trip": {"kind": "printed"}},
 }
-"""Mechanisms, with the readings that their page recommends: `10k` has the printed beta of 10 kb/s, `event` the printed
-pace (at each arrival and departure, not once per round trip), `printed` the estimators of equation (5) too."""
+"""Mechanisms with the readings that their pages recommend. `10k` has the printed beta of 10 kb/s. `event` has the
+printed pace: at each arrival and departure, not once per round trip. `printed` also has the estimators of equation
+(5)."""
 SEND_BUFFER = "512 KiB"
-"""More than the path holds. Without it netlulld lets each sender's kernel hold 16 MiB, and a hundred senders more than
-it has for TCP: under that pressure it lets receivers offer four segments."""
+"""A send buffer above the path's capacity. Without it netlulld lets each sender's kernel hold 16 MiB. A hundred senders
+would exceed its TCP memory, and under that pressure receivers offer four segments."""
 SETTLED_S: Mapping[int, float] = {4: 15.0, 20: 25.0}
-"""By flows: AWM's window comes down from 64 kB at the pace of beta, for twenty flows in 12 to 16 s."""
+"""Settling times in s by flows: AWM's window falls from 64 kB at the pace of beta, for twenty flows in 12 to 16 s."""
 MEASURED_S = 25.0
 SEED = 1
 
@@ -56,26 +57,26 @@ class Case:
 
     @property
     def name(self) -> str:
-        """As it is stored."""
+        """The name in stored results."""
         return f"{self.control}/{self.sender}/{self.flows}"
 
     @property
     def made_from(self) -> object:
-        """What TCP and the controller are told."""
+        """The options of TCP and of the controller."""
         return [LINUX, SENDERS[self.sender], SEND_BUFFER, CONTROLS[self.control], self.settled_s, MEASURED_S]
 
     @property
     def settled_s(self) -> float:
-        """From when on it is measured."""
+        """The start of the measurement, in s."""
         return SETTLED_S[self.flows]
 
     @property
     def uncontrolled(self) -> Case:
-        """The same without control."""
+        """The same case without control."""
         return Case("none", self.sender, self.flows)
 
     def scenario(self) -> Scenario:
-        """It, for either world; the queue every 10 ms from the table `link`."""
+        """The scenario for either world. The table `link` has the queue every 10 ms."""
         control = CONTROLS[self.control]
         if control and self.control.endswith("printed"):
             control = {**control, "flows": {"kind": "printed", "initial": self.flows}}
@@ -123,15 +124,15 @@ PRINTED = {
     for sender in SENDERS
     for flows in FLOWS
 }
-"""What is left out."""
+"""The omitted cases."""
 
 
 def cases() -> list[Case]:
-    """All: the printed beta and estimators with four senders that are judged, and the beta with twenty of them."""
+    """All cases: the printed beta and estimators with four judged senders, and the beta with twenty of them."""
     every = [Case(control, sender, flows) for flows in FLOWS for sender in SENDERS for control in CONTROLS]
     return [case for case in every if case.control not in PRINTED[case.sender, case.flows]]
 
 
 def quick(every: Sequence[Case]) -> list[Case]:
-    """A few for a test."""
+    """A few cases for a test."""
     return [case for case in every if case.sender == "reno" and case.flows == 4 and case.control in {"none", "awm"}]

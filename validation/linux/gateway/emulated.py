@@ -1,4 +1,4 @@
-"""Runs a case in either world."""
+"""Execution of a case in either world."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PACKET_KB = 1.5
 
 @dataclass(frozen=True)
 class Measured:
-    """What one run measured after it had settled."""
+    """The measurements of one settled run."""
 
     queue_kb: float
     """Mean of samples every 10 ms."""
@@ -29,23 +29,23 @@ class Measured:
     rate_bps: float
     """Mean rate of the link, pauses included."""
     changes: float
-    """Of the rate."""
+    """Number of rate changes."""
     saving: float
     """Share of the link's energy saved, ideal frequency scaling."""
     retransmissions: float
     window_bytes: float
-    """Mean window that the gateway suggests; 0 without one."""
+    """Mean window that the gateway suggests; 0 without a suggestion."""
     final_rate_bps: float
     """The rate at the end."""
     seed: int
     late_s: float = 0.0
-    """99 % of packets were at most so late."""
+    """The lateness that 99 % of packets did not exceed."""
     kernel: str = ""
-    """Empty in the simulator."""
+    """The kernel's release; empty in the simulator."""
 
 
 def measured(result: Result, seed: int) -> Measured:
-    """What is compared of a run."""
+    """The compared values of a run."""
     link, account = result.link("router-clients"), result.emulation
     table = result.series("link")
     pairs = zip(table["time_s"].to_pylist(), table["queue_packets"].to_pylist(), strict=True)
@@ -70,11 +70,11 @@ def measured(result: Result, seed: int) -> Measured:
 
 @functools.cache
 def simulated(case: Case) -> Measured:
-    """By the simulator."""
+    """The simulator's runs."""
     return measured(case.scenario().run(SEED), SEED)
 
 
 def emulate(case: Case, given: Namespace) -> list[Measured]:
-    """By the kernel."""
+    """The kernel's runs."""
     emulation = functools.partial(case.scenario().emulate, SEED, max_lateness=given.max_lateness)
     return [measured(harness.punctual(case.name, emulation), SEED)]

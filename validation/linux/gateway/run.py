@@ -1,9 +1,9 @@
-"""Gateways and practRA before real senders: `python validation/linux/gateway/run.py [CASE ...]`.
+"""Gateways and practRA with real senders: `python validation/linux/gateway/run.py [CASE ...]`.
 
-Simulates each case and compares it with what the kernel did (stored/emulated.json); prints a table and what is
-expected, and exits 1 if a case is out of tolerance and explained.toml does not say why, or not by so much. With
-`--emulate` the kernel does it again, in real time (root and netlulld), and `--store` writes stored/emulated.json and
-results.md. `--quick`: two cases.
+Simulates each case and compares it with the kernel's run (stored/emulated.json). Prints a table and the expectations.
+Exits 1 if a case is out of tolerance and explained.toml has no reason, or a smaller bound. With `--emulate` the kernel
+runs again, in real time (root and netlulld), and `--store` writes stored/emulated.json and results.md. `--quick`: two
+cases.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[1]))  # what comparisons with the kernel share
+sys.path.append(str(Path(__file__).parents[1]))  # the common part of comparisons with the kernel
 import harness
 from bottlenecks import JUDGED, Case, cases, quick
 from emulated import Measured, emulate, simulated
 from harness import Comparison, Deviation, Judgement
 
 GOODPUT, QUEUE, QUEUE_LEAST_KB, DROPS, DROPS_LEAST = 3.0, 15.0, 4.0, 30.0, 10
-"""Tolerances: percent, and differences below which nothing is meant."""
+"""Tolerances in percent, and negligible differences."""
 STEADIER = 4.0
-"""By how much AWM makes the queue steadier, as is expected."""
+"""The expected reduction of the queue's standard deviation by AWM, as a factor."""
 COLUMNS = (
     *("case", "queue [kB]", "its sd [kB]", "steadier", "drops", "goodput [Mb/s]", "mean rate [Mb/s]", "rate changes"),
     *("energy saved [%]", "late p99 [ms]"),
@@ -31,7 +31,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Row:
-    """A case in both worlds, and without control."""
+    """A case in both worlds, and the case without control."""
 
     case: Case
     sim: Measured
@@ -41,7 +41,7 @@ class Row:
 
     @property
     def deviations(self) -> list[Deviation]:
-        """What is judged."""
+        """The judged deviations."""
         sim, real = self.sim, self.real
         queue, sd = (
             Deviation(name, abs(one - other), max(QUEUE / 100 * other, QUEUE_LEAST_KB))
@@ -55,7 +55,7 @@ class Row:
         ]
 
     def cells(self) -> list[str]:
-        """As the table has them: simulated, Linux."""
+        """The cells of the table: simulated, Linux."""
         sim, real = self.sim, self.real
         return [
             self.case.name,
@@ -72,12 +72,12 @@ class Row:
 
 
 def steadier(free: Measured, held: Measured) -> float:
-    """How many times the standard deviation of the queue is lower than without control."""
+    """The factor by which the queue's standard deviation is lower than without control."""
     return free.queue_sd_kb / max(held.queue_sd_kb, 1e-3)
 
 
 def expected(rows: Sequence[Row]) -> list[str]:
-    """Whether AWM does with real senders what is expected of it, a line each."""
+    """The expectations of AWM with real senders, a line each."""
     lines = []
     for row in rows:
         if row.case.control != "awm":
@@ -94,13 +94,13 @@ def expected(rows: Sequence[Row]) -> list[str]:
 
 
 def row(case: Case, stored: Mapping[str, Sequence[Measured]]) -> Row:
-    """Beside the same without control."""
+    """The row of a case, with the case without control."""
     (real, *_), (free, *_) = stored[case.name], stored[case.uncontrolled.name]
     return Row(case, simulated(case), real, simulated(case.uncontrolled), free)
 
 
 def summary(rows: Sequence[Judgement[Row]], _stored: Mapping[str, Sequence[Measured]]) -> list[str]:
-    """What the table comes to."""
+    """The summary of the table."""
     near = [not one.misses for one in rows if one.row.case.sender in JUDGED]
     return [
         "Each cell: simulated, Linux.",

@@ -1,4 +1,4 @@
-"""Runs a case in either world."""
+"""Execution of a case in either world."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measured:
-    """What one run measured."""
+    """The measurements of one run."""
 
     seed: int
     settled_bps: float
     """Goodput from 5 s until links fall asleep at 30 s."""
     later_bps: float
-    """From 32 s on."""
+    """Goodput from 32 s on."""
     after_bps: float
-    """From 30 s on."""
+    """Goodput from 30 s on."""
     retransmissions: float
     timeouts: float
     lost_to_switching: float
-    """The download's packets that were lost as links fell asleep, before routers had new tables."""
+    """The download's packets lost between the sleep of links and the new routing tables."""
     asleep_packets: float
-    """All flows', lost on links that fell asleep or slept."""
+    """Packets of all flows lost on sleeping links."""
     expired_packets: float
-    """All flows', lost in loops."""
+    """Packets of all flows lost in loops."""
     late_s: float = 0.0
-    """99 % of packets were at most so late."""
+    """The lateness that 99 % of packets did not exceed."""
     kernel: str = ""
-    """Empty in the simulator."""
+    """The kernel's release; empty in the simulator."""
 
 
 def measured(result: Result, seed: int) -> Measured:
-    """What is compared of a run."""
+    """The compared values of a run."""
     account = result.emulation
 
     def of(path: str) -> float:
@@ -63,13 +63,13 @@ def measured(result: Result, seed: int) -> Measured:
 
 @functools.cache
 def simulated(case: Case) -> list[Measured]:
-    """By the simulator, a run a seed."""
+    """The simulator's runs, one per seed."""
     scenario = case.scenario()
     return [measured(scenario.run(seed), seed) for seed in SEEDS]
 
 
 def emulate(case: Case, given: Namespace) -> list[Measured]:
-    """By the kernel."""
+    """The kernel's runs."""
 
     def run(seed: int) -> Result:
         return harness.punctual(

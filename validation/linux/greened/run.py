@@ -1,10 +1,9 @@
-"""Links that fall asleep under real senders: `python validation/linux/greened/run.py [CASE ...]`.
+"""Sleeping links with real senders: `python validation/linux/greened/run.py [CASE ...]`.
 
-The paper's network (papers/greened-network-2012): a download across Abilene, of whose links ESTOP puts some to sleep at
-30 s. Simulates each case and compares it with what the kernel did (stored/emulated.json); prints a table, and exits 1
-if a case is out of tolerance and explained.toml does not say why, or not by so much. With `--emulate` the kernel does
-it again, in real time (root and netlulld), and `--store` writes stored/emulated.json and results.md. `--quick`: two
-cases.
+The paper's network (papers/greened-network-2012): a download across Abilene, where ESTOP puts some links to sleep at 30
+s. Simulates each case and compares it with the kernel's run (stored/emulated.json). Prints a table, and exits 1 if a
+case is out of tolerance and explained.toml has no reason, or a smaller bound. With `--emulate` the kernel runs again,
+in real time (root and netlulld), and `--store` writes stored/emulated.json and results.md. `--quick`: two cases.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[1]))  # what comparisons with the kernel share
+sys.path.append(str(Path(__file__).parents[1]))  # the common part of comparisons with the kernel
 import harness
 from emulated import Measured, emulate, simulated
 from harness import Comparison, Deviation, Judgement
 from switching import SEEDS, Case, cases, quick
 
 GOODPUT, COST, PACKETS, PACKETS_LEAST = 3.0, 5.0, 10.0, 10
-"""Tolerances: percent (of the cost points), and differences below which nothing is meant."""
+"""Tolerances in percent (of the cost in points), and negligible differences."""
 COLUMNS = (
     *("case", "settled [Mb/s]", "later [Mb/s]", "switching costs [%]", "retransmissions", "timeouts"),
     *("lost to switching", "late p99 [ms]"),
@@ -41,12 +40,12 @@ class Row:
 
     @property
     def real(self) -> Measured:
-        """The latest."""
+        """The kernel's latest run."""
         return max(self.reals, key=lambda one: one.late_s)
 
     @property
     def deviations(self) -> list[Deviation]:
-        """What is judged; with all links awake nothing costs anything."""
+        """The judged deviations. With all links awake the cost is zero."""
 
         def of(pick: Callable[[Measured], float]) -> tuple[float, float]:
             return mean(self.sims, pick), mean(self.reals, pick)
@@ -68,7 +67,7 @@ class Row:
         return found
 
     def cells(self) -> list[str]:
-        """As the table has them: simulated, Linux."""
+        """The cells of the table: simulated, Linux."""
 
         def both(pick: Callable[[Measured], float], spec: str = ".0f", scale: float = 1.0) -> str:
             return ", ".join(format(scale * mean(runs, pick), spec) for runs in (self.sims, self.reals))
@@ -86,22 +85,22 @@ class Row:
 
 
 def mean(runs: Sequence[Measured], pick: Callable[[Measured], float]) -> float:
-    """Over seeds."""
+    """The mean over seeds."""
     return statistics.mean(pick(run) for run in runs)
 
 
 def cost(asleep: Sequence[Measured], awake: Sequence[Measured]) -> float:
-    """By how much goodput from 30 s on is lower than with all links awake, in percent."""
+    """The reduction of goodput from 30 s on, compared with all links awake, in percent."""
     return 100 * (1 - mean(asleep, lambda one: one.after_bps) / mean(awake, lambda one: one.after_bps))
 
 
 def row(case: Case, stored: Mapping[str, Sequence[Measured]]) -> Row:
-    """Beside the same with all links awake."""
+    """The row of a case, with the case of all links awake."""
     return Row(case, simulated(case), stored[case.name], simulated(case.awake), stored[case.awake.name])
 
 
 def summary(rows: Sequence[Judgement[Row]], _stored: Mapping[str, Sequence[Measured]]) -> list[str]:
-    """What the table comes to."""
+    """The summary of the table."""
     lines = [f"Each cell: simulated, Linux; means over {len(SEEDS)} seeds.", "Within tolerance:"]
     for measure in COMPARISON.units:
         judged = [one for one in rows if measure in {found.measure for found in one.row.deviations}]
