@@ -129,7 +129,7 @@ def tables(plan: dict[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def station(plan: dict[str, Any], mechanism: object) -> dict[str, Any]:
+def station(plan: dict[str, Any], mechanism: dict[str, Any] | None) -> dict[str, Any]:
     """A station that is asleep for half of the measured time and idle for the rest."""
     measured = plan["marks"][-1] - plan["marks"][0]
     radio = {"asleep": span(measured // 2), "idle": span(measured - measured // 2)}
@@ -138,7 +138,7 @@ def station(plan: dict[str, Any], mechanism: object) -> dict[str, Any]:
         "received_packets missed_packets missed_bytes held_packets refused_packets beacons polls closed_acks bursts"
     )
     shaper = None
-    if isinstance(mechanism, dict) and "client_shaper" in mechanism:
+    if mechanism and mechanism["kind"] == "client_shaper":
         shaper = {"state": {"standard": "paced"}, "fallback": "paced", "round_trip": span(40_000_000)}
         shaper |= {"resent_opens": 0, "early": span(0), "detection": span(0)}
     zeros = dict.fromkeys(counts.split(), 0)
