@@ -7,11 +7,11 @@ wrong with them.
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from filelock import FileLock, Timeout
 
 from netlull import output
 from netlull.errors import OutputError, SweepError
@@ -19,6 +19,7 @@ from netlull.sweep.description import (
     DESCRIPTION,
     ENERGY,
     JOURNAL,
+    LOCK,
     TABLE,
     Description,
     check_ours,
@@ -128,14 +129,18 @@ class Store:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Holds the folder; the lock goes with the process, however it ends."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise SweepError(f"{folder}: another sweep is writing there; expected it to end first") from None
+    """Holds the folder; the lock ends with the process, however it ends."""
+    file = folder / LOCK
+    lock = FileLock(file, blocking=False)
+    with output.writing(file):
+        try:
+            lock.acquire()
+        except Timeout:
+            raise SweepError(f"{folder}: another sweep is writing there; expected it to end first") from None
     try:
         yield
     finally:
-        os.close(descriptor)
+        # Removed while it is held: a later owner never loses its file. Windows keeps an open file.
+        with contextlib.suppress(OSError):
+            file.unlink()
+        lock.release()
