@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run test test-rust test-python lint lint-rust lint-python bench bench-components fuzz generate netlulld clean setup tools lock
+.PHONY: help run test test-rust test-python lint lint-rust lint-python bench bench-components fuzz generate portable netlulld clean setup tools lock
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -46,6 +46,7 @@ lint-python: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32
 	$(BIN)/stubtest netlull._core --mypy-config-file pyproject.toml
 	$(BIN)/python tools/check_arrows.py
 	$(BIN)/python tools/import_cycles.py
@@ -79,6 +80,13 @@ fuzz: ## Drive pairs of TCP endpoints through random paths, and random packets t
 	  $${CARGO_TARGET_DIR:-target}/fuzz/examples/fuzz_wire --seed $$seed --count 100000 --out out/fuzz || exit 1; \
 	  seed=$$((seed + 1)); \
 	done
+
+# The crates that simulate, and the systems besides Linux that they are checked for. Needs rustup.
+ENGINE := units describe power mechanism tcp wire network sim
+SYSTEMS := x86_64-pc-windows-gnu aarch64-apple-darwin wasm32-unknown-unknown
+portable: ## Check that the engine's crates compile for Windows, macOS and WebAssembly.
+	rustup target add $(SYSTEMS)
+	cargo check --quiet --locked $(SYSTEMS:%=--target %) $(ENGINE:%=--package netlull-%)
 
 netlulld: tools $(DAEMON) ## Build netlulld, the program that emulates, as one static binary beside the netlull command.
 
