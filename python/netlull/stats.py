@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netlull.errors import needs
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -95,7 +97,8 @@ class MeanDifference:
 
 @functools.cache
 def _student_t(level: float, degrees: float) -> float:
-    from scipy.stats import t
+    with needs("statistics"):
+        from scipy.stats import t
 
     return float(t.ppf((1 + level) / 2, degrees))
 
@@ -202,7 +205,8 @@ def _welch(a: _Sample, b: _Sample) -> tuple[float, float]:
 
 def _p_value(difference: float, spread: float, degrees: float) -> float:
     """Two-sided, of Student's t = difference / spread; without any spread every pair says the same."""
-    from scipy.stats import t
+    with needs("statistics"):
+        from scipy.stats import t
 
     if math.isnan(difference) or math.isnan(spread):
         return math.nan
@@ -281,7 +285,8 @@ def bootstrap_ratio(a: Iterable[float], b: Iterable[float], level: float = 0.95,
 
 def _bootstrap(samples: tuple[_Sample, ...], statistic: Callable[..., Any], level: float, *, paired: bool) -> Interval:
     """Of scipy, with a generator of its own, so that a table is the same each time."""
-    from scipy.stats import bootstrap
+    with needs("statistics"):
+        from scipy.stats import bootstrap
 
     _check_level(level)
     if not all(sample.size for sample in samples):
