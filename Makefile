@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run test test-rust test-python lint lint-rust lint-python bench bench-components fuzz generate portable netlulld clean setup tools lock
+.PHONY: help run test test-rust test-python lint lint-rust lint-python bench bench-components fuzz generate portable netlulld dist test-dist clean setup tools lock
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -97,8 +97,29 @@ $(DAEMON): $(PACKAGES) $(RUST) $(wildcard crates/live/*/*.[ch])
 	if ldd $$built 2>&1 | grep -q '=>'; then echo "$$built is not static"; exit 1; fi; \
 	install -m 755 $$built $@
 
+# What a release holds. The static program has no library of the system in it: musl's is linked.
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
+STATIC := $(shell uname -m)-unknown-linux-musl
+RELEASE = netlulld-$(VERSION)-$(STATIC)
+dist: setup tools ## Build the release into dist/: wheel, sdist, netlulld, man pages, shell completions.
+	rm -rf dist && mkdir -p dist/$(RELEASE)
+	! command -v rustup >/dev/null || rustup target add $(STATIC)
+	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/maturin build --release --quiet $(WHEEL) --out dist
+	$(BIN)/maturin sdist --quiet --out dist
+	cargo build --quiet --profile daemon --locked --target $(STATIC) --package netlull-live
+	cargo run --quiet --locked --package netlull-live --example pages dist/$(RELEASE)
+	install -m 755 $${CARGO_TARGET_DIR:-target}/$(STATIC)/daemon/netlulld LICENSE* dist/$(RELEASE)
+	$(BIN)/python tools/pages.py dist/share
+	tar -C dist -czf dist/$(RELEASE).tar.gz $(RELEASE)
+	tar -C dist/share -czf dist/netlull-$(VERSION)-pages.tar.gz man completions
+	rm -r dist/$(RELEASE) dist/share
+	ls -l dist
+
+test-dist: setup ## Install each file of dist/ in a clean environment and try it (run `make dist` first).
+	$(BIN)/pytest packaging
+
 clean: ## Remove what was built; results in out/ stay.
-	rm -rf target $(VENV) web/node_modules python/netlull/report/bundled python/netlull/_core*.so .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf target dist $(VENV) web/node_modules python/netlull/report/bundled python/netlull/_core*.so .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup: $(EXTENSION) $(CHARTS) # Make the virtual environment, build the extension, fetch what reports bundle, where stale.

@@ -25,8 +25,10 @@ scenario = "small.toml"
 seeds = 3
 [metrics]
 goodput = "flow.tcp.goodput_bps"
-[axes]
-delay = { path = "link.a-b.delay", values = ["1 ms"] }
+[[axis]]
+name = "d"
+path = "duration"
+values = ["200 ms"]
 """
 
 
