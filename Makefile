@@ -108,7 +108,8 @@ dist: setup tools ## Build the release into dist/: wheel, sdist, netlulld, man p
 	$(BIN)/maturin sdist --quiet --out dist
 	cargo build --quiet --profile daemon --locked --target $(STATIC) --package netlull-live
 	cargo run --quiet --locked --package netlull-live --example pages dist/$(RELEASE)
-	install -m 755 $${CARGO_TARGET_DIR:-target}/$(STATIC)/daemon/netlulld LICENSE* dist/$(RELEASE)
+	install --strip -m 755 $${CARGO_TARGET_DIR:-target}/$(STATIC)/daemon/netlulld dist/$(RELEASE)
+	cp LICENSE* dist/$(RELEASE)
 	$(BIN)/python tools/pages.py dist/share
 	tar -C dist -czf dist/$(RELEASE).tar.gz $(RELEASE)
 	tar -C dist/share -czf dist/netlull-$(VERSION)-pages.tar.gz man completions
