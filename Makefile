@@ -105,7 +105,7 @@ dist: setup tools ## Build the release into dist/: wheel, sdist, netlulld, man p
 	rm -rf dist && mkdir -p dist/$(RELEASE)
 	! command -v rustup >/dev/null || rustup target add $(STATIC)
 	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/maturin build --release --quiet $(WHEEL) --out dist
-	$(BIN)/maturin sdist --quiet --out dist
+	$(BIN)/maturin sdist --out dist
 	cargo build --quiet --profile daemon --locked --target $(STATIC) --package netlull-live
 	cargo run --quiet --locked --package netlull-live --example pages dist/$(RELEASE)
 	install --strip -m 755 $${CARGO_TARGET_DIR:-target}/$(STATIC)/daemon/netlulld dist/$(RELEASE)
