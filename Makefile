@@ -97,14 +97,15 @@ $(DAEMON): $(PACKAGES) $(RUST) $(wildcard crates/live/*/*.[ch])
 	if ldd $$built 2>&1 | grep -q '=>'; then echo "$$built is not static"; exit 1; fi; \
 	install -m 755 $$built $@
 
-# What a release holds. The static program has no library of the system in it: musl's is linked.
+# What a release holds. `--locked` is given here, not in pyproject.toml: the source archive has fewer crates than its Cargo.lock.
+# The static program has no library of the system in it: musl's is linked.
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 STATIC := $(shell uname -m)-unknown-linux-musl
 RELEASE = netlulld-$(VERSION)-$(STATIC)
 dist: setup tools ## Build the release into dist/: wheel, sdist, netlulld, man pages, shell completions.
 	rm -rf dist && mkdir -p dist/$(RELEASE)
 	! command -v rustup >/dev/null || rustup target add $(STATIC)
-	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/maturin build --release --quiet $(WHEEL) --out dist
+	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/maturin build --release --locked --quiet $(WHEEL) --out dist
 	$(BIN)/maturin sdist --out dist
 	cargo build --quiet --profile daemon --locked --target $(STATIC) --package netlull-live
 	cargo run --quiet --locked --package netlull-live --example pages dist/$(RELEASE)
@@ -134,7 +135,7 @@ $(PACKAGES): requirements/dev.lock
 	touch $@
 
 $(EXTENSION): $(PACKAGES) pyproject.toml $(RUST)
-	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
 	touch $@
 
 # The chart library of report pages, pinned with its hash in web/package-lock.json; what is fetched is never committed.
