@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run test test-rust test-python lint lint-rust lint-python bench bench-components docs fuzz generate netlulld clean setup tools lock
+.PHONY: help run test test-rust test-python lint lint-rust lint-python bench bench-components docs fuzz generate portable netlulld dist test-dist clean setup tools lock
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -46,6 +46,7 @@ lint-python: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32
 	$(BIN)/stubtest netlull._core --mypy-config-file pyproject.toml
 	$(BIN)/python tools/check_arrows.py
 	$(BIN)/python tools/import_cycles.py
@@ -91,6 +92,13 @@ fuzz: ## Drive pairs of TCP endpoints through random paths, and random packets t
 	  seed=$$((seed + 1)); \
 	done
 
+# The crates that simulate, and the systems besides Linux that they are checked for. Needs rustup.
+ENGINE := units describe power mechanism tcp wire network sim
+SYSTEMS := x86_64-pc-windows-gnu aarch64-apple-darwin wasm32-unknown-unknown
+portable: ## Check that the engine's crates compile for Windows, macOS and WebAssembly.
+	rustup target add $(SYSTEMS)
+	cargo check --quiet --locked $(SYSTEMS:%=--target %) $(ENGINE:%=--package netlull-%)
+
 netlulld: tools $(DAEMON) ## Build netlulld, the program that emulates, as one static binary beside the netlull command.
 
 # It runs on machines without Rust, Python or libraries: nothing in it is dynamic, or it is not built.
@@ -100,8 +108,31 @@ $(DAEMON): $(PACKAGES) $(RUST) $(wildcard crates/live/*/*.[ch])
 	if ldd $$built 2>&1 | grep -q '=>'; then echo "$$built is not static"; exit 1; fi; \
 	install -m 755 $$built $@
 
+# What a release holds. `--locked` is given here, not in pyproject.toml: the source archive has fewer crates than its Cargo.lock.
+# The static program has no library of the system in it: musl's is linked.
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
+STATIC := $(shell uname -m)-unknown-linux-musl
+RELEASE = netlulld-$(VERSION)-$(STATIC)
+dist: setup tools ## Build the release into dist/: wheel, sdist, netlulld, man pages, shell completions.
+	rm -rf dist && mkdir -p dist/$(RELEASE)
+	! command -v rustup >/dev/null || rustup target add $(STATIC)
+	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/maturin build --release --locked --quiet $(WHEEL) --out dist
+	$(BIN)/maturin sdist --out dist
+	cargo build --quiet --profile daemon --locked --target $(STATIC) --package netlull-live
+	cargo run --quiet --locked --package netlull-live --example pages dist/$(RELEASE)
+	install --strip -m 755 $${CARGO_TARGET_DIR:-target}/$(STATIC)/daemon/netlulld dist/$(RELEASE)
+	cp LICENSE* dist/$(RELEASE)
+	$(BIN)/python tools/pages.py dist/share
+	tar -C dist -czf dist/$(RELEASE).tar.gz $(RELEASE)
+	tar -C dist/share -czf dist/netlull-$(VERSION)-pages.tar.gz man completions
+	rm -r dist/$(RELEASE) dist/share
+	ls -l dist
+
+test-dist: setup ## Install each file of dist/ in a clean environment and try it (run `make dist` first).
+	$(BIN)/pytest packaging
+
 clean: ## Remove what was built; results in out/ stay.
-	rm -rf target $(VENV) web/node_modules python/netlull/report/bundled python/netlull/_core*.so .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf target dist $(VENV) web/node_modules python/netlull/report/bundled python/netlull/_core*.so .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup: $(EXTENSION) $(CHARTS) # Make the virtual environment, build the extension, fetch what reports bundle, where stale.
@@ -115,7 +146,7 @@ $(PACKAGES): requirements/dev.lock
 	touch $@
 
 $(EXTENSION): $(PACKAGES) pyproject.toml $(RUST)
-	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
 	touch $@
 
 # The chart library of report pages, pinned with its hash in web/package-lock.json; what is fetched is never committed.

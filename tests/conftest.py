@@ -21,6 +21,8 @@ settings.register_profile("netlull", deadline=None)
 settings.load_profile("netlull")
 
 ROOT = Path(__file__).resolve().parents[1]
+SHIPPED = ROOT / "python" / "netlull" / "shipped"
+"""Scenarios and papers. The links `scenarios` and `papers` at the root are for people: Windows may not make links."""
 
 SMALL = """
 name = "small"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
+from conftest import SHIPPED
 from netlull import Scenario, papers
 from netlull.papers import Evidence, Grid, Verdict, load
 from netlull.papers.measure import judged
@@ -19,7 +20,7 @@ from netlull.papers.source import module_of
 if TYPE_CHECKING:
     from netlull import Result
 
-FOLDER = Path(__file__).resolve().parents[1] / "papers" / "client-centered-2004"
+FOLDER = SHIPPED / "papers" / "client-centered-2004"
 SEEDS = (1, 2, 3)
 PACKET_S = 1500 * 8 / 20e6
 """A full packet on the paper's air: 0.6 ms."""

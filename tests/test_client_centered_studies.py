@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 
+from conftest import SHIPPED
 from netlull import Sweep
 from netlull.papers import Evidence, Grid, load
 from netlull.papers.documents import Scope
@@ -20,7 +20,7 @@ from netlull.plot import charts_of
 if TYPE_CHECKING:
     from netlull.papers import Part
 
-FOLDER = Path(__file__).resolve().parents[1] / "papers" / "client-centered-2004"
+FOLDER = SHIPPED / "papers" / "client-centered-2004"
 SCOPES = {
     "senders": Scope("", ("senders", "calm"), {"rtt": (60, 120), "loss": (0,), "noise": (0,)}, 2),
     "tradeoff": Scope("", ("tradeoff",), {"rtt": (60, 90), "air": (20,), "radio": ("wavelan-dsss", "esp32-c3")}, 2),

@@ -1,7 +1,8 @@
-"""The tests of a crate are one program, and it includes all of its files."""
+"""The tests of a crate are one program; the metadata of crates, package and papers agree."""
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -17,3 +18,25 @@ def test_every_file_of_tests_is_part_of_the_program(folder: Path) -> None:
     listed = {line[4:-1] for line in (folder / "all.rs").read_text().splitlines() if line.startswith("mod ")}
     assert files
     assert files <= listed
+
+
+@pytest.mark.parametrize("file", ["pyproject.toml", "CITATION.cff", "packaging/conda/recipe.yaml"])
+def test_the_projects_address_is_the_same_everywhere(file: str) -> None:
+    address = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["repository"]
+    assert address in (ROOT / file).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("file", "line"), [("CITATION.cff", "version: {}"), ("packaging/conda/recipe.yaml", '  version: "{}"')]
+)
+def test_the_version_is_the_same_everywhere(file: str, line: str) -> None:
+    version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    assert line.format(version) in (ROOT / file).read_text(encoding="utf-8").splitlines()
+
+
+def test_the_recipe_needs_what_the_package_needs() -> None:
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    recipe = (ROOT / "packaging" / "conda" / "recipe.yaml").read_text(encoding="utf-8").splitlines()
+    for each in needed:
+        name = each.partition(">")[0]
+        assert f"    - {name} {each.removeprefix(name)}" in recipe

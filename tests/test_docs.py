@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, SHIPPED
 from netlull import Result, Scenario, Sweep, catalogue
 from netlull.bundled import ready
 from netlull.cli import main
@@ -29,7 +29,7 @@ def _blocks(page: str, language: str) -> list[str]:
 def scenario_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """`scenario.toml` in the working folder, as on the pages about sweeps."""
     monkeypatch.chdir(tmp_path)
-    text = (ROOT / "scenarios" / "practra-link.toml").read_text(encoding="utf-8")
+    text = (SHIPPED / "scenarios" / "practra-link.toml").read_text(encoding="utf-8")
     path = tmp_path / "scenario.toml"
     path.write_text(text.replace('duration = "300 s"', 'duration = "2 s"'), encoding="utf-8")
     return path

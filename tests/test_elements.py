@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 import netlull
-from conftest import ROOT
+from conftest import SHIPPED
 from netlull import builders, bundled
 
 SCHEMA = netlull.schema()
@@ -90,7 +90,7 @@ def test_a_scenario_takes_the_fields_of_the_schema() -> None:
 
 
 def test_the_committed_schema_is_what_the_command_prints(printed: Callable[..., str]) -> None:
-    committed = (ROOT / "scenarios" / "scenario.schema.json").read_text(encoding="utf-8")
+    committed = (SHIPPED / "scenarios" / "scenario.schema.json").read_text(encoding="utf-8")
     assert printed("schema") == committed, "run: make generate"
 
 
@@ -98,7 +98,7 @@ def test_the_schema_is_a_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "scenarios").glob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted((SHIPPED / "scenarios").glob("*.toml")), ids=lambda path: path.stem)
 def test_a_ready_scenario_follows_the_schema_and_is_shipped(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.startswith("#:schema ./scenario.schema.json\n")

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import ROOT, doze
+from conftest import ROOT, SHIPPED, doze
 from netlull import (
     ClientShaper,
     EmulationError,
@@ -332,7 +333,7 @@ def test_the_page_works_as_printed(
 ) -> None:
     page = (ROOT / "docs" / "how-to" / "emulate.md").read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
+    shutil.copytree(SHIPPED / "scenarios", tmp_path / "scenarios")
     for block in re.findall(r"```console\n(.*?)```", page, flags=re.DOTALL):
         for line in block.splitlines():
             prompt, command, *arguments = shlex.split(line, comments=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
+from conftest import SHIPPED
 from netlull import Sweep
 from netlull.papers.source import module_of
 
-FOLDER = Path(__file__).resolve().parents[1] / "papers" / "g-router"
+FOLDER = SHIPPED / "papers" / "g-router"
 SWEEP = FOLDER / "limits-sweep.toml"
 
 limits = module_of(FOLDER, "limits")

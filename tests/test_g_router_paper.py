@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from conftest import SHIPPED
 from netlull import Scenario
 from netlull.papers import Evidence, Grid, Verdict, load
 from netlull.papers.measure import judged
@@ -17,7 +17,7 @@ from netlull.papers.source import module_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FOLDER = Path(__file__).resolve().parents[1] / "papers" / "g-router"
+FOLDER = SHIPPED / "papers" / "g-router"
 SEEDS = (1, 2, 3, 4)
 DEMAND = {"low": 10e6, "rise": 15e6, "middle": 15e6, "jump": 25e6, "high": 25e6, "squeezed": 24e6, "after": 21e6}
 

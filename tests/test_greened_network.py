@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from conftest import SHIPPED
 from netlull import Scenario, papers
 from netlull.papers import Evidence, Grid, PaperError, Verdict, load
 from netlull.papers.measure import judged
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from netlull import Result
 
-FOLDER = Path(__file__).resolve().parents[1] / "papers" / "greened-network-2012"
+FOLDER = SHIPPED / "papers" / "greened-network-2012"
 SEEDS = (1, 2, 3)
 STATES = (50, 70, 90)
 DATA_SHARE = 1000 / 1040

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from conftest import SHIPPED
 from netlull import Sweep
 from netlull.papers import load
 from netlull.papers.documents import Scope
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from netlull.papers import Evidence
     from netlull.papers.outcome import Tabled
 
-FOLDER = Path(__file__).resolve().parents[1] / "papers" / "greened-network-2012"
+FOLDER = SHIPPED / "papers" / "greened-network-2012"
 CUBIC, VEGAS = "CUBIC 2.6.22", "Vegas"
 MIXED = "NewReno and CUBIC 2.6.22"
 MANNERS = ("at once", "drain 50 ms", "at once, wakes at 40 s")

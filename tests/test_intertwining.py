@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from conftest import SHIPPED
 from netlull import Sweep, papers
 from netlull.papers import Evidence, Grid, Verdict, load
 from netlull.papers.measure import judged
@@ -20,7 +21,7 @@ from netlull.stats import Interval
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-FOLDER = Path(__file__).resolve().parents[1] / "papers" / "intertwining-2012"
+FOLDER = SHIPPED / "papers" / "intertwining-2012"
 LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 SEEDS = (1, 2, 3, 4)
 SCENARIOS = ("tcponly", "tcp-pc", "udp-pc")

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import netlull
+from conftest import SHIPPED
 from netlull import papers
 from netlull.papers import Cell, Evidence, Grid, PaperError, Part, Verdict, judge, load
 from netlull.papers.documents import FILES
@@ -24,7 +25,7 @@ from netlull.sweep import Cost
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-FOLDER = Path(__file__).resolve().parents[1] / "papers" / "troubled-marriage-2016"
+FOLDER = SHIPPED / "papers" / "troubled-marriage-2016"
 RTT = (1.0, 10.0, 50.0, 100.0)
 MRCI = (10.0, 50.0, 100.0, 500.0, 1000.0)
 SEEDS = (1, 2, 3, 4)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
+from conftest import SHIPPED
 from netlull import Sweep
 from netlull.papers import Evidence, Grid, load
 from netlull.papers.measure import measure
@@ -21,7 +22,7 @@ from netlull.stats import mean_interval
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-PAPERS = Path(__file__).resolve().parents[1] / "papers"
+PAPERS = SHIPPED / "papers"
 TROUBLED, INTERTWINING = PAPERS / "troubled-marriage-2016", PAPERS / "intertwining-2012"
 SEEDS = (1, 2)
 

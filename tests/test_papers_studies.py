@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conftest import SHIPPED
 from netlull import NetlullWarning, papers
 from netlull.cli import main
 from netlull.papers import PaperError, load
@@ -17,7 +18,7 @@ from netlull.papers.plan import plan, plan_study
 if TYPE_CHECKING:
     from netlull.papers import Paper
 
-FOLDER = Path(__file__).resolve().parents[1] / "papers" / "troubled-marriage-2016"
+FOLDER = SHIPPED / "papers" / "troubled-marriage-2016"
 
 STUDY = """
 [[study]]

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from conftest import MODERN, ROOT, doze
+from conftest import MODERN, SHIPPED, doze
 from netlull import (
     Bsd,
     Cbr,
@@ -292,7 +292,7 @@ def test_a_site_is_drawn_by_its_name(printed: Printed, tmp_path: Path) -> None:
 
 
 def test_run_draws_the_station_that_slept_most(printed: Printed, tmp_path: Path) -> None:
-    text = (ROOT / "scenarios" / "doze.toml").read_text(encoding="utf-8").partition("[probe]")[0]
+    text = (SHIPPED / "scenarios" / "doze.toml").read_text(encoding="utf-8").partition("[probe]")[0]
     path = tmp_path / "nap.toml"
     path.write_text(text.replace('"4.5 MB"', '"300 kB"').replace('"20 s"', '"2 s"'), encoding="utf-8")
     printed("run", path, "--out", tmp_path / "out")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import netlull
-from conftest import ROOT
+from conftest import SHIPPED
 from netlull import Axis, AxisPoint, ClientShaper, Eager, InputError, Psm, Scenario, Sweep, site
 from netlull.quantities import in_unit
 from netlull.sites import sites
@@ -45,7 +44,7 @@ def test_another_round_trip_scales_the_noise() -> None:
 
 
 def test_both_ends_are_those_of_the_paper_folder() -> None:
-    paper = Scenario.from_file(ROOT / "papers" / "client-centered-2004" / "scenario.toml").to_dict()["tcp"]
+    paper = Scenario.from_file(SHIPPED / "papers" / "client-centered-2004" / "scenario.toml").to_dict()["tcp"]
     for one in netlull.all_sites().values():
         assert one.scenario().to_dict()["tcp"] == {**paper, "send_buffer": one.window}, one.name
 
@@ -95,7 +94,7 @@ def test_uiuc_and_stanford_take_the_paper_s_time() -> None:
 
 
 def test_the_paper_s_sweep_says_the_same_of_each_site() -> None:
-    sweep = Path(__file__).resolve().parents[1] / "papers" / "client-centered-2004" / "sweep.toml"
+    sweep = SHIPPED / "papers" / "client-centered-2004" / "sweep.toml"
     # The paper's first axis value of `air` is 20 Mb/s.
     swept = {
         point.values["site"]: point.scenario

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import netlull
-from conftest import doze
+from conftest import SHIPPED, doze
 from netlull import (
     AccessPoint,
     Bsd,
@@ -150,7 +150,7 @@ def test_a_run_without_stations_has_none(small: Scenario, tmp_path: Path) -> Non
 
 def test_run_prints_a_table_of_stations(printed: Printed, tmp_path: Path) -> None:
     path = tmp_path / "nap.toml"
-    text = (Path(__file__).parents[1] / "scenarios" / "doze.toml").read_text(encoding="utf-8")
+    text = (SHIPPED / "scenarios" / "doze.toml").read_text(encoding="utf-8")
     path.write_text(text.replace('"4.5 MB"', '"500 kB"').replace('"20 s"', '"3 s"'), encoding="utf-8")
     text = printed("run", path)
     row = next(line for line in text.splitlines() if line.strip().startswith("client "))

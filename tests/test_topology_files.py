@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import SHIPPED
 from netlull import InputError
 from netlull.topology import Demand, Node, Topology, markup
 from netlull.topology.options import ReadOptions
@@ -388,7 +389,7 @@ def test_encodings(read: Read) -> None:
 
 def test_the_hub() -> None:
     topology = Topology.from_hub("sndlib/abilene")
-    ours = Topology.from_file(Path(__file__).parents[1] / "scenarios" / "topologies" / "abilene.toml")
+    ours = Topology.from_file(SHIPPED / "scenarios" / "topologies" / "abilene.toml")
     assert set(topology.index) == set(ours.index)
     assert {line.ends for line in topology.lines} == {line.ends for line in ours.lines}
     for line in topology.lines:

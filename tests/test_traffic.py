@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import netlull
-from conftest import ROOT
+from conftest import SHIPPED
 from netlull.bundled import ready
 from netlull.cli import main
 from netlull.cli.tables import print_summary
@@ -82,7 +82,7 @@ def test_a_file_is_relative_to_the_scenario_that_names_it(tmp_path: Path, monkey
     changed = scenario.with_values({"flow.web.size": size})
     # A missing file may be in the current folder, where a ready scenario's user works.
     monkeypatch.chdir(tmp_path)
-    ready = netlull.Scenario.from_file(ROOT / "scenarios" / "web-load.toml", values={"flow.web.size": size})
+    ready = netlull.Scenario.from_file(SHIPPED / "scenarios" / "web-load.toml", values={"flow.web.size": size})
     assert ready.to_dict()["flow"][0]["size"] == changed.to_dict()["flow"][0]["size"]
     assert changed.to_dict()["flow"][0]["size"]["cdf"] == [[2000, 1.0]]
     assert changed.key != scenario.key
@@ -227,7 +227,7 @@ def test_arrivals_that_a_run_has_saved_are_replayed(tmp_path: Path) -> None:
 def test_values_alone_lead_from_one_scenario_of_the_paper_to_the_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    udp = netlull.Scenario.from_file(ROOT / "scenarios" / "udp-replay.toml", values={"duration": "20 s"})
+    udp = netlull.Scenario.from_file(SHIPPED / "scenarios" / "udp-replay.toml", values={"duration": "20 s"})
     tcp = udp.with_values({"recording": None})
     alone = tcp.with_values({"link.N1-N2.controller": None})
     controlled, replayed, free = (scenario.run() for scenario in (tcp, udp, alone))

@@ -353,7 +353,10 @@ def plain(field: Table) -> str:
 def derived() -> Iterator[tuple[Path, str]]:
     """Every derived file and its text."""
     whole = schema()
-    yield ROOT / "scenarios" / "scenario.schema.json", json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+    yield (
+        ROOT / "python" / "netlull" / "shipped" / "scenarios" / "scenario.schema.json",
+        json.dumps(whole, indent=2, ensure_ascii=False) + "\n",
+    )
     builders = Builders(whole)
     yield PACKAGE / "builders.py", builders.module()
     yield PACKAGE / "__init__.py", with_names((PACKAGE / "__init__.py").read_text(encoding="utf-8"), builders.classes)

@@ -137,7 +137,7 @@ def emulate(
     """
     with tempfile.TemporaryDirectory(prefix="netlull-") as folder:
         files = Path(folder, "plan.json"), Path(folder, "outcome.json")
-        files[0].write_text(plan, encoding="utf-8")
+        files[0].write_text(plan, encoding="utf-8", newline="\n")
         command = [str(program), "emulate", "--plan", str(files[0]), "--outcome", str(files[1]), *arguments]
         code, said = _run(command, progress)
         document = _outcome(files[1], code, said)

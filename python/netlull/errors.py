@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+
+# As in `typing`, which takes long to load.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 __all__ = [
     "ClusterError",
     "EmulationError",
     "EmulationLate",
     "FieldPathError",
     "InputError",
+    "MissingPackageError",
     "NetlullWarning",
     "OutputError",
     "ResultError",
     "SweepError",
+    "needs",
 ]
 
 
@@ -52,6 +61,23 @@ class EmulationLate(EmulationError):  # noqa: N818  # the name says enough
         """The lateness that 99 % of packets did not exceed, in seconds."""
         self.limit_s = limit_s
         """The limit of that lateness, in seconds."""
+
+
+class MissingPackageError(InputError):
+    """A package that netlull does not always need is not installed; the message names the extra that has it."""
+
+
+@contextlib.contextmanager
+def needs(extra: str) -> Iterator[None]:
+    """Wraps the import of a package that comes with an extra of netlull, such as `statistics`.
+
+    Raises:
+        MissingPackageError: the package is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingPackageError(f"needs {error.name}: pip install 'netlull[{extra}]'") from None
 
 
 class NetlullWarning(UserWarning):

@@ -187,7 +187,7 @@ def write_json(path: Path, document: object) -> None:
     """
     text = json_text(document)
     with writing(path):
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def json_text(document: object) -> str:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netlull.errors import needs
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -96,7 +98,8 @@ class MeanDifference:
 
 @functools.cache
 def _student_t(level: float, degrees: float) -> float:
-    from scipy.stats import t
+    with needs("statistics"):
+        from scipy.stats import t
 
     return float(t.ppf((1 + level) / 2, degrees))
 
@@ -213,7 +216,8 @@ def _welch(a: _Sample, b: _Sample) -> tuple[float, float]:
 
 def _p_value(difference: float, spread: float, degrees: float) -> float:
     """Two-sided p-value of Student's t = difference / spread. Without spread it is 0, or 1 without a difference."""
-    from scipy.stats import t
+    with needs("statistics"):
+        from scipy.stats import t
 
     if math.isnan(difference) or math.isnan(spread):
         return math.nan
@@ -300,7 +304,8 @@ def bootstrap_ratio(a: Iterable[float], b: Iterable[float], level: float = 0.95,
 
 def _bootstrap(samples: tuple[_Sample, ...], statistic: Callable[..., Any], level: float, *, paired: bool) -> Interval:
     """The interval of scipy's bootstrap, with its own seeded generator: a table is the same each time."""
-    from scipy.stats import bootstrap
+    with needs("statistics"):
+        from scipy.stats import bootstrap
 
     _check_level(level)
     if not all(sample.size for sample in samples):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import netlull
 
 STORED = HERE / "stored" / "homes.txt"
-SWEEP = HERE.parent.parent / "papers" / "g-router" / "sweep.toml"
+SWEEP = HERE.parents[1] / "python" / "netlull" / "shipped" / "papers" / "g-router" / "sweep.toml"
 SEEDS = (1, 2, 3, 4, 5)
 QUICK_SEEDS = 3
 CASES = {"case1-over": ("plain", "alike"), "case2-none": ("plain", "alike", "spread")}

@@ -22,6 +22,7 @@ pub mod guard;
 pub mod lateness;
 pub mod namespace;
 pub mod netlink;
+pub mod program;
 pub mod route;
 pub mod router;
 pub mod station;

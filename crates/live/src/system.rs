@@ -140,11 +140,11 @@ pub fn switch_off(name: &str, what: &str, command: u32) -> Result<()> {
 /// # Errors
 /// If the system refuses: real-time priorities need CAP_SYS_NICE.
 pub fn run_in_real_time(priority: i32) -> Result<()> {
-    let parameters = libc::sched_param { sched_priority: priority };
-    // SAFETY: reads one `sched_param`, which lives through the call; 0 is the calling thread.
-    check("asking for SCHED_FIFO", unsafe {
-        libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const parameters)
-    })
+    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    // By number: musl's `sched_setscheduler` always refuses.
+    // SAFETY: reads the kernel's `sched_param`, one int, which lives through the call; 0 is the calling thread.
+    let result = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) };
+    check("asking for SCHED_FIFO", if result < 0 { -1 } else { 0 })
 }
 
 /// Delivers signals to a descriptor, in the calling thread and the threads that it starts. They no longer end the
@@ -291,7 +291,7 @@ pub fn receive_many(socket: RawFd, buffers: &mut [u8], part: usize, lengths: &mu
     }
     // SAFETY: writes into `count` headers. Each has one exclusive part of `buffers`, which lives through the call.
     let result =
-        unsafe { libc::recvmmsg(socket, messages.as_mut_ptr(), count, libc::MSG_DONTWAIT, std::ptr::null_mut()) };
+        unsafe { libc::recvmmsg(socket, messages.as_mut_ptr(), count, libc::MSG_DONTWAIT as _, std::ptr::null_mut()) };
     if result < 0 {
         return Err(io::Error::last_os_error());
     }

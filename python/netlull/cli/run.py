@@ -15,6 +15,7 @@ from netlull.cli.inputs import json_option, load_scenario, scenario_argument, se
 from netlull.cli.progress import bar, watched
 from netlull.cli.tables import print_summary
 from netlull.cli.warnings import warn
+from netlull.errors import MissingPackageError
 from netlull.output import staged_folder, writing
 from netlull.quantities import in_unit
 from netlull.result import KIND
@@ -71,7 +72,10 @@ def run_into(out: Path | None, scenario: Scenario, run: Callable[[Scenario], Res
         figures = stage / "figures"
         with writing(figures):
             figures.mkdir()
-        netlull.plot.run_figures(result, figures)
+        try:
+            netlull.plot.run_figures(result, figures)
+        except MissingPackageError as missing:
+            warn(f"no figures are drawn: {missing}")
         result.write_into(stage)
     return result
 

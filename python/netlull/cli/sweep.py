@@ -14,8 +14,8 @@ import netlull
 from netlull.cli.inputs import Place, cluster_options, json_option
 from netlull.cli.progress import bar
 from netlull.cli.sweep_output import print_sweep
-from netlull.cli.warnings import warnings_told
-from netlull.errors import OutputError
+from netlull.cli.warnings import warn, warnings_told
+from netlull.errors import MissingPackageError, OutputError
 
 if TYPE_CHECKING:
     from netlull.cluster import Cluster
@@ -74,6 +74,8 @@ def _report(store: Path) -> OutputError | None:
     """Writes the sweep's report; returns the error if that fails."""
     try:
         netlull.report.sweep_report(store)
+    except MissingPackageError as missing:
+        warn(f"no report is written: {missing}")
     except OutputError as error:
         return error
     return None
@@ -92,7 +94,8 @@ def _print(result: SweepResult, store: Path, *, as_json: bool) -> None:
         }
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
         return
-    print_sweep(result)
+    with warnings_told():
+        print_sweep(result)
     click.echo(f"{result.executed} runs simulated, {result.reused} taken from the store; written to {store}")
 
 

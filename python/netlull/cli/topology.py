@@ -63,7 +63,7 @@ def topology_command(file: str, to: Path | None, scenario: Path | None, reading:
 
 def _write(out: Path, text: str) -> None:
     with staged_file(out) as stage:
-        stage.write_text(text, encoding="utf-8")
+        stage.write_text(text, encoding="utf-8", newline="\n")
 
 
 def facts(topology: Topology) -> dict[str, Any]:

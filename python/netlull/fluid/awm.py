@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
-from netlull.errors import InputError
+from netlull.errors import InputError, needs
 from netlull.fluid.checks import is_number
 from netlull.fluid.integrate import FluidRun, integrate
 from netlull.fluid.loop import Crossing, Loop
@@ -123,6 +123,7 @@ class AwmFluid(AwmParameters):
 
 def rate_model_constant() -> float:
     """omega^2 where omega tan(omega / 2) = 1: 1.70705."""
-    from scipy.optimize import brentq
+    with needs("statistics"):
+        from scipy.optimize import brentq
 
     return float(brentq(lambda omega: omega * math.tan(omega / 2) - 1, 1.0, 2.0, xtol=1e-15)) ** 2

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netlull.errors import needs
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -90,7 +92,8 @@ class Loop:
         Near b = 0 the loop is stable: its slow root is -b/2, and all others lie left of the axis. So it loses stability
         at the smallest b that puts a pair of roots on the axis. A scan over omega finds it; Brent's method refines it.
         """
-        from scipy.optimize import brentq
+        with needs("statistics"):
+            from scipy.optimize import brentq
 
         b = self._b_on_the_axis(omega := self._scanned())
         turns = np.flatnonzero((b.imag[:-1] * b.imag[1:] <= 0) & ((b.real[:-1] > 0) | (b.real[1:] > 0)))

@@ -47,7 +47,7 @@ class Plan:
         path = folder / "sweep.toml"
         for file, text in ((folder / "scenario.toml", self.scenario), (path, written(self.sweep))):
             with staged_file(file) as stage:
-                stage.write_text(text, encoding="utf-8")
+                stage.write_text(text, encoding="utf-8", newline="\n")
         return path
 
 

@@ -219,7 +219,7 @@ class _Job:
         told = (paper.info.folder / "readings.toml").read_text(encoding="utf-8")
         for name, text in (("readings.txt", as_text(found, paper)), ("readings.toml", with_effects(told, found))):
             with staged_file(folder / name) as stage:
-                stage.write_text(text, encoding="utf-8")
+                stage.write_text(text, encoding="utf-8", newline="\n")
         return found
 
     def _report(self, paper: Paper, planned: Plan, found: Findings, spent: Time) -> Path:

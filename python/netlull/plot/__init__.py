@@ -3,6 +3,11 @@
 No function here opens a window or needs a display.
 """
 
+from netlull.errors import needs
+
+with needs("plot"):
+    import matplotlib  # noqa: F401  # every module below needs it
+
 from netlull.plot.air import Air, Stretch, air_of
 from netlull.plot.charts import Chart, Series, charts_of, record
 from netlull.plot.cwnd import Windows, cwnd_figure, windows_of

@@ -210,7 +210,7 @@ def _hash(script: str) -> str:
 def write(page: Page, path: Path) -> Path:
     """Writes the page, whole or not at all."""
     with staged_file(path) as stage:
-        stage.write_text(render(page), encoding="utf-8")
+        stage.write_text(render(page), encoding="utf-8", newline="\n")
     return path
 
 

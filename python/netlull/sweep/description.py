@@ -20,6 +20,7 @@ __all__ = [
     "DESCRIPTION",
     "ENERGY",
     "JOURNAL",
+    "LOCK",
     "TABLE",
     "Description",
     "check_ours",
@@ -34,6 +35,8 @@ DESCRIPTION = "sweep.json"
 JOURNAL = "journal.jsonl"
 TABLE = "results.parquet"
 ENERGY = "energy.parquet"
+LOCK = ".lock"
+"""Held by the process that writes to the folder."""
 _CHECK = "check"
 _AT_THE_END = ("unmet", "files", _CHECK)
 """Fields known only after the sweep, and the checksum."""
@@ -124,7 +127,7 @@ def write_description(folder: Path, document: Mapping[str, Any]) -> None:
     path = folder / DESCRIPTION
     text = output.json_text({**document, _CHECK: _checksum(document)})
     with output.staged_file(path) as stage:
-        stage.write_text(text, encoding="utf-8")
+        stage.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _checksum(document: Mapping[str, Any]) -> str:
@@ -142,7 +145,7 @@ def check_ours(folder: Path) -> None:
         OutputError: a file is foreign; the message names it.
         OSError: the folder cannot be read.
     """
-    names = {path.name for path in folder.iterdir() if ".partial-" not in path.name}
+    names = {path.name for path in folder.iterdir() if ".partial-" not in path.name and path.name != LOCK}
     if not names:
         return
     expected = "expected a new folder or a sweep's"

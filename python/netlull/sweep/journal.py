@@ -61,7 +61,9 @@ class Journal:
         if contents.damaged:
             with output.staged_file(path) as stage:
                 stage.write_bytes(b"".join(contents.lines.values()))
-        return cls(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)), contents
+        # Windows would write "\r\n" without O_BINARY, which no other system has.
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+        return cls(os.open(path, flags, 0o644)), contents
 
     def append(self, record: bytes) -> None:
         """Adds a record: a JSON object on one line whose first field is its `key`.

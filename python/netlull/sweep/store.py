@@ -6,11 +6,11 @@ Runs live in the journal. The two other files derive from it and from the sweep,
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from filelock import FileLock, Timeout
 
 from netlull import output
 from netlull.errors import OutputError, SweepError
@@ -18,6 +18,7 @@ from netlull.sweep.description import (
     DESCRIPTION,
     ENERGY,
     JOURNAL,
+    LOCK,
     TABLE,
     Description,
     check_ours,
@@ -130,13 +131,17 @@ class Store:
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Holds the folder. The lock ends with the process, however it ends."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise SweepError(f"{folder}: another sweep is writing to it; expected that sweep to end first") from None
+    file = folder / LOCK
+    lock = FileLock(file, blocking=False)
+    with output.writing(file):
+        try:
+            lock.acquire()
+        except Timeout:
+            raise SweepError(f"{folder}: another sweep is writing to it; expected that sweep to end first") from None
     try:
         yield
     finally:
-        os.close(descriptor)
+        # Removed while it is held: a later owner never loses its file. Windows keeps an open file.
+        with contextlib.suppress(OSError):
+            file.unlink()
+        lock.release()

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
-from netlull.errors import ResultError
+from netlull.errors import MissingPackageError, NetlullWarning, ResultError
 from netlull.execution import Cost
 from netlull.result import polars_frame
-from netlull.stats import doubt, mean_interval
+from netlull.stats import Interval, doubt, mean_interval
 from netlull.sweep.axes import Axis, AxisPoint
 from netlull.sweep.description import DESCRIPTION, ENERGY, TABLE, read_checked, table_damage
 from netlull.sweep.until import Until
@@ -19,6 +21,8 @@ from netlull.sweep.until import Until
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import numpy as np
+    import numpy.typing as npt
     import pandas as pd
     import polars as pl
 
@@ -169,7 +173,7 @@ class SweepResult:
         """The points, a row each: axes, `runs`, and per metric its mean and interval over seeds.
 
         A metric M has the columns `M`, `M_low` and `M_high`. Intervals are Student's t, at the confidence `level`. They
-        are NaN for a single seed.
+        are NaN for a single seed. Without SciPy all are NaN, with a warning.
 
         Raises:
             ValueError: `level` is not inside (0, 1).
@@ -183,7 +187,7 @@ class SweepResult:
         columns["runs"] = pa.array([len(rows) for rows in rows_of.values()], pa.int64())
         for name in self.metrics:
             values = self.table[name].to_numpy()
-            intervals = [mean_interval(values[rows], level) for rows in rows_of.values()]
+            intervals = [_interval(values[rows], level) for rows in rows_of.values()]
             columns[name] = pa.array([interval.mean for interval in intervals], pa.float64())
             columns[f"{name}_low"] = pa.array([interval.low for interval in intervals], pa.float64())
             columns[f"{name}_high"] = pa.array([interval.high for interval in intervals], pa.float64())
@@ -225,6 +229,15 @@ def _description(folder: Path) -> dict[str, Any]:
         raise ResultError(f"{folder / DESCRIPTION}: is missing; expected the folder of a sweep") from None
     except ResultError as error:
         raise ResultError(f"{folder}/{error}; {_REBUILD}") from None
+
+
+def _interval(values: npt.NDArray[np.float64], level: float) -> Interval:
+    """The mean and its interval; without SciPy the mean alone, with a warning."""
+    try:
+        return mean_interval(values, level)
+    except MissingPackageError as missing:
+        warnings.warn(f"confidence intervals are left out: {missing}", NetlullWarning, stacklevel=3)
+        return Interval(float(values.mean()), math.nan, math.nan, len(values))
 
 
 def _sampled(design: Mapping[str, Any]) -> tuple[str, ...]:

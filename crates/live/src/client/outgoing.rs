@@ -42,7 +42,8 @@ impl Outgoing {
     /// Takes the next packet that departs by `now`, ordered by departure.
     pub(super) fn poll(&mut self, now: Instant) -> Option<Leaving> {
         let at = self.next_timeout().filter(|at| *at <= now)?;
-        let held = self.held.pop_front_if(|(due, ..)| *due == at);
+        let due = self.held.front().is_some_and(|(due, ..)| *due == at);
+        let held = due.then(|| self.held.pop_front()).flatten();
         held.map(|(_, id, bytes)| Leaving::Held(id, bytes))
             .or_else(|| self.outputs.pop_front().map(|output| Leaving::Own(output.what)))
     }

@@ -217,7 +217,8 @@ impl Member {
             self.output(output.what, net);
             return true;
         }
-        let Some((_, frame)) = self.waiting.pop_front_if(|(at, _)| *at <= net.now) else { return false };
+        let due = self.waiting.front().is_some_and(|(at, _)| *at <= net.now);
+        let Some((_, frame)) = due.then(|| self.waiting.pop_front()).flatten() else { return false };
         net.queue(self.up, frame);
         true
     }

@@ -368,7 +368,9 @@ fn carry(ends: &[File], path: Path, stop: &AtomicBool, drops: &AtomicU64) {
             }
         }
         for (from, way) in ways.iter_mut().enumerate() {
-            while let Some((_, bytes)) = way.flying.pop_front_if(|(at, _)| *at <= now()) {
+            while way.flying.front().is_some_and(|(at, _)| *at <= now())
+                && let Some((_, bytes)) = way.flying.pop_front()
+            {
                 // A host whose device is gone receives nothing.
                 let _ = (&ends[1 - from]).write(&bytes);
             }

@@ -1,0 +1,48 @@
+//! The command line of `netlulld`.
+
+use crate::error::Result;
+use crate::{client, doctor, emulate, router, tape};
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// netlull's mechanisms on real packets.
+#[derive(Parser)]
+#[command(name = "netlulld", version, about)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Emulates a plan: its links and mechanisms between network namespaces, with the kernel's TCP.
+    Emulate(emulate::Arguments),
+    /// Reports which features this machine supports.
+    Doctor(doctor::Arguments),
+    /// Runs a gateway: it clamps windows and controls the rate of a link.
+    Router(Box<router::Arguments>),
+    /// Replays a recording through its machine and compares the decisions.
+    Replay {
+        /// The recording.
+        tape: PathBuf,
+    },
+    /// Shapes the downloads of this host for a sleeping radio and reports the possible savings.
+    Client(client::Arguments),
+}
+
+impl Arguments {
+    /// Runs the command that was given.
+    ///
+    /// # Errors
+    /// The command's error, in words for its user.
+    pub fn run(self) -> Result<ExitCode> {
+        match self.command {
+            Command::Emulate(arguments) => emulate::command(&arguments),
+            Command::Doctor(arguments) => doctor::command(&arguments),
+            Command::Router(arguments) => router::command(&arguments),
+            Command::Replay { tape } => tape::replay_command(&tape),
+            Command::Client(arguments) => client::command(arguments),
+        }
+    }
+}
