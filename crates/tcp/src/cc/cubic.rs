@@ -38,7 +38,7 @@ fn parameters() -> Vec<ParameterInfo> {
             "RFC 9406",
         ),
         constant("C", "segments/s^3", C, "steepness of the cubic function", "RFC 9438 section 5"),
-        constant("beta_cubic", "", BETA, "what a loss leaves of the window", "RFC 9438 section 4.6"),
+        constant("beta_cubic", "", BETA, "share of the window left after a loss", "RFC 9438 section 4.6"),
         constant(
             "fast_convergence",
             "",

@@ -212,7 +212,7 @@ impl LinuxWindow {
     /// Handles the start of data transmission.
     pub fn establish(&mut self, start: &Start) {
         let smss = u64::from(start.smss).max(1);
-        // A threshold given in bytes is in segments of the largest size.
+        // Converts the threshold: it counted segments of the largest size.
         if self.ssthresh != NO_THRESHOLD {
             self.ssthresh = (self.ssthresh * self.smss / smss).max(1);
         }

@@ -1,8 +1,8 @@
 //! Congestion control: the limit of data in flight.
 //!
-//! Congestion control and loss recovery are separate parts. Recovery decides what to retransmit, and when a loss
-//! begins and ends. A [`CongestionControl`] gets these events and every acknowledgement, and decides cwnd and
-//! ssthresh.
+//! Congestion control and loss recovery are separate parts. Recovery selects the data to retransmit, and declares the
+//! beginning and end of a loss. A [`CongestionControl`] gets these events and every acknowledgement, and decides cwnd
+//! and ssthresh.
 
 /// The congestion controls of this crate. It passes a line for each to the macro `$declare`, in the order of the
 /// names in scenarios.

@@ -102,7 +102,7 @@ pub enum RackClock {
     /// Nanoseconds (RFC 8985).
     #[default]
     Fine,
-    /// Linux 6 with HZ = 250: at least 2 ms (`TCP_TIMEOUT_MIN_US`), rounded up to the next jiffy.
+    /// Linux 6 with HZ = 250: a timer is 2 ms (`TCP_TIMEOUT_MIN_US`) longer, rounded to jiffies.
     Jiffies,
 }
 
@@ -264,7 +264,7 @@ pub enum RttClock {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RttSampling {
-    /// One sample per window of data. The gains 1/8 and 1/4 then keep the memory that RFC 6298 intends (RFC 7323
+    /// A sample for each window of data. The gains 1/8 and 1/4 then keep the memory that RFC 6298 intends (RFC 7323
     /// section 4.2 asks for a similar memory; its appendix G scales the gains instead).
     #[default]
     OncePerWindow,

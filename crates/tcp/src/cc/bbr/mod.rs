@@ -49,7 +49,7 @@ fn parameters() -> Vec<ParameterInfo> {
         constant("DrainPacingGain", "", DRAIN_PACING_GAIN, "the same in Drain", section),
         constant("DefaultCwndGain", "", DEFAULT_CWND_GAIN, "cwnd over the bandwidth-delay product", section),
         constant("LossThresh", "", LOSS_THRESHOLD, "part of a round trip's data whose loss is too much", section),
-        constant("Beta", "", BETA, "what a round trip with too much loss leaves of the bounds", section),
+        constant("Beta", "", BETA, "share of the bounds left after a round trip with too much loss", section),
         constant("Headroom", "", HEADROOM, "part of the highest safe inflight that cruising leaves to others", section),
         constant(
             "MinRTTFilterLen",

@@ -1,4 +1,4 @@
-//! Vegas (Brakmo and Peterson 1995), as Linux has it and as ns-2 has it.
+//! Vegas (Brakmo and Peterson 1995), in the versions of Linux and of ns-2.
 
 mod linux;
 mod ns2;
