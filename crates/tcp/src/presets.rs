@@ -165,7 +165,7 @@ impl Config {
     /// Linux 6 as released (compared with 6.18), CUBIC with RACK-TLP.
     ///
     /// Windows are whole segments with the kernel's arithmetic ([`CwndUnit::Segments`]); the initial window is ten.
-    /// Recovery reduces the window by [`WindowReduction::Linux6`]. RTO = SRTT + max(200 ms, 4 RTTVAR) (`tcp_rto_min`
+    /// Recovery reduces the window by [`WindowReduction::Linux6`](crate::WindowReduction::Linux6). RTO = SRTT + max(200 ms, 4 RTTVAR) (`tcp_rto_min`
     /// bounds the variance term), at most 120 s, with a sample from each acknowledgement.
     /// [Thousands](Self::with_linux_6_quick_acks) of acknowledgements go out at once, then every second segment or
     /// after 40 ms (`TCP_DELACK_MIN`), with SACK compression. Repeated acknowledgements change the window only if it

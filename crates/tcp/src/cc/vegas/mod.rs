@@ -33,7 +33,7 @@ fn parameters() -> Vec<ParameterInfo> {
     vec![option("vegas", all, meaning, "Linux 2.6.22 tcp_vegas.c; preset ns2: 1, 3, 1")]
 }
 
-/// Vegas' congestion window, in the flavour that [`Config::vegas_flavour`] names.
+/// Vegas' congestion window, in the flavour that [`CongestionWindow::vegas_flavour`](crate::CongestionWindow::vegas_flavour) names.
 #[enum_dispatch(CongestionControl)]
 #[derive(Clone, Debug)]
 pub enum Vegas {

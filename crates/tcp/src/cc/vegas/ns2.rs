@@ -7,15 +7,15 @@
 //! after a retransmission, it retransmits a segment older than a fine-grained timeout (section 3.1). It reports:
 //!
 //! - [`CongestionControl::on_segment_lost`] for a retransmission after duplicate acknowledgements, or after expiry at
-//! one. The window falls by a quarter, by half if the segment had been retransmitted before, and to 2 if it was at
-//! most 3. It stays if it has fallen since the transmission of the segment. Recovery adds the inflation of duplicates
-//! until the next acknowledgement of new data.
+//!   one. The window falls by a quarter, by half if the segment had been retransmitted before, and to 2 if it was at
+//!   most 3. It stays if it has fallen since the transmission of the segment. Recovery adds the inflation of duplicates
+//!   until the next acknowledgement of new data.
 //! - nothing if one of the two acknowledgements after a retransmission finds another expired segment: ns-2 keeps the
-//! window.
+//!   window.
 //! - [`CongestionControl::on_recovered`] at the acknowledgement of new data that ends the inflation, before
-//! [`CongestionControl::on_ack`]. The window of the recovery is kept: ns-2's window can stay inflated after three
-//! duplicates or fewer (`dupacks_ > numdupacks_` deflates). If it is at most the window after the loss, slow start is
-//! over for good.
+//!   [`CongestionControl::on_ack`]. The window of the recovery is kept: ns-2's window can stay inflated after three
+//!   duplicates or fewer (`dupacks_ > numdupacks_` deflates). If it is at most the window after the loss, slow start is
+//!   over for good.
 //! - [`CongestionControl::on_timeout`]: a window of 2, and half of the old one as the threshold.
 
 use crate::cc::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind, Transmission};
