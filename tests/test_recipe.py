@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md's recipes for mechanisms, followed in one copy of the tree: each mechanism runs in a scenario."""
+"""CONTRIBUTING.md's recipes for mechanisms and TCPs, followed in one copy of the tree: each toy runs in a scenario."""
 
 from __future__ import annotations
 
@@ -23,20 +23,28 @@ Run = Callable[[dict[str, Any]], dict[str, Any]]
 
 @dataclass(frozen=True)
 class Recipe:
-    """A recipe that adds a file to a folder of `crates/mechanism/src`, and a line to a list."""
+    """A recipe that adds a file to a folder of a crate, and a line to a list."""
 
     heading: str
+    crate: str
     folder: str
+    """The file's folder, in the crate's `src`."""
     list: str
-    """The file with the list, in `crates/mechanism/src`."""
-    macro: str
-    """The macro of the list."""
+    """The file with the list, in the crate's `src`."""
+    place: str
+    """The text before the new line, as a regular expression."""
+
+
+def _end_of(macro: str) -> str:
+    """All lines of a list."""
+    return rf"\n{macro}! {{\n(?:    .*\n)+"
 
 
 RECIPES = (
-    Recipe("add a link controller", "rate", "machines.rs", "link_mechanisms"),
-    Recipe("add a station's machine", "radio", "machines.rs", "station_mechanisms"),
-    Recipe("add a sleep plan", "topology", "topology/algorithms.rs", "sleep_plans"),
+    Recipe("add a link controller", "mechanism", "rate", "machines.rs", _end_of("link_mechanisms")),
+    Recipe("add a station's machine", "mechanism", "radio", "machines.rs", _end_of("station_mechanisms")),
+    Recipe("add a sleep plan", "mechanism", "topology", "topology/algorithms.rs", _end_of("sleep_plans")),
+    Recipe("add a TCP", "tcp", "cc", "cc/mod.rs", r"\n +Dctcp\(.*\n"),
 )
 
 
@@ -53,15 +61,16 @@ def _edit(path: Path, pattern: str, replacement: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _follow(recipe: Recipe, source: Path) -> None:
+def _follow(recipe: Recipe, crates: Path) -> None:
     """Writes the file of a recipe, names it in its folder, and registers it."""
+    source = crates / recipe.crate / "src"
     text = CONTRIBUTING.split(f"## Recipe: {recipe.heading}\n")[1].split("\n## ")[0]
     module, line = _code(text)
-    (name,) = re.findall(r"`pub mod (\w+);`", text)
+    ((declaration, name),) = re.findall(r"`((?:pub )?mod (\w+);)`", text)
     (source / recipe.folder / f"{name}.rs").write_text(module, encoding="utf-8")
     # After the comment at the head of the file.
-    _edit(source / recipe.folder / "mod.rs", r"\A((?://!.*\n)+)", rf"\1\npub mod {name};\n")
-    _edit(source / recipe.list, rf"(\n{recipe.macro}! {{\n(?:    .*\n)+)", rf"\1    {line}")
+    _edit(source / recipe.folder / "mod.rs", r"\A((?://!.*\n)+)", rf"\1\n{declaration}\n")
+    _edit(source / recipe.list, f"({recipe.place})", rf"\1    {line}")
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +83,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         text = (ROOT / name).read_text(encoding="utf-8")
         (copy / name).write_text(text.replace(', "examples/*"', ""), encoding="utf-8")
     for recipe in RECIPES:
-        _follow(recipe, copy / "crates" / "mechanism" / "src")
+        _follow(recipe, copy / "crates")
 
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).absolute() / "recipe"
     settings = {"CARGO_TARGET_DIR": str(target), "CARGO_PROFILE_DEV_DEBUG": "none", "CARGO_INCREMENTAL": "0"}
@@ -115,8 +124,8 @@ def test_a_link_controller_is_one_file_and_one_line(run: Run) -> None:
 
 
 def test_a_stations_machine_is_one_file_and_one_line(run: Run) -> None:
-    # Awake for 10 ms, asleep for 90 ms, again and again: 100 naps in 10 s. The radio hears none of the packets, which
-    # arrive every 100 ms from 50 ms on, and its wake time of 2 ms belongs to the 10 ms.
+    # The radio alternates between 10 ms awake and 90 ms asleep: 100 naps in 10 s. Packets arrive every 100 ms from
+    # 50 ms on, and it receives none of them. Its wake time of 2 ms belongs to the 10 ms.
     told = run(
         {
             "duration": "10 s",
@@ -164,3 +173,23 @@ def test_a_sleep_plan_is_one_file_and_one_line(run: Run, threshold: float, aslee
         }
     )
     assert [nap["link"] for nap in told["routing"]["sleep"]] == asleep
+
+
+def test_a_tcp_is_one_file_and_one_line(run: Run) -> None:
+    # At 10 Mb/s, a segment of 1460 B takes 1.2 ms with its headers (1500 B), and its acknowledgement of 40 B 0.032 ms.
+    # With 25 ms each way, a window of 10 segments takes 51.232 ms: 10 x 1460 x 8 bits / 51.232 ms = 2.280 Mb/s,
+    # give or take one of the 195 windows of the 10 s.
+    told = run(
+        {
+            "duration": "11 s",
+            "warm_up": "1 s",
+            "nodes": ["a", "b"],
+            "link": [{"from": "a", "to": "b", "duplex": True, "rate": "10 Mb/s", "delay": "25 ms"}],
+            "tcp": {"congestion_control": "fixed", "timestamps": False, "delayed_ack": False},
+            "flow": [{"kind": "tcp", "name": "f", "from": "a", "to": "b"}],
+        }
+    )
+    flow = told["flows"][0]
+    assert flow["congestion_control"] == "fixed"
+    assert flow["goodput_bps"] == pytest.approx(2.280e6, rel=1 / 195)
+    assert flow["retransmissions"] == 0

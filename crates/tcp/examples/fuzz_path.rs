@@ -1,9 +1,9 @@
 //! Fuzzes pairs of endpoints over lossy paths, with the model of `tests/support`.
 //!
-//! `fuzz_path FILE...` runs the inputs in those files, as AFL and the like call it, and `--trace` says what happened in
-//! them; `fuzz_path --seed S --count N` makes N
-//! inputs from the seed S and runs them. The first that fails is made as small as possible, printed in hexadecimal
-//! with its scene, and written to `fuzz-S-N.bin` in the folder that `--out` names. Ends with 1 if one fails.
+//! `fuzz_path FILE...` runs the inputs in those files, as AFL and similar tools do, and `--trace` prints their
+//! events. `fuzz_path --seed S --count N` makes N inputs from the seed S and runs them. It reduces the first failing
+//! input, prints it in hexadecimal with its scene, and writes it to `fuzz-S-N.bin` in the folder of `--out`. The exit
+//! code is 1 after a failure.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use support::{HEAD, Scene, World, fuzz_input};
 
-/// What the model says of an input, and what both ends counted; a panic of the endpoint's is a failure, too.
+/// Checks an input with the model and returns the counters of both ends. A panic of the endpoint is a failure too.
 fn judge(bytes: &[u8]) -> Result<[Counters; 2], String> {
     let scene = Scene::from_bytes(bytes);
     for config in &scene.configs {
@@ -32,7 +32,7 @@ fn judge(bytes: &[u8]) -> Result<[Counters; 2], String> {
     })
 }
 
-/// The smallest input found that still fails: fates removed in ever smaller pieces, then bytes set to zero.
+/// The smallest failing input found: it removes fates in ever smaller pieces, then sets bytes to zero.
 fn shrink(mut bytes: Vec<u8>) -> Vec<u8> {
     let mut piece = bytes.len().saturating_sub(HEAD) / 2;
     while piece > 0 {

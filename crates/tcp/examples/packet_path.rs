@@ -1,5 +1,5 @@
-//! The way of one segment and its acknowledgement through two endpoints, without a network, to count instructions and
-//! cache lines:
+//! The path of one segment and its acknowledgement through two endpoints, without a network, for counts of
+//! instructions and cache lines:
 //!
 //! ```text
 //! cargo build --release -p netlull-tcp --example packet_path
@@ -7,8 +7,9 @@
 //!     target/release/examples/packet_path new_reno ns2 1 20000
 //! ```
 //!
-//! Arguments: algorithm, preset (`ns2` or `rfc`), connections, segments in all. Every connection keeps its segments in
-//! flight in a pipe of its own; which one goes on next is drawn, so that with many connections all are cold.
+//! Arguments: algorithm, preset (`ns2` or `rfc`), connections, segments in total. Every connection keeps its segments
+//! in flight in its own pipe. The next connection is drawn at random, so with many connections the caches have none
+//! of them.
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used)]
 
 use netlull_tcp::{Algorithm, Config, Data, Endpoint, Segment, SeqNr};
@@ -19,10 +20,10 @@ use std::hint::black_box;
 const WINDOW: u64 = 20;
 /// Segments in the receive buffer.
 const BUFFER: u64 = 10_000;
-/// Between two segments of one connection.
+/// Time between two segments of one connection.
 const SPACING: Duration = Duration::from_micros(800);
 
-/// Segments on their way; each is written where it stays.
+/// Segments in transit; each is written to its final place.
 struct Pipe {
     ring: Vec<Segment>,
     first: usize,
@@ -34,7 +35,7 @@ impl Pipe {
         Self { ring: vec![Segment::default(); 1 << 4], first: 0, len: 0 }
     }
 
-    /// Takes what `endpoint` has to send.
+    /// Takes the segments of `endpoint`.
     #[inline]
     fn take_from(&mut self, endpoint: &mut Endpoint, now: Instant) {
         loop {
@@ -108,7 +109,7 @@ impl Connection {
         new
     }
 
-    /// One data segment arrives, and so do the acknowledgements that it makes.
+    /// Delivers a data segment and its acknowledgements.
     fn step(&mut self, now: Instant) {
         if black_box(&self.sender).next_timeout() <= now {
             self.sender.handle_timeout(now);

@@ -1,6 +1,8 @@
-//! Runs packet scripts: `packet_script FILE...` prints one line for each, `packet_script -v FILE...` the transcript too.
+//! Runs packet scripts: `packet_script FILE...` prints one line for each; `packet_script -v FILE...` prints the
+//! transcript too.
 //!
-//! Without files the script is read from the standard input, and its transcript printed. Ends with 1 if one fails.
+//! Without files, the script comes from the standard input, and its transcript is printed. The exit code is 1 after a
+//! failure.
 
 #[path = "../tests/packet_script/mod.rs"]
 mod packet_script;

@@ -1,4 +1,4 @@
-//! The catalogue of congestion controls, for people.
+//! The catalogue of congestion controls, as users see it.
 
 mod options;
 
@@ -7,43 +7,43 @@ pub use options::{Choice, OptionInfo, options};
 use crate::cc::{Controller, ParameterInfo};
 use crate::config::{Algorithm, Config, Ecn, LossRecovery, SackDetection, WindowReduction};
 
-/// A congestion control as a user meets it. Its own file has it, and a line of `cc/mod.rs` registers it.
+/// A congestion control as users see it. Its own file declares it, and a line of `cc/mod.rs` registers it.
 #[derive(Debug)]
 pub struct AlgorithmInfo {
     /// The name used in scenarios.
     pub name: &'static str,
     /// The algorithm in one line.
     pub summary: &'static str,
-    /// Where it is specified.
+    /// Its specification.
     pub source: &'static str,
     /// The algorithm.
     pub algorithm: Algorithm,
-    /// The loss recovery and the ECN that it is known with.
+    /// The usual loss recovery and ECN.
     pub known_with: KnownWith,
-    /// The same of ns-2's own agent, if that has another loss recovery.
+    /// The same for ns-2's own agent, if its loss recovery differs.
     pub ns2_agent: Option<KnownWith>,
-    /// The name that Linux has for it.
+    /// The name in Linux, if Linux has the algorithm.
     pub linux: Option<&'static str>,
     pub(crate) parameters: fn() -> Vec<ParameterInfo>,
-    /// `seed` is for algorithms that decide at random.
+    /// Builds the congestion control; `seed` is for random decisions.
     pub(crate) build: fn(config: &Config, seed: u32) -> Controller,
 }
 
-/// The options that a congestion control brings with it.
+/// The options that a congestion control sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownWith {
-    /// How losses are found and repaired.
+    /// Detection and repair of losses.
     pub loss_recovery: LossRecovery,
-    /// When SACK blocks mean a loss.
+    /// Rule by which SACK blocks mean a loss.
     pub sack_detection: SackDetection,
-    /// How the window comes down in recovery.
+    /// Reduction of the window in recovery.
     pub window_reduction: WindowReduction,
     /// Explicit congestion notification.
     pub ecn: Ecn,
 }
 
 impl KnownWith {
-    /// RACK-TLP (RFC 8985), as today's algorithms.
+    /// RACK-TLP (RFC 8985), as in current algorithms.
     pub const RACK: Self = Self::recovery(LossRecovery::Rack);
     /// RFC 6675.
     pub const SACK: Self = Self::recovery(LossRecovery::Sack);
@@ -51,7 +51,7 @@ impl KnownWith {
     pub const LINUX_2_6: Self =
         Self { sack_detection: SackDetection::Forward, window_reduction: WindowReduction::RateHalving, ..Self::SACK };
 
-    /// A loss recovery with the RFCs' options, and no ECN.
+    /// A loss recovery with the RFCs' options and no ECN.
     #[must_use]
     pub const fn recovery(loss_recovery: LossRecovery) -> Self {
         Self {
@@ -71,8 +71,9 @@ impl KnownWith {
 }
 
 impl Config {
-    /// Chooses an algorithm, and with it the loss recovery and the ECN that it is known with ([`AlgorithmInfo::known_with`](crate::AlgorithmInfo::known_with)).
-    /// A foreign algorithm leaves them as they are.
+    /// Sets an algorithm with its usual loss recovery and ECN
+    /// ([`AlgorithmInfo::known_with`](crate::AlgorithmInfo::known_with)). A foreign algorithm leaves both as they
+    /// are.
     #[must_use]
     pub fn with_algorithm(mut self, algorithm: Algorithm) -> Self {
         if let Some(info) = algorithm.info() {
@@ -82,7 +83,7 @@ impl Config {
         self
     }
 
-    /// As [`Self::with_algorithm`], with the loss recovery of ns-2's own agents where they have one of their own
+    /// Sets an algorithm as [`Self::with_algorithm`] does, but with the loss recovery of ns-2's agent if that differs
     /// ([`AlgorithmInfo::ns2_agent`](crate::AlgorithmInfo::ns2_agent)).
     #[must_use]
     pub fn with_ns2_agent(self, algorithm: Algorithm) -> Self {
@@ -94,8 +95,8 @@ impl Config {
         config
     }
 
-    /// Chooses an algorithm as Linux 6 runs it: whichever it is, RACK-TLP finds losses (`tcp_recovery` 1), and the window comes down by
-    /// [`WindowReduction::Linux6`].
+    /// Sets an algorithm as Linux 6 runs it. For every algorithm, RACK-TLP finds losses (`tcp_recovery` 1), and
+    /// [`WindowReduction::Linux6`] reduces the window.
     #[must_use]
     pub fn with_linux_6_algorithm(self, algorithm: Algorithm) -> Self {
         self.with_algorithm(algorithm).with(|c| {
@@ -107,22 +108,22 @@ impl Config {
 }
 
 impl Algorithm {
-    /// The name used in scenarios and shown by results.
+    /// The name in scenarios and results.
     #[must_use]
-    pub fn name(&self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Foreign(factory) => factory.name(),
             known => known.info().map_or("", |info| info.name),
         }
     }
 
-    /// The algorithm's main parameters; those of loss recovery and of the timer are apart.
+    /// The algorithm's main parameters, without those of loss recovery and of the timer.
     #[must_use]
     pub fn parameters(&self) -> Vec<ParameterInfo> {
         self.info().map_or_else(Vec::new, |info| (info.parameters)())
     }
 
-    /// The page about an algorithm of the catalogue, in the repository.
+    /// The path of an algorithm's page in the repository.
     #[must_use]
     pub fn page(name: &str) -> String {
         format!("docs/models/tcp/{}.md", name.replace('_', "-"))

@@ -1,12 +1,12 @@
-//! Counts of an endpoint.
+//! Counters of an endpoint.
 
-/// Totals since the endpoint was made. Segments and bytes of data count each time they are sent.
+/// Totals since the creation of the endpoint. Segments and bytes of data count at each transmission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Counters {
     /// Segments sent that repeat data or a FIN.
     pub retransmitted_segments: u64,
-    /// Bytes of data sent before.
+    /// Bytes of data retransmitted.
     pub retransmitted_bytes: u64,
     /// Expirations of the retransmission timer, in the handshake too.
     pub timeouts: u64,
@@ -28,15 +28,16 @@ pub struct Counters {
     pub marks_received: u64,
     /// Data segments received ahead of a gap.
     pub out_of_order_segments: u64,
-    /// Data segments received that held nothing new.
+    /// Data segments received without new data.
     pub duplicate_segments: u64,
     /// Segments refused: outside the window, or older than their timestamps allow.
     pub refused_segments: u64,
-    // What nearly every segment counts comes last: the endpoint has it in a cache line with other such things.
-    /// Segments with data sent, retransmissions and probes among them.
+    // The counters that nearly every segment changes come last: they share a cache line of the endpoint with similar
+    // fields.
+    /// Segments with data sent, including retransmissions and probes.
     pub data_segments_sent: u64,
-    /// Bytes of data sent, retransmissions and probes among them.
+    /// Bytes of data sent, including retransmissions and probes.
     pub bytes_sent: u64,
-    /// Segments sent that only acknowledge.
+    /// Segments sent with an acknowledgement only.
     pub acks_sent: u64,
 }

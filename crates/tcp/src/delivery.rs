@@ -1,55 +1,55 @@
-//! Delivery-rate samples: how fast the network delivers, measured by the sender (draft-ietf-ccwg-bbr-06 section 4.1,
-//! before that draft-cheng-iccrg-delivery-rate-estimation).
+//! Delivery-rate samples: the sender measures how fast the network delivers (draft-ietf-ccwg-bbr-06 section 4.1,
+//! earlier draft-cheng-iccrg-delivery-rate-estimation).
 //!
-//! Each segment in flight has a record of how much had been delivered when it was sent. When it is acknowledged, what
-//! was delivered since, over the time that took, is a sample of the rate. The names are the draft's: C is the
+//! Each segment in flight has a record of the delivered volume at its transmission. At its acknowledgement, the
+//! volume delivered since then, over the elapsed time, is a sample of the rate. The names are the draft's: C is the
 //! connection ([`DeliveryRate`]), P a packet, RS the sample ([`RateSample`]).
 
 use crate::number::float;
 use netlull_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// RS: what one acknowledgement says about the path (draft-ietf-ccwg-bbr-06 section 2.3).
+/// RS: the information of one acknowledgement about the path (draft-ietf-ccwg-bbr-06 section 2.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RateSample {
     /// RS.delivery_rate in bytes per second; zero if the sample is not reliable.
     pub delivery_rate: f64,
     /// RS.delivered: bytes delivered from the transmission of the segment just acknowledged until now.
     pub delivered: u64,
-    /// RS.interval: over this time.
+    /// RS.interval: the time of the sample.
     pub interval: Duration,
     /// RS.prior_delivered: C.delivered when that segment was sent.
     pub prior_delivered: u64,
-    /// RS.rtt: its round trip; `None` if it was sent more than once.
+    /// RS.rtt: its round trip; `None` after a retransmission.
     pub rtt: Option<Duration>,
-    /// True if the application, and not the path, may have been what limited the rate.
+    /// True if the application, instead of the path, may have limited the rate.
     pub is_app_limited: bool,
-    /// RS.newly_acked: bytes that this acknowledgement is the first to tell of.
+    /// RS.newly_acked: bytes that this acknowledgement is the first to report.
     pub newly_acked: u64,
-    /// RS.newly_lost: bytes that were marked lost since the sample before.
+    /// RS.newly_lost: bytes marked lost since the previous sample.
     pub newly_lost: u64,
-    /// RS.tx_in_flight: bytes in flight when the segment was sent, with itself.
+    /// RS.tx_in_flight: bytes in flight at the transmission of the segment, including it.
     pub tx_in_flight: u64,
     /// RS.lost: bytes marked lost from its transmission until now.
     pub lost: u64,
 }
 
-/// A segment that was marked lost.
+/// A segment marked lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LostSegment {
     /// Stream offset of its first byte.
     pub start: u64,
-    /// Stream offset behind its last byte.
+    /// Stream offset after its last byte.
     pub end: u64,
-    /// P.tx_in_flight: bytes in flight when it was sent, with itself.
+    /// P.tx_in_flight: bytes in flight at its transmission, including it.
     pub tx_in_flight: u64,
-    /// C.lost - P.lost: bytes marked lost since it was sent, with itself.
+    /// C.lost - P.lost: bytes marked lost since its transmission, including it.
     pub lost: u64,
     /// P.is_app_limited.
     pub is_app_limited: bool,
 }
 
-/// P: what is remembered of a transmission (section 4.1.2.1.2).
+/// P: the record of a transmission (section 4.1.2.1.2).
 #[derive(Clone, Copy, Debug)]
 struct Transmission {
     delivered: u64,
@@ -66,11 +66,11 @@ enum Fate {
     InFlight,
     Lost,
     Delivered,
-    /// Counted as delivered for a duplicate acknowledgement, which did not say which segment it was for.
+    /// Delivered by a duplicate acknowledgement, which does not identify its segment.
     Presumed,
 }
 
-/// A segment that is not cumulatively acknowledged yet.
+/// A segment without a cumulative acknowledgement.
 #[derive(Clone, Copy, Debug)]
 struct Record {
     start: u64,
@@ -80,24 +80,24 @@ struct Record {
     retransmitted: bool,
 }
 
-/// A segment that goes out.
+/// A transmitted segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
     /// Now: P.send_time.
     pub now: Instant,
     /// Stream offset of its first byte.
     pub start: u64,
-    /// Stream offset behind its last byte.
+    /// Stream offset after its last byte.
     pub end: u64,
     /// C.inflight before it, in bytes.
     pub inflight: u64,
 }
 
-/// The news of the current acknowledgement so far.
+/// The information of the current acknowledgement so far.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     sent: Transmission,
-    /// P.packet_id: with TCP, the offset behind the segment.
+    /// P.packet_id: with TCP, the offset after the segment.
     end: u64,
     retransmitted: bool,
 }
@@ -105,15 +105,15 @@ struct Newest {
 /// C: the connection's side of delivery-rate sampling.
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryRate {
-    /// A record per segment from SND.UNA on, in the order of the stream.
+    /// A record for each segment from SND.UNA on, in the order of the stream.
     records: VecDeque<Record>,
     /// C.delivered: bytes delivered over the life of the connection.
     delivered: u64,
-    /// C.delivered_time: when that changed last.
+    /// C.delivered_time: the last change of C.delivered.
     delivered_time: Instant,
-    /// C.first_send_time: transmission of the segment that was delivered last, or of the first after a silence.
+    /// C.first_send_time: transmission of the last delivered segment, or of the first one after a silence.
     first_send_time: Instant,
-    /// C.app_limited: up to which count of `delivered` samples are limited by the application; 0 for none.
+    /// C.app_limited: the application limits samples up to this count of `delivered`; 0 for none.
     app_limited: u64,
     /// C.lost: bytes marked lost over the life of the connection.
     lost: u64,
@@ -122,18 +122,18 @@ pub struct DeliveryRate {
     newest: Option<Newest>,
     newly_acked: u64,
     newly_lost: u64,
-    /// Without SACK: the offset below which duplicate acknowledgements have been taken for deliveries.
+    /// Without SACK: the offset below which duplicate acknowledgements have counted as deliveries.
     duplicates_to: u64,
 }
 
 impl DeliveryRate {
-    /// Nothing sent yet.
+    /// The state before the first transmission.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Everything as at the start, in the same memory.
+    /// Returns to the initial state, in the same memory.
     pub(crate) fn renew(&mut self) {
         let mut records = std::mem::take(&mut self.records);
         records.clear();
@@ -165,7 +165,7 @@ impl DeliveryRate {
         self.app_limited = (self.delivered + inflight).max(1);
     }
 
-    /// OnPacketSent (section 4.1.2.2). Data that was sent before is recorded anew.
+    /// OnPacketSent (section 4.1.2.2). Retransmitted data gets a new record.
     #[inline]
     pub fn on_sent(&mut self, segment: &Sent) {
         if segment.inflight == 0 {
@@ -210,7 +210,7 @@ impl DeliveryRate {
         self.records.partition_point(|record| record.end <= offset)
     }
 
-    /// Everything before offset `una` is acknowledged.
+    /// Handles the acknowledgement of everything before offset `una`.
     #[inline]
     pub fn on_acked(&mut self, now: Instant, una: u64) {
         while let Some(record) = self.records.front().copied() {
@@ -220,7 +220,7 @@ impl DeliveryRate {
             self.records.pop_front();
             self.confirm(now, &record, record.end - record.start);
         }
-        // A retransmission may be cut elsewhere than the segment was: part of a record.
+        // A retransmission may have other borders than the segment: it covers part of a record.
         if let Some(record) = self.records.front().copied()
             && record.start < una
         {
@@ -231,7 +231,7 @@ impl DeliveryRate {
         }
     }
 
-    /// `bytes` of the segment are known to have arrived; they count once.
+    /// Counts `bytes` of the segment as delivered, once.
     #[inline]
     fn confirm(&mut self, now: Instant, record: &Record, bytes: u64) {
         match record.fate {
@@ -241,7 +241,8 @@ impl DeliveryRate {
         }
     }
 
-    /// The bytes from `start` to `end` are selectively acknowledged (RFC 2018). Segments of which only a part is wait.
+    /// Handles the selective acknowledgement of the bytes from `start` to `end` (RFC 2018). Segments that are only
+    /// partly inside wait.
     pub fn on_sacked(&mut self, now: Instant, start: u64, end: u64) {
         let mut index = self.records.partition_point(|record| record.start < start);
         while let Some(record) = self.records.get(index).copied() {
@@ -256,8 +257,8 @@ impl DeliveryRate {
         }
     }
 
-    /// A duplicate acknowledgement without SACK: some segment behind the first is delivered, and which one does not
-    /// matter much; the first that is in flight (section 4.1.3.5.1).
+    /// Handles a duplicate acknowledgement without SACK: some segment after the first has been delivered. Which one
+    /// matters little; the first in flight counts (section 4.1.3.5.1).
     pub fn on_duplicate(&mut self, now: Instant) {
         let Some(first) = self.records.front() else { return };
         let from = self.first_ending_after(self.duplicates_to.max(first.end));
@@ -269,8 +270,8 @@ impl DeliveryRate {
         self.duplicates_to = record.end;
     }
 
-    /// Marks the first segment in flight that ends behind `start` and begins before `end` as lost. Ask again from its
-    /// end until there is none.
+    /// Marks the first segment in flight that ends after `start` and begins before `end` as lost. To mark all, call
+    /// again from its end until the result is `None`.
     pub fn mark_lost(&mut self, start: u64, end: u64) -> Option<LostSegment> {
         let first = self.first_ending_after(start);
         let in_range = self.records.range_mut(first..).take_while(|record| record.start < end);
@@ -288,14 +289,14 @@ impl DeliveryRate {
         })
     }
 
-    /// UpdateRateSample (section 4.1.2.3): `bytes` of a segment are delivered.
+    /// UpdateRateSample (section 4.1.2.3) for `bytes` delivered of a segment.
     #[inline]
     fn update(&mut self, now: Instant, record: &Record, bytes: u64) {
         self.delivered += bytes;
         self.newly_acked += bytes;
         self.delivered_time = now;
         let sent = record.sent;
-        // IsNewestPacket: the one sent last tells most recently of the path.
+        // IsNewestPacket: the last transmission has the newest information about the path.
         let is_newest = match self.newest {
             None => true,
             Some(Newest { end, .. }) => {
@@ -311,7 +312,7 @@ impl DeliveryRate {
     /// GenerateRateSample (section 4.1.2.3), once per acknowledgement; `None` if it delivered nothing.
     #[inline]
     pub fn sample(&mut self, now: Instant) -> Option<RateSample> {
-        // The bubble is acknowledged and gone.
+        // The acknowledgements have passed the bubble.
         if self.delivered > self.app_limited {
             self.app_limited = 0;
         }
@@ -320,7 +321,7 @@ impl DeliveryRate {
         let newly_lost = std::mem::take(&mut self.newly_lost);
         let send_elapsed = sent.send_time.saturating_since(sent.first_send_time);
         let ack_elapsed = now - sent.delivered_time;
-        // Nothing is delivered faster than it was sent: the longer of the two (section 4.1.1.2.4).
+        // Delivery is never faster than transmission: the longer interval counts (section 4.1.1.2.4).
         let interval = send_elapsed.max(ack_elapsed);
         let delivered = self.delivered - sent.delivered;
         // Section 4.2: now - P.send_time, unless it is ambiguous.
@@ -342,8 +343,8 @@ impl DeliveryRate {
         })
     }
 
-    /// Bytes per second; zero for an interval shorter than any round trip was: an acknowledgement that was taken for
-    /// that of a retransmission.
+    /// The rate in bytes per second. It is zero for an interval below the shortest round trip: that acknowledgement
+    /// was wrongly attributed to a retransmission.
     #[inline]
     fn rate(&self, delivered: u64, interval: Duration) -> f64 {
         if interval.is_zero() || self.min_rtt.is_some_and(|least| interval < least) {
@@ -373,7 +374,7 @@ mod tests {
         rate.sample(at(micros)).expect("new data")
     }
 
-    /// Two segments sent together at 0, delivered at 10 and 11 ms: a bottleneck of a segment per ms.
+    /// Sends two segments at 0, delivered at 10 and 11 ms: a bottleneck of one segment per ms.
     fn two_delivered() -> DeliveryRate {
         let mut rate = DeliveryRate::new();
         send(&mut rate, 0, 0, 0);
@@ -382,7 +383,7 @@ mod tests {
         // 1000 B from 0 to 10 ms.
         assert_eq!((first.delivered, first.interval, first.delivery_rate), (1000, Duration::from_millis(10), 1e5));
         let second = ack(&mut rate, 11_000, 2);
-        // Sent before anything was delivered: 2000 B in 11 ms.
+        // Sent before the first delivery: 2000 B in 11 ms.
         assert_eq!((second.delivered, second.interval), (2000, Duration::from_millis(11)));
         assert_eq!(second.rtt, Some(Duration::from_millis(11)));
         rate
@@ -394,7 +395,7 @@ mod tests {
         for number in 0..10 {
             send(&mut rate, 0, number, number);
         }
-        // Delivered one per ms from 10 ms on; each releases one more, delivered 10 ms later.
+        // One delivery per ms from 10 ms on; each releases another segment, delivered 10 ms later.
         for number in 0..20 {
             let now = 10_000 + number * 1000;
             ack(&mut rate, now, number + 1);
@@ -403,8 +404,8 @@ mod tests {
         for number in 20..30 {
             let now = 10_000 + number * 1000;
             let sample = ack(&mut rate, now, number + 1);
-            // Segment 20 was sent at 20 ms when 11 had been delivered, at 20 ms; at 30 ms 21 have been: 10 per 10 ms.
-            // (The first ten left at once: the samples of the ten after them span their sending too.)
+            // Segment 20 was sent at 20 ms, with 11 segments delivered; at 30 ms it is 21: 10 per 10 ms. (The first
+            // ten left at once: the samples of the next ten span their transmission too.)
             assert_eq!((sample.delivered, sample.interval), (10 * SEGMENT, Duration::from_millis(10)));
             assert!((sample.delivery_rate - 1e6).abs() < 1e-6, "{sample:?}");
             assert_eq!(sample.prior_delivered, (number - 9) * SEGMENT);
@@ -443,7 +444,7 @@ mod tests {
             send(&mut rate, number * 1000, number, number);
         }
         ack(&mut rate, 100_000, 1);
-        // Sent after that delivery, one per ms: 50 of them, all acknowledged at once at 150.2 ms.
+        // Sent after that delivery, one per ms: 50 segments, all acknowledged at once at 150.2 ms.
         for number in 0..50 {
             send(&mut rate, 100_000 + number * 1000, 50 + number, 49 + number);
         }
@@ -466,7 +467,7 @@ mod tests {
         send(&mut rate, 60_000, 4, 1);
         assert!(ack(&mut rate, 61_000, 4).is_app_limited, "sent in the bubble");
         assert!(!ack(&mut rate, 70_000, 5).is_app_limited);
-        // Before anything is delivered the mark is 1, not 0.
+        // Before any delivery the mark is 1, not 0.
         let mut rate = DeliveryRate::new();
         rate.mark_app_limited(0);
         assert!(rate.is_app_limited());
@@ -487,7 +488,7 @@ mod tests {
         for number in 0..5 {
             send(&mut rate, number * 100, number, number);
         }
-        // 2 and 3 arrive, of 4 only a part; then the same block again; then everything.
+        // Segments 2 and 3 and a part of 4 arrive; then the same block again; then everything.
         rate.on_sacked(at(10_000), 2000, 4500);
         let sample = rate.sample(at(10_000)).expect("two segments");
         assert_eq!((sample.newly_acked, sample.delivered), (2000, 2000));
@@ -505,7 +506,7 @@ mod tests {
         for number in 0..4 {
             send(&mut rate, number * 100, number, number);
         }
-        // Three duplicates: 1, 2 and 3. A fourth has nothing left to tell of, 0 is what is missing.
+        // Three duplicates: 1, 2 and 3. A fourth has nothing left to report: 0 is missing.
         for (number, micros) in [(1, 10_100), (2, 10_200), (3, 10_300)] {
             rate.on_duplicate(at(micros));
             let sample = rate.sample(at(micros)).expect("a segment");
@@ -528,7 +529,7 @@ mod tests {
         assert_eq!(rate.mark_lost(0, 1000), None, "marked already");
         // The second was sent before the first was lost: 2000 B lost since.
         assert_eq!(rate.mark_lost(500, 4000).map(|lost| (lost.start, lost.lost)), Some((1000, 2000)));
-        // The retransmission of the first starts anew.
+        // The retransmission of the first restarts its record.
         send(&mut rate, 5_000, 0, 2);
         rate.on_sacked(at(10_000), 2000, 4000);
         let sample = rate.sample(at(10_000)).expect("two segments");
@@ -543,7 +544,7 @@ mod tests {
         send(&mut rate, 11_000, 2, 0);
         rate.mark_lost(2000, 3000);
         send(&mut rate, 20_000, 2, 0);
-        // Acknowledged 1 ms after its retransmission: it was the original that arrived, and 10 ms is the least.
+        // Acknowledged 1 ms after its retransmission: the original arrived, and 10 ms is the shortest round trip.
         let sample = ack(&mut rate, 21_000, 3);
         assert_eq!((sample.interval, sample.delivery_rate), (Duration::from_millis(1), 0.0));
         assert_eq!(sample.rtt, None);
@@ -555,7 +556,7 @@ mod tests {
         for number in 0..2 {
             send(&mut rate, 0, number, number);
         }
-        // Sent again as 0..1500, with 500 new bytes later.
+        // Retransmitted as 0..1500, with 500 new bytes later.
         rate.on_sent(&Sent { now: at(5_000), start: 0, end: 1500, inflight: 0 });
         rate.on_sent(&Sent { now: at(5_000), start: 1500, end: 2500, inflight: 1500 });
         rate.on_acked(at(9_000), 1500);

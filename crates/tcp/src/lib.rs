@@ -1,5 +1,5 @@
-//! A TCP endpoint as a state machine: no clock, no input or output, no randomness, and nothing allocated for a
-//! segment once the buffers for reordering have grown.
+//! A TCP endpoint as a state machine. It has no clock, no input or output and no randomness, and allocates nothing
+//! for a segment once the reordering buffers have grown.
 //!
 //! ```text
 //!    application                         driver (simulator, test)
@@ -16,9 +16,9 @@
 //!   +--------------------------------------------------------------------------------------+
 //! ```
 //!
-//! The endpoint knows no network: segments come and go as [`Segment`] values, and time comes in with each call.
-//! Streams are counted in 64-bit offsets; only segments have 32-bit sequence numbers, so transfers may be of any
-//! length. Data has no content, since nothing here depends on it.
+//! The endpoint does not know the network: segments enter and leave as [`Segment`] values, and each call passes the
+//! time. Stream offsets have 64 bits; only segments have 32-bit sequence numbers, so transfers may have any length.
+//! Data has no content, since no rule depends on it.
 //!
 //! ```
 //! use netlull_tcp::{Config, Data, Endpoint, SeqNr};
@@ -47,7 +47,7 @@
 //! assert_eq!(server.bytes_delivered(), 10_000);
 //! ```
 #![forbid(unsafe_code)]
-// `number` has the casts that lose something.
+// `number` has the casts that can lose information.
 #![cfg_attr(
     not(test),
     warn(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::float_cmp)

@@ -1,4 +1,4 @@
-//! Conversions between kinds of numbers that the language leaves to `as`, in one place and named by their meaning.
+//! Conversions between number types that the language leaves to `as`, in one place and with meaningful names.
 #![allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 /// A number of bytes, segments or nanoseconds for arithmetic with fractions; exact below 2^53.
@@ -7,13 +7,13 @@ pub const fn float(number: u64) -> f64 {
     number as f64
 }
 
-/// The whole part; 0 for what is negative or no number, and the largest number for what is beyond it.
+/// The whole part; 0 for a negative number or NaN, and the largest number on overflow.
 #[inline(always)]
 pub const fn whole(number: f64) -> u64 {
     number as u64
 }
 
-/// The number modulo 2^32, as sequence numbers and timestamps count.
+/// The number modulo 2^32, as in sequence numbers and timestamps.
 #[inline(always)]
 pub const fn modulo_u32(number: u64) -> u32 {
     number as u32
@@ -33,7 +33,7 @@ pub const fn field_u16(number: u64) -> u16 {
     number as u16
 }
 
-/// A place in a list.
+/// An index of a list.
 #[inline(always)]
 pub const fn place(number: u64) -> usize {
     number as usize

@@ -1,4 +1,4 @@
-//! TCP options as scenarios have them: each may be left out, and overrides those of a preset.
+//! TCP options of scenarios: each is optional, and overrides that of a preset.
 
 use crate::config::{
     Algorithm, Config, ConfigError, CwndUnit, DelayedAck, Ecn, Growth, InitialWindow, LossRecovery, PartialAckTimer,
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The word for an option that a configuration leaves open: from the field's type, if the option has a field.
+/// The word for an unset option: from the field's type, if the option has a field.
 macro_rules! unset {
     ($config:ident, $type:ty) => {
         "none"
@@ -22,11 +22,11 @@ macro_rules! unset {
     };
 }
 
-/// Declares [`TcpOptions`], an option a line. `name: Type => field;` is an option that sets a field of [`Config`];
-/// [`TcpOptions::config`] says what the others do.
+/// Declares [`TcpOptions`], one option per line. `name: Type => field;` is an option that sets a field of [`Config`].
+/// [`TcpOptions::config`] handles the others.
 macro_rules! tcp_options {
     ($($(#[$attribute:meta])* $name:ident: $type:ty $(=> $($field:ident).+)?;)*) => {
-        /// TCP options. What is left out comes from the scenario's `[tcp]`, then from the preset.
+        /// TCP options. Missing ones come from the scenario's `[tcp]`, then from the preset.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         #[schemars(rename = "TcpDocument", transform = add_defaults)]
@@ -39,13 +39,13 @@ macro_rules! tcp_options {
         }
 
         impl TcpOptions {
-            /// These options, and for those left out the options of `base`.
+            /// These options, and `base` for the missing ones.
             #[must_use]
             pub fn over(&self, base: &Self) -> Self {
                 Self { $($name: self.$name.clone().or_else(|| base.$name.clone()),)* }
             }
 
-            /// The options that spell `config` out, without `preset` and `mss`.
+            /// The options that give `config`, without `preset` and `mss`.
             #[must_use]
             pub fn of(config: &Config) -> Self {
                 let mut options = Self::default();
@@ -54,7 +54,7 @@ macro_rules! tcp_options {
                 options
             }
 
-            /// Each option with its value in `config`, as people read it; `preset` and `mss` have none there.
+            /// Each option with its value in `config`, as text; `preset` and `mss` have none there.
             fn words(config: &Config) -> Vec<(&'static str, String)> {
                 let options = Self::of(config);
                 vec![$(
@@ -62,7 +62,7 @@ macro_rules! tcp_options {
                 ),*]
             }
 
-            /// Sets the fields of options that have one of their own.
+            /// Sets the fields of options that have their own field.
             fn set_fields(&self, config: &mut Config) {
                 $($(
                     if let Some(value) = self.$name {
@@ -78,8 +78,7 @@ tcp_options! {
     /// Source of the options that are not given.
     #[schemars(extend("x-default" = Preset::default()))]
     preset: Preset;
-    /// A name of `netlull list tcp`, such as `new_reno` or `cubic`. Each comes with the loss recovery and the ECN that it
-    /// is known with.
+    /// A name of `netlull list tcp`, such as `new_reno` or `cubic`. Each brings its usual loss recovery and ECN.
     #[schemars(extend("x-source" = "RFC 5681, RFC 6582"))]
     congestion_control: String;
     /// Detection and repair of losses; each congestion control brings its own.
@@ -96,7 +95,7 @@ tcp_options! {
     /// HyStart++ (RFC 9406), with `congestion_control = "cubic"`; with `cwnd_unit = "segments"` HyStart as in Linux 6.
     #[schemars(extend("x-source" = "RFC 9438 section 4.10, RFC 9406; Ha, Rhee 2011"))]
     hystart: bool => cwnd.hystart;
-    /// Unit of the windows of RFC 5681 and of `cubic`, which also decides the rules of their growth.
+    /// Unit of the windows of RFC 5681 and of `cubic`; it also selects the rules of their growth.
     #[schemars(extend("x-source" = "RFC 5681, RFC 9438; Linux 6 tcp_cong.c, tcp_cubic.c"))]
     cwnd_unit: CwndUnit => cwnd.cwnd_unit;
     /// Bounds of Vegas.
@@ -105,7 +104,7 @@ tcp_options! {
     /// Flavour of Vegas.
     #[schemars(extend("x-source" = "Linux 2.6.22; ns-2.35"))]
     vegas_flavour: VegasFlavour => cwnd.vegas_flavour;
-    /// Maximum segment size, options not counted: with timestamps a segment carries 12 B less.
+    /// Maximum segment size with options: with timestamps a segment has 12 B less of data.
     #[schemars(extend("x-source" = "RFC 6691", "x-default" = "the MTU less 40 B of headers"))]
     mss: Bytes;
     /// Initial window in segments.
@@ -120,8 +119,8 @@ tcp_options! {
     /// Longest delay of an acknowledgement.
     #[schemars(extend("x-source" = "RFC 5681 section 4.2"))]
     delayed_ack_timeout: Duration;
-    /// The first acknowledgements of data that are not delayed. The preset `linux-6` counts 16 and those during the growth of
-    /// the kernel's window, which depends on `receive_buffer` and `mss`.
+    /// Number of acknowledgements of data, from the first on, without delay. The preset `linux-6` has 16, plus those
+    /// during the growth of the kernel's window, which depends on `receive_buffer` and `mss`.
     #[schemars(extend("x-unit" = "acknowledgements", "x-source" = "Linux 6 tcp_incr_quickack, tcp_grow_window"))]
     quick_acks: u16 => acks.quick_acks;
     /// Compression of acknowledgements of segments ahead of a gap.
@@ -133,15 +132,15 @@ tcp_options! {
     /// RFC 7323 window scaling.
     #[schemars(extend("x-source" = "RFC 7323 section 2"))]
     window_scaling: bool => flow_control.window_scaling;
-    /// Send buffer, the most that may be in flight, rounded up to whole segments.
+    /// Send buffer, the limit of data in flight, rounded up to whole segments.
     send_buffer: Bytes => flow_control.send_buffer;
-    /// Receive buffer, the largest window that is advertised.
+    /// Receive buffer, the largest window advertised.
     #[schemars(extend("x-source" = "Linux tcp_rmem[2]"))]
     receive_buffer: Bytes => flow_control.receive_buffer;
     /// RFC 3042 limited transmit.
     #[schemars(extend("x-source" = "RFC 3042"))]
     limited_transmit: bool => recovery.limited_transmit;
-    /// When a partial acknowledgement restarts the timer (RFC 6582 section 4).
+    /// Partial acknowledgements that restart the timer (RFC 6582 section 4).
     #[schemars(extend("x-source" = "RFC 6582 section 4"))]
     partial_ack_timer: PartialAckTimer => recovery.partial_ack_timer;
     /// Retransmission timeout before the first sample.
@@ -180,8 +179,8 @@ fn add_defaults(schema: &mut Schema) {
     }
 }
 
-/// The value of each option in each preset for an MTU of 1500 B, by the names of option and preset. The options `preset` and
-/// `mss` are left out, since they choose the configuration.
+/// The value of each option in each preset for an MTU of 1500 B, by the names of option and preset. The options
+/// `preset` and `mss` are missing, since they select the configuration.
 pub(crate) fn defaults() -> BTreeMap<&'static str, Vec<(String, String)>> {
     let mut defaults = BTreeMap::<_, Vec<_>>::new();
     for preset in Preset::ALL {
@@ -194,14 +193,14 @@ pub(crate) fn defaults() -> BTreeMap<&'static str, Vec<(String, String)>> {
     defaults
 }
 
-/// The first preset's value, and those of the presets that differ from it.
+/// The first preset's value, and the values of presets that differ from it.
 fn brief(values: &[(String, String)]) -> String {
     let Some(((_, first), others)) = values.split_first() else { return String::new() };
     let different = others.iter().filter(|(_, value)| value != first);
     different.fold(first.clone(), |brief, (preset, value)| format!("{brief}; {preset}: {value}"))
 }
 
-/// A value as scenarios have it, without quotes.
+/// A value as written in scenarios, without quotes.
 fn word<T: Serialize>(value: &Option<T>) -> Option<String> {
     match serde_json::to_value(value.as_ref()?).ok()? {
         Value::String(text) => Some(text),
@@ -215,10 +214,10 @@ fn word<T: Serialize>(value: &Option<T>) -> Option<String> {
 
 /// A field of [`Config`] as an option.
 trait AsOption<T> {
-    /// The value of the option; `None` if none says the same.
+    /// The value of the option; `None` if no value matches.
     fn as_option(&self) -> Option<T>;
 
-    /// A word for the field when no value of the option says the same.
+    /// A word for a field that no value of the option matches.
     fn unset(&self) -> &'static str {
         "no limit"
     }
@@ -253,7 +252,7 @@ impl TcpOptions {
     /// The preset with these options, for segments of `mss` bytes.
     ///
     /// # Errors
-    /// Names the first option that is wrong, its value and the expectation.
+    /// Names the first invalid option, its value and the expected value.
     pub fn config(&self, mss: u16) -> Result<Config, ConfigError> {
         let preset = self.preset.unwrap_or_default();
         let mut config = preset.config(mss);
@@ -272,7 +271,8 @@ impl TcpOptions {
         Ok(config)
     }
 
-    /// `delayed_ack` switches, `delayed_ack_timeout` sets the time; alone, the time switches on as well.
+    /// `delayed_ack` is the switch, `delayed_ack_timeout` the time. The time alone also switches delayed
+    /// acknowledgements on.
     fn delayed_ack(&self, preset: DelayedAck) -> DelayedAck {
         let timeout = self.delayed_ack_timeout;
         match (self.delayed_ack, timeout, preset) {
@@ -283,7 +283,7 @@ impl TcpOptions {
         }
     }
 
-    /// The options that have no field of their own.
+    /// Sets the options without a field.
     fn name_the_rest(&mut self, config: &Config) {
         self.congestion_control = Some(config.congestion_control.name().to_owned());
         self.delayed_ack = Some(config.acks.delayed_ack != DelayedAck::Off);
@@ -306,10 +306,10 @@ impl TcpOptions {
     }
 }
 
-/// No congestion control has that name.
+/// The error of an unknown congestion control.
 fn unknown_algorithm(name: &str) -> ConfigError {
     let known: Vec<_> = Algorithm::catalogue().iter().map(|info| info.name).collect();
-    ConfigError::new("congestion_control", format!("\"{name}\" is unknown; expected one of {}", known.join(", ")))
+    ConfigError::unknown("congestion_control", name, &known)
 }
 
 #[cfg(test)]
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn every_option_with_a_field_sets_it() {
-        // Values that no preset of the RFCs has.
+        // Values that differ from those of the preset `rfc`.
         let set = options(
             r#"{ "loss_recovery": "reno", "sack_detection": "forward", "window_reduction": "immediate", "ecn": "classic",
                  "hystart": false, "cwnd_unit": "segments", "vegas": { "alpha": 5, "beta": 6, "gamma": 7 },
@@ -378,7 +378,7 @@ mod tests {
             c.acks.delayed_ack = DelayedAck::EverySecond { timeout: Duration::from_millis(5) };
         });
         assert_eq!(set.config(1460).unwrap(), expected);
-        // All options but the four below are above.
+        // Every option but the four below is above.
         let schema = schemars::schema_for!(TcpOptions).to_value();
         let names: Vec<_> = schema["properties"].as_object().unwrap().keys().cloned().collect();
         let others: Vec<_> = names.iter().filter(|name| given.get(name).is_none()).collect();

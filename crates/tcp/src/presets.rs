@@ -11,10 +11,10 @@ use netlull_units::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Segments of window in the preset `ns2`: ns-2's own default of 20 would be the only limit in every scenario.
+/// The window in segments of the preset `ns2`: ns-2's own default of 20 would be the only limit in every scenario.
 const NS2_WINDOW: u32 = 10_000;
 
-/// `TCP_MAX_QUICKACKS`.
+/// Linux `TCP_MAX_QUICKACKS`.
 const LINUX_6_QUICK_ACKS: u16 = 16;
 
 /// A named set of TCP options.
@@ -26,8 +26,8 @@ pub enum Preset {
     #[schemars(extend("x-source" = "RFC 5681, RFC 6298, RFC 6928, RFC 7323"))]
     #[default]
     Rfc,
-    /// ns-2.35's defaults, for comparison with it and with the papers; but segments fit the MTU, and `window_` is
-    /// 10,000 segments instead of 20.
+    /// ns-2.35's defaults, for comparison with it and with the papers. Segments fit the MTU, and `window_` is 10,000
+    /// segments instead of 20.
     #[schemars(extend("x-source" = "ns-2.35"))]
     Ns2,
     /// FreeBSD 4.5 of 2002, with its buffers of 32 and 64 KiB, for comparison with client-centered-2004.
@@ -55,7 +55,7 @@ impl Preset {
         }
     }
 
-    /// Chooses an algorithm as the preset's system has it.
+    /// Sets an algorithm as in the preset's system.
     pub(crate) fn with_algorithm(self, config: Config, algorithm: Algorithm) -> Config {
         match self {
             Self::Rfc | Self::FreeBsd45 => config.with_algorithm(algorithm),
@@ -66,12 +66,12 @@ impl Preset {
 }
 
 impl Config {
-    /// ns-2.35's `Agent/TCP/Newreno` with a `TCPSink`, as its defaults have it.
+    /// ns-2.35's `Agent/TCP/Newreno` with a `TCPSink`, with its defaults.
     ///
-    /// Segments of 1000 bytes behind 40 of headers (no options), a window of 20 of them, an initial window of 2,
-    /// every segment acknowledged, limited transmit, ticks of 10 ms, RTO initially 3 s and at least 200 ms, ssthresh
-    /// from min(cwnd, rwnd), recovery left with what the window deflated to. ns-2's SYN is a
-    /// segment of 40 bytes whose round trip is a sample, as the handshake's is here.
+    /// Segments have 1000 bytes after headers of 40 (no options). The window is 20 segments, the initial window 2.
+    /// Every segment is acknowledged, with limited transmit. Ticks are 10 ms; the RTO is initially 3 s and at least
+    /// 200 ms. ssthresh comes from min(cwnd, rwnd), and recovery ends with the deflated window. ns-2's SYN is a
+    /// segment of 40 bytes, whose round trip is a sample like that of the handshake here.
     #[must_use]
     pub fn ns2() -> Self {
         Self {
@@ -84,6 +84,7 @@ impl Config {
                 ..CongestionWindow::default()
             },
             recovery: Recovery {
+                // ns-2's TCP/Linux counts one more than Linux.
                 forward_reordering: 4,
                 forward_single_pass: true,
                 forward_forgets: true,
@@ -111,15 +112,15 @@ impl Config {
         .with_ns2_window(20)
     }
 
-    /// FreeBSD 4.5 as it came (January 2002), NewReno without SACK: the server of client-centered-2004.
+    /// FreeBSD 4.5 as released (January 2002), NewReno without SACK: the server of client-centered-2004.
     ///
-    /// As its source has it: segments acknowledged in twos or after 100 ms (`TCPTV_DELACK`), timestamps and scaling on
-    /// (`net.inet.tcp.rfc1323`), a clock of 100 Hz, samples from each acknowledgement, RTO 1 s at least (`TCPTV_MIN`), 3 s at
-    /// first, 64 s at most after six doublings, half of min(cwnd, window) after a loss, a retransmission timer that each partial
-    /// acknowledgement restarts, no limited transmit, buffers of 32 and 64 KiB, Nagle's algorithm. An initial window of two
-    /// segments: `slowstart_flightsize` is one, and the acknowledgement of a server's SYN opens it as any other. Not
-    /// followed: its undo of needless timeouts (`t_badrxtwin`), 5 s at least between probes of a closed window, larger initial
-    /// windows on the local network.
+    /// As in its source, an acknowledgement covers two segments or 100 ms (`TCPTV_DELACK`), with timestamps and
+    /// scaling (`net.inet.tcp.rfc1323`). The clock has 100 Hz, and each acknowledgement gives a sample. The RTO is at
+    /// least 1 s (`TCPTV_MIN`), 3 s at first, and at most 64 s after six doublings. A loss halves min(cwnd, window),
+    /// and each partial acknowledgement restarts the retransmission timer. There is no limited transmit; the buffers
+    /// are 32 and 64 KiB, with Nagle's algorithm. The initial window is two segments: `slowstart_flightsize` is one,
+    /// and the acknowledgement of a server's SYN opens it as usual. Not modelled: its undo of needless timeouts
+    /// (`t_badrxtwin`), at least 5 s between probes of a closed window, larger initial windows on the local network.
     #[must_use]
     pub fn freebsd_4_5() -> Self {
         Self {
@@ -161,13 +162,15 @@ impl Config {
         }
     }
 
-    /// Linux 6 as it comes (6.18 is what it was compared with), CUBIC with RACK-TLP.
+    /// Linux 6 as released (compared with 6.18), CUBIC with RACK-TLP.
     ///
-    /// Windows in whole segments with the kernel's arithmetic ([`CwndUnit::Segments`]), an initial window of ten, its way down in recovery
-    /// ([`WindowReduction::Linux6`]), RTO = SRTT + max(200 ms, 4 RTTVAR) (`tcp_rto_min` bounds the variance term), at most 120 s, samples from each
-    /// acknowledgement; [thousands](Self::with_linux_6_quick_acks) of acknowledgements at once, then every second or after 40 ms (`TCP_DELACK_MIN`); SACK compression;
-    /// windows of repeated acknowledgements only if larger or none. Not followed: undoing reductions by D-SACK or timestamps, F-RTO, jiffies in
-    /// the retransmission timer, segmentation offload (`tcp_tso_should_defer`), growth of the receive buffer.
+    /// Windows are whole segments with the kernel's arithmetic ([`CwndUnit::Segments`]); the initial window is ten.
+    /// Recovery reduces the window by [`WindowReduction::Linux6`](crate::WindowReduction::Linux6). RTO = SRTT + max(200 ms, 4 RTTVAR) (`tcp_rto_min`
+    /// bounds the variance term), at most 120 s, with a sample from each acknowledgement.
+    /// [Thousands](Self::with_linux_6_quick_acks) of acknowledgements go out at once, then every second segment or
+    /// after 40 ms (`TCP_DELACK_MIN`), with SACK compression. Repeated acknowledgements change the window only if it
+    /// is larger or zero. Not modelled: undoing reductions by D-SACK or timestamps, F-RTO, jiffies in the
+    /// retransmission timer, segmentation offload (`tcp_tso_should_defer`), growth of the receive buffer.
     #[must_use]
     pub fn linux_6() -> Self {
         Self {
@@ -199,11 +202,12 @@ impl Config {
         .with_linux_6_algorithm(Algorithm::Cubic)
     }
 
-    /// The acknowledgements that Linux 6 does not delay, for the receive buffer and the segment size that are set: sixteen
-    /// (`TCP_MAX_QUICKACKS`), after one for each segment while the window that the kernel could offer grows by two segments with each
-    /// (`tcp_grow_window`), whether it is offered or not. It grows to what the socket's memory holds of segments of 1500 bytes
-    /// (`scaling_ratio` 160/256), which is 2.5 times a window `SO_RCVBUF` is set to twice of, as netlulld does; below 1 MiB it clamps the window,
-    /// which then has no room to grow.
+    /// Sets the number of acknowledgements that Linux 6 does not delay, for the current receive buffer and segment
+    /// size. It is sixteen (`TCP_MAX_QUICKACKS`), plus one for each segment while the kernel's window grows by two
+    /// segments with each (`tcp_grow_window`), even if the growth is not advertised. The limit of the growth is the
+    /// number of segments of 1500 bytes that fit in the socket's memory (`scaling_ratio` 160/256). That is 2.5 times
+    /// the window if `SO_RCVBUF` is twice the window, as in netlulld. Below 1 MiB it clamps the window, which then
+    /// cannot grow.
     #[must_use]
     pub fn with_linux_6_quick_acks(self) -> Self {
         const EXACT: u64 = 1 << 20;

@@ -5,7 +5,7 @@ use netlull_units::{Duration, Instant};
 
 /// RFC 6298 section 5.7: the RTO when data follows a handshake whose SYN timed out.
 const RTO_AFTER_LOST_SYN: Duration = Duration::from_secs(3);
-/// ns-2 forgets the smoothed RTT from this many doublings on (`rtt_backoff`: "backed off this far").
+/// ns-2 resets the smoothed RTT from this number of doublings on (`rtt_backoff`: "backed off this far").
 const TICKS_FORGET_AFTER: u8 = 4;
 
 /// The estimate from the samples so far.
@@ -17,13 +17,13 @@ enum Estimate {
     Smoothed { srtt: u64, rttvar: u64 },
 }
 
-/// The smoothed RTT and the RTO that follows from it. The RTO comes first: segments need it more often than the rest.
+/// The smoothed RTT and the RTO. The RTO is the first field: segments need it most often.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct RttEstimator {
     /// The RTO, backed off and bounded.
     rto: Duration,
-    /// The RTO before it is backed off, at least `min_rto`.
+    /// The RTO before backoff, at least `min_rto`.
     base: Duration,
     estimate: Estimate,
     clock: RttClock,
@@ -48,7 +48,7 @@ impl RttEstimator {
         }
     }
 
-    /// The retransmission timeout as the timer uses it.
+    /// The retransmission timeout of the timer.
     #[inline]
     pub fn rto(&self) -> Duration {
         self.rto
@@ -70,7 +70,8 @@ impl RttEstimator {
         self.max_rto
     }
 
-    /// True if a segment's timing goes on while others are sent again, as in ns-2: only a loss and a timeout end it.
+    /// True if the timing of a segment continues while others are retransmitted, as in ns-2: only a loss and a
+    /// timeout end it.
     #[inline]
     pub fn times_across_repeats(&self) -> bool {
         matches!(self.clock, RttClock::Ticks { .. })
@@ -82,7 +83,8 @@ impl RttEstimator {
         self.backoff > 0
     }
 
-    /// A round trip that ended `now` took `rtt`. Ends the back-off (RFC 6298 section 5, last paragraph).
+    /// Adds the sample `rtt` of a round trip that ended at `now`. It ends the back-off (RFC 6298 section 5, last
+    /// paragraph).
     #[inline]
     pub fn sample(&mut self, now: Instant, rtt: Duration) {
         self.backoff = 0;
@@ -126,7 +128,7 @@ impl RttEstimator {
         (8 * rttvar + srtt) / 8 * tick
     }
 
-    /// The timer expired. RFC 6298 section 5.5: RTO <- 2 RTO.
+    /// Reports an expiration of the timer. RFC 6298 section 5.5: RTO <- 2 RTO.
     pub fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(self.max_backoff);
         if matches!(self.clock, RttClock::Ticks { .. }) && self.backoff >= TICKS_FORGET_AFTER {
@@ -135,7 +137,8 @@ impl RttEstimator {
         self.bound();
     }
 
-    /// Data transmission begins after a SYN timed out. RFC 6298 section 5.7: the RTO must be at least 3 s then.
+    /// Reports the start of data transmission after a SYN timed out. RFC 6298 section 5.7: the RTO must then be at
+    /// least 3 s.
     pub fn begin_after_lost_syn(&mut self) {
         self.backoff = 0;
         self.base = self.base.max(RTO_AFTER_LOST_SYN);
@@ -230,7 +233,7 @@ mod tests {
             rtt.sample(Instant::ZERO + ms(1000 + n * 200 + 103), ms(103));
         }
         assert_eq!(rtt.rto(), ms(200));
-        // From the fourth doubling on SRTT is forgotten. 200 ms * 2^8 = 51.2 s; the next is cut to 60 s (`maxrto_`).
+        // From the fourth doubling on SRTT is reset. 200 ms * 2^8 = 51.2 s; the next is cut to 60 s (`maxrto_`).
         for _ in 0..8 {
             rtt.back_off();
         }

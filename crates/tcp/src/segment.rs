@@ -1,4 +1,4 @@
-//! Segments: what one endpoint hands to the network for the other.
+//! Segments, which the network carries between two endpoints.
 
 use crate::seq::SeqNr;
 use std::fmt;
@@ -12,10 +12,10 @@ const TCP_HEADER: u32 = 20;
 /// Length of the timestamps option in a segment, padded to a multiple of 4 bytes (RFC 7323 section 3.2 and appendix A).
 pub(crate) const TIMESTAMPS_PADDED: u16 = 12;
 
-/// Control bits, and which options are present.
+/// Control bits, and the options present.
 ///
-/// The low 8 bits are the flags byte of the TCP header; the bits above say which of the options that a
-/// [`Segment`] has fields for it carries, and hold the ECN field of the IP header around it.
+/// The low 8 bits are the flags byte of the TCP header. The bits above name the options present, of those that
+/// [`Segment`] has fields for, and hold the ECN field of the IP header.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Flags(u16);
 
@@ -28,7 +28,7 @@ impl Flags {
     pub const SYN: Self = Self(0x02);
     /// Reset the connection.
     pub const RST: Self = Self(0x04);
-    /// Push: this segment ends what the application had handed over.
+    /// Push: this segment ends the data that the application has written so far.
     pub const PSH: Self = Self(0x08);
     /// The acknowledgement number is valid.
     pub const ACK: Self = Self(0x10);
@@ -126,7 +126,7 @@ impl fmt::Debug for Flags {
     }
 }
 
-/// At most so many SACK blocks go into a segment: what fits beside timestamps (RFC 2018 section 3).
+/// The most SACK blocks in a segment, next to timestamps (RFC 2018 section 3).
 pub const MOST_SACK_BLOCKS: usize = 3;
 
 /// A block of a selective acknowledgement (RFC 2018 section 3).
@@ -134,7 +134,7 @@ pub const MOST_SACK_BLOCKS: usize = 3;
 pub struct SackBlock {
     /// The first sequence number of the block.
     pub left: SeqNr,
-    /// The sequence number behind its last.
+    /// The sequence number after its last byte.
     pub right: SeqNr,
 }
 
@@ -159,12 +159,12 @@ pub struct Segment {
     pub flags: Flags,
     /// The shift that the sender of this SYN applies to its windows, if [`Flags::HAS_WINDOW_SCALE`] is set.
     pub window_scale: u8,
-    /// How many SACK blocks there are.
+    /// The number of SACK blocks.
     pub sack_count: u8,
-    /// Hops that the packet has left, of the IP header around it (RFC 791 section 3.1). A network whose routes change sets it and counts it
-    /// down; elsewhere it is 0 and nobody looks.
+    /// Hops left, from the IP header (RFC 791 section 3.1). A network with changing routes sets it and counts it
+    /// down. In other networks it is 0 and unused.
     pub ttl: u16,
-    /// The blocks; those beyond `sack_count` mean nothing.
+    /// The blocks; those beyond `sack_count` are unused.
     pub sack: [SackBlock; MOST_SACK_BLOCKS],
 }
 
@@ -176,7 +176,7 @@ impl Segment {
         let fixed = IPV4_HEADER + TCP_HEADER;
         // The common cases first: no option, or timestamps only.
         let options = self.flags.bits() & 0xf00;
-        // RFC 2018 section 3: 2 + 8 n bytes, and two of padding in front.
+        // RFC 2018 section 3: 2 + 8 n bytes, after two of padding.
         let sack = if self.sack_count == 0 { 0 } else { 4 + 8 * self.sack_count as u32 };
         if options == 0 {
             return fixed + sack;
@@ -205,7 +205,7 @@ impl Segment {
         self.header_len() + self.len as u32
     }
 
-    /// SEG.LEN of RFC 9293 section 3.3.1: data, and one each for SYN and FIN.
+    /// SEG.LEN of RFC 9293 section 3.3.1: the data, plus one each for SYN and FIN.
     #[inline]
     #[must_use]
     pub const fn sequence_len(&self) -> u32 {

@@ -1,13 +1,13 @@
-//! Sequence numbers as they are on the wire.
+//! Sequence numbers of segments.
 
 use crate::number::modulo_u32;
 use std::fmt;
 
 /// A sequence number: 32 bits that wrap.
 ///
-/// RFC 9293 section 3.4: all arithmetic on sequence numbers is modulo 2^32, and so is comparison. A number is
-/// before another if it takes less than 2^31 steps forward to reach it. That order is not transitive, so there is
-/// no `Ord`; numbers compared must lie within 2^31 of each other, which windows of at most 2^30 bytes ensure.
+/// RFC 9293 section 3.4: all arithmetic on sequence numbers is modulo 2^32, and so is comparison. A number comes
+/// before another if fewer than 2^31 steps forward reach it. That order is not transitive, so there is no `Ord`.
+/// Numbers compared must lie within 2^31 of each other, which windows of at most 2^30 bytes ensure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SeqNr(u32);
 
@@ -24,14 +24,14 @@ impl SeqNr {
         self.0
     }
 
-    /// The number `steps` (modulo 2^32) further on.
+    /// The number after `steps` more (modulo 2^32).
     #[inline]
     #[must_use]
     pub const fn advanced_by(self, steps: u64) -> Self {
         Self(self.0.wrapping_add(modulo_u32(steps)))
     }
 
-    /// Steps from `earlier` to this number; negative if this one is the earlier.
+    /// Steps from `earlier` to this number; negative if this number is the earlier.
     #[inline]
     #[must_use]
     pub const fn distance_from(self, earlier: Self) -> i32 {

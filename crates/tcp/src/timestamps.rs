@@ -11,7 +11,7 @@ pub(crate) enum Negotiated {
     On,
 }
 
-/// A timestamp against TS.Recent.
+/// The order of a timestamp and TS.Recent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Paws {
     Accept,
@@ -21,10 +21,10 @@ pub(crate) enum Paws {
 /// An endpoint's timestamp clock, and the value that it echoes.
 #[derive(Clone, Debug)]
 pub(crate) struct Timestamps {
-    /// The current tick's end and the nanoseconds of a tick: most segments need no division.
+    /// The end of the current tick and the nanoseconds of a tick: most segments need no division.
     tick_end: u64,
     granularity: u32,
-    /// TS.Recent and when it was taken.
+    /// TS.Recent and the time of its update.
     recent: u32,
     value: u32,
     recent_at: Instant,
@@ -78,8 +78,8 @@ impl Timestamps {
         self.recent
     }
 
-    /// RFC 7323 section 4.1: the round trip that an echo ends, a whole number of ticks; `None` for an echo from
-    /// the future.
+    /// RFC 7323 section 4.1: the round trip that an echo ends, a whole number of ticks; `None` for an echo from the
+    /// future.
     #[inline]
     pub fn round_trip(&mut self, now: Instant, echo: u32) -> Option<Duration> {
         let ticks = self.now(now).wrapping_sub(echo).cast_signed();
@@ -115,14 +115,14 @@ impl Timestamps {
         value.wrapping_sub(self.recent).cast_signed() < 0
     }
 
-    /// RFC 7323 section 5.5: TS.Recent means nothing once the clock may have gone half around (24 days of 1 ms ticks).
+    /// RFC 7323 section 5.5: TS.Recent is invalid after half a turn of the clock (24 days of ticks of 1 ms).
     #[cold]
     fn recent_is_stale(&self, now: Instant) -> bool {
         now.saturating_since(self.recent_at)
             >= Duration::from_nanos(u64::from(self.granularity)).saturating_mul(1 << 31)
     }
 
-    /// RFC 7323 section 4.3 (2) for a segment that starts at or before Last.ACK.sent: keep its timestamp to echo.
+    /// RFC 7323 section 4.3 (2): stores the timestamp of a segment that starts at or before Last.ACK.sent.
     #[inline]
     pub fn remember(&mut self, now: Instant, value: u32) {
         self.recent = value;

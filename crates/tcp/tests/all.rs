@@ -1,4 +1,4 @@
-//! TCP from outside. One program holds every test of this folder: each of its own would be linked with everything again.
+//! TCP from outside. All tests of this folder form one program, to link everything only once.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 mod bottleneck;

@@ -1,4 +1,4 @@
-//! One flow over a bottleneck that drops when it is full and marks from a threshold on: what HyStart++ and ECN change.
+//! A flow over a bottleneck with a finite buffer and marks above a threshold: the effects of HyStart++ and ECN.
 
 use netlull_tcp::{Algorithm, Config, Data, DelayedAck, Ecn, Endpoint, Flags, LossRecovery, Segment, SeqNr};
 use netlull_units::{Bytes, Duration, Instant};
@@ -10,20 +10,20 @@ const PACKET: Duration = Duration::from_micros(1200);
 /// Each way: the bandwidth-delay product is 40 ms / 1.2 ms = 33.3 packets.
 const DELAY: Duration = Duration::from_millis(20);
 
-/// A server that sends without end to a client, over a queue.
+/// A server that sends an endless stream to a client, over a queue.
 pub struct Path {
     ends: [Endpoint; 2],
     now: Instant,
-    /// When the bottleneck has sent what it holds.
+    /// The time at which the bottleneck is idle.
     free_at: Instant,
-    /// Packets: where it drops, and where it marks.
+    /// Limits in packets: for drops, and for marks.
     buffer: u64,
     threshold: u64,
     /// (time, number, destination).
     arrivals: BinaryHeap<Reverse<(Instant, usize, usize)>>,
     segments: Vec<Segment>,
     pub drops: u64,
-    /// The queue that packets found since the last look.
+    /// The queues that packets met since the last read.
     queues: Vec<u64>,
 }
 
@@ -103,7 +103,7 @@ impl Path {
     }
 }
 
-/// Segments of 1460 bytes, no options, every one acknowledged.
+/// Segments of 1460 bytes, no options, each acknowledged.
 pub fn config(algorithm: Algorithm) -> Config {
     let base = Config::default().with(|c| {
         c.timestamps = false;
@@ -115,9 +115,9 @@ pub fn config(algorithm: Algorithm) -> Config {
 
 #[test]
 fn hystart_ends_slow_start_without_a_loss() {
-    // 250 packets of buffer: 283 fit. Slow start doubles the window each round trip, 10, 20, ..., 160, and 320 overflows. With
-    // HyStart++ a round of 80 or so betrays itself by the 5 ms (an eighth of 40) that its first eight acknowledgements come
-    // later; five rounds of 1.25 make that at most 3.05 times as much: 244.
+    // 250 packets of buffer: 283 fit. Slow start doubles the window each round trip, 10, 20, ..., 160, and 320
+    // overflows. With HyStart++, the first eight acknowledgements of a round of about 80 are 5 ms later (an eighth of
+    // 40), which ends slow start. Five rounds of 1.25 make that at most 3.05 times as much: 244.
     for (hystart, overflows) in [(true, false), (false, true)] {
         let mut path = Path::new(&config(Algorithm::Cubic).with(|c| c.cwnd.hystart = hystart), 250, u64::MAX);
         path.until(2000);
@@ -129,8 +129,9 @@ fn hystart_ends_slow_start_without_a_loss() {
 
 #[test]
 fn dctcp_keeps_the_queue_below_the_threshold_and_the_link_busy() {
-    // Marks from K = 10 packets on. Alizadeh et al. 2010, section 3.3, one flow: the window reaches W = C RTT + K = 43.3, and
-    // swings by half of sqrt(2 W), 4.7 packets: between 5 and 10 or 11 are queued, and the link never rests: 10 s of 1.2 ms.
+    // Marks from K = 10 packets on. Alizadeh et al. 2010, section 3.3, one flow: the window reaches W = C RTT + K =
+    // 43.3, and swings by half of sqrt(2 W), 4.7 packets. Between 5 and 10 or 11 packets are queued, and the link is
+    // never idle: 10 s of 1.2 ms.
     let mut path = Path::new(&config(Algorithm::Dctcp), 100, 10);
     path.until(5000);
     let (delivered, least, most) = path.measure(10_000);
@@ -141,10 +142,10 @@ fn dctcp_keeps_the_queue_below_the_threshold_and_the_link_busy() {
 
 #[test]
 fn marks_halve_the_window_of_reno_and_take_three_tenths_of_cubics() {
-    // From W = 43.3 Reno falls to 21.7 and climbs by one each round trip. Up to 33.3 (12 round trips of 40 ms) the link sends
-    // 27.5 of 33.3 packets, then (10 round trips of 46 ms on average) all it can: it rests for 84 of 940 ms, and somewhat
-    // longer because echoes stop growth for a round trip: about 0.9. CUBIC falls to 30.3, 0.91 of what fills the link, and at
-    // once begins to climb: it stays above that on average.
+    // From W = 43.3 Reno falls to 21.7 and grows by one each round trip. Up to 33.3 (12 round trips of 40 ms) the
+    // link sends 27.5 of 33.3 packets, then (10 round trips of 46 ms on average) its full rate. It is idle for 84 of
+    // 940 ms, and slightly longer because echoes stop growth for a round trip: about 0.9. CUBIC falls to 30.3, 0.91
+    // of the window that fills the link, and begins to grow at once: its average is above that.
     let [reno, cubic] = [Algorithm::NewReno, Algorithm::Cubic].map(|algorithm| {
         let mut path = Path::new(&Config { ecn: Ecn::Classic, ..config(algorithm) }, 100, 10);
         path.until(5000);

@@ -1,5 +1,5 @@
-//! A client that closes and opens its sender's window at will, over a path that loses packets: whatever it does, all data arrives,
-//! once and in order, and both ends close.
+//! A client that closes and opens its sender's window arbitrarily, over a path that loses packets. In every case all
+//! data arrives, once and in order, and both ends close.
 
 use netlull_tcp::{
     Algorithm, Config, Data, Endpoint, Flags, LossRecovery, Segment, SeqNr, ShrunkWindow, State, WindowUpdate,
@@ -10,12 +10,12 @@ use proptest::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What becomes of an acknowledgement on its way to the sender.
+/// Fate of an acknowledgement on its way to the sender.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Open,
     Closed,
-    /// Two segments' worth.
+    /// A window of two segments.
     Small,
     /// Twice, closed first, half a millisecond apart.
     ClosedThenOpen,
@@ -29,9 +29,9 @@ struct Path {
     ends: [Endpoint; 2],
     arrivals: BinaryHeap<Reverse<(Instant, usize, usize)>>,
     segments: Vec<Segment>,
-    /// To come, the next one last; afterwards all is open and nothing is lost.
+    /// Fates to apply, the next one last; afterwards all is open and nothing is lost.
     shapes: Vec<Shape>,
-    /// Which segments from end 0 are lost, the next one last.
+    /// Losses of segments from end 0, the next one last.
     losses: Vec<bool>,
     sent: u64,
     delay: Duration,
@@ -98,7 +98,7 @@ impl Path {
         }
     }
 
-    /// What is new goes into an open window, but for a probe of one byte.
+    /// New data goes into an open window, except for a probe of one byte.
     fn check_sent(&mut self, segment: &Segment) -> Result<(), String> {
         if segment.len == 0 {
             return Ok(());

@@ -38,6 +38,8 @@ fn a_foreign_algorithm_has_a_name_and_keeps_the_recovery_of_its_configuration() 
     assert_eq!(config.clone().with_algorithm(config.congestion_control.clone()), config);
     assert_ne!(config, fixed(10), "another factory is another algorithm");
     assert_eq!(config.validate(), Ok(()));
+    let refused = fixed(0).validate().map_err(|error| error.to_string());
+    assert_eq!(refused, Err("segments is 0; expected at least 1 segment".to_owned()));
 }
 
 #[test]

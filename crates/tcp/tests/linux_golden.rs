@@ -1,8 +1,8 @@
-//! BIC, CUBIC, Vegas and Compound TCP against the kernel's own files, segment for segment.
+//! BIC, CUBIC, Vegas and Compound TCP compared with the kernel's own files, segment for segment.
 //!
-//! The traces are what Linux 2.6.22's congestion control, as ns-2.35's TCP/Linux builds and calls it, makes of a
-//! scripted course of acknowledgements, losses and timeouts: `golden/linux_oracle.c` wrote them and says how. The same
-//! course is played to the algorithms here.
+//! `golden/linux_oracle.c` wrote the traces, and explains how. It runs the congestion control of Linux 2.6.22, built
+//! and called as in ns-2.35's TCP/Linux, on a scripted sequence of acknowledgements, losses and timeouts. The
+//! algorithms here get the same sequence.
 
 use netlull_tcp::cc::{Ack, Bic, Compound, CongestionControl, Cubic2622, Loss, Recovered, Start, TimeoutKind, Vegas};
 use netlull_tcp::{Algorithm, Config, RecoveryPhase, VegasFlavour};
@@ -21,7 +21,7 @@ fn config(algorithm: Algorithm) -> Config {
     })
 }
 
-/// One line of a trace.
+/// A line of a trace.
 struct Event<'a> {
     kind: &'a str,
     numbers: Vec<u64>,
@@ -53,7 +53,7 @@ impl<'a> Event<'a> {
     }
 }
 
-/// Where the replay stands.
+/// State of the replay.
 #[derive(Default)]
 struct Replay {
     una: u64,

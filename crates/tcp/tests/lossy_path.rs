@@ -1,6 +1,6 @@
-//! Two endpoints over a path that loses, repeats, delays, reorders and marks segments, against a model of what TCP owes
-//! its users: every byte once and in order, no stall, no window overrun, no acknowledgement taken back, both ends
-//! closed in the end. All algorithms, recoveries and options are mixed.
+//! Two endpoints over a path that loses, repeats, delays, reorders and marks segments. A model checks TCP's
+//! guarantees: every byte arrives once and in order, no stall, no window overrun, no acknowledgement taken back, and
+//! both ends close in the end. All algorithms, recoveries and options are mixed.
 
 use crate::support::{HEAD, Scene, World, fuzz_input};
 use proptest::collection::vec;
@@ -30,7 +30,7 @@ fn any_bytes_mean_a_scene() {
 
 #[test]
 fn a_trace_tells_of_every_segment() {
-    // Nothing to send either way, nothing lost: a SYN and a SYN+ACK, two FINs, and what is sent is taken.
+    // No data in either direction and no loss: a SYN and a SYN+ACK, two FINs, and every segment sent is accepted.
     let scene = Scene::from_bytes(&[0; HEAD]);
     let mut world = World::traced(&scene);
     assert_eq!(world.run(), Ok(()));
@@ -40,7 +40,7 @@ fn a_trace_tells_of_every_segment() {
 
 #[test]
 fn inputs_of_the_fuzzer_pass() {
-    // A batch that is the same every time; `make fuzz` goes on from there.
+    // The same batch every time; `make fuzz` continues from there.
     let mut reached = [0; 8];
     for number in 0..300 {
         let mut world = World::new(&Scene::from_bytes(&fuzz_input(1, number)));
@@ -59,6 +59,6 @@ fn inputs_of_the_fuzzer_pass() {
             reached.iter_mut().zip(each).for_each(|(sum, count)| *sum += count);
         }
     }
-    // They get to what is to be tested, often.
+    // The inputs reach the states under test, often.
     assert!(reached.iter().all(|&count| count > 100), "{reached:?}");
 }

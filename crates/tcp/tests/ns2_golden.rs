@@ -1,13 +1,14 @@
-//! BIC, CUBIC, Vegas and Compound TCP against runs of ns-2.35 itself: Agent/TCP/Linux and Agent/TCP/Vegas.
+//! BIC, CUBIC, Vegas and Compound TCP compared with runs of ns-2.35 itself: Agent/TCP/Linux and Agent/TCP/Vegas.
 //!
-//! What a sender of ns-2 met - acknowledgements with their round trips, losses - is played to the algorithms here, and
-//! the windows are compared after each. `golden/ns2_trace.tcl` and `golden/ns2_events.py` wrote the traces and say how.
+//! The algorithms here get the events of a sender of ns-2: acknowledgements with their round trips, and losses. The
+//! windows are compared after each event. `golden/ns2_trace.tcl` and `golden/ns2_events.py` wrote the traces, and
+//! explain how.
 
 use netlull_tcp::cc::{Ack, Bic, Compound, CongestionControl, Cubic2622, Loss, Recovered, Start, Transmission, Vegas};
 use netlull_tcp::{Algorithm, Config, RecoveryPhase, VegasBounds, VegasFlavour};
 use netlull_units::{Bytes, Duration, Instant};
 
-/// So that windows in bytes are thousandths of segments.
+/// With this size, windows in bytes are thousandths of segments.
 const SMSS: u64 = 1000;
 /// `window_`, segments.
 const WINDOW: u64 = 300;
@@ -25,7 +26,7 @@ fn linux(algorithm: Algorithm) -> Config {
     })
 }
 
-/// One line of a trace.
+/// A line of a trace.
 struct Event<'a> {
     kind: &'a str,
     numbers: Vec<u64>,
@@ -47,7 +48,7 @@ impl<'a> Event<'a> {
     }
 }
 
-/// Where the replay stands: in nanoseconds and bytes.
+/// State of the replay, in nanoseconds and bytes.
 struct Replay {
     now: u64,
     una: u64,
@@ -82,7 +83,7 @@ impl Replay {
         let [_, acked, flight, rtt, ..] = event.numbers[..] else { unreachable!() };
         let phase = if event.state == "O" { RecoveryPhase::Open } else { RecoveryPhase::FastRecovery };
         let acked = acked * SMSS;
-        // What was sent since the event before was in flight as well.
+        // Data sent since the previous event was in flight as well.
         let nxt = self.una + acked + flight * SMSS;
         let flight_before = nxt - self.una;
         self.una += acked;
@@ -106,7 +107,7 @@ impl Replay {
     }
 }
 
-/// The windows must agree after each event for which ns-2 tells them.
+/// Compares the windows after each event for which ns-2 prints them.
 fn replay(trace: &str, mut cc: impl CongestionControl) {
     // Agent/TCP/Linux begins with data: `syn_` is false.
     cc.on_established(&Start { now: Instant::ZERO, smss: 1000, initial_window: 2 * SMSS, rtt: None });

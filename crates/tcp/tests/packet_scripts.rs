@@ -1,4 +1,4 @@
-//! Every packet script of `validation/rfc/scripts` passes, and a script that is wrong does not.
+//! Every packet script of `validation/rfc/scripts` passes, and a wrong script fails.
 
 use crate::packet_script::Script;
 use std::path::PathBuf;
@@ -42,7 +42,7 @@ fn a_script_that_is_right_passes() {
     assert_eq!(run(GOOD), [""; 0]);
 }
 
-/// The number of the line in which the difference shows, and part of what is said.
+/// The line number of the difference, and part of the message.
 fn one_difference(from: &str, to: &str, line: usize, part: &str) {
     let text = GOOD.replace(from, to);
     assert_ne!(text, GOOD);

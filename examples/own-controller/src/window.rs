@@ -1,7 +1,9 @@
 //! A congestion control whose window never changes.
 
-use netlull_tcp::Config;
-use netlull_tcp::cc::{Ack, CongestionControl, ControllerFactory, ForeignControl, Loss, Recovered, Start, TimeoutKind};
+use netlull_tcp::cc::{
+    Ack, CongestionControl, CongestionControlFactory, ForeignControl, Loss, Recovered, Start, TimeoutKind,
+};
+use netlull_tcp::{Config, ConfigError};
 use netlull_units::Instant;
 
 /// A window of a fixed number of segments.
@@ -42,9 +44,16 @@ pub struct FixedWindowFactory {
     pub segments: u64,
 }
 
-impl ControllerFactory for FixedWindowFactory {
+impl CongestionControlFactory for FixedWindowFactory {
     fn name(&self) -> &'static str {
         "fixed_window"
+    }
+
+    fn check(&self, _config: &Config) -> Result<(), ConfigError> {
+        if self.segments == 0 {
+            return Err(ConfigError::new("segments", 0, "at least 1 segment"));
+        }
+        Ok(())
     }
 
     fn build(&self, config: &Config, _seed: u32) -> Box<dyn ForeignControl> {

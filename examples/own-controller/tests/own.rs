@@ -1,6 +1,6 @@
 //! Tests of the controller and the congestion control in the simulator, with the verifier on.
 
-use netlull_example_own_controller::{SCENARIO, TwoRatesFactory, with_own};
+use netlull_example_own_controller::{FixedWindowFactory, SCENARIO, TwoRatesFactory, with_own};
 use netlull_sim::scenario::{Scenario, read_document};
 use std::sync::Arc;
 
@@ -32,6 +32,11 @@ fn errors_name_the_field() {
     assert_eq!(refused, "link.a-b.controller.queue_packets: is 0; expected at least 1 packet");
     let unknown = scenario.set_controller("a-c", factory(1)).expect_err("no such link").to_string();
     assert_eq!(unknown, "link.a-c.controller: is on an unknown link; expected the name of a link");
+    let window = |segments| Arc::new(FixedWindowFactory { segments });
+    let refused = scenario.set_congestion_control("download", window(0)).expect_err("no window").to_string();
+    assert_eq!(refused, "flow.download.tcp.congestion_control.segments: is 0; expected at least 1 segment");
+    let unknown = scenario.set_congestion_control("upload", window(1)).expect_err("no such flow").to_string();
+    assert_eq!(unknown, "flow.upload.tcp.congestion_control: belongs to no TCP flow; expected the name of a TCP flow");
     scenario.set_controller("a-b", factory(1)).expect("fits");
     let emulated = netlull_sim::emulation::plan(&scenario).expect_err("lives in this process").to_string();
     assert!(

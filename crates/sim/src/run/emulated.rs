@@ -144,7 +144,7 @@ fn flow_summary(scenario: &Scenario, outcome: &Outcome, flow: usize, span: Span<
             kind: "tcp",
             start_s: own.opened.map(Instant::as_secs_f64),
             completion_time_s: completion.map(Duration::as_secs_f64),
-            congestion_control: Some(spec.config.congestion_control.name()),
+            congestion_control: Some(spec.config.congestion_control.name().to_owned()),
             segment_bytes: own.segment_bytes,
             mean_cwnd_bytes: own.mean_cwnd_bytes,
             ..common
@@ -155,7 +155,7 @@ fn flow_summary(scenario: &Scenario, outcome: &Outcome, flow: usize, span: Span<
         (&spec.path, FlowSummary { kind: spec.kind(), start_s: Some(spec.start.as_secs_f64()), ..common })
     } else {
         let spec = &scenario.request_flows[flow - datagrams.end];
-        let name = spec.config.congestion_control.name();
+        let name = spec.config.congestion_control.name().to_owned();
         let requests = requests(own, outcome.marks[0].at);
         let flow = FlowSummary {
             kind: "requests",

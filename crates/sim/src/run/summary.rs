@@ -187,7 +187,7 @@ pub struct FlowSummary {
     /// transfer.
     pub completion_time_s: Option<f64>,
     /// TCP's congestion control, by its name in scenarios; null for datagrams.
-    pub congestion_control: Option<&'static str>,
+    pub congestion_control: Option<String>,
     /// Data in a full TCP segment, bytes; null for datagrams, and before a request has agreed on it.
     pub segment_bytes: Option<u32>,
     /// Mean congestion window over time, including the inflation of fast recovery; null for datagrams and requests.
@@ -363,7 +363,7 @@ fn tcp_summary(world: &World, scenario: &Scenario, flow: FlowId, common: FlowSum
         timeouts: now.timeouts - then.timeouts,
         fast_retransmits: now.fast_retransmits - then.fast_retransmits,
         completion_time_s: completion.map(Duration::as_secs_f64),
-        congestion_control: Some(scenario.tcp_flows[flow.index()].config.congestion_control.name()),
+        congestion_control: Some(scenario.tcp_flows[flow.index()].config.congestion_control.name().to_owned()),
         segment_bytes: Some(endpoint.smss()),
         mean_cwnd_bytes: (lasted > 0.0).then(|| connection.cwnd_area / lasted),
         ..common
@@ -380,7 +380,7 @@ fn requests_summary(pool: &Pool, spec: &RequestFlow, common: FlowSummary) -> Flo
         retransmissions: totals.retransmissions,
         timeouts: totals.timeouts,
         fast_retransmits: totals.fast_retransmits,
-        congestion_control: Some(spec.config.congestion_control.name()),
+        congestion_control: Some(spec.config.congestion_control.name().to_owned()),
         segment_bytes: pool.smss,
         requests_started: Some(measured.started),
         requested_bytes: Some(measured.bytes_requested),

@@ -10,7 +10,7 @@ use netlull_mechanism::station::{ForeignStation, StationFactory};
 use netlull_mechanism::topology::{ForeignPlanner, SleepAlgorithm, SleepPlanner};
 use netlull_network::plan::InService;
 use netlull_power::TransitionPower;
-use netlull_tcp::cc::ControllerFactory;
+use netlull_tcp::cc::CongestionControlFactory;
 use netlull_units::{Bytes, Instant};
 use std::sync::Arc;
 
@@ -74,17 +74,19 @@ impl Scenario {
     /// Sets a custom congestion control on a TCP flow. The flow's other TCP options stay.
     ///
     /// # Errors
-    /// If the flow does not exist.
+    /// If the flow does not exist, or if the congestion control refuses its own parameters or the flow's TCP options.
     pub fn set_congestion_control(
         &mut self,
         flow: &str,
-        factory: Arc<dyn ControllerFactory>,
+        factory: Arc<dyn CongestionControlFactory>,
     ) -> Result<(), ScenarioError> {
+        let field = format!("flow.{flow}.tcp.congestion_control");
         let Some(found) = self.tcp_flows.iter_mut().find(|other| other.path.name == flow) else {
-            let message = "belongs to no TCP flow; expected the name of a TCP flow";
-            return Err(ScenarioError::new(format!("flow.{flow}.tcp.congestion_control"), message));
+            return Err(ScenarioError::new(field, "belongs to no TCP flow; expected the name of a TCP flow"));
         };
-        found.config = found.config.clone().with_congestion_control(factory);
+        let config = found.config.clone().with_congestion_control(factory);
+        config.validate().map_err(|error| ScenarioError::new(format!("{field}.{}", error.field()), error.message()))?;
+        found.config = config;
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! The options of a scenario's `tcp`, for people: from the schema of [`TcpOptions`] and from the presets.
+//! The options of a scenario's `tcp` as users see them, from the schema of [`TcpOptions`] and from the presets.
 
 use crate::config::{Algorithm, Config, LossRecovery};
 use crate::options::{TcpOptions, defaults};
@@ -12,7 +12,7 @@ pub struct Choice {
     pub name: String,
     /// The value in one line.
     pub summary: String,
-    /// Where it is specified; empty if nowhere.
+    /// Its specification; empty if it has none.
     pub source: String,
 }
 
@@ -23,7 +23,7 @@ pub struct OptionInfo {
     pub name: String,
     /// The option in one line.
     pub summary: String,
-    /// Where it is specified; empty if nowhere, or if its values have sources of their own.
+    /// Its specification; empty if it has none, or if its values have their own.
     pub source: String,
     /// Its named values; empty for numbers, quantities and switches.
     pub choices: Vec<Choice>,
@@ -50,7 +50,7 @@ pub fn options() -> Vec<OptionInfo> {
     fields.map(option).collect()
 }
 
-/// The named values of an option, if the schema of its field leads to any.
+/// The named values of an option, from the schema of its field.
 fn choices(field: &Value, definitions: &Value) -> Vec<Choice> {
     let references = field["anyOf"].as_array().into_iter().flatten().filter_map(|one| one["$ref"].as_str());
     let values = references
@@ -65,19 +65,19 @@ fn choices(field: &Value, definitions: &Value) -> Vec<Choice> {
     values.map(choice).collect()
 }
 
-/// A text of the schema in one line.
+/// A text of the schema, in one line.
 fn line(text: &Value) -> String {
     text.as_str().unwrap_or_default().replace('\n', " ")
 }
 
-/// The name that scenarios have for a value of an option.
+/// The name of an option's value in scenarios.
 fn name(value: impl Serialize) -> String {
     serde_json::to_value(value).map(|value| line(&value)).unwrap_or_default()
 }
 
 impl Algorithm {
-    /// The options that the algorithm brings with it ([`Config::with_algorithm`]), name and value; those of the
-    /// scoreboard only where there is one.
+    /// The options that the algorithm sets ([`Config::with_algorithm`]), as name and value; those of the scoreboard
+    /// only if it has one.
     #[must_use]
     pub fn defaults(&self) -> Vec<(&'static str, String)> {
         let config = Config::default().with_algorithm(self.clone());

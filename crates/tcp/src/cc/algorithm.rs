@@ -1,7 +1,7 @@
-//! The algorithm that a configuration carries: the name of one of this crate, or the factory of another crate's.
+//! The algorithm of a configuration: one of this crate, or the factory of another crate.
 
 use super::CongestionControl;
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Declares [`Algorithm`] from the lines of `congestion_controls!`.
 macro_rules! algorithms {
     ([$($_:tt)*] others { $($other:tt)* } $($name:ident $(($window:ty))? = $file:ident::$info:ident;)*) => {
-        /// The algorithm that sets the congestion window. Each is known with a loss recovery
+        /// The algorithm that sets the congestion window. Each has a usual loss recovery
         /// ([`Config::with_algorithm`]), and works with any other.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub enum Algorithm {
@@ -17,7 +17,7 @@ macro_rules! algorithms {
                 #[doc = concat!("The algorithm of `cc/", stringify!($file), "`.")]
                 $name,
             )*
-            /// An algorithm from outside of this crate.
+            /// An algorithm from another crate.
             Foreign(Foreign),
         }
     };
@@ -25,19 +25,26 @@ macro_rules! algorithms {
 
 congestion_controls!(algorithms);
 
-/// Makes the congestion control of each endpoint; a [`Config`] carries it
-/// ([`Config::with_congestion_control`]).
-pub trait ControllerFactory: fmt::Debug + Send + Sync {
-    /// The name that results show.
-    fn name(&self) -> &'static str;
+/// A custom congestion control: builds one for each endpoint. [`Config::with_congestion_control`] sets it.
+pub trait CongestionControlFactory: fmt::Debug + Send + Sync {
+    /// The name in results.
+    fn name(&self) -> &str;
+
+    /// Checks the parameters. [`Config::validate`] calls it, so [`build`](Self::build) needs no second check.
+    ///
+    /// # Errors
+    /// If a parameter is invalid, or does not fit `config`.
+    fn check(&self, _config: &Config) -> Result<(), ConfigError> {
+        Ok(())
+    }
 
     /// A congestion control with the options of `config`, before the handshake. `seed` is for random decisions.
     fn build(&self, config: &Config, seed: u32) -> Box<dyn ForeignControl>;
 }
 
-/// A congestion control in a box: any that can be cloned and sent to another thread.
+/// A boxed congestion control that can be cloned and sent to another thread.
 pub trait ForeignControl: CongestionControl + fmt::Debug + Send + Sync {
-    /// A copy in a box of its own.
+    /// Clones the congestion control into a new box.
     fn clone_box(&self) -> Box<dyn ForeignControl>;
 }
 
@@ -49,17 +56,17 @@ impl<T: CongestionControl + Clone + fmt::Debug + Send + Sync + 'static> ForeignC
 
 impl Clone for Box<dyn ForeignControl> {
     fn clone(&self) -> Self {
-        // Of the algorithm in the box: the box itself is a `ForeignControl` too.
+        // Clones the algorithm in the box: the box itself is a `ForeignControl` too.
         (**self).clone_box()
     }
 }
 
 /// A factory, shared by the configurations that carry it and equal to itself alone.
 #[derive(Clone, Debug)]
-pub struct Foreign(pub Arc<dyn ControllerFactory>);
+pub struct Foreign(pub Arc<dyn CongestionControlFactory>);
 
 impl Deref for Foreign {
-    type Target = dyn ControllerFactory;
+    type Target = dyn CongestionControlFactory;
 
     fn deref(&self) -> &Self::Target {
         &*self.0

@@ -1,4 +1,4 @@
-//! BIC (Xu, Harfoush, Rhee 2004) as in Linux 2.6.22.
+//! BIC (Xu, Harfoush, Rhee 2004) of Linux 2.6.22.
 //!
 //! Symbols and the names of phases are those of L. Xu, K. Harfoush, I. Rhee, Binary increase congestion control for fast
 //! long-distance networks, INFOCOM 2004. Windows are in segments, times in milliseconds.
@@ -27,7 +27,7 @@ pub(super) static INFO: AlgorithmInfo = AlgorithmInfo {
 fn parameters() -> Vec<ParameterInfo> {
     let source = "Linux 2.6.22 tcp_bic.c";
     vec![
-        constant("beta", "", beta(), "what a loss leaves of the window (819/1024)", source),
+        constant("beta", "", beta(), "share of the window left after a loss (819/1024)", source),
         constant("S_max", "segments", MAX_INCREMENT, "growth per round trip at most", source),
         constant("B", "", SEARCH_STEP, "a round trip goes one part in B of the way to W_max", source),
         constant("smooth_part", "", SMOOTH_PART, "round trips that the last B segments before W_max take", source),
@@ -45,17 +45,17 @@ pub(super) fn beta() -> String {
 pub(super) const BETA: u64 = 819;
 /// The scale of beta.
 pub(super) const BETA_SCALE: u64 = 1024;
-/// B: binary search goes a quarter of the way (the paper's algorithm goes half of it).
+/// B: binary search covers a quarter of the distance (half in the paper's algorithm).
 const SEARCH_STEP: u64 = 4;
-/// S_max: segments per round trip at most.
+/// S_max: the most segments per round trip.
 const MAX_INCREMENT: u64 = 16;
-/// Below it BIC is Reno.
+/// Below this window BIC is Reno.
 const LOW_WINDOW: u64 = 14;
 /// Round trips from W_max - B to W_max: the increment is B / 20 segments there.
 const SMOOTH_PART: u64 = 20;
-/// While nothing was lost: a segment at least every 20 acknowledgements, 5 % per round trip.
+/// Before the first loss: at least a segment for every 20 acknowledgements, 5 % per round trip.
 const LONGEST_COUNT_BEFORE_LOSS: u64 = 20;
-/// A decision holds for HZ / 32 milliseconds, unless the window changes.
+/// A decision is valid for HZ / 32 milliseconds, or until the window changes.
 const DECISION_LIFETIME: u64 = 1000 / 32;
 
 /// Segments per acknowledgement, as a moving average: ratio <- (15 ratio + sample) / 16.
@@ -78,15 +78,15 @@ impl AckRatio {
         self.sixteenths = self.sixteenths + segments - (self.sixteenths >> Self::SHIFT);
     }
 
-    /// A number of segments as a number of acknowledgements, at least one.
+    /// Converts segments to acknowledgements, at least one.
     #[inline]
     pub fn acks(self, segments: u64) -> u64 {
-        // A ratio is at least 1/16 once there were samples, and 2 before.
+        // A ratio is at least 1/16 after the first sample, and 2 before.
         ((segments << Self::SHIFT) / self.sixteenths.max(1)).max(1)
     }
 }
 
-/// W_max after a loss: the window, or less of it if it was already below the last one (fast convergence).
+/// W_max after a loss: the window, or less if it was already below the last W_max (fast convergence).
 pub(super) fn wmax_after_loss(cwnd: u64, wmax: u64) -> u64 {
     if cwnd < wmax { cwnd * (BETA_SCALE + BETA) / (2 * BETA_SCALE) } else { cwnd }
 }
@@ -102,15 +102,15 @@ pub struct BicOps {
     count: u64,
     /// W_max; 0: unknown.
     wmax: u64,
-    /// True once a loss was seen, until a timeout.
+    /// True from a loss until a timeout.
     lost: bool,
-    /// The window and the time that `count` was computed for.
+    /// The window and the time of the last computation of `count`.
     decided_for: u64,
     decided_at: u64,
 }
 
 impl BicOps {
-    /// `bictcp_reset`: nothing is known about the path.
+    /// `bictcp_reset`: erases the knowledge about the path.
     const fn unknown() -> Self {
         Self { ratio: AckRatio::new(), count: 0, wmax: 0, lost: false, decided_for: 0, decided_at: 0 }
     }
@@ -124,7 +124,7 @@ impl BicOps {
         self.decided_for = cwnd;
         self.decided_at = now;
         if cwnd <= LOW_WINDOW {
-            // Reno; delayed acknowledgements are not allowed for.
+            // Reno, without an allowance for delayed acknowledgements.
             self.count = cwnd;
             return;
         }
@@ -151,7 +151,7 @@ fn acked_segments_per_increment(cwnd: u64, wmax: u64) -> u64 {
             cwnd / distance
         };
     }
-    // The paper's slow start: as slow as binary search ended and then faster, up to S_max.
+    // The paper's slow start: first as slow as the end of binary search, then faster, up to S_max.
     if cwnd < wmax + SEARCH_STEP {
         cwnd * SMOOTH_PART / SEARCH_STEP
     } else if cwnd < wmax + MAX_INCREMENT * (SEARCH_STEP - 1) {

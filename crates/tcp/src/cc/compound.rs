@@ -1,4 +1,4 @@
-//! Compound TCP (Tan, Song, Zhang, Sridharan 2006) as in the `tcp_compound.c` of ns-2.35's TCP/Linux.
+//! Compound TCP (Tan, Song, Zhang, Sridharan 2006), from `tcp_compound.c` of ns-2.35's TCP/Linux.
 //!
 //! Symbols are those of K. Tan, J. Song, Q. Zhang, M. Sridharan, A compound TCP approach for
 //! high-speed and long distance networks, INFOCOM 2006. Windows are in segments.
@@ -28,16 +28,16 @@ fn parameters() -> Vec<ParameterInfo> {
     let source = "ns-2.35 tcp_compound.c";
     vec![
         constant("alpha", "", format!("1/{}", 1 << ALPHA_SHIFT), "dwnd grows by alpha win^(3/4)", source),
-        constant("gamma", "segments", GAMMA, "more of them queued are early congestion", source),
-        constant("zeta", "", ZETA, "how many of the segments queued dwnd gives back", source),
+        constant("gamma", "segments", GAMMA, "more queued segments are early congestion", source),
+        constant("zeta", "", ZETA, "segments that dwnd gives back for each queued segment", source),
     ]
 }
 
 /// alpha = 1/8, as a shift.
 const ALPHA_SHIFT: u32 = 3;
-/// gamma: more segments queued are early congestion.
+/// gamma: more queued segments than this are early congestion.
 const GAMMA: u64 = 30;
-/// zeta: how many of the segments queued beyond it dwnd gives back.
+/// zeta: the segments that dwnd gives back for each queued segment.
 const ZETA: u64 = 1;
 
 /// Compound TCP's congestion window: win = cwnd + dwnd.
@@ -51,7 +51,7 @@ pub struct CompoundOps {
     /// dwnd: the delay-based part.
     dwnd: u64,
     meter: DelayMeter,
-    /// True once the first acknowledgement has come.
+    /// True from the first acknowledgement on.
     started: bool,
     /// Stream offset up to which data has been sent.
     nxt: u64,
@@ -80,7 +80,7 @@ impl CompoundOps {
         }
     }
 
-    /// The loss-based part: cwnd grows by a segment per win acknowledgements; in slow start by one for each.
+    /// The loss-based part: cwnd grows by one segment per win acknowledgements; in slow start by one for each.
     #[inline]
     fn open_cwnd(&mut self, window: &mut LinuxWindow) {
         let win = window.cwnd;
@@ -110,8 +110,8 @@ impl CompoundOps {
     }
 }
 
-/// win^k with k = 3/4 as the fourth root of win^3 (for HSTCP's response it would be 0.8). The kernel's
-/// iteration, which ends when two successive values differ by one at most.
+/// win^k with k = 3/4, the fourth root of win^3 (for HSTCP's response it would be 0.8). It uses the kernel's
+/// iteration, which ends when two successive values differ by at most one.
 fn quartic_root(a: u64) -> u64 {
     let mut x = 1_u64 << ((u64::BITS - a.leading_zeros()) >> 2);
     loop {
@@ -124,13 +124,13 @@ fn quartic_root(a: u64) -> u64 {
     }
 }
 
-/// The kernel's division of 64-bit numbers: of a divisor beyond 32 bits only the leading 32 count.
+/// The kernel's division of 64-bit numbers: beyond 32 bits, only the leading 32 bits of the divisor count.
 fn divide(a: u64, divisor: u64) -> u64 {
     let shift = (u64::BITS - divisor.leading_zeros()).saturating_sub(32);
     (a >> shift) / (divisor >> shift).max(1)
 }
 
-/// The threshold after a loss is Reno's; [`CompoundOps::follow_window`] shares out the window that recovery leaves.
+/// The threshold after a loss is Reno's; [`CompoundOps::follow_window`] splits the window of the recovery.
 impl Ops for CompoundOps {
     fn new(_config: &Config) -> Self {
         Self { cwnd: 0, dwnd: 0, meter: DelayMeter::new(), started: false, nxt: 0 }
@@ -144,7 +144,7 @@ impl Ops for CompoundOps {
                 self.meter.sample(nearest_microseconds(rtt));
             }
         } else {
-            // As in ns-2, the first acknowledgement starts the algorithm and is not measured.
+            // As in ns-2, the first acknowledgement starts the algorithm without a measurement.
             self.start(window.cwnd);
         }
     }
@@ -217,13 +217,13 @@ mod tests {
 
     #[test]
     fn dwnd_grows_while_little_is_queued() {
-        // 256^.75 / 8 - 1 = 7; 30 segments queued are no longer little: 300 (1 - 0.9).
+        // 256^.75 / 8 - 1 = 7; 30 queued segments exceed gamma: 300 (1 - 0.9).
         let mut cc = established(256, 5);
         cc.algorithm.adjust_dwnd(&round(256, 100_000, 100_000));
         assert_eq!(cc.algorithm.dwnd, 7);
         cc.algorithm.adjust_dwnd(&round(256, 100_000, 110_000));
         assert_eq!(cc.algorithm.dwnd, 14);
-        // 16^.75 / 8 = 1: nothing beyond Reno.
+        // 16^.75 / 8 = 1: no growth beyond Reno.
         cc.algorithm.adjust_dwnd(&round(16, 100_000, 100_000));
         assert_eq!(cc.algorithm.dwnd, 14);
     }
@@ -265,7 +265,7 @@ mod tests {
             cc.on_ack(&ack(1000, 5, cc.window.cwnd));
             assert_eq!(cc.cwnd() / SMSS, expected);
         }
-        // 12: threshold 6, rate halving on to 3.
+        // 12: threshold 6, rate halving continues to 3.
         cc.on_loss(&loss(12, 20));
         assert_eq!((cc.cwnd() / SMSS, cc.ssthresh() / SMSS), (3, 6));
     }

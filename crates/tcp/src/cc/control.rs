@@ -15,7 +15,7 @@ pub struct Start {
     pub smss: u32,
     /// The initial window in bytes.
     pub initial_window: u64,
-    /// The handshake's round trip, if it was measured.
+    /// The handshake's round trip, if measured.
     pub rtt: Option<Duration>,
 }
 
@@ -24,35 +24,35 @@ pub struct Start {
 pub struct Ack {
     /// Now.
     pub now: Instant,
-    /// Bytes newly acknowledged: what SND.UNA advanced by.
+    /// Bytes newly acknowledged: the advance of SND.UNA.
     pub acked: u64,
-    /// Bytes newly known to have arrived, by SND.UNA or by SACK; without SACK, the same as `acked`.
+    /// Bytes newly reported as arrived, by SND.UNA or by SACK; without SACK, the same as `acked`.
     pub delivered: u64,
-    /// Stream offset up to which all is acknowledged now.
+    /// Stream offset up to which everything is acknowledged.
     pub una: u64,
     /// Stream offset up to which data has been sent: the end of the current round trip.
     pub nxt: u64,
     /// Bytes in flight before this acknowledgement (with SACK: RFC 6675's pipe).
     pub flight_before: u64,
-    /// Bytes in flight after it.
+    /// Bytes in flight after this acknowledgement.
     pub flight: u64,
-    /// The round trip that this acknowledgement ends, as exactly as it is known; `None` if it may be that of a
-    /// retransmission (Karn's algorithm) or is not measured.
+    /// The round trip that this acknowledgement ends, with the best known precision. `None` if it may belong to a
+    /// retransmission (Karn's algorithm), or if there is no measurement.
     pub rtt: Option<Duration>,
-    /// The smoothed round trip, this sample included; `None` before the first.
+    /// The smoothed round trip, including this sample; `None` before the first.
     pub srtt: Option<Duration>,
-    /// True if it carries an ECN echo (RFC 3168; with DCTCP, RFC 8257, the echo of the very segments acknowledged).
+    /// True with an ECN echo (RFC 3168; with DCTCP, RFC 8257, the echo of exactly the acknowledged segments).
     pub ece: bool,
-    /// Where recovery stood when it came.
+    /// The phase of recovery at its arrival.
     pub phase: RecoveryPhase,
 }
 
-/// A loss, found by duplicate acknowledgements, by SACK or by a timer; or a congestion mark.
+/// A loss, detected by duplicate acknowledgements, SACK or a timer; or a congestion mark.
 #[derive(Clone, Copy, Debug)]
 pub struct Loss {
     /// Now.
     pub now: Instant,
-    /// Bytes in flight, without what limited transmit added.
+    /// Bytes in flight, without the segments of limited transmit.
     pub flight: u64,
     /// min(cwnd, rwnd) in bytes.
     pub window: u64,
@@ -63,16 +63,16 @@ pub struct Loss {
 /// A transmission of a segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Transmission {
-    /// When it was sent.
+    /// Time of the transmission.
     pub at: Instant,
-    /// Which of its transmissions it was: 1 is the first.
+    /// Its number among the transmissions of the segment: 1 is the first.
     pub count: u32,
 }
 
-/// How often the segment that timed out has been sent by the timer before.
+/// Earlier retransmissions of a timed-out segment by the timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeoutKind {
-    /// Never.
+    /// None.
     First,
     /// At least once.
     Repeated,
@@ -85,11 +85,12 @@ pub struct Recovered {
     pub now: Instant,
     /// Bytes in flight.
     pub flight: u64,
-    /// The window that the recovery's rule leads to, in bytes.
+    /// The window that the rule of the recovery sets, in bytes.
     pub window: u64,
 }
 
-/// The news of an acknowledgement about the path, for algorithms that want [deliveries](CongestionControl::wants_deliveries).
+/// The information of an acknowledgement about the path, for algorithms that want
+/// [deliveries](CongestionControl::wants_deliveries).
 #[derive(Clone, Copy, Debug)]
 pub struct Delivery {
     /// Now.
@@ -100,9 +101,9 @@ pub struct Delivery {
     pub inflight: u64,
     /// True if the congestion window was fully used at some moment of the last round trip.
     pub is_cwnd_limited: bool,
-    /// True if acknowledgements are selective, so that more than one loss in a round trip can be told.
+    /// True if acknowledgements are selective, which can report several losses in a round trip.
     pub selective: bool,
-    /// Where recovery stands after the acknowledgement.
+    /// The phase of recovery after the acknowledgement.
     pub phase: RecoveryPhase,
 }
 
@@ -110,77 +111,78 @@ pub struct Delivery {
 #[auto_impl(Box)]
 #[enum_dispatch]
 pub trait CongestionControl {
-    /// The congestion window, without what recovery adds to it for a while.
+    /// The congestion window, without the temporary inflation of recovery.
     fn cwnd(&self) -> u64;
 
     /// The slow-start threshold.
     fn ssthresh(&self) -> u64;
 
-    /// Before the first event: the seed of the algorithm's random decisions.
+    /// Sets the seed of random decisions, before the first event.
     fn reseed(&mut self, _seed: u32) {}
 
-    /// Data transmission can begin.
+    /// Handles the start of data transmission.
     fn on_established(&mut self, start: &Start);
 
-    /// New data was acknowledged (`acked` > 0), in any phase of recovery.
+    /// Handles an acknowledgement of new data (`acked` > 0), in any phase of recovery.
     fn on_ack(&mut self, ack: &Ack);
 
-    /// An acknowledgement came that does not advance SND.UNA: a duplicate, possibly with news in its SACK blocks or an
-    /// ECN echo.
+    /// Handles an acknowledgement that does not advance SND.UNA: a duplicate, possibly with new SACK blocks or an ECN
+    /// echo.
     fn on_duplicate_ack(&mut self, _ack: &Ack) {}
 
-    /// A loss was found by duplicate acknowledgements, SACK or RACK: fast recovery begins. The window that this leaves
-    /// is what recovery leads to; how quickly is recovery's business.
+    /// Handles a loss detected by duplicate acknowledgements, SACK or RACK: fast recovery begins. The window set here
+    /// is the target of recovery, which decides the pace of the reduction.
     fn on_loss(&mut self, loss: &Loss);
 
-    /// As [`Self::on_loss`], from a recovery that knows the last transmission of the segment that was lost (Vegas').
+    /// Handles a loss as [`Self::on_loss`] does, from a recovery that knows the last transmission of the lost segment
+    /// (Vegas').
     fn on_segment_lost(&mut self, loss: &Loss, _sent: &Transmission) {
         self.on_loss(loss);
     }
 
-    /// An ECN echo asks for a reduction, once per window of data (RFC 3168 section 6.1.2): as a loss, unless the
-    /// algorithm knows better.
+    /// Handles an ECN echo that asks for a reduction, once per window of data (RFC 3168 section 6.1.2). By default it
+    /// counts as a loss.
     fn on_congestion_echo(&mut self, loss: &Loss) {
         self.on_loss(loss);
     }
 
-    /// The retransmission timer expired (or recovery acts as if it had, as Tahoe's does).
+    /// Handles an expiration of the retransmission timer, or the equivalent decision of a recovery such as Tahoe's.
     fn on_timeout(&mut self, loss: &Loss, kind: TimeoutKind);
 
-    /// Fast recovery is over.
+    /// Handles the end of fast recovery.
     fn on_recovered(&mut self, recovered: &Recovered);
 
-    /// Data follows a pause of more than an RTO.
+    /// Handles data after a pause of more than an RTO.
     fn on_idle_restart(&mut self, now: Instant);
 
-    /// True if the endpoint is to keep records of what is delivered and what is lost, for the four methods below and
-    /// for [`pacing_rate`](Self::pacing_rate).
+    /// True if the endpoint must record deliveries and losses, for the four methods below and for
+    /// [`pacing_rate`](Self::pacing_rate).
     fn wants_deliveries(&self) -> bool {
         false
     }
 
-    /// Something was delivered; last of what is called for an acknowledgement.
+    /// Handles a delivery, as the last call for an acknowledgement.
     fn on_delivery(&mut self, _delivery: &Delivery, _rate: &mut DeliveryRate) {}
 
-    /// A segment was marked lost, or its retransmission was; as often as that happens.
+    /// Handles each mark of a segment or of its retransmission as lost.
     fn on_marked_lost(&mut self, _now: Instant, _lost: &LostSegment, _rate: &DeliveryRate) {}
 
-    /// Data is about to go out with nothing in flight.
+    /// Handles a transmission with nothing in flight.
     fn on_restart(&mut self, _now: Instant, _rate: &DeliveryRate) {}
 
-    /// How fast data may go out; `None` as fast as the window lets it.
+    /// The pacing rate; `None` if only the window limits transmission.
     #[inline]
     fn pacing_rate(&self) -> Option<BitRate> {
         None
     }
 
-    /// With a pacing rate: the data that goes out at once.
+    /// The data that may go out at once, with a pacing rate.
     #[inline]
     fn send_quantum(&self) -> u64 {
         0
     }
 
-    /// True if [`cwnd`](Self::cwnd) is meant for recovery too, so that nothing else is to bring it down there.
+    /// True if [`cwnd`](Self::cwnd) also holds in recovery, which then must not reduce the window itself.
     #[inline]
     fn owns_window(&self) -> bool {
         false

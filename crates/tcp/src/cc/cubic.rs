@@ -1,4 +1,4 @@
-//! CUBIC (RFC 9438), with HyStart++ (RFC 9406) in the first slow start if that is wanted.
+//! CUBIC (RFC 9438), with optional HyStart++ (RFC 9406) in the first slow start.
 
 use super::Cubic6;
 use super::cube_root::cube_root;
@@ -38,7 +38,7 @@ fn parameters() -> Vec<ParameterInfo> {
             "RFC 9406",
         ),
         constant("C", "segments/s^3", C, "steepness of the cubic function", "RFC 9438 section 5"),
-        constant("beta_cubic", "", BETA, "what a loss leaves of the window", "RFC 9438 section 4.6"),
+        constant("beta_cubic", "", BETA, "share of the window left after a loss", "RFC 9438 section 4.6"),
         constant(
             "fast_convergence",
             "",
@@ -71,15 +71,15 @@ const BETA: f64 = 0.7;
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 /// W_max after a loss below the last W_max, as a part of cwnd (section 4.7).
 const FAST_CONVERGENCE: f64 = (1.0 + BETA) / 2.0;
-/// The target is at most so many windows (section 4.2).
+/// The target is at most this multiple of the window (section 4.2).
 const STEEPEST: f64 = 1.5;
-/// No window can be advertised beyond 2^30 bytes (RFC 7323 section 2.3), so cwnd has no use for more.
+/// Windows are at most 2^30 bytes (RFC 7323 section 2.3), so cwnd needs no more.
 const LARGEST_CWND: f64 = 1_073_741_824.0;
 
 /// A stage of congestion avoidance: from a reduction, or the end of slow start, to the next reduction.
 #[derive(Clone, Copy, Debug)]
 struct Stage {
-    /// t: how long cwnd has been updated in it, without periods that the application or the receiver limited.
+    /// t: the time of cwnd updates in this stage, without periods that the application or the receiver limited.
     elapsed: Duration,
     /// K in seconds.
     k: f64,
@@ -100,8 +100,8 @@ impl Stage {
     }
 }
 
-/// The congestion window of RFC 9438. Windows are in bytes, fractions included; the arithmetic is + - * / alone, and so
-/// the same to the bit everywhere.
+/// The congestion window of RFC 9438, in bytes with fractions. The arithmetic uses only + - * /, so every platform
+/// gives the same bits.
 #[derive(Clone, Debug)]
 pub struct Cubic {
     cwnd: f64,
@@ -111,12 +111,12 @@ pub struct Cubic {
     smss: f64,
     /// C in bytes per cubic second.
     c: f64,
-    /// W_max; 0 while it is undefined: before the first loss, and after a timeout.
+    /// W_max; 0 while undefined: before the first loss, and after a timeout.
     w_max: f64,
-    /// cwnd_prior: cwnd when ssthresh was set last; 0 before.
+    /// cwnd_prior: cwnd at the last change of ssthresh; 0 before.
     cwnd_prior: f64,
     stage: Option<Stage>,
-    /// When the last acknowledgement of new data came.
+    /// Time of the last acknowledgement of new data.
     last_ack: Instant,
     /// True if it left nothing in flight: a pause may follow.
     drained: bool,
@@ -158,8 +158,8 @@ impl Cubic {
         self.window = whole(self.cwnd);
     }
 
-    /// RFC 9438 section 5.8: cwnd does not grow if it is not what limits the sender. Linux `tcp_is_cwnd_limited`: in slow
-    /// start half of the window used is enough.
+    /// RFC 9438 section 5.8: cwnd grows only if it limits the sender. In slow start half of the window in use is
+    /// enough (Linux `tcp_is_cwnd_limited`).
     #[inline]
     fn is_limiting(&self, flight_before: u64) -> bool {
         if self.window < self.ssthresh {
@@ -169,8 +169,8 @@ impl Cubic {
         }
     }
 
-    /// How long it is since the last acknowledgement, without the pause if nothing was in flight: what this one
-    /// acknowledges was sent a round trip ago (RFC 9438 section 4.2: t must not include idle periods).
+    /// The time since the last acknowledgement, without any pause with nothing in flight. The data acknowledged now
+    /// was sent one round trip ago (RFC 9438 section 4.2: t must not include idle periods).
     #[inline]
     fn time_in_use(&mut self, ack: &Ack) -> Duration {
         let mut since = self.last_ack;
@@ -210,7 +210,7 @@ impl Cubic {
         }
     }
 
-    /// The first acknowledgement of a stage: t = 0.
+    /// Handles the first acknowledgement of a stage: t = 0.
     #[cold]
     fn begin_stage(&mut self) {
         // RFC 9406 section 4.3: HyStart++ is for the first slow start.
@@ -224,7 +224,7 @@ impl Cubic {
             self.w_max = self.cwnd;
         }
         // Section 4.2 equation 2: K = cbrt((W_max - cwnd_epoch) / C). At or above W_max it is 0, and the curve begins
-        // where the window is (sections 4.8 and 4.10).
+        // at the window (sections 4.8 and 4.10).
         let (plateau, k) = if self.w_max > self.cwnd {
             (self.w_max, cube_root((self.w_max - self.cwnd) / self.c))
         } else {
@@ -234,7 +234,7 @@ impl Cubic {
         self.stage = Some(Stage { elapsed: Duration::ZERO, k, plateau, w_est: self.cwnd, alpha: ALPHA });
     }
 
-    /// RFC 9438 sections 4.2 to 4.5; `in_use` is how much later than the last acknowledgement of the stage this one is.
+    /// RFC 9438 sections 4.2 to 4.5; `in_use` is the time from the last acknowledgement of the stage to this one.
     #[inline]
     fn open_congestion_avoidance(&mut self, ack: &Ack, in_use: Duration) {
         if self.stage.is_none() {
@@ -252,7 +252,7 @@ impl Cubic {
         }
         let t = stage.elapsed.as_secs_f64();
         let cwnd = if stage.w_cubic(self.c, t) < stage.w_est {
-            // Section 4.3: the Reno-friendly region. An acknowledgement never takes from cwnd.
+            // Section 4.3: the Reno-friendly region. An acknowledgement never reduces cwnd.
             self.cwnd.max(stage.w_est)
         } else {
             let rtt = ack.srtt.map_or(0.0, Duration::as_secs_f64);
@@ -276,9 +276,9 @@ impl Cubic {
         }
     }
 
-    /// RFC 9438 sections 4.6 and 4.7: to `least` segments at least.
+    /// RFC 9438 sections 4.6 and 4.7: reduces to at least `least` segments.
     fn reduce(&mut self, loss: &Loss, least: f64) {
-        // Section 4.7: below the last W_max, room is made for others.
+        // Section 4.7: below the last W_max, the flow makes room for others.
         self.w_max = if self.cwnd < self.w_max { self.cwnd * FAST_CONVERGENCE } else { self.cwnd };
         self.cwnd_prior = self.cwnd;
         let ssthresh = self.reduced(loss);

@@ -1,8 +1,8 @@
-//! CUBIC (Rhee, Xu 2005) as in Linux 2.6.22 (version 2.1), beside RFC 9438's in `cubic.rs`.
+//! CUBIC (Rhee, Xu 2005) of Linux 2.6.22 (version 2.1); `cubic.rs` has RFC 9438's version.
 //!
 //! Symbols are those of I. Rhee, L. Xu, CUBIC: a new TCP-friendly high-speed TCP variant, PFLDnet 2005.
-//! Windows are in segments, times in milliseconds or, where the cubic function is computed, in 2^-10 s. Integers
-//! throughout, as the kernel has them: products are taken modulo 2^64 where the kernel does not guard them.
+//! Windows are in segments, times in milliseconds, or in 2^-10 s for the cubic function. All numbers are integers as
+//! in the kernel: products are modulo 2^64 where the kernel does not guard them.
 
 use super::Ack;
 use super::bic::beta;
@@ -33,7 +33,7 @@ fn parameters() -> Vec<ParameterInfo> {
     let c = float(CUBIC_SCALE) / 1024.0;
     vec![
         constant("C", "segments/s^3", format!("{c:.3}"), "steepness of the cubic function", source),
-        constant("beta", "", beta(), "what a loss leaves of the window (819/1024)", source),
+        constant("beta", "", beta(), "share of the window left after a loss (819/1024)", source),
         constant("S_max", "segments", MAX_INCREMENT, "growth per 100 ms at most", source),
     ]
 }
@@ -42,15 +42,15 @@ fn parameters() -> Vec<ParameterInfo> {
 const HZ: u64 = 1000;
 /// The cubic function's time is in 2^-10 s (`BICTCP_HZ`).
 pub(super) const TIME_BITS: u32 = 10;
-/// C = 41/1024, by the 100 ms that stand for a round trip: C / RTT = 410/1024 segments per s^3.
+/// C = 41/1024, with 100 ms in place of a round trip: C / RTT = 410/1024 segments per s^3.
 pub(super) const CUBIC_SCALE: u64 = 41 * 10;
 /// 1/(C / RTT) in the units of K^3, 2^(10 + 3 * 10) / 410.
 pub(super) const CUBIC_FACTOR: u64 = (1 << (10 + 3 * TIME_BITS)) / CUBIC_SCALE;
-/// S_max: segments per 100 ms at most.
+/// S_max: the most segments per 100 ms.
 const MAX_INCREMENT: u64 = 16;
-/// Acknowledgements per increment while nothing was lost.
+/// Acknowledgements per increment before the first loss.
 const COUNT_BEFORE_LOSS: u64 = 50;
-/// A decision holds for HZ / 32 milliseconds, unless the window changes.
+/// A decision is valid for HZ / 32 milliseconds, or until the window changes.
 const DECISION_LIFETIME: u64 = HZ / 32;
 /// 8/3 (1 + beta) / (1 - beta): eighths of windows that Reno with beta must acknowledge for a segment of growth; 23.
 const FRIENDLY_SCALE: u64 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
@@ -62,14 +62,14 @@ const ROOTS: [u8; 64] = [
     229, 231, 232, 234, 236, 237, 239, 240, 242, 244, 245, 246, 248, 250, 251, 252, 254,
 ];
 
-/// The cube root as the kernel has it, 0.2 % off on average: the leading bits from a table, and one Newton-Raphson step.
+/// The kernel's cube root, 0.2 % off on average: a table for the leading bits, and one Newton-Raphson step.
 pub(super) fn cubic_root(a: u64) -> u64 {
     let bits = u64::BITS - a.leading_zeros();
     let entry = |index: u64| u64::from(ROOTS[usize::try_from(index).unwrap_or(0) % ROOTS.len()]);
     if bits < 7 {
         return (entry(a) + 35) >> 6;
     }
-    // A third of the bits; what is left of `a` has at most six.
+    // A third of the bits; the rest of `a` has at most six.
     let third = ((bits * 84) >> 8) - 1;
     let guess = ((entry(a >> (3 * third)) + 10) << third) >> 6;
     // x <- (2 x + a / (x (x - 1))) / 3; 341/1024 is a third.
@@ -87,9 +87,9 @@ pub struct CubicOps {
     count: u64,
     /// `W_max`; 0: unknown.
     wmax: u64,
-    /// True once a loss was seen, until a timeout.
+    /// True from a loss until a timeout.
     lost: bool,
-    /// The window and the time that `count` was computed for.
+    /// The window and the time of the last computation of `count`.
     decided_for: u64,
     decided_at: u64,
     /// The plateau of the cubic function.
@@ -98,16 +98,16 @@ pub struct CubicOps {
     k: u64,
     /// The shortest round trip in eighths of milliseconds; 0: unknown.
     shortest_delay: u64,
-    /// When the epoch began; 0: it has not.
+    /// The start of the epoch; 0: none.
     epoch_start: u64,
-    /// Acknowledgements that the Reno window has not grown for yet.
+    /// Acknowledgements that Reno's window has not used yet.
     friendly_acks: u64,
     /// Reno's window, for the TCP-friendly region.
     friendly_window: u64,
 }
 
 impl CubicOps {
-    /// `bictcp_reset`: nothing is known about the path.
+    /// `bictcp_reset`: erases the knowledge about the path.
     const fn unknown() -> Self {
         Self {
             ratio: AckRatio::new(),
@@ -125,11 +125,11 @@ impl CubicOps {
         }
     }
 
-    /// `measure_delay`: from timestamps, the echoed one rounded to a millisecond as ns-2 does.
+    /// `measure_delay`: from timestamps; the echoed one is rounded to a millisecond as in ns-2.
     #[inline]
     fn measure_delay(&mut self, now: Instant, rtt: Duration) {
         let jiffies = LinuxWindow::jiffies(now);
-        // Samples right after a loss are discarded; without an epoch, those of the first second of all.
+        // Discards samples right after a loss; without an epoch, those of the first second of the run.
         if jiffies - self.epoch_start < HZ {
             return;
         }
@@ -181,7 +181,7 @@ impl CubicOps {
         let cube = CUBIC_SCALE.wrapping_mul(distance).wrapping_mul(distance).wrapping_mul(distance);
         let delta = cube >> (10 + 3 * TIME_BITS);
         let target = if t < self.k { self.origin.wrapping_sub(delta) } else { self.origin + delta };
-        // cwnd (W(t) - cwnd) acknowledgements; at the target nearly none.
+        // cwnd (W(t) - cwnd) acknowledgements; nearly none at the target.
         let count = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
         if self.shortest_delay == 0 || t < self.k {
             return count;
@@ -259,7 +259,7 @@ mod tests {
         cc
     }
 
-    /// Lost at 100 segments, and open again at 79.
+    /// A loss at 100 segments, then growth from 79.
     fn after_loss() -> Cubic2622 {
         let mut cc = established(100, 200);
         cc.on_loss(&loss(100, 100));
@@ -289,7 +289,7 @@ mod tests {
             (cc.window.cwnd, cc.algorithm.k, cc.algorithm.origin, cc.algorithm.friendly_window),
             (79, 3832, 100, 79)
         );
-        // Beyond the old maximum the plateau is here.
+        // Beyond the old maximum the plateau is the window.
         cc.window.cwnd = 101;
         cc.algorithm.begin_epoch(cc.window.cwnd, 5000);
         assert_eq!((cc.algorithm.k, cc.algorithm.origin), (0, 101));
@@ -301,10 +301,11 @@ mod tests {
         cc.algorithm.begin_epoch(cc.window.cwnd, 5000);
         // At 1 s, t = 1024: 410 (3832 - 1024)^3 / 2^40 = 8.26; target 92, 13 above: 79 / 13 = 6.
         assert_eq!(cc.algorithm.cubic_count(cc.window.cwnd, 6000), 6);
-        // A round trip of 1 s looks a second further: t = 2048, 410 1784^3 / 2^40 = 2.1; target 98: 79 / 19 = 4.
+        // A round trip of 1 s moves the target a second ahead: t = 2048, 410 1784^3 / 2^40 = 2.1; target 98: 79 / 19
+        // = 4.
         cc.algorithm.shortest_delay = 8 * 1000;
         assert_eq!(cc.algorithm.cubic_count(cc.window.cwnd, 6000), 4);
-        // At the plateau: 3.743 s; nothing to gain from 100.
+        // At the plateau, 3.743 s: no gain from 100.
         cc.algorithm.shortest_delay = 0;
         cc.window.cwnd = 100;
         assert_eq!(cc.algorithm.cubic_count(cc.window.cwnd, 8743), 10_000);
@@ -324,7 +325,7 @@ mod tests {
 
     #[test]
     fn as_fast_as_reno_with_beta() {
-        // 8 1843 / 3 / 205 = 23: a segment for each 79 23 / 8 = 227 acknowledgements.
+        // 8 1843 / 3 / 205 = 23: one segment for each 79 23 / 8 = 227 acknowledgements.
         assert_eq!(FRIENDLY_SCALE, 23);
         let mut cc = after_loss();
         cc.algorithm.begin_epoch(cc.window.cwnd, 5000);

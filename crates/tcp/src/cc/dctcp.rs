@@ -1,4 +1,4 @@
-//! DCTCP (RFC 8257): the window of RFC 5681, reduced in proportion to how much of the data was marked.
+//! DCTCP (RFC 8257): the window of RFC 5681, reduced in proportion to the marked share of the data.
 
 use super::parameters::{ParameterInfo, constant};
 use super::{Ack, CongestionControl, Loss, Recovered, Reno, Start, TimeoutKind};
@@ -27,19 +27,19 @@ fn parameters() -> Vec<ParameterInfo> {
 
 /// g, the weight of the last observation window (RFC 8257 section 4.2).
 const G: f64 = 1.0 / 16.0;
-/// The smallest window an echo leaves, in segments, as a loss would (RFC 5681 equation 4).
+/// The smallest window after an echo, in segments, as after a loss (RFC 5681 equation 4).
 const LEAST_SEGMENTS: u64 = 2;
 
 /// The congestion window of RFC 8257.
 #[derive(Clone, Debug)]
 pub struct Dctcp {
     reno: Reno,
-    /// `DCTCP.Alpha`: the estimated part of the bytes that are marked.
+    /// `DCTCP.Alpha`: the estimated share of marked bytes.
     alpha: f64,
     /// `DCTCP.BytesAcked` and `DCTCP.BytesMarked` of this observation window.
     acked: u64,
     marked: u64,
-    /// `DCTCP.WindowEnd`: the observation window ends when something behind this stream offset is acknowledged.
+    /// `DCTCP.WindowEnd`: the observation window ends at an acknowledgement beyond this stream offset.
     window_end: u64,
     smss: u64,
 }
@@ -48,7 +48,7 @@ impl Dctcp {
     /// DCTCP with the options of `config`, before the handshake.
     #[must_use]
     pub fn new(config: &Config) -> Self {
-        // RFC 8257 section 4.2: alpha begins at 1, so that the first mark halves the window.
+        // RFC 8257 section 4.2: alpha begins at 1, so the first mark halves the window.
         Self { reno: Reno::new(config), alpha: 1.0, acked: 0, marked: 0, window_end: 0, smss: u64::from(config.mss) }
     }
 
@@ -94,7 +94,7 @@ impl CongestionControl for Dctcp {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        // RFC 8257 section 3.4: losses are answered as conventional TCP answers them.
+        // RFC 8257 section 3.4: the response to losses is that of conventional TCP.
         self.reno.on_loss(loss);
     }
 
@@ -131,7 +131,7 @@ mod tests {
         cc
     }
 
-    /// Acknowledges `acked` bytes more, with `ahead` bytes sent beyond.
+    /// Acknowledges `acked` more bytes, with `ahead` bytes sent beyond.
     struct Path {
         cc: Dctcp,
         una: u64,
@@ -163,9 +163,9 @@ mod tests {
 
     #[test]
     fn alpha_approaches_the_part_of_the_bytes_that_is_marked() {
-        // WindowEnd starts at SND.UNA, so the first acknowledgement, 4000 bytes with no mark, ends a window: alpha = 15/16.
-        // Then windows of 4 acknowledgements, that of the last one ends the window: 3000 bytes sent beyond it. Of 2000 +
-        // 1000 + 500 + 500 bytes the 1000 are marked, a quarter of the bytes: alpha - 1/4 falls by 15/16 each time.
+        // WindowEnd starts at SND.UNA: the first acknowledgement, 4000 bytes without a mark, ends a window: alpha =
+        // 15/16. Then each window has 4 acknowledgements; the last one ends it, with 3000 bytes sent beyond. Of 2000
+        // + 1000 + 500 + 500 bytes the 1000 are marked, a quarter: alpha - 1/4 falls by 15/16 each time.
         let mut path = Path { cc: established(10), una: 0, ahead: 3999 };
         path.ack(4000, false);
         assert_eq!(path.cc.alpha, 0.9375);

@@ -1,36 +1,36 @@
-//! Measurements of Linux's Vegas and Compound: round trips in microseconds, and the data sent in the last.
+//! Measurements for Linux's Vegas and Compound: round trips in microseconds, and the data sent in the last one.
 
 use super::Ack;
 use netlull_units::Duration;
 
 /// "No sample yet", microseconds.
 const NO_SAMPLE: u64 = 0x7fff_ffff;
-/// Fewer samples in a round trip may all be of delayed acknowledgements.
+/// The number of samples in a round trip below which all may belong to delayed acknowledgements.
 const FEWEST_SAMPLES: u32 = 3;
 
-/// A round trip that has ended.
+/// A finished round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Round {
     /// Segments sent in it (`old_wnd`).
     pub sent: u64,
     /// The window at its start, segments (`old_snd_cwnd`).
     pub cwnd: u64,
-    /// The shortest round trip in it and of all, if there were at least three samples.
+    /// The shortest round trip in it and overall, if it has at least three samples.
     pub delays: Option<Delays>,
 }
 
 /// Round-trip times in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Delays {
-    /// The shortest of all (`baseRTT`).
+    /// The shortest round trip overall (`baseRTT`).
     pub base: u64,
     /// The shortest of the last round trip (`minRTT`).
     pub recent: u64,
 }
 
 impl Round {
-    /// Twice the window that would have kept no queue: actual rate x base RTT; and twice the segments queued, Diff
-    /// (Brakmo and Peterson 1995 section 3.2).
+    /// Two numbers, each doubled: the window that would have kept the queue empty (actual rate x base RTT), and the
+    /// segments queued, Diff (Brakmo and Peterson 1995 section 3.2).
     pub fn expected_and_queued(&self, delays: Delays) -> (u64, u64) {
         let target = ((self.sent * delays.base) << 1) / delays.recent;
         (target, (self.sent << 1).saturating_sub(target))
@@ -43,11 +43,11 @@ pub(super) struct DelayMeter {
     base: u64,
     recent: u64,
     samples: u32,
-    /// Stream offsets sent between which the round trip is being measured.
+    /// The stream offsets sent at the borders of the current round trip.
     begin_una: u64,
     begin_nxt: u64,
     begin_cwnd: u64,
-    /// False while a loss is being repaired: round trips tell nothing then.
+    /// False during the repair of a loss: round trips are meaningless then.
     enabled: bool,
 }
 
@@ -64,14 +64,14 @@ impl DelayMeter {
         }
     }
 
-    /// `tcp_vegas_init`: forgets the path.
+    /// `tcp_vegas_init`: erases the knowledge about the path.
     pub fn start(&mut self, nxt: u64) {
         self.base = NO_SAMPLE;
         self.enable(nxt);
     }
 
-    /// `vegas_enable`: the first round trip ends when `nxt` is acknowledged. As in the kernel, what the round trip before the
-    /// loss began with stays, so that the first one after it counts all that was sent meanwhile.
+    /// `vegas_enable`: the first round trip ends at the acknowledgement of `nxt`. As in the kernel, the start values
+    /// of the round trip before the loss stay. The first round trip after it then includes all data sent meanwhile.
     pub fn enable(&mut self, nxt: u64) {
         self.enabled = true;
         self.begin_nxt = nxt;
@@ -88,7 +88,7 @@ impl DelayMeter {
         self.enabled
     }
 
-    /// A round trip in microseconds; one is added, so that none is zero.
+    /// Adds a round trip in microseconds, plus one: no sample is zero.
     #[inline]
     pub fn sample(&mut self, microseconds: u64) {
         let rtt = microseconds + 1;
@@ -97,7 +97,7 @@ impl DelayMeter {
         self.samples += 1;
     }
 
-    /// If `ack` is beyond what was sent when the round trip began: that round trip. The next one begins.
+    /// Returns the round trip that ends if `ack` is beyond the data sent at its start. The next round trip begins.
     #[inline]
     pub fn end_round(&mut self, ack: &Ack, cwnd: u64, smss: u64) -> Option<Round> {
         if ack.una <= self.begin_nxt {

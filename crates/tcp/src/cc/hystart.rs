@@ -1,20 +1,21 @@
-//! HyStart++ (RFC 9406): leaving slow start before it loses.
+//! HyStart++ (RFC 9406): the end of slow start before a loss.
 
 use super::Ack;
 use netlull_units::Duration;
 
-/// RFC 9406 section 4.3, `MIN_RTT_THRESH` and `MAX_RTT_THRESH`: bounds on the growth of the round trip that counts.
+/// RFC 9406 section 4.3, `MIN_RTT_THRESH` and `MAX_RTT_THRESH`: bounds on the growth of the round trip that ends slow
+/// start.
 pub(super) const LEAST_THRESHOLD: Duration = Duration::from_millis(4);
 pub(super) const LARGEST_THRESHOLD: Duration = Duration::from_millis(16);
-/// `MIN_RTT_DIVISOR`: between the bounds, the round trip must grow by this part of itself.
+/// `MIN_RTT_DIVISOR`: between the bounds, the round trip must grow by this share of itself.
 const RTT_DIVISOR: u64 = 8;
-/// `N_RTT_SAMPLE`: so many samples of a round before it is judged.
+/// `N_RTT_SAMPLE`: the number of samples needed to judge a round.
 const SAMPLES: u32 = 8;
-/// `CSS_GROWTH_DIVISOR`: conservative slow start grows by this part of slow start.
+/// `CSS_GROWTH_DIVISOR`: conservative slow start has this share of the growth of slow start.
 const CONSERVATIVE_DIVISOR: u64 = 4;
-/// `CSS_ROUNDS`: so many rounds of conservative slow start, the partial one at its beginning included.
+/// `CSS_ROUNDS`: the number of rounds of conservative slow start, including the partial first one.
 const CONSERVATIVE_ROUNDS: u32 = 5;
-/// L without pacing: at most so many segments per acknowledgement. (With pacing L would be infinite.)
+/// L without pacing: the most segments per acknowledgement. (With pacing L would be infinite.)
 const LIMIT: u64 = 8;
 
 /// ```text
@@ -30,7 +31,7 @@ enum Phase {
     Conservative {
         /// `cssBaselineMinRtt`.
         baseline: Duration,
-        /// Rounds begun.
+        /// Number of rounds begun.
         rounds: u32,
     },
 }
@@ -46,7 +47,7 @@ pub(super) enum Verdict {
 /// Watches the round trips of the first slow start (RFC 9406 section 4.2).
 #[derive(Clone, Debug)]
 pub(super) struct HyStart {
-    /// `windowEnd`: the round ends when everything before this stream offset is acknowledged.
+    /// `windowEnd`: the round ends at the acknowledgement of this stream offset.
     window_end: u64,
     /// `lastRoundMinRTT`; [`Duration::MAX`] is infinity, here and below.
     last_round: Duration,
@@ -67,7 +68,7 @@ impl HyStart {
         }
     }
 
-    /// By how many bytes an acknowledgement of `acked` bytes opens the window.
+    /// The growth of the window, in bytes, for an acknowledgement of `acked` bytes.
     #[inline]
     pub fn growth(&self, acked: u64, smss: u64) -> u64 {
         let most = acked.min(LIMIT * smss);
@@ -77,7 +78,7 @@ impl HyStart {
         }
     }
 
-    /// An acknowledgement of new data in slow start.
+    /// Handles an acknowledgement of new data in slow start.
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack) -> Verdict {
         if self.window_end == 0 {
@@ -94,7 +95,7 @@ impl HyStart {
         if ack.una >= self.window_end { self.end_round(ack.nxt) } else { Verdict::Continue }
     }
 
-    /// Enough samples of this round: into conservative slow start, or back.
+    /// Judges a round with enough samples: enters conservative slow start, or returns from it.
     fn judge(&mut self) {
         match self.phase {
             Phase::SlowStart if self.last_round != Duration::MAX => {
@@ -134,7 +135,7 @@ mod tests {
 
     const SMSS: u64 = 1000;
 
-    /// Rounds of `per_round` acknowledgements, each of a segment.
+    /// Sends rounds of `per_round` acknowledgements of one segment each.
     struct Rounds {
         hystart: HyStart,
         una: u64,
@@ -146,7 +147,7 @@ mod tests {
             Self { hystart: HyStart::new(), una: 0, per_round }
         }
 
-        /// One acknowledgement with a round trip of `micros`: `per_round` segments are always in flight.
+        /// Sends an acknowledgement with a round trip of `micros`, with `per_round` segments always in flight.
         fn ack(&mut self, micros: u64) -> Verdict {
             let nxt = self.una + self.per_round * SMSS;
             self.una += SMSS;
@@ -176,7 +177,7 @@ mod tests {
 
     #[test]
     fn the_eighth_sample_of_a_round_that_is_an_eighth_longer_slows_the_start() {
-        // 80 ms, an eighth of which is 10 ms: 90 ms, but not a microsecond less.
+        // 80 ms, an eighth of which is 10 ms: 90 ms ends slow start, a microsecond less does not.
         for (micros, slowed) in [(89_999, false), (90_000, true)] {
             let mut t = Rounds::new(10);
             // With 10 in flight, the acknowledgement of segment n finds SND.NXT at n + 9: rounds of 10, 9, 9, ...
@@ -218,7 +219,7 @@ mod tests {
         t.acks(90_000, 8);
         // L = 8 segments at most; a quarter of them now.
         assert_eq!((t.hystart.growth(1000, SMSS), t.hystart.growth(20_000, SMSS)), (250, 2000));
-        // The round in which it began has one acknowledgement left (9 in all), four more of 9 follow: 37 to the exit.
+        // The round of the change has one acknowledgement left (9 in all); four more of 9 follow: 37 to the exit.
         let verdicts = t.acks(90_000, 37);
         assert_eq!(verdicts.iter().position(|&verdict| verdict == Verdict::Exit), Some(36));
     }
@@ -228,7 +229,7 @@ mod tests {
         let mut t = Rounds::new(10);
         t.acks(80_000, 10);
         t.acks(90_000, 9);
-        // Eight samples at the baseline do not, eight below do.
+        // Eight samples at the baseline have no effect, eight below it have.
         t.acks(90_000, 9);
         assert!(t.conservative());
         t.acks(89_999, 7);

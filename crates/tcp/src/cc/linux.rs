@@ -1,8 +1,8 @@
-//! The window of Linux 2.6.22 as ns-2.35's TCP/Linux drives it: whole segments, integers, milliseconds.
+//! The window of Linux 2.6.22 in ns-2.35's TCP/Linux: whole segments, integers, milliseconds.
 //!
-//! [`Linux`] is an algorithm ([`Ops`]) and the window that the stack keeps for it. The stack decides when an
-//! acknowledgement may open the window, falls back to Reno's growth, and carries out a loss.
-//! Names in backquotes are the kernel's.
+//! [`Linux`] is an algorithm ([`Ops`]) and the window that the stack keeps for it. The stack decides whether an
+//! acknowledgement may open the window, provides Reno's growth, and carries out reductions. Names in backquotes are
+//! the kernel's.
 
 use super::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
 use crate::config::{Config, Increase, RepeatedTimeout, SsthreshFrom, WindowReduction};
@@ -14,7 +14,7 @@ use std::fmt;
 const LARGEST_WINDOW: u64 = 65_535;
 /// "Infinitely large" `snd_ssthresh`, segments.
 const NO_THRESHOLD: u64 = 0x7fff_ffff;
-/// `tcp_max_burst`: segments that may be sent beyond the flight when recovery ends.
+/// `tcp_max_burst`: segments allowed beyond the flight at the end of recovery.
 const MAX_BURST: u64 = 3;
 
 /// `tcp_congestion_ops`: the rules that an algorithm adds to the stack's.
@@ -25,14 +25,14 @@ pub trait Ops: Clone + fmt::Debug {
     /// The algorithm before the handshake (`init`).
     fn new(config: &Config) -> Self;
 
-    /// New data was acknowledged (`pkts_acked`).
+    /// Handles an acknowledgement of new data (`pkts_acked`).
     #[inline]
     fn acked(&mut self, _window: &LinuxWindow, _ack: &Ack) {}
 
-    /// The window may grow (`cong_avoid`).
+    /// Lets the window grow (`cong_avoid`).
     fn open(&mut self, window: &mut LinuxWindow, ack: &Ack);
 
-    /// An acknowledgement of no new data came.
+    /// Handles an acknowledgement without new data.
     fn duplicate(&mut self, _ack: &Ack) {}
 
     /// The threshold after a loss (`ssthresh`).
@@ -40,16 +40,16 @@ pub trait Ops: Clone + fmt::Debug {
         window.half()
     }
 
-    /// Fast recovery has begun (`set_state(TCP_CA_Recovery)`).
+    /// Handles the start of fast recovery (`set_state(TCP_CA_Recovery)`).
     fn lost(&mut self, _loss: &Loss) {}
 
-    /// A timeout has ended (`set_state(TCP_CA_Loss)`).
+    /// Handles the start of the state after a timeout (`set_state(TCP_CA_Loss)`).
     fn timed_out(&mut self) {}
 
-    /// The loss is repaired (`set_state(TCP_CA_Open)`).
+    /// Handles the end of the repair (`set_state(TCP_CA_Open)`).
     fn reopened(&mut self) {}
 
-    /// Data follows a pause (`CA_EVENT_CWND_RESTART`).
+    /// Handles data after a pause (`CA_EVENT_CWND_RESTART`).
     fn restarted(&mut self, _window: &LinuxWindow) {}
 }
 
@@ -124,16 +124,16 @@ impl<A: Ops> CongestionControl for Linux<A> {
     }
 }
 
-/// `icsk_ca_state`, as far as it matters here.
+/// `icsk_ca_state`, with the distinctions needed here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaState {
-    /// Nothing is being repaired.
+    /// No repair.
     Open,
-    /// Fast recovery (or, after an ECN echo, the way down to the smaller window).
+    /// Fast recovery, or the reduction of the window after an ECN echo.
     Recovery,
-    /// After a timeout, until everything sent before it is acknowledged.
+    /// After a timeout, until all data sent before it is acknowledged.
     Loss {
-        /// Stream offset behind the last byte sent before the timeout (`high_seq`).
+        /// Stream offset after the last byte sent before the timeout (`high_seq`).
         high_seq: u64,
     },
 }
@@ -141,7 +141,7 @@ pub enum CaState {
 /// The result of [`LinuxWindow::finish`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finished {
-    /// The state is what it was.
+    /// The state is unchanged.
     No,
     /// The state became [`CaState::Open`]: the algorithm's `set_state(TCP_CA_Open)` is due.
     Reopened,
@@ -152,11 +152,11 @@ pub enum Finished {
 pub enum Floor {
     /// Rate halving ends at `snd_ssthresh`: algorithms without `min_cwnd`.
     Ssthresh,
-    /// Rate halving may go on to half of it (`tcp_reno_min_cwnd`).
+    /// Rate halving may continue to half of it (`tcp_reno_min_cwnd`).
     HalfSsthresh,
 }
 
-/// `snd_cwnd` and what belongs to it, in segments.
+/// `snd_cwnd` and related fields, in segments.
 #[derive(Clone, Debug)]
 pub struct LinuxWindow {
     /// `snd_cwnd`.
@@ -186,7 +186,7 @@ impl LinuxWindow {
         let smss = u64::from(config.mss);
         let clamp = match config.cwnd.ssthresh_from {
             SsthreshFrom::Flight => LARGEST_WINDOW,
-            // ns-2: `snd_cwnd_clamp` is `window_`, which is the receiver's window as well.
+            // In ns-2, `snd_cwnd_clamp` is `window_`, which is also the receiver's window.
             SsthreshFrom::Window => (config.flow_control.receive_buffer.as_u64() / smss).max(1),
         };
         Self {
@@ -198,7 +198,7 @@ impl LinuxWindow {
             bytes_acked: 0,
             abc: match (config.cwnd.increase, config.cwnd.ssthresh_from) {
                 (Increase::ByteCounting { limit }, _) => u32::from(limit.min(2)),
-                // Linux 2.6.22 has 0, ns-2.35 has 1.
+                // The value is 0 in Linux 2.6.22 and 1 in ns-2.35.
                 (Increase::PerAck, SsthreshFrom::Flight) => 0,
                 (Increase::PerAck, SsthreshFrom::Window) => 1,
             },
@@ -209,10 +209,10 @@ impl LinuxWindow {
         }
     }
 
-    /// Data transmission can begin.
+    /// Handles the start of data transmission.
     pub fn establish(&mut self, start: &Start) {
         let smss = u64::from(start.smss).max(1);
-        // A threshold given in bytes was counted in segments of the largest size.
+        // Converts the threshold: it counted segments of the largest size.
         if self.ssthresh != NO_THRESHOLD {
             self.ssthresh = (self.ssthresh * self.smss / smss).max(1);
         }
@@ -240,10 +240,10 @@ impl LinuxWindow {
         now.as_nanos() / 1_000_000
     }
 
-    /// Segments that an acknowledgement acknowledged; a short one counts as one.
+    /// The segments of an acknowledgement; a short segment counts as one.
     #[inline]
     pub fn segments(&self, bytes: u64) -> u64 {
-        // One segment per acknowledgement needs no division.
+        // An acknowledgement of one segment needs no division.
         if bytes <= self.smss { u64::from(bytes > 0) } else { bytes.div_ceil(self.smss) }
     }
 
@@ -253,26 +253,27 @@ impl LinuxWindow {
         self.bytes_acked += ack.acked;
     }
 
-    /// `tcp_may_raise_cwnd`: neither in recovery nor asked by an ECN echo to slow down.
+    /// `tcp_may_raise_cwnd`: true outside recovery and without an ECN echo.
     #[inline]
     pub fn may_raise(&self, ack: &Ack) -> bool {
         ack.phase != RecoveryPhase::FastRecovery && (!ack.ece || self.cwnd < self.ssthresh)
     }
 
-    /// `tcp_is_cwnd_limited`, without segmentation offload: the flight before the acknowledgement filled the window.
+    /// `tcp_is_cwnd_limited`, without segmentation offload: true if the flight before the acknowledgement filled the
+    /// window.
     #[inline]
     pub fn is_limited(&self, ack: &Ack) -> bool {
         // Segments in flight, the last possibly short, are at least cwnd.
         ack.flight_before > (self.cwnd - 1) * self.smss
     }
 
-    /// True below the threshold and at it.
+    /// True at or below the threshold.
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.cwnd <= self.ssthresh
     }
 
-    /// `tcp_slow_start`: a segment per acknowledgement, with `sysctl_tcp_abc` = 2 two for a delayed one.
+    /// `tcp_slow_start`: one segment per acknowledgement; with `sysctl_tcp_abc` = 2, two for a delayed one.
     #[inline]
     pub fn slow_start(&mut self) {
         if self.abc > 0 && self.bytes_acked < self.smss {
@@ -283,12 +284,12 @@ impl LinuxWindow {
         self.count += if doubled { 2 * self.cwnd } else { self.cwnd };
         while self.count >= self.cwnd {
             self.count -= self.cwnd;
-            // At the clamp the count must not stand still.
+            // At the clamp the count must continue.
             self.increment();
         }
     }
 
-    /// A segment more, up to the clamp.
+    /// Adds a segment, up to the clamp.
     #[inline]
     pub fn increment(&mut self) {
         if self.cwnd < self.clamp {
@@ -296,7 +297,7 @@ impl LinuxWindow {
         }
     }
 
-    /// Congestion avoidance by counting: a segment after `every` acknowledgements and one more.
+    /// Adds a segment after `every` acknowledgements plus one (congestion avoidance by counting).
     #[inline]
     pub fn avoid(&mut self, every: u64) {
         if self.count >= every {
@@ -329,20 +330,20 @@ impl LinuxWindow {
         (self.cwnd / 2).max(2)
     }
 
-    /// Fast recovery begins, with the threshold that the algorithm chose.
+    /// Begins fast recovery, with the threshold of the algorithm.
     pub fn enter_recovery(&mut self, ssthresh: u64, floor: Floor) {
         self.ssthresh = ssthresh;
         self.count = 0;
         self.bytes_acked = 0;
         self.cwnd = match (floor, self.window_reduction) {
             (Floor::HalfSsthresh, WindowReduction::RateHalving) => (ssthresh / 2).max(1),
-            // What is not rate halving has no use for a floor below what it leads to.
+            // Without rate halving, a floor below the target has no use.
             _ => ssthresh,
         };
         self.state = CaState::Recovery;
     }
 
-    /// True if a timeout is to set the threshold anew.
+    /// True if a timeout must compute a new threshold.
     pub fn takes_threshold(&self, kind: TimeoutKind) -> bool {
         kind == TimeoutKind::First || self.repeated_timeout == RepeatedTimeout::Recompute
     }
@@ -355,7 +356,7 @@ impl LinuxWindow {
         self.state = CaState::Loss { high_seq: loss.nxt };
     }
 
-    /// After everything else that an acknowledgement does: the end of [`CaState::Loss`].
+    /// Ends [`CaState::Loss`] if due, after all other work for an acknowledgement.
     #[inline]
     pub fn finish(&mut self, ack: &Ack) -> Finished {
         match self.state {
@@ -372,8 +373,8 @@ impl LinuxWindow {
         self.reopen(recovered.flight);
     }
 
-    /// ns-2's TCP/Linux, `tcp_fastretrans_alert` step E: a window below the threshold is raised to it, and then
-    /// `tcp_moderate_cwnd`: no burst of more than three segments.
+    /// ns-2's TCP/Linux, `tcp_fastretrans_alert` step E: raises a window below the threshold to it. Then
+    /// `tcp_moderate_cwnd` prevents a burst of more than three segments.
     #[cold]
     fn reopen(&mut self, flight: u64) {
         if self.cwnd < self.ssthresh {
@@ -429,7 +430,7 @@ pub(super) mod tests {
         Loss { now: Instant::ZERO, flight: flight * SMSS, window: flight * SMSS, nxt: nxt * SMSS }
     }
 
-    /// Without byte counting, unless asked for.
+    /// No byte counting, except on request.
     fn window(cwnd: u64, config: &Config) -> LinuxWindow {
         let mut window = LinuxWindow::new(config);
         window.establish(&start(cwnd));
@@ -456,7 +457,7 @@ pub(super) mod tests {
 
     #[test]
     fn congestion_avoidance_counts_one_acknowledgement_more_than_the_window() {
-        // 2.6.22: counts 0 to cwnd, and the acknowledgement that finds cwnd counted adds a segment: cwnd + 1 of them.
+        // 2.6.22 counts from 0 to cwnd. The acknowledgement after that adds a segment: cwnd + 1 of them.
         let mut reno = window(4, &config(100, 2));
         let grown = (1..).take_while(|_| {
             reno.reno(&ack(0, 10, 4));
@@ -477,7 +478,7 @@ pub(super) mod tests {
             reno.reno(&delayed);
             assert_eq!(reno.cwnd, expected);
         }
-        // L = 2: a delayed acknowledgement counts two windows, 12; 6 make a segment, 6 of the next 7 are there.
+        // L = 2: a delayed acknowledgement counts two windows, 12; 6 make a segment, and 6 of the next 7 remain.
         reno.ssthresh = 50;
         reno.note(&Ack { acked: 2 * SMSS, ..ack(0, 10, 6) });
         reno.slow_start();

@@ -1,21 +1,21 @@
-//! Congestion control: how much may be in flight.
+//! Congestion control: the limit of data in flight.
 //!
-//! Congestion control and loss recovery are separate and compose: recovery decides what to retransmit, when a loss is
-//! declared and when it is repaired; a [`CongestionControl`] hears of that and of every acknowledgement, and decides
-//! cwnd and ssthresh.
+//! Congestion control and loss recovery are separate parts. Recovery selects the data to retransmit, and declares the
+//! beginning and end of a loss. A [`CongestionControl`] gets these events and every acknowledgement, and decides cwnd
+//! and ssthresh.
 
-/// The congestion controls of this crate: passes a line for each to the macro `$declare`, in the order of the names in
-/// scenarios.
+/// The congestion controls of this crate. It passes a line for each to the macro `$declare`, in the order of the
+/// names in scenarios.
 ///
-/// A line is `Name(Type) = FILE::INFO;`. A line without a type shares the type of another; `others` are types that no line
-/// names. The attribute in front is for [`Controller`]: enum_dispatch works only if it comes from the same place as the
-/// names (macro hygiene).
+/// A line is `Name(Type) = FILE::INFO;`. A line without a type shares the type of another. `others` are types that no
+/// line names. The attribute in front is for [`Controller`]: enum_dispatch works only if it comes from the same place
+/// as the names (macro hygiene).
 macro_rules! congestion_controls {
     ($declare:ident) => {
         $declare! {
             [#[enum_dispatch(CongestionControl)]]
             others {
-                // Of `cubic` and of Reno's family with `CwndUnit::Segments`.
+                // `cubic` and Reno's family with `CwndUnit::Segments`.
                 Cubic6(Box<Cubic6>);
                 Reno6(Box<Reno6>);
                 Foreign(Box<dyn ForeignControl>);
@@ -55,7 +55,7 @@ mod reno;
 mod reno_2_6_22;
 mod vegas;
 
-pub use algorithm::{Algorithm, ControllerFactory, Foreign, ForeignControl};
+pub use algorithm::{Algorithm, CongestionControlFactory, Foreign, ForeignControl};
 pub use bbr::Bbr;
 pub use bic::Bic;
 pub use compound::Compound;
@@ -80,7 +80,7 @@ use registry::controllers;
 congestion_controls!(controllers);
 
 impl Controller {
-    /// `seed` is for algorithms that decide at random.
+    /// The congestion control of one endpoint; `seed` is for random decisions.
     pub fn new(config: &Config, seed: u32) -> Self {
         match &config.congestion_control {
             Algorithm::Foreign(factory) => Self::Foreign(factory.build(config, seed)),
@@ -91,7 +91,7 @@ impl Controller {
         }
     }
 
-    /// [`CongestionControl::cwnd`], with the window of RFC 5681 in line and the others out of it.
+    /// Returns [`CongestionControl::cwnd`]; only the window of RFC 5681 is inlined.
     #[inline(always)]
     pub fn cwnd(&self) -> u64 {
         if let Self::Reno(reno) = self { reno.cwnd() } else { self.cwnd_elsewhere() }
@@ -102,8 +102,8 @@ impl Controller {
         CongestionControl::cwnd(self)
     }
 
-    /// As [`CongestionControl::on_ack`] with no loss being repaired and no echo, for the algorithm that needs nothing else
-    /// of the acknowledgement; false for the others.
+    /// Does the work of [`CongestionControl::on_ack`] outside recovery and without an echo, for the algorithm that
+    /// needs no more of the acknowledgement. Returns false for all others.
     #[inline(always)]
     pub fn opens_by(&mut self, acked: u64, flight_before: u64) -> bool {
         let Self::Reno(reno) = self else { return false };

@@ -1,24 +1,24 @@
-//! The main parameters of congestion controls, for people. Each algorithm's file lists its own, from the constants that
-//! it computes with.
+//! The main parameters of congestion controls, as users see them. Each algorithm's file lists its own, from the
+//! constants of its computation.
 
-/// A number that an algorithm has.
+/// A parameter of an algorithm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterInfo {
     /// Its name in the source, or the scenario's option.
     pub name: &'static str,
     /// Its unit; empty for pure numbers.
     pub unit: &'static str,
-    /// Its value, by default where it is an option.
+    /// Its value; for an option, the default.
     pub value: String,
     /// Its meaning in one line.
     pub meaning: &'static str,
-    /// Where it comes from.
+    /// Its source.
     pub source: &'static str,
     /// True if it is an option in scenarios.
     pub is_option: bool,
 }
 
-/// A number of the algorithm.
+/// A constant of the algorithm.
 pub(super) fn constant(
     name: &'static str,
     unit: &'static str,

@@ -1,4 +1,4 @@
-//! From the lines of `congestion_controls!` to the catalogue and to the congestion controls of endpoints.
+//! Macros that turn the lines of `congestion_controls!` into the catalogue and the congestion controls of endpoints.
 
 /// Declares the catalogue of [`Algorithm`](super::Algorithm) and [`Controller`](super::Controller), the algorithm of one
 /// endpoint.
@@ -22,8 +22,8 @@ macro_rules! controllers {
             }
         }
 
-        /// The algorithm of one endpoint: a closed set, so that the compiler sees through each call. One of the others is
-        /// for foreign algorithms.
+        /// The algorithm of one endpoint. The set is closed, so the compiler can inline each call. One variant is for
+        /// foreign algorithms.
         $($dispatch)*
         #[derive(Clone, Debug)]
         pub(crate) enum Controller {
@@ -32,7 +32,7 @@ macro_rules! controllers {
         }
 
         impl Controller {
-            /// Takes the state of `fresh`, in the memory of its own if that is of the same algorithm.
+            /// Takes the state of `fresh`, and reuses its own memory if both have the same algorithm.
             pub fn renew(&mut self, fresh: &Self) {
                 match (self, fresh) {
                     $($((Self::$name(own), Self::$name(fresh)) => <$window>::clone_from(own, fresh),)?)*

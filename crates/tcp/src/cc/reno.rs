@@ -1,5 +1,5 @@
 //! Slow start and congestion avoidance (RFC 5681): the window of Tahoe, Reno, NewReno and SACK, which differ in loss
-//! recovery.
+//! recovery only.
 
 use super::parameters::{ParameterInfo, option};
 use super::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
@@ -52,7 +52,7 @@ pub(super) static NEW_RENO: AlgorithmInfo = AlgorithmInfo {
 /// The window of RFC 5681 with SACK in the catalogue.
 pub(super) static SACK: AlgorithmInfo = AlgorithmInfo {
     name: "sack",
-    summary: "the same window; selective acknowledgements say what is lost",
+    summary: "the same window; selective acknowledgements reveal losses",
     source: "RFC 5681, RFC 2018, RFC 6675, RFC 6937",
     algorithm: Algorithm::Sack,
     known_with: KnownWith::SACK,
@@ -70,11 +70,11 @@ fn build(config: &Config, _seed: u32) -> Controller {
 }
 
 fn parameters() -> Vec<ParameterInfo> {
-    let meaning = "what a loss halves: the data in flight, or the window";
+    let meaning = "quantity that a loss halves: the data in flight, or the window";
     vec![initial_window(), option("ssthresh_from", "flight", meaning, "RFC 5681 eq. 4")]
 }
 
-/// The initial window by default.
+/// The default initial window.
 pub(super) fn initial_window() -> ParameterInfo {
     let segments = match Config::default().cwnd.initial_window {
         InitialWindow::Rfc6928 => "10".to_owned(),
@@ -83,9 +83,9 @@ pub(super) fn initial_window() -> ParameterInfo {
     option("initial_window", segments, "segments at the start of a connection, at most 14600 bytes", "RFC 6928")
 }
 
-/// cwnd is kept in 2^-16 bytes, so that congestion avoidance loses nothing to rounding.
+/// cwnd is kept in 2^-16 bytes, so congestion avoidance has no rounding loss.
 const FRACTION_BITS: u32 = 16;
-/// No window can be advertised beyond 2^30 bytes (RFC 7323 section 2.3), so cwnd has no use for more.
+/// Windows are at most 2^30 bytes (RFC 7323 section 2.3), so cwnd needs no more.
 const LARGEST_CWND: u64 = 1 << 30 << FRACTION_BITS;
 
 /// The congestion window of RFC 5681.
@@ -135,13 +135,13 @@ impl Reno {
         self.bytes_acked = 0;
     }
 
-    /// ssthresh and the window that an algorithm built on this one has decided.
+    /// Sets ssthresh and the window to the decision of an algorithm built on this one.
     pub(super) fn reduce_to(&mut self, window: u64) {
         self.ssthresh = window;
         self.set_cwnd(window);
     }
 
-    /// With ns-2's fractional windows, nothing of the fraction is lost where a window is halved or recovered.
+    /// Sets cwnd exactly: with ns-2's fractional windows, halving and recovery keep the fraction.
     fn set_exact(&mut self, fractions: u64) {
         self.cwnd = fractions.min(LARGEST_CWND);
         self.bytes_acked = 0;
@@ -153,13 +153,13 @@ impl Reno {
         self.cwnd() < self.ssthresh
     }
 
-    /// Linux `tcp_is_cwnd_limited`: in slow start half of the window used is enough.
+    /// Linux `tcp_is_cwnd_limited`: in slow start, half of the window in use is enough.
     #[inline]
     fn is_limiting(&self, flight_before: u64) -> bool {
         if self.slow_start() { self.cwnd() < 2 * flight_before } else { flight_before + self.smss() > self.cwnd() }
     }
 
-    /// `acked` bytes more are acknowledged, with `flight_before` in flight until then: the window opens.
+    /// Opens the window for `acked` newly acknowledged bytes, with `flight_before` in flight before.
     #[inline(always)]
     pub(super) fn open(&mut self, acked: u64, flight_before: u64, phase: RecoveryPhase) {
         if self.growth == Growth::WhenLimited && !self.is_limiting(flight_before) {
@@ -202,7 +202,7 @@ impl Reno {
         }
     }
 
-    /// The slow-start threshold after a loss, and the window it leaves in 2^-16 bytes.
+    /// The slow-start threshold after a loss, and the new window in 2^-16 bytes.
     fn halved(&self, loss: &Loss) -> (u64, u64) {
         let least = 2 * self.smss();
         match self.ssthresh_from {
@@ -211,7 +211,7 @@ impl Reno {
                 let ssthresh = (loss.flight / 2).max(least);
                 (ssthresh, ssthresh << FRACTION_BITS)
             }
-            // ns-2 `slowdown`: cwnd = window / 2, ssthresh = that in whole packets, at least 2.
+            // ns-2 `slowdown`: cwnd = window / 2, ssthresh = the same in whole packets, at least 2.
             SsthreshFrom::Window => {
                 let window = if loss.window < self.cwnd() { loss.window << FRACTION_BITS } else { self.cwnd };
                 let half = (window / 2).max(self.smss() << FRACTION_BITS);
@@ -240,8 +240,8 @@ impl CongestionControl for Reno {
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack) {
-        // RFC 6582 section 3.2: in fast recovery the window is recovery's.
-        // RFC 3168 section 6.1.2: no growth for an acknowledgement that carries an ECN echo.
+        // RFC 6582 section 3.2: in fast recovery, the recovery sets the window.
+        // RFC 3168 section 6.1.2: no growth for an acknowledgement with an ECN echo.
         if ack.phase == RecoveryPhase::FastRecovery || ack.ece {
             return;
         }

@@ -1,7 +1,7 @@
-//! Reno as in Linux 2.6.22 (`tcp_cong.c`): the window of RFC 5681 in whole segments.
+//! Reno of Linux 2.6.22 (`tcp_cong.c`): the window of RFC 5681 in whole segments.
 //!
-//! It differs from [`Reno`](super::Reno) by the kernel's arithmetic: a segment after a window's worth of acknowledgements
-//! instead of a fraction of one for each. It is what the other algorithms of Linux fall back to.
+//! Unlike [`Reno`](super::Reno), the kernel adds a segment after a window of acknowledgements, instead of a fraction
+//! for each. The other algorithms of Linux also use this growth.
 
 use super::Ack;
 use super::linux::{Linux, LinuxWindow, Ops};
@@ -26,7 +26,7 @@ pub(super) static INFO: AlgorithmInfo = AlgorithmInfo {
 /// Reno of Linux 2.6.22.
 pub type Reno2622 = Linux<RenoOps>;
 
-/// `tcp_reno`: nothing beside the window.
+/// `tcp_reno`: the window alone.
 #[derive(Clone, Debug)]
 pub struct RenoOps;
 
@@ -57,7 +57,7 @@ mod tests {
             cc.on_ack(&ack(una, una, 10));
         }
         assert_eq!(cc.cwnd(), 11 * SMSS);
-        // ssthresh = 11 / 2 = 5; rate halving may go on to half of it, 2.
+        // ssthresh = 11 / 2 = 5; rate halving may continue to half of it, 2.
         cc.on_loss(&loss(11, 30));
         assert_eq!((cc.ssthresh(), cc.cwnd()), (5 * SMSS, 2 * SMSS));
     }

@@ -1,4 +1,4 @@
-//! Why a configuration is refused.
+//! Errors of configurations.
 
 use std::fmt;
 
@@ -22,9 +22,15 @@ impl ConfigError {
         &self.message
     }
 
-    /// The error of a field; `message` has the value and the expectation.
-    pub(crate) fn new(field: &'static str, message: String) -> Self {
-        Self { field, message }
+    /// The error of a field with a value that does not meet the expectation.
+    #[must_use]
+    pub fn new(field: &'static str, value: impl fmt::Display, expected: impl fmt::Display) -> Self {
+        Self { field, message: format!("is {value}; expected {expected}") }
+    }
+
+    /// The error of an unknown name.
+    pub(crate) fn unknown(field: &'static str, name: &str, known: &[&str]) -> Self {
+        Self { field, message: format!("\"{name}\" is unknown; expected one of {}", known.join(", ")) }
     }
 }
 
@@ -43,7 +49,7 @@ pub(super) fn expect(
     value: impl fmt::Display,
     expected: &'static str,
 ) -> Result<(), ConfigError> {
-    if holds { Ok(()) } else { Err(ConfigError::new(field, format!("is {value}; expected {expected}"))) }
+    if holds { Ok(()) } else { Err(ConfigError::new(field, value, expected)) }
 }
 
 #[cfg(test)]

@@ -12,36 +12,34 @@ use netlull_units::{Bytes, Duration};
 const LARGEST_BUFFER: u64 = 1 << 30;
 /// RFC 5681 section 4.2.
 const LONGEST_ACK_DELAY: Duration = Duration::from_millis(500);
-/// RFC 6298 section 2.5: a maximum must be at least 60 s.
+/// The least that RFC 6298 section 2.5 allows for a maximum.
 const SHORTEST_MAX_RTO: Duration = Duration::from_secs(60);
 
 /// Start, growth and reduction of the congestion window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CongestionWindow {
-    /// Initial congestion window. Default: RFC 6928, ten segments.
+    /// Initial congestion window.
     pub initial_window: InitialWindow,
-    /// Initial slow-start threshold in bytes; `None` for no limit (RFC 5681 section 3.1: "arbitrarily high").
-    /// Default: `None`. ns-2: the largest window.
+    /// Initial slow-start threshold in bytes; `None` for no limit.
     pub initial_ssthresh: Option<Bytes>,
-    /// Unit of the windows of Tahoe, Reno, NewReno, SACK and CUBIC. Default: bytes. Linux 6: segments, and with them its
-    /// rules of growth, so that `increase`, `growth` and `ssthresh_from` say nothing.
+    /// Unit of the windows of Tahoe, Reno, NewReno, SACK and CUBIC. With [`CwndUnit::Segments`], Linux 6 sets the rules of
+    /// growth, and `increase`, `growth` and `ssthresh_from` have no effect.
     pub cwnd_unit: CwndUnit,
-    /// Growth of the window with acknowledgements. Default: RFC 5681, per acknowledgement.
+    /// Growth of the window per acknowledgement.
     pub increase: Increase,
-    /// Growth of an unused window. Default: it grows (RFC 5681).
+    /// Growth of an unused window.
     pub growth: Growth,
-    /// The number that a loss halves. Default: the data in flight (RFC 5681).
+    /// Quantity that a loss halves.
     pub ssthresh_from: SsthreshFrom,
-    /// Slow-start threshold at repeated timeouts. Default: held (RFC 5681).
+    /// Slow-start threshold at repeated timeouts.
     pub repeated_timeout: RepeatedTimeout,
-    /// Fall back to the initial window after sending nothing for an RTO (RFC 5681 section 4.1). Default: true.
+    /// Return to the initial window after an RTO without transmission (RFC 5681 section 4.1).
     pub idle_restart: bool,
-    /// Leave slow start when round trips grow (HyStart++, RFC 9406; with [`CwndUnit::Segments`] HyStart as in Linux 6); CUBIC
-    /// (RFC 9438) only. Default: true.
+    /// Early end of CUBIC's slow start when round trips grow: HyStart++, or with [`CwndUnit::Segments`] HyStart of Linux 6.
     pub hystart: bool,
-    /// Vegas' bounds. Default: Linux.
+    /// Bounds of Vegas.
     pub vegas: VegasBounds,
-    /// Flavour of Vegas. Default: Linux's. ns-2: its own.
+    /// Flavour of Vegas.
     pub vegas_flavour: VegasFlavour,
 }
 
@@ -66,42 +64,40 @@ impl Default for CongestionWindow {
 /// Detection and repair of losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recovery {
-    /// Loss recovery. With [`LossRecovery::Sack`] and [`LossRecovery::Rack`] SACK is offered (RFC 2018); a peer that does
-    /// not answer the offer gets [`LossRecovery::NewReno`]. Default: NewReno.
+    /// Loss recovery. [`LossRecovery::Sack`] and [`LossRecovery::Rack`] offer SACK (RFC 2018); with a peer that does not
+    /// answer the offer, [`LossRecovery::NewReno`] takes over.
     pub loss_recovery: LossRecovery,
-    /// Duplicate acknowledgements that mean a loss. Default: 3 (RFC 5681 section 3.2).
+    /// Number of duplicate acknowledgements that means a loss.
     pub duplicate_ack_threshold: u8,
-    /// Acknowledgements that are duplicates. Default: those of RFC 5681.
+    /// Acknowledgements that count as duplicates.
     pub duplicate_ack: DuplicateAck,
-    /// Send new segments on the first two duplicate acknowledgements (RFC 3042). Default: true.
+    /// New segments on the first two duplicate acknowledgements (RFC 3042).
     pub limited_transmit: bool,
-    /// Limited transmit also repeats segments after a timeout, as ns-2's `singledup_` does: on each of the first two
-    /// duplicates the segment where sending again has got to. RFC 3042 means new data. Default: false.
+    /// Limited transmit that also repeats segments after a timeout, as ns-2's `singledup_` does. Each of the first two
+    /// duplicates releases the next segment to retransmit. RFC 3042 sends new data only.
     pub limited_repeats: bool,
-    /// Flight when the timer expires in fast recovery. Default: at most the deflated window.
+    /// Data in flight, as counted when the timer expires in fast recovery.
     pub timeout_flight: TimeoutFlight,
-    /// Window after recovery. Default: RFC 6582's option 1, limited by flight.
+    /// Congestion window after fast recovery.
     pub full_ack: FullAck,
-    /// Timer in recovery. Default: impatient (RFC 6582 section 3.2).
+    /// Partial acknowledgements that restart the timer.
     pub partial_ack_timer: PartialAckTimer,
-    /// Timer at fast retransmissions. Default: keeps running (RFC 6298).
+    /// Timer at a fast retransmission.
     pub fast_retransmit_timer: FastRetransmitTimer,
-    /// SACK blocks that mean a loss. Default: RFC 6675.
+    /// Rule by which SACK blocks mean a loss.
     pub sack_detection: SackDetection,
-    /// With [`SackDetection::Forward`]: so many segments SACKed above mean a loss. Default: 3 (Linux `tcp_reordering`).
-    /// ns-2: 4, for its TCP/Linux counts one more.
+    /// With [`SackDetection::Forward`]: number of SACKed segments above a segment that means its loss (Linux
+    /// `tcp_reordering`).
     pub forward_reordering: u8,
-    /// With [`SackDetection::Forward`]: the scoreboard is passed once per acknowledgement, upwards, so that a SACKed
-    /// retransmission tells of the loss of lower ones only when the next acknowledgement comes. Default: false (Linux
-    /// looks at retransmissions when it has marked everything). ns-2: true.
+    /// With [`SackDetection::Forward`]: each acknowledgement passes the scoreboard once, upwards. A SACKed retransmission
+    /// then reveals the loss of lower ones only at the next acknowledgement. Linux checks retransmissions after all marking.
     pub forward_single_pass: bool,
-    /// With [`SackDetection::Forward`]: all that SACK blocks have said is forgotten when recovery ends, against RFC 6675
-    /// section 5 (A). What is sent again then counts as arrived when blocks tell of what arrived before, and is found lost
-    /// over and over. Default: false. ns-2: true.
+    /// With [`SackDetection::Forward`]: the end of recovery erases all SACK information, against RFC 6675 section 5 (A).
+    /// A later block about old data then marks retransmitted data as arrived, and recovery finds it lost again and again.
     pub forward_forgets: bool,
-    /// The way to the smaller window in recovery with SACK or RACK. Default: proportional (RFC 6937).
+    /// Reduction of the window in recovery with SACK or RACK.
     pub window_reduction: WindowReduction,
-    /// The clock of RACK-TLP's timers. Default: fine. Linux 6: jiffies.
+    /// Clock of RACK-TLP's timers.
     pub rack_clock: RackClock,
 }
 
@@ -109,6 +105,7 @@ impl Default for Recovery {
     fn default() -> Self {
         Self {
             loss_recovery: LossRecovery::NewReno,
+            // RFC 5681 section 3.2.
             duplicate_ack_threshold: 3,
             duplicate_ack: DuplicateAck::SameWindow,
             limited_transmit: true,
@@ -130,20 +127,19 @@ impl Default for Recovery {
 /// The retransmission timer, and the round-trip samples that set it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetransmissionTimer {
-    /// Retransmission timeout before the first sample. Default: 1 s (RFC 6298 section 2.1). ns-2: 3 s.
+    /// Retransmission timeout before the first sample.
     pub initial_rto: Duration,
-    /// Smallest retransmission timeout. Default: 1 s (RFC 6298 section 2.4). Linux, ns-2: 200 ms.
+    /// Smallest retransmission timeout.
     pub min_rto: Duration,
     /// Largest retransmission timeout, backed off or not; also the longest interval between zero-window probes.
-    /// Default: 60 s (the least that RFC 6298 section 2.5 allows).
     pub max_rto: Duration,
-    /// At most so many doublings of the retransmission timeout. Default: 16 (beyond `max_rto`: no limit of its own).
+    /// Largest number of doublings of the retransmission timeout.
     pub max_backoff: u8,
-    /// Clock of the retransmission timer. Default: fine, G = 1 ms.
+    /// Clock of the retransmission timer.
     pub rtt_clock: RttClock,
-    /// Acknowledgements that are samples. Default: one per window.
+    /// Acknowledgements that give a sample.
     pub rtt_sampling: RttSampling,
-    /// The handshake's round trip as a sample. Default: it is one.
+    /// Use of the handshake's round trip as a sample.
     pub handshake_rtt: HandshakeRtt,
 }
 
@@ -152,7 +148,8 @@ impl Default for RetransmissionTimer {
         Self {
             initial_rto: Duration::from_secs(1),
             min_rto: Duration::from_secs(1),
-            max_rto: Duration::from_secs(60),
+            max_rto: SHORTEST_MAX_RTO,
+            // More than `max_rto` allows.
             max_backoff: 16,
             rtt_clock: RttClock::Fine { granularity: Duration::from_millis(1) },
             rtt_sampling: RttSampling::OncePerWindow,
@@ -164,19 +161,20 @@ impl Default for RetransmissionTimer {
 /// Acknowledgements that a receiver sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acknowledgements {
-    /// Delayed acknowledgements. Default: every second segment or 200 ms (ns-3 and BSD; RFC 5681 allows 500 ms).
+    /// Delay of acknowledgements.
     pub delayed_ack: DelayedAck,
-    /// The first acknowledgements of data that are not delayed. Default: 0. Linux 6: [`Config::with_linux_6_quick_acks`].
+    /// Number of acknowledgements of data, from the first on, without delay.
     pub quick_acks: u16,
-    /// Acknowledgements of segments ahead of a gap. Default: each at once (RFC 5681 section 4.2).
+    /// Compression of acknowledgements of segments ahead of a gap.
     pub sack_compression: SackCompression,
-    /// Report data that arrives again in a SACK block (RFC 2883). Default: true. ns-2: false.
+    /// Report of data that arrives again, in a SACK block (RFC 2883).
     pub duplicate_sack: bool,
 }
 
 impl Default for Acknowledgements {
     fn default() -> Self {
         Self {
+            // As in ns-3 and BSD.
             delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(200) },
             quick_acks: 0,
             sack_compression: SackCompression::Off,
@@ -188,19 +186,19 @@ impl Default for Acknowledgements {
 /// Buffers of both ends, and the windows that follow from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowControl {
-    /// Most data that is kept for sending again, in bytes, rounded up to whole segments (as BSD does), of which 65,535 are the most:
-    /// so much may be in flight. `None` for no limit. Default: `None`. FreeBSD 4.5: 32 KiB.
+    /// Send buffer in bytes, the limit of data in flight; `None` for no limit. It is rounded up to whole segments, as in BSD,
+    /// and holds at most 65,535 of them.
     pub send_buffer: Option<Bytes>,
-    /// Receive buffer in bytes, and so the largest window advertised. A multiple of 2^shift keeps the window exact
-    /// (the shift is the smallest that lets 16 bits express the buffer). Default: 6 MiB (Linux `tcp_rmem[2]`).
+    /// Receive buffer in bytes, the largest window advertised. A multiple of 2^shift keeps the window exact; the shift is the
+    /// smallest with which 16 bits express the buffer.
     pub receive_buffer: Bytes,
-    /// Reads of the application. Default: at once.
+    /// Reads of the application.
     pub application_read: ApplicationRead,
-    /// Offer window scaling (RFC 7323 section 2). Default: true.
+    /// Offer of window scaling (RFC 7323 section 2).
     pub window_scaling: bool,
-    /// Data in flight when the window closes. Default: it stays there. FreeBSD 4.5: sent again.
+    /// Treatment of data in flight when the peer's window closes over it.
     pub shrunk_window: ShrunkWindow,
-    /// Windows taken from duplicate acknowledgements. Default: all. FreeBSD 4.5: larger ones.
+    /// Windows accepted from acknowledgements that repeat their number.
     pub window_update: WindowUpdate,
 }
 
@@ -208,6 +206,7 @@ impl Default for FlowControl {
     fn default() -> Self {
         Self {
             send_buffer: None,
+            // Linux `tcp_rmem[2]`.
             receive_buffer: Bytes::new(6 << 20),
             application_read: ApplicationRead::Immediate,
             window_scaling: true,
@@ -237,7 +236,7 @@ impl CongestionWindow {
 }
 
 impl Recovery {
-    /// True if duplicate acknowledgements alone tell of losses, as in RFC 5681 and RFC 6582.
+    /// True if duplicate acknowledgements alone reveal losses, as in RFC 5681 and RFC 6582.
     pub(super) fn counts_duplicates(&self) -> bool {
         matches!(self.loss_recovery, LossRecovery::Tahoe | LossRecovery::Reno | LossRecovery::NewReno)
     }

@@ -14,7 +14,7 @@ pub use options::{
     WindowReduction, WindowUpdate,
 };
 
-use crate::cc::{ControllerFactory, Foreign};
+use crate::cc::{CongestionControlFactory, Foreign};
 use crate::segment::TIMESTAMPS_PADDED;
 use error::expect;
 use netlull_units::Duration;
@@ -22,38 +22,39 @@ use std::sync::Arc;
 
 /// The longest tick of the timestamp clock (RFC 7323 section 5.4).
 const SLOWEST_TIMESTAMP_CLOCK: Duration = Duration::from_secs(1);
-/// The smallest segment: as in Linux (`TCP_MIN_SND_MSS`), with room for options beside some data.
+/// The smallest segment, as in Linux (`TCP_MIN_SND_MSS`): room for options and some data.
 const SMALLEST_MSS: u16 = 48;
 
-/// Everything that can be chosen about an endpoint.
+/// All options of an endpoint.
 ///
-/// The defaults follow the RFCs; [`Config::ns2`] follows ns-2.35, [`Config::freebsd_4_5`] a kernel of 2002, [`Config::linux_6`] today's. Call [`Config::validate`] once, then trust it.
+/// The defaults follow the RFCs, [`Config::ns2`] follows ns-2.35, [`Config::freebsd_4_5`] a kernel of 2002, and
+/// [`Config::linux_6`] a current one. Call [`Config::validate`] once; endpoints do not check again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Congestion control. Default: NewReno.
+    /// Congestion control.
     pub congestion_control: Algorithm,
-    /// The congestion window.
+    /// Congestion window.
     pub cwnd: CongestionWindow,
     /// Detection and repair of losses.
     pub recovery: Recovery,
-    /// The retransmission timer and its round-trip samples.
+    /// Retransmission timer and its round-trip samples.
     pub timer: RetransmissionTimer,
     /// Acknowledgements of received data.
     pub acks: Acknowledgements,
-    /// Buffers and the windows that they advertise.
+    /// Buffers, and the windows that they advertise.
     pub flow_control: FlowControl,
-    /// Explicit congestion notification. Default: off.
+    /// Explicit congestion notification.
     pub ecn: Ecn,
-    /// Largest segment in bytes, announced in the SYN and not exceeded in sending; as RFC 6691 has it, options come
-    /// out of it, so with timestamps a full segment carries 12 bytes less. Default: 1460 (an MTU of 1500 less 40).
+    /// Largest segment in bytes, announced in the SYN and never exceeded. It includes options (RFC 6691), so with timestamps
+    /// a full segment has 12 bytes less of data.
     pub mss: u16,
-    /// Offer timestamps (RFC 7323 section 3), and with them PAWS. Default: true.
+    /// Offer of timestamps (RFC 7323 section 3), and with them PAWS.
     pub timestamps: bool,
-    /// Tick of the timestamp clock. Default: 1 ms (RFC 7323 section 5.4 allows 1 ms to 1 s; Linux).
+    /// Tick of the timestamp clock; RFC 7323 section 5.4 allows 1 ms to 1 s.
     pub timestamp_granularity: Duration,
-    /// Nagle's algorithm: hold small segments while data is in flight (RFC 9293 section 3.7.4). Default: false.
+    /// Nagle's algorithm: small segments wait while data is in flight (RFC 9293 section 3.7.4).
     pub nagle: bool,
-    /// Time spent in TIME-WAIT. Default: 60 s (Linux `TCP_TIMEWAIT_LEN`; RFC 9293's 2 MSL would be 4 min).
+    /// Duration of TIME-WAIT.
     pub time_wait: Duration,
 }
 
@@ -67,30 +68,33 @@ impl Default for Config {
             acks: Acknowledgements::default(),
             flow_control: FlowControl::default(),
             ecn: Ecn::Off,
+            // An MTU of 1500 bytes less 40 of headers.
             mss: 1460,
             timestamps: true,
+            // As in Linux.
             timestamp_granularity: Duration::from_millis(1),
             nagle: false,
+            // Linux `TCP_TIMEWAIT_LEN`; 2 MSL of RFC 9293 would be 4 min.
             time_wait: Duration::from_secs(60),
         }
     }
 }
 
 impl Config {
-    /// Chooses a congestion control of another crate. Loss recovery and ECN stay as they are.
+    /// Sets a congestion control of another crate. Loss recovery and ECN stay.
     #[must_use]
-    pub fn with_congestion_control(self, factory: Arc<dyn ControllerFactory>) -> Self {
+    pub fn with_congestion_control(self, factory: Arc<dyn CongestionControlFactory>) -> Self {
         Self { congestion_control: Algorithm::Foreign(Foreign(factory)), ..self }
     }
 
-    /// Data in a full segment between two endpoints of this configuration, bytes (RFC 6691 section 2).
+    /// The data in a full segment between two endpoints of this configuration, bytes (RFC 6691 section 2).
     #[must_use]
     pub fn full_segment(&self) -> u16 {
         let options = if self.timestamps { TIMESTAMPS_PADDED } else { 0 };
         self.mss.saturating_sub(options).max(1)
     }
 
-    /// This configuration with a change.
+    /// Returns this configuration with a change.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
@@ -100,7 +104,7 @@ impl Config {
     /// Checks every field.
     ///
     /// # Errors
-    /// Names the first field that is wrong, its value and what was expected.
+    /// Names the first invalid field, its value and the expected value.
     pub fn validate(&self) -> Result<(), ConfigError> {
         expect(self.mss >= SMALLEST_MSS, "mss", self.mss, "at least 48 bytes")?;
         self.flow_control.validate(self.mss)?;
@@ -112,6 +116,10 @@ impl Config {
         expect(fits, "timestamp_granularity", granularity, "more than 0 s and at most 1 s (RFC 7323 section 5.4)")?;
         self.timer.validate()?;
         self.cwnd.validate()?;
-        self.recovery.validate()
+        self.recovery.validate()?;
+        match &self.congestion_control {
+            Algorithm::Foreign(factory) => factory.check(self),
+            _ => Ok(()),
+        }
     }
 }

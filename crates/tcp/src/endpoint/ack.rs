@@ -11,7 +11,7 @@ use crate::seq::SeqNr;
 use crate::timestamps::Paws;
 use netlull_units::{Duration, Instant};
 
-/// Flags that an acknowledgement alone does not have.
+/// Flags that a pure acknowledgement does not have.
 const CONTROL: Flags = Flags::SYN.with(Flags::FIN).with(Flags::RST);
 
 /// The further processing of a segment.
@@ -22,16 +22,17 @@ enum Then {
 }
 
 impl Endpoint {
-    /// A segment in ESTABLISHED or a later state.
+    /// Handles a segment in ESTABLISHED or a later state.
     #[inline]
     pub(super) fn handle_synchronized(&mut self, now: Instant, segment: &Segment) {
         if self.timestamps.is_on() && self.timestamps.check(now, segment) == Paws::Refuse {
             self.refuse();
             return;
         }
-        // RFC 7323 section 4.3: SEG.TSval >= TS.Recent (checked) and SEG.SEQ <= Last.ACK.sent: only the first
-        // segment behind the last acknowledgement is, so the delay of an acknowledgement is part of the round trip. Before
-        // the acceptability test (appendix D): the answer to a repeated segment echoes the repetition.
+        // RFC 7323 section 4.3: SEG.TSval >= TS.Recent (checked) and SEG.SEQ <= Last.ACK.sent. Only the first segment
+        // after the last acknowledgement satisfies this, so the delay of an acknowledgement is part of the round
+        // trip. This precedes the acceptability test (appendix D): the answer to a repeated segment echoes the
+        // repetition.
         if self.timestamps.is_on()
             && segment.flags.contains(Flags::HAS_TIMESTAMPS)
             && segment.seq.is_at_or_before(self.rcv.last_ack_sent)
@@ -62,7 +63,7 @@ impl Endpoint {
         }
     }
 
-    /// A segment that is not acceptable is answered by an acknowledgement, if it is not a reset.
+    /// Answers an unacceptable segment with an acknowledgement, unless it is a reset.
     #[cold]
     fn handle_misplaced(&mut self, now: Instant, segment: &Segment, placement: Placement) -> Then {
         if segment.flags.contains(Flags::RST) {
@@ -79,8 +80,9 @@ impl Endpoint {
             && segment.flags == segment.flags.without(CONTROL)
             && ahead >= -2
         {
-            // The peer has probed our window and does not know that we have taken the probe (a byte, perhaps with a FIN). If we have
-            // probed its window, too, and neither took such an acknowledgement, both would answer each other for ever.
+            // The peer has probed our window and does not know that we took the probe (a byte, perhaps with a FIN).
+            // If we have probed its window too, and neither side took such an acknowledgement, both would answer each
+            // other for ever.
             self.refuse();
             return Then::Continue;
         }
@@ -90,7 +92,7 @@ impl Endpoint {
         }
         self.refuse();
         if self.state == State::TimeWait && segment.flags.contains(Flags::FIN) {
-            // The peer's FIN again: restart the 2 MSL timeout.
+            // The peer's FIN again: restarts the 2 MSL timeout.
             self.enter_time_wait(now);
         }
         Then::Stop
@@ -101,7 +103,7 @@ impl Endpoint {
         self.rcv.ack_due = AckDue::Now;
     }
 
-    /// RST, SYN, or no ACK in an acceptable segment.
+    /// Handles RST, SYN, or a missing ACK in an acceptable segment.
     #[cold]
     fn handle_exceptional(&mut self, ahead: i64, segment: &Segment) {
         if segment.flags.contains(Flags::RST) {
@@ -119,14 +121,14 @@ impl Endpoint {
 
     #[inline]
     fn handle_ack(&mut self, now: Instant, segment: &Segment) -> Then {
-        // What was in flight, if it tells of congestion.
+        // The flight before, in case the segment reports congestion.
         let echo = self.rare.ecn.hears(segment.flags).then(|| self.snd.flight().min(self.cc.cwnd().max(self.flight())));
         match self.snd.classify(segment.ack) {
             AckNumber::New(acked) if self.selective.is_some() => self.on_ack_selective(now, segment, acked),
             AckNumber::Same if self.selective.is_some() => self.on_ack_selective(now, segment, 0),
             AckNumber::New(acked) => self.on_new_ack(now, segment, acked),
             AckNumber::Same => self.on_same_ack(now, segment),
-            // A duplicate of an older acknowledgement can be ignored; the segment's data cannot.
+            // A duplicate of an older acknowledgement can be ignored, but not the segment's data.
             AckNumber::Old => return Then::Continue,
             AckNumber::Unsent => {
                 self.refuse();
@@ -153,7 +155,7 @@ impl Endpoint {
         self.take_blocks(segment);
         self.update_window(segment);
         self.rare.probes = 0;
-        // A window that is closed over data is being probed until it opens (ShrunkWindow::PullBack).
+        // A window closed over data is probed until it opens (ShrunkWindow::PullBack).
         if self.timer_kind != TimerKind::Persist || self.snd.una == self.snd.max {
             self.restart_retransmission_timer(now, acked_by_recovery);
         }
@@ -176,7 +178,7 @@ impl Endpoint {
         }
     }
 
-    /// The segment's window, unless an older segment brings it.
+    /// Takes the segment's window, unless the segment is older than the last one.
     #[inline(always)]
     pub(super) fn update_window(&mut self, segment: &Segment) {
         if self.snd.update_window(segment) {
@@ -184,12 +186,12 @@ impl Endpoint {
         }
     }
 
-    /// RFC 6298 sections 3 and 4, RFC 7323 section 4: the sample that this acknowledgement makes, if it makes one.
+    /// RFC 6298 sections 3 and 4, RFC 7323 section 4: the sample of this acknowledgement, if it has one.
     #[inline]
     pub(super) fn measure_rtt(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
         if self.timestamps.is_on() {
             let rtt = self.timestamps.round_trip(now, segment.ts_ecr)?;
-            // The first acknowledgement of a window, or any that can end a back-off: there is none where all is as predicted.
+            // The first acknowledgement of a window, or any that can end a back-off; there is none on the fast path.
             if self.snd.una >= self.times.timed || (!self.prediction.sends() && self.rtt.is_backed_off()) {
                 self.rtt.sample(now, rtt);
                 self.times.timed = match self.rare.rtt_sampling {
@@ -219,8 +221,8 @@ impl Endpoint {
         }
     }
 
-    /// RFC 6582 section 3.2 step 3: the acknowledgement ends recovery, and what it sets cwnd to it does not open
-    /// further; ns-2's does.
+    /// RFC 6582 section 3.2 step 3: the acknowledgement that ends recovery sets cwnd, and does not open it further,
+    /// except in ns-2.
     #[cold]
     fn on_full_ack(&mut self, ack: &Ack, deficit: u64) {
         if self.rare.recovery.exit_opens_window() {
@@ -245,7 +247,7 @@ impl Endpoint {
         self.cc.on_recovered(&Recovered { now, flight, window });
     }
 
-    /// SEG.ACK = SND.UNA: a window update, an acknowledgement with data, or a duplicate.
+    /// Handles SEG.ACK = SND.UNA: a window update, an acknowledgement with data, or a duplicate.
     #[inline]
     fn on_same_ack(&mut self, now: Instant, segment: &Segment) {
         // RFC 5681 section 2: (a) data is outstanding, (b) no data, (c) no SYN or FIN, (d) the same number,
@@ -264,7 +266,7 @@ impl Endpoint {
         }
     }
 
-    /// Congestion control hears of duplicates too.
+    /// Reports a duplicate to congestion control.
     fn tell_duplicate(&mut self, now: Instant, segment: &Segment) {
         let flight = self.snd.flight();
         self.cc.on_duplicate_ack(&Ack {
@@ -317,7 +319,7 @@ impl Endpoint {
         }
     }
 
-    /// Tahoe: the loss is treated as a timeout, but the timer is not backed off.
+    /// Tahoe: treats the loss as a timeout, without backing off the timer.
     fn restart_from_loss(&mut self, now: Instant, limited_transmit: u64) {
         let loss = self.loss(now, limited_transmit);
         self.cc.on_timeout(&loss, TimeoutKind::First);
@@ -327,7 +329,7 @@ impl Endpoint {
         self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
     }
 
-    /// Hands the SACK blocks to a recovery that counts.
+    /// Passes the SACK blocks to a recovery that counts.
     #[inline]
     fn take_blocks(&mut self, segment: &Segment) {
         if self.rare.recovery.reads_blocks() {
@@ -346,7 +348,7 @@ impl Endpoint {
         self.loss_of(now, self.snd.flight().saturating_sub(limited_transmit))
     }
 
-    /// A loss with so much in flight.
+    /// A loss with the given data in flight.
     pub(super) fn loss_of(&self, now: Instant, flight: u64) -> Loss {
         Loss { now, flight, window: self.cc.cwnd().min(u64::from(self.snd.window)), nxt: self.snd.nxt }
     }
@@ -378,12 +380,12 @@ impl Endpoint {
         let kind = self.rare.recovery.on_timeout(now, self.snd.una, self.snd.max);
         self.cc.on_timeout(&loss, kind);
         self.record_lost(now, Span { start: self.snd.una, end: self.snd.max });
-        // Everything sent is presumed lost; what the receiver does hold, its acknowledgement will skip.
+        // All data sent is presumed lost; an acknowledgement skips the data that the receiver holds.
         self.snd.nxt = self.snd.una;
     }
 
-    /// [`ShrunkWindow::PullBack`](crate::ShrunkWindow): the window has closed, perhaps over data in flight, which is to be sent again when it
-    /// opens.
+    /// [`ShrunkWindow::PullBack`](crate::ShrunkWindow): the window has closed, perhaps over data in flight, which is
+    /// retransmitted when it opens.
     pub(super) fn pull_back(&mut self, now: Instant) {
         let (una, max) = (self.snd.una, self.snd.max);
         // A FIN alone needs no window.
@@ -402,7 +404,7 @@ impl Endpoint {
         }
     }
 
-    /// RFC 9293 section 3.8.6.1: probe the closed window, at intervals that double.
+    /// RFC 9293 section 3.8.6.1: probes the closed window, at doubling intervals.
     #[cold]
     pub(super) fn on_persist_timeout(&mut self, now: Instant) {
         self.control = Control::Probe;
@@ -413,7 +415,7 @@ impl Endpoint {
 
     #[inline]
     fn handle_data(&mut self, now: Instant, ahead: i64, len: u16) {
-        // After the peer's FIN, or once TIME-WAIT is reached, there can be no more data.
+        // After the peer's FIN, or in TIME-WAIT, no more data can arrive.
         if !matches!(self.state, State::Established | State::FinWait1 | State::FinWait2) {
             return;
         }
@@ -436,7 +438,7 @@ impl Endpoint {
         }
         let end = segment.seq.advanced_by(u64::from(segment.len));
         let offset = i64::from(end.distance_from(self.rcv.next_seq()));
-        // Data cut off at the window's edge takes the FIN with it: it will come again.
+        // Data cut off at the window's edge removes the FIN: the peer retransmits it.
         if offset < 0 || self.rcv.nxt.saturating_add_signed(offset) > self.rcv.edge {
             return;
         }

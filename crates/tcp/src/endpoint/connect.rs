@@ -11,11 +11,11 @@ use netlull_units::{Duration, Instant};
 
 /// RFC 9293 section 3.7.1: without the option, assume 536 bytes (IPv4).
 const DEFAULT_MSS: u16 = 536;
-/// RFC 7323 section 2.3: a larger shift means 14.
+/// RFC 7323 section 2.3: a larger shift counts as 14.
 const LARGEST_SHIFT: u8 = 14;
 
 impl Endpoint {
-    /// A segment in a state before ESTABLISHED, or in CLOSED.
+    /// Handles a segment in a state before ESTABLISHED, or in CLOSED.
     #[cold]
     pub(super) fn handle_opening(&mut self, now: Instant, segment: &Segment) {
         match self.state {
@@ -48,7 +48,7 @@ impl Endpoint {
             self.answer_with_reset(segment);
             return;
         }
-        // Second: a reset counts if it acknowledges the SYN.
+        // Second: a reset is valid if it acknowledges the SYN.
         if segment.flags.contains(Flags::RST) {
             if acks_syn {
                 self.reset();
@@ -74,14 +74,14 @@ impl Endpoint {
         let flags = segment.flags;
         let repeats_syn = flags.contains(Flags::SYN) && segment.seq.advanced_by(1) == self.rcv.origin;
         if repeats_syn && !flags.contains(Flags::ACK) {
-            // The SYN again: our answer was lost. It is the acknowledgement that an unacceptable segment gets.
+            // The SYN again: our answer was lost. An unacceptable segment gets an acknowledgement, here that answer.
             self.rare.ecn.take_syn(flags);
             self.control = Control::SynAck;
             return;
         }
         if flags.contains(Flags::RST) {
             if segment.seq == self.rcv.next_seq() {
-                // A passive open returns to LISTEN, an active one is refused; here, both are over.
+                // A passive open returns to LISTEN, an active one is refused; here, both end.
                 self.reset();
             }
             return;
@@ -104,7 +104,7 @@ impl Endpoint {
         }
     }
 
-    /// The peer's sequence number and options (RFC 9293 section 3.7.1, RFC 7323).
+    /// Takes the peer's sequence number and options (RFC 9293 section 3.7.1, RFC 7323).
     fn take_syn(&mut self, now: Instant, syn: &Segment) {
         let has = |flag| syn.flags.contains(flag);
         self.rcv.begin(syn.seq.advanced_by(1));
@@ -117,7 +117,7 @@ impl Endpoint {
         } else {
             self.rare.offers_scaling = false;
         }
-        // RFC 2018 section 2: and SACK. Without it, loss recovery counts duplicates.
+        // RFC 2018 section 2: so does SACK. Without it, loss recovery counts duplicates.
         self.rare.offers_sack &= has(Flags::HAS_SACK_PERMITTED);
         self.rcv.sacks = self.rare.offers_sack;
         if !self.rare.offers_sack {
@@ -129,14 +129,14 @@ impl Endpoint {
         if self.rare.offers_timestamps {
             self.timestamps.begin(now, syn.ts_val);
         }
-        // RFC 6691 section 2: the MSS option does not count options, the data sent must make room for them.
+        // RFC 6691 section 2: the MSS option does not count options, so the data sent must leave room for them.
         let options = if self.rare.offers_timestamps { TIMESTAMPS_PADDED } else { 0 };
         let smss = self.rare.mss.min(self.rare.peer_mss).saturating_sub(options).max(1);
         self.snd.set_segment_size(smss, self.rare.send_buffer);
         self.rcv.set_segment_size(self.snd.smss);
     }
 
-    /// The handshake is complete: the SYN is acknowledged, by a segment whose window is scaled by `shift`.
+    /// Completes the handshake: the SYN is acknowledged, by a segment whose window is scaled by `shift`.
     fn establish(&mut self, now: Instant, segment: &Segment, shift: u8) {
         self.state = if self.snd.fin == Fin::Queued { State::FinWait1 } else { State::Established };
         self.control = Control::None;
@@ -163,10 +163,10 @@ impl Endpoint {
 
     fn sample_handshake(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
         let timed = self.times.timed != UNTIMED;
-        // With timestamps the first acknowledgement of data is a sample, whatever it acknowledges.
+        // With timestamps the first acknowledgement of data is always a sample.
         self.times.timed = if self.timestamps.is_on() { 0 } else { UNTIMED };
         let rtt = if timed {
-            // RFC 6298 section 3, Karn's algorithm: only a SYN sent once.
+            // RFC 6298 section 3, Karn's algorithm: only a SYN transmitted once.
             Some(now - self.times.timed_at)
         } else if self.timestamps.is_on() {
             self.timestamps.round_trip(now, segment.ts_ecr)
@@ -181,7 +181,8 @@ impl Endpoint {
         rtt
     }
 
-    /// The application stops: what has not been sent by now never will be, and a FIN follows what has.
+    /// Handles the application's close: queued data that is not sent by now never will be, and a FIN follows the sent
+    /// data.
     pub fn stop(&mut self) {
         self.snd.queued = self.snd.queued.min(self.snd.max);
         self.close();
@@ -201,19 +202,19 @@ impl Endpoint {
         }
     }
 
-    /// The peer's FIN has arrived in order (RFC 9293 section 3.10.7.4, eighth).
+    /// Handles the peer's FIN, arrived in order (RFC 9293 section 3.10.7.4, eighth).
     #[cold]
     pub(super) fn on_fin(&mut self, now: Instant) {
         match self.state {
             State::Established => self.state = State::CloseWait,
-            // Our own FIN is not acknowledged, or the state would be FIN-WAIT-2.
+            // Our own FIN is unacknowledged, or the state would be FIN-WAIT-2.
             State::FinWait1 => self.state = State::Closing,
             State::FinWait2 => self.enter_time_wait(now),
             _ => {}
         }
     }
 
-    /// Our FIN is acknowledged (RFC 9293 section 3.10.7.4, fifth).
+    /// Handles the acknowledgement of our FIN (RFC 9293 section 3.10.7.4, fifth).
     #[cold]
     pub(super) fn on_fin_acked(&mut self, now: Instant) {
         match self.state {
@@ -234,7 +235,7 @@ impl Endpoint {
         self.start_timer(now, TimerKind::TimeWait, self.time_wait);
     }
 
-    /// The connection is gone.
+    /// Ends the connection.
     #[cold]
     pub(super) fn reset(&mut self) {
         self.state = State::Closed;
@@ -248,7 +249,7 @@ impl Endpoint {
         self.rcv.ack_deadline = Instant::NEVER;
     }
 
-    /// RFC 9293 section 3.10.7.1: the reset that a segment without a connection gets.
+    /// RFC 9293 section 3.10.7.1: the reset for a segment without a connection.
     pub(super) fn answer_with_reset(&mut self, segment: &Segment) {
         if segment.flags.contains(Flags::RST) {
             return;
@@ -291,14 +292,14 @@ impl Endpoint {
             syn.ts_val = self.timestamps.now(now);
         }
         self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
-        // Karn's algorithm: time it only if it goes out for the first time.
+        // Karn's algorithm: times only the first transmission.
         self.times.timed = if self.rare.syns_sent == 0 { 0 } else { UNTIMED };
         self.times.timed_at = now;
         self.rare.syns_sent = self.rare.syns_sent.saturating_add(1);
         syn
     }
 
-    /// No answer to the SYN, or to the SYN+ACK: again (RFC 6298 section 5.5).
+    /// Retransmits the SYN, or the SYN+ACK, without an answer (RFC 6298 section 5.5).
     pub(super) fn on_handshake_timeout(&mut self) {
         self.counters.timeouts += 1;
         self.rare.handshake_timeouts = self.rare.handshake_timeouts.saturating_add(1);

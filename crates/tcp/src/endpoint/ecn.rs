@@ -7,15 +7,16 @@ use crate::segment::{Flags, Segment};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EcnState {
     pub mode: Ecn,
-    /// Both ends have agreed.
+    /// True if both ends have agreed.
     pub enabled: bool,
-    /// ECE goes out with every acknowledgement: until CWR comes (RFC 3168 section 6.1.3), or DCTCP.CE (RFC 8257 section 3.2).
+    /// True if every acknowledgement carries ECE: until CWR arrives (RFC 3168 section 6.1.3), or as DCTCP.CE (RFC
+    /// 8257 section 3.2).
     pub echoes: bool,
-    /// The next new data carries CWR.
+    /// True if the next new data carries CWR.
     cwr_due: bool,
-    /// Echoes count once data from this stream offset on is acknowledged: it was sent after the last reduction.
+    /// Echoes count once data from this stream offset on, sent after the last reduction, is acknowledged.
     pub heeded_from: u64,
-    /// Losses count from this stream offset on: for those before, an echo has reduced the window.
+    /// Losses count from this stream offset on: for earlier data, an echo has reduced the window.
     pub losses_from: u64,
 }
 
@@ -24,8 +25,8 @@ impl EcnState {
         Self { mode, enabled: false, echoes: false, cwr_due: false, heeded_from: 0, losses_from: 0 }
     }
 
-    /// RFC 3168 section 6.1.1, for our SYN, `sent_before` times. Section 6.1.1.1: one that got no answer is sent again
-    /// without; then ECN is off.
+    /// RFC 3168 section 6.1.1: the flags of our SYN, sent `sent_before` times before. Section 6.1.1.1: a SYN without
+    /// an answer is retransmitted without ECN, which is then off.
     pub fn syn_flags(&mut self, sent_before: u8) -> Flags {
         if self.mode != Ecn::Off && sent_before == 0 {
             return Flags::ECE | Flags::CWR;
@@ -34,12 +35,12 @@ impl EcnState {
         Flags::NONE
     }
 
-    /// For our SYN+ACK: ECE alone.
+    /// The flags of our SYN+ACK: ECE alone.
     pub fn syn_ack_flags(&self) -> Flags {
         if self.enabled { Flags::ECE } else { Flags::NONE }
     }
 
-    /// The peer's SYN or SYN+ACK. If it sends a SYN again without ECN, that is what counts.
+    /// Handles the peer's SYN or SYN+ACK. The last SYN counts, if the peer repeats it without ECN.
     pub fn take_syn(&mut self, flags: Flags) {
         let agrees = if flags.contains(Flags::ACK) {
             flags.contains(Flags::ECE) && !flags.contains(Flags::CWR)
@@ -49,15 +50,15 @@ impl EcnState {
         self.enabled = self.mode != Ecn::Off && agrees;
     }
 
-    /// True if an acknowledgement with these flags tells of congestion.
+    /// True if an acknowledgement with these flags reports congestion.
     #[inline]
     pub fn hears(&self, flags: Flags) -> bool {
         self.enabled && flags.contains(Flags::ECE)
     }
 
-    /// True if nothing is to be echoed or answered: unmarked data changes nothing.
+    /// True if nothing needs an echo or an answer: unmarked data changes nothing.
     pub fn is_plain(&self) -> bool {
-        // A reduction asks for CWR whether there is somebody to read it or not.
+        // A reduction sets CWR even if the peer does not use ECN.
         !(self.echoes || self.enabled && self.cwr_due)
     }
 
@@ -72,8 +73,8 @@ impl EcnState {
         if self.echoes { Flags::ECE } else { Flags::NONE }
     }
 
-    /// RFC 3168 section 6.1.2: new data is sent as ECN-capable, and the first after a reduction says so. Retransmissions,
-    /// acknowledgements alone and window probes are not (sections 6.1.4 to 6.1.6).
+    /// RFC 3168 section 6.1.2: new data is sent as ECN-capable, and the first after a reduction reports it.
+    /// Retransmissions, pure acknowledgements and window probes are not (sections 6.1.4 to 6.1.6).
     #[inline]
     pub fn on_new_data(&mut self, segment: Segment) -> Segment {
         if !self.enabled || segment.len == 0 {
@@ -83,7 +84,7 @@ impl EcnState {
         Segment { flags: segment.flags | Flags::ECT | cwr, ..segment }
     }
 
-    /// The window has been reduced, with data sent up to `max`.
+    /// Records a reduction of the window, with data sent up to `max`.
     pub fn reduced(&mut self, max: u64) {
         self.cwr_due = true;
         self.heeded_from = max + 1;

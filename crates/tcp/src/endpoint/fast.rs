@@ -1,9 +1,9 @@
-//! The way of nearly every segment (V. Jacobson, "4BSD Header Prediction", ACM CCR 20(1), 1990): the next in order, in
-//! either direction, while nothing is lost, held back, or about to change.
+//! The fast path of nearly every segment (V. Jacobson, "4BSD Header Prediction", ACM CCR 20(1), 1990). It handles the
+//! next segment in order, in either direction, without losses, held data or pending changes.
 //!
-//! What seldom changes is looked at once, when the general code ends ([`Endpoint::predict`]); what is left to compare for
-//! each segment decides whether the short way may be taken. It does what the general code does, with everything left out
-//! that is at rest, and leaves at rest what it found so.
+//! The general code ends with a check of all conditions that seldom change ([`Endpoint::predict`]). The comparisons
+//! left for each segment decide whether it takes the fast path. The fast path does the work of the general code
+//! without the parts at rest, which stay at rest.
 
 use super::pacing::Paced;
 use super::prediction::{OPTIONAL, Prediction, Sends};
@@ -16,16 +16,16 @@ use crate::recovery::{Acked, RecoveryPhase, Selective, Span};
 use crate::segment::{Flags, Segment};
 use netlull_units::{Duration, Instant};
 
-/// The result of a short way.
+/// The result of a fast path.
 pub(super) enum Polled {
     Segment,
     Nothing,
-    /// The general code is to say.
+    /// The general code must decide.
     Unknown,
 }
 
 impl Endpoint {
-    /// To be called when the general code has been through.
+    /// Predicts the next segment; called at the end of the general code.
     pub(super) fn predict(&mut self) {
         self.prediction = self.prediction_now();
         self.limit = self.limit_now();
@@ -37,7 +37,7 @@ impl Endpoint {
             return Prediction::NOTHING;
         }
         let open = matches!(self.state, State::Established | State::FinWait1) && self.control == Control::None;
-        // What may be pulled back is looked at after each segment.
+        // Data that may be pulled back is checked after each segment.
         let open = open && self.rare.shrunk_window == ShrunkWindow::Keep;
         if !(open && self.rcv.is_plain() && self.rare.ecn.is_plain() && self.rare.probes == 0) {
             return Prediction::NOTHING;
@@ -66,7 +66,7 @@ impl Endpoint {
         }
     }
 
-    /// True if nothing is in flight and no recovery remembers anything that data from the peer could touch.
+    /// True if nothing is in flight and data from the peer changes no state of recovery.
     fn sender_is_idle(&self) -> bool {
         self.snd.una == self.snd.max
             && matches!(self.timer_kind, TimerKind::Off | TimerKind::Retransmit)
@@ -81,8 +81,8 @@ impl Endpoint {
         if self.prediction.sends == Sends::Alone { self.window_limit() } else { 0 }
     }
 
-    /// Up to where full segments fit into both windows while something is in flight, so that no idle time ends, without
-    /// the last byte, which may take a FIN with it.
+    /// The offset up to which full segments fit into both windows while data is in flight, which means that no idle
+    /// time ends. It excludes the last byte, which may carry a FIN.
     #[inline(always)]
     fn window_limit(&self) -> u64 {
         let snd = &self.snd;
@@ -93,7 +93,8 @@ impl Endpoint {
         snd.edge.min(snd.una + window).min(snd.queued.saturating_sub(1))
     }
 
-    /// Takes the segment expected next. False if it is another, or something else is to be done: nothing has changed then.
+    /// Takes the expected segment. Returns false for another segment, or if more work is due: nothing has changed
+    /// then.
     #[inline(always)]
     pub(super) fn take_predicted(&mut self, now: Instant, segment: &Segment) -> bool {
         let header = self.prediction.header;
@@ -106,7 +107,7 @@ impl Endpoint {
         if segment.len == 0 { self.take_predicted_ack(now, segment) } else { self.take_predicted_data(now, segment) }
     }
 
-    /// RFC 7323 section 4.3, as in the general code: an older segment has been turned away.
+    /// RFC 7323 section 4.3, as in the general code: an older segment is already rejected.
     #[inline(always)]
     fn remember_timestamp(&mut self, now: Instant, segment: &Segment) {
         if self.timestamps.is_on() && segment.seq.is_at_or_before(self.rcv.last_ack_sent) {
@@ -142,19 +143,19 @@ impl Endpoint {
         true
     }
 
-    /// The scoreboard takes the acknowledgement as always. What it finds there may end the prediction.
+    /// The scoreboard takes the acknowledgement as usual. Its result may end the prediction.
     #[inline(never)]
     fn take_predicted_ack_selective(&mut self, now: Instant, segment: &Segment, acked: u64) {
         self.on_ack_selective(now, segment, acked);
         let board_is_plain = self.selective.as_deref().is_some_and(Selective::is_plain);
-        // With ECN, what a probe has repaired asks for CWR.
+        // With ECN, a repair by a probe asks for CWR.
         let ecn_is_plain = !self.prediction.data.contains(Flags::ECT) || self.rare.ecn.is_plain();
         if !(board_is_plain && ecn_is_plain) {
             self.predict();
         }
     }
 
-    /// Congestion control hears of `acked` new bytes.
+    /// Reports `acked` new bytes to congestion control.
     #[inline(never)]
     fn tell_acked(&mut self, now: Instant, acked: u64, flight_before: u64, rtt: Option<Duration>) {
         self.cc.on_ack(&Ack {
@@ -172,7 +173,7 @@ impl Endpoint {
         });
     }
 
-    /// Data in order that fits, with an acknowledgement that says nothing new.
+    /// Takes data in order that fits, with an acknowledgement of nothing new.
     #[inline(always)]
     fn take_predicted_data(&mut self, now: Instant, segment: &Segment) -> bool {
         let len = u64::from(segment.len);
@@ -188,7 +189,7 @@ impl Endpoint {
         true
     }
 
-    /// The next segment to send, if the short way leads to it.
+    /// The next segment to send, if the fast path has one.
     #[inline(always)]
     pub(super) fn poll_predicted(&mut self, now: Instant, segment: &mut Segment) -> Polled {
         let end = self.snd.nxt + u64::from(self.snd.smss);
@@ -196,7 +197,7 @@ impl Endpoint {
             self.transmit_predicted(now, end, segment);
             return Polled::Segment;
         }
-        // Where data may come, others than congestion control hear of none sent: nothing is in flight then.
+        // If data may arrive, only congestion control needs to know of sent data: nothing is in flight then.
         if !(self.prediction.receives && self.sends_nothing(end)) {
             return Polled::Unknown;
         }
@@ -210,17 +211,18 @@ impl Endpoint {
         Polled::Segment
     }
 
-    /// True if the general code would send neither data nor a FIN, with a full segment ending at `end`, beyond the limit.
+    /// True if the general code would send neither data nor a FIN, with a full segment ending at `end`, beyond the
+    /// limit.
     #[inline(always)]
     fn sends_nothing(&self, end: u64) -> bool {
         let snd = &self.snd;
         if snd.una == snd.max {
-            // What waits would end an idle time.
+            // The held data would end an idle time.
             return snd.queued == snd.nxt && snd.fin == Fin::Open;
         }
         if end < snd.queued {
-            // Held by a window. The peer's may have room for a part of a segment, but not for half of its largest (RFC 9293
-            // section 3.8.6.2.1 rule 3).
+            // A window holds it. The peer's may have room for a part of a segment, but not for half of its largest
+            // (RFC 9293 section 3.8.6.2.1 rule 3).
             return end <= snd.edge
                 || snd.nxt >= snd.edge
                 || 2 * (snd.edge - snd.nxt) < u64::from(self.rare.largest_window);
@@ -228,7 +230,7 @@ impl Endpoint {
         snd.nxt > snd.queued || (snd.nxt == snd.queued && snd.fin == Fin::Open)
     }
 
-    /// As [`Self::poll_predicted`] for data that others than congestion control hear of.
+    /// Does the work of [`Self::poll_predicted`] for data that not only congestion control must know of.
     #[inline]
     pub(super) fn poll_predicted_selective(&mut self, now: Instant, segment: &mut Segment) -> Polled {
         if !matches!(self.prediction.sends, Sends::WithBoard | Sends::WithPacer) || self.snd.una == self.snd.max {
@@ -242,12 +244,12 @@ impl Endpoint {
             self.note_sent(now, start, u32::from(len));
             return Polled::Segment;
         }
-        // A pacer wants to hear that nothing waits.
+        // A pacer must know that nothing is held.
         let held = end < self.snd.queued && self.sends_nothing(end);
         if held && self.rcv.ack_due != AckDue::Now { Polled::Nothing } else { Polled::Unknown }
     }
 
-    /// A full segment of new data, and not the last.
+    /// A full segment of new data that is not the last.
     #[inline(always)]
     fn transmit_predicted(&mut self, now: Instant, end: u64, segment: &mut Segment) {
         let (seq, len) = (self.snd.seq(self.snd.nxt), self.snd.smss);

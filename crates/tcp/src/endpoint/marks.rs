@@ -1,4 +1,4 @@
-//! Congestion marks: echoes to the peer, and the answer to echoes from the peer.
+//! Congestion marks: echoes to the peer, and reactions to its echoes.
 
 use super::receiver::AckDue;
 use super::{Control, Endpoint};
@@ -8,7 +8,7 @@ use crate::segment::Flags;
 use netlull_units::Instant;
 
 impl Endpoint {
-    /// Data in the window has arrived with `flags` around it.
+    /// Handles data in the window that has arrived with `flags`.
     #[inline]
     pub(super) fn note_marks(&mut self, now: Instant, flags: Flags) {
         if !self.rare.ecn.enabled {
@@ -26,8 +26,8 @@ impl Endpoint {
         self.rare.ecn.echoes = marked || (self.rare.ecn.echoes && !flags.contains(Flags::CWR));
     }
 
-    /// RFC 8257 section 3.2: when the marks begin or end, an acknowledgement says so at once; what waits for its own is
-    /// acknowledged before, with the echo that it is due (figure 1 there).
+    /// RFC 8257 section 3.2: at the beginning or end of marks, an acknowledgement reports the change at once. Data
+    /// with a delayed acknowledgement is acknowledged before, with its own echo (figure 1 there).
     #[cold]
     fn change_echo(&mut self, now: Instant, marked: bool) {
         if self.rcv.ack_due == AckDue::Delayed {
@@ -38,8 +38,8 @@ impl Endpoint {
         self.rcv.ack_due = AckDue::Now;
     }
 
-    /// An acknowledgement told of congestion, with `flight` bytes outstanding when it came. RFC 3168 section 6.1.2: one
-    /// reduction per window of data.
+    /// Handles an acknowledgement that reports congestion, with `flight` bytes outstanding at its arrival. RFC 3168
+    /// section 6.1.2: one reduction per window of data.
     #[cold]
     pub(super) fn heed_echo(&mut self, now: Instant, flight: u64) {
         if self.snd.una < self.rare.ecn.heeded_from {
@@ -51,8 +51,8 @@ impl Endpoint {
         self.rare.ecn.reduced(self.snd.max);
     }
 
-    /// A loss was found. RFC 3168 section 6.1.2: the window is reduced only once for the drops and marks of one window of
-    /// data; the loss of what was sent after the reduction is news.
+    /// Handles a loss. RFC 3168 section 6.1.2: drops and marks of one window of data reduce the window once. The loss
+    /// of data sent after the reduction counts again.
     pub(super) fn reduce_for_loss(&mut self, loss: &Loss) {
         if self.snd.una >= self.rare.ecn.losses_from {
             self.cc.on_loss(loss);

@@ -53,7 +53,7 @@ pub use template::Template;
 pub enum State {
     /// Not opened yet, or over.
     Closed,
-    /// Waits for a SYN.
+    /// Waiting for a SYN.
     Listen,
     /// Has sent a SYN.
     SynSent,
@@ -75,12 +75,12 @@ pub enum State {
     TimeWait,
 }
 
-/// Data that an application hands over.
+/// Data from an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
-    /// So many bytes, behind what was handed over before.
+    /// A number of bytes, after the data sent before.
     Bytes(u64),
-    /// A stream that does not end by itself; [`Endpoint::close`] ends it behind what has been sent by then.
+    /// An endless stream; [`Endpoint::close`] ends it after the data sent by then.
     Endless,
 }
 
@@ -95,7 +95,7 @@ enum TimerKind {
     TimeWait,
 }
 
-/// A segment due that is neither data nor a mere acknowledgement.
+/// A pending segment that is neither data nor a pure acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Control {
     None,
@@ -113,7 +113,7 @@ enum Control {
     },
 }
 
-/// Which side opened the connection.
+/// The side that opened the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Client,
@@ -122,15 +122,15 @@ enum Role {
 
 /// An end of a connection: a state machine without clock, input or output.
 ///
-/// The contract: call [`handle_segment`](Self::handle_segment) for each segment that arrives and
-/// [`handle_timeout`](Self::handle_timeout) at (or before, or a little after) [`next_timeout`](Self::next_timeout);
-/// after each call that may change something (`open`, `send`, `close`, `read`, `handle_*`), drain
+/// The contract: call [`handle_segment`](Self::handle_segment) for each segment that arrives, and
+/// [`handle_timeout`](Self::handle_timeout) at (or before, or a little after) [`next_timeout`](Self::next_timeout).
+/// After each call that may change something (`open`, `send`, `close`, `read`, `handle_*`), drain
 /// [`poll_transmit`](Self::poll_transmit). Time never goes back from call to call.
 ///
 /// # Layout
 ///
-/// With thousands of connections, most of the time of a segment goes into fetching the state of its connection. What
-/// nearly every segment touches lies together, a cache line each:
+/// With thousands of connections, fetching the state of a connection takes most of the time of a segment. The fields
+/// that nearly every segment needs are adjacent, a cache line each:
 ///
 /// ```text
 ///     counters of data and acknowledgements, timestamps, prediction     both
@@ -142,7 +142,7 @@ enum Role {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Endpoint {
-    // Rarely used, and in front because the counters end with those that are not.
+    // Rarely used fields are in front, next to the rarely used counters.
     established_at: Instant,
     time_wait: Duration,
     counters: Counters,
@@ -154,32 +154,32 @@ pub struct Endpoint {
     cc: Controller,
     times: Times,
     rcv: Receiver,
-    /// Full segments of new data may go out up to this stream offset without any more looking; 0 if none may.
+    /// Full segments of new data may go out up to this stream offset without further checks; 0 if none may.
     limit: u64,
     timer_at: Instant,
-    /// When another timer expires: of loss recovery on a scoreboard, or of pacing.
+    /// The expiration of another timer: of loss recovery on a scoreboard, or of pacing.
     wake_at: Instant,
     rtt: RttEstimator,
-    /// Recovery on a scoreboard, if it was chosen and the peer has agreed to SACK.
+    /// Recovery on a scoreboard, if configured and if the peer has agreed to SACK.
     selective: Option<Box<Selective>>,
-    /// Only if congestion control wants deliveries.
+    /// State for a congestion control that wants deliveries.
     paced: Option<Box<Paced>>,
     rare: Box<Rare>,
     control: Control,
-    /// For tests: the short way is never taken.
+    /// For tests: disables the fast path.
     #[cfg(test)]
     general_only: bool,
 }
 
-/// State that matters only around losses, congestion marks, opening and closing.
+/// State for losses, congestion marks, opening and closing.
 #[derive(Clone, Debug)]
 struct Rare {
     /// Recovery by duplicate acknowledgements; at rest while there is a `selective` one.
     recovery: DuplicateRecovery,
     ecn: EcnState,
-    /// An acknowledgement made before the segment that it does not cover was taken.
+    /// An acknowledgement made before the segment that it does not cover.
     early_ack: Option<Box<Segment>>,
-    /// The largest window the peer has advertised.
+    /// The largest window that the peer has advertised.
     largest_window: u32,
     probes: u8,
     syns_sent: u8,
@@ -238,7 +238,7 @@ impl Endpoint {
         Self::new(config, iss, Role::Client)
     }
 
-    /// The side that waits for it, in LISTEN. `iss` is its initial sequence number.
+    /// The side that waits for the connection, in LISTEN. `iss` is its initial sequence number.
     #[must_use]
     pub fn server(config: &Config, iss: SeqNr) -> Self {
         Self::new(config, iss, Role::Server)
@@ -278,7 +278,7 @@ impl Endpoint {
         }
     }
 
-    /// Opens the connection: a SYN is to be sent. Does nothing unless this is a client that has not been opened.
+    /// Opens the connection with a SYN. Does nothing unless this is a client that has not been opened.
     pub fn open(&mut self, _now: Instant) {
         if self.state == State::Closed && self.rare.role == Role::Client && self.established_at == Instant::NEVER {
             self.state = State::SynSent;
@@ -287,7 +287,7 @@ impl Endpoint {
         }
     }
 
-    /// Hands data over for sending, behind what was handed over before. Ignored after [`close`](Self::close).
+    /// Queues data for transmission, after the data queued before. Ignored after [`close`](Self::close).
     pub fn send(&mut self, data: Data) {
         if self.snd.fin == Fin::Open {
             self.snd.queued = match data {
@@ -298,10 +298,10 @@ impl Endpoint {
         }
     }
 
-    /// No more data will come: a FIN follows what is queued.
+    /// Ends the data: a FIN follows the queued data.
     ///
-    /// Before the connection is established this is remembered (RFC 9293 section 3.10.4 would delete a connection
-    /// in SYN-SENT), so that a transfer can be opened, filled and closed at once.
+    /// Before the connection is established the call is stored (RFC 9293 section 3.10.4 would delete a connection in
+    /// SYN-SENT). Thus a transfer can be opened, filled and closed at once.
     pub fn close(&mut self) {
         if self.snd.fin == Fin::Queued {
             return;
@@ -339,7 +339,7 @@ impl Endpoint {
         }
     }
 
-    /// Time has come to [`next_timeout`](Self::next_timeout). Does nothing if it has not.
+    /// Handles the time of [`next_timeout`](Self::next_timeout). Does nothing before that time.
     pub fn handle_timeout(&mut self, now: Instant) {
         if now >= self.next_timeout() {
             self.take_timeout(now);
@@ -369,17 +369,17 @@ impl Endpoint {
         }
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) is to be called next; [`Instant::NEVER`] if no timer runs (half
-    /// the size of an `Option`, and one comparison for the driver). It moves with nearly every segment, mostly
-    /// later: a driver does well to keep one event, let it come too early, and ask again.
+    /// The time of the next call of [`handle_timeout`](Self::handle_timeout); [`Instant::NEVER`] if no timer runs
+    /// (half the size of an `Option`, and one comparison for the driver). It moves with nearly every segment, mostly
+    /// later. A driver should keep one event, let it come too early, and ask again.
     #[inline]
     #[must_use]
     pub fn next_timeout(&self) -> Instant {
         self.timer_at.min(self.rcv.ack_deadline).min(self.wake_at)
     }
 
-    /// The application takes up to `max` bytes that have arrived in order; returns how many there were. With
-    /// [`ApplicationRead::Immediate`](crate::ApplicationRead::Immediate) there never are any.
+    /// Reads up to `max` bytes that have arrived in order; returns their number. With
+    /// [`ApplicationRead::Immediate`](crate::ApplicationRead::Immediate) it is always 0.
     pub fn read(&mut self, max: u64) -> u64 {
         let (taken, update_window) = self.rcv.read(max, u64::from(self.rare.mss));
         if update_window && self.sends_data() {
@@ -389,13 +389,13 @@ impl Endpoint {
         taken
     }
 
-    /// True in the states in which segments with data or a FIN may be sent (again).
+    /// True in the states that allow segments with data or a FIN, new or again.
     #[inline]
     fn sends_data(&self) -> bool {
         !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived | State::TimeWait)
     }
 
-    /// Another timer has expired.
+    /// Handles the expiration of another timer.
     #[cold]
     fn on_wake(&mut self, now: Instant) {
         if let Some(paced) = &mut self.paced {
@@ -407,7 +407,7 @@ impl Endpoint {
         self.set_wake();
     }
 
-    /// A timer of loss recovery or of pacing was set or cleared.
+    /// Updates the timers of loss recovery and of pacing.
     #[inline]
     fn set_wake(&mut self) {
         let selective = self.selective.as_ref().map_or(Instant::NEVER, |selective| selective.wake_at());
@@ -424,7 +424,7 @@ impl Endpoint {
     }
 }
 
-/// Observation.
+/// Methods for observation.
 impl Endpoint {
     /// The connection's state.
     #[must_use]
@@ -432,7 +432,7 @@ impl Endpoint {
         self.state
     }
 
-    /// The congestion window in bytes, with what recovery adds to it for a while; at least a segment.
+    /// The congestion window in bytes, including the temporary inflation of recovery; at least a segment.
     #[inline]
     #[must_use]
     pub fn cwnd(&self) -> u64 {
@@ -446,13 +446,13 @@ impl Endpoint {
         }
     }
 
-    /// Congestion control's own window in bytes, without what recovery adds to it or takes from it.
+    /// Congestion control's own window in bytes, without changes by recovery.
     #[must_use]
     pub fn controlled_cwnd(&self) -> u64 {
         self.cc.cwnd()
     }
 
-    /// The slow-start threshold in bytes; `u64::MAX` while there is none.
+    /// The slow-start threshold in bytes; `u64::MAX` for none.
     #[inline]
     #[must_use]
     pub fn ssthresh(&self) -> u64 {
@@ -465,7 +465,7 @@ impl Endpoint {
         u64::from(self.snd.window)
     }
 
-    /// Bytes in flight: sent and not acknowledged; after a timeout, those sent since; with SACK, RFC 6675's pipe.
+    /// Bytes in flight: sent and unacknowledged; after a timeout, only those sent since; with SACK, RFC 6675's pipe.
     #[inline]
     #[must_use]
     pub fn flight(&self) -> u64 {
@@ -493,19 +493,19 @@ impl Endpoint {
         self.rtt.rto()
     }
 
-    /// SND.UNA as an offset in the stream; a FIN acknowledged counts one.
+    /// SND.UNA as an offset in the stream; an acknowledged FIN counts as one.
     #[must_use]
     pub fn snd_una(&self) -> u64 {
         self.snd.una
     }
 
-    /// SND.NXT as an offset in the stream; a FIN sent counts one. A timeout takes it back to SND.UNA.
+    /// SND.NXT as an offset in the stream; a sent FIN counts as one. A timeout moves it back to SND.UNA.
     #[must_use]
     pub fn snd_nxt(&self) -> u64 {
         self.snd.nxt
     }
 
-    /// The right edge of the peer's window, or of the send buffer, if that comes first, as an offset in the stream.
+    /// The right edge of the peer's window as an offset in the stream; or that of the send buffer, if it is lower.
     #[must_use]
     pub fn send_window_edge(&self) -> u64 {
         self.snd.edge
@@ -517,26 +517,26 @@ impl Endpoint {
         self.snd.una.min(self.snd.queued)
     }
 
-    /// Bytes of data that the application has got, in order.
+    /// Bytes of data that the application has read, in order.
     #[inline]
     #[must_use]
     pub fn bytes_delivered(&self) -> u64 {
         self.rcv.read
     }
 
-    /// Bytes of data that arrived in order and wait for [`read`](Self::read).
+    /// Bytes of data that arrived in order and are unread, for [`read`](Self::read).
     #[must_use]
     pub fn unread(&self) -> u64 {
         self.rcv.unread()
     }
 
-    /// The shift that it applies to the windows it advertises (RFC 7323 section 2).
+    /// The shift of the windows that this endpoint advertises (RFC 7323 section 2).
     #[must_use]
     pub fn window_shift(&self) -> u8 {
         self.rcv.shift
     }
 
-    /// RCV.NXT as an offset in the peer's stream; its FIN counts one.
+    /// RCV.NXT as an offset in the peer's stream; its FIN counts as one.
     #[must_use]
     pub fn rcv_nxt(&self) -> u64 {
         self.rcv.nxt
@@ -548,14 +548,14 @@ impl Endpoint {
         self.rcv.edge
     }
 
-    /// The stream offset of a segment that this endpoint has just sent: nothing is sent below SND.UNA.
+    /// The stream offset of a segment that this endpoint has just sent: no segment is below SND.UNA.
     #[must_use]
     pub fn offset_of(&self, segment: &Segment) -> u64 {
         let ahead = segment.seq.distance_from(self.snd.seq(self.snd.una));
         self.snd.una.saturating_add_signed(i64::from(ahead))
     }
 
-    /// Where loss recovery stands.
+    /// The phase of loss recovery.
     #[must_use]
     pub fn recovery_phase(&self) -> RecoveryPhase {
         match &self.selective {
@@ -564,7 +564,7 @@ impl Endpoint {
         }
     }
 
-    /// Totals.
+    /// The counters.
     #[inline]
     #[must_use]
     pub fn counters(&self) -> &Counters {
@@ -577,21 +577,21 @@ impl Endpoint {
         self.state == State::Closed
     }
 
-    /// True if the peer has closed its side and everything it sent has arrived. A server that has nothing to add
-    /// calls [`close`](Self::close) then.
+    /// True if the peer has closed its side and all its data has arrived. A server without further data then calls
+    /// [`close`](Self::close).
     #[must_use]
     pub fn peer_has_closed(&self) -> bool {
         self.rcv.is_finished()
     }
 
-    /// True if all data handed over is acknowledged (a FIN may be outstanding).
+    /// True if all queued data is acknowledged (a FIN may be outstanding).
     #[inline]
     #[must_use]
     pub fn all_acked(&self) -> bool {
         self.snd.una >= self.snd.queued
     }
 
-    /// When the connection became ESTABLISHED.
+    /// The time at which the connection became ESTABLISHED.
     #[must_use]
     pub fn established_at(&self) -> Option<Instant> {
         (self.established_at != Instant::NEVER).then_some(self.established_at)

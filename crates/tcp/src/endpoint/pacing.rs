@@ -1,6 +1,7 @@
-//! For congestion controls that pace: when data may go out, and what its delivery says of the path.
+//! Pacing: the times of transmissions, and the information of deliveries about the path, for congestion controls that
+//! pace.
 //!
-//! Endpoints whose congestion control wants none of this keep nothing and pay a test of an empty `Option`.
+//! Endpoints of other congestion controls keep no state, and pay only for a test of an empty `Option`.
 
 use super::Endpoint;
 use crate::cc::{CongestionControl, Controller, Delivery};
@@ -8,15 +9,15 @@ use crate::delivery::{DeliveryRate, Sent};
 use crate::recovery::{Selective, Span};
 use netlull_units::{BitRate, Instant};
 
-/// Times of release are kept in 2^-14 ns: 2^16 bytes take less than 2^63 of them at 1 b/s.
+/// Unit of release times, 2^-14 ns: 2^16 bytes take less than 2^63 of them at 1 b/s.
 const FRACTION_BITS: u32 = 14;
 
 /// Spaces quanta of data (draft-ietf-ccwg-bbr-06 sections 5.6.2 and 5.6.3).
 #[derive(Clone, Debug, Default)]
 struct Pacer {
-    /// C.next_send_time: when the next quantum may start.
+    /// C.next_send_time: the earliest start of the next quantum.
     next: Instant,
-    /// And this much later, in 2^-14 ns.
+    /// The fraction of that time, in 2^-14 ns.
     fraction: u64,
     /// Bytes of the quantum that may still go out at `quantum_at`.
     quantum_left: u64,
@@ -24,7 +25,7 @@ struct Pacer {
 }
 
 impl Pacer {
-    /// When the next quantum may start, in whole nanoseconds.
+    /// The earliest start of the next quantum, in whole nanoseconds.
     fn release(&self) -> Instant {
         Instant::from_nanos(self.next.as_nanos().saturating_add(u64::from(self.fraction > 0)))
     }
@@ -34,7 +35,7 @@ impl Pacer {
         now >= self.release() || (now == self.quantum_at && len <= self.quantum_left)
     }
 
-    /// `len` bytes go out, fewer than 2^16.
+    /// Records a transmission of `len` bytes, fewer than 2^16.
     fn on_sent(&mut self, now: Instant, len: u64, rate: BitRate, quantum: u64) {
         let release = self.release();
         if now >= release {
@@ -42,7 +43,7 @@ impl Pacer {
             self.quantum_left = quantum;
         }
         if now > release {
-            // Late, since nothing was there to send or the window held it: what was not sent is lost.
+            // Late, because nothing was ready or the window held it: unused time is lost.
             (self.next, self.fraction) = (now, 0);
         }
         self.quantum_left = self.quantum_left.saturating_sub(len);
@@ -56,16 +57,16 @@ impl Pacer {
 /// State for a congestion control that wants deliveries.
 #[derive(Clone, Debug)]
 pub(super) struct Paced {
-    /// When held data may go.
+    /// The release time of held data.
     release: Instant,
     pacer: Pacer,
     rate: DeliveryRate,
-    /// C.is_cwnd_limited until so many bytes are delivered.
+    /// C.is_cwnd_limited until this number of bytes is delivered.
     cwnd_limited_until: u64,
 }
 
 impl Paced {
-    /// Only if the congestion control asks for it.
+    /// State, if the congestion control asks for it.
     pub fn for_controller(cc: &Controller) -> Option<Box<Self>> {
         cc.wants_deliveries().then(|| {
             let (pacer, rate) = (Pacer::default(), DeliveryRate::new());
@@ -73,25 +74,25 @@ impl Paced {
         })
     }
 
-    /// When data that is held may go.
+    /// The release time of held data.
     #[inline]
     pub fn release(&self) -> Instant {
         self.release
     }
 
-    /// It may go now, if that time has come.
+    /// Releases held data at its time.
     pub fn pass_release(&mut self, now: Instant) {
         if now >= self.release {
             self.release = Instant::NEVER;
         }
     }
 
-    /// True if there is nothing to deliver and the application is known to have nothing to send.
+    /// True if no delivery is pending and the application is known to have no data.
     pub fn is_idle(&self) -> bool {
         self.rate.is_idle()
     }
 
-    /// Everything as at the start, in the same memory.
+    /// Returns to the initial state, in the same memory.
     pub fn renew(&mut self) {
         let mut rate = std::mem::take(&mut self.rate);
         rate.renew();
@@ -100,7 +101,7 @@ impl Paced {
 }
 
 impl Endpoint {
-    /// True if pacing holds `len` bytes for now; the timer is set to when it no longer will.
+    /// True if pacing holds `len` bytes now; sets the timer to their release.
     #[inline]
     pub(super) fn is_held(&mut self, now: Instant, len: u64) -> bool {
         let Some(paced) = &mut self.paced else {
@@ -114,7 +115,7 @@ impl Endpoint {
         true
     }
 
-    /// A segment is about to go out.
+    /// Handles a segment before its transmission.
     #[inline]
     pub(super) fn record_sent(&mut self, now: Instant, span: Span) {
         if self.paced.is_some() {
@@ -138,7 +139,7 @@ impl Endpoint {
         }
     }
 
-    /// The last step of taking an acknowledgement.
+    /// Finishes the handling of an acknowledgement.
     #[inline]
     pub(super) fn record_acked(&mut self, now: Instant) {
         if self.paced.is_some() {
@@ -163,7 +164,7 @@ impl Endpoint {
         }
     }
 
-    /// A duplicate acknowledgement, without SACK.
+    /// Handles a duplicate acknowledgement, without SACK.
     #[inline]
     pub(super) fn record_duplicate(&mut self, now: Instant) {
         if let Some(paced) = &mut self.paced {
@@ -172,7 +173,7 @@ impl Endpoint {
         }
     }
 
-    /// The scoreboard may have marked segments lost.
+    /// Handles new losses marked by the scoreboard.
     pub(super) fn record_losses(&mut self, now: Instant) {
         let Some(journal) = self.selective.as_deref_mut().and_then(Selective::journal) else { return };
         if journal.lost.is_empty() {
@@ -181,7 +182,7 @@ impl Endpoint {
         let mut lost = std::mem::take(&mut journal.lost);
         lost.drain(..).for_each(|span| self.record_lost(now, span));
         if let Some(journal) = self.selective.as_deref_mut().and_then(Selective::journal) {
-            // Its room is kept.
+            // The memory is reused.
             journal.lost = lost;
         }
     }
@@ -196,10 +197,10 @@ impl Endpoint {
         }
     }
 
-    /// Everything that the application handed over has been sent (draft-ietf-ccwg-bbr-06 section 4.1.2.4).
+    /// Handles the end of the queued data (draft-ietf-ccwg-bbr-06 section 4.1.2.4).
     #[inline]
     pub(super) fn record_nothing_to_send(&mut self) {
-        // With nothing in flight, once is enough.
+        // With nothing in flight, a single mark is enough.
         let idle = self.snd.una == self.snd.max;
         if self.paced.as_ref().is_some_and(|paced| !(idle && paced.rate.is_app_limited())) {
             self.limit_by_application();
@@ -215,8 +216,8 @@ impl Endpoint {
         }
     }
 
-    /// C.inflight: RFC 6675's pipe; without SACK, what was sent and not acknowledged, less what duplicate
-    /// acknowledgements tell of.
+    /// C.inflight: RFC 6675's pipe; without SACK, the sent and unacknowledged data, less the deliveries of duplicate
+    /// acknowledgements.
     fn inflight(&self) -> u64 {
         if let Some(selective) = &self.selective {
             return selective.board.pipe();
@@ -239,7 +240,7 @@ mod tests {
     use super::*;
     use netlull_units::Duration;
 
-    /// Sends segments of 1460 bytes as soon as the pacer lets them, `count` of them; returns the times in ns.
+    /// Sends `count` segments of 1460 bytes as soon as the pacer allows; returns the times in ns.
     fn send(pacer: &mut Pacer, from: Instant, bps: u64, quantum: u64, count: usize) -> Vec<u64> {
         let mut now = from;
         let mut times = Vec::new();
@@ -258,7 +259,7 @@ mod tests {
         // 1460 B at 11.68 Mb/s take 1 ms; a quantum of two, 2 ms.
         let times = send(&mut Pacer::default(), Instant::ZERO, 11_680_000, 2920, 6);
         assert_eq!(times, [0, 0, 2_000_000, 2_000_000, 4_000_000, 4_000_000]);
-        // Of a quantum of 4000 B only whole segments go out.
+        // A quantum of 4000 B releases whole segments only.
         let times = send(&mut Pacer::default(), Instant::ZERO, 11_680_000, 4000, 4);
         assert_eq!(times, [0, 0, 2_000_000, 2_000_000]);
     }
@@ -272,7 +273,7 @@ mod tests {
         let exact = 999_999_u64 * 11_680 * 1_000_000_000 / 7_000_000;
         let last = times[999_999];
         assert!(exact - last <= 61, "{last} against {exact}");
-        // No segment is early by itself.
+        // No segment alone is early.
         for (number, &time) in (0_u64..).zip(&times).step_by(997) {
             let exact = number * 11_680_000_000_000 / 7_000_000;
             assert!(time <= exact + 1 && exact - time.min(exact) <= 61, "{number}");

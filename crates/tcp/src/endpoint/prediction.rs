@@ -1,40 +1,40 @@
-//! The expectation of the next segment, by which the fast path is taken.
+//! The prediction of the next segment, which selects the fast path.
 
 use crate::segment::Flags;
 
-/// The expectation that the general code has left.
+/// The prediction by the general code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Prediction {
-    /// The flags of the segment expected, without those that may come and go ([`OPTIONAL`]); [`Flags::NONE`], which no
-    /// segment of an open connection has, if nothing is predicted.
+    /// The flags of the expected segment, without the optional ones ([`OPTIONAL`]). [`Flags::NONE`], which no segment
+    /// of an open connection has, if nothing is predicted.
     pub header: Flags,
     /// The flags of new data.
     pub data: Flags,
     pub sends: Sends,
-    /// Data may come: no recovery remembers anything that it could touch.
+    /// True if data may arrive: it changes no state of recovery.
     pub receives: bool,
 }
 
-/// Who else hears of new data and its acknowledgements than congestion control.
+/// The parts, other than congestion control, that need new data and its acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sends {
-    /// The general code is to say.
+    /// The general code must decide.
     Unknown,
-    /// Nobody.
+    /// None.
     Alone,
-    /// The scoreboard, on which nothing is marked.
+    /// The scoreboard, without marks.
     WithBoard,
-    /// It, and the pacer.
+    /// The scoreboard and the pacer.
     WithPacer,
 }
 
-/// Flags that mean nothing to the receiver of unmarked data.
+/// Flags without a meaning for the receiver of unmarked data.
 pub(super) const OPTIONAL: Flags = Flags::PSH.with(Flags::ECT);
 
 impl Prediction {
     pub const NOTHING: Self = Self { header: Flags::NONE, data: Flags::NONE, sends: Sends::Unknown, receives: false };
 
-    /// True if recovery adds nothing to the congestion window and takes nothing from it.
+    /// True if recovery leaves the congestion window unchanged.
     #[inline]
     pub fn sends(self) -> bool {
         self.sends != Sends::Unknown
@@ -43,7 +43,7 @@ impl Prediction {
 
 #[cfg(test)]
 impl Prediction {
-    /// True if this is right with `now` being what would be predicted now: it may say less, of data that comes or at all.
+    /// True if this prediction is valid next to `now`, the current one. It may predict less: data only, or nothing.
     pub fn holds(self, now: Self) -> bool {
         self == Self::NOTHING || self == now || (!self.receives && Self { receives: true, ..self } == now)
     }

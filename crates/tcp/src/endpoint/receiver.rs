@@ -1,4 +1,4 @@
-//! The receiving half: what has arrived, what may come, when to acknowledge.
+//! The receiving half: arrived data, the window, and the times of acknowledgements.
 
 use crate::config::{ApplicationRead, Config, DelayedAck, SackCompression};
 use crate::number::{field_u16, length_u32};
@@ -10,22 +10,22 @@ use netlull_units::{Duration, Instant};
 const LARGEST_UNSCALED: u64 = 65_535;
 /// RFC 7323 section 2.3: a shift is at most 14.
 const LARGEST_SHIFT: u8 = 14;
-/// `TCP_FASTRETRANS_THRESH`: so many acknowledgements ahead of one gap are not compressed.
+/// `TCP_FASTRETRANS_THRESH`: this number of acknowledgements ahead of one gap are not compressed.
 const UNCOMPRESSED: u8 = 3;
-/// `tcp_comp_sack_nr`: so many are compressed at most.
+/// `tcp_comp_sack_nr`: the most compressed acknowledgements.
 const MOST_COMPRESSED: u8 = 44;
-/// `tcp_comp_sack_delay_ns`, and the part of a round trip that bounds it.
+/// `tcp_comp_sack_delay_ns`, and the share of a round trip that bounds it.
 const LONGEST_COMPRESSION: Duration = Duration::from_millis(1);
 const COMPRESSED_PART: u64 = 20;
 /// "No FIN yet": beyond every stream offset.
 const NO_FIN: u64 = u64::MAX;
 
-/// When the next acknowledgement is due.
+/// The time of the next acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AckDue {
-    /// Nothing to acknowledge.
+    /// No acknowledgement is due.
     No,
-    /// When the delay is over ([`Receiver::ack_deadline`]).
+    /// At the end of the delay ([`Receiver::ack_deadline`]).
     Delayed,
     /// Now.
     Now,
@@ -38,7 +38,7 @@ pub(super) enum Placement {
     Acceptable,
     /// The window is closed, but the segment is the next one: its acknowledgement counts, its data does not.
     OnlyControl,
-    /// Everything in it was received before.
+    /// All of it was received before.
     Old,
     /// Beyond the window.
     Outside,
@@ -64,25 +64,26 @@ pub(super) struct Range {
 
 /// The receiving half of an endpoint. Offsets count the peer's stream from its first byte; its FIN is one more.
 ///
-/// The first cache line is for the receiver of data; what follows also goes into the header of every segment sent.
+/// The first cache line is for the receiver of data; the fields after it also go into the header of every segment
+/// sent.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Receiver {
     /// The right edge of the window as advertised; never taken back.
     pub edge: u64,
-    /// Up to where the application has read.
+    /// The offset up to which the application has read.
     pub read: u64,
     pub buffer: u64,
-    /// Offset of the peer's FIN once that is known.
+    /// Offset of the peer's FIN, if known.
     fin: u64,
     ack_delay: Duration,
     gaps: Box<Gaps>,
     /// Data received in order since the last acknowledgement, bytes.
     unacked: u32,
-    /// The largest segment seen: what counts as full-sized.
+    /// The largest segment so far, which counts as full-sized.
     largest: u32,
     delays: bool,
-    /// Gaps are reported in SACK blocks (RFC 2018).
+    /// True if SACK blocks report gaps (RFC 2018).
     pub sacks: bool,
     application_read: ApplicationRead,
     /// Our window scale shift.
@@ -94,22 +95,23 @@ pub(super) struct Receiver {
     pub origin: SeqNr,
     /// Last.ACK.sent of RFC 7323 section 4.3.
     pub last_ack_sent: SeqNr,
-    /// The window field of the last acknowledgement, and whether it still holds: nothing has arrived or been read since.
+    /// The window field of the last acknowledgement, and whether it is still valid: nothing has arrived or been read
+    /// since.
     field: u16,
     field_holds: bool,
     pub ack_due: AckDue,
-    /// Silly-window avoidance: what the window's edge moves by at least (RFC 9293 section 3.8.6.2.2), bytes.
+    /// Silly-window avoidance: the smallest move of the window's edge (RFC 9293 section 3.8.6.2.2), bytes.
     silly: u16,
-    /// Acknowledgements that are not delayed yet to come.
+    /// Number of acknowledgements still to send without delay.
     quick: u16,
 }
 
-/// Around gaps only.
+/// State for gaps only.
 #[derive(Clone, Debug)]
 struct Gaps {
     /// Sorted, disjoint, not adjacent.
     held: Vec<Range>,
-    /// Where segments ahead of a gap came last, the latest first: one offset in each of the ranges that they lie in.
+    /// The last arrivals ahead of a gap, the latest first: one offset in each of their ranges.
     latest: [u64; MOST_SACK_BLOCKS],
     /// Data that has arrived again, for the next acknowledgement (RFC 2883).
     repeated: Option<Range>,
@@ -118,17 +120,17 @@ struct Gaps {
     compression: Compression,
 }
 
-/// Acknowledgements of segments ahead of a gap that wait for others ([`SackCompression`]).
+/// Delayed acknowledgements of segments ahead of a gap ([`SackCompression`]).
 #[derive(Clone, Copy, Debug)]
 struct Compression {
-    /// How long one waits; zero: none does.
+    /// The longest delay; zero for none.
     delay: Duration,
     rule: SackCompression,
-    /// RCV.NXT when the counts began.
+    /// RCV.NXT at the start of the counts.
     begun_at: u64,
     /// Acknowledgements sent at once since then.
     sent: u8,
-    /// Segments that the next one waits for, or has waited for.
+    /// Segments that the next acknowledgement waits for, or has waited for.
     waiting: u8,
 }
 
@@ -137,7 +139,7 @@ impl Compression {
         Self { delay: Duration::ZERO, rule, begun_at: NO_FIN, sent: 0, waiting: 0 }
     }
 
-    /// A segment ahead of a gap, with `nxt` expected: true if its acknowledgement waits.
+    /// Handles a segment ahead of a gap, with `nxt` expected: true if its acknowledgement waits.
     fn holds_back(&mut self, nxt: u64) -> bool {
         if self.delay.is_zero() || self.waiting >= MOST_COMPRESSED {
             return false;
@@ -203,19 +205,19 @@ impl Receiver {
         (0..LARGEST_SHIFT).find(|shift| LARGEST_UNSCALED << shift >= self.buffer).unwrap_or(LARGEST_SHIFT)
     }
 
-    /// The peer's SYN: its sequence numbers start at `origin`.
+    /// Handles the peer's SYN: its sequence numbers start at `origin`.
     pub fn begin(&mut self, origin: SeqNr) {
         self.origin = origin;
         self.field_holds = false;
     }
 
-    /// The size of segments is known: Eff.snd.MSS.
+    /// Sets the size of segments, Eff.snd.MSS.
     pub fn set_segment_size(&mut self, smss: u16) {
         self.silly = field_u16((self.buffer / 2).min(u64::from(smss)));
         self.field_holds = false;
     }
 
-    /// The handshake's round trip is known.
+    /// Sets the handshake's round trip.
     pub fn set_round_trip(&mut self, rtt: Duration) {
         if self.gaps.compression.rule == SackCompression::Linux6 {
             self.gaps.compression.delay =
@@ -223,7 +225,7 @@ impl Receiver {
         }
     }
 
-    /// The sequence number expected next.
+    /// The next sequence number expected.
     #[inline]
     pub fn next_seq(&self) -> SeqNr {
         self.origin.advanced_by(self.nxt)
@@ -241,7 +243,7 @@ impl Receiver {
         self.nxt > self.fin
     }
 
-    /// Bytes of data that arrived in order and the application has not read.
+    /// Bytes of data that arrived in order and are unread by the application.
     pub fn unread(&self) -> u64 {
         self.nxt.min(self.fin) - self.read
     }
@@ -251,7 +253,7 @@ impl Receiver {
     pub fn place(&self, ahead: i64, segment: &Segment) -> Placement {
         let len = i64::from(segment.sequence_len());
         let window = self.window().cast_signed();
-        // In order, as nearly always: data that fits, or none.
+        // In order, the most common case: data that fits, or none.
         if ahead == 0 && len <= window {
             return Placement::Acceptable;
         }
@@ -259,7 +261,7 @@ impl Receiver {
             return Placement::OnlyControl;
         }
         if len == 0 {
-            // An acknowledgement may start just behind a full window: all of that may be on its way (BSD, Linux).
+            // An acknowledgement may start just after a full window: all of that may be in transit (BSD, Linux).
             return match ahead {
                 ..0 => Placement::Old,
                 _ if ahead <= window => Placement::Acceptable,
@@ -273,7 +275,7 @@ impl Receiver {
         }
     }
 
-    /// Data of an acceptable segment, `ahead` of RCV.NXT, is received.
+    /// Receives the data of an acceptable segment, `ahead` of RCV.NXT.
     #[inline]
     pub fn receive(&mut self, now: Instant, ahead: i64, len: u16) -> Arrival {
         let len = u64::from(len);
@@ -289,7 +291,7 @@ impl Receiver {
         arrival
     }
 
-    /// The next data, which fits, with no gap in front of it or behind it.
+    /// Receives the next data, which fits, without a gap before or after it.
     #[inline]
     pub fn receive_in_order(&mut self, now: Instant, len: u64) {
         self.nxt += len;
@@ -298,7 +300,7 @@ impl Receiver {
         self.schedule_ack(now, len);
     }
 
-    /// As [`Self::receive_in_order`] while [`Self::is_plain`].
+    /// Does the work of [`Self::receive_in_order`] while [`Self::is_plain`].
     #[inline(always)]
     pub fn receive_plain(&mut self, now: Instant, len: u64) {
         self.nxt += len;
@@ -307,7 +309,7 @@ impl Receiver {
         self.schedule_ack(now, len);
     }
 
-    /// True if nothing waits: no gaps, nothing to report, no FIN, nothing for the application to read.
+    /// True if nothing is pending: no gaps, no reports, no FIN, no unread data.
     pub fn is_plain(&self) -> bool {
         let everything_read = self.application_read == ApplicationRead::Immediate;
         everything_read && self.gaps.held.is_empty() && self.gaps.repeated.is_none() && self.fin == NO_FIN
@@ -345,7 +347,7 @@ impl Receiver {
         Arrival::InOrder
     }
 
-    /// A segment ahead of a gap has arrived, and `pending` was due before.
+    /// Handles a segment ahead of a gap; `pending` was due before.
     #[cold]
     fn compress(&mut self, now: Instant, pending: AckDue) {
         if pending != AckDue::Now && self.quick == 0 && self.gaps.compression.holds_back(self.nxt) {
@@ -354,7 +356,7 @@ impl Receiver {
         }
     }
 
-    /// Keeps data ahead of a gap; ranges that touch become one.
+    /// Stores data ahead of a gap; ranges that touch become one.
     fn hold(&mut self, new: Range) -> Arrival {
         let first = self.gaps.held.partition_point(|range| range.end < new.start);
         let behind = self.gaps.held.partition_point(|range| range.start <= new.end);
@@ -375,7 +377,7 @@ impl Receiver {
     }
 
     fn note_latest(&mut self, new: Range) {
-        // Offsets in the range that the new one is part of now would name it twice.
+        // Offsets in the range that the new one has joined would name it twice.
         let Some(range) = self.range_around(new.start) else { return };
         let mut kept = [NOWHERE; MOST_SACK_BLOCKS];
         kept[0] = new.start;
@@ -391,7 +393,7 @@ impl Receiver {
         self.gaps.held.get(index).copied().filter(|range| range.start <= offset)
     }
 
-    /// Everything as in `fresh`, which holds nothing, in the same memory.
+    /// Takes the state of `fresh`, which holds nothing, in the same memory.
     pub fn renew(&mut self, fresh: &Self) {
         let Self {
             edge, read, buffer, fin, ack_delay, gaps, unacked, largest, delays, sacks, application_read, ..
@@ -410,7 +412,7 @@ impl Receiver {
         (self.gaps.latest, self.gaps.repeated, self.gaps.reports_repeats) = (latest, repeated, reports_repeats);
     }
 
-    /// A segment has arrived that lies before RCV.NXT: `ahead` is negative.
+    /// Handles a segment before RCV.NXT: `ahead` is negative.
     pub fn note_repeated(&mut self, ahead: i64, len: u16) {
         if self.sacks && self.gaps.reports_repeats && len > 0 {
             let start = self.nxt.saturating_add_signed(ahead);
@@ -418,7 +420,7 @@ impl Receiver {
         }
     }
 
-    /// A part of the segment that arrives has arrived before: the first such part is reported (RFC 2883 section 4.2).
+    /// Reports the first part of the segment that has arrived before (RFC 2883 section 4.2).
     fn note_repeated_part(&mut self, new: Range) {
         if !self.gaps.reports_repeats {
             return;
@@ -433,14 +435,14 @@ impl Receiver {
             overlap.map(|range| Range { start: range.start.max(new.start), end: range.end.min(new.end) });
     }
 
-    /// True if an acknowledgement is due that has SACK blocks to carry.
+    /// True if a pending acknowledgement has SACK blocks.
     #[inline]
     pub fn reports_gaps(&self) -> bool {
         self.sacks && self.ack_due == AckDue::Now && (!self.gaps.held.is_empty() || self.gaps.repeated.is_some())
     }
 
-    /// Adds SACK blocks: what arrived again (RFC 2883 section 4), then the range that grew last, then the others in the order
-    /// in which they grew (RFC 2018 section 4).
+    /// Adds SACK blocks: repeated data (RFC 2883 section 4), then the range that grew last, then the others in the
+    /// order of their growth (RFC 2018 section 4).
     #[inline]
     pub fn with_sack_blocks(&mut self, segment: Segment) -> Segment {
         if !self.sacks || (self.gaps.held.is_empty() && self.gaps.repeated.is_none()) {
@@ -458,8 +460,8 @@ impl Receiver {
         let latest = self.gaps.latest.iter().filter_map(|&offset| self.range_around(offset));
         for (place, range) in segment.sack.iter_mut().zip(repeated.into_iter().chain(latest)) {
             let seq = |offset: u64| self.origin.advanced_by(offset);
-            // A FIN that arrived with the end of the range has a sequence number, too: without it, the sender would take
-            // the last segment for lost.
+            // A FIN that arrived with the end of the range also has a sequence number: without it, the sender would
+            // take the last segment as lost.
             let end = range.end + u64::from(range.end == self.fin);
             *place = SackBlock { left: seq(range.start), right: seq(end) };
             segment.sack_count += 1;
@@ -467,7 +469,7 @@ impl Receiver {
         segment
     }
 
-    /// The peer's FIN is at `ahead` of where RCV.NXT was before the segment's data.
+    /// Records the peer's FIN, at `ahead` of RCV.NXT before the segment's data.
     pub fn note_fin(&mut self, offset: u64) {
         self.fin = offset;
         self.field_holds = false;
@@ -506,7 +508,8 @@ impl Receiver {
         }
     }
 
-    /// An acknowledgement leaves: the window field for it (RFC 9293 section 3.8.6.2.2, RFC 7323 section 2.3).
+    /// Handles a transmission of an acknowledgement: returns its window field (RFC 9293 section 3.8.6.2.2, RFC 7323
+    /// section 2.3).
     #[inline]
     pub fn acknowledge(&mut self) -> u16 {
         self.ack_due = AckDue::No;
@@ -517,7 +520,8 @@ impl Receiver {
         self.field
     }
 
-    /// As [`Self::acknowledge`] while [`Self::is_plain`]: with everything read, the edge is the buffer's size ahead.
+    /// Does the work of [`Self::acknowledge`] while [`Self::is_plain`]: with everything read, the edge is the
+    /// buffer's size ahead.
     #[inline(always)]
     pub fn acknowledge_plain(&mut self) -> u16 {
         let field = (self.buffer >> self.shift).min(LARGEST_UNSCALED);
@@ -537,21 +541,21 @@ impl Receiver {
         field
     }
 
-    /// The window field is determined anew.
+    /// Computes the window field.
     #[inline(never)]
     fn advertise(&mut self) {
         let silly = u64::from(self.silly);
         self.quick = self.quick.saturating_sub(u16::from(self.unacked > 0));
         self.unacked = 0;
         self.last_ack_sent = self.next_seq();
-        // The FIN takes a sequence number, and no room.
+        // The FIN takes a sequence number, but no room.
         let room = self.read + self.buffer + u64::from(self.is_finished());
-        // Silly-window avoidance: move the edge only by min(half the buffer, Eff.snd.MSS) or more.
+        // Silly-window avoidance: the edge moves only by min(half the buffer, Eff.snd.MSS) or more.
         let edge = if room >= self.edge + silly { room } else { self.edge };
         let window = edge.saturating_sub(self.nxt);
         let mut field = (window >> self.shift).min(LARGEST_UNSCALED);
-        // Rounding down would take the edge back by less than a unit: round up if there is room. If there is none,
-        // what was advertised before is honoured all the same (RFC 7323 section 2.4).
+        // Rounding down would move the edge back by less than a unit: it rounds up if there is room. If there is
+        // none, the advertised window still holds (RFC 7323 section 2.4).
         let mut advertised = self.nxt + (field << self.shift);
         if advertised < self.edge {
             let unit = 1 << self.shift;
@@ -567,8 +571,8 @@ impl Receiver {
         self.field_holds = true;
     }
 
-    /// The application takes up to `max` bytes. True in the second place if the window that this opens is worth an
-    /// acknowledgement of its own: from nothing or little by a segment, else by two (as BSD), or by half the buffer.
+    /// Reads up to `max` bytes. The second value is true if the larger window deserves its own acknowledgement: from
+    /// nothing or little by a segment, else by two (as BSD), or by half the buffer.
     pub fn read(&mut self, max: u64, mss: u64) -> (u64, bool) {
         let taken = self.unread().min(max);
         self.read += taken;

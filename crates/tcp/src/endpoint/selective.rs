@@ -8,7 +8,7 @@ use crate::recovery::{Delivery, Probe, ProbeVerdict, Rack, RecoveryPhase, Resent
 use crate::segment::{SackBlock, Segment};
 use netlull_units::Instant;
 
-/// An acknowledgement's news of a tail loss probe.
+/// The information of an acknowledgement about a tail loss probe.
 #[derive(Clone, Copy)]
 struct ProbeEcho {
     /// The end of the block that a D-SACK reports.
@@ -23,7 +23,7 @@ impl Endpoint {
         Situation { now, una: self.snd.una, nxt: self.snd.max, smss, srtt: self.rtt.srtt(), duplicate }
     }
 
-    /// An acknowledgement of `acked` new bytes, or none, with its SACK blocks.
+    /// Handles an acknowledgement of `acked` new bytes, or none, with its SACK blocks.
     pub(super) fn on_ack_selective(&mut self, now: Instant, segment: &Segment, acked: u64) {
         let Some(mut selective) = self.selective.take() else { return };
         self.take_ack(now, segment, acked, &mut selective);
@@ -100,13 +100,13 @@ impl Endpoint {
         }
     }
 
-    /// RFC 5681 section 2's conditions, for counting; SACK's own rules decide about losses.
+    /// RFC 5681 section 2's conditions, for the counters; SACK's own rules detect losses.
     fn is_duplicate(&self, segment: &Segment, outstanding: u64) -> bool {
         segment.len == 0 && !segment.flags.contains(crate::segment::Flags::FIN) && outstanding > 0
     }
 
-    /// Hands the blocks to the scoreboard. The end of the first if that is a D-SACK (RFC 2883 section 4): of what is
-    /// acknowledged, or within the second.
+    /// Passes the blocks to the scoreboard. Returns the end of the first block if it is a D-SACK (RFC 2883 section
+    /// 4): acknowledged data, or a part of the second block.
     fn take_sack_blocks(&self, segment: &Segment, selective: &mut Selective, delivery: &mut Delivery) -> Option<u64> {
         let blocks = segment.sack_blocks();
         let mut duplicate = None;
@@ -135,12 +135,12 @@ impl Endpoint {
         }
     }
 
-    /// `outstanding` and `pipe` are those before the acknowledgement that told of the loss.
+    /// Handles a loss; `outstanding` and `pipe` are those before the acknowledgement that reported it.
     fn begin_recovery(&mut self, now: Instant, selective: &mut Selective, outstanding: u64, pipe: u64) {
         self.counters.fast_retransmits += 1;
         self.stop_timing();
         let before = self.cc.cwnd();
-        // RFC 5681 section 3.1: what limited transmit sent beyond cwnd does not count.
+        // RFC 5681 section 3.1: the data of limited transmit beyond cwnd does not count.
         let loss = self.loss_of(now, outstanding.min(before.max(pipe)));
         self.reduce_for_loss(&loss);
         selective.enter(self.snd.max, outstanding, before, pipe);
@@ -155,7 +155,7 @@ impl Endpoint {
         self.cc.on_recovered(&Recovered { now, flight: selective.board.pipe(), window });
     }
 
-    /// RFC 8985 section 7.4: what the acknowledgement says of a tail loss probe.
+    /// RFC 8985 section 7.4: handles the information about a tail loss probe.
     fn look_after_probe(&mut self, now: Instant, selective: &mut Selective, echo: ProbeEcho) {
         let una = self.snd.una;
         let outstanding = selective.board.outstanding();
@@ -167,7 +167,7 @@ impl Endpoint {
         }
     }
 
-    /// RFC 8985 section 7.2: the probe's timer, where there may be a probe.
+    /// RFC 8985 section 7.2: sets the probe's timer, if a probe is allowed.
     fn arm_probe(&mut self, now: Instant, selective: &mut Selective) {
         let quiet = selective.phase() == RecoveryPhase::Open && selective.board.sacked_bytes() == 0;
         let single = selective.board.outstanding() <= u64::from(self.snd.smss);
@@ -178,14 +178,14 @@ impl Endpoint {
         selective.probe_at = if may_probe { selective.timer(now, timeout).min(self.timer_at) } else { Instant::NEVER };
     }
 
-    /// A timer of RACK-TLP may have expired.
+    /// Handles the expired timers of RACK-TLP.
     #[cold]
     pub(super) fn on_auxiliary_timeout(&mut self, now: Instant) {
         let Some(mut selective) = self.selective.take() else { return };
         if now >= selective.probe_at {
             selective.probe_at = Instant::NEVER;
             self.control = Control::TailProbe;
-            // The probe takes the place of a retransmission timeout due at the same time.
+            // The probe replaces a retransmission timeout due at the same time.
             self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
         }
         if now >= selective.reorder_at {
@@ -200,7 +200,7 @@ impl Endpoint {
         self.record_losses(now);
     }
 
-    /// The retransmission timer expired.
+    /// Handles the retransmission timer.
     pub(super) fn on_timeout_selective(&mut self, now: Instant) {
         let Some(mut selective) = self.selective.take() else { return };
         let outstanding = selective.board.outstanding();
@@ -213,7 +213,7 @@ impl Endpoint {
         self.record_losses(now);
     }
 
-    /// The next segment: what is lost first, then new data, then what may be lost.
+    /// The next segment: lost data first, then new data, then data that may be lost.
     pub(super) fn transmit_selective(&mut self, now: Instant) -> Option<Segment> {
         if self.snd.una == self.snd.max {
             self.restart_after_idle(now);
@@ -229,7 +229,7 @@ impl Endpoint {
         {
             return if self.is_held(now, span.end - span.start) { None } else { Some(self.retransmit_span(now, span)) };
         }
-        // `next` measures from SND.UNA: what is SACKed or lost takes no part of the window.
+        // `next` measures from SND.UNA: SACKed or lost data takes no part of the window.
         let usable = window.saturating_sub(flight);
         match self.snd.next(self.snd.nxt - self.snd.una + usable, self.rare.largest_window) {
             Next::Send(len) if self.is_held(now, len) => return None,
@@ -248,7 +248,7 @@ impl Endpoint {
         Some(self.retransmit_span(now, span))
     }
 
-    /// A segment of the scoreboard again, whatever the windows.
+    /// Retransmits a segment of the scoreboard, regardless of the windows.
     fn retransmit_span(&mut self, now: Instant, span: Span) -> Segment {
         let data_end = span.end.min(self.snd.queued);
         let len = data_end.saturating_sub(span.start);
@@ -271,7 +271,7 @@ impl Endpoint {
         segment
     }
 
-    /// New data went out: an entry on the scoreboard.
+    /// Adds new data to the scoreboard.
     #[inline]
     pub(super) fn note_sent(&mut self, now: Instant, offset: u64, len: u32) {
         let Some(mut selective) = self.selective.take() else { return };

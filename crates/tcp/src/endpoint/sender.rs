@@ -1,4 +1,4 @@
-//! The sending half: what has been sent, what may be.
+//! The sending half: sent data, and the data that may be sent.
 
 use crate::config::{Config, WindowUpdate};
 use crate::segment::Segment;
@@ -6,7 +6,7 @@ use crate::seq::SeqNr;
 use netlull_units::Instant;
 use std::num::NonZeroU16;
 
-/// A stream without an end: longer than any run can send.
+/// An endless stream: longer than any run can send.
 pub(super) const ENDLESS: u64 = 1 << 62;
 /// "Nothing is being timed": beyond every stream offset.
 pub(super) const UNTIMED: u64 = u64::MAX;
@@ -14,7 +14,7 @@ pub(super) const UNTIMED: u64 = u64::MAX;
 /// The application's side: open or closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fin {
-    /// More data may come.
+    /// More data may follow.
     Open,
     /// A FIN follows the last byte queued.
     Queued,
@@ -23,35 +23,35 @@ pub(super) enum Fin {
 /// An acknowledgement number compared with the data sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AckNumber {
-    /// So many bytes newly acknowledged.
+    /// The number of newly acknowledged bytes.
     New(u64),
     /// SND.UNA again.
     Same,
-    /// Before SND.UNA.
+    /// A number before SND.UNA.
     Old,
-    /// Of what has not been sent.
+    /// A number beyond the sent data.
     Unsent,
 }
 
 /// The next piece of the stream to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Nothing is waiting.
+    /// No data is queued.
     Nothing,
-    /// Something is waiting, and windows or rules hold it.
+    /// Data is queued, but windows or rules hold it.
     Held,
-    /// So many bytes of data (possibly none before a FIN).
+    /// The number of bytes of data (possibly none before a FIN).
     Send(u64),
 }
 
-/// When things were sent.
+/// Times of transmissions.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Times {
     /// An acknowledgement of this offset is a round-trip sample.
     pub timed: u64,
     pub timed_at: Instant,
-    /// When data was sent last.
+    /// Time of the last transmission of data.
     pub last_sent: Instant,
 }
 
@@ -67,13 +67,14 @@ impl Times {
 pub(super) struct Sender {
     /// SND.UNA as a stream offset.
     pub una: u64,
-    /// SND.NXT: where sending continues; a timeout takes it back to `una` (go-back-N).
+    /// SND.NXT: the next offset to send; a timeout moves it back to `una` (go-back-N).
     pub nxt: u64,
     /// The highest offset ever sent, excluded; acknowledgements up to here are valid.
     pub max: u64,
-    /// Offset behind the last byte that the application handed over.
+    /// Offset after the last byte that the application has queued.
     pub queued: u64,
-    /// The right edge of the peer's window, or of the send buffer, if that comes first. It may move back, behind `nxt` even.
+    /// The right edge of the peer's window, or of the send buffer, if that is lower. It may move back, even below
+    /// `nxt`.
     pub edge: u64,
     /// Sequence number of stream offset 0.
     pub origin: SeqNr,
@@ -142,14 +143,14 @@ impl Sender {
         }
     }
 
-    /// `acked` bytes more are acknowledged.
+    /// Handles the acknowledgement of `acked` more bytes.
     #[inline]
     pub fn advance(&mut self, acked: u64) {
         self.una += acked;
         self.nxt = self.nxt.max(self.una);
     }
 
-    /// Data in a full segment, known with the handshake, and so what `send_buffer` bytes hold.
+    /// Sets the data in a full segment, known from the handshake, and with it the capacity of `send_buffer` bytes.
     pub fn set_segment_size(&mut self, smss: u16, send_buffer: Option<u64>) {
         self.smss = smss;
         self.most = send_buffer.and_then(|bytes| {
@@ -158,8 +159,8 @@ impl Sender {
         });
     }
 
-    /// RFC 9293 section 3.10.7.4: the segment's window, unless an older segment brings it, or its like is not taken. True if it
-    /// is another.
+    /// RFC 9293 section 3.10.7.4: takes the segment's window, unless the segment is older than the last one, or such
+    /// windows are not accepted. True if the window changes.
     #[inline(always)]
     pub fn update_window(&mut self, segment: &Segment) -> bool {
         let before = self.window;
@@ -173,7 +174,7 @@ impl Sender {
         self.window != before
     }
 
-    /// True if the window of a segment with the numbers of the last window is taken.
+    /// True if the window of a segment with the numbers of the last window is accepted.
     #[inline]
     fn takes_again(&self, segment: &Segment) -> bool {
         self.window_update.takes(u32::from(segment.window) << self.shift, self.window)
@@ -190,7 +191,7 @@ impl Sender {
         self.window_ack = segment.ack;
     }
 
-    /// The next segment from `nxt`, with a congestion window of `window` bytes; `largest_window` is the largest that
+    /// The next segment from `nxt`, with a congestion window of `window` bytes. `largest_window` is the largest that
     /// the peer has advertised (Max(SND.WND) of RFC 9293 section 3.8.6.2.1).
     #[inline]
     pub fn next(&self, window: u64, largest_window: u32) -> Next {
@@ -212,12 +213,12 @@ impl Sender {
     /// Less than a full segment: the sender's silly-window avoidance, and Nagle's algorithm.
     fn next_short(&self, waiting: u64, usable: u64, largest_window: u32) -> Next {
         let closing = self.fin == Fin::Queued;
-        // Rules 2 and 3: everything waiting fits (all data counts as pushed); with Nagle, only if nothing is in
-        // flight (RFC 9293 section 3.7.4), or if no more will come.
+        // Rules 2 and 3: all queued data fits (all data counts as pushed). With Nagle, only if nothing is in flight
+        // (RFC 9293 section 3.7.4), or if no more follows.
         if waiting <= usable && (!self.nagle || self.una == self.nxt || closing) {
             return Next::Send(waiting);
         }
-        // Rule 3's other half: at least half of the largest window, where it is the peer's window that is small.
+        // Rule 3's other half: at least half of the largest window, if the peer's window is small.
         let peer_usable = self.edge.saturating_sub(self.nxt);
         let fits = waiting.min(peer_usable);
         if fits > 0 && fits < u64::from(self.smss) && 2 * fits >= u64::from(largest_window) && fits <= usable {

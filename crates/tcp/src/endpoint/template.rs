@@ -1,4 +1,4 @@
-//! Endpoints made many times over, for drivers whose connections come and go.
+//! Templates of endpoints, for drivers with many short connections.
 
 use super::Endpoint;
 use super::pacing::Paced;
@@ -7,25 +7,25 @@ use crate::config::Config;
 use crate::recovery::Selective;
 use crate::seq::SeqNr;
 
-/// An endpoint before its first segment, to be copied. [`renew`](Self::renew) makes an endpoint whose connection is over
-/// a new one in its place and in its memory: nothing is allocated (but for Vegas' and ns-2 Sack1's few records, and a foreign
-/// congestion control).
+/// An endpoint before its first segment, for copies. [`renew`](Self::renew) turns an endpoint with a finished
+/// connection into a new one, in the same place and memory. It allocates nothing, except for Vegas' and ns-2 Sack1's
+/// few records and a foreign congestion control.
 #[derive(Clone, Debug)]
 pub struct Template {
-    /// Without what lies in memory of its own, so that a copy of it allocates nothing.
+    /// The endpoint without the parts in separate memory, so copying it allocates nothing.
     bare: Endpoint,
     selective: Option<Box<Selective>>,
     paced: Option<Box<Paced>>,
 }
 
 impl Template {
-    /// Of sides that open the connection ([`Endpoint::client`]).
+    /// A template for sides that open the connection ([`Endpoint::client`]).
     #[must_use]
     pub fn client(config: &Config) -> Self {
         Self::of(Endpoint::client(config, SeqNr::new(0)))
     }
 
-    /// Of sides that wait for it ([`Endpoint::server`]).
+    /// A template for sides that wait for it ([`Endpoint::server`]).
     #[must_use]
     pub fn server(config: &Config) -> Self {
         Self::of(Endpoint::server(config, SeqNr::new(0)))
@@ -45,7 +45,7 @@ impl Template {
         endpoint
     }
 
-    /// Makes `endpoint`, which came from this template, a new one.
+    /// Renews `endpoint`, which was made from this template.
     pub fn renew(&self, endpoint: &mut Endpoint, iss: SeqNr) {
         match (&mut endpoint.selective, &self.selective) {
             (Some(own), Some(fresh)) => own.renew(fresh),
@@ -62,8 +62,8 @@ impl Template {
 }
 
 impl Endpoint {
-    /// Takes the state of `fresh`, into the memory that there is; congestion control and what only some endpoints have
-    /// is another's business.
+    /// Takes the state of `fresh`, in the existing memory. Congestion control and optional parts are handled
+    /// elsewhere.
     fn renew_rest(&mut self, fresh: &Self) {
         let Self { established_at, time_wait, counters, timestamps, prediction, state, timer_kind, snd, .. } = fresh;
         (self.established_at, self.time_wait, self.counters) = (*established_at, *time_wait, *counters);
@@ -83,7 +83,7 @@ impl Endpoint {
         }
     }
 
-    /// Sets the initial sequence number, and what follows from it.
+    /// Sets the initial sequence number, and the state that depends on it.
     fn begin_at(&mut self, iss: SeqNr) {
         self.snd.origin = iss.advanced_by(1);
         self.cc.reseed(iss.as_u32());

@@ -20,8 +20,8 @@ impl Endpoint {
         self.poll_transmit_into(now, &mut segment).then_some(segment)
     }
 
-    /// As [`poll_transmit`](Self::poll_transmit), with the segment written where it is to stay; false if there is none. What
-    /// `segment` held before does not matter.
+    /// Does the work of [`poll_transmit`](Self::poll_transmit), but writes the segment to its final place; false if
+    /// there is none. The previous content of `segment` does not matter.
     #[inline]
     pub fn poll_transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
         match self.poll_predicted(now, segment) {
@@ -53,7 +53,7 @@ impl Endpoint {
             return self.transmit_control(now);
         }
         if self.rcv.reports_gaps() {
-            // The blocks go out on their own: beside data there is no room for them.
+            // The blocks go out alone: with data there is no room for them.
             return Some(self.transmit_ack(now));
         }
         if self.sends_data()
@@ -84,7 +84,7 @@ impl Endpoint {
     }
 
     /// RFC 9293 section 3.8.6.1: at least one octet of new data. If the window has room for less than a full segment,
-    /// all that fits goes: the override of silly-window avoidance (section 3.8.6.2.1 rule 4).
+    /// all data that fits goes out: the override of silly-window avoidance (section 3.8.6.2.1 rule 4).
     fn transmit_probe(&mut self, now: Instant) -> Option<Segment> {
         let waiting = self.snd.queued.saturating_sub(self.snd.nxt);
         if waiting == 0 || !self.sends_data() {
@@ -94,10 +94,10 @@ impl Endpoint {
         if room == 0 {
             self.counters.zero_window_probes += 1;
             let offset = self.snd.nxt;
-            // The byte of a probe before, or of what a window has closed over.
+            // The byte of an earlier probe, or the data that a window has closed over.
             self.counters.retransmitted_bytes += u64::from(offset < self.snd.max);
             let probe = self.data_segment(now, offset, 1);
-            // Not counted as in flight: the receiver will hardly keep it.
+            // It does not count as in flight: the receiver will hardly keep it.
             self.snd.max = self.snd.max.max(offset + u64::from(probe.sequence_len()));
             return Some(probe);
         }
@@ -135,7 +135,7 @@ impl Endpoint {
             }
             Next::Held => {
                 if self.timer_kind == TimerKind::Off {
-                    // Nothing is in flight whose acknowledgement would open the window.
+                    // No data is in flight whose acknowledgement would open the window.
                     self.start_timer(now, TimerKind::Persist, self.rtt.rto());
                 }
                 None
@@ -153,7 +153,7 @@ impl Endpoint {
         }
     }
 
-    /// `len` bytes from SND.NXT, with the FIN if they are the last.
+    /// A segment of `len` bytes from SND.NXT, with the FIN if they are the last.
     #[inline]
     pub(super) fn transmit_next(&mut self, now: Instant, len: u64) -> Segment {
         let offset = self.snd.nxt;
@@ -184,7 +184,7 @@ impl Endpoint {
         segment
     }
 
-    /// The first unacknowledged segment again, whatever the windows.
+    /// Retransmits the first unacknowledged segment, regardless of the windows.
     #[cold]
     fn retransmit(&mut self, now: Instant) -> Option<Segment> {
         self.rare.recovery.retransmitted();
@@ -197,7 +197,7 @@ impl Endpoint {
         Some(self.repeat(now, offset, len))
     }
 
-    /// The first segment of a hole, if the window allows.
+    /// Retransmits the first segment of a hole, if the window allows.
     fn fill_hole(&mut self, now: Instant, hole: Span, window: u64) -> Option<Segment> {
         let len = (hole.end - hole.start).min(u64::from(self.snd.smss));
         if self.snd.una + window < self.snd.nxt + len || self.is_held(now, len) {
@@ -208,7 +208,7 @@ impl Endpoint {
         Some(self.repeat(now, span.start, len))
     }
 
-    /// `len` bytes from `offset` again.
+    /// Retransmits `len` bytes from `offset`.
     fn repeat(&mut self, now: Instant, offset: u64, len: u64) -> Segment {
         self.count_retransmission(offset, len);
         let segment = self.data_segment(now, offset, len);
@@ -223,20 +223,20 @@ impl Endpoint {
     pub(super) fn count_retransmission(&mut self, offset: u64, len: u64) {
         self.counters.retransmitted_segments += 1;
         self.counters.retransmitted_bytes += len.min(self.snd.max - offset);
-        // RFC 6298 section 3, Karn's algorithm: what is being timed may be acknowledged for the retransmission.
+        // RFC 6298 section 3, Karn's algorithm: the acknowledgement of timed data may belong to the retransmission.
         if !self.timestamps.is_on() && !self.rtt.times_across_repeats() {
             self.times.timed = UNTIMED;
         }
     }
 
-    /// A loss was declared, or the timer has expired.
+    /// Handles a declared loss or an expired timer.
     pub(super) fn stop_timing(&mut self) {
         if !self.timestamps.is_on() {
             self.times.timed = UNTIMED;
         }
     }
 
-    /// A segment was sent that ends at `end`.
+    /// Records a transmission that ends at `end`.
     #[inline]
     pub(super) fn sent(&mut self, now: Instant, end: u64) {
         self.snd.nxt = self.snd.nxt.max(end);
@@ -268,8 +268,8 @@ impl Endpoint {
         Segment { seq: self.snd.seq(offset), len: field_u16(len), ..self.header(now, flags) }
     }
 
-    /// Acknowledges now all that has arrived, whether that is due or not (an eager acknowledgement): [`poll_transmit`](Self::poll_transmit)
-    /// has a segment for it, unless the connection is not open.
+    /// Acknowledges all arrived data now, even if no acknowledgement is due (an eager acknowledgement).
+    /// [`poll_transmit`](Self::poll_transmit) then has a segment for it, unless the connection is not open.
     pub fn acknowledge(&mut self) {
         if self.sends_data() {
             self.rcv.ack_deadline = Instant::NEVER;
@@ -281,9 +281,8 @@ impl Endpoint {
     #[inline]
     pub(super) fn transmit_ack(&mut self, now: Instant) -> Segment {
         self.counters.acks_sent += 1;
-        // What a timeout took back must not make the acknowledgement look old; what only probed a closed window must
-        // not make it look new.
-        // A probe is a byte, perhaps with a FIN; beyond that is what a window has closed over.
+        // A timeout that moves back must not make the acknowledgement look old; a probe of a closed window must not
+        // make it look new. A probe is a byte, perhaps with a FIN; more is data that a window has closed over.
         let probed = self.timer_kind == TimerKind::Persist && self.snd.max - self.snd.nxt <= 2;
         let offset = if probed { self.snd.nxt } else { self.snd.max };
         let ack = Segment { seq: self.snd.seq(offset), ..self.header(now, Flags::ACK) };

@@ -1,32 +1,32 @@
-//! The scoreboard: what has been sent, and what became of it (RFC 6675 section 4).
+//! The scoreboard: the segments sent, and their fates (RFC 6675 section 4).
 //!
-//! An entry per segment between SND.UNA and SND.NXT, in order. Entries are found by halving only where a SACK block
-//! brings news; everything that moves forward (acknowledgements, the edge below which all is sacked or lost, the next
-//! segment to retransmit) is a cursor that passes each entry once.
+//! It has an entry for each segment between SND.UNA and SND.NXT, in order. Binary search finds entries only for new
+//! SACK blocks. Everything that moves forward is a cursor that passes each entry once: acknowledgements, the edge
+//! below which all is SACKed or lost, the next segment to retransmit.
 
 use super::journal::{Kept, note_lost, note_sacked};
 use crate::number::{length_u32, place};
 use netlull_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// A segment sent: bytes from `start`, a FIN counted as one.
+/// A transmitted segment: bytes from `start`, with a FIN as one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
-    /// Stream offset of its first byte that is not acknowledged.
+    /// Stream offset of its first unacknowledged byte.
     pub start: u64,
-    /// When it was sent last.
+    /// Time of its last transmission.
     pub sent_at: Instant,
     pub len: u32,
-    /// Its number among all retransmissions, from 1, if it was sent again.
+    /// Its number among all retransmissions, from 1, if it is one.
     order: u32,
     marks: u8,
 }
 
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
-/// Sent again, and that transmission is not known to be lost.
+/// Retransmitted, and that transmission is not known to be lost.
 const RETRANSMITTED: u8 = 4;
-/// Sent more than once, at any time.
+/// Transmitted more than once, at any time.
 const EVER_RETRANSMITTED: u8 = 8;
 
 impl Sent {
@@ -40,7 +40,7 @@ impl Sent {
         self.marks & mark != 0
     }
 
-    /// Lost, and not on its way again.
+    /// Lost, and not retransmitted yet.
     #[inline]
     fn waits(&self) -> bool {
         self.marks & (SACKED | LOST | RETRANSMITTED) == LOST
@@ -52,7 +52,7 @@ impl Sent {
 struct Retransmission {
     number: u64,
     order: u32,
-    /// SND.NXT when it was sent.
+    /// SND.NXT at its transmission.
     nxt: u64,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct Span {
     pub end: u64,
 }
 
-/// When a segment was sent, for comparisons of "sent after" (RFC 8985 section 6.2 step 2: ties by sequence number).
+/// The order of transmissions (RFC 8985 section 6.2 step 2: sequence numbers break ties).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Transmission {
     pub sent_at: Instant,
@@ -75,27 +75,27 @@ pub(crate) struct Transmission {
 pub(crate) struct Delivery {
     /// Bytes not known to have arrived before.
     pub bytes: u64,
-    /// Bytes among them that SACK blocks told of.
+    /// Bytes among them that SACK blocks reported.
     pub sacked: u64,
-    /// SND.UNA has advanced.
+    /// True if SND.UNA has advanced.
     pub advances: bool,
-    /// The segment sent last among them, and whether it was sent more than once.
+    /// The last transmission among them, and whether its segment was transmitted more than once.
     pub latest: Option<(Transmission, Resent)>,
-    /// When the one sent last among those sent once was sent: the round trip is measured from there.
+    /// The time of the last transmission among segments without retransmissions, for the round trip.
     pub timed: Option<Instant>,
-    /// The offset behind the lowest of those sent once.
+    /// The offset after the lowest segment without retransmissions.
     pub lowest_original: Option<u64>,
-    /// The offset behind the highest of all.
+    /// The offset after the highest segment.
     pub highest: u64,
     /// The latest retransmission among them by its number; 0 if there is none.
     retransmission: u32,
     /// The same among those acknowledged cumulatively.
     acknowledged: u32,
-    /// The highest segment whose retransmission SACK blocks told of: its number, and that of the retransmission.
+    /// The highest segment whose retransmission SACK blocks reported: its number, and that of the retransmission.
     repeated: Option<(u64, u32)>,
 }
 
-/// The transmissions of a segment: once or more.
+/// The transmissions of a segment: one or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resent {
     No,
@@ -127,7 +127,7 @@ impl Delivery {
 pub(crate) struct Overdue {
     /// Bytes newly lost.
     pub lost: u64,
-    /// When the last of the others that were sent before would be.
+    /// The time at which the last of the others sent earlier would be lost.
     pub next: Option<Instant>,
 }
 
@@ -136,15 +136,16 @@ pub(crate) struct Overdue {
 pub(crate) struct Scoreboard {
     pub journal: Kept,
     sent: VecDeque<Sent>,
-    /// Entries acknowledged and gone: the number of the first in `sent`. Numbers count segments from the beginning.
+    /// The number of entries acknowledged and removed: the number of the first in `sent`. Numbers count segments from
+    /// the start.
     gone: u64,
     /// SACKed bytes, sorted, disjoint, not adjacent.
     sacked: Vec<Span>,
     retransmissions: VecDeque<Retransmission>,
-    /// How many retransmissions there were, and the latest that has arrived.
+    /// The number of retransmissions, and the latest that has arrived.
     orders: u32,
     arrived_order: u32,
-    /// The latest that was lost.
+    /// The latest lost retransmission.
     lost_order: u32,
     /// Segments SACKed.
     sacked_segments: u32,
@@ -153,16 +154,16 @@ pub(crate) struct Scoreboard {
     sacked_bytes: u64,
     lost_bytes: u64,
     retransmitted_bytes: u64,
-    /// Number below which no segment waits to be retransmitted.
+    /// The number below which no segment needs retransmission.
     next_waiting: u64,
-    /// Number below which all are sacked or lost.
+    /// The number below which all are SACKed or lost.
     marked: u64,
-    /// Number below which RACK need not look at first transmissions.
+    /// The number below which RACK can skip first transmissions.
     first_original: u64,
 }
 
 impl Scoreboard {
-    /// Everything as at the start, in the same memory; a journal stays, empty.
+    /// Returns to the initial state, in the same memory; a journal stays, empty.
     pub fn renew(&mut self) {
         let Self { mut journal, mut sent, mut sacked, mut retransmissions, .. } = std::mem::take(self);
         sent.clear();
@@ -175,24 +176,24 @@ impl Scoreboard {
         *self = Self { journal, sent, sacked, retransmissions, ..Self::default() };
     }
 
-    /// RFC 6675's pipe: what is sent, less what is sacked or lost, plus what is retransmitted.
+    /// RFC 6675's pipe: the sent bytes, less those SACKed or lost, plus those retransmitted.
     #[inline]
     pub fn pipe(&self) -> u64 {
         self.in_flight - self.sacked_bytes - self.lost_bytes + self.retransmitted_bytes
     }
 
-    /// True if everything sent is in flight for the first time.
+    /// True if all data is in flight for the first time.
     #[inline]
     pub fn is_unmarked(&self) -> bool {
         (self.sacked_bytes | self.lost_bytes | self.retransmitted_bytes) == 0
     }
 
-    /// True if nothing is in flight and nothing is known to have arrived.
+    /// True if nothing is in flight and nothing has been reported as arrived.
     pub fn is_empty(&self) -> bool {
         self.sent.is_empty() && self.sacked.is_empty() && self.retransmissions.is_empty()
     }
 
-    /// Bytes sent and not acknowledged cumulatively.
+    /// Bytes sent and not cumulatively acknowledged.
     #[inline]
     pub fn outstanding(&self) -> u64 {
         self.in_flight
@@ -208,37 +209,37 @@ impl Scoreboard {
         self.sacked_segments
     }
 
-    /// How many retransmissions there were: the number of the last.
+    /// The number of retransmissions, which is the number of the last.
     pub fn last_order(&self) -> u32 {
         self.orders
     }
 
-    /// The number of the latest retransmission that was lost; 0 if none was.
+    /// The number of the latest lost retransmission; 0 if there is none.
     #[inline]
     pub fn last_lost_order(&self) -> u32 {
         self.lost_order
     }
 
-    /// Where the next new segment starts; `None` while nothing is in flight.
+    /// The start of the next new segment; `None` while nothing is in flight.
     #[inline]
     pub fn end(&self) -> Option<u64> {
         self.sent.back().map(Sent::end)
     }
 
-    /// The offset behind the highest byte SACKed; `None` without SACKed bytes.
+    /// The offset after the highest SACKed byte; `None` without SACKed bytes.
     #[inline]
     pub fn highest_sacked(&self) -> Option<u64> {
         self.sacked.last().map(|span| span.end)
     }
 
-    /// New data was sent.
+    /// Adds new data.
     #[inline]
     pub fn push(&mut self, start: u64, len: u32, now: Instant) {
         self.sent.push_back(Sent { start, sent_at: now, len, order: 0, marks: 0 });
         self.in_flight += u64::from(len);
     }
 
-    /// Everything before `una` is acknowledged.
+    /// Removes everything before `una`, which is acknowledged.
     #[inline]
     pub fn acknowledge(&mut self, una: u64, delivery: &mut Delivery) {
         delivery.advances = true;
@@ -275,7 +276,7 @@ impl Scoreboard {
         }
     }
 
-    /// Takes a segment out of the sums.
+    /// Subtracts a segment from the sums.
     #[inline]
     fn forget(&mut self, sent: &Sent) {
         let len = u64::from(sent.len);
@@ -295,7 +296,7 @@ impl Scoreboard {
         }
     }
 
-    /// The first segment is acknowledged up to `una`.
+    /// Handles an acknowledgement of the first segment up to `una`.
     #[cold]
     fn acknowledge_partly(&mut self, una: u64, delivery: &mut Delivery) {
         let Some(first) = self.sent.front_mut() else { return };
@@ -318,14 +319,14 @@ impl Scoreboard {
         }
     }
 
-    /// A SACK block.
+    /// Handles a SACK block.
     pub fn sack(&mut self, block: Span, delivery: &mut Delivery) {
         let (Some(una), Some(end)) = (self.sent.front().map(|first| first.start), self.end()) else { return };
         let block = Span { start: block.start.max(una), end: block.end.min(end) };
         if block.start >= block.end {
             return;
         }
-        // The gaps between what is SACKed already are the news.
+        // The gaps between SACKed ranges are the new information.
         let first = self.sacked.partition_point(|span| span.end < block.start);
         let behind = self.sacked.partition_point(|span| span.start <= block.end);
         let merged = match (self.sacked.get(first), behind.checked_sub(1).and_then(|last| self.sacked.get(last))) {
@@ -353,8 +354,8 @@ impl Scoreboard {
         }
     }
 
-    /// Marks the segments of which something lies in `news` and that lie wholly in `merged`, what is SACKed now around it.
-    /// A segment that is covered in part (its end was cut off at the edge of the receiver's window) counts as still in flight.
+    /// Marks the segments that overlap `news` and lie wholly in `merged`, the SACKed range around it. A partly
+    /// covered segment (cut off at the edge of the receiver's window) still counts as in flight.
     fn mark_sacked(&mut self, news: Span, merged: Span, delivery: &mut Delivery) {
         note_sacked(&mut self.journal, news);
         let mut index = self.sent.partition_point(|sent| sent.end() <= news.start);
@@ -383,7 +384,7 @@ impl Scoreboard {
         }
     }
 
-    /// Everything below the offset that is not sacked is lost. Returns the bytes newly lost.
+    /// Marks everything below the offset lost unless it is SACKed. Returns the bytes newly lost.
     pub fn mark_lost_below(&mut self, edge: u64) -> u64 {
         let mut number = self.marked.max(self.gone);
         let mut lost = 0;
@@ -401,8 +402,8 @@ impl Scoreboard {
         lost
     }
 
-    /// Below which offset everything is lost by RFC 6675's `IsLost`: `threshold` discontiguous blocks, or more than
-    /// `threshold - 1` segments' bytes, are SACKed above.
+    /// The offset below which everything is lost by RFC 6675's `IsLost`: `threshold` discontiguous blocks, or more
+    /// bytes than `threshold - 1` segments, are SACKed above.
     pub fn rfc6675_edge(&self, threshold: u64, smss: u64) -> Option<u64> {
         let mut bytes = 0;
         let mut blocks = 0;
@@ -416,7 +417,7 @@ impl Scoreboard {
         None
     }
 
-    /// Marks the first segment lost, whatever is SACKed above. Returns the bytes newly lost.
+    /// Marks the first segment lost, regardless of SACKed data above. Returns the bytes newly lost.
     pub fn mark_first_lost(&mut self) -> u64 {
         let Some(first) = self.sent.front_mut() else { return 0 };
         let lost = mark_lost(first, &mut self.lost_bytes, &mut self.journal);
@@ -426,8 +427,7 @@ impl Scoreboard {
         lost
     }
 
-    /// The retransmission at `index` in the queue, if its segment is still waiting for it: none other was sent since,
-    /// and it has not arrived.
+    /// The retransmission at `index` in the queue, if it is the last of its segment and the segment has not arrived.
     fn pending(&self, entry: &Retransmission) -> Option<Transmission> {
         let sent = self.sent.get(index_of(entry.number, self.gone))?;
         let current = sent.is(RETRANSMITTED) && sent.order == entry.order;
@@ -441,10 +441,10 @@ impl Scoreboard {
         lose_retransmission(sent, &mut self.lost_bytes, &mut self.retransmitted_bytes, &mut self.journal)
     }
 
-    /// Retransmissions are lost once what was sent well after them has arrived: data that was new after them, or a
-    /// retransmission more than `reordering` later (Linux 2.6 `tcp_mark_lost_retrans`, ns-2's TCP/Linux). ns-2 passes its
-    /// board once, in the order of sequence numbers, and goes by the retransmission that it met last: with `single_pass`, what
-    /// a SACK block says of one counts for segments before it from the next acknowledgement on, and a later one is
+    /// Marks retransmissions lost once data sent well after them has arrived: newer data, or a retransmission more
+    /// than `reordering` later (Linux 2.6 `tcp_mark_lost_retrans`, ns-2's TCP/Linux). ns-2 passes its board once, in
+    /// the order of sequence numbers, and uses the retransmission that it met last. With `single_pass`, its SACK
+    /// therefore counts for segments before it from the next acknowledgement on, and a later retransmission is
     /// forgotten. Returns the bytes newly lost.
     pub fn mark_lost_retransmissions(&mut self, delivery: &Delivery, reordering: u32, single_pass: bool) -> u64 {
         let before = self.arrived_order.max(delivery.acknowledged);
@@ -474,7 +474,7 @@ impl Scoreboard {
         lost
     }
 
-    /// RFC 8985 section 6.2 step 5: segments sent before `latest` are lost once `allowed` has passed since.
+    /// RFC 8985 section 6.2 step 5: segments sent before `latest` are lost when `allowed` has passed since.
     pub fn mark_overdue(&mut self, now: Instant, latest: Transmission, allowed: Duration) -> Overdue {
         let mut overdue = Overdue { lost: 0, next: None };
         self.mark_overdue_originals(now, latest, allowed, &mut overdue);
@@ -488,7 +488,7 @@ impl Scoreboard {
         let mut spans = 0;
         while let Some(sent) = self.sent.get_mut(index_of(number, self.gone)) {
             if sent.is(SACKED) {
-                // Past the whole block at once.
+                // Skips the whole block at once.
                 let start = sent.start;
                 while self.sacked.get(spans).is_some_and(|span| span.end <= start) {
                     spans += 1;
@@ -549,7 +549,8 @@ impl Scoreboard {
         }
     }
 
-    /// The retransmission timer expired: whatever was sent by `before` and is not sacked is lost, retransmissions too.
+    /// Handles the retransmission timer: everything sent by `before` and not SACKed is lost, including
+    /// retransmissions.
     pub fn mark_all_lost(&mut self, before: Instant) {
         let mut oldest = true;
         for (index, sent) in self.sent.iter_mut().enumerate() {
@@ -568,7 +569,7 @@ impl Scoreboard {
         self.retransmissions = retransmissions;
     }
 
-    /// Forgets what SACK blocks have said (RFC 2018 section 8: the receiver may have dropped what it SACKed).
+    /// Erases the SACK information (RFC 2018 section 8: the receiver may have dropped SACKed data).
     pub fn forget_sacks(&mut self) {
         for sent in &mut self.sent {
             sent.marks &= !SACKED;
@@ -579,7 +580,7 @@ impl Scoreboard {
         self.first_original = self.gone;
     }
 
-    /// Forgets everything that is known of the segments in flight, as ns-2's TCP/Linux does when recovery ends.
+    /// Erases all marks of the segments in flight, as ns-2's TCP/Linux does at the end of recovery.
     pub fn forget_marks(&mut self) {
         for sent in &mut self.sent {
             sent.marks &= EVER_RETRANSMITTED;
@@ -589,12 +590,12 @@ impl Scoreboard {
         self.forget_sacks();
     }
 
-    /// True if the receiver has taken back what it SACKed: the first segment is SACKed, and not acknowledged.
+    /// True if the receiver dropped SACKed data: the first segment is SACKed, and not acknowledged.
     pub fn has_reneged(&self) -> bool {
         self.sent.front().is_some_and(|first| first.is(SACKED))
     }
 
-    /// RFC 6675 `NextSeg` rule 1: the first segment that is lost and not on its way again.
+    /// RFC 6675 `NextSeg` rule 1: the first segment that is lost and not retransmitted.
     #[inline]
     pub fn next_waiting(&mut self) -> Option<Span> {
         if self.lost_bytes == 0 {
@@ -629,7 +630,7 @@ impl Scoreboard {
         self.sent.iter().rev().find(|sent| !sent.is(SACKED)).map(|sent| Span { start: sent.start, end: sent.end() })
     }
 
-    /// The segment that starts at `start` was sent again.
+    /// Records the retransmission of the segment at `start`.
     pub fn retransmitted(&mut self, start: u64, now: Instant) {
         let nxt = self.end().unwrap_or(start);
         let index = self.sent.partition_point(|sent| sent.start < start);
@@ -646,7 +647,7 @@ impl Scoreboard {
     }
 }
 
-/// Where the segment of that number lies; beyond the end if it is gone.
+/// The index of the segment with that number; beyond the end if it is removed.
 #[inline]
 fn index_of(number: u64, gone: u64) -> usize {
     number.checked_sub(gone).map_or(usize::MAX, place)
@@ -664,7 +665,7 @@ fn mark_lost(sent: &mut Sent, lost_bytes: &mut u64, journal: &mut Kept) -> u64 {
     u64::from(sent.len)
 }
 
-/// The retransmission of a segment is lost too; returns the bytes newly lost.
+/// Marks the retransmission of a segment lost too; returns the bytes newly lost.
 fn lose_retransmission(
     sent: &mut Sent,
     lost_bytes: &mut u64,

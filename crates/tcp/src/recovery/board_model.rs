@@ -1,4 +1,4 @@
-//! The scoreboard against a model that keeps every segment and looks at all of them each time.
+//! The scoreboard compared with a model that keeps every segment and checks all of them each time.
 
 use super::board::{Delivery, Scoreboard, Span, Transmission};
 use netlull_units::{Duration, Instant};
@@ -12,7 +12,7 @@ struct Segment {
     sent_at: Instant,
     sacked: bool,
     lost: bool,
-    /// The last transmission repeats, and is not known to be lost.
+    /// The last transmission is a retransmission, and not known to be lost.
     retransmitted: bool,
 }
 
@@ -25,7 +25,8 @@ struct Model {
 
 impl Model {
     fn pipe(&self) -> u64 {
-        // RFC 6675 `SetPipe`: one for what is neither SACKed nor lost, one for what is retransmitted and not SACKed.
+        // RFC 6675 `SetPipe`: one for each segment neither SACKed nor lost, one for each retransmitted and not
+        // SACKed.
         let in_pipe = |s: &&Segment| !s.sacked && !s.lost;
         let again = |s: &&Segment| !s.sacked && s.retransmitted;
         let count = self.segments.iter().filter(in_pipe).count() + self.segments.iter().filter(again).count();
@@ -131,7 +132,7 @@ impl Pair {
 
     fn sack(&mut self, from: u64, len: u64) {
         let Self { board, model, .. } = self;
-        // Never the first: that is what SND.UNA is for.
+        // Never the first: SND.UNA covers it.
         let (from, end) =
             ((from + 1).min(model.segments.len() as u64), (from + 1 + len).min(model.segments.len() as u64));
         let mut delivery = Delivery::default();
@@ -144,7 +145,7 @@ impl Pair {
         assert_eq!((delivery.bytes, delivery.sacked), (news, news));
     }
 
-    /// RACK with a reference sent 5 ms ago, and `ago` ms allowed.
+    /// Runs RACK with a reference sent 5 ms ago, and `ago` ms allowed.
     fn overdue(&mut self, ago: u64) {
         let Self { board, model, now } = self;
         let latest = Transmission { sent_at: at((now.as_nanos() / 1_000_000).saturating_sub(5)), end: u64::MAX };
@@ -156,7 +157,7 @@ impl Pair {
             if segment.sacked || waits || segment.sent_at > latest.sent_at {
                 continue;
             }
-            // What was sent again without being lost (none here) would be looked at by its last transmission.
+            // A retransmission that is not lost (none here) would count by its last transmission.
             if segment.sent_at + allowed <= *now {
                 segment.lost = true;
                 segment.retransmitted = false;
@@ -185,8 +186,9 @@ proptest! {
     }
 }
 
-/// Segments 0 to 6 are lost and sent again in this order, with segment 11 SACKed; then segments 5 and 6 are SACKed, one
-/// per acknowledgement. Returns what each of the two shows to be lost, with four later retransmissions allowed.
+/// Segments 0 to 6 are lost and retransmitted in this order, with segment 11 SACKed. Then segments 5 and 6 are
+/// SACKed, one per acknowledgement. Returns the losses that each of the two reveals, with four later retransmissions
+/// allowed.
 fn lost_retransmissions(single_pass: bool) -> [u64; 2] {
     let mut board = Scoreboard::default();
     for number in 0..12 {
@@ -209,6 +211,6 @@ fn lost_retransmissions(single_pass: bool) -> [u64; 2] {
 fn in_a_single_pass_a_sacked_retransmission_tells_of_lower_ones_an_acknowledgement_later() {
     // The sixth retransmission is five later than the first, the seventh than the second.
     assert_eq!(lost_retransmissions(false), [SMSS, SMSS]);
-    // Segment 0 lies below segment 5, and is looked at again with the next; segment 1 would be with the one after.
+    // Segment 0 lies below segment 5: the next acknowledgement checks it again, and the one after that segment 1.
     assert_eq!(lost_retransmissions(true), [0, SMSS]);
 }

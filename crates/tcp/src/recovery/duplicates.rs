@@ -1,6 +1,6 @@
-//! Fast retransmit and recovery by counting duplicate acknowledgements: Tahoe, Reno (RFC 2581), NewReno (RFC 5681 section
-//! 3.2, RFC 6582), Vegas' (early retransmission) and Sack1 (the count, with SACK blocks to say what is missing), with
-//! limited transmit (RFC 3042).
+//! Fast retransmit and recovery by counting duplicate acknowledgements, with limited transmit (RFC 3042): Tahoe, Reno
+//! (RFC 2581), NewReno (RFC 5681 section 3.2, RFC 6582), Vegas' (early retransmission) and Sack1 (the count, with
+//! SACK blocks that identify missing data).
 
 use super::RecoveryPhase;
 use super::board::Span;
@@ -13,7 +13,7 @@ use netlull_units::{Duration, Instant};
 /// RFC 3042: new segments on the first two duplicate acknowledgements.
 const LIMITED_TRANSMIT_SEGMENTS: u64 = 2;
 
-/// NewReno's:
+/// The phases of NewReno:
 ///
 /// ```text
 ///            duplicate_ack_threshold, una > recover             timeout
@@ -25,7 +25,7 @@ const LIMITED_TRANSMIT_SEGMENTS: u64 = 2;
 ///                                   timeout
 /// ```
 ///
-/// Reno and Vegas leave fast recovery at the first acknowledgement of new data, full or partial. Tahoe goes to Loss at
+/// Reno and Vegas leave fast recovery at the first acknowledgement of new data, full or partial. Tahoe enters Loss at
 /// once.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
@@ -38,7 +38,7 @@ enum Phase {
         partial_acks: u32,
     },
     Loss {
-        /// The first unacknowledged byte when the timer expired last.
+        /// The first unacknowledged byte at the last expiration of the timer.
         timed_out: u64,
     },
 }
@@ -46,13 +46,15 @@ enum Phase {
 /// The meaning of a duplicate acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Duplicate {
-    /// Nothing is lost yet, or the window was inflated.
+    /// No loss yet, or the window was inflated.
     Noted,
     /// A loss: fast recovery begins with a retransmission.
     Lost,
-    /// A loss, and everything is to be sent again from the first unacknowledged segment on, as after a timeout (Tahoe).
+    /// A loss after which everything from the first unacknowledged segment on is retransmitted, as after a timeout
+    /// (Tahoe).
     Restart,
-    /// A loss, in Vegas' recovery: as `Lost`, of a segment sent so. The window is reduced only if `reduces`.
+    /// A loss as `Lost`, in Vegas' recovery, with the transmission of the segment. The window falls only if
+    /// `reduces`.
     Expired { sent: Transmission, reduces: bool },
 }
 
@@ -68,7 +70,7 @@ pub(crate) enum PartialAck {
 pub(crate) enum Acked {
     /// Nothing special.
     Ordinary,
-    /// A further segment is lost, and to be retransmitted.
+    /// Another segment is lost, and needs retransmission.
     Partial(PartialAck),
     /// Fast recovery is over.
     Full {
@@ -82,10 +84,10 @@ pub(crate) enum Acked {
 pub(crate) struct DuplicateRecovery {
     /// The window minus cwnd, in bytes.
     adjustment: i64,
-    /// RFC 6582's `recover`, as the offset behind the last byte sent when a loss was last declared.
+    /// RFC 6582's `recover`: the offset after the last byte sent at the last declaration of a loss.
     recover: u64,
     phase: Phase,
-    /// Data that limited transmit sent since the first duplicate acknowledgement, in bytes.
+    /// Data sent by limited transmit since the first duplicate acknowledgement, in bytes.
     limited: u32,
     duplicates: u32,
     retransmit: Retransmit,
@@ -98,7 +100,7 @@ pub(crate) struct DuplicateRecovery {
     partial_ack_timer: PartialAckTimer,
 }
 
-/// Whose recovery it is, with what only that one keeps.
+/// The kind of recovery, with its own state.
 #[derive(Clone, Debug)]
 enum Kind {
     Tahoe,
@@ -108,26 +110,26 @@ enum Kind {
         early: Box<EarlyRetransmit>,
         /// cwnd after the last loss, bytes.
         reduced: u64,
-        /// The retransmission timer has expired, and no loss was found since.
+        /// True if the retransmission timer has expired, and no loss was found since.
         timed_out: bool,
         /// The inflation at the acknowledgement that ends recovery.
         exit: VegasExit,
     },
-    /// With SACK, if the peer agrees; NewReno otherwise.
+    /// With SACK, if the peer agrees; else NewReno.
     Sack1 {
         holes: Box<Holes>,
-        /// The retransmission timer has expired, and nothing was acknowledged since.
+        /// True if the retransmission timer has expired, and nothing was acknowledged since.
         timed_out: bool,
-        /// The acknowledgement has brought news in its blocks.
+        /// True if the acknowledgement has new blocks.
         news: bool,
     },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum VegasExit {
-    /// cwnd is what the loss left.
+    /// cwnd is the window after the loss.
     Deflate { inflation: u64 },
-    /// cwnd stays larger by this much: three duplicates or fewer have come (ns-2).
+    /// cwnd stays larger by this number: three duplicates or fewer arrived (ns-2).
     Keep { inflation: u64 },
 }
 
@@ -182,49 +184,49 @@ impl DuplicateRecovery {
         }
     }
 
-    /// True if no loss is being repaired and nothing is to be sent again.
+    /// True outside recovery and with nothing to retransmit.
     pub fn is_open(&self) -> bool {
         matches!(self.phase, Phase::Open) && self.retransmit == Retransmit::Nothing
     }
 
-    /// True if besides no duplicates have come, and acknowledgements of new data leave everything as it is.
+    /// True if also no duplicates have arrived, and acknowledgements of new data change nothing.
     pub fn is_plain(&self) -> bool {
         let plain_kind = matches!(self.kind, Kind::Tahoe | Kind::Reno | Kind::NewReno);
         plain_kind && self.is_open() && (self.duplicates, self.limited, self.adjustment) == (0, 0, 0)
     }
 
-    /// The window that congestion control and recovery make together, at least a segment.
+    /// The sum of congestion control's window and the recovery's change, at least one segment.
     #[inline]
     pub fn window(&self, cwnd: u64, smss: u64) -> u64 {
         cwnd.saturating_add_signed(self.adjustment).max(smss)
     }
 
-    /// True if the first unacknowledged segment is to be sent again.
+    /// True if the first unacknowledged segment needs retransmission.
     #[inline]
     pub fn retransmission_is_due(&self) -> bool {
         self.retransmit == Retransmit::First
     }
 
-    /// The retransmission asked for is on its way.
+    /// Records that the requested retransmission is on its way.
     pub fn retransmitted(&mut self) {
         self.retransmit = Retransmit::Nothing;
     }
 
-    /// Data transmission begins; the handshake took `rtt`.
+    /// Handles the start of data transmission; the handshake took `rtt`.
     pub fn begin(&mut self, rtt: Option<Duration>) {
         if let (Kind::Vegas { early, .. }, Some(rtt)) = (&mut self.kind, rtt) {
             early.begin(rtt);
         }
     }
 
-    /// The peer does not offer SACK.
+    /// Handles a peer without SACK.
     pub fn without_sack(&mut self) {
         if matches!(self.kind, Kind::Sack1 { .. }) {
             self.kind = Kind::NewReno;
         }
     }
 
-    /// A segment was sent, for the first time or again.
+    /// Records a transmission of a segment, new or again.
     #[inline]
     pub fn note_sent(&mut self, now: Instant, span: Span) {
         if let Kind::Vegas { early, .. } = &mut self.kind {
@@ -232,8 +234,8 @@ impl DuplicateRecovery {
         }
     }
 
-    /// The round trip of the very segment acknowledged last, where each segment is timed: `None` in it if that was
-    /// sent more than once.
+    /// The round trip of exactly the last acknowledged segment, if each segment is timed. The inner `None` marks a
+    /// retransmitted segment.
     #[inline]
     pub fn segment_rtt(&self) -> Option<Option<Duration>> {
         match &self.kind {
@@ -242,31 +244,31 @@ impl DuplicateRecovery {
         }
     }
 
-    /// True if the acknowledgement of `una` may be a sample for the retransmission timer: ns-2's Sack1 takes none from
-    /// partial ones.
+    /// True if the acknowledgement of `una` may be a sample for the retransmission timer. ns-2's Sack1 takes no
+    /// samples from partial ones.
     #[inline]
     pub fn samples(&self, una: u64) -> bool {
         !matches!((&self.kind, self.phase), (Kind::Sack1 { .. }, Phase::FastRecovery { .. }) if una < self.recover)
     }
 
-    /// True if SACK blocks are looked at.
+    /// True if SACK blocks are used.
     #[inline]
     pub fn reads_blocks(&self) -> bool {
         matches!(self.kind, Kind::Sack1 { .. })
     }
 
-    /// The SACK blocks of an acknowledgement, as far as they lie above SND.UNA.
+    /// Takes the SACK blocks of an acknowledgement above SND.UNA.
     pub fn take_blocks(&mut self, blocks: impl Iterator<Item = Span>) {
         if let Kind::Sack1 { holes, news, .. } = &mut self.kind {
             *news = false;
             for block in blocks {
-                // Each counts, also after one was news.
+                // Evaluates each block, also after one with news.
                 *news |= holes.add(block);
             }
         }
     }
 
-    /// The next hole to fill, if recovery is on.
+    /// The next hole to fill, during recovery.
     #[inline]
     pub fn next_hole(&self, una: u64) -> Option<Span> {
         match (&self.kind, self.phase) {
@@ -275,7 +277,7 @@ impl DuplicateRecovery {
         }
     }
 
-    /// A segment that fills a hole was sent: it counts as in flight.
+    /// Records a segment that fills a hole: it counts as in flight.
     pub fn hole_filled(&mut self, span: Span) {
         if let (Kind::Sack1 { holes, .. }, Phase::FastRecovery { deficit, .. }) = (&mut self.kind, &mut self.phase) {
             holes.fill(span.end);
@@ -284,30 +286,30 @@ impl DuplicateRecovery {
         }
     }
 
-    /// Vegas: a loss has reduced cwnd to so much.
+    /// Records the reduced cwnd after a loss, for Vegas.
     pub fn reduced_to(&mut self, cwnd: u64) {
         if let Kind::Vegas { reduced, .. } = &mut self.kind {
             *reduced = cwnd;
         }
     }
 
-    /// True while duplicate acknowledgements are being counted: what is sent beyond cwnd then is limited transmit's.
+    /// True during the count of duplicate acknowledgements: data sent beyond cwnd then belongs to limited transmit.
     #[inline]
     pub fn is_counting(&self) -> bool {
         self.duplicates != 0 && matches!(self.phase, Phase::Open)
     }
 
-    /// Limited transmit sent `bytes`.
+    /// Records `bytes` of limited transmit.
     pub fn limited_transmit_sent(&mut self, bytes: u32) {
         self.limited = self.limited.saturating_add(bytes);
     }
 
-    /// The data that limited transmit sent; a loss does not count it as flight (RFC 5681 section 3.1).
+    /// The data sent by limited transmit, which is no flight at a loss (RFC 5681 section 3.1).
     pub fn limited_transmit_flight(&self) -> u64 {
         u64::from(self.limited)
     }
 
-    /// A duplicate acknowledgement of `una`, with data sent up to `max`.
+    /// Handles a duplicate acknowledgement of `una`, with data sent up to `max`.
     pub fn on_duplicate(&mut self, now: Instant, una: u64, max: u64, smss: u64) -> Duplicate {
         if matches!(self.kind, Kind::Vegas { .. }) {
             return self.on_duplicate_vegas(now, una, max, smss);
@@ -325,8 +327,8 @@ impl DuplicateRecovery {
             return Duplicate::Noted;
         }
         self.duplicates = self.duplicates.saturating_add(1);
-        // RFC 6582 section 3.2 step 1: only if the acknowledgement covers more than `recover` (initially the ISS,
-        // which the handshake covers; nothing is declared lost before something is sent, so 0 means that here).
+        // RFC 6582 section 3.2 step 1: only if the acknowledgement covers more than `recover`. Initially that is the
+        // ISS, which the handshake covers; no loss precedes the first data, so 0 means that here.
         let news = una > self.recover || self.recover == 0;
         if self.duplicates == u32::from(self.threshold) && news {
             self.recover = max;
@@ -356,7 +358,8 @@ impl DuplicateRecovery {
         Duplicate::Noted
     }
 
-    /// Brakmo and Peterson 1995 section 3.1: the third duplicate means a loss, and any if the segment has expired.
+    /// Brakmo and Peterson 1995 section 3.1: the third duplicate means a loss, and any duplicate if the segment has
+    /// expired.
     fn on_duplicate_vegas(&mut self, now: Instant, una: u64, max: u64, smss: u64) -> Duplicate {
         let Kind::Vegas { early, timed_out, .. } = &mut self.kind else { return Duplicate::Noted };
         let threshold = u32::from(self.threshold);
@@ -384,8 +387,8 @@ impl DuplicateRecovery {
         Duplicate::Expired { sent, reduces }
     }
 
-    /// An acknowledgement of new data up to `una`. One that ends the inflation takes it back if more than three
-    /// duplicates have come; ns-2 keeps it otherwise (`dupacks_ > numdupacks_`).
+    /// Handles an acknowledgement of new data up to `una`. If it ends the inflation, it removes it after more than
+    /// three duplicates; otherwise ns-2 keeps it (`dupacks_ > numdupacks_`).
     fn on_ack_vegas(&mut self, now: Instant, una: u64) -> Acked {
         let Kind::Vegas { early, exit, .. } = &mut self.kind else { return Acked::Ordinary };
         early.acknowledge(now, una);
@@ -406,7 +409,7 @@ impl DuplicateRecovery {
         if ends { Acked::Full { deficit: 0 } } else { Acked::Ordinary }
     }
 
-    /// `acked` bytes of new data were acknowledged, up to `una`.
+    /// Handles an acknowledgement of `acked` new bytes, up to `una`.
     #[inline]
     pub fn on_ack(&mut self, now: Instant, una: u64, acked: u64, smss: u64) -> Acked {
         match &mut self.kind {
@@ -454,8 +457,8 @@ impl DuplicateRecovery {
             return Acked::Full { deficit };
         }
         if let Kind::Sack1 { holes, .. } = &mut self.kind {
-            // Fall and Floyd 1996 section 5: a partial acknowledgement takes two from pipe, the segment that was lost
-            // and its retransmission.
+            // Fall and Floyd 1996 section 5: a partial acknowledgement subtracts two from pipe, the lost segment and
+            // its retransmission.
             holes.acknowledge(una);
             *inflation += 2 * smss;
             *deficit += acked;
@@ -482,7 +485,7 @@ impl DuplicateRecovery {
         Acked::Partial(timer)
     }
 
-    /// The retransmission timer expired with `una` unacknowledged and data sent up to `max`.
+    /// Handles the retransmission timer with `una` unacknowledged and data sent up to `max`.
     pub fn on_timeout(&mut self, now: Instant, una: u64, max: u64) -> TimeoutKind {
         let kind = match self.phase {
             Phase::Loss { timed_out } if timed_out == una => TimeoutKind::Repeated,
@@ -492,7 +495,7 @@ impl DuplicateRecovery {
         self.recover = max;
         self.phase = Phase::Loss { timed_out: una };
         self.adjustment = 0;
-        // ns-2's Tahoe counts on; the others begin anew.
+        // ns-2's Tahoe continues its count; the others restart it.
         if !matches!(self.kind, Kind::Tahoe) {
             self.duplicates = 0;
         }
@@ -512,7 +515,8 @@ impl DuplicateRecovery {
         kind
     }
 
-    /// Everything is to be sent again from the first unacknowledged byte on, though nothing was found lost. The phase before.
+    /// Retransmits everything from the first unacknowledged byte on, without a detected loss. Returns the phase
+    /// before.
     pub fn pull_back(&mut self) -> RecoveryPhase {
         let (before, phase) = (self.phase(), self.phase);
         self.reopen();
@@ -522,7 +526,7 @@ impl DuplicateRecovery {
         before
     }
 
-    /// The window that recovery is left with: RFC 6582 section 3.2 step 3.
+    /// The window at the end of recovery: RFC 6582 section 3.2 step 3.
     pub fn exit_window(&self, exit: &ExitWindow) -> u64 {
         match (&self.kind, self.full_ack) {
             (Kind::Vegas { exit: VegasExit::Keep { inflation }, .. }, _) => exit.cwnd + inflation,

@@ -1,22 +1,22 @@
-//! Vegas' early retransmission: a duplicate acknowledgement is taken for a loss if the segment it asks for is older than
-//! a fine-grained timeout (Brakmo and Peterson 1995, section 3.1), as ns-2.35's `Agent/TCP/Vegas` has it.
+//! Vegas' early retransmission: a duplicate acknowledgement means a loss if the requested segment is older than a
+//! fine-grained timeout (Brakmo and Peterson 1995, section 3.1), as in ns-2.35's `Agent/TCP/Vegas`.
 
 use crate::cc::Transmission;
 use crate::number::float;
 use netlull_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// Acknowledgements after a retransmission that look whether the next segment has expired too.
+/// Acknowledgements after a retransmission that check whether the next segment has expired too.
 const SUSPICIOUS_ACKS: u8 = 2;
 
-/// A segment sent and not acknowledged.
+/// A transmitted, unacknowledged segment.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     end: u64,
     last: Transmission,
 }
 
-/// When each segment in flight was sent, and the timeout that follows from their round trips.
+/// The transmission times of segments in flight, and the timeout from their round trips.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EarlyRetransmit {
     /// In order, from SND.UNA on.
@@ -25,18 +25,18 @@ pub(super) struct EarlyRetransmit {
     srtt: Option<f64>,
     /// 4 times its mean deviation, in ns.
     deviation: f64,
-    /// In ns.
+    /// The timeout in ns.
     timeout: f64,
-    /// So many acknowledgements of new data more look for expired segments.
+    /// The number of further acknowledgements of new data that check for expired segments.
     suspicious: u8,
-    /// When the window was last reduced.
+    /// Time of the last reduction of the window.
     reduced_at: Instant,
-    /// The round trip of the segment acknowledged last, if it was sent once.
+    /// The round trip of the last acknowledged segment, if it was transmitted once.
     pub rtt: Option<Duration>,
 }
 
 impl EarlyRetransmit {
-    /// The handshake's round trip.
+    /// Sets the handshake's round trip.
     pub fn begin(&mut self, rtt: Duration) {
         let rtt = nanos(rtt);
         self.srtt = Some(8.0 * rtt);
@@ -44,21 +44,22 @@ impl EarlyRetransmit {
         self.timeout = (2.0 * rtt + rtt) / 2.0;
     }
 
-    /// A segment from `start` was sent, for the first time or again.
+    /// Records a transmission of a segment from `start`, new or again.
     #[inline]
     pub fn sent(&mut self, now: Instant, start: u64, end: u64) {
         if self.sent.back().is_none_or(|last| last.end <= start) {
             self.sent.push_back(Sent { end, last: Transmission { at: now, count: 1 } });
             return;
         }
-        // Cut anew after a timeout, a segment counts as the one that it begins in.
+        // After a timeout, a segment with new borders counts as the one that it begins in.
         let index = self.sent.partition_point(|sent| sent.end <= start);
         if let Some(sent) = self.sent.get_mut(index) {
             sent.last = Transmission { at: now, count: sent.last.count + 1 };
         }
     }
 
-    /// Everything before `una` is acknowledged: a round trip, if the last segment of it was sent once.
+    /// Handles the acknowledgement of everything before `una`: a round trip, if its last segment was transmitted
+    /// once.
     #[inline]
     pub fn acknowledge(&mut self, now: Instant, una: u64) {
         let mut last = None;
@@ -76,7 +77,7 @@ impl EarlyRetransmit {
         }
     }
 
-    /// SRTT + 2 mean deviations, and a sixteenth.
+    /// Adds a sample: the timeout becomes 17/16 of SRTT + 2 mean deviations.
     fn sample(&mut self, rtt: Duration) {
         if self.srtt.is_none() {
             self.begin(rtt);
@@ -90,12 +91,13 @@ impl EarlyRetransmit {
         self.srtt = Some(srtt);
     }
 
-    /// True if the first unacknowledged segment was sent the timeout ago.
+    /// True if the first unacknowledged segment is older than the timeout.
     pub fn has_expired(&self, now: Instant) -> bool {
         self.sent.front().is_some_and(|first| nanos(now.saturating_since(first.last.at)) >= self.timeout)
     }
 
-    /// For one of the acknowledgements of new data after a retransmission: whether the next segment has expired.
+    /// Checks, at one of the acknowledgements of new data after a retransmission, whether the next segment has
+    /// expired.
     pub fn is_suspicious(&mut self, now: Instant) -> bool {
         if self.suspicious == 0 {
             return false;
@@ -108,8 +110,8 @@ impl EarlyRetransmit {
         expired
     }
 
-    /// The first unacknowledged segment is taken for lost: its last transmission, and whether the window is to be
-    /// reduced for it. It is not if it has been since that transmission.
+    /// Takes the first unacknowledged segment as lost. Returns its last transmission, and whether the window must be
+    /// reduced: only if it has not been since that transmission.
     pub fn lose(&mut self, now: Instant) -> (Transmission, bool) {
         let last = self.sent.front().map_or(Transmission { at: now, count: 1 }, |first| first.last);
         self.suspicious = SUSPICIOUS_ACKS;
@@ -121,7 +123,7 @@ impl EarlyRetransmit {
         (last, reduces)
     }
 
-    /// The retransmission timer expired.
+    /// Handles the retransmission timer.
     pub fn on_timeout(&mut self, now: Instant) {
         self.reduced_at = now;
     }

@@ -1,19 +1,19 @@
-//! Holes between SACK blocks in a recovery that counts (Fall and Floyd 1996, section 5; ns-2.35's `Agent/TCP/Sack1`): which
-//! data lies between SND.UNA and the highest byte that has arrived, and has not arrived itself.
+//! Holes between SACK blocks in a recovery that counts (Fall and Floyd 1996, section 5; ns-2.35's `Agent/TCP/Sack1`):
+//! missing data between SND.UNA and the highest arrived byte.
 
 use super::board::Span;
 
-/// The data that has arrived ahead of SND.UNA, and how far the holes between have been filled again.
+/// The data that has arrived ahead of SND.UNA, and the progress of retransmissions into the holes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Holes {
     /// Sorted, disjoint, not adjacent.
     arrived: Vec<Span>,
-    /// Holes below have been retransmitted.
+    /// Holes below this offset have been retransmitted.
     filled: u64,
 }
 
 impl Holes {
-    /// Takes a block. True if it brings news.
+    /// Adds a block. Returns true if it brings news.
     pub fn add(&mut self, block: Span) -> bool {
         let first = self.arrived.partition_point(|span| span.end < block.start);
         let behind = self.arrived.partition_point(|span| span.start <= block.end);
@@ -27,18 +27,18 @@ impl Holes {
         true
     }
 
-    /// Everything before `una` is acknowledged.
+    /// Handles the acknowledgement of everything before `una`.
     pub fn acknowledge(&mut self, una: u64) {
         self.arrived.retain(|span| span.end > una);
         self.filled = self.filled.max(una);
     }
 
-    /// Records that the data before `end` is on its way again.
+    /// Records the retransmission of the data before `end`.
     pub fn fill(&mut self, end: u64) {
         self.filled = self.filled.max(end);
     }
 
-    /// The first hole above `una` that has not been filled, and below which something has arrived.
+    /// The first hole above `una` without a retransmission and with arrived data above.
     pub fn next(&self, una: u64) -> Option<Span> {
         let mut start = self.filled.max(una);
         for span in &self.arrived {
@@ -50,7 +50,7 @@ impl Holes {
         None
     }
 
-    /// Forgets everything.
+    /// Erases everything.
     pub fn clear(&mut self) {
         self.arrived.clear();
         self.filled = 0;

@@ -1,20 +1,20 @@
-//! Fates of segments, for congestion controls that keep records of their own.
+//! Fates of segments, for congestion controls with their own records.
 
 use super::board::Span;
 
-/// The fates of segments since the last look.
+/// The fates of segments since the last read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Journal {
     /// Newly SACKed.
     pub sacked: Vec<Span>,
-    /// Newly lost, segment by segment; a retransmission that is lost counts as well.
+    /// Newly lost, segment by segment; a lost retransmission counts as well.
     pub lost: Vec<Span>,
 }
 
-/// A journal, if somebody reads it.
+/// A journal, if it has a reader.
 pub(super) type Kept = Option<Box<Journal>>;
 
-/// `span` is SACKed.
+/// Records `span` as SACKed.
 #[inline]
 pub(super) fn note_sacked(journal: &mut Kept, span: Span) {
     if let Some(journal) = journal {
@@ -22,7 +22,7 @@ pub(super) fn note_sacked(journal: &mut Kept, span: Span) {
     }
 }
 
-/// `span` is lost.
+/// Records `span` as lost.
 #[inline]
 pub(super) fn note_lost(journal: &mut Kept, span: Span) {
     if let Some(journal) = journal {

@@ -1,7 +1,7 @@
-//! Loss recovery: when a loss is declared, what is retransmitted, when it is repaired.
+//! Loss recovery: the detection, retransmission and repair of losses.
 //!
-//! Recovery counts duplicate acknowledgements, holds what is to be retransmitted, and adds to the congestion window
-//! (or takes from it) while data is missing. It does not decide cwnd or ssthresh: [`cc`](crate::cc) does.
+//! Recovery counts duplicate acknowledgements, keeps the data to retransmit, and temporarily changes the congestion
+//! window while data is missing. [`cc`](crate::cc) decides cwnd and ssthresh.
 
 mod board;
 #[cfg(test)]
@@ -18,14 +18,14 @@ pub(crate) use duplicates::{Acked, Duplicate, DuplicateRecovery, ExitWindow, Par
 pub(crate) use rack::{Probe, ProbeVerdict, Rack};
 pub(crate) use selective::{Selective, Situation, Step};
 
-/// Where loss recovery stands.
+/// The phase of loss recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RecoveryPhase {
-    /// No loss is being repaired.
+    /// No repair.
     #[default]
     Open,
-    /// Duplicate acknowledgements told of a loss, and not everything sent by then is acknowledged.
+    /// Duplicate acknowledgements reported a loss, and some data sent by then is unacknowledged.
     FastRecovery,
-    /// The retransmission timer expired, and not everything sent by then is acknowledged.
+    /// The retransmission timer expired, and some data sent by then is unacknowledged.
     Loss,
 }

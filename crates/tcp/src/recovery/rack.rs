@@ -3,17 +3,17 @@
 use super::board::{Delivery, Resent, Transmission};
 use netlull_units::{Duration, Instant};
 
-/// RFC 8985 section 6.2 step 4: the window is kept wide for so many recoveries after a D-SACK.
+/// RFC 8985 section 6.2 step 4: the number of recoveries after a D-SACK in which the window stays wide.
 const PERSIST_RECOVERIES: u8 = 16;
 /// RFC 8985 section 7.2: an allowance for the receiver's delayed acknowledgement.
 const LONGEST_ACK_DELAY: Duration = Duration::from_millis(200);
-/// RFC 8985 section 7.2: the timeout before there is a round trip to go by.
+/// RFC 8985 section 7.2: the timeout before the first round trip.
 const FIRST_PROBE: Duration = Duration::from_secs(1);
 
-/// A tail loss probe whose episode is not over.
+/// A tail loss probe during its episode.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
-    /// TLP.end_seq: SND.NXT when the probe was sent.
+    /// TLP.end_seq: SND.NXT at the transmission of the probe.
     pub end: u64,
     /// TLP.is_retrans.
     pub resent: Resent,
@@ -22,16 +22,16 @@ pub(crate) struct Probe {
 /// The meaning of an acknowledgement for a tail loss probe (RFC 8985 section 7.4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProbeVerdict {
-    /// Nothing, or nothing yet.
+    /// None, or none yet.
     Nothing,
-    /// The probe repaired a loss: congestion control is to hear of it.
+    /// The probe repaired a loss, which congestion control must get.
     RepairedLoss,
 }
 
 /// The variables of RFC 8985 section 5.
 #[derive(Clone, Debug)]
 pub(crate) struct Rack {
-    /// RACK.segment: the segment sent last among those delivered.
+    /// RACK.segment: the latest transmission among delivered segments.
     latest: Option<Transmission>,
     /// RACK.rtt.
     rtt: Duration,
@@ -43,7 +43,7 @@ pub(crate) struct Rack {
     /// RACK.reo_wnd_mult and RACK.reo_wnd_persist.
     multiplier: u32,
     persist: u8,
-    /// RACK.dsack_round: SND.NXT when the multiplier last grew.
+    /// RACK.dsack_round: SND.NXT at the last growth of the multiplier.
     dsack_round: Option<u64>,
     probe: Option<Probe>,
 }
@@ -63,38 +63,38 @@ impl Rack {
         }
     }
 
-    /// True if nothing was delivered and nothing probed yet.
+    /// True before any delivery and any probe.
     pub fn is_new(&self) -> bool {
         self.latest.is_none() && self.probe.is_none()
     }
 
-    /// Section 6.2 step 1: a round trip measured otherwise, such as the handshake's.
+    /// Section 6.2 step 1: handles another measurement of the round trip, such as the handshake's.
     pub fn note_round_trip(&mut self, rtt: Duration) {
         self.min_rtt = if self.min_rtt.is_zero() { rtt } else { self.min_rtt.min(rtt) };
     }
 
-    /// Section 6.2 steps 1 to 3: an acknowledgement that delivered something.
+    /// Section 6.2 steps 1 to 3: handles an acknowledgement with a delivery.
     pub fn update(&mut self, now: Instant, delivery: &Delivery) {
         if let Some(sent_at) = delivery.timed {
             self.note_round_trip(now - sent_at);
         }
         if let Some((transmission, resent)) = delivery.latest {
             let rtt = now - transmission.sent_at;
-            // Step 2: a retransmission acknowledged sooner than a round trip was not what was acknowledged.
+            // Step 2: an acknowledgement within less than a round trip does not belong to the retransmission.
             let spurious = resent == Resent::Yes && rtt < self.min_rtt;
             if !spurious {
                 self.rtt = rtt;
                 self.latest = self.latest.max(Some(transmission));
             }
         }
-        // Step 3: a segment sent once arrives, and later ones have already.
+        // Step 3: a segment without retransmissions arrives after later ones.
         if delivery.lowest_original.is_some_and(|end| end < self.fack) {
             self.reordering_seen = true;
         }
         self.fack = self.fack.max(delivery.highest);
     }
 
-    /// Section 6.2 step 4: a D-SACK came; the window grows once per round trip.
+    /// Section 6.2 step 4: handles a D-SACK; the window grows once per round trip.
     pub fn on_duplicate_sack(&mut self, una: u64, nxt: u64) {
         if self.dsack_round.is_none_or(|round| una >= round) {
             self.dsack_round = Some(nxt);
@@ -103,7 +103,7 @@ impl Rack {
         }
     }
 
-    /// A recovery is over: the memory of D-SACKs fades.
+    /// Handles the end of a recovery: the memory of D-SACKs fades.
     pub fn on_recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {
@@ -112,7 +112,7 @@ impl Rack {
         }
     }
 
-    /// Section 6.2 step 4: how much later than its successors a segment may arrive.
+    /// Section 6.2 step 4: the time by which a segment may arrive later than its successors.
     fn reordering_window(&self, srtt: Option<Duration>, eager: bool) -> Duration {
         if !self.reordering_seen && eager {
             return Duration::ZERO;
@@ -121,20 +121,20 @@ impl Rack {
         srtt.map_or(window, |srtt| window.min(srtt))
     }
 
-    /// RACK.segment, and how long a segment sent before it may take: RACK.rtt + RACK.reo_wnd. `eager`: in recovery, or
-    /// with DupThresh segments SACKed.
+    /// RACK.segment, and the time allowed for a segment sent before it: RACK.rtt + RACK.reo_wnd. `eager`: in
+    /// recovery, or with DupThresh segments SACKed.
     pub fn horizon(&self, srtt: Option<Duration>, eager: bool) -> Option<(Transmission, Duration)> {
         let latest = self.latest?;
         Some((latest, self.rtt + self.reordering_window(srtt, eager)))
     }
 
-    /// Section 6.3: at a timeout, what was sent before this is lost.
+    /// Section 6.3: at a timeout, data sent before this time is lost.
     pub fn overdue_before(&self, now: Instant, srtt: Option<Duration>) -> Instant {
         let allowed = self.rtt + self.reordering_window(srtt, false);
         Instant::from_nanos(now.as_nanos().saturating_sub(allowed.as_nanos()))
     }
 
-    /// True while a probe's episode lasts: none other is sent.
+    /// True during a probe's episode, which allows no other probe.
     pub fn is_probing(&self) -> bool {
         self.probe.is_some()
     }
@@ -148,18 +148,18 @@ impl Rack {
         }
     }
 
-    /// Section 7.3: a probe was sent.
+    /// Section 7.3: records a probe.
     pub fn probed(&mut self, probe: Probe) {
         self.probe = Some(probe);
     }
 
-    /// Recovery or a timeout takes over.
+    /// Ends the episode: recovery or a timeout takes over.
     pub fn end_probe(&mut self) {
         self.probe = None;
     }
 
-    /// Section 7.4.2. `duplicate_sack`: the end of what the acknowledgement says arrived twice; `bare`: it acknowledges
-    /// nothing new and SACKs nothing.
+    /// Section 7.4.2. `duplicate_sack`: the end of the data reported as arrived twice; `bare`: the acknowledgement
+    /// has no newly acknowledged and no SACKed data.
     pub fn judge_probe(&mut self, una: u64, duplicate_sack: Option<u64>, bare: bool) -> ProbeVerdict {
         let Some(probe) = self.probe else { return ProbeVerdict::Nothing };
         if una < probe.end {

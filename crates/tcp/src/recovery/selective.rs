@@ -1,5 +1,5 @@
-//! Fast recovery with selective acknowledgements (RFC 6675) or by time (RFC 8985), and the way of the window down to
-//! what congestion control wants (RFC 6937, rate halving).
+//! Fast recovery with selective acknowledgements (RFC 6675) or by time (RFC 8985), and the reduction to congestion
+//! control's window (RFC 6937, rate halving).
 
 use super::RecoveryPhase;
 use super::board::{Delivery, Scoreboard, Span};
@@ -9,14 +9,14 @@ use crate::cc::TimeoutKind;
 use crate::config::{LossRecovery, RackClock, Recovery, SackDetection, WindowReduction};
 use netlull_units::{Duration, Instant};
 
-/// ns-2's TCP/Linux leaves recovery with at most so many segments more than are in flight (`tcp_max_burst`).
+/// The number of segments beyond the flight with which ns-2's TCP/Linux leaves recovery (`tcp_max_burst`).
 const LARGEST_BURST: u64 = 3;
 
 /// `TCP_TIMEOUT_MIN_US`, and a jiffy with HZ = 250.
 const LEAST_TIMEOUT: Duration = Duration::from_millis(2);
 const JIFFY: u64 = 4_000_000;
 
-/// How losses are found.
+/// The rule that detects losses.
 #[derive(Clone, Debug)]
 enum Detection {
     Rfc6675,
@@ -24,7 +24,7 @@ enum Detection {
     Rack(Box<Rack>),
 }
 
-/// How the window comes down; the fields hold for one recovery.
+/// The reduction of the window; the fields are valid for one recovery.
 #[derive(Clone, Copy, Debug)]
 enum Reduction {
     Immediate,
@@ -60,11 +60,11 @@ enum Phase {
 pub(crate) enum Step {
     /// Nothing special.
     Ordinary,
-    /// A loss: recovery begins, once congestion control has said to which window.
+    /// A loss: recovery begins when congestion control has set its window.
     Lost,
     /// Everything sent before the loss is acknowledged.
     Recovered,
-    /// The same, and something that was sent later is lost: the next recovery begins.
+    /// The same, but data sent later is lost: the next recovery begins.
     RecoveredAndLost,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Situation {
     pub nxt: u64,
     pub smss: u64,
     pub srtt: Option<Duration>,
-    /// The acknowledgement repeats SND.UNA.
+    /// True if the acknowledgement repeats SND.UNA.
     pub duplicate: bool,
 }
 
@@ -95,25 +95,24 @@ pub(crate) struct Selective {
     rescued: Option<u64>,
     /// HighRxt: the end of the highest retransmission of this recovery.
     highest_retransmitted: u64,
-    /// The last retransmission before this recovery, by its number.
+    /// The number of the last retransmission before this recovery.
     order_before: u32,
-    /// The last acknowledgement or timer told of a lost retransmission.
+    /// True if the last acknowledgement or timer reported a lost retransmission.
     lost_now: bool,
-    /// The last acknowledgement advanced SND.UNA and told of no loss (RFC 9937's SafeACK).
+    /// True if the last acknowledgement advanced SND.UNA and reported no loss (RFC 9937's SafeACK).
     safe: bool,
     duplicates: u32,
     threshold: u32,
     limited_transmit: bool,
     clock: RackClock,
-    /// When RACK looks again.
+    /// Time of RACK's next check.
     pub reorder_at: Instant,
-    /// When the tail is probed.
+    /// Time of the next tail probe.
     pub probe_at: Instant,
 }
 
 impl Selective {
-    /// `owns_window`: congestion control's window holds in recovery too; `journal`: it wants to know what becomes of
-    /// segments.
+    /// `owns_window`: congestion control's window also holds in recovery; `journal`: it wants the fates of segments.
     pub fn new(config: &Recovery, owns_window: bool, journal: bool) -> Self {
         let mut board = Scoreboard::default();
         board.journal = journal.then(Box::default);
@@ -124,7 +123,7 @@ impl Selective {
                 single_pass: config.forward_single_pass,
                 forgets: config.forward_forgets,
             },
-            // Counting has no scoreboard.
+            // Counting needs no scoreboard.
             (_, SackDetection::Rfc6675 | SackDetection::Counting) => Detection::Rfc6675,
         };
         Self {
@@ -154,7 +153,7 @@ impl Selective {
         }
     }
 
-    /// Everything as in `fresh`, whose scoreboard is empty, in the same memory.
+    /// Takes the state of `fresh`, whose scoreboard is empty, in the same memory.
     pub fn renew(&mut self, fresh: &Self) {
         let mut board = std::mem::take(&mut self.board);
         board.renew();
@@ -208,7 +207,7 @@ impl Selective {
         }
     }
 
-    /// The window that congestion control and recovery make together, at least a segment.
+    /// The sum of congestion control's window and the recovery's change, at least one segment.
     #[inline]
     pub fn window(&self, cwnd: u64, smss: u64) -> u64 {
         if self.phase != Phase::FastRecovery {
@@ -222,14 +221,15 @@ impl Selective {
         .max(smss)
     }
 
-    /// The data that counts against the window. Without limited transmit, SACKed data does until a loss is declared.
+    /// The data that counts against the window. Without limited transmit, SACKed data counts until the declaration of
+    /// a loss.
     #[inline]
     pub fn flight(&self) -> u64 {
         let pipe = self.board.pipe();
         if self.limited_transmit || self.phase != Phase::Open { pipe } else { pipe.max(self.board.outstanding()) }
     }
 
-    /// True if nothing is in flight and no acknowledgement of old data can change anything.
+    /// True if nothing is in flight and acknowledgements of old data change nothing.
     pub fn is_idle(&self) -> bool {
         let rack_has_seen_nothing = match &self.detection {
             Detection::Rack(rack) => rack.is_new(),
@@ -243,31 +243,31 @@ impl Selective {
             && rack_has_seen_nothing
     }
 
-    /// True if no loss is being repaired and nothing is marked on the scoreboard: everything sent is in flight, and new
-    /// data is all that can be sent.
+    /// True outside recovery and without marks on the scoreboard: all data is in flight, and only new data can be
+    /// sent.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.phase == Phase::Open && self.duplicates == 0 && self.board.is_unmarked()
     }
 
-    /// When the first timer expires.
+    /// The first expiration of a timer.
     #[inline]
     pub fn wake_at(&self) -> Instant {
         self.reorder_at.min(self.probe_at)
     }
 
-    /// The connection is gone.
+    /// Handles the end of the connection.
     pub fn stop_timers(&mut self) {
         self.reorder_at = Instant::NEVER;
         self.probe_at = Instant::NEVER;
     }
 
-    /// True if a segment goes out whatever the window.
+    /// True if a segment goes out regardless of the window.
     pub fn is_forced(&self) -> bool {
         self.forced
     }
 
-    /// Takes a delivery: called once per acknowledgement, after the scoreboard.
+    /// Handles a delivery: called once per acknowledgement, after the scoreboard.
     pub fn on_ack(&mut self, at: &Situation, delivery: &Delivery) -> Step {
         let order = self.board.last_lost_order();
         let lost = self.find_losses(at, delivery);
@@ -280,21 +280,21 @@ impl Selective {
         }
         match self.phase {
             Phase::Open => {
-                // RFC 6675 section 5 step 2: DupThresh duplicates will do, even if their bytes do not.
+                // RFC 6675 section 5 step 2: DupThresh duplicates are enough, even if their bytes are not.
                 let lost = lost + self.lost_by_count();
-                // What was lost beyond the last recovery point begins the next recovery.
+                // A loss beyond the last recovery point begins the next recovery.
                 if lost > 0 || self.board.next_waiting().is_some() { Step::Lost } else { Step::Ordinary }
             }
             Phase::FastRecovery | Phase::Loss { .. } if at.una >= self.recover => self.leave(),
-            // ns-2's TCP/Linux takes a loss found after a timeout for a new one.
+            // ns-2's TCP/Linux takes a loss found after a timeout as a new one.
             Phase::Loss { .. } if lost > 0 && self.is_rate_halving() => Step::Lost,
             Phase::FastRecovery if self.lost_again() => Step::Lost,
             Phase::FastRecovery | Phase::Loss { .. } => Step::Ordinary,
         }
     }
 
-    /// RFC 5681 section 4.3: the loss of a retransmission is a second indication of congestion. One of this recovery was
-    /// lost; what was sent before it began says nothing more. Linux and ns-2's TCP/Linux do not look.
+    /// RFC 5681 section 4.3: the loss of a retransmission is a second sign of congestion. Only retransmissions of
+    /// this recovery count. Linux and ns-2's TCP/Linux do not check.
     fn lost_again(&self) -> bool {
         !matches!(self.reduction, Reduction::RateHalving { .. } | Reduction::Linux6 { .. })
             && self.board.last_lost_order() > self.order_before
@@ -314,12 +314,12 @@ impl Selective {
         if enough { self.board.mark_first_lost() } else { 0 }
     }
 
-    /// Marks what this acknowledgement shows to be lost; returns the bytes.
+    /// Marks the losses that this acknowledgement reveals; returns the bytes.
     fn find_losses(&mut self, at: &Situation, delivery: &Delivery) -> u64 {
         let threshold = u64::from(self.threshold);
         match &mut self.detection {
             Detection::Rfc6675 => {
-                // `IsLost` can change only when something is SACKed.
+                // `IsLost` can change only with newly SACKed data.
                 let edge = if delivery.sacked > 0 { self.board.rfc6675_edge(threshold, at.smss) } else { None };
                 edge.map_or(0, |edge| self.board.mark_lost_below(edge))
             }
@@ -347,7 +347,7 @@ impl Selective {
         overdue.lost
     }
 
-    /// When a timer that is set now for so long expires.
+    /// The expiration of a timer set now for `span`.
     pub fn timer(&self, now: Instant, span: Duration) -> Instant {
         match self.clock {
             RackClock::Fine => now + span,
@@ -358,7 +358,7 @@ impl Selective {
         }
     }
 
-    /// The reordering timer expired (RFC 8985 section 6.2 step 5).
+    /// Handles the reordering timer (RFC 8985 section 6.2 step 5).
     pub fn on_reorder_timeout(&mut self, at: &Situation) -> Step {
         let order = self.board.last_lost_order();
         let lost = self.find_overdue(at);
@@ -370,7 +370,7 @@ impl Selective {
         }
     }
 
-    /// Recovery begins: `flight` was in flight before, and congestion control's window is `cwnd` now.
+    /// Begins recovery: `flight` was in flight before, and congestion control's window is now `cwnd`.
     pub fn enter(&mut self, nxt: u64, flight: u64, cwnd_before: u64, pipe_before: u64) {
         self.phase = Phase::FastRecovery;
         self.recover = nxt;
@@ -393,8 +393,8 @@ impl Selective {
         }
     }
 
-    /// After an acknowledgement in recovery (the one that began it too) that delivered so many bytes: how much may go
-    /// out now.
+    /// Handles an acknowledgement in recovery, including the one that began it, that delivered some bytes. Sets the
+    /// data that may go out now.
     pub fn proceed(&mut self, delivered_now: u64, ssthresh: u64, smss: u64) {
         if self.phase != Phase::FastRecovery {
             return;
@@ -410,7 +410,8 @@ impl Selective {
                     let due = (*delivered * ssthresh).div_ceil((*flight).max(1)).next_multiple_of(smss);
                     due.saturating_sub(*out)
                 } else {
-                    // PRR-SSRB; PRR-CRB on an acknowledgement that tells of a lost retransmission (RFC 9937's SafeACK).
+                    // PRR-SSRB; PRR-CRB for an acknowledgement that reports a lost retransmission (RFC 9937's
+                    // SafeACK).
                     let extra = if self.lost_now { 0 } else { smss };
                     let limit = delivered.saturating_sub(*out).max(delivered_now) + extra;
                     (ssthresh - pipe).min(limit)
@@ -418,7 +419,7 @@ impl Selective {
                 *window = pipe + count;
             }
             Reduction::Linux6 { delivered, out, prior, window } => {
-                // A timer that finds the loss counts as a segment delivered (`tcp_rack_reo_timeout`).
+                // A timer that finds the loss counts as a delivered segment (`tcp_rack_reo_timeout`).
                 let begins = *delivered == 0;
                 let delivered_now = if begins { delivered_now.max(smss) } else { delivered_now };
                 if delivered_now == 0 {
@@ -431,15 +432,15 @@ impl Selective {
                     let extra = if self.safe { smss } else { 0 };
                     (ssthresh - pipe).min(delivered.saturating_sub(*out).max(delivered_now) + extra)
                 };
-                // A fast retransmission at least.
+                // At least a fast retransmission.
                 *window = pipe + count.max(if *out == 0 { smss } else { 0 });
             }
-            // ns-2's TCP/Linux `send_much`: one more than what is in flight at the most.
+            // ns-2's TCP/Linux `send_much`: at most one more than in flight.
             Reduction::RateHalving { allowed } => *allowed = (*allowed).min(pipe + smss),
         }
     }
 
-    /// A segment of so many bytes was sent, new or again.
+    /// Records a transmission of some bytes, new or again.
     #[inline]
     pub fn sent(&mut self, len: u64, smss: u64) {
         self.forced = false;
@@ -466,7 +467,7 @@ impl Selective {
         if matches!(self.detection, Detection::Forward { forgets: true, .. }) {
             self.board.forget_marks();
         }
-        // What was lost beyond this recovery point begins the next recovery at once.
+        // A loss beyond this recovery point begins the next recovery at once.
         match (fast || self.is_rate_halving(), self.board.next_waiting().is_some()) {
             (true, false) => Step::Recovered,
             (true, true) => Step::RecoveredAndLost,
@@ -475,11 +476,11 @@ impl Selective {
         }
     }
 
-    /// The window after recovery: that to which RFC 6675 has cut it; ssthresh with RFC 6937; ns-2's TCP/Linux goes up to it as far as a burst of
-    /// three segments allows.
+    /// The window after recovery: RFC 6675's reduced window, or ssthresh with RFC 6937. ns-2's TCP/Linux raises it
+    /// towards ssthresh as far as a burst of three segments allows.
     pub fn exit_window(&self, cwnd: u64, ssthresh: u64, smss: u64) -> u64 {
         match self.reduction {
-            // As ns-2's Sack1, whose ssthresh is the same rounded down.
+            // As in ns-2's Sack1, whose ssthresh is the same, rounded down.
             Reduction::Immediate => cwnd,
             Reduction::Proportional { .. } | Reduction::Linux6 { .. } => ssthresh,
             Reduction::RateHalving { .. } if cwnd < ssthresh => ssthresh.min(self.board.pipe() + LARGEST_BURST * smss),
@@ -487,7 +488,7 @@ impl Selective {
         }
     }
 
-    /// The retransmission timer expired (RFC 6675 section 5.1, RFC 8985 section 6.3).
+    /// Handles the retransmission timer (RFC 6675 section 5.1, RFC 8985 section 6.3).
     pub fn on_timeout(&mut self, at: &Situation) -> TimeoutKind {
         let kind = match self.phase {
             Phase::Loss { timed_out } if timed_out == at.una => TimeoutKind::Repeated,
@@ -513,13 +514,14 @@ impl Selective {
         kind
     }
 
-    /// The next segment to send again: lost ones first; `None` if there is none, or no recovery has begun.
+    /// The next segment to retransmit: lost ones first; `None` if there is none, or before recovery.
     #[inline]
     pub fn next_lost(&mut self) -> Option<Span> {
         if self.phase == Phase::Open { None } else { self.board.next_waiting() }
     }
 
-    /// The segment to send again when none is known to be lost and no new data can go out (RFC 6675 `NextSeg` rules 3, 4).
+    /// The segment to retransmit if none is known to be lost and no new data can go out (RFC 6675 `NextSeg` rules 3,
+    /// 4).
     pub fn next_speculative(&mut self, una: u64) -> Option<Span> {
         if self.phase != Phase::FastRecovery || !matches!(self.detection, Detection::Rfc6675) {
             return None;
@@ -528,7 +530,7 @@ impl Selective {
         if let Some(hole) = self.board.next_hole(self.highest_retransmitted.max(una)) {
             return Some(hole);
         }
-        // Rule 4: the end of what is outstanding, once per recovery point.
+        // Rule 4: the end of the outstanding data, once per recovery point.
         if self.rescued.is_none_or(|rescued| una > rescued) {
             let last = self.board.last_hole()?;
             if last.start >= self.highest_retransmitted {
@@ -539,7 +541,7 @@ impl Selective {
         None
     }
 
-    /// A segment was sent again.
+    /// Records a retransmission.
     pub fn retransmitted(&mut self, span: Span, now: Instant) {
         self.board.retransmitted(span.start, now);
         if self.rescued != Some(self.recover) {

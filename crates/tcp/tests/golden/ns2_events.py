@@ -1,12 +1,12 @@
 """Turns a trace of ns2_trace.tcl into events for crates/tcp/tests/ns2_golden.rs.
 
-Times are in nanoseconds, windows in thousandths of segments and 0 where ns-2 does not tell, the rest in
-segments. `wait` is the time since the line before, `flight` what is in flight after the event:
+Times are in nanoseconds, windows in thousandths of segments (0 if ns-2 prints none), other numbers in
+segments. `wait` is the time since the previous line, `flight` the data in flight after the event:
 
-  H wait rtt                                    handshake (Agent/TCP/Vegas: its segment 0)
-  A wait acked flight rtt state cwnd ssthresh   acknowledgement of new data; state before it: O open, R recovery
-  L wait flight age transmissions cwnd ssthresh loss: the segment lost was sent `age` ago, for the n-th time
-  E wait window                                 end of recovery: the window that recovery leads to (Agent/TCP/Vegas)
+- `H wait rtt`: handshake (Agent/TCP/Vegas: its segment 0)
+- `A wait acked flight rtt state cwnd ssthresh`: acknowledgement of new data; state before: O open, R recovery
+- `L wait flight age transmissions cwnd ssthresh`: loss of a segment sent `age` ago, for the n-th time
+- `E wait window`: end of recovery: its window (Agent/TCP/Vegas)
 """
 
 import sys
@@ -19,7 +19,7 @@ DUPLICATES = 3
 
 @dataclass
 class Sender:
-    """The sender as its packets and its variables show it."""
+    """The state of the sender, from its packets and variables."""
 
     native: bool
     una: int = 0
@@ -33,7 +33,7 @@ class Sender:
     sent_at: dict[int, list[int]] = field(default_factory=dict)
 
     def events(self, acks: list[tuple[int, int, list[tuple[str, float]]]]) -> Iterator[str]:
-        """One or two lines per acknowledgement; each comes with what followed it."""
+        """Returns one or two lines for each acknowledgement, which is given with its consequences."""
         for now, ack, what_followed in acks:
             before = self.cwnd, self.ssthresh
             sends: list[int] = []

@@ -1,8 +1,7 @@
-//! Packet scripts: one endpoint, what happens to it and when, and what it must answer, as text.
+//! Packet scripts: text with the events of one endpoint, their times, and the required answers.
 //!
-//! The language is described in `validation/rfc/README.md`. A script is parsed ([`Script::parse`]), then run
-//! ([`Script::run`]), which gives the transcript of what happened and where that differs from what was expected. Nothing
-//! is read from the endpoint's output to form an expectation.
+//! `validation/rfc/README.md` describes the language. [`Script::parse`] reads a script, and [`Script::run`] returns
+//! the transcript and the differences from the expectations. No expectation comes from the endpoint's output.
 
 mod options;
 mod parse;
@@ -17,19 +16,19 @@ use path::PathModel;
 use pattern::Pattern;
 use quantity::Expectation;
 
-/// Which side of the handshake the endpoint under test is.
+/// The side of the handshake under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     Client,
     Server,
 }
 
-/// What a line asks for.
+/// Statement of a line.
 #[derive(Clone, Debug)]
 enum Action {
     /// Sends a SYN.
     Open,
-    /// A handshake that takes no time.
+    /// A handshake of no duration.
     Connect,
     Send(Data),
     Close,
@@ -66,12 +65,12 @@ pub struct Script {
     steps: Vec<Step>,
 }
 
-/// What came of a script.
+/// Result of a script.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// What happened, a line each.
+    /// The events, one per line.
     pub transcript: Vec<String>,
-    /// Where that is not what the script says, a line each.
+    /// The differences from the script, one per line.
     pub differences: Vec<String>,
     /// Segments and quantities compared.
     pub checks: usize,
@@ -94,7 +93,7 @@ impl Outcome {
     }
 }
 
-/// A time in seconds, with the decimals it has, but at least three.
+/// A time in seconds, with its decimals, but at least three.
 fn seconds(at: Instant) -> String {
     let nanos = at.as_nanos();
     let decimals = format!("{:09}", nanos % 1_000_000_000);

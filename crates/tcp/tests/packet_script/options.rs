@@ -5,8 +5,8 @@ use netlull_tcp::{Algorithm, Config, DelayedAck, HandshakeRtt, Increase, Initial
 use netlull_units::Bytes;
 use serde::de::DeserializeOwned;
 
-/// What a script starts from: the defaults, which follow the RFCs, with segments of 1000 bytes without options, each
-/// acknowledged at once, and a handshake that takes no time and is no round-trip sample.
+/// The configuration at the start of a script: the defaults, which follow the RFCs, with segments of 1000 bytes
+/// without options. Each segment is acknowledged at once. The handshake takes no time and is no round-trip sample.
 pub fn base() -> Config {
     Config::default().with(|c| {
         c.mss = 1000;
@@ -18,7 +18,7 @@ pub fn base() -> Config {
     })
 }
 
-/// The value of that name, as scenarios and the recipes of packet scripts have it.
+/// The value of that name, as in scenarios and in the recipes of packet scripts.
 fn named<T: DeserializeOwned>(value: &str) -> Result<T, String> {
     serde_json::from_value(value.into()).map_err(|error| error.to_string())
 }

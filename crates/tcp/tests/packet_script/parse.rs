@@ -1,4 +1,4 @@
-//! From text to a [`Script`].
+//! The parser, from text to a [`Script`].
 
 use super::path::PathModel;
 use super::pattern::Pattern;
@@ -11,7 +11,7 @@ impl Script {
     /// Reads a script.
     ///
     /// # Errors
-    /// Names the line that is wrong, and why.
+    /// Names the wrong line, and the reason.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut script = Self {
             title: String::new(),
@@ -57,7 +57,7 @@ impl Script {
         }
     }
 
-    /// The algorithm with the recovery it is known with; the rest of the options stays.
+    /// Sets the algorithm with its usual recovery; the other options stay.
     fn choose_algorithm(&mut self, name: &str) -> Result<(), String> {
         let mut config: Config = self.config.clone();
         options::apply(&mut config, "congestion_control", name)?;
@@ -96,7 +96,7 @@ fn expectations(words: &[&str]) -> Result<Vec<Expectation>, String> {
     words.chunks(2).map(|pair| Expectation::parse(pair[0], pair[1])).collect()
 }
 
-/// "RFC 5681 sections 3.1 and 3.2" and the like in comments, as "RFC 5681 3.1, 3.2".
+/// "RFC 5681 sections 3.1 and 3.2" and similar words in comments, as "RFC 5681 3.1, 3.2".
 fn sections(text: &str) -> String {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     for line in text.lines() {
@@ -121,7 +121,7 @@ fn rfc_entry<'a>(found: &'a mut Vec<(String, Vec<String>)>, rfc: &str) -> &'a mu
     &mut found[at].1
 }
 
-/// Numbers such as `3.2` up to the first word that is neither one nor "and".
+/// Numbers such as `3.2`, up to the first word that is neither a number nor "and".
 fn add_sections(list: &mut Vec<String>, words: &[&str]) {
     for word in words {
         let number = word.trim_end_matches([',', '.', ';', ':', ')']);

@@ -1,11 +1,12 @@
-//! `path rtt SECONDS ...`: two endpoints and a path of that round trip, without queues, that drops what the script says.
+//! `path rtt SECONDS ...`: two endpoints and a path of that round trip, without queues, that drops packets on
+//! request.
 
 use super::{Action, Outcome, Script, parse_number, parse_seconds, seconds};
 use netlull_tcp::{Endpoint, Flags, Segment, SeqNr};
 use netlull_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// Which packets of data, counted from 1, the path drops or marks.
+/// Packets of data, counted from 1, that the path drops or marks.
 #[derive(Clone, Debug)]
 pub struct PathModel {
     rtt: Duration,
@@ -38,7 +39,7 @@ impl PathModel {
     }
 }
 
-/// Both ends, and what is on its way to each.
+/// Both ends, and the segments in transit to each.
 struct World<'a> {
     path: &'a PathModel,
     ends: [Endpoint; 2],
@@ -120,7 +121,7 @@ impl World<'_> {
         }
     }
 
-    /// Time goes on, with the window as it is.
+    /// Advances the time, with a constant window.
     fn pass(&mut self, to: Instant) {
         let span = to.saturating_since(self.now).as_secs_f64();
         self.area += span * self.ends[0].cwnd() as f64 / f64::from(self.ends[0].smss());

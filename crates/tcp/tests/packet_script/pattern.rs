@@ -1,30 +1,30 @@
-//! Segments in words: what the peer sends, and what the endpoint must send.
+//! Segments as text: those of the peer, and those that the endpoint must send.
 
 use super::parse_number;
 use netlull_tcp::{Flags, MOST_SACK_BLOCKS, SackBlock, Segment, SeqNr};
 
-/// A segment as a line gives it. Offsets count a stream from its first byte.
+/// A segment of a line. Offsets count a stream from its first byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pattern {
     /// SYN, FIN, RST, ECE, CWR, ECT, CE.
     pub flags: Flags,
-    /// The data's first offset and the one behind its last.
+    /// The data's first offset, and the offset after its last.
     pub range: Option<(u64, u64)>,
-    /// Where a segment without data stands.
+    /// The offset of a segment without data.
     pub seq: Option<u64>,
     pub ack: Option<u64>,
     pub window: Option<u16>,
-    /// SACK blocks; `Some` of none if there must not be any.
+    /// SACK blocks; an empty `Some` forbids blocks.
     pub sack: Option<Vec<(u64, u64)>>,
     pub stamps: Option<(u32, u32)>,
     pub mss: Option<u16>,
     pub scale: Option<u8>,
     pub sack_permitted: bool,
-    /// It begins with bytes sent before.
+    /// It begins with retransmitted bytes.
     pub retransmission: bool,
 }
 
-/// Flags that a line names, and that must agree exactly.
+/// Flags that a line names, which must match exactly.
 const FLAG_WORDS: [(&str, Flags); 7] = [
     ("syn", Flags::SYN),
     ("fin", Flags::FIN),
@@ -42,7 +42,7 @@ pub struct Origins {
     pub other: SeqNr,
 }
 
-/// What a peer's segment says where its line does not.
+/// Default fields of a peer's segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Defaults {
     pub seq: u64,
@@ -92,7 +92,7 @@ impl Pattern {
         Ok(())
     }
 
-    /// One piece of at most `size` bytes for each part of the data; flags go with the last.
+    /// A piece of at most `size` bytes for each part of the data; flags go with the last.
     fn cut(&self, (start, end): (u64, u64), size: u64) -> Result<Vec<Self>, String> {
         if size == 0 {
             return Err("`by 0`".to_owned());
@@ -101,7 +101,7 @@ impl Pattern {
         Ok(starts.map(|from| Self { range: Some((from, (from + size).min(end))), ..self.clone() }).collect())
     }
 
-    /// The segment that the peer sends.
+    /// The segment from the peer.
     pub fn build(&self, origins: Origins, defaults: Defaults) -> Result<Segment, String> {
         let (start, end) = self.range.unwrap_or((self.seq.unwrap_or(defaults.seq), self.seq.unwrap_or(defaults.seq)));
         let mut flags = self.flags;
@@ -150,7 +150,7 @@ impl Pattern {
         Ok(())
     }
 
-    /// What is wrong with a segment that the endpoint sent, if something is.
+    /// The error in a segment of the endpoint, if it has one.
     pub fn difference(&self, sent: &Segment, retransmission: bool, origins: Origins) -> Option<String> {
         let has = |flag| sent.flags.contains(flag);
         for (word, flag) in FLAG_WORDS {
@@ -229,7 +229,7 @@ fn take<T: std::str::FromStr>(rest: &mut &[&str]) -> Result<T, String> {
     parse_number(word)
 }
 
-/// `none`, or one block after the other.
+/// `none`, or the blocks in order.
 fn take_blocks(rest: &mut &[&str]) -> Result<Vec<(u64, u64)>, String> {
     if rest.first() == Some(&"none") {
         *rest = &rest[1..];
@@ -245,7 +245,7 @@ fn take_blocks(rest: &mut &[&str]) -> Result<Vec<(u64, u64)>, String> {
     if blocks.is_empty() { Err("`sack` without blocks".to_owned()) } else { Ok(blocks) }
 }
 
-/// `first:behind`.
+/// `first:end`.
 fn range(word: &str) -> Result<(u64, u64), String> {
     let (start, end) = word.split_once(':').ok_or_else(|| format!("`{word}` is not understood"))?;
     let (start, end) = (parse_number(start)?, parse_number(end)?);

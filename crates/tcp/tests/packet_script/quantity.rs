@@ -1,24 +1,24 @@
-//! `expect NAME VALUE ...`: what can be read off an endpoint.
+//! `expect NAME VALUE ...`: the observable quantities of an endpoint.
 
 use super::{parse_number, parse_seconds, seconds};
 use netlull_tcp::Endpoint;
 use netlull_units::{Duration, Instant};
 
-/// What a quantity must be.
+/// Requirement for a quantity.
 #[derive(Clone, Debug, PartialEq)]
 enum Expected {
     Number(f64, f64),
     Word(String),
 }
 
-/// A quantity and what it must be.
+/// A quantity and its requirement.
 #[derive(Clone, Debug)]
 pub struct Expectation {
     name: String,
     expected: Expected,
 }
 
-/// What a quantity is.
+/// Value of a quantity.
 enum Actual {
     Number(f64),
     Word(String),
@@ -54,7 +54,7 @@ const NUMBERS: [&str; 25] = [
 ];
 
 impl Expectation {
-    /// `NAME VALUE`: a word, a number, or an interval `LOW..HIGH`; `none` for a number that is not there.
+    /// `NAME VALUE`: a word, a number, or an interval `LOW..HIGH`; `none` for a missing number.
     pub fn parse(name: &str, value: &str) -> Result<Self, String> {
         let expected = match name {
             "phase" | "state" => Expected::Word(value.to_owned()),
@@ -68,7 +68,7 @@ impl Expectation {
         Ok(Self { name: name.to_owned(), expected })
     }
 
-    /// What is wrong, if something is.
+    /// The error, if there is one.
     pub fn check(&self, tcp: &Endpoint, mean_cwnd: Option<f64>) -> Option<String> {
         let actual = self.actual(tcp, mean_cwnd);
         let shown = match &actual {
@@ -76,7 +76,7 @@ impl Expectation {
             Actual::Word(word) => word.clone(),
         };
         let holds = match (&actual, &self.expected) {
-            // Times are sums of nanoseconds: a difference below one is that of their decimals.
+            // Times are sums of nanoseconds: a difference below one comes from their decimals.
             (Actual::Number(number), Expected::Number(low, high)) => *number >= low - 1e-10 && *number <= high + 1e-10,
             (Actual::Word(word), Expected::Word(expected)) => word == expected,
             _ => false,
@@ -141,7 +141,7 @@ fn instant(at: Instant) -> Actual {
     if at == Instant::NEVER {
         return none();
     }
-    // By way of its decimal form, so that 1.1 is the 1.1 that a script says.
+    // Converts by the decimal form: 1.1 is then the 1.1 of the script.
     parse_seconds(&seconds(at)).map_or_else(|_| none(), |span| Actual::Number(span.as_secs_f64()))
 }
 

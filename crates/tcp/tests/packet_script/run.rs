@@ -1,4 +1,4 @@
-//! Runs a script against one endpoint, with the script for its peer.
+//! Runs a script on one endpoint, with the script as its peer.
 
 use super::pattern::{Defaults, Origins, Pattern, describe};
 use super::{Action, Outcome, Script, Side, Step, seconds};
@@ -6,7 +6,7 @@ use netlull_tcp::{Endpoint, Flags, Segment, SeqNr, State};
 use netlull_units::Instant;
 use std::collections::VecDeque;
 
-/// A segment that the endpoint sent and the script has not spoken of yet.
+/// A segment of the endpoint that the script has not mentioned yet.
 struct Sent {
     at: Instant,
     segment: Segment,
@@ -95,7 +95,7 @@ impl Runner {
         self.drain();
     }
 
-    /// Lets time pass, with the timers that expire on the way.
+    /// Advances the time and expires timers on the way.
     fn until(&mut self, at: Instant) {
         while self.tcp.next_timeout() <= at {
             self.now = self.tcp.next_timeout();
@@ -105,7 +105,7 @@ impl Runner {
         self.now = at;
     }
 
-    /// A handshake that takes no time, with a peer that answers what is offered.
+    /// A handshake of no duration, with a peer that accepts every offer.
     fn connect(&mut self, line: usize) {
         self.tcp.open(self.now);
         let Some(syn) = self.tcp.poll_transmit(self.now) else {
@@ -133,7 +133,7 @@ impl Runner {
         self.outcome.note(self.now, "connected");
     }
 
-    /// A segment of the peer arrives.
+    /// Delivers a segment of the peer.
     fn take(&mut self, line: usize, pattern: &Pattern) {
         let origins = Origins { own: self.origins.other, other: self.origins.own };
         if let Some(ack) = pattern.ack {
@@ -183,7 +183,7 @@ impl Runner {
         }
     }
 
-    /// Everything sent so far has been spoken of.
+    /// Checks that the script has mentioned every segment sent so far.
     fn nothing_unexpected(&mut self, line: usize) {
         while let Some(sent) = self.sent.pop_front() {
             let shown = describe(&sent.segment, sent.retransmission, self.origins);

@@ -1,4 +1,4 @@
-//! A deterministic event loop with two endpoints, and the model that it checks them against after each step.
+//! A deterministic event loop with two endpoints, and a model that checks them after each step.
 
 use netlull_tcp::{
     ApplicationRead, Config, Counters, Data, Endpoint, Flags, LossRecovery, SackDetection, Segment, SeqNr, State,
@@ -12,27 +12,27 @@ mod scene;
 
 pub use scene::{HEAD, fuzz_input};
 
-/// What the path does with a segment.
+/// Fate of a segment on the path.
 #[derive(Clone, Copy, Debug)]
 pub enum Fate {
     Deliver,
     Drop,
-    /// Twice, the second time so many milliseconds later.
+    /// Twice, the second time after this number of milliseconds.
     Duplicate(u64),
-    /// Later by so many milliseconds than the path's delay.
+    /// Later than the path's delay by this number of milliseconds.
     Delay(u64),
-    /// With a congestion mark, if it may have one.
+    /// With a congestion mark, if allowed.
     Mark,
 }
 
-/// How an application reads on demand.
+/// Reads of an application on demand.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader {
     pub bytes: u64,
     pub every: Duration,
 }
 
-/// How an application hands data over.
+/// Writes of an application.
 #[derive(Clone, Copy, Debug)]
 pub struct Writer {
     pub bytes: u64,
@@ -41,9 +41,9 @@ pub struct Writer {
 
 #[derive(Clone, Copy, Debug)]
 pub enum Closing {
-    /// Both sides close as soon as they have handed over their data.
+    /// Both sides close as soon as they have queued their data.
     BothAtOnce,
-    /// The server closes when the client has, too.
+    /// The server closes after the client.
     ServerFollows,
 }
 
@@ -52,7 +52,7 @@ pub struct Scene {
     pub configs: [Config; 2],
     pub initial_numbers: [u32; 2],
     pub bytes: [u64; 2],
-    /// Of the first segments from each side; later ones are delivered.
+    /// Fates of the first segments from each side; later ones are delivered.
     pub fates: [Vec<Fate>; 2],
     pub delay: Duration,
     pub readers: [Reader; 2],
@@ -60,7 +60,7 @@ pub struct Scene {
     pub closing: Closing,
 }
 
-/// What the model knows of one direction: `from` the sender of the data.
+/// State of the model for one direction; `from` is the sender of the data.
 #[derive(Clone, Debug, Default)]
 struct Direction {
     /// Data that reached the receiver, sorted and disjoint.
@@ -73,9 +73,9 @@ struct Direction {
     advertised: u64,
     una: u64,
     delivered: u64,
-    /// What the application has handed over.
+    /// The data queued by the application.
     given: u64,
-    /// What SACK blocks that reached the sender told it of, sorted and disjoint.
+    /// Data reported by SACK blocks that reached the sender, sorted and disjoint.
     sacked: Vec<(u64, u64)>,
 }
 
@@ -88,7 +88,7 @@ impl Direction {
         covers(&self.arrived, (start, end))
     }
 
-    /// How much arrived without a gap.
+    /// The data that arrived without a gap.
     fn prefix(&self) -> u64 {
         self.arrived.first().filter(|first| first.0 == 0).map_or(0, |first| first.1)
     }
@@ -128,7 +128,7 @@ pub struct World {
     scaled: bool,
     /// Tail loss probes sent so far.
     tail_probes: [u64; 2],
-    /// What happened, if somebody wants to know.
+    /// The events, if recorded.
     trace: Option<Vec<String>>,
 }
 
@@ -161,22 +161,22 @@ impl World {
         }
     }
 
-    /// What both ends have counted.
+    /// The counters of both ends.
     pub fn counters(&self) -> [Counters; 2] {
         self.ends.each_ref().map(|end| *end.counters())
     }
 
-    /// One that keeps a line for each segment sent and each that arrives.
+    /// A loop that records a line for each segment sent and each that arrives.
     pub fn traced(scene: &Scene) -> Self {
         Self { trace: Some(Vec::new()), ..Self::new(scene) }
     }
 
-    /// The lines kept.
+    /// The recorded lines.
     pub fn trace(&self) -> &[String] {
         self.trace.as_deref().unwrap_or_default()
     }
 
-    /// Keeps a line for a segment from `from`, with the state of `end`.
+    /// Records a line for a segment from `from`, with the state of `end`.
     fn note(&mut self, what: &str, from: usize, end: usize, segment: &Segment) {
         if self.trace.is_none() {
             return;
@@ -215,7 +215,7 @@ impl World {
         Err(format!("no end in sight at {}: {:?}", self.now, self.ends.each_ref().map(Endpoint::state)))
     }
 
-    /// The application of `end` hands over its next piece, and closes behind the last.
+    /// Queues the next piece of the application of `end`, and closes after the last.
     fn write(&mut self, end: usize) -> Checked {
         let (total, writer) = (self.scene.bytes[end], self.scene.writers[end]);
         let piece = writer.bytes.min(total - self.directions[end].given);
@@ -287,7 +287,7 @@ impl World {
         self.settle(to)
     }
 
-    /// Keeps in mind what a segment that `end` has taken SACKed, unless its acknowledgement is an old one.
+    /// Records the SACKed data of a segment that `end` has taken, unless its acknowledgement is old.
     fn note_sacked(&mut self, end: usize, segment: &Segment) {
         let una = self.directions[end].una;
         if !segment.flags.contains(Flags::ACK) || self.offset(end, segment.ack) < una {
@@ -299,7 +299,7 @@ impl World {
         }
     }
 
-    /// Sends what `end` has to send, checks everything, and that an early timeout changes nothing.
+    /// Sends the segments of `end`, checks everything, and checks that an early timeout changes nothing.
     fn settle(&mut self, end: usize) -> Checked {
         let all_given = self.directions[1].given == self.scene.bytes[1];
         if all_given && self.ends[1].peer_has_closed() && matches!(self.scene.closing, Closing::ServerFollows) {
@@ -342,7 +342,7 @@ impl World {
         }
     }
 
-    /// The offset in the stream from `from` that a sequence number means; transfers here are shorter than 2^32.
+    /// The offset of a sequence number in the stream from `from`; transfers here are shorter than 2^32.
     fn offset(&self, from: usize, seq: SeqNr) -> u64 {
         u64::from(seq.as_u32().wrapping_sub(self.scene.initial_numbers[from]).wrapping_sub(1))
     }
@@ -360,7 +360,7 @@ impl World {
 
     fn check_sent(&mut self, end: usize, segment: &Segment) -> Checked {
         if segment.flags.contains(Flags::RST) {
-            // A stray segment may still reach an end that is closed for good.
+            // A stray segment may still reach a closed end.
             check!(self.ends[end].is_closed(), "end {end} resets the connection at {}", self.now);
             return Ok(());
         }
@@ -369,7 +369,7 @@ impl World {
             return Ok(());
         }
         let edge = self.right_edge(end, segment);
-        // Rounding to 2^shift may take the edge back by less than that when the buffer is full (RFC 7323 section 2.4).
+        // Rounding to 2^shift may move the edge back by less than that if the buffer is full (RFC 7323 section 2.4).
         let slack = match self.scene.configs[end].flow_control.application_read {
             ApplicationRead::Immediate => 0,
             ApplicationRead::OnDemand => (1 << if self.scaled { self.shift(end) } else { 0 }) - 1,
@@ -381,8 +381,8 @@ impl World {
         self.check_data_sent(end, segment)
     }
 
-    /// SACK blocks name what has arrived; what is acknowledged already or named in the next block only in the first of
-    /// them (RFC 2018 section 4, RFC 2883 section 4).
+    /// SACK blocks name arrived data. Data already acknowledged, or named in the next block, may appear in the first
+    /// block only (RFC 2018 section 4, RFC 2883 section 4).
     fn check_sack_blocks(&self, end: usize, segment: &Segment) -> Checked {
         let blocks: Vec<(u64, u64)> = segment
             .sack_blocks()
@@ -426,7 +426,7 @@ impl World {
                 "end {end} sends {start}+{len} again, and {} is acknowledged",
                 tcp.snd_una()
             );
-            // ns-2's TCP/Linux forgets at the end of recovery what was SACKed.
+            // ns-2's TCP/Linux erases SACK information at the end of recovery.
             let forgets = config.recovery.sack_detection != SackDetection::Rfc6675;
             check!(
                 !uses_sack || forgets || !covers(&direction.sacked, (start, start + len)),
@@ -450,10 +450,10 @@ impl World {
                 "end {end} overruns the window: {start}+{len} beyond {}",
                 direction.edge
             );
-            // A FIN counts one; rate halving takes a segment from the window for each that it lets out.
+            // A FIN counts as one; rate halving reduces the window by a segment for each that it sends.
             let halves = uses_sack && config.recovery.window_reduction == WindowReduction::RateHalving;
             let most = tcp.cwnd() + 1 + if halves { u64::from(tcp.smss()) } else { 0 };
-            // A tail loss probe does not ask for the window (RFC 8985 section 7.3).
+            // A tail loss probe ignores the window (RFC 8985 section 7.3).
             let tail_probe = tcp.counters().tail_probes > self.tail_probes[end];
             check!(
                 tcp.flight() <= most || probe || tail_probe,

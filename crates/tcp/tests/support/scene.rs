@@ -1,4 +1,4 @@
-//! Scenes from bytes: what property tests and the fuzzer vary, every choice of a configuration included.
+//! Scenes from bytes: the variations of property tests and of the fuzzer, including every configuration option.
 
 use super::{Closing, Fate, Reader, Scene, Writer};
 use netlull_tcp::{
@@ -8,14 +8,14 @@ use netlull_tcp::{
 };
 use netlull_units::{Bytes, Duration};
 
-/// So many bytes describe everything but the fates of segments.
+/// Number of bytes that describe everything but the fates of segments.
 pub const HEAD: usize = 2 * CONFIG + SCENE;
 /// Bytes for one end's configuration.
 const CONFIG: usize = 48;
 /// Bytes for the rest.
 const SCENE: usize = 40;
 
-/// Bytes one after the other; zeros when there are no more.
+/// A sequence of bytes, followed by zeros.
 struct Source<'a>(&'a [u8]);
 
 impl Source<'_> {
@@ -35,7 +35,7 @@ impl Source<'_> {
         low + self.word() % (high - low + 1)
     }
 
-    /// One of the choices, the first for a byte of zero.
+    /// A value from the choices, the first for a byte of zero.
     fn one_of<T: Clone>(&mut self, choices: &[T]) -> T {
         choices[usize::from(self.byte()) % choices.len()].clone()
     }
@@ -45,7 +45,7 @@ impl Source<'_> {
     }
 }
 
-/// What arrives and how it is acknowledged.
+/// Receiving side of a configuration: arrivals and acknowledgements.
 fn receiving(from: &mut Source<'_>) -> Config {
     let mss = u16::try_from(from.between(48, 2000)).unwrap_or(536);
     let segments = 1 + u64::from(from.byte()) % 80;
@@ -58,12 +58,12 @@ fn receiving(from: &mut Source<'_>) -> Config {
     config.flow_control.window_scaling = from.one_of(&[false, true]);
     config.timestamps = from.one_of(&[false, true]);
     config.timestamp_granularity = Duration::from_millis(1 + u64::from(from.byte()) % 20);
-    // Longer than a path that loses hundreds of segments in a row can keep the last FIN from arriving.
+    // Longer than the delay of the last FIN on a path that loses hundreds of segments in a row.
     config.time_wait = Duration::from_secs(100_000);
     config
 }
 
-/// One end: every algorithm with every recovery.
+/// Configuration of an end: every algorithm with every recovery.
 fn config(from: &mut Source<'_>) -> Config {
     use LossRecovery as L;
     let mut config = receiving(from);
@@ -119,7 +119,7 @@ fn recovering(from: &mut Source<'_>, mut config: Config) -> Config {
     config
 }
 
-/// What becomes of segments, one or more for each byte or two.
+/// Fates of segments, one or more for each byte or two.
 fn fates(mut from: Source<'_>) -> [Vec<Fate>; 2] {
     let mut fates = [Vec::new(), Vec::new()];
     while !from.0.is_empty() {
@@ -138,7 +138,7 @@ fn fates(mut from: Source<'_>) -> [Vec<Fate>; 2] {
 }
 
 impl Scene {
-    /// The scene that these bytes mean; every byte string means one.
+    /// The scene of these bytes; every byte string is valid.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let part =
             |from: usize, len: usize| Source(bytes.get(from..).map_or(&[][..], |rest| &rest[..rest.len().min(len)]));
@@ -169,10 +169,10 @@ impl Scene {
     }
 }
 
-/// At most so many bytes for fates.
+/// The largest number of bytes for fates.
 const LONGEST: u64 = 600;
 
-/// SplitMix64: every seed starts a stream of its own.
+/// SplitMix64: every seed starts its own stream.
 struct Random(u64);
 
 impl Random {

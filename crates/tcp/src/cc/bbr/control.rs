@@ -12,7 +12,7 @@ impl Bbr {
     /// UpdateControlParameters (section 5.2.3).
     pub(super) fn update_control_parameters(&mut self, ack: &Delivery, rate: &DeliveryRate) {
         if !self.has_rtt && ack.sample.rtt.is_some() {
-            // Section 5.6.2: the initial rate is that of the first round trip measured.
+            // Section 5.6.2: the initial rate comes from the first measured round trip.
             self.init_pacing_rate(self.min_rtt);
         }
         self.set_pacing_rate(self.state.pacing_gain());
@@ -28,7 +28,7 @@ impl Bbr {
         self.pacing_rate = STARTUP_PACING_GAIN * nominal;
     }
 
-    /// SetPacingRateWithGain (section 5.6.2): it does not fall before the pipe has been full.
+    /// SetPacingRateWithGain (section 5.6.2): the rate never falls before the pipe was full.
     pub(super) fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * self.bw * PACING_MARGIN;
         if self.full_bw_reached || rate > self.pacing_rate {
@@ -36,7 +36,7 @@ impl Bbr {
         }
     }
 
-    /// SetSendQuantum (section 5.6.3): what is sent in a millisecond.
+    /// SetSendQuantum (section 5.6.3): the volume of one millisecond.
     pub(super) fn set_send_quantum(&mut self) {
         self.send_quantum = whole(self.pacing_rate * 1e-3).min(LARGEST_QUANTUM).max(2 * self.smss);
     }
@@ -68,7 +68,7 @@ impl Bbr {
         cap.min(self.inflight_shortterm).max(self.min_pipe_cwnd())
     }
 
-    /// BBR.bdp = BBR.bw * BBR.min_rtt; the initial window before there is a round trip (BDPMultiple, section 5.6.4.2).
+    /// BBR.bdp = BBR.bw * BBR.min_rtt; the initial window before the first round trip (BDPMultiple, section 5.6.4.2).
     pub(super) fn bdp(&self) -> u64 {
         self.bdp_multiple(self.bw, 1.0)
     }
@@ -80,7 +80,7 @@ impl Bbr {
         }
     }
 
-    /// Inflight (section 5.6.4.2): the volume that a gain asks for at a bandwidth.
+    /// Inflight (section 5.6.4.2): the volume for a gain and a bandwidth.
     pub(super) fn inflight(&self, bw: f64, gain: f64) -> u64 {
         self.quantization_budget(self.bdp_multiple(bw, gain))
     }

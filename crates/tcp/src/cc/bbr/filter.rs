@@ -1,8 +1,8 @@
-//! Windowed maxima (draft-ietf-ccwg-bbr-06 sections 5.5.3 and 5.5.9), and numbers that look random.
+//! Windowed maxima (draft-ietf-ccwg-bbr-06 sections 5.5.3 and 5.5.9), and pseudo-random numbers.
 
 use crate::number::place;
 
-/// BBR.ExtraAckedFilterLen: rounds that the maximum of aggregation reaches back.
+/// BBR.ExtraAckedFilterLen: the rounds covered by the maximum of aggregation.
 pub(super) const EXTRA_ACKED_ROUNDS: usize = 10;
 
 /// BBR.max_bw_filter: the maximum of the current and of the previous ProbeBW cycle (BBR.MaxBwFilterLen = 2).
@@ -24,8 +24,8 @@ impl MaxBandwidth {
         self.current = self.current.max(rate);
     }
 
-    /// AdvanceMaxBwFilter: a new cycle begins (the draft: time needs a single bit). A cycle without a sample leaves
-    /// what there is, as Linux has it: a maximum over nothing would be no bandwidth at all.
+    /// AdvanceMaxBwFilter: a new cycle begins (in the draft, time needs a single bit). A cycle without a sample keeps
+    /// the maximum, as in Linux: the maximum of no samples would be zero bandwidth.
     pub fn advance(&mut self) {
         if self.current > 0.0 {
             self.previous = self.current;
@@ -34,19 +34,19 @@ impl MaxBandwidth {
     }
 }
 
-/// BBR.extra_acked_filter: the maximum of the last rounds, this one included.
+/// BBR.extra_acked_filter: the maximum of the last rounds, including the current one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MaxOverRounds {
     /// The maximum of each round, at its number modulo the length.
     rounds: [u64; EXTRA_ACKED_ROUNDS],
     round: u64,
-    /// How many rounds counted last, and their maximum.
+    /// The number of rounds counted last, and their maximum.
     len: usize,
     most: u64,
 }
 
 impl MaxOverRounds {
-    /// A sample in round `round`; returns the maximum over the last `len` rounds, 1 to [`EXTRA_ACKED_ROUNDS`].
+    /// Adds a sample in round `round`; returns the maximum over the last `len` rounds, 1 to [`EXTRA_ACKED_ROUNDS`].
     #[inline]
     pub fn update(&mut self, round: u64, value: u64, len: usize) -> u64 {
         if round != self.round || len != self.len {
@@ -91,7 +91,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// 0 to `bound` - 1.
+    /// A number from 0 to `bound` - 1.
     pub fn below(&mut self, bound: u64) -> u64 {
         u64::try_from((u128::from(self.next()) * u128::from(bound)) >> 64).unwrap_or(0)
     }
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(filter.update(9, 1, 10), 7);
         assert_eq!(filter.update(10, 0, 10), 1);
         assert_eq!(filter.update(10, 0, 1), 0, "this round only");
-        // Rounds in which nothing was measured pass too, however many.
+        // Rounds without a measurement count too.
         assert_eq!(filter.update(1_000_000, 3, 10), 3);
         assert_eq!(filter.update(1_000_009, 0, 10), 3);
         assert_eq!(filter.update(1_000_010, 0, 10), 0);

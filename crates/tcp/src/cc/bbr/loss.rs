@@ -16,7 +16,7 @@ pub(super) struct FlightLoss {
 }
 
 impl FlightLoss {
-    /// IsInflightTooHigh: more than 2 % of the flight were lost.
+    /// IsInflightTooHigh: more than 2 % of the flight is lost.
     fn is_too_high(&self) -> bool {
         float(self.lost) > float(self.tx_in_flight) * LOSS_THRESHOLD
     }
@@ -57,7 +57,8 @@ impl Bbr {
         }
     }
 
-    /// An ECN echo: one loss in this round and, while probing, a sign that too much is in flight.
+    /// Handles an ECN echo: it counts as one loss in this round and, during a probe, as a sign of too much data in
+    /// flight.
     #[cold]
     pub(super) fn on_mark(&mut self, ack: &Delivery, rate: &DeliveryRate) {
         self.note_loss(rate);
@@ -71,7 +72,7 @@ impl Bbr {
     /// HandleInflightTooHigh (section 5.5.10.2).
     fn handle_inflight_too_high(&mut self, now: Instant, flight: &FlightLoss, rate: &DeliveryRate) {
         self.last_probe.too_high = true;
-        // React once per probe.
+        // Reacts once per probe.
         self.is_bw_probe_sample = false;
         if !flight.is_app_limited {
             let least = whole(float(self.target_inflight()) * BETA);
@@ -96,7 +97,7 @@ impl Bbr {
         if in_recovery && enough && Self::is_inflight_too_high(ack) {
             self.full_bw_reached = true;
             self.full.now = true;
-            // A volume that is safe: what the path is known to hold, or what it delivered in the last round.
+            // A safe volume: the known capacity of the path, or the delivery of the last round.
             self.inflight_longterm = self.bdp().max(self.latest.inflight);
         }
         if self.latest.round_start {
@@ -137,7 +138,7 @@ impl Bbr {
         }
     }
 
-    /// AdaptLowerBoundsFromCongestion (section 5.5.10.3): once per round trip, unless a probe is under way.
+    /// AdaptLowerBoundsFromCongestion (section 5.5.10.3): once per round trip, except during a probe.
     fn adapt_lower_bounds(&mut self) {
         if self.state.is_probing() || !self.latest.loss_in_round {
             return;
@@ -165,6 +166,6 @@ pub(super) fn inflight_at_loss(flight: &FlightLoss, size: u64) -> u64 {
     let inflight_prev = float(flight.tx_in_flight.saturating_sub(size));
     let lost_prev = float(flight.lost.saturating_sub(size));
     let lost_prefix = (LOSS_THRESHOLD * inflight_prev - lost_prev) / (1.0 - LOSS_THRESHOLD);
-    // More was lost before than is allowed: at the start of this segment, at the latest (Linux stops there too).
+    // The losses before this segment already exceed the limit: at its start at the latest (as in Linux).
     whole(inflight_prev + lost_prefix.max(0.0))
 }

@@ -1,8 +1,8 @@
-//! BBRv3 (draft-ietf-ccwg-bbr-06): a model of the path, its bandwidth and its round trip, decides how fast to send and
-//! how much may be in flight.
+//! BBRv3 (draft-ietf-ccwg-bbr-06). A model of the path, with its bandwidth and round trip, sets the pacing rate and
+//! the limit of data in flight.
 //!
-//! Sections without a name in front are the draft's, and so are the names of variables. Volumes are bytes of data,
-//! rates bytes of data per second.
+//! Section numbers without a document refer to the draft, and variables have the draft's names. Volumes are bytes of
+//! data, rates bytes of data per second.
 //!
 //! ```text
 //!     Startup -> Drain -> ProbeBW_DOWN -> CRUISE -> REFILL -> UP      any -> ProbeRTT -> ProbeBW_CRUISE or Startup
@@ -49,7 +49,7 @@ fn parameters() -> Vec<ParameterInfo> {
         constant("DrainPacingGain", "", DRAIN_PACING_GAIN, "the same in Drain", section),
         constant("DefaultCwndGain", "", DEFAULT_CWND_GAIN, "cwnd over the bandwidth-delay product", section),
         constant("LossThresh", "", LOSS_THRESHOLD, "part of a round trip's data whose loss is too much", section),
-        constant("Beta", "", BETA, "what a round trip with too much loss leaves of the bounds", section),
+        constant("Beta", "", BETA, "share of the bounds left after a round trip with too much loss", section),
         constant("Headroom", "", HEADROOM, "part of the highest safe inflight that cruising leaves to others", section),
         constant(
             "MinRTTFilterLen",
@@ -62,7 +62,7 @@ fn parameters() -> Vec<ParameterInfo> {
     ]
 }
 
-/// BBR.StartupPacingGain: 4 ln 2, the least gain with which the rate doubles each round (section 2.5).
+/// BBR.StartupPacingGain: 4 ln 2, the smallest gain that doubles the rate in each round (section 2.5).
 const STARTUP_PACING_GAIN: f64 = 2.77;
 /// BBR.DrainPacingGain (section 2.5).
 const DRAIN_PACING_GAIN: f64 = 0.5;
@@ -86,13 +86,13 @@ const BETA: f64 = 0.7;
 const HEADROOM: f64 = 0.15;
 /// BBR.MinPipeCwnd in segments (section 2.8).
 const MIN_PIPE_SEGMENTS: u64 = 4;
-/// Growth of a round that is no plateau (section 5.3.1.2).
+/// Growth of a round that counts as no plateau (section 5.3.1.2).
 const FULL_BW_GROWTH: f64 = 1.25;
 /// Rounds without such growth that fill the pipe (section 5.3.1.2).
 const FULL_BW_ROUNDS: u8 = 3;
 /// BBRStartupFullLossCnt: discontiguous ranges lost in a round that end Startup (section 5.3.1.3).
 const STARTUP_FULL_LOSS_COUNT: u8 = 6;
-/// Rounds after which Drain ends anyway (section 5.3.2).
+/// Rounds after which Drain ends in any case (section 5.3.2).
 const DRAIN_ROUNDS: u64 = 3;
 /// BBR.MinRTTFilterLen (section 2.16.1).
 const MIN_RTT_FILTER: Duration = Duration::from_secs(10);
@@ -100,15 +100,15 @@ const MIN_RTT_FILTER: Duration = Duration::from_secs(10);
 const PROBE_RTT_DURATION: Duration = Duration::from_millis(200);
 /// BBR.ProbeRTTInterval (section 2.16.2).
 const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
-/// The least wall-clock time between probes; up to a second is added (section 5.3.3.8.2: T_bbr).
+/// The shortest wall-clock time between probes; up to a second is added (section 5.3.3.8.2: T_bbr).
 const PROBE_WAIT: Duration = Duration::from_secs(2);
 /// The largest random addition, in nanoseconds.
 const PROBE_WAIT_SPREAD: u64 = 1_000_000_000;
-/// Rounds between probes that coexistence with Reno allows at most (section 5.3.3.8.2: T_reno_bound).
+/// The most rounds between probes, for coexistence with Reno (section 5.3.3.8.2: T_reno_bound).
 const RENO_ROUNDS: u64 = 63;
 /// The largest quantum in bytes (section 5.6.3).
 const LARGEST_QUANTUM: u64 = 64 << 10;
-/// The round trip assumed before there is one (section 5.6.2).
+/// The round trip assumed before the first measurement (section 5.6.2).
 const ASSUMED_RTT: Duration = Duration::from_millis(1);
 /// No window can be advertised beyond 2^30 bytes (RFC 7323 section 2.3).
 const LARGEST_CWND: u64 = 1 << 30;
@@ -160,7 +160,7 @@ impl State {
     }
 }
 
-/// BBR.ack_phase: what acknowledgements tell of (section 2.14).
+/// BBR.ack_phase: the phase of a probe that acknowledgements report on (section 2.14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AckPhase {
     Init,
@@ -205,7 +205,7 @@ struct Latest {
     round_start: bool,
     /// Discontiguous ranges lost in this round.
     ranges_lost: u8,
-    /// Offset behind the segment lost last.
+    /// Offset after the last lost segment.
     lost_end: u64,
 }
 
@@ -265,8 +265,8 @@ pub struct Bbr {
 }
 
 impl Bbr {
-    /// BBR before the handshake. `seed` is what its random decisions follow from (section 5.3.3.8: when to probe);
-    /// flows that share a bottleneck should have different ones.
+    /// BBR before the handshake. `seed` determines its random decisions (section 5.3.3.8: the times of probes). Flows
+    /// that share a bottleneck should have different seeds.
     #[must_use]
     pub fn new(config: &Config, seed: u32) -> Self {
         let smss = u64::from(config.mss);
@@ -346,7 +346,7 @@ impl Bbr {
         self.next_round_delivered = rate.delivered();
     }
 
-    /// UpdateMaxBw (section 5.5.5): samples that the application limited count only if they raise the maximum.
+    /// UpdateMaxBw (section 5.5.5): a sample limited by the application counts only if it raises the maximum.
     fn update_max_bw(&mut self, ack: &Delivery, rate: &DeliveryRate) {
         self.update_round(ack, rate);
         let sample = &ack.sample;
@@ -412,7 +412,7 @@ impl CongestionControl for Bbr {
         self.cwnd
     }
 
-    /// There is none.
+    /// BBR has no threshold.
     #[inline]
     fn ssthresh(&self) -> u64 {
         u64::MAX
@@ -436,7 +436,7 @@ impl CongestionControl for Bbr {
         self.set_send_quantum();
     }
 
-    /// The model follows deliveries, not acknowledgement numbers.
+    /// Does nothing: the model follows deliveries, not acknowledgement numbers.
     #[inline]
     fn on_ack(&mut self, _ack: &Ack) {}
 
@@ -446,22 +446,23 @@ impl CongestionControl for Bbr {
         self.phase = RecoveryPhase::FastRecovery;
     }
 
-    /// Section 3.7: marks must be treated as congestion, in a way that is left open: here as a segment lost.
+    /// Handles an ECN echo like one lost segment. Section 3.7 requires a response to congestion, and leaves its form
+    /// open.
     fn on_congestion_echo(&mut self, _loss: &Loss) {
         self.congestion_echo = true;
     }
 
-    /// OnEnterRTO (section 5.6.4.4): a window that lets one segment out.
+    /// OnEnterRTO (section 5.6.4.4): the window allows one segment.
     fn on_timeout(&mut self, _loss: &Loss, _kind: TimeoutKind) {
         self.save_cwnd();
         self.phase = RecoveryPhase::Loss;
         self.cwnd = self.smss;
     }
 
-    /// The next delivery tells.
+    /// Does nothing: the next delivery has the information.
     fn on_recovered(&mut self, _recovered: &Recovered) {}
 
-    /// Section 5.4.2: pacing makes falling back unnecessary.
+    /// Does nothing: pacing makes a smaller window unnecessary (section 5.4.2).
     fn on_idle_restart(&mut self, _now: Instant) {}
 
     fn wants_deliveries(&self) -> bool {
@@ -478,7 +479,7 @@ impl CongestionControl for Bbr {
         match (self.phase, ack.phase) {
             (RecoveryPhase::Open, RecoveryPhase::Open) => {}
             (_, RecoveryPhase::Open) => self.restore_cwnd(),
-            // A recovery of losses that a mark has been heeded for.
+            // The losses of this recovery follow a mark that already caused a reduction.
             (RecoveryPhase::Open, _) => self.save_cwnd(),
             _ => {}
         }
@@ -496,7 +497,7 @@ impl CongestionControl for Bbr {
 
     #[inline]
     fn pacing_rate(&self) -> Option<BitRate> {
-        // A rate of zero would never send again.
+        // A rate of zero would stop transmission for ever.
         Some(BitRate::from_bps(whole(self.pacing_rate * 8.0).max(1)))
     }
 

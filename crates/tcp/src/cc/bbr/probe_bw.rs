@@ -58,7 +58,7 @@ impl Bbr {
             Phase::Down if self.is_time_to_cruise(ack) => self.state = State::ProbeBw(Phase::Cruise),
             Phase::Down | Phase::Cruise => {}
             Phase::Refill if self.round_start => {
-                // After a round of refilling, feedback on the volume aimed at begins.
+                // After a round of refilling, feedback on the probed volume begins.
                 self.is_bw_probe_sample = true;
                 self.start_probe_bw_up(ack, rate);
             }
@@ -83,7 +83,7 @@ impl Bbr {
                 if !ack.sample.is_app_limited {
                     self.max_bw.advance();
                 }
-                // Precautionary probing: the volume that was too high last time has been harmless this time.
+                // Precautionary probing: the volume that was too high in the last probe caused no harm in this one.
                 if self.last_probe.precautionary && !self.last_probe.too_high {
                     self.start_probe_bw_refill(rate);
                     return Decided::Yes;
@@ -132,7 +132,7 @@ impl Bbr {
             return true;
         }
         if ack.is_cwnd_limited && self.cwnd >= self.inflight_longterm {
-            // It is the volume that limits: a plateau says nothing of the path.
+            // The volume is the limit here, so a plateau has no information about the path.
             self.full = FullBandwidth { baseline: ack.sample.delivery_rate, ..FullBandwidth::default() };
             return false;
         }

@@ -45,7 +45,7 @@ impl Bbr {
 
     /// HandleProbeRTT (section 5.3.4.3).
     fn handle_probe_rtt(&mut self, ack: &Delivery, rate: &mut DeliveryRate, until: Option<Instant>, round_done: bool) {
-        // The rates of a window this small say nothing of the path.
+        // The rates of such a small window have no information about the path.
         rate.mark_app_limited(ack.inflight);
         if until.is_some() {
             let round_done = round_done || self.round_start;
@@ -54,7 +54,7 @@ impl Bbr {
                 self.check_probe_rtt_done(ack.now, rate);
             }
         } else if ack.inflight <= self.probe_rtt_cwnd() {
-            // From here at least 200 ms and a round.
+            // Lasts at least 200 ms and one round from here.
             self.state = State::ProbeRtt { until: Some(ack.now + PROBE_RTT_DURATION), round_done: false };
             self.start_round(rate);
         }
@@ -65,7 +65,7 @@ impl Bbr {
         if let State::ProbeRtt { until: Some(until), .. } = self.state
             && now > until
         {
-            // The next one is due an interval from now.
+            // The next probe is due one interval from now.
             self.probe_rtt_min_stamp = now;
             self.restore_cwnd();
             self.exit_probe_rtt(now, rate);
@@ -83,7 +83,7 @@ impl Bbr {
         }
     }
 
-    /// HandleRestartFromIdle (section 5.4.1): data goes out with nothing in flight.
+    /// HandleRestartFromIdle (section 5.4.1): a transmission with nothing in flight.
     pub(super) fn handle_restart_from_idle(&mut self, now: Instant, rate: &DeliveryRate) {
         if !rate.is_app_limited() {
             return;

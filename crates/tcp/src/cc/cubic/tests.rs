@@ -14,7 +14,7 @@ fn seconds(secs: f64) -> Duration {
     Duration::from_secs_f64(secs).unwrap()
 }
 
-/// An acknowledgement of a segment, the window being full, with round trips of 100 ms.
+/// An acknowledgement of a segment with a full window and round trips of 100 ms.
 fn ack(now: Instant) -> Ack {
     Ack {
         now,
@@ -157,8 +157,8 @@ fn average_window(cc: &mut Cubic, segments: u64, rtt: f64) -> f64 {
 
 #[test]
 fn the_reno_friendly_region_averages_what_reno_would() {
-    // Sections 4.3 and 5.1: sqrt(alpha (1 + beta) / (2 (1 - beta) p)) = sqrt(3 / (2 p)): 38.7 for p = 1e-3, wherever it
-    // begins (each stage leaves 0.7 of what the last one was off by).
+    // Sections 4.3 and 5.1: sqrt(alpha (1 + beta) / (2 (1 - beta) p)) = sqrt(3 / (2 p)): 38.7 for p = 1e-3, from any
+    // start (each stage leaves 0.7 of the deviation of the last one).
     for segments in [20, 100] {
         let mut cc = established(segments);
         let averages: Vec<f64> = (0..30).map(|_| average_window(&mut cc, 1000, 0.01)).collect();

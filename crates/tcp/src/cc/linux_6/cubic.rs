@@ -1,6 +1,6 @@
 //! CUBIC as in Linux 6 (`tcp_cubic.c`), with HyStart.
 //!
-//! Windows are in segments, times in jiffies or, where the cubic function is computed, in 2^-10 s; integers throughout.
+//! Windows are in segments, times in jiffies, or in 2^-10 s for the cubic function. All numbers are integers.
 
 use super::super::cubic_2_6_22::{CUBIC_FACTOR, CUBIC_SCALE, TIME_BITS, cubic_root};
 use super::super::{Ack, Loss, Start};
@@ -17,9 +17,9 @@ const JIFFY: u64 = 1_000_000_000 / HZ;
 /// beta: 717/1024 of the window remain after a loss.
 const BETA: u64 = 717;
 const BETA_SCALE: u64 = 1024;
-/// A decision holds for HZ / 32 jiffies, unless the window changes.
+/// A decision is valid for HZ / 32 jiffies, or until the window changes.
 const DECISION_LIFETIME: u64 = HZ / 32;
-/// Before any loss at least a segment for 20.
+/// Before any loss, the window grows by at least one segment for 20.
 const LONGEST_COUNT_BEFORE_LOSS: u64 = 20;
 /// `beta_scale`, 8/3 (1 + beta) / (1 - beta): eighths of windows acknowledged per segment of Reno's growth; 15.
 const FRIENDLY_SCALE: u64 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
@@ -27,13 +27,13 @@ const FRIENDLY_SCALE: u64 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
 /// A stage of growth, from a reduction to the next.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    /// When it began, jiffies.
+    /// Its start, jiffies.
     start: u64,
     /// The plateau of the cubic function.
     origin: u64,
     /// K: from the start to the plateau, 2^-10 s.
     k: u64,
-    /// Segments acknowledged that the Reno window has not grown for yet.
+    /// Segments acknowledged that Reno's window has not used yet.
     friendly_acks: u64,
     /// Reno's window, for the TCP-friendly region.
     friendly_window: u64,
@@ -49,7 +49,7 @@ pub struct CubicOps {
     count: u64,
     /// W_max; 0: unknown.
     wmax: u64,
-    /// The window and the jiffy that `count` was computed for.
+    /// The window and the jiffy of the last computation of `count`.
     decided_for: u64,
     decided_at: u64,
     epoch: Option<Epoch>,
@@ -72,7 +72,7 @@ impl CubicOps {
         if self.decided_for == cwnd && now - self.decided_at <= DECISION_LIFETIME {
             return;
         }
-        // The cubic function is looked at once per jiffy, Reno's window always.
+        // The cubic function is evaluated once per jiffy, Reno's window always.
         if self.epoch.is_none() || now != self.decided_at {
             (self.decided_for, self.decided_at) = (cwnd, now);
             let epoch = *self.epoch.get_or_insert_with(|| Self::begin(now, cwnd, self.wmax, segments));
@@ -106,7 +106,7 @@ impl CubicOps {
 fn friendly_count(epoch: &mut Epoch, cwnd: u64, count: u64) -> u64 {
     let step = (cwnd * FRIENDLY_SCALE) >> 3;
     if step > 0 && epoch.friendly_acks > step {
-        // As many steps as leave at least something.
+        // As many steps as fit, with a remainder above zero.
         let steps = (epoch.friendly_acks - 1) / step;
         epoch.friendly_acks -= steps * step;
         epoch.friendly_window += steps;
@@ -133,7 +133,7 @@ impl Ops for CubicOps {
         }
     }
 
-    /// `cubictcp_acked`: a round trip was measured.
+    /// `cubictcp_acked`: handles a measured round trip.
     #[inline]
     fn acked(&mut self, window: &mut Window, ack: &Ack) {
         let Some(rtt) = ack.rtt else { return };
@@ -166,7 +166,7 @@ impl Ops for CubicOps {
         (cwnd * BETA / BETA_SCALE).max(2)
     }
 
-    /// `bictcp_reset`: nothing is known about the path.
+    /// `bictcp_reset`: erases the knowledge about the path.
     fn timed_out(&mut self, loss: &Loss) {
         (self.count, self.wmax, self.decided_for, self.decided_at) = (0, 0, 0, 0);
         (self.epoch, self.shortest) = (None, None);
@@ -236,7 +236,7 @@ mod tests {
     fn a_timeout_forgets_the_path() {
         let mut cubic = after_loss(100);
         cubic.on_timeout(&loss(70), TimeoutKind::First);
-        // The reduction before is not over: its threshold stays.
+        // The previous reduction is not over: its threshold stays.
         assert_eq!((cubic.cwnd() / SMSS, cubic.ssthresh() / SMSS, cubic.algorithm.wmax), (1, 70, 0));
     }
 }

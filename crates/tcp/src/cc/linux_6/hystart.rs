@@ -1,18 +1,18 @@
-//! HyStart (Ha, Rhee 2011) as in Linux 6 `tcp_cubic.c`: slow start ends when acknowledgements come in a train as long as
+//! HyStart (Ha, Rhee 2011) of Linux 6 `tcp_cubic.c`. Slow start ends when a train of acknowledgements is as long as
 //! half of the shortest round trip, or when round trips grow.
 
 use netlull_units::{Duration, Instant};
 
-/// `hystart_low_window`: below it slow start goes on, segments.
+/// `hystart_low_window`: below this number of segments slow start continues.
 const LOW_WINDOW: u64 = 16;
-/// `HYSTART_DELAY_MIN` and `HYSTART_DELAY_MAX`: the growth of round trips that counts.
+/// `HYSTART_DELAY_MIN` and `HYSTART_DELAY_MAX`: the growth of round trips that ends slow start.
 const LEAST_THRESHOLD: Duration = Duration::from_millis(4);
 const LARGEST_THRESHOLD: Duration = Duration::from_millis(16);
-/// `hystart_ack_delta_us`: acknowledgements so close make a train.
+/// `hystart_ack_delta_us`: the longest gap between the acknowledgements of a train.
 const SPACING: Duration = Duration::from_millis(2);
-/// `hystart_ack_delay`, at most 1 ms; less where segmentation offload sends 256 KiB in less time, beyond 2 Gb/s.
+/// `hystart_ack_delay`, at most 1 ms; less if segmentation offload sends 256 KiB in less time, beyond 2 Gb/s.
 const ACK_DELAY: Duration = Duration::from_millis(1);
-/// `HYSTART_MIN_SAMPLES`: round trips that are looked at before one is judged.
+/// `HYSTART_MIN_SAMPLES`: the number of round trips needed for a verdict.
 const SAMPLES: u32 = 8;
 
 /// The verdict of a round trip's acknowledgements.
@@ -23,7 +23,7 @@ pub(super) enum Verdict {
     Leave,
 }
 
-/// Where an acknowledgement finds the connection: `una` and `nxt` are stream offsets, `cwnd` is in segments.
+/// The connection at an acknowledgement: `una` and `nxt` are stream offsets, `cwnd` is in segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Round {
     pub now: Instant,
@@ -37,7 +37,7 @@ pub(super) struct Round {
 pub(super) struct HyStart {
     round_start: Instant,
     last_ack: Instant,
-    /// `end_seq`: SND.NXT when the round trip began.
+    /// `end_seq`: SND.NXT at the start of the round trip.
     end: u64,
     /// `curr_rtt`: the shortest of this round trip.
     shortest: Option<Duration>,
@@ -50,7 +50,7 @@ impl HyStart {
         Self { round_start: Instant::ZERO, last_ack: Instant::ZERO, end: 0, shortest: None, samples: 0, found: false }
     }
 
-    /// `bictcp_hystart_reset`, and what was found is forgotten.
+    /// `bictcp_hystart_reset`: erases the verdict as well.
     pub fn restart(&mut self, now: Instant, nxt: u64) {
         self.begin_round(now, nxt);
         self.found = false;
@@ -61,8 +61,8 @@ impl HyStart {
         (self.shortest, self.samples) = (None, 0);
     }
 
-    /// `hystart_update`: an acknowledgement of a segment that took `rtt`, where `least` is the shortest round trip of all.
-    /// Round trips begin below the lowest window, too (since 6.14).
+    /// `hystart_update`: handles an acknowledgement of a segment that took `rtt`; `least` is the shortest round trip
+    /// so far. Round trips also begin below the lowest window (since 6.14).
     pub fn update(&mut self, at: &Round, rtt: Duration, least: Duration) -> Verdict {
         if self.found {
             return Verdict::Continue;
@@ -76,7 +76,7 @@ impl HyStart {
         }
         if now.saturating_since(self.last_ack) <= SPACING {
             self.last_ack = now;
-            // Without pacing, half of it.
+            // Without pacing the limit is half of it.
             let threshold = Duration::from_nanos((least + ACK_DELAY).as_nanos() / 2);
             self.found = now.saturating_since(self.round_start) > threshold;
         }
@@ -116,7 +116,7 @@ mod tests {
     fn a_gap_breaks_the_train_for_the_round_trip() {
         let mut hystart = HyStart::new();
         hystart.update(&at(0, 1), ms(40), ms(40));
-        // 3 ms after the one before: none of this round trip is of the train any more.
+        // 3 ms after the previous one: the train of this round trip is over.
         for now in 3..30 {
             assert_eq!(hystart.update(&at(now, now), ms(40), ms(40)), Verdict::Continue);
         }
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn round_trips_that_grow_by_an_eighth_end_slow_start_after_eight() {
-        // 60 / 8 = 7.5 ms; far apart, so that there is no train.
+        // 60 / 8 = 7.5 ms; the gaps are too long for a train.
         for (rtt, last) in [(ms(68), Verdict::Leave), (ms(67), Verdict::Continue)] {
             let mut hystart = HyStart::new();
             for sample in 0..9 {

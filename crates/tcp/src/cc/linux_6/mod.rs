@@ -1,5 +1,5 @@
-//! Congestion control as in Linux 6: whole segments, integers, and the arithmetic of `net/ipv4/tcp_cong.c` and
-//! `net/ipv4/tcp_cubic.c`, for runs that are to agree with today's kernel. Names in backquotes are the kernel's.
+//! Congestion control of Linux 6: whole segments, integers, and the arithmetic of `net/ipv4/tcp_cong.c` and
+//! `net/ipv4/tcp_cubic.c`, for runs comparable with a current kernel. Names in backquotes are the kernel's.
 
 mod cubic;
 mod hystart;
@@ -18,20 +18,21 @@ pub trait Ops: Clone + fmt::Debug {
     /// The algorithm with the options of `config`, before the handshake (`init`).
     fn new(config: &Config) -> Self;
 
-    /// Data transmission can begin.
+    /// Handles the start of data transmission.
     fn established(&mut self, _start: &Start) {}
 
-    /// An acknowledgement came (`pkts_acked`).
+    /// Handles an acknowledgement (`pkts_acked`).
     #[inline]
     fn acked(&mut self, _window: &mut Window, _ack: &Ack) {}
 
-    /// Congestion avoidance: segments acknowledged per segment of growth. `segments` more are acknowledged now.
+    /// Congestion avoidance: returns the segments acknowledged per segment of growth, when `segments` more are
+    /// acknowledged.
     fn per_increment(&mut self, window: &Window, now: Instant, segments: u64) -> u64;
 
     /// The threshold after a loss (`ssthresh`).
     fn threshold(&mut self, window: &Window) -> u64;
 
-    /// A timeout has ended (`set_state(TCP_CA_Loss)`).
+    /// Handles the start of the state after a timeout (`set_state(TCP_CA_Loss)`).
     fn timed_out(&mut self, _loss: &Loss) {}
 }
 
@@ -49,7 +50,7 @@ impl<A: Ops> Linux6<A> {
         Self { window: Window::new(config), algorithm: A::new(config) }
     }
 
-    /// `cong_avoid`: a segment for every one acknowledged in slow start, then by the algorithm's rule.
+    /// `cong_avoid`: one segment per acknowledged segment in slow start, then the algorithm's rule.
     fn open(&mut self, now: Instant, segments: u64) {
         if !self.window.is_limited() {
             return;
@@ -114,7 +115,7 @@ impl<A: Ops> CongestionControl for Linux6<A> {
 /// Reno's congestion window.
 pub type Reno6 = Linux6<RenoOps>;
 
-/// `tcp_reno`: nothing beside the window.
+/// `tcp_reno`: the window alone.
 #[derive(Clone, Debug)]
 pub struct RenoOps;
 
@@ -157,7 +158,7 @@ mod tests {
         // Two segments acknowledged at once: 10 + 2.
         reno.on_ack(&ack(2, 10));
         assert_eq!(cwnd(&reno), 12);
-        // A stretch acknowledgement of 8: no limit as RFC 3465's L has.
+        // A stretch acknowledgement of 8: there is no limit such as RFC 3465's L.
         reno.on_ack(&Ack { nxt: 22 * SMSS, una: 10 * SMSS, ..ack(8, 12) });
         assert_eq!(cwnd(&reno), 20);
     }
@@ -180,7 +181,7 @@ mod tests {
         reno.on_loss(&loss(15));
         // floor(21 / 2).
         assert_eq!((cwnd(&reno), reno.ssthresh()), (10, 10 * SMSS));
-        // In recovery nothing opens the window; what ended it counts after it: 1 of 10.
+        // In recovery the window does not open. The segment that ended it counts afterwards: 1 of 10.
         reno.on_ack(&Ack { phase: RecoveryPhase::FastRecovery, ..ack(1, 10) });
         assert_eq!(cwnd(&reno), 10);
         reno.on_recovered(&Recovered { now: Instant::ZERO, flight: 9 * SMSS, window: 10 * SMSS });
@@ -193,7 +194,7 @@ mod tests {
         reno.on_loss(&loss(40));
         reno.on_timeout(&loss(40), TimeoutKind::First);
         assert_eq!((cwnd(&reno), reno.ssthresh()), (1, 20 * SMSS));
-        // Everything of then (40 segments) is acknowledged: the next timeout is another congestion event.
+        // All data of that time (40 segments) is acknowledged: the next timeout is another congestion event.
         reno.on_ack(&Ack { una: 40 * SMSS, nxt: 60 * SMSS, phase: RecoveryPhase::Loss, ..ack(1, 1) });
         let before = cwnd(&reno);
         reno.on_timeout(&Loss { nxt: 60 * SMSS, ..loss(20) }, TimeoutKind::First);

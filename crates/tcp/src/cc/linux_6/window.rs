@@ -1,4 +1,4 @@
-//! `snd_cwnd` and what belongs to it.
+//! `snd_cwnd` and related fields.
 
 use super::super::{Ack, Loss, Recovered, Start, TimeoutKind};
 use crate::config::Config;
@@ -7,32 +7,32 @@ use netlull_units::Bytes;
 
 /// `TCP_INFINITE_SSTHRESH`, segments.
 const NO_THRESHOLD: u64 = 0x7fff_ffff;
-/// No window can be advertised beyond 2^30 bytes (RFC 7323 section 2.3), so cwnd has no use for more.
+/// Windows are at most 2^30 bytes (RFC 7323 section 2.3), so cwnd needs no more.
 const LARGEST_BYTES: u64 = 1 << 30;
 
-/// The window in segments, and whether it is used (`tcp_cwnd_validate`).
+/// The window in segments, and its use (`tcp_cwnd_validate`).
 #[derive(Clone, Debug)]
 pub struct Window {
     /// `snd_cwnd`.
     pub cwnd: u64,
     /// `snd_ssthresh`.
     pub ssthresh: u64,
-    /// `snd_cwnd_cnt`: segments acknowledged towards the next of growth.
+    /// `snd_cwnd_cnt`: segments acknowledged since the last growth.
     pub count: u64,
     smss: u64,
     clamp: u64,
     initial_window: u64,
     /// `is_cwnd_limited`: the window was full at some moment since `usage_begin`.
     limited: bool,
-    /// `max_packets_out`: the most in flight since then.
+    /// `max_packets_out`: the largest flight since then.
     most_out: u64,
-    /// `cwnd_usage_seq`: acknowledged, it ends the memory of the two, a stream offset.
+    /// `cwnd_usage_seq`: a stream offset whose acknowledgement resets the two.
     usage_end: u64,
-    /// Up to where everything is acknowledged.
+    /// Stream offset up to which everything is acknowledged.
     una: u64,
-    /// `high_seq` of the recovery, or of the timeout, that is not over.
+    /// `high_seq` of the current recovery or timeout.
     recover: Option<u64>,
-    /// Segments that the last acknowledgement of a recovery has delivered.
+    /// Segments delivered by the last acknowledgement of a recovery.
     pending: u64,
 }
 
@@ -56,10 +56,10 @@ impl Window {
         }
     }
 
-    /// Data transmission can begin.
+    /// Handles the start of data transmission.
     pub fn establish(&mut self, start: &Start) {
         let smss = u64::from(start.smss).max(1);
-        // A threshold given in bytes was counted in segments of the largest size.
+        // Converts the threshold: it counted segments of the largest size.
         if self.ssthresh != NO_THRESHOLD {
             self.ssthresh = (self.ssthresh * self.smss / smss).max(1);
         }
@@ -87,8 +87,8 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
-    /// An acknowledgement: how many segments it lets the window grow by; `None` while a loss is being repaired, with an
-    /// ECN echo, or if nothing new is acknowledged (`tcp_may_raise_cwnd`).
+    /// Handles an acknowledgement and returns the segments by which the window may grow. It is `None` during repair,
+    /// with an ECN echo, or without newly acknowledged data (`tcp_may_raise_cwnd`).
     #[inline]
     pub fn take(&mut self, ack: &Ack) -> Option<u64> {
         self.validate(ack);
@@ -104,7 +104,7 @@ impl Window {
         (segments > 0 && !ack.ece).then_some(segments)
     }
 
-    /// `tcp_cwnd_validate`, which the kernel does when it has sent what the acknowledgement before allowed.
+    /// `tcp_cwnd_validate`, which the kernel calls after sending the data that the previous acknowledgement allowed.
     #[inline]
     fn validate(&mut self, ack: &Ack) {
         let out = ack.flight_before.div_ceil(self.smss);
@@ -122,7 +122,7 @@ impl Window {
         self.limited || (self.in_slow_start() && self.cwnd < 2 * self.most_out)
     }
 
-    /// `tcp_slow_start`: a segment for each acknowledged, up to the threshold; returns how many are left.
+    /// `tcp_slow_start`: one segment for each acknowledged, up to the threshold; returns the remaining number.
     #[inline]
     pub fn slow_start(&mut self, segments: u64) -> u64 {
         if !self.in_slow_start() {
@@ -153,26 +153,27 @@ impl Window {
     /// `tcp_init_cwnd_reduction`: fast recovery begins.
     pub fn enter_recovery(&mut self, loss: &Loss, ssthresh: u64) {
         self.ssthresh = ssthresh;
-        // What recovery lets out on the way there is its own window.
+        // The window of recovery is separate from this one.
         self.cwnd = ssthresh;
         self.count = 0;
         self.pending = 0;
         self.recover = Some(loss.nxt);
     }
 
-    /// `tcp_end_cwnd_reduction`. Segments that the acknowledgement that ended it opens the window by.
+    /// `tcp_end_cwnd_reduction`. Returns the segments of the acknowledgement that ended it, by which the window
+    /// opens.
     pub fn leave_recovery(&mut self, recovered: &Recovered) -> u64 {
         self.cwnd = (recovered.window / self.smss).max(1);
         self.recover = None;
         std::mem::take(&mut self.pending)
     }
 
-    /// `tcp_enter_loss`: a timeout takes the threshold anew unless a reduction before it is not over.
+    /// `tcp_enter_loss`: a timeout computes a new threshold unless an earlier reduction is not over.
     pub fn takes_threshold(&self, kind: TimeoutKind) -> bool {
         kind == TimeoutKind::First && self.recover.is_none_or(|recover| self.una >= recover)
     }
 
-    /// `tcp_enter_loss`: a window of one segment, and the threshold, if there is a new one.
+    /// `tcp_enter_loss`: a window of one segment, and the new threshold, if any.
     pub fn enter_loss(&mut self, loss: &Loss, ssthresh: Option<u64>) {
         self.ssthresh = ssthresh.unwrap_or(self.ssthresh);
         self.cwnd = 1;
@@ -180,7 +181,7 @@ impl Window {
         self.recover = Some(loss.nxt);
     }
 
-    /// `tcp_cwnd_restart`: the threshold remembers three quarters of the window (`tcp_current_ssthresh`).
+    /// `tcp_cwnd_restart`: the threshold keeps three quarters of the window (`tcp_current_ssthresh`).
     pub fn restart(&mut self) {
         self.ssthresh = self.ssthresh.max((self.cwnd >> 1) + (self.cwnd >> 2));
         self.cwnd = self.cwnd.min(self.initial_window);
@@ -198,7 +199,7 @@ pub(super) mod tests {
         Start { now: Instant::ZERO, smss: 1448, initial_window: segments * SMSS, rtt: None }
     }
 
-    /// The first acknowledgement of a flight that fills a window of `cwnd`: of so many segments.
+    /// The first acknowledgement, of a number of segments, of a flight that fills a window of `cwnd`.
     pub fn ack(segments: u64, cwnd: u64) -> Ack {
         Ack {
             now: Instant::ZERO,
@@ -229,13 +230,13 @@ pub(super) mod tests {
     fn a_full_window_is_remembered_for_the_data_then_in_flight() {
         let mut window = window(10);
         window.ssthresh = 10;
-        // Full at first: limited until all ten are acknowledged.
+        // Full at first: the window is the limit until all ten are acknowledged.
         window.take(&ack(1, 10));
         assert!(window.is_limited());
         let later = |una, nxt, out| Ack { una: una * SMSS, nxt: nxt * SMSS, flight_before: out * SMSS, ..ack(1, 10) };
         window.take(&later(2, 10, 4));
         assert!(window.is_limited());
-        // The one before this acknowledged the tenth.
+        // The previous acknowledgement covered the tenth.
         window.take(&later(11, 14, 4));
         assert!(!window.is_limited());
     }
@@ -256,7 +257,8 @@ pub(super) mod tests {
         let mut window = window(10);
         window.avoid(10, 25);
         assert_eq!((window.cwnd, window.count), (12, 5));
-        // A smaller number of segments per increment finds the count above it: one segment, and from zero on.
+        // With a smaller number of segments per increment, the count exceeds it: one segment, and a restart from
+        // zero.
         window.avoid(4, 1);
         assert_eq!((window.cwnd, window.count), (13, 1));
     }

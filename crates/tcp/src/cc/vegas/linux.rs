@@ -1,8 +1,9 @@
-//! Vegas as in Linux 2.6.22.
+//! Vegas of Linux 2.6.22.
 //!
 //! Sections are those of L. Brakmo, L. Peterson, TCP Vegas: end to end congestion avoidance on a global internet,
-//! JSAC 13(8), 1995. Unlike the paper's, the window doubles in every round trip of slow start, losses are found as by
-//! any other Linux TCP, and the round trip of the last window is its shortest. Windows are in segments.
+//! JSAC 13(8), 1995. Three points differ from the paper: the window doubles in every round trip of slow start, losses
+//! are found as in any other Linux TCP, and the shortest round trip of the last window counts. Windows are in
+//! segments.
 
 use crate::cc::delay::{DelayMeter, Delays, Round, microseconds};
 use crate::cc::linux::{Linux, LinuxWindow, Ops};
@@ -17,14 +18,14 @@ pub type VegasLinux = Linux<VegasOps>;
 pub struct VegasOps {
     meter: DelayMeter,
     bounds: VegasBounds,
-    /// True once the first acknowledgement has come.
+    /// True from the first acknowledgement on.
     started: bool,
     /// Stream offset up to which data has been sent.
     nxt: u64,
 }
 
 impl VegasOps {
-    /// Once per round trip.
+    /// Judges the path, once per round trip.
     fn adjust(&self, window: &mut LinuxWindow, round: &Round, delays: Delays) {
         let (target, queued) = round.expected_and_queued(delays);
         if window.in_slow_start() {
@@ -36,16 +37,17 @@ impl VegasOps {
         window.cwnd = window.cwnd.min(window.clamp).max(2);
     }
 
-    /// Section 3.3: slow start ends when more than gamma segments are queued.
+    /// Section 3.3: slow start ends with more than gamma segments queued.
     fn leave_slow_start(&self, window: &mut LinuxWindow, target: u64, queued: u64) {
         if queued > u64::from(self.bounds.gamma) << 1 {
             window.ssthresh = 2;
-            // The path's capacity, and one segment for the rest of the division.
+            // The path's capacity, plus one segment for the remainder of the division.
             window.cwnd = window.cwnd.min((target >> 1) + 1);
         }
     }
 
-    /// Section 3.2: between alpha and beta segments are to be queued. A segment from where the round trip began.
+    /// Section 3.2: the target is between alpha and beta segments queued. The window moves one segment from its start
+    /// in the round trip.
     fn avoid_congestion(&self, window: &mut LinuxWindow, before: u64, queued: u64) {
         let wanted = if queued > u64::from(self.bounds.beta) << 1 {
             before.saturating_sub(1)
@@ -55,7 +57,7 @@ impl VegasOps {
             before
         };
         let cwnd = window.cwnd;
-        // A step towards it.
+        // One step towards the target.
         if wanted > cwnd {
             window.cwnd += 1;
         } else if wanted < cwnd {
@@ -73,7 +75,7 @@ impl Ops for VegasOps {
     fn acked(&mut self, _window: &LinuxWindow, ack: &Ack) {
         self.nxt = ack.nxt;
         if !self.started {
-            // As in ns-2: with the first acknowledgement.
+            // As in ns-2, it starts with the first acknowledgement.
             self.meter.start(ack.nxt);
             self.started = true;
         }
@@ -156,7 +158,7 @@ mod tests {
         cc.window.note(&ack(0, 10, 40));
         cc.algorithm.adjust(&mut cc.window, &queued, delays);
         assert_eq!((cc.cwnd() / SMSS, cc.ssthresh() / SMSS), (34, 2));
-        // One queued is none too many: 40 at 102.5 ms, 80 - 78 = 2.
+        // One segment queued is allowed: 40 at 102.5 ms, 80 - 78 = 2.
         let mut cc = established(40, 100);
         let (round, delays) = round(40, 100_000, 102_500);
         cc.window.note(&ack(0, 10, 40));
@@ -174,15 +176,15 @@ mod tests {
             cc.on_ack(&acked(una, rtt));
             assert_eq!(cc.cwnd() / SMSS, 4);
         }
-        // Five samples, the shortest 100 ms: nothing queued. The window that the round trip began with is unknown, 0, and
-        // growth goes towards 1: a step down.
+        // Five samples, the shortest 100 ms: nothing is queued. The window at the start of the round trip is unknown,
+        // 0, so growth moves towards 1: a step down.
         cc.on_ack(&acked(5, 300));
         assert_eq!(cc.cwnd() / SMSS, 3);
     }
 
     #[test]
     fn round_trips_with_few_samples_and_after_losses_are_renos() {
-        // Without samples the end of the round trip is a slow start's acknowledgement.
+        // Without samples, the end of the round trip counts as an acknowledgement of slow start.
         let mut cc = established(4, 50);
         cc.on_ack(&ack(1000, 1, 4));
         cc.on_loss(&loss(5, 10));
@@ -194,7 +196,7 @@ mod tests {
             cc.on_ack(&after(5, cc.window.cwnd));
             assert_eq!(cc.cwnd() / SMSS, expected);
         }
-        // Everything sent before the timeout is acknowledged: Vegas again.
+        // All data sent before the timeout is acknowledged: Vegas resumes.
         cc.on_ack(&after(10, 3));
         assert!(cc.algorithm.meter.is_enabled());
     }

@@ -1,4 +1,4 @@
-//! Vegas (Brakmo and Peterson 1995), as Linux has it and as ns-2 has it.
+//! Vegas (Brakmo and Peterson 1995), in the versions of Linux and of ns-2.
 
 mod linux;
 mod ns2;
@@ -33,7 +33,7 @@ fn parameters() -> Vec<ParameterInfo> {
     vec![option("vegas", all, meaning, "Linux 2.6.22 tcp_vegas.c; preset ns2: 1, 3, 1")]
 }
 
-/// Vegas' congestion window, in the flavour that [`Config::vegas_flavour`] names.
+/// Vegas' congestion window, in the flavour that [`CongestionWindow::vegas_flavour`](crate::CongestionWindow::vegas_flavour) names.
 #[enum_dispatch(CongestionControl)]
 #[derive(Clone, Debug)]
 pub enum Vegas {

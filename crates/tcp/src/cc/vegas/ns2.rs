@@ -1,21 +1,21 @@
-//! Vegas as ns-2.35's `Agent/TCP/Vegas` has it.
+//! Vegas of ns-2.35 (`Agent/TCP/Vegas`).
 //!
 //! Sections are those of L. Brakmo, L. Peterson, TCP Vegas: end to end congestion avoidance on a global internet,
 //! JSAC 13(8), 1995; names in backquotes are ns-2's. Windows are in segments and fractions of them, times in nanoseconds.
 //!
-//! Losses are found and repaired by recovery (section 3.1: with the first duplicate acknowledgement, or the first two
-//! acknowledgements after a retransmission, a segment older than a fine-grained timeout is sent again). It tells:
+//! Recovery finds and repairs losses. With the first duplicate acknowledgement, or the first two acknowledgements
+//! after a retransmission, it retransmits a segment older than a fine-grained timeout (section 3.1). It reports:
 //!
-//! - [`CongestionControl::on_segment_lost`] when it retransmits for duplicate acknowledgements or expiry on one. The
-//!   window falls by a quarter, by half if the segment had been retransmitted before, to 2 if it was 3 or less; and not
-//!   at all if it has fallen since the segment was sent. What duplicates add to it until the next acknowledgement of
-//!   new data is recovery's.
-//! - nothing when one of the two acknowledgements after a retransmission finds another expired segment: ns-2 leaves the
-//!   window alone.
-//! - [`CongestionControl::on_recovered`] with the acknowledgement of new data that ends the inflation, before
-//!   [`CongestionControl::on_ack`] has it. The window recovery names is kept, so that ns-2's can stay inflated when
-//!   three duplicates or fewer have come (`dupacks_ > numdupacks_` deflates); if it is no more than what the loss left,
-//!   slow start is over for good.
+//! - [`CongestionControl::on_segment_lost`] for a retransmission after duplicate acknowledgements, or after expiry at
+//!   one. The window falls by a quarter, by half if the segment had been retransmitted before, and to 2 if it was at
+//!   most 3. It stays if it has fallen since the transmission of the segment. Recovery adds the inflation of duplicates
+//!   until the next acknowledgement of new data.
+//! - nothing if one of the two acknowledgements after a retransmission finds another expired segment: ns-2 keeps the
+//!   window.
+//! - [`CongestionControl::on_recovered`] at the acknowledgement of new data that ends the inflation, before
+//!   [`CongestionControl::on_ack`]. The window of the recovery is kept: ns-2's window can stay inflated after three
+//!   duplicates or fewer (`dupacks_ > numdupacks_` deflates). If it is at most the window after the loss, slow start is
+//!   over for good.
 //! - [`CongestionControl::on_timeout`]: a window of 2, and half of the old one as the threshold.
 
 use crate::cc::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind, Transmission};
@@ -24,9 +24,9 @@ use crate::number::{float, whole};
 use crate::recovery::RecoveryPhase;
 use netlull_units::{Bytes, Duration, Instant};
 
-/// `v_slowstart_`: the window after a timeout, and the least there is otherwise.
+/// `v_slowstart_`: the window after a timeout, and the smallest window at other times.
 const LEAST_WINDOW: f64 = 2.0;
-/// The divisor of the cut when slow start finds a queue; 7/8 of the window stay (section 3.3).
+/// The divisor of the cut when slow start finds a queue; 7/8 of the window remain (section 3.3).
 const SLOW_START_CUT: f64 = 8.0;
 /// No window can be advertised beyond 2^30 bytes (RFC 7323 section 2.3).
 const LARGEST_WINDOW: u64 = 1 << 30;
@@ -34,12 +34,12 @@ const LARGEST_WINDOW: u64 = 1 << 30;
 /// ns-2's Vegas.
 #[derive(Clone, Debug)]
 pub struct VegasNs2 {
-    /// `cwnd_` without what duplicate acknowledgements add.
+    /// `cwnd_` without the inflation of duplicate acknowledgements.
     cwnd: f64,
     /// The same in whole bytes.
     bytes: u64,
     ssthresh: f64,
-    /// `v_incr_`: what an acknowledgement adds to the window in this round trip.
+    /// `v_incr_`: the growth of the window per acknowledgement in this round trip.
     increment: f64,
     /// `v_inc_flag_`: slow start may grow in this round trip.
     may_grow: bool,
@@ -51,14 +51,14 @@ pub struct VegasNs2 {
     /// `v_begseq_` as a stream offset, and `v_begtime_`.
     begin: u64,
     begin_time: Instant,
-    /// `t_cwnd_changed_`: when a loss last changed the window.
+    /// `t_cwnd_changed_`: time of the last change of the window by a loss.
     reduced_at: Instant,
-    /// `v_newcwnd_`: what the last loss left.
+    /// `v_newcwnd_`: the window after the last loss.
     after_loss: f64,
     bounds: VegasBounds,
     smss: u64,
     initial_window: u64,
-    /// True once data was acknowledged.
+    /// True from the first acknowledgement of data on.
     opened: bool,
 }
 
@@ -98,7 +98,7 @@ impl VegasNs2 {
     #[inline]
     fn set_cwnd(&mut self, segments: f64) {
         self.cwnd = segments;
-        // A fraction of a segment must not be rounded up to one.
+        // A fraction of a segment must not be rounded up to a whole one.
         let fraction = whole(segments.fract() * float(self.smss)).min(self.smss - 1);
         let bytes = whole(segments) * self.smss + fraction;
         if bytes > LARGEST_WINDOW {
@@ -109,14 +109,14 @@ impl VegasNs2 {
         }
     }
 
-    /// Everything between segments sent and acknowledged, and one more: `t_seqno_ - last_ack_`.
+    /// The number of segments between those sent and acknowledged, plus one: `t_seqno_ - last_ack_`.
     #[inline]
     fn in_transit(&self, ack: &Ack) -> f64 {
         segments(ack.nxt - ack.una, self.smss) + 1.0
     }
 
-    /// ns-2's SYN is segment 0: with its acknowledgement, a round trip of slow start that does not grow, begins the first
-    /// round trip of data. `delay_growth_`: it is one of one segment.
+    /// ns-2's SYN is segment 0. Its acknowledgement begins the first round trip of data, in a round trip of slow
+    /// start without growth. `delay_growth_`: that is a round trip of one segment.
     fn begin_first_round(&mut self, now: Instant, rtt: Duration) {
         self.begin_time = now;
         self.base_rtt = Some(nanos(rtt));
@@ -124,12 +124,12 @@ impl VegasNs2 {
         self.set_cwnd(1.0);
     }
 
-    /// The first acknowledgement of data.
+    /// Handles the first acknowledgement of data.
     #[cold]
     fn open(&mut self, ack: &Ack) {
         self.opened = true;
         if self.base_rtt.is_none() {
-            // The handshake was not measured.
+            // The handshake has no measurement.
             let rtt = ack.rtt.unwrap_or_else(|| ack.now.saturating_since(self.begin_time));
             self.begin_first_round(before(ack.now, rtt), rtt);
         }
@@ -140,7 +140,7 @@ impl VegasNs2 {
         float((self.initial_window / self.smss).max(1))
     }
 
-    /// Section 3.2 and 3.3, once per round trip: from the round trip that ended, how the next one grows.
+    /// Sections 3.2 and 3.3, once per round trip: the last round trip decides the growth in the next.
     #[cold]
     fn end_round(&mut self, ack: &Ack) {
         let rtt = if self.rtt_count > 0 {
@@ -156,7 +156,7 @@ impl VegasNs2 {
             self.base_rtt = Some(base);
             let actual = sent / rtt;
             let expected = self.in_transit(ack) / base;
-            // Diff, in whole segments: half rounds up, and what is negative towards zero.
+            // Diff, in whole segments: half rounds up, negative numbers towards zero.
             let queued = ((expected - actual) * base + 0.5).trunc();
             if self.cwnd < self.ssthresh {
                 self.slow_start(queued);
@@ -183,7 +183,7 @@ impl VegasNs2 {
         }
     }
 
-    /// Section 3.2: between alpha and beta segments are to be queued.
+    /// Section 3.2: the target is between alpha and beta segments queued.
     fn avoid_congestion(&mut self, queued: f64) {
         self.increment = 0.0;
         if queued > f64::from(self.bounds.beta) {
@@ -193,7 +193,7 @@ impl VegasNs2 {
         }
     }
 
-    /// Opens the window by this acknowledgement, if it is (nearly) full.
+    /// Opens the window for this acknowledgement, if it is (nearly) full.
     #[inline]
     fn grow(&mut self, ack: &Ack) {
         if self.increment >= 1.0 && self.cwnd >= self.ssthresh {
@@ -204,7 +204,7 @@ impl VegasNs2 {
         }
     }
 
-    /// The round trip of a segment sent once.
+    /// The round trip of a segment without retransmissions.
     #[inline]
     fn sample(&mut self, ack: &Ack) {
         let Some(rtt) = ack.rtt else { return };
@@ -253,7 +253,7 @@ impl CongestionControl for VegasNs2 {
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack) {
-        // In another recovery than Vegas' own, the window is that recovery's.
+        // Outside Vegas' own recovery, the recovery sets the window.
         if ack.phase == RecoveryPhase::FastRecovery {
             return;
         }
@@ -273,7 +273,7 @@ impl CongestionControl for VegasNs2 {
     }
 
     fn on_segment_lost(&mut self, loss: &Loss, sent: &Transmission) {
-        // The window has been reduced since: that was for this loss as well.
+        // The window has been reduced since the transmission: that covers this loss.
         if self.reduced_at >= sent.at {
             return;
         }
@@ -316,14 +316,14 @@ mod tests {
     use super::*;
     use crate::cc::linux::tests::{SMSS, ack, config, loss, start};
 
-    /// After the handshake, which took 100 ms.
+    /// The state after a handshake of 100 ms.
     fn established(ssthresh: u64) -> VegasNs2 {
         let mut cc = VegasNs2::new(&config(1000, ssthresh));
         cc.on_established(&Start { rtt: Some(Duration::from_millis(100)), ..start(2) });
         cc
     }
 
-    /// In the middle of a transfer with a window of `cwnd`.
+    /// The state in the middle of a transfer with a window of `cwnd`.
     fn open(cwnd: f64, ssthresh: u64) -> VegasNs2 {
         let mut cc = established(ssthresh);
         cc.opened = true;
@@ -331,7 +331,7 @@ mod tests {
         cc
     }
 
-    /// The acknowledgement that ends a round trip of `cwnd` segments and `rtt` milliseconds; so many are in transit.
+    /// The acknowledgement that ends a round trip of `cwnd` segments, all in transit, and `rtt` milliseconds.
     fn end(cc: &mut VegasNs2, cwnd: u64, rtt: u64) {
         cc.rtt_sum = Duration::from_millis(rtt).as_nanos();
         cc.rtt_count = 1;
@@ -346,7 +346,7 @@ mod tests {
         // The first acknowledgement: the initial window of 2, and the first round trip that grows.
         cc.on_ack(&ack(100, 1, 1));
         assert_eq!(cc.cwnd(), 3 * SMSS);
-        // Segments 2 to 4 are sent now: the round trip after it does not grow.
+        // Segments 2 to 4 are sent now: the next round trip does not grow.
         cc.begin = SMSS;
         for una in [2, 3, 4] {
             cc.on_ack(&ack(200, una, 3));
@@ -397,7 +397,7 @@ mod tests {
         let mut cc = open(40.7, 2);
         cc.on_segment_lost(&lost(1000, 40), &Transmission { at: at(900), count: 1 });
         assert_eq!(cc.cwnd(), 30 * SMSS);
-        // Sent before that: the same loss. Sent after it and again: half.
+        // Sent before the reduction: the same loss. Sent after it, and a retransmission: half.
         cc.on_segment_lost(&lost(1050, 30), &Transmission { at: at(950), count: 1 });
         assert_eq!(cc.cwnd(), 30 * SMSS);
         cc.on_segment_lost(&lost(1200, 30), &Transmission { at: at(1001), count: 2 });

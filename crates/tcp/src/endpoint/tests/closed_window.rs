@@ -1,5 +1,6 @@
-//! Windows that close over data in flight and open again, as a client does that shapes a smooth stream into bursts: an ACK with window 0
-//! for all packets of a burst but the last (a closed ACK), the whole window with the last (an open ACK).
+//! Windows that close over data in flight and open again. A client that shapes a smooth stream into bursts closes
+//! them with an ACK with window 0 for every packet of a burst but the last (a closed ACK). The last packet gets an
+//! ACK with the whole window (an open ACK).
 
 use super::*;
 use crate::{Algorithm, Growth, LossRecovery, RecoveryPhase, SackBlock, ShrunkWindow, WindowUpdate};
@@ -8,14 +9,14 @@ use netlull_units::Bytes;
 /// Ten segments in flight from an endless stream, the log empty.
 fn ten_in_flight(config: &Config) -> Script {
     let mut t = Script::connected(config);
-    // From here on SND.WL1 is the number that all of the peer's acknowledgements have.
+    // From here on SND.WL1 is the number of all the peer's acknowledgements.
     t.ack(0, 0);
     t.send_endless();
     assert_eq!(t.sent(), full_segments(0, 0, 10));
     t
 }
 
-/// 4.4BSD, without limited transmit, which the arithmetic is easier without.
+/// 4.4BSD, without limited transmit, for simpler arithmetic.
 fn bsd() -> Config {
     plain().with(|c| {
         c.flow_control.shrunk_window = ShrunkWindow::PullBack;
@@ -54,7 +55,7 @@ fn closed_acks_hold_what_they_open_and_the_open_one_releases_it_at_once() {
         for n in 1..10 {
             t.closed(100 + n, n * 1000);
         }
-        // Slow start: a segment more for each of nine acknowledgements, and no room for it.
+        // Slow start: one more segment for each of nine acknowledgements, and no room for it.
         assert_eq!((t.sent(), t.tcp.cwnd(), t.tcp.send_window()), (vec![], 19_000, 0));
         t.ack(110, 10_000);
         assert_eq!((t.sent(), t.tcp.cwnd()), (full_segments(110, 10, 20), 20_000));
@@ -66,7 +67,7 @@ fn closed_acks_hold_what_they_open_and_the_open_one_releases_it_at_once() {
 fn the_window_opens_with_the_number_that_closed_it() {
     for config in [plain(), bsd(), plain().with_algorithm(Algorithm::Sack), plain().with_algorithm(Algorithm::Cubic)] {
         let mut t = ten_in_flight(&config);
-        // All is acknowledged, and the persist timer runs: RTO is 1 s.
+        // All data is acknowledged, and the persist timer runs: RTO is 1 s.
         t.closed(100, 10_000);
         assert_eq!((t.sent(), t.tcp.next_timeout()), (vec![], at_ms(1100)));
         // At once, not at the next probe; from here on it is the retransmission timer.
@@ -80,20 +81,23 @@ fn the_window_opens_with_the_number_that_closed_it() {
 
 #[test]
 fn an_open_ack_is_no_duplicate() {
-    // RFC 5681 section 2 (e): two duplicates, then another window, then two more: no loss. Closed ones count as others do.
+    // RFC 5681 section 2 (e): two duplicates, then another window, then two more: no loss. Closed windows count like
+    // others.
     let mut t = ten_in_flight(&plain().with(|c| c.recovery.limited_transmit = false));
     t.closed(100, 1000);
     t.closed_times(101, 1000, 2);
     t.ack(102, 1000);
     assert_eq!((t.tcp.counters().duplicate_acks, t.tcp.counters().fast_retransmits), (2, 0));
     t.ack(103, 1000);
-    // The third with the window of the one before it. Counting went on across the update, as in Linux and unlike BSD.
+    // The third with the window of the previous one. The count continues across the update, as in Linux and unlike
+    // BSD.
     assert_eq!((t.tcp.counters().duplicate_acks, t.tcp.counters().fast_retransmits), (3, 1));
 }
 
 #[test]
 fn closed_duplicates_repair_a_loss() {
-    // Segment 1 is lost; the window is closed all the time. Its retransmission needs none (RFC 9293 section 3.8.6, MAY-7).
+    // Segment 1 is lost; the window is always closed. Its retransmission needs no window (RFC 9293 section 3.8.6,
+    // MAY-7).
     let mut t = ten_in_flight(&plain().with(|c| c.recovery.limited_transmit = false));
     t.closed(100, 1000);
     t.closed_times(101, 1000, 3);
@@ -113,8 +117,8 @@ fn closed_sacks_repair_a_loss() {
         for n in 3..=10 {
             t.closed_sack(100 + n, 1000, (2000, n * 1000));
         }
-        // Segment 1, and with RFC 6675 the rescue of what is highest, for no new data may be sent (NextSeg rule 4), once the
-        // smaller window has room.
+        // Segment 1, and with RFC 6675 the rescue of the highest segment, since no new data may be sent (NextSeg rule
+        // 4), once the smaller window has room.
         let sent: Vec<String> = t.sent().into_iter().map(|line| line.replace(" ms ", ":")).collect();
         match loss_recovery {
             LossRecovery::Sack => assert_eq!(sent, ["105:1000+1000", "108:9000+1000"]),
@@ -143,8 +147,8 @@ fn a_lost_segment_behind_a_closed_window_is_sent_again_by_the_timer_and_serves_a
 
 #[test]
 fn a_window_that_nothing_fills_grows_or_does_not() {
-    // `WhenLimited`: in slow start cwnd grows while it is less than twice what was in flight: at 10 with 10, 11 with 9, 12 with 8 and
-    // 13 with 7 it is, at 14 with 6 not.
+    // `WhenLimited`: in slow start cwnd grows while it is less than twice the flight: at 10 with 10, 11 with 9, 12
+    // with 8 and 13 with 7 it is, at 14 with 6 not.
     let grown = |growth| {
         let mut t = ten_in_flight(&plain().with(|c| c.cwnd.growth = growth));
         (1..10).for_each(|n| t.closed(100 + n, n * 1000));
@@ -155,8 +159,8 @@ fn a_window_that_nothing_fills_grows_or_does_not() {
 
 #[test]
 fn bsd_sends_again_from_where_the_window_closed() {
-    // Segment 3 of 10 is lost. The first closed acknowledgement pulls SND.NXT back; the six duplicates do not count, for nothing is
-    // in flight.
+    // Segment 3 of 10 is lost. The first closed acknowledgement pulls SND.NXT back. The six duplicates do not count,
+    // since nothing is in flight.
     let mut t = ten_in_flight(&bsd());
     for n in 1..=3 {
         t.closed(100 + n, n * 1000);
@@ -165,7 +169,7 @@ fn bsd_sends_again_from_where_the_window_closed() {
     t.closed_times(110, 3000, 6);
     let counters = *t.tcp.counters();
     assert_eq!((counters.duplicate_acks, counters.fast_retransmits, t.sent()), (0, 0, vec![]));
-    // Go-back-N with all of cwnd, 10 + 3: seven that were sent before, six new ones.
+    // Go-back-N with all of cwnd, 10 + 3: seven retransmissions, six new segments.
     t.ack(150, 3000);
     assert_eq!((t.sent(), t.tcp.cwnd(), t.tcp.ssthresh()), (full_segments(150, 3, 13), 13_000, u64::MAX));
     assert_eq!(t.tcp.counters().retransmitted_segments, 7);
@@ -178,7 +182,7 @@ fn bsd_sends_again_from_where_the_window_closed() {
 fn bsd_probes_the_window_that_has_closed() {
     let mut t = ten_in_flight(&bsd());
     t.closed(100, 1000);
-    // RTO 1 s, then twice that; acknowledgements of new data leave the timer alone while the window is closed.
+    // RTO 1 s, then twice that; with a closed window, acknowledgements of new data leave the timer unchanged.
     t.closed(600, 2000);
     t.until(3200);
     assert_eq!(t.sent(), ["1100 ms 2000+1", "3100 ms 2000+1"]);
@@ -231,7 +235,7 @@ fn bsd_takes_no_smaller_window_from_a_duplicate() {
     assert_eq!(t.sent(), Vec::<String>::new());
     t.ack(120, 0);
     assert_eq!(t.sent(), full_segments(120, 0, 1));
-    // With a new number it is taken.
+    // With a new number the window is accepted.
     t.closed(200, 1000);
     assert_eq!(t.tcp.send_window(), 0);
 }
@@ -266,8 +270,8 @@ fn the_send_buffer_limits_what_is_in_flight() {
 
 #[test]
 fn ends_that_have_probed_each_other_take_each_others_acknowledgements() {
-    // Both windows were closed and both ends have sent a byte; both bytes arrived after the windows had opened. Each acknowledges
-    // from where its own probe began, a byte behind what the other expects.
+    // Both windows were closed and both ends have sent a byte; both bytes arrived after the windows had opened. Each
+    // end acknowledges from the start of its own probe, a byte before the number that the other expects.
     let mut t = Script::connected(&plain());
     t.closed(0, 0);
     t.send(1);
@@ -278,6 +282,6 @@ fn ends_that_have_probed_each_other_take_each_others_acknowledgements() {
     assert_eq!((t.sent(), t.last.seq.distance_from(t.iss)), (vec!["1010 ms ack 1".to_owned()], 1));
     t.closed(1020, 1);
     assert_eq!((t.tcp.snd_una(), t.tcp.next_timeout()), (1, Instant::NEVER));
-    // The answer begins behind the probe: the other end takes it, and there is peace.
+    // The answer begins after the probe: the other end takes it, and the exchange ends.
     assert_eq!((t.sent(), t.last.seq.distance_from(t.iss)), (vec!["1020 ms ack 1".to_owned()], 2));
 }

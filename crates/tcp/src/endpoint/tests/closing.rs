@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A client that has sent its FIN at 0 ms behind 1000 bytes.
+/// A client that has sent its FIN at 0 ms after 1000 bytes.
 fn closed_after_data() -> Script {
     let mut t = Script::connected(&plain());
     t.tcp.send(Data::Bytes(1000));
@@ -19,7 +19,7 @@ fn our_fin_first() {
     let mut t = closed_after_data();
     t.ack(50, 1001);
     assert_eq!((t.tcp.state(), t.tcp.bytes_acked(), t.tcp.next_timeout()), (State::FinWait2, 1000, Instant::NEVER));
-    // Data still comes.
+    // Data still arrives.
     t.data(60, 0, 700);
     t.fin(70, 700, 0);
     assert_eq!(t.sent(), ["60 ms ack 700", "70 ms ack 701"]);
@@ -33,7 +33,7 @@ fn our_fin_first() {
 
 #[test]
 fn a_stop_ends_an_endless_stream_behind_what_was_sent() {
-    // An initial window of two segments is out; the third never comes, but the FIN does, which no window holds.
+    // An initial window of two segments is out. The third is never sent, but the FIN is, which no window holds.
     let mut t = Script::connected(&plain().with(|c| c.cwnd.initial_window = InitialWindow::Segments(2)));
     t.send_endless();
     assert_eq!(t.sent(), ["0 ms 0+1000", "0 ms 1000+1000"]);
@@ -47,7 +47,7 @@ fn a_stop_ends_an_endless_stream_behind_what_was_sent() {
 
 #[test]
 fn a_stop_cuts_what_was_handed_over_and_not_what_is_sent_again() {
-    // Ten segments handed over and closed, two sent and lost: the timer sends them again, then the FIN with the second.
+    // Ten segments queued and closed, two sent and lost: the timer retransmits them, then the FIN with the second.
     let mut t = Script::connected(&plain().with(|c| c.cwnd.initial_window = InitialWindow::Segments(2)));
     t.tcp.send(Data::Bytes(10_000));
     t.tcp.close();
@@ -141,14 +141,14 @@ fn closing_before_the_handshake_is_remembered() {
     let flags = Flags::SYN | Flags::ACK | Flags::HAS_MSS;
     t.takes(10, &Segment { seq: IRS, flags, mss: 1000, ..t.peer_segment(0, 0) });
     assert_eq!((t.sent(), t.tcp.state()), (vec!["0 ms SYN".to_owned(), "10 ms 0+500 FIN".to_owned()], State::FinWait1));
-    // After closing nothing more is taken.
+    // After closing, no more data is accepted.
     t.send(500);
     assert_eq!(t.sent(), [""; 0]);
 }
 
 #[test]
 fn a_fin_needs_no_window() {
-    // The peer's window is closed: its FIN, without data, is received all the same.
+    // The peer's window is closed: its FIN, without data, is still received.
     let config = plain().with(|c| {
         c.flow_control.application_read = crate::ApplicationRead::OnDemand;
         c.flow_control.receive_buffer = netlull_units::Bytes::new(1000);

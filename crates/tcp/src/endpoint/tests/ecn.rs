@@ -16,7 +16,7 @@ fn syn(flags: Flags) -> Segment {
     Segment { seq: IRS, ack: ISS.advanced_by(1), mss: 1000, window: u16::MAX, flags, ..Segment::default() }
 }
 
-/// Agreed, and the log empty.
+/// Both ends agree, and the log is empty.
 fn agreed(config: &Config) -> Script {
     let mut t = Script::client(config);
     t.open();
@@ -83,7 +83,7 @@ fn an_answer_that_reflects_the_offer_does_not_accept_it() {
 
 #[test]
 fn a_syn_without_an_answer_is_sent_again_without_an_offer() {
-    // RFC 3168 section 6.1.1.1; the answer to the first SYN, should it come after all, is no agreement (6.1.1).
+    // RFC 3168 section 6.1.1.1; a late answer to the first SYN is no agreement (6.1.1).
     let mut t = Script::client(&ecn(Ecn::Classic));
     t.open();
     t.until(1000);
@@ -91,7 +91,7 @@ fn a_syn_without_an_answer_is_sent_again_without_an_offer() {
     t.takes(1100, &syn(Flags::ACK | Flags::ECE));
     t.send(1000);
     assert_eq!(t.sent(), ["1100 ms ack 0", "1100 ms 0+1000"]);
-    // The other side of it: the second SYN counts.
+    // The other side: the second SYN counts.
     let mut t = Script::server(&ecn(Ecn::Classic));
     t.takes(0, &syn(Flags::ECE | Flags::CWR));
     t.takes(500, &syn(Flags::NONE));
@@ -127,7 +127,7 @@ fn a_receiver_echoes_marks_until_the_sender_says_that_it_has_reduced() {
     }
     let expected = ["0 ms ack 1000", "1 ms ack 2000 ECE", "2 ms ack 3000 ECE", "3 ms ack 4000", "4 ms ack 5000"];
     assert_eq!(t.sent(), expected);
-    // Own data carries the echo too; a segment with CWR that is marked keeps it going.
+    // Own data carries the echo too; a marked segment with CWR continues it.
     t.peer_sends(10, 5000, Flags::CE);
     t.peer_sends(11, 6000, Flags::CE | Flags::CWR);
     t.send(500);
@@ -167,8 +167,8 @@ fn an_echo_halves_the_window_once_per_window_of_data() {
     assert_eq!(t.sent(), ["101 ms 10000+1000 ECT CWR", "101 ms 11000+1000 ECT"]);
     t.echo(102, 10_000);
     assert_eq!((t.tcp.cwnd(), t.tcp.counters().echo_reductions), (5000, 1));
-    // The segment with CWR is acknowledged, and there is an echo still: congestion again. 12 000 to 14 999 went out at
-    // 102; 5 in flight: half is 2.5.
+    // The segment with CWR is acknowledged with an echo: congestion again. 12 000 to 14 999 went out at 102; 5 in
+    // flight: half is 2.5.
     t.sent();
     t.echo(200, 11_000);
     assert_eq!((t.tcp.cwnd(), t.tcp.ssthresh(), t.tcp.counters().echo_reductions), (2500, 2500, 2));
@@ -188,8 +188,8 @@ fn acknowledgements_without_an_echo_open_the_window_as_ever() {
 
 #[test]
 fn a_loss_in_the_window_of_an_echo_reduces_nothing_more() {
-    // RFC 3168 section 6.1.2. The echo comes with the acknowledgement of 0: 5. Then 1 is found lost: it is sent again, the
-    // window is that of recovery (5 + 3).
+    // RFC 3168 section 6.1.2. The echo arrives with the acknowledgement of 0: 5. Then 1 is found lost and
+    // retransmitted; the window is that of recovery (5 + 3).
     let mut t = agreed(&ecn(Ecn::Classic));
     t.send_endless();
     t.echo(100, 1000);
@@ -226,7 +226,7 @@ fn the_loss_of_the_segment_that_says_so_reduces_again() {
 
 #[test]
 fn cwr_follows_every_reduction() {
-    // RFC 3168 section 6.1.2: also that for a loss; not on the retransmission itself (6.1.5).
+    // RFC 3168 section 6.1.2: CWR also reports a loss, but not on the retransmission itself (6.1.5).
     let mut t = agreed(&ecn(Ecn::Classic));
     t.send_endless();
     t.sent();
@@ -234,7 +234,7 @@ fn cwr_follows_every_reduction() {
     assert_eq!(t.sent(), ["100 ms 0+1000"]);
     t.acks(101, 0, 3);
     assert_eq!(t.sent(), ["101 ms 10000+1000 ECT CWR"]);
-    // Tahoe's answer to a loss: what was sent goes out again, and the first new data behind it says so.
+    // Tahoe's response to a loss: the sent data goes out again, and the first new data after it carries CWR.
     let mut t = agreed(&ecn(Ecn::Classic).with(|c| c.recovery.loss_recovery = crate::LossRecovery::Tahoe));
     t.send_endless();
     t.sent();
@@ -242,8 +242,8 @@ fn cwr_follows_every_reduction() {
     assert_eq!(t.sent(), ["100 ms 0+1000"]);
     t.ack(200, 10_000);
     assert_eq!(t.sent(), ["200 ms 10000+1000 ECT CWR", "200 ms 11000+1000 ECT"]);
-    // After a timeout (RTO 1 s): 0 again; its acknowledgement brings the others, which were sent before, again; the first
-    // new one has CWR.
+    // After a timeout (RTO 1 s): 0 again. Its acknowledgement releases the others, which are retransmissions; the
+    // first new one has CWR.
     let mut t = agreed(&ecn(Ecn::Classic));
     t.send_endless();
     t.sent();
@@ -265,7 +265,7 @@ fn dctcp_acknowledges_at_once_when_the_marks_begin_or_end() {
     let expected =
         ["1 ms ack 2000", "3 ms ack 3000", "3 ms ack 4000 ECE", "5 ms ack 6000 ECE", "6 ms ack 7000", "8 ms ack 9000"];
     assert_eq!(t.sent(), expected);
-    // CWR means nothing to it.
+    // CWR has no meaning for it.
     t.peer_sends(10, 9000, Flags::CE);
     t.peer_sends(11, 10_000, Flags::CE | Flags::CWR);
     t.peer_sends(12, 11_000, Flags::CE);
@@ -299,7 +299,7 @@ fn an_echo_reduces_with_a_scoreboard_too() {
         t.echo(101, n * 1000);
     }
     assert_eq!((t.sent(), t.tcp.cwnd()), (vec!["101 ms 10000+1000 ECT CWR".to_owned()], 5000));
-    // Segment 6 is lost: SACK says so, it is sent again without ECT, and the window stays.
+    // Segment 6 is lost: SACK reports it, it is retransmitted without ECT, and the window stays.
     for right in 8..=10 {
         let seq = |n: u64| ISS.advanced_by(1 + n * 1000);
         let mut ack = Segment { sack_count: 1, ..t.peer_segment(0, 6000) };

@@ -1,5 +1,5 @@
-//! The short way does what the general code does: two connections side by side, one of which never takes it, get the
-//! same segments, at random lost, delayed, repeated, marked or made up, and are compared whole.
+//! The fast path and the general code are equivalent. Two connections, one of which never takes the fast path, get
+//! the same segments, at random lost, delayed, repeated, marked or invented, and are compared completely.
 
 use super::super::fast::Polled;
 use super::super::prediction::Prediction;
@@ -8,17 +8,17 @@ use netlull_units::{Bytes, Duration, Instant};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
-/// An endpoint, and one in step with it that knows the general code only.
+/// An endpoint, and its twin that uses the general code only.
 struct Twins {
     short: Endpoint,
     general: Endpoint,
-    /// Segments that took the short way.
+    /// Segments that took the fast path.
     predicted: u64,
-    /// Questions what to send that the short way answered, and all.
+    /// Polls that the fast path answered, and all polls.
     answered: (u64, u64),
 }
 
-/// Everything but what tells the twins apart.
+/// Everything but the difference between the twins.
 fn state(endpoint: &Endpoint) -> String {
     format!("{:?}", Endpoint { prediction: Prediction::NOTHING, limit: 0, general_only: false, ..endpoint.clone() })
 }
@@ -64,18 +64,18 @@ impl Twins {
     }
 }
 
-/// What happens to one segment, or besides.
+/// Event of one segment, or of the connection.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Arrives,
     Lost,
     Twice,
-    /// Goes behind the next.
+    /// Overtaken by the next.
     Late,
     Marked,
-    /// A gateway has written at most so much into its window field.
+    /// A gateway has limited its window field to this number.
     Steered(u16),
-    /// Arrives, and then once more as something else.
+    /// Arrives, then arrives again changed.
     Forged {
         ack: i32,
         seq: i32,
@@ -84,13 +84,13 @@ enum Fate {
         flags: u16,
         ts: i32,
     },
-    /// The receiving side hands over something to send, too.
+    /// The receiving side queues data too.
     Answered(u16),
-    /// Nothing more arrives for so many ms.
+    /// Nothing more arrives for this number of ms.
     Silence(u16),
     /// The receiving side closes.
     Closed,
-    /// The application of the side that hears of it stops.
+    /// The application of the side that learns of it stops.
     Stopped,
 }
 
@@ -102,7 +102,7 @@ fn fate() -> impl Strategy<Value = Fate> {
         1 => Just(Fate::Twice),
         1 => Just(Fate::Late),
         1 => Just(Fate::Marked),
-        // Room for part of a segment, for some, for all.
+        // Room for part of a segment, for some segments, for all.
         20 => prop_oneof![0..3000_u16, 0..30_000_u16, any::<u16>()].prop_map(Fate::Steered),
         1 => forged.prop_map(|(ack, seq, len, window, bits, ts)| {
             let flags = [Flags::PSH, Flags::ECE, Flags::CWR, Flags::FIN, Flags::CE].into_iter().enumerate();
@@ -171,8 +171,8 @@ struct Path {
     on_way: [VecDeque<(Instant, Segment)>; 2],
     now: Instant,
     delay: Duration,
-    /// No window field passes that is larger. With less than two segments half of the largest window is less than one (RFC 9293
-    /// section 3.8.6.2.1 rule 3).
+    /// The largest window field that passes. With less than two segments, half of the largest window is less than one
+    /// (RFC 9293 section 3.8.6.2.1 rule 3).
     cap: u16,
 }
 
@@ -207,7 +207,7 @@ impl Path {
         }
     }
 
-    /// The end that something happens to next, with time set to that.
+    /// The end with the next event; sets the time to that event.
     fn advance(&mut self) -> Option<usize> {
         loop {
             let first = |end: usize| self.on_way[end].front().map_or(Instant::NEVER, |(at, _)| *at);
@@ -315,8 +315,8 @@ proptest! {
     }
 }
 
-/// The comparison above means something only if the short way is taken: by nearly every segment that arrives undisturbed,
-/// also after losses have been repaired.
+/// The comparison above is meaningful only with a fast path that is used: by nearly every segment that arrives
+/// undisturbed, also after the repair of losses.
 #[test]
 fn most_segments_take_the_short_way() {
     for config in [Config::ns2().with_ns2_window(1000), Config::default()] {
@@ -327,7 +327,7 @@ fn most_segments_take_the_short_way() {
                 let fate = if lost && step == 0 { Fate::Lost } else { Fate::Arrives };
                 assert!(path.step(fate));
             }
-            // Of 1000 segments, the window that repairs the loss at the most (about 1000 of them in slow start) does not.
+            // Of 1000 segments, at most the window that repairs the loss (about 1000 in slow start) does not.
             for (end, before) in path.ends.iter().zip(before) {
                 assert!(end.predicted - before > 200, "{} of 1000 after a loss: {lost}", end.predicted - before);
             }
@@ -335,7 +335,8 @@ fn most_segments_take_the_short_way() {
     }
 }
 
-/// A gateway writes another window into every acknowledgement, which leaves room for a part of a segment nearly always.
+/// A gateway writes another window into every acknowledgement, which nearly always leaves room for a part of a
+/// segment.
 #[test]
 fn windows_that_change_do_not_stop_the_short_way() {
     for timestamps in [false, true] {
@@ -360,8 +361,8 @@ fn windows_that_change_do_not_stop_the_short_way() {
     }
 }
 
-/// RFC 9293 section 3.8.6.2.1 rule 3: half of the largest window goes out although it is no full segment, also while something is in
-/// flight.
+/// RFC 9293 section 3.8.6.2.1 rule 3: half of the largest window goes out although it is no full segment, also with
+/// data in flight.
 #[test]
 fn the_short_way_leaves_half_of_the_largest_window_to_the_general_code() {
     let base = Config::default().with_algorithm(Algorithm::NewReno);
@@ -374,7 +375,7 @@ fn the_short_way_leaves_half_of_the_largest_window_to_the_general_code() {
     });
     let mut path = Path::new(&config, 7, Duration::from_millis(10), Data::Endless, false);
     path.cap = 1000;
-    // Handshake, and some segments of 1000 B, all that the window lets pass.
+    // Handshake, and some segments of 1000 B, as many as the window allows.
     for _ in 0..10 {
         assert!(path.step(Fate::Arrives));
     }
@@ -384,7 +385,7 @@ fn the_short_way_leaves_half_of_the_largest_window_to_the_general_code() {
     let (_, acknowledgement) = path.on_way[0].pop_front().unwrap();
     path.deliver(0, &Segment { window: 1000, ..acknowledgement });
     assert_eq!(path.on_way[1].back().unwrap().1.len, 1000);
-    // The window is opened to twice what is in flight: room for 1000 B, half of the largest so far.
+    // The window opens to twice the flight: room for 1000 B, half of the largest so far.
     let (sent, flight) = (path.on_way[1].len(), path.ends[0].short.flight());
     path.deliver(0, &Segment { window: 2000, ..acknowledgement });
     assert_eq!((flight, path.on_way[1].len()), (1000, sent + 1));
@@ -394,7 +395,7 @@ fn the_short_way_leaves_half_of_the_largest_window_to_the_general_code() {
     assert_eq!(path.on_way[1].len(), sent + 1);
 }
 
-/// Where cache lines of 64 bytes begin: what is said to lie together does.
+/// The borders of cache lines of 64 bytes: the fields documented as adjacent are adjacent.
 #[test]
 fn what_every_segment_touches_lies_in_few_cache_lines() {
     use super::super::Receiver;

@@ -1,4 +1,4 @@
-//! Opening: RFC 9293 sections 3.5 and 3.10.7, the options of the SYN, what its loss leads to.
+//! Opening: RFC 9293 sections 3.5 and 3.10.7, the options of the SYN, the loss of a SYN.
 
 use super::*;
 
@@ -125,11 +125,11 @@ fn both_may_open_at_once() {
 fn what_belongs_to_no_connection_is_reset() {
     let mut t = Script::client(&plain());
     t.open();
-    // An acknowledgement of something else than our SYN.
+    // An acknowledgement of another number than our SYN.
     t.takes(1, &Segment { ack: ISS.advanced_by(9), ..syn_ack(1000) });
     assert_eq!(t.sent(), ["0 ms SYN", "1 ms RST"]);
     assert_eq!((t.last.seq, t.tcp.state()), (ISS.advanced_by(9), State::SynSent));
-    // A reset that does not acknowledge the SYN means nothing, one that does refuses the connection.
+    // A reset that does not acknowledge the SYN is ignored; one that does refuses the connection.
     t.takes(2, &Segment { flags: Flags::RST, ..Segment::default() });
     assert_eq!(t.tcp.state(), State::SynSent);
     t.takes(3, &Segment { flags: Flags::RST | Flags::ACK, ..syn_ack(0) });

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{DuplicateAck, FastRetransmitTimer, FullAck, LossRecovery, PartialAckTimer, RecoveryPhase};
 
-/// Without limited transmit, which the arithmetic of most scripts is easier without.
+/// A configuration without limited transmit, for simpler arithmetic.
 fn newreno() -> Config {
     plain().with(|c| c.recovery.limited_transmit = false)
 }
@@ -58,12 +58,12 @@ fn limited_transmit_sends_on_the_first_two_and_does_not_count_as_flight() {
 
 #[test]
 fn limited_transmit_ends_when_the_duplicates_do() {
-    // Reordering: two duplicates, then everything is acknowledged: cwnd has not changed but by slow start.
+    // Reordering: two duplicates, then everything is acknowledged: only slow start has changed cwnd.
     let mut t = ten_in_flight(&plain());
     t.acks(100, 0, 2);
     t.ack(101, 3000);
     assert_eq!(t.tcp.cwnd(), 11_000);
-    // 12 were sent, 9 are in flight, 11 may be.
+    // 12 were sent, 9 are in flight, 11 are allowed.
     assert_eq!(t.sent(), [full_segments(100, 10, 2), full_segments(101, 12, 2)].concat());
 }
 
@@ -140,8 +140,8 @@ fn what_partial_acknowledgements_take_beyond_the_inflation_stays_taken_in_ns2() 
 
 #[test]
 fn duplicates_below_recover_do_not_start_a_second_recovery() {
-    // RFC 6582 section 3.2 step 1 after a timeout: segments retransmitted needlessly cause duplicates of 10, which does
-    // not cover more than `recover`.
+    // RFC 6582 section 3.2 step 1 after a timeout: needless retransmissions cause duplicates of 10, which does not
+    // cover more than `recover`.
     let mut t = ten_in_flight(&newreno());
     t.until(1000);
     assert_eq!(t.tcp.recovery_phase(), RecoveryPhase::Loss);
@@ -191,8 +191,8 @@ fn the_number_of_duplicates_can_be_chosen() {
 
 #[test]
 fn tahoe_sends_everything_again_in_slow_start() {
-    // Segment 0 of 10 is lost: ssthresh = 10 / 2 = 5, cwnd = 1. Further duplicates change nothing. The acknowledgement
-    // of all ten skips what was kept: cwnd 2, so 10 and 11 go out.
+    // Segment 0 of 10 is lost: ssthresh = 10 / 2 = 5, cwnd = 1. Further duplicates change nothing. The
+    // acknowledgement of all ten skips the data that the receiver held: cwnd 2, so 10 and 11 go out.
     let mut t = ten_in_flight(&newreno().with(|c| c.recovery.loss_recovery = LossRecovery::Tahoe));
     t.acks(100, 0, 3);
     assert_eq!((t.sent(), t.tcp.cwnd(), t.tcp.ssthresh()), (full_segments(100, 0, 1), 1_000, 5_000));

@@ -1,8 +1,8 @@
 //! Packet scripts: time, segment in, segment out.
 //!
-//! A [`Script`] is one endpoint and the log of what it sent. Offsets in segments are stream offsets, so that the first
-//! byte is 0 whatever the initial sequence numbers. `"5 ms 2000+1000"` is 1000 bytes from offset 2000 at 5 ms,
-//! `"5 ms ack 3000"` an acknowledgement alone.
+//! A [`Script`] is one endpoint and the log of its segments. Offsets in segments are stream offsets: the first byte
+//! is 0 for any initial sequence numbers. `"5 ms 2000+1000"` is 1000 bytes from offset 2000 at 5 ms, `"5 ms ack
+//! 3000"` a pure acknowledgement.
 
 mod closed_window;
 mod closing;
@@ -23,7 +23,8 @@ use netlull_units::{Duration, Instant};
 const ISS: SeqNr = SeqNr::new(100);
 const IRS: SeqNr = SeqNr::new(700);
 
-/// Segments of 1000 bytes without options, everything acknowledged at once, the initial RTO kept until data is timed.
+/// Segments of 1000 bytes without options, each acknowledged at once, and the initial RTO until the first data
+/// sample.
 fn plain() -> Config {
     Config::default().with(|c| {
         c.mss = 1000;
@@ -70,7 +71,7 @@ impl Script {
         Self::new(Endpoint::server(config, ISS))
     }
 
-    /// A client whose handshake took no time, with an empty log.
+    /// A client after a handshake of no duration, with an empty log.
     fn connected(config: &Config) -> Self {
         Self::connected_with(config, ISS, IRS)
     }
@@ -114,7 +115,7 @@ impl Script {
         taken
     }
 
-    /// Lets time pass, with the timers that expire on the way.
+    /// Advances the time and expires timers on the way.
     fn until(&mut self, ms: u64) {
         while self.tcp.next_timeout() <= at_ms(ms) {
             self.now = self.tcp.next_timeout();
@@ -130,26 +131,26 @@ impl Script {
         self.drain();
     }
 
-    /// The peer acknowledges everything before `offset`.
+    /// Receives an acknowledgement of everything before `offset`.
     fn ack(&mut self, ms: u64, offset: u64) {
         let ack = self.peer_segment(0, offset);
         self.takes(ms, &ack);
     }
 
-    /// The same acknowledgement `count` times.
+    /// Receives the same acknowledgement `count` times.
     fn acks(&mut self, ms: u64, offset: u64, count: usize) {
         for _ in 0..count {
             self.ack(ms, offset);
         }
     }
 
-    /// The peer sends `len` bytes from `offset` of its stream.
+    /// Receives `len` bytes from `offset` of the peer's stream.
     fn data(&mut self, ms: u64, offset: u64, len: u16) {
         let data = Segment { len, ..self.peer_segment(offset, self.tcp.snd_una()) };
         self.takes(ms, &data);
     }
 
-    /// The peer sends `len` bytes from `offset` of its stream, and a FIN.
+    /// Receives `len` bytes from `offset` of the peer's stream, and a FIN.
     fn fin(&mut self, ms: u64, offset: u64, len: u16) {
         let fin = Segment { len, flags: Flags::ACK | Flags::FIN, ..self.peer_segment(offset, self.tcp.snd_una()) };
         self.takes(ms, &fin);
@@ -188,7 +189,7 @@ impl Script {
         congestion.into_iter().filter(|&(flag, _)| has(flag)).fold(what, |line, (_, name)| line + name)
     }
 
-    /// What was sent since the last look.
+    /// The segments sent since the last call.
     fn sent(&mut self) -> Vec<String> {
         std::mem::take(&mut self.log)
     }

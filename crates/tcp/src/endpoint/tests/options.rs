@@ -26,7 +26,7 @@ fn segments_carry_the_clock_and_echo_the_peers() {
 
 #[test]
 fn a_retransmission_is_a_sample_with_timestamps() {
-    // RFC 7323 section 4: the echo tells which transmission was acknowledged; it ends the back-off.
+    // RFC 7323 section 4: the echo identifies the acknowledged transmission; it ends the back-off.
     let mut t = Script::connected(&stamped());
     t.send(500);
     t.until(1000);
@@ -37,7 +37,7 @@ fn a_retransmission_is_a_sample_with_timestamps() {
 
 #[test]
 fn the_back_off_ends_in_the_middle_of_a_window() {
-    // The sample at 100 ms is the window's; after the timeout at 1100 ms the next echo counts all the same.
+    // The sample at 100 ms is the window's; after the timeout at 1100 ms the next echo counts as well.
     let mut t = Script::connected(&stamped());
     t.send(9880);
     t.takes(100, &with_stamp(t.peer_segment(0, 988), 5, 0));
@@ -94,8 +94,8 @@ fn windows_are_scaled_both_ways() {
 
 #[test]
 fn a_scaled_window_is_rounded_down_only_when_the_buffer_is_full() {
-    // Shift 1 (65535 < 100000 <= 131070). 1001 bytes unread leave 98999: the field is 49499, a byte less than was
-    // promised; the byte is honoured (RFC 7323 section 2.4).
+    // Shift 1 (65535 < 100000 <= 131070). 1001 bytes unread leave 98999: the field is 49499, a byte less than
+    // advertised; the byte is still accepted (RFC 7323 section 2.4).
     let config = plain().with(|c| {
         c.flow_control.window_scaling = true;
         c.flow_control.application_read = crate::ApplicationRead::OnDemand;

@@ -18,7 +18,7 @@ fn on_demand(buffer: u64) -> Config {
 
 #[test]
 fn every_second_segment_is_acknowledged_or_after_the_delay() {
-    // RFC 5681 section 4.2. The delay runs from the first segment that waits.
+    // RFC 5681 section 4.2. The delay starts with the first unacknowledged segment.
     let mut t = Script::connected(&delayed(200));
     t.data(10, 0, 1000);
     assert_eq!((t.sent(), t.tcp.next_timeout()), (vec![], at_ms(210)));
@@ -105,7 +105,7 @@ fn what_overlaps_is_delivered_once() {
     assert_eq!(t.tcp.counters().duplicate_segments, 1);
     t.data(4, 0, 1600);
     assert_eq!(t.tcp.bytes_delivered(), 3500);
-    // Old altogether, then old in part.
+    // First fully old, then partly old.
     t.data(5, 1000, 1000);
     assert_eq!((t.tcp.bytes_delivered(), t.tcp.counters().duplicate_segments), (3500, 2));
     t.data(6, 3000, 1000);
@@ -124,7 +124,7 @@ fn what_is_not_read_closes_the_window_and_its_edge_never_moves_back() {
     t.sent();
     t.data(3, 3000, 1);
     assert_eq!((t.sent(), t.tcp.unread(), t.last.window), (vec!["3 ms ack 3000".to_owned()], 3000, 0));
-    // Its acknowledgement counts all the same.
+    // Its acknowledgement still counts.
     t.send(500);
     t.sent();
     let probe = Segment { len: 1, ..t.peer_segment(3000, 500) };
@@ -134,8 +134,8 @@ fn what_is_not_read_closes_the_window_and_its_edge_never_moves_back() {
 
 #[test]
 fn the_window_opens_by_a_segment_or_half_the_buffer() {
-    // RFC 9293 section 3.8.6.2.2: reading 999 of a full buffer of 4000 opens nothing, one byte more opens a segment and
-    // is announced. Then two segments are worth an announcement.
+    // RFC 9293 section 3.8.6.2.2: reading 999 of a full buffer of 4000 opens nothing. One byte more opens a segment,
+    // which is announced. After that, two segments justify an announcement.
     let mut t = Script::connected(&on_demand(4000));
     for n in 0..4 {
         t.data(n, n * 1000, 1000);

@@ -13,7 +13,8 @@ fn rack() -> Config {
 }
 
 impl Script {
-    /// The peer acknowledges everything before `offset`, and blocks of segments of 1000 bytes: (first, behind the last).
+    /// Receives an acknowledgement of everything before `offset`, with blocks of segments of 1000 bytes: (first,
+    /// after the last).
     fn sacks(&mut self, ms: u64, offset: u64, blocks: &[(u64, u64)]) {
         let mut ack = self.peer_segment(0, offset);
         for (place, &(first, behind)) in ack.sack.iter_mut().zip(blocks) {
@@ -76,7 +77,7 @@ fn proportional_reduction_sends_one_for_two() {
     let expected =
         ["100 ms 10000+1000", "101 ms 11000+1000", "102 ms 0+1000", "104 ms 12000+1000", "106 ms 13000+1000"];
     assert_eq!(script.sent(), expected);
-    // All but what was sent in recovery: RecoveryPoint is 12000. cwnd = ssthresh.
+    // All data but that sent in recovery: RecoveryPoint is 12000. cwnd = ssthresh.
     script.sacks(200, 12_000, &[]);
     assert_eq!((script.tcp.cwnd(), script.tcp.counters().fast_retransmits), (5000, 1));
 }
@@ -114,13 +115,13 @@ fn a_timeout_sends_what_was_not_sacked() {
 
 #[test]
 fn a_receiver_that_takes_sacks_back_gets_everything_again() {
-    // RFC 2018 section 8: 1, 2 were SACKed; the cumulative acknowledgement then stops in front of 1 until the timeout.
+    // RFC 2018 section 8: 1, 2 were SACKed; the cumulative acknowledgement then stays before 1 until the timeout.
     let mut script = Script::connected(&sack());
     script.send(5000);
     script.sacks(100, 0, &[(1, 3)]);
     script.ack(110, 1000);
     script.sent();
-    // The RTO of the handshake's round trip of nothing: 1 s, restarted at 110 ms.
+    // The RTO after a handshake with a round trip of 0: 1 s, restarted at 110 ms.
     script.until(1110);
     assert_eq!(script.sent(), ["1110 ms 1000+1000"]);
 }
@@ -193,8 +194,8 @@ fn a_tail_probe_repeats_the_last_segment_after_two_round_trips() {
 
 #[test]
 fn a_probe_that_repairs_the_only_loss_counts_as_one() {
-    // Section 7.4.2: the retransmitted probe is acknowledged together with a later segment, and no D-SACK says that the
-    // original arrived.
+    // Section 7.4.2: the retransmitted probe is acknowledged together with a later segment, and no D-SACK reports an
+    // arrival of the original.
     let mut script = Script::connected(&rack());
     script.send(2000);
     script.ack(100, 1000);
@@ -235,7 +236,7 @@ fn what_arrives_twice_is_reported_once() {
 }
 
 impl Script {
-    /// The SACK blocks of what was sent last, as offsets.
+    /// The SACK blocks of the last sent segment, as offsets.
     fn blocks(&self) -> Vec<(i32, i32)> {
         let offset = |seq: crate::SeqNr| seq.distance_from(self.irs.advanced_by(1));
         self.last.sack_blocks().iter().map(|block| (offset(block.left), offset(block.right))).collect()

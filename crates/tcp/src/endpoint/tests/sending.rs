@@ -56,8 +56,7 @@ fn the_peers_window_limits_the_sender() {
     assert_eq!(t.sent(), full_segments(0, 0, 3));
     t.ack(10, 1000);
     assert_eq!(t.sent(), full_segments(10, 3, 1));
-    // The window shrinks by two segments: nothing goes out until its edge moves on, and nothing breaks
-    // (RFC 9293 section 3.8.6, MUST-34).
+    // The window shrinks by two segments: nothing goes out until its edge moves on (RFC 9293 section 3.8.6, MUST-34).
     t.window = 1000;
     t.ack(11, 1000);
     t.ack(12, 2000);
@@ -69,7 +68,7 @@ fn the_peers_window_limits_the_sender() {
 
 #[test]
 fn an_older_segment_does_not_move_the_window() {
-    // RFC 9293 section 3.10.7.4: SND.WL1 and SND.WL2 keep an old segment from updating the window.
+    // RFC 9293 section 3.10.7.4: SND.WL1 and SND.WL2 prevent window updates from old segments.
     let mut t = Script::connected(&plain());
     t.data(1, 0, 100);
     let newer = Segment { window: 9000, ..t.peer_segment(100, 0) };
@@ -91,7 +90,7 @@ fn small_segments_wait_for_room_and_with_nagle_for_acknowledgements() {
     assert_eq!(t.sent(), ["0 ms 0+1000"]);
     t.ack(10, 1000);
     assert_eq!(t.sent(), ["10 ms 1000+500"]);
-    // Without Nagle, what was handed over goes at once; with it, only when nothing is in flight.
+    // Without Nagle, queued data goes out at once; with it, only when nothing is in flight.
     t.send(10);
     assert_eq!(t.sent(), ["10 ms 1500+10"]);
     let mut t = Script::connected(&Config { nagle: true, ..plain() });
@@ -148,15 +147,15 @@ fn a_closed_window_is_probed_at_doubling_intervals() {
     t.ack(8100, 5000);
     assert!(t.tcp.all_acked());
     assert_eq!(t.tcp.next_timeout(), Instant::NEVER);
-    // 5000 B and three probes of the same byte, which were not new but the first.
+    // 5000 B and three probes of the same byte, of which only the first was new.
     let counters = t.tcp.counters();
     assert_eq!((counters.bytes_sent, counters.bytes_sent - counters.retransmitted_bytes), (5003, 5000));
 }
 
 #[test]
 fn acknowledgements_are_acceptable_after_timeouts_and_probes() {
-    // RFC 9293 section 3.10.7.4 drops what starts before RCV.NXT, and behind a closed window what does not start at it.
-    // After a timeout, SND.NXT is 1000 of 10000 sent: an acknowledgement starts at 10000.
+    // RFC 9293 section 3.10.7.4 drops segments that start before RCV.NXT, and at a closed window those that do not
+    // start at it. After a timeout, SND.NXT is 1000 of 10000 sent: an acknowledgement starts at 10000.
     let mut t = Script::connected(&plain());
     t.send(10_000);
     t.until(1000);
@@ -188,7 +187,7 @@ fn a_probe_that_is_accepted_counts() {
 
 #[test]
 fn a_window_too_small_for_a_segment_is_used_when_the_timer_overrides() {
-    // Rule 4 of silly-window avoidance: after an RTO, what fits.
+    // Rule 4 of silly-window avoidance: after an RTO, all data that fits.
     let mut t = Script::connected(&plain());
     t.window = 300;
     t.ack(0, 0);

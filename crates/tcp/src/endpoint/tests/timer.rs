@@ -37,7 +37,7 @@ fn a_timeout_sends_the_first_segment_again_and_slow_start_the_rest() {
     t.ack(1300, 4000);
     t.ack(1301, 5000);
     assert_eq!(t.tcp.cwnd(), 5200);
-    // What arrived before the loss is skipped.
+    // Data that arrived before the loss is skipped.
     t.ack(1400, 10_000);
     assert!(t.tcp.all_acked());
     assert_eq!(t.tcp.recovery_phase(), RecoveryPhase::Open);

@@ -1,5 +1,5 @@
-//! BBR on a path of one bottleneck: the draft's example test cases (draft-ietf-ccwg-bbr-06 appendix A), by number where
-//! one is followed, and its arithmetic by hand.
+//! BBR on a path with one bottleneck: the draft's example test cases (draft-ietf-ccwg-bbr-06 appendix A), by number
+//! where a test follows one, and its arithmetic by hand.
 
 mod path;
 mod steps;
@@ -27,13 +27,13 @@ fn a_1_startup_ends_on_a_plateau_of_three_rounds() {
     // Ten segments and doublings to 40 and past it, three rounds on a plateau: about log2(40/10) + 1 + 3 = 6 rounds,
     // each longer than 40 ms once the queue stands.
     assert!((5..=9).contains(&bbr.round_count), "{}", bbr.round_count);
-    // cwnd = 2 BDP + what came aggregated bounds the queue.
+    // cwnd = 2 BDP + the aggregated acknowledgements bounds the queue.
     assert!(bbr.cwnd <= 2 * path.bdp() + 20 * SMSS, "{}", bbr.cwnd);
 }
 
 #[test]
 fn startup_doubles_the_rate_each_round() {
-    // A path so fast that nothing but the sender limits: 10 segments per 40 ms at first, paced 2.77 times as fast.
+    // A path so fast that only the sender limits: 10 segments per 40 ms at first, paced 2.77 times as fast.
     let mut path = Path::busy(1_000_000, 100_000);
     let mut rates = Vec::new();
     for round in 2..8 {
@@ -45,7 +45,7 @@ fn startup_doubles_the_rate_each_round() {
     for pair in rates.windows(2) {
         assert!(pair[1] >= 1.6 * pair[0] && pair[1] <= 2.3 * pair[0], "{rates:?}");
     }
-    // Not each round is whole when the next begins: measured, 24.6 = 2^4.6 in five.
+    // Some rounds are incomplete when the next begins: measured, 24.6 = 2^4.6 in five.
     assert!(rates[5] >= 22.6 * rates[0], "{rates:?}");
 }
 
@@ -55,12 +55,12 @@ fn a_3_drain_ends_when_a_bandwidth_delay_product_is_in_flight() {
     path.run_until("drain", |state| matches!(state, State::Drain { .. }));
     let State::Drain { start_round } = path.state() else { panic!() };
     close(path.bbr().pacing_rate, 0.5 * 0.99 * path.bbr().bw, 1e-9);
-    // A BDP in flight is what ends DOWN, too: the same acknowledgement goes through to CRUISE.
+    // A BDP in flight also ends DOWN: the same acknowledgement enters CRUISE.
     let in_drain = path.run_until_phase(Phase::Cruise);
-    // The acknowledgement that ended it may have let a quantum go.
+    // The acknowledgement that ended it may have released a quantum.
     let quantum = path.bbr().send_quantum();
     assert!(path.sender.flight() <= path.bbr().inflight(path.bbr().bw, 1.0) + quantum);
-    // About a BDP too much, drained at half the rate: two round trips or so, and no more than the three allowed.
+    // About a BDP too much, drained at half the rate: about two round trips, and at most the three allowed.
     assert!(in_drain <= ms(200), "{in_drain}");
     assert!(path.bbr().round_count <= start_round + DRAIN_ROUNDS);
 }
@@ -70,7 +70,7 @@ fn a_4_drain_ends_after_three_rounds_anyway() {
     let mut path = busy(1000);
     path.run_until("drain", |state| matches!(state, State::Drain { .. }));
     let State::Drain { start_round } = path.state() else { panic!() };
-    // The path slows to a fifth: what is in flight cannot fall below a BDP of before in time.
+    // The rate of the path falls to a fifth: the flight cannot fall below the earlier BDP in time.
     path.rate = BitRate::from_bps(path.rate.as_bps() / 5);
     path.run_until_phase(Phase::Down);
     assert_eq!(path.bbr().round_count, start_round + DRAIN_ROUNDS + 1);
@@ -87,10 +87,10 @@ fn the_model_is_right_to_five_percent_in_every_cruise() {
         path.step();
         let bbr = path.bbr();
         close(bbr.max_bw.get(), 1e6, 0.05);
-        // The receiver acknowledges the last bit of a segment: 1 ms of sending it is in every round trip but the
-        // handshake's, which is the 40 ms.
+        // The receiver acknowledges the last bit of a segment: 1 ms of transmission is in every round trip but the
+        // handshake's 40 ms.
         close(bbr.min_rtt.expect("measured").as_secs_f64(), 0.0405, 0.05);
-        // Gains of 2 and, with two segments on top, 2.25, of a BDP of 41 ms; and what came aggregated.
+        // Gains of 2 and, plus two segments, 2.25, of a BDP of 41 ms; plus the aggregated acknowledgements.
         let bdp = path.bdp() + SMSS;
         let bound = if path.state() == State::ProbeBw(Phase::Up) { 9 * bdp / 4 + 2 * SMSS } else { 2 * bdp };
         let up = path.state() == State::ProbeBw(Phase::Up);
@@ -121,7 +121,7 @@ fn a_5_and_8_a_probe_ends_on_a_plateau_and_drains() {
     close(path.bbr().pacing_rate, 1.25 * 0.99 * path.bbr().bw, 1e-9);
     path.run_until_phase(Phase::Down);
     assert!(path.bbr().full.now);
-    // Three rounds without a quarter more.
+    // Three rounds without growth by a quarter.
     assert_eq!(path.bbr().round_count, round + 3);
     close(path.bbr().pacing_rate, 0.9 * 0.99 * path.bbr().bw, 1e-9);
     path.run_until_phase(Phase::Cruise);
@@ -141,7 +141,7 @@ fn probes_come_every_two_to_three_seconds_or_sixty_three_rounds() {
         waits.push(path.bbr().bw_probe_wait);
         path.run_until("refill", |state| state == State::ProbeBw(Phase::Refill));
         let waited = path.now - path.bbr().cycle_stamp;
-        // A round trip may begin just before, and ProbeRTT (200 ms) start the clock anew.
+        // A round trip may begin just before, and ProbeRTT (200 ms) restarts the clock.
         assert!(waited >= ms(1900) && waited <= ms(2900), "{waited}");
         path.run_until_phase(Phase::Up);
     }
@@ -153,7 +153,7 @@ fn probes_come_every_two_to_three_seconds_or_sixty_three_rounds() {
 
 #[test]
 fn small_paths_are_probed_as_often_as_reno_would() {
-    // A BDP of 10 segments: every 10 rounds, and not after 2 s.
+    // A BDP of 10 segments: every 10 rounds, before 2 s have passed.
     let mut path = Path::busy(250, 400);
     path.run_for(Duration::from_secs(2));
     path.run_until_phase(Phase::Down);
@@ -190,7 +190,7 @@ fn a_11_idling_measures_it_too() {
     assert!(path.sender.all_acked());
     path.send(Data::Bytes(500 * SMSS));
     assert!(path.bbr().idle_restart);
-    // At the bandwidth itself, not from a window of ten segments on.
+    // At the bandwidth itself, instead of growing from a window of ten segments.
     close(path.bbr().pacing_rate, 0.99 * path.bbr().bw, 1e-9);
     for _ in 0..2000 {
         if path.sender.all_acked() {
@@ -232,22 +232,22 @@ fn a_15_ten_times_the_bandwidth_is_found() {
 
 #[test]
 fn a_16_a_tenth_of_the_bandwidth_is_found() {
-    // The buffer holds 40 segments: what is in flight overflows it at once.
+    // The buffer holds 40 segments: the flight overflows it at once.
     let mut path = Path::busy(10_000, 40);
     path.run_for(Duration::from_secs(5));
     close(path.bbr().max_bw.get(), 1e7, 0.05);
     path.rate = BitRate::from_bps(path.rate.as_bps() / 10);
     path.run_for(Duration::from_secs(1));
     assert!(path.bbr().bw < 0.6e7, "the short-term model: {}", path.bbr().bw);
-    // Two cycles later the long-term one has it, too.
+    // Two cycles later the long-term filter has it, too.
     path.run_for(Duration::from_secs(9));
     close(path.bbr().max_bw.get(), 1e6, 0.1);
 }
 
 #[test]
 fn a_20_startup_goes_on_after_probe_rtt() {
-    // A quarter of the bandwidth, in fives, keeps Startup from ending and something in flight; no round trip beats the
-    // 40 ms of the handshake.
+    // A quarter of the bandwidth, in fives, prevents the end of Startup and keeps data in flight; no round trip is
+    // below the 40 ms of the handshake.
     let mut path = Path::new(1000, 80);
     let mut seen = false;
     for _ in 0..300 {
@@ -266,7 +266,7 @@ fn a_21_loss_ends_a_probe_and_bounds_what_is_in_flight() {
     path.run_for(Duration::from_secs(4));
     let bbr = path.bbr();
     assert!(bbr.inflight_longterm != INFINITE);
-    // The path holds 40, the queue 20 and one is being sent; 2 % of that are what may be lost.
+    // The path holds 40 segments, the queue 20, and one is in transmission; 2 % of that may be lost.
     assert!((50 * SMSS..=64 * SMSS).contains(&bbr.inflight_longterm), "{}", bbr.inflight_longterm);
     path.run_until_phase(Phase::Cruise);
     assert!(path.bbr().cwnd <= path.bbr().inflight_with_headroom());
@@ -285,8 +285,9 @@ fn random_loss_of_one_percent_costs_less_than_a_third() {
     path.run_for(Duration::from_secs(5));
     let before = path.sender.bytes_acked();
     path.run_for(Duration::from_secs(30));
-    // Each round while cruising (40 of them, a BDP in segments) takes 1 % for the loss and 1 % for the pacing margin,
-    // until a probe starts anew: (1 - 0.98^40) / (40 * 0.02) = 0.69 of the bandwidth, if nothing but that were.
+    // Each round of cruising (40 of them, a BDP in segments) subtracts 1 % for the loss and 1 % for the pacing
+    // margin, until a probe restarts it: (1 - 0.98^40) / (40 * 0.02) = 0.69 of the bandwidth from these effects
+    // alone.
     let rate = (path.sender.bytes_acked() - before) as f64 / 30.0;
     assert!(rate > 0.69e6, "{rate}");
 }
@@ -309,7 +310,7 @@ fn a_timeout_leaves_one_segment_and_the_model() {
         path.step();
         assert!(path.now - start < Duration::from_secs(10));
     }
-    // Back at what it was, within the bounds of the model.
+    // Back at the old value, within the bounds of the model.
     close(path.bbr().max_bw.get(), 1e6, 0.05);
     path.run_for(Duration::from_secs(3));
     let before = path.sender.bytes_acked();

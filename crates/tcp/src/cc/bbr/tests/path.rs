@@ -12,14 +12,15 @@ use std::collections::VecDeque;
 
 /// Data in a segment.
 pub const SMSS: u64 = 1000;
-/// The round trip without queues, all of it on the way back. Handshakes and acknowledgements take no time to send.
+/// The round trip without queues, all of it on the reverse path. Handshakes and acknowledgements take no transmission
+/// time.
 pub const RTT: Duration = Duration::from_millis(40);
 
 pub const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// The path: data is sent at `rate`, counted without headers, with `buffer` segments waiting at most.
+/// The path: data is sent at `rate`, counted without headers, with at most `buffer` segments queued.
 pub struct Path {
     pub now: Instant,
     pub sender: Endpoint,
@@ -62,7 +63,7 @@ impl Path {
         path
     }
 
-    /// With a stream that does not end.
+    /// A sender of an endless stream.
     pub fn busy(segments_per_second: u64, buffer: usize) -> Self {
         let mut path = Self::new(segments_per_second, buffer);
         path.send(Data::Endless);
@@ -148,7 +149,7 @@ impl Path {
         queues.chain([self.sender.next_timeout(), self.receiver.next_timeout()]).min().unwrap_or(Instant::NEVER)
     }
 
-    /// Runs until `state` holds; returns how long that took.
+    /// Runs until `state` holds; returns the elapsed time.
     pub fn run_until(&mut self, what: &str, condition: impl Fn(State) -> bool) -> Duration {
         let start = self.now;
         while !condition(self.state()) {

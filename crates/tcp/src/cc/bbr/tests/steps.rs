@@ -37,7 +37,7 @@ fn the_first_rate_is_the_initial_window_per_round_trip() {
 
 #[test]
 fn losses_cross_two_percent_within_a_segment() {
-    // 100 segments in flight, the third of them lost is the one in hand: 99,000 B before it, 2000 lost:
+    // 100 segments in flight; the segment at hand is the third lost: 99,000 B before it, 2000 lost:
     // (0.02 * 99,000 - 2000) / 0.98 < 0, so 99,000.
     let flight = FlightLoss { lost: 3000, tx_in_flight: 100_000, is_app_limited: false };
     assert_eq!(inflight_at_loss(&flight, 1000), 99_000);
@@ -78,12 +78,12 @@ fn too_much_loss_in_a_probe_sets_the_long_term_bound_once() {
     // Further losses of the same probe change nothing.
     bbr.on_marked_lost(Instant::ZERO, &lost(2000, 50_000, 30_000), &rate);
     assert_eq!(bbr.inflight_longterm, 49_000);
-    // Losses of little in flight: not below 0.7 of the target.
+    // Losses of a small flight: not below 0.7 of the target.
     let mut bbr = knowing(State::ProbeBw(Phase::Up));
     bbr.is_bw_probe_sample = true;
     bbr.on_marked_lost(Instant::ZERO, &lost(0, 5000, 5000), &rate);
     assert_eq!(bbr.inflight_longterm, 28_000);
-    // The application limited it: the probe ends, and nothing is learnt.
+    // The application limited it: the probe ends without a result.
     let mut bbr = knowing(State::ProbeBw(Phase::Up));
     bbr.is_bw_probe_sample = true;
     let limited = LostSegment { is_app_limited: true, ..lost(0, 5000, 5000) };
@@ -171,7 +171,7 @@ fn six_ranges_lost_in_a_round_of_recovery_end_startup() {
     let bbr = startup(5);
     assert_eq!((bbr.state, bbr.full_bw_reached), (State::Startup, false));
     let bbr = startup(6);
-    // max(BDP, what was delivered in the round) is safe.
+    // max(BDP, delivery of the round) is safe.
     assert_eq!((bbr.full_bw_reached, bbr.inflight_longterm), (true, 45_000));
     assert!(matches!(bbr.state, State::Drain { .. }));
 }
@@ -184,14 +184,14 @@ fn a_careful_probe_follows_one_that_went_too_high() {
     let mut rate = DeliveryRate::new();
     let sample = RateSample { delivered: 1000, delivery_rate: 1e6, prior_delivered: 1, ..RateSample::default() };
     bbr.next_round_delivered = 1000;
-    // 20,000 B in flight: it goes on. 50,000: it ends at once.
+    // 20,000 B in flight: the phase continues. 50,000: it ends at once.
     bbr.update_probe_bw_cycle_phase(&delivery(sample), &rate);
     assert_eq!(bbr.state, State::ProbeBw(Phase::Up));
     let full = Delivery { inflight: 50_000, ..delivery(sample) };
     bbr.update_probe_bw_cycle_phase(&full, &rate);
     assert_eq!(bbr.state, State::ProbeBw(Phase::Down));
     assert!(bbr.last_probe.precautionary && !bbr.last_probe.too_high);
-    // A round later, without loss: refilling at once, for a probe without that care.
+    // A round later, without loss: it refills at once, for a probe without that caution.
     bbr.update_round(&full, &rate);
     assert!(bbr.round_start);
     bbr.update_probe_bw_cycle_phase(&full, &rate);
@@ -218,9 +218,9 @@ fn a_bound_that_limits_is_raised_by_one_two_four_segments_a_round() {
         }
         raised.push((bbr.inflight_longterm - before) / 1000);
     }
-    // 50,000 B acknowledged per round, one segment more for every cwnd / 2^k of them, the window being what it was
-    // before the round's last acknowledgement: 50,000 -> 1; 25,000 -> 2; 51,000 / 4 = 12,750 -> 3, and 11,750 are left;
-    // 55,000 / 8 = 6875 -> (11,750 + 50,000) / 6875 = 8.98.
+    // 50,000 B acknowledged per round, one more segment for every cwnd / 2^k of them. The window is that before the
+    // round's last acknowledgement: 50,000 -> 1; 25,000 -> 2; 51,000 / 4 = 12,750 -> 3, and 11,750 are left; 55,000 /
+    // 8 = 6875 -> (11,750 + 50,000) / 6875 = 8.98.
     assert_eq!(raised, [1, 2, 3, 8]);
 }
 
@@ -238,7 +238,7 @@ fn acknowledgements_that_come_together_widen_the_window() {
     assert_eq!(acked(105, 10_000), 15_000);
     // 20 ms: 21,000 - 20,000 = 1000, and the round's maximum stays.
     assert_eq!(acked(120, 1000), 15_000);
-    // 22 ms: 22,000 are expected and 21,000 were delivered: the interval starts anew.
+    // 22 ms: 22,000 are expected and 21,000 were delivered: the interval restarts.
     assert_eq!(acked(122, 3000), 15_000);
     assert_eq!((bbr.extra_acked_delivered, bbr.extra_acked_start), (3000, Instant::ZERO + ms(122)));
     // Never more than the window.
