@@ -4,6 +4,12 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help run test test-rust test-python lint lint-rust lint-python bench bench-components docs fuzz generate portable netlulld dist test-dist clean setup tools lock
 
+# The toolchain `stable` serves where it has the pinned version: rustup then downloads none.
+PINNED := $(shell sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)
+ifneq (,$(findstring rustc $(PINNED) ,$(shell RUSTUP_TOOLCHAIN=stable rustc --version 2>/dev/null)))
+export RUSTUP_TOOLCHAIN := stable
+endif
+
 VENV := .venv
 BIN := $(VENV)/bin
 PACKAGES := $(VENV)/.packages
@@ -51,6 +57,7 @@ lint-python: setup
 	$(BIN)/python tools/check_arrows.py
 	$(BIN)/python tools/import_cycles.py
 	$(BIN)/python tools/check_imports.py
+	$(BIN)/python tools/check_prose.py
 
 # Sources are the Markdown pages of the whole tree, docstrings, and the doc comments of the crates that are of use alone.
 SITE := out/docs
