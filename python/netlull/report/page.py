@@ -83,7 +83,7 @@ class FigureBlock:
         text = json.dumps(
             [chart.document() for chart in self.charts], ensure_ascii=False, allow_nan=False, separators=(",", ":")
         )
-        return Markup(text.replace("<", "\\u003c"))  # noqa: S704  # no tag is left in it
+        return Markup(text.replace("<", "\\u003c"))  # noqa: S704  # no `<` remains
 
     @property
     def source(self) -> str:
@@ -158,7 +158,7 @@ def render(page: Page) -> str:
     """The page as HTML text; without the chart library (see `bundled`) its figures are static pictures."""
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_template),
-        autoescape=True,  # every text is escaped; style sheets and scripts are ours
+        autoescape=True,  # escapes every text; style sheets and scripts come from this package
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -171,8 +171,8 @@ def render(page: Page) -> str:
         styles = [library.style, *styles]
     return environment.get_template("page.html").render(
         page=page,
-        css=Markup("\n".join(styles)),  # noqa: S704  # our own files
-        scripts=[Markup(script) for script in scripts],  # noqa: S704  # our own files
+        css=Markup("\n".join(styles)),  # noqa: S704  # files of this package
+        scripts=[Markup(script) for script in scripts],  # noqa: S704  # files of this package
         hashes=" ".join(_hash(script) for script in scripts),
         library=library,
     )
@@ -202,7 +202,7 @@ def bundled() -> Library | None:
 
 def _hash(script: str) -> str:
     """The hash of a script for the page's content security policy, which blocks every other script."""
-    # The template puts a line break at both ends.
+    # The template puts a line break before and after the script.
     digest = hashlib.sha256(f"\n{script}\n".encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 

@@ -127,7 +127,7 @@ def _until(result: SweepResult) -> list[Fact]:
 
 
 def _notes(result: SweepResult) -> list[str]:
-    # Warnings and doubts begin with the name of a field or a metric, which keeps its case.
+    # Warnings and doubts begin with the name of a field or a metric: no capital letter is added.
     notes = [f"{text}." for text in result.warnings]
     counts = [row["runs"] for row in _rows(result)]
     single = sum(count == 1 for count in counts)
