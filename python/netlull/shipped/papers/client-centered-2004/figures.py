@@ -220,7 +220,7 @@ def against_psm(evidence: Evidence) -> Figure:
 
 
 def breakdown(evidence: Evidence) -> Figure:
-    """Draws the time in each radio state as stacked bars, in seconds."""
+    """Draws the parts of a download's time as stacked bars, in seconds."""
     with styled():
         drawn = figure(height=4.0)
         axes = drawn.subplots()

@@ -73,7 +73,7 @@ def within(evidence: Evidence, radio: str, air: float, rtt: float, bound: float)
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
-    """Yields savings over slowdowns under each radio."""
+    """Yields energy over transfer time under each radio."""
     for air in (air for air in AIRS if air in evidence.grid.values("tradeoff", "air")):
         yield Drawn(
             f"tradeoff-{air}",

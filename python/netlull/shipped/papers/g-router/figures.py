@@ -103,7 +103,7 @@ def case2(evidence: Evidence, way: str) -> Figure:
         for axes in used:
             shade(axes, BOTTLENECK[1][0], BOTTLENECK[2][0], "Internet node is the bottleneck")
         _finish(drawn, used)
-        queue.set_ylabel("Queue (packets)")  # beside another quantity
+        queue.set_ylabel("Queue (packets)")  # the panel on its left shows another quantity
         queue.tick_params(labelleft=True)
     return drawn
 
