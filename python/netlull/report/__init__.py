@@ -1,4 +1,4 @@
-"""One self-contained HTML page for each reproduction and sweep: opens from disk, asks nothing of the network."""
+"""Self-contained HTML reports of reproductions and sweeps: each page opens from disk without network access."""
 
 from netlull.report.page import (
     ClaimPart,

@@ -1,4 +1,4 @@
-"""Where the joules went: static, rate-dependent, traffic and transitions, by power model and scenario."""
+"""The energy ledger: static, rate-dependent, traffic and transition energy, by power model and scenario."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FEW_POINTS = 4
 
 @dataclass(frozen=True)
 class Entry:
-    """Energy of a link under a power model in a scenario, in joules a run: means over the scenario's runs."""
+    """Mean energy of a link in joules per run, under a power model and over the runs of a scenario."""
 
     scenario: str
     link: str
@@ -44,20 +44,20 @@ class Entry:
     parts: Mapping[str, float]
     total_j: float
     reference_j: float
-    """The same traffic with the link always at its maximum rate."""
+    """Energy of the same traffic with the link always at its maximum rate."""
 
 
 def ledger(energy: pa.Table) -> list[Entry]:
-    """A sweep's energy (`SweepResult.energy`) by scenario: experiment and points of the axes of names.
+    """Returns a sweep's energy (`SweepResult.energy`) by scenario: the experiment and its points on axes of names.
 
-    Where that is one scenario only, the points of the first axis are told apart instead.
+    If this gives a single scenario, the points of the first axis with several values separate scenarios.
     """
     rows = energy.to_pylist()
     return _by(rows, _told_apart(rows))
 
 
 def _told_apart(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The columns of labels that make scenarios; the others are averaged over."""
+    """The label columns that separate scenarios; the ledger averages over the other columns."""
     labels = _label_columns(rows)
     named = [name for name in labels if any(row[name] is not None and _number(row[name]) is None for row in rows)]
     if len({entry.scenario for entry in _by(rows, named)}) > 1:
@@ -70,7 +70,7 @@ def _label_columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def averaged_over(energy: pa.Table) -> list[str]:
-    """The axes that a scenario of the ledger is a mean over, with their points: `load 0.1 to 0.9 (9 points)`."""
+    """The axes over which the ledger averages a scenario, with their points: `load 0.1 to 0.9 (9 points)`."""
     rows = energy.to_pylist()
     apart = _told_apart(rows)
     several = len({row["experiment"] for row in rows}) > 1
@@ -88,7 +88,7 @@ def averaged_over(energy: pa.Table) -> list[str]:
 
 
 def span(labels: Sequence[str]) -> str:
-    """Points of an axis in few words: `1 ms, 2 ms`, or `1 ms to 50 ms (30 points)`, by number if they are numbers."""
+    """A short text for an axis: `1 ms, 2 ms`, or `1 ms to 50 ms (30 points)`, with numbers in ascending order."""
     if len(labels) <= _FEW_POINTS:
         return ", ".join(labels)
     numbers = [_number(label) for label in labels]
@@ -100,7 +100,7 @@ def span(labels: Sequence[str]) -> str:
 
 
 def _number(label: str) -> float | None:
-    """Of a label that is a number, with or without a unit; None for a name."""
+    """The number in a label, with or without a unit; None for a name."""
     try:
         return float(label.split(maxsplit=1)[0])
     except (ValueError, IndexError):
@@ -128,7 +128,7 @@ def _entry(key: tuple[str, str, str], rows: Sequence[Mapping[str, Any]]) -> Entr
 
 
 def ledger_section(energy: pa.Table | None, windows: Sequence[Window] = ()) -> Section | None:
-    """The ledger of a sweep as a section of its report; None if no link's rate varied, or energy is not known."""
+    """The ledger of a sweep as a section of its report; None if no link's rate varied or the energy is unknown."""
     if energy is None or not energy.num_rows:
         return None
     entries, over = ledger(energy), _over(energy, windows)
@@ -147,7 +147,7 @@ def ledger_section(energy: pa.Table | None, windows: Sequence[Window] = ()) -> S
 
 
 def _over(energy: pa.Table, windows: Sequence[Window]) -> str:
-    """A sentence on what a scenario is a mean over; empty if over seeds alone."""
+    """The sentence about the axes averaged over; empty if the means are over seeds alone."""
     axes = averaged_over(energy)
     if not axes:
         return ""
@@ -158,7 +158,7 @@ def _over(energy: pa.Table, windows: Sequence[Window]) -> str:
 
 
 def ledger_table(entries: Sequence[Entry], over: str = "") -> TableBlock:
-    """The ledger as a table; the parts of a row add up to its total; `over` says what the means are over."""
+    """The ledger as a table; the parts of a row add up to its total, and `over` names the axes averaged over."""
     header = ["Scenario", "Link", "Power model", *(f"{name} (J)" for name in PARTS.values()), "total (J)", "saved (%)"]
     rows = []
     for entry in entries:
@@ -174,7 +174,7 @@ def ledger_table(entries: Sequence[Entry], over: str = "") -> TableBlock:
 
 
 def ledger_figure(entries: Sequence[Entry]) -> Figure | None:
-    """Stacked bars, a panel per power model and a bar per scenario; None if there are no or too many bars."""
+    """Stacked bars: a panel per power model, a bar per scenario. None without bars or with more than `_MOST_BARS`."""
     models = list(dict.fromkeys(entry.model for entry in entries))
     names = list(dict.fromkeys(_bar(entry, entries) for entry in entries))
     if not models or len(names) > _MOST_BARS:
@@ -194,7 +194,7 @@ def ledger_figure(entries: Sequence[Entry]) -> Figure | None:
 
 
 def _bar(entry: Entry, entries: Sequence[Entry]) -> str:
-    """The bar's name: the link is in it where there are several."""
+    """The bar's name; it contains the link if there are several."""
     several = len({other.link for other in entries}) > 1
     return f"{entry.scenario}, {entry.link}" if several else entry.scenario
 

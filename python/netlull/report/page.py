@@ -1,4 +1,4 @@
-"""What a report page is made of, and its HTML."""
+"""The parts of a report page, and its HTML."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fact:
-    """A name and a value, for the manifest and the head of the page."""
+    """A name and a value, shown in the manifest or at the head of the page."""
 
     name: str
     value: str
@@ -32,17 +32,17 @@ class Fact:
 
 @dataclass(frozen=True)
 class ClaimPart:
-    """One measured part of a claim."""
+    """A measured part of a claim."""
 
     holds: bool
     text: str
     counted: bool = True
-    """False: it is no part of the verdict."""
+    """False if the verdict ignores this part."""
 
 
 @dataclass(frozen=True)
 class ClaimRow:
-    """A claim, the paper's result and ours, and the verdict: holds, partly or fails."""
+    """A claim with the paper's result, the measured result and the verdict: holds, partly or fails."""
 
     id: str
     title: str
@@ -57,7 +57,7 @@ class ClaimRow:
 
 @dataclass(frozen=True)
 class ReadingRow:
-    """A reading: question, choice, reason and what the alternatives do."""
+    """A reading (an assumption where the paper is silent): question, choice, reason and effects of the alternatives."""
 
     id: str
     question: str
@@ -69,7 +69,7 @@ class ReadingRow:
 
 @dataclass(frozen=True)
 class FigureBlock:
-    """A figure with its caption: `svg` is the whole SVG text, `charts` what it shows, if it can be interactive."""
+    """A figure with its caption: `svg` is the whole SVG text, `charts` the data of an interactive figure."""
 
     id: str
     title: str
@@ -79,21 +79,21 @@ class FigureBlock:
 
     @property
     def data(self) -> Markup:
-        """The charts as JSON that no browser takes for the end of its element."""
+        """The charts as JSON, with `<` escaped: a browser never reads it as the end of the script element."""
         text = json.dumps(
             [chart.document() for chart in self.charts], ensure_ascii=False, allow_nan=False, separators=(",", ":")
         )
-        return Markup(text.replace("<", "\\u003c"))  # noqa: S704  # no tag is left in it
+        return Markup(text.replace("<", "\\u003c"))  # noqa: S704  # no `<` remains
 
     @property
     def source(self) -> str:
-        """The figure as a data URI, so that names inside one figure cannot meet those of another."""
+        """The figure as a data URI: identifiers of different figures cannot collide."""
         return "data:image/svg+xml;base64," + base64.b64encode(_compact(self.svg).encode("utf-8")).decode("ascii")
 
 
 @dataclass(frozen=True)
 class TableBlock:
-    """A table of numbers with a caption; a sortable one can be sorted and filtered where scripts run."""
+    """A table of numbers with a caption; readers can sort and filter a sortable table if scripts run."""
 
     caption: str
     header: Sequence[str]
@@ -103,7 +103,7 @@ class TableBlock:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, what to say under it, tables and figures; a folded one opens on demand."""
+    """A heading with its text, tables and figures; a folded section opens on demand."""
 
     id: str
     title: str
@@ -115,7 +115,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A whole report: of a reproduction, or, without claims and readings, of a sweep."""
+    """A whole report of a reproduction, or of a sweep if there are no claims and readings."""
 
     title: str
     subtitle: str
@@ -138,7 +138,7 @@ class Page:
         return any(figure.charts for section in (*self.sections, *self.appendix) for figure in section.figures)
 
     def count(self, verdict: str) -> int:
-        """How many claims have this verdict."""
+        """The number of claims with this verdict."""
         return sum(1 for claim in self.claims if claim.verdict == verdict)
 
 
@@ -149,16 +149,16 @@ _SPACE = re.compile(r"\s*\n\s*")
 
 
 def _compact(svg: str) -> str:
-    """The same picture in fewer bytes: places to a hundredth of a point, no comments, no indentation."""
+    """The same picture in fewer bytes: coordinates to a hundredth of a point, no comments, no indentation."""
     short = _PLACES.sub(lambda found: _LONG_NUMBER.sub(r"\1", found[0]), _COMMENT.sub("", svg))
     return _SPACE.sub(" ", short)
 
 
 def render(page: Page) -> str:
-    """The page as HTML text; without the chart library (see `bundled`) its figures are pictures."""
+    """The page as HTML text; without the chart library (see `bundled`) its figures are static pictures."""
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_template),
-        autoescape=True,  # every text is escaped; style sheets and scripts are ours
+        autoescape=True,  # escapes every text; style sheets and scripts come from this package
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -171,8 +171,8 @@ def render(page: Page) -> str:
         styles = [library.style, *styles]
     return environment.get_template("page.html").render(
         page=page,
-        css=Markup("\n".join(styles)),  # noqa: S704  # our own files
-        scripts=[Markup(script) for script in scripts],  # noqa: S704  # our own files
+        css=Markup("\n".join(styles)),  # noqa: S704  # files of this package
+        scripts=[Markup(script) for script in scripts],  # noqa: S704  # files of this package
         hashes=" ".join(_hash(script) for script in scripts),
         library=library,
     )
@@ -180,7 +180,7 @@ def render(page: Page) -> str:
 
 @dataclass(frozen=True)
 class Library:
-    """The chart library as it goes into a page."""
+    """The chart library that a page embeds."""
 
     script: str
     style: str
@@ -188,7 +188,7 @@ class Library:
 
 
 def bundled() -> Library | None:
-    """uPlot, which `make setup` fetches; None where it was not."""
+    """The uPlot library, which `make setup` fetches; None if it is missing."""
     folder = files("netlull.report").joinpath("bundled")
     try:
         script, style, licence = (
@@ -201,14 +201,14 @@ def bundled() -> Library | None:
 
 
 def _hash(script: str) -> str:
-    """What the page's policy knows a script by: no other one runs."""
-    # The template puts a line break at both ends.
+    """The hash of a script for the page's content security policy, which blocks every other script."""
+    # The template puts a line break before and after the script.
     digest = hashlib.sha256(f"\n{script}\n".encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
 def write(page: Page, path: Path) -> Path:
-    """Writes the page, whole or not at all."""
+    """Writes the page atomically: a failure leaves no partial file."""
     with staged_file(path) as stage:
         stage.write_text(render(page), encoding="utf-8", newline="\n")
     return path

@@ -1,4 +1,4 @@
-"""The report of a sweep: what ran, a figure per metric, where the joules went, every number."""
+"""The report of a sweep: its points and runs, a figure per metric, the energy ledger, every number."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _HOPS = re.compile(rb'"packet_hops":(\d+)')
 
 
 def sweep_report(store: str | Path, out: Path | None = None) -> Path:
-    """Writes the report of a sweep that ran to its end, to `report.html` in its store if nothing else is said.
+    """Writes the report of a completed sweep to `out`, by default to `report.html` in its store.
 
     The same store gives the same bytes.
 
     Raises:
-        ResultError: names the file of the store that is missing, truncated or damaged.
-        OutputError: the report cannot be written.
+        ResultError: A file of the store is missing, truncated or damaged; the message names it.
+        OutputError: The report cannot be written.
     """
     folder = Path(store)
     result = SweepResult.load(folder)
@@ -49,7 +49,7 @@ def sweep_report(store: str | Path, out: Path | None = None) -> Path:
 
 
 def sweep_page(result: SweepResult, document: Mapping[str, Any], cost: tuple[int, Cost]) -> Page:
-    """The page of a sweep; `document` is what its store says, `cost` the number of runs there and theirs."""
+    """The page of a sweep, from its result, its store's description, and the number and cost of the stored runs."""
     scenario = document.get("scenario", {})
     notes, figures = _notes(result), _figures(result)
     ledger = ledger_section(result.energy, result.windows)
@@ -76,7 +76,7 @@ def sweep_page(result: SweepResult, document: Mapping[str, Any], cost: tuple[int
 
 
 def _cost(journal: Path) -> tuple[int, Cost]:
-    """Runs in the store, and what they cost together."""
+    """The number of runs in the store and their total cost."""
     runs, cpu_s, hops = 0, 0.0, 0
     try:
         with journal.open("rb") as lines:
@@ -127,7 +127,7 @@ def _until(result: SweepResult) -> list[Fact]:
 
 
 def _notes(result: SweepResult) -> list[str]:
-    # Warnings and doubts begin with the name of a field or a metric, which keeps its case.
+    # Warnings and doubts begin with the name of a field or a metric: no capital letter is added.
     notes = [f"{text}." for text in result.warnings]
     counts = [row["runs"] for row in _rows(result)]
     single = sum(count == 1 for count in counts)
@@ -186,7 +186,7 @@ def _numbers(result: SweepResult) -> TableBlock:
 
 
 def _value(row: Mapping[str, Any], metric: str) -> str:
-    """`5.901 ± 0.012`: a mean with the digits that its interval warrants, in the unit of the column's head."""
+    """Text such as `5.901 ± 0.012`: the interval sets the digits, and the column's header the unit."""
     _, scale = metric_label(metric)
     mean, low, high = (math.nan if row[name] is None else row[name] / scale for name in _sides(metric))
     half = (high - low) / 2

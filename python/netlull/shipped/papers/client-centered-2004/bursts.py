@@ -1,4 +1,4 @@
-"""A download without bursts and one with them: packets, acknowledgements and the radio on one time axis."""
+"""Two downloads, without and with bursts: packets, acknowledgements and the state of the radio over time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 SPAN_S = 0.33
-"""Drawn, from shortly before the first burst's end on."""
+"""The length of the time axis in seconds; it starts shortly before the end of the first burst."""
 CAPTION = (
     "Emulated, 60 ms, no loss, seed 1. Left: standard TCP with eager acknowledgements. Right: the technique, at "
     "the same time of the download. Dots are packets that the client receives, ticks its closed acknowledgements, "
@@ -29,7 +29,7 @@ CAPTION = (
     "far, on a clock of 10 ms."
 )
 STANDARD, SHAPED = "emulated-baseline-1", "emulated-1"
-"""The recorded runs."""
+"""The names of the recorded runs."""
 KINDS = {
     "data": ("packet received", ".", 0),
     "missed": ("packet missed", "x", 1),
@@ -38,11 +38,11 @@ KINDS = {
     "eager": ("eager acknowledgement", "^", 4),
     "ack": ("ordinary acknowledgement", "|", 4),
 }
-"""Kinds of the table `air`: name, mark and colour."""
+"""The kinds of rows in the table `air`: name, marker and colour."""
 
 
 def drawn(series: Mapping[str, Recorded]) -> Figure:
-    """Both downloads at the same time: without bursts and with them."""
+    """Draws both downloads at the same time: without bursts and with bursts."""
     start = series[SHAPED].series("burst")["time_s"].to_pylist()[0] - SPAN_S / 6
     with styled():
         made = figure(height=3.4)
@@ -56,7 +56,7 @@ def drawn(series: Mapping[str, Recorded]) -> Figure:
 
 
 def _draw(axes: Axes, run: Recorded, start: float) -> None:
-    """Sequence numbers over time while the radio is awake or not."""
+    """Draws sequence numbers over time, with the awake intervals of the radio shaded."""
     end = start + SPAN_S
     time, kind, kilobytes = _on_air(run)
     shown = (time >= start) & (time <= end)
@@ -76,7 +76,7 @@ def _draw(axes: Axes, run: Recorded, start: float) -> None:
 
 
 def _on_air(run: Recorded) -> tuple[Floats, npt.NDArray[np.str_], Floats]:
-    """Time, kind and place in the file of what was on the air."""
+    """The packets on the air: time (s), kind and offset in the file (kB)."""
     air = run.series("air")
     kind = np.array(air["kind"].to_pylist())
     numbers = np.array([np.nan if seq is None else seq for seq in air["seq"].to_pylist()], dtype=float)
@@ -85,7 +85,7 @@ def _on_air(run: Recorded) -> tuple[Floats, npt.NDArray[np.str_], Floats]:
 
 
 def _awake(run: Recorded, start: float, end: float) -> list[tuple[float, float]]:
-    """Stretches in which the radio is not asleep; it is awake at first."""
+    """The intervals in which the radio is not asleep; it is awake at first."""
     radio = run.series("radio")
     spans, since = [], start
     asleep = False

@@ -1,4 +1,4 @@
-"""How each claim of claims.toml is judged. A claim is parts; each holds or not and says what was measured."""
+"""Judges of the claims in claims.toml. Each claim has parts; each part holds or fails and reports its measurement."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from .measures import Case
 
     Number = Callable[[Evidence, Case], float]
-    """Of a case, by one way of having a single number of its runs."""
+    """A function that reduces the runs of a case to a single number."""
 
 BAD_SITES = {"stanford", "uiuc"}
-"""Those that the paper has above 1."""
+"""The sites with a product above 1 in the paper."""
 MOST_LOSS = max(LOSSES)
 
 
 def sites(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """C1."""
+    """Judges C1: energy x delay is 19 % lower over seven sites."""
     found = {name: measures.product(evidence, measures.site(name)).mean for name in SITES}
     average = measures.over(evidence, [measures.site(name) for name in SITES])
     best = min(found, key=lambda name: found[name])
@@ -44,7 +44,7 @@ def sites(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def emulated(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """C2."""
+    """Judges C2: energy x delay is 54 % lower in emulation."""
     grid = {(rtt, loss): measures.emulated(rtt, loss) for rtt in ROUND_TRIPS for loss in LOSSES}
     found = {at: measures.product(evidence, case) for at, case in grid.items()}
     average = measures.over(evidence, list(grid.values()))
@@ -60,7 +60,7 @@ def emulated(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def _open(found: Interval, points: float) -> str:
-    """What a table of few seeds leaves open."""
+    """The remark for an interval wider than the tolerance; empty otherwise."""
     return ", open with so few seeds: the interval is wider than the tolerance" if found.half_width > points else ""
 
 
@@ -69,7 +69,7 @@ def _over_seeds(evidence: Evidence, case: Case) -> float:
 
 
 MEDIANS: dict[str, Number] = {"median over seeds": _over_seeds, "the paper's median of three": measures.median_of_three}
-"""Ways to a number that are shown beside the mean, which was registered, and that the verdict does not count."""
+"""Medians that reports show next to the registered mean; the verdict ignores them."""
 
 
 def _part_id(name: str) -> str:
@@ -93,7 +93,7 @@ def _fall(name: str, label: str, values: Sequence[float], slack: float) -> Part:
 
 
 def _rows_by_median(evidence: Evidence, rows: Sequence[Sequence[Case]], slack: float) -> list[Part]:
-    """Whether the rows, and their mean, would fall by medians."""
+    """A part for each kind of median: it holds if all rows and their mean fall. The verdict ignores these parts."""
     parts = []
     for name, way in MEDIANS.items():
         numbers = [[way(evidence, case) for case in row] for row in rows]
@@ -106,19 +106,19 @@ def _rows_by_median(evidence: Evidence, rows: Sequence[Sequence[Case]], slack: f
 
 
 def longer_round_trips(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """C3."""
+    """Judges C3: the technique improves with longer round trips."""
     rows = {(f"loss-{loss:g}", f"{loss:g} %"): [measures.emulated(rtt, loss) for rtt in ROUND_TRIPS] for loss in LOSSES}
     return _rows_fall(evidence, rows, tolerance["slack"])
 
 
 def more_loss(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """C4."""
+    """Judges C4: the technique improves with more loss."""
     rows = {(f"rtt-{rtt}", f"{rtt} ms"): [measures.emulated(rtt, loss) for loss in LOSSES] for rtt in ROUND_TRIPS}
     return _rows_fall(evidence, rows, tolerance["slack"])
 
 
 def _rows_fall(evidence: Evidence, rows: Mapping[tuple[str, str], Sequence[Case]], slack: float) -> list[Part]:
-    """A part for each row of Fig. 6, by its id and label, for their mean, and for the rows by medians."""
+    """The parts for each row of Fig. 6 (by id and label), for the mean of the rows, and for the rows by medians."""
     parts = [
         _fall(part, label, [measures.product(evidence, case).mean for case in row], slack)
         for (part, label), row in rows.items()
@@ -128,12 +128,12 @@ def _rows_fall(evidence: Evidence, rows: Mapping[tuple[str, str], Sequence[Case]
 
 
 def recorded(evidence: Evidence, name: str) -> list[Recorded]:
-    """The recorded runs of a site: `NAME-SEED`."""
+    """The recorded runs of a site, which are named `NAME-SEED`."""
     return [run for key, run in evidence.series.items() if key.rpartition("-")[0] == name]
 
 
 def stanford(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """C5."""
+    """Judges C5: the download from Stanford is 45 % slower, and improves on faster air."""
     case, fast = measures.site("stanford"), measures.site("stanford", FAST_AIR)
     grid, share = evidence.grid, tolerance["share"]
     base = grid.interval(case.baseline, "seconds")
@@ -177,7 +177,7 @@ def _near(found: float, printed: float, share: float) -> bool:
 
 
 def missed(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """C6."""
+    """Judges C6: the client misses hardly any packets."""
     grid = evidence.grid
     packets = measures.mean([grid.interval(measures.site(name).cell, "missed").mean for name in SITES])
     cells = [measures.emulated(rtt, loss).cell for rtt in ROUND_TRIPS for loss in LOSSES]
@@ -189,7 +189,7 @@ def missed(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def against_psm(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
-    """C7, as registered: 60 ms counts as low, though the paper's words do not name it."""
+    """Judges C7, the comparison with PSM, as registered: 60 ms counts as low, although the paper does not name it."""
     parts = []
     psm = {rtt: measures.product(evidence, measures.way(rtt, IDEAL_PSM)).mean for rtt in ROUND_TRIPS}
     for rtt, value in psm.items():
@@ -203,13 +203,13 @@ def against_psm(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
 
 
 def psm_time(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """C8."""
+    """Judges C8: PSM takes three times as long at low round trips."""
     found = measures.slowdown(evidence, measures.way(30, IDEAL_PSM))
     return [Part("factor", found.mean > tolerance["factor"], f"{number(found, digits=2)} times at 30 ms.")]
 
 
 def uiuc(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """C10."""
+    """Judges C10: the download from uiuc.edu reverts to standard TCP."""
     case, runs = measures.site("uiuc"), recorded(evidence, "uiuc")
     found = [measures.saturated(run) for run in runs]
     base = evidence.grid.interval(case.baseline, "seconds")
@@ -228,7 +228,7 @@ def uiuc(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def faster(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
-    """C11."""
+    """Judges C11: the technique is faster than baseline TCP at high loss."""
     parts = []
     for rtt in ROUND_TRIPS:
         found = measures.slowdown(evidence, measures.emulated(rtt, MOST_LOSS))
@@ -251,7 +251,7 @@ JUDGES = {
     "C10": uiuc,
     "C11": faster,
 }
-"""One function for each claim."""
+"""The judge of each claim."""
 
 
 def _at_sites(evidence: Evidence) -> float:
@@ -286,4 +286,4 @@ HEADLINES = (
     ),
     Headline("packets missed at sites", "", _missed),
 )
-"""The numbers by which a reading's effect is told; products and times in percent of baseline TCP's."""
+"""The numbers that show the effect of a reading; products and times are in percent of baseline TCP."""

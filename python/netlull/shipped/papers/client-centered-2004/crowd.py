@@ -1,4 +1,4 @@
-"""Figs. 8 and 9: 100 downloads through one bottleneck, some of them energy-saving; and claim C9."""
+"""Figs. 8 and 9 and claim C9: 100 downloads, some of them energy-saving, share a bottleneck."""
 
 from __future__ import annotations
 
@@ -21,73 +21,76 @@ if TYPE_CHECKING:
     from netlull.stats import Interval
 
     Measured = Callable[[Cell, Cell, int], Interval]
-    """Of a point, the same without energy-saving flows, and the number of these."""
+    """A function of a point, its counterpart without energy-saving flows, and the number of energy-saving flows."""
 
 FLOWS, GROUPS = 100, 20
 BUFFERS = (0.5, 1.0, 2.0)
-"""In bandwidth-delay products."""
+"""The buffers in bandwidth-delay products."""
 SAVERS = (0, 10, 25, 50, 75, 90, 100)
 CASES = {
     "without UDP": ("crowd", {"udp": "without UDP"}),
     "transient UDP": ("crowd", {"udp": "transient UDP"}),
     "no shaper gives up": ("stubborn", {}),
 }
-"""Experiment and rest of the point."""
+"""The experiment of each case, and its values on the remaining axes."""
 COLOURS = {0.5: 0, 1.0: 1, 2.0: 2}
 ENERGY_SAVING = "Energy-saving flows of 100"
 MEASURED_S = 15.0
 
 
 def cell(case: str, savers: int, buffer: float) -> Cell:
-    """A point of the sweep."""
+    """The point of the sweep with these values."""
     experiment, rest = CASES[case]
     return Cell.of(experiment, savers=savers, buffer=buffer, **rest)
 
 
 def other(savers: int, reading: str, gives_up: str) -> Cell:
-    """A point under another reading."""
+    """The point of the sweep under another reading."""
     return Cell.of("others", few=savers, reading=reading, gives_up=gives_up)
 
 
 def summed(evidence: Evidence, where: Cell, metric: str, groups: range) -> dict[int, float]:
-    """A metric of groups of clients, summed, by seed."""
+    """The sum of a metric over groups of clients, by seed."""
     columns = [evidence.grid.samples(where, f"{metric}_{group + 1:02}") for group in groups]
     return {seed: sum(column[seed] for column in columns) for seed in columns[0]} if columns else {}
 
 
 def saving(savers: int) -> range:
-    """The groups that save energy."""
+    """The groups of energy-saving clients."""
     return range(savers * GROUPS // FLOWS)
 
 
 def standard(savers: int) -> range:
-    """The groups that do not."""
+    """The groups of standard clients."""
     return range(savers * GROUPS // FLOWS, GROUPS)
 
 
 def gain(evidence: Evidence, where: Cell, none: Cell, groups: range) -> Interval:
-    """Goodput of these groups' flows over that of the same flows where none saves energy, by seed.
+    """The goodput of these groups divided by their goodput without energy-saving flows, by seed.
 
-    Round trips differ, so a group is faster or slower than the mean whoever saves energy.
+    Round trips differ, so a group is faster or slower than the mean in both cases.
     """
     ours, theirs = (summed(evidence, at, "goodput", groups) for at in (where, none))
     return mean_interval([ours[seed] / theirs[seed] for seed in ours if theirs.get(seed)])
 
 
 def as_printed(evidence: Evidence, where: Cell, none: Cell, groups: range) -> Interval:
-    """The paper's way: the mean goodput of these groups' flows over that of all 100 where none saves energy."""
+    """The paper's ratio: mean goodput of these groups' flows over that of all 100 flows without energy saving."""
     ours, theirs = summed(evidence, where, "goodput", groups), summed(evidence, none, "goodput", range(GROUPS))
     share = len(groups) / GROUPS
     return mean_interval([ours[seed] / theirs[seed] / share for seed in ours if theirs.get(seed)])
 
 
 def losses(evidence: Evidence, where: Cell, none: Cell) -> Interval:
-    """Packets lost at the bottleneck over those where none saves energy."""
+    """The packets lost at the bottleneck divided by those without energy-saving flows."""
     return evidence.grid.ratio(where, none, "lost")
 
 
 def crowd_claim(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """C9, of the shaper as in the paper. A part holds by the rule of claims.toml and by the intervals."""
+    """Judges C9 with the paper's shaper: energy-saving flows harm no other flow.
+
+    A part holds if it meets the rule of claims.toml and the intervals agree.
+    """
     parts = []
     dry = [(buffer, savers) for buffer in _buffers(evidence) for savers in _savers(evidence) if savers]
     lost = {at: losses(evidence, cell("without UDP", at[1], at[0]), cell("without UDP", 0, at[0])) for at in dry}
@@ -119,7 +122,7 @@ def _arrows(values: Sequence[Interval]) -> str:
 
 
 def gains(evidence: Evidence, case: str, buffer: float) -> list[Interval]:
-    """What standard flows get, from the fewest energy-saving ones to 90."""
+    """The gain of the standard flows, from the fewest energy-saving flows to 90."""
     none = cell(case, 0, buffer)
     some = [savers for savers in _savers(evidence) if 0 < savers < FLOWS]
     return [gain(evidence, cell(case, savers, buffer), none, standard(savers)) for savers in some]
@@ -143,7 +146,7 @@ def _ran(evidence: Evidence, experiment: str, udp: str | None) -> bool:
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
-    """Figs. 8 and 9, and what the energy-saving flows have of it."""
+    """Yields Figs. 8 and 9, and the benefit for the energy-saving flows."""
     yield Drawn(
         "fig8",
         "Fig. 8. Packets lost at the bottleneck",
@@ -224,13 +227,13 @@ def _of_savers(evidence: Evidence) -> Figure:
 
 
 def asleep(evidence: Evidence, where: Cell, savers: int) -> Interval:
-    """Percent of the time measured that energy-saving radios sleep."""
+    """The share of the measured time in which energy-saving radios sleep, in percent."""
     found = summed(evidence, where, "asleep", saving(savers))
     return mean_interval([100 * value / savers / MEASURED_S for value in found.values()])
 
 
 def energy(evidence: Evidence, where: Cell, none: Cell, savers: int) -> Interval:
-    """Energy per byte of the energy-saving clients over that of the same clients when none saves energy."""
+    """The energy per byte of the energy-saving clients divided by that of the same clients without energy saving."""
     groups = saving(savers)
     ours, theirs = (
         {
@@ -244,7 +247,7 @@ def energy(evidence: Evidence, where: Cell, none: Cell, savers: int) -> Interval
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """Figs. 8 and 9 in numbers; other readings; how shapers end."""
+    """Yields the numbers of Figs. 8 and 9, of other readings, and of the shapers' ends."""
     header = [
         "case",
         "energy-saving",

@@ -1,4 +1,4 @@
-"""The paper's Figs. 1 and 5 to 7, where time and energy go, and what decides: the window, and the rate of the air."""
+"""The paper's Figs. 1 and 5 to 7, the use of time and energy, and the decisive factors: window and rate of the air."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ ONE = "baseline TCP = 1"
 PRODUCT = f"Energy x delay, {ONE}"
 ROUND_TRIP = "Base round trip (ms)"
 PRODUCT_TO = 4.0
-"""End of the axes of products."""
+"""The upper end of the axes of products."""
 PART_COLOURS = ("#56B4E9", "#009E73", "#E69F00", "#D55E00", "#bbbbbb", "#0072B2", "#AA4499")
-"""Of `measures.PARTS`."""
+"""The colours of `measures.PARTS`."""
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
-    """All figures, the paper's first, in order."""
+    """Yields all figures; the paper's figures come first, in order."""
     yield Drawn(
         "fig5",
         "Fig. 5. Seven Internet sites",
@@ -117,7 +117,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
 
 
 def bars(axes: Axes, places: Sequence[float], found: Sequence[Interval], label: str, colour: int, width: float) -> None:
-    """Means with their intervals; what is beyond the axis has its number written into it."""
+    """Draws means with their intervals; a bar beyond the end of the axis shows its value as text."""
     heights = [value.mean for value in found]
     spread = [[value.mean - value.low for value in found], [value.high - value.mean for value in found]]
     axes.bar(places, heights, width, color=COLOURS[colour % len(COLOURS)], label=label)
@@ -130,12 +130,12 @@ def bars(axes: Axes, places: Sequence[float], found: Sequence[Interval], label: 
 
 
 def crosses(axes: Axes, places: Sequence[float], values: Sequence[float], label: str = "paper") -> None:
-    """What the paper prints."""
+    """Draws the paper's values as crosses."""
     axes.plot(places, values, "x", markersize=6, markeredgewidth=1.5, color="#000000", zorder=5, label=label)
 
 
 def draw_medians(axes: Axes, places: Sequence[float], values: Sequence[float], others: Sequence[Interval]) -> None:
-    """The paper's way to a number, and beside it what nine in ten other triples of seeds give."""
+    """Draws the paper's statistic, and next to it the range of nine in ten other triples of seeds."""
     beside = [place + 0.03 for place in places]
     low, high = ([getattr(value, end) for value in others] for end in ("low", "high"))
     axes.vlines(beside, low, high, color="#777777", linewidth=1.6, zorder=3, label="any three")
@@ -163,7 +163,7 @@ def _highest(*found: Sequence[Interval]) -> float:
 
 
 def at_sites(evidence: Evidence) -> Figure:
-    """Fig. 5."""
+    """Draws Fig. 5."""
     found, three, others = _all(evidence, [measures.site(name) for name in SITES])
     with styled():
         drawn = figure(height=3.2)
@@ -182,7 +182,7 @@ def at_sites(evidence: Evidence) -> Figure:
 
 
 def emulated(evidence: Evidence) -> Figure:
-    """Fig. 6."""
+    """Draws Fig. 6."""
     with styled():
         drawn = figure(height=3.4)
         axes = drawn.subplots()
@@ -203,7 +203,7 @@ def emulated(evidence: Evidence) -> Figure:
 
 
 def against_psm(evidence: Evidence) -> Figure:
-    """Fig. 7."""
+    """Draws Fig. 7."""
     with styled():
         drawn = figure(height=3.4)
         axes = drawn.subplots()
@@ -220,7 +220,7 @@ def against_psm(evidence: Evidence) -> Figure:
 
 
 def breakdown(evidence: Evidence) -> Figure:
-    """Stacked seconds."""
+    """Draws the parts of a download's time as stacked bars, in seconds."""
     with styled():
         drawn = figure(height=4.0)
         axes = drawn.subplots()
@@ -241,7 +241,7 @@ def breakdown(evidence: Evidence) -> Figure:
 
 
 def times(evidence: Evidence) -> Figure:
-    """Slowdown and energy against loss."""
+    """Draws slowdown and energy over loss."""
     panels = []
     for letter, name, ratio in (("a", "Transfer time", measures.slowdown), ("b", "Energy", measures.energy)):
         curves = [
@@ -258,12 +258,12 @@ def times(evidence: Evidence) -> Figure:
 
 
 def _positive(value: Interval) -> Interval:
-    """Ratios are above zero, whatever Student's t says of a few of them."""
+    """An interval of a ratio with its lower bound at zero or above: Student's t with few seeds can go below zero."""
     return type(value)(value.mean, max(value.low, 0.0), value.high, value.n)
 
 
 def faster_air(evidence: Evidence) -> Figure:
-    """Sites at two rates of the air."""
+    """Draws the products of sites at two rates of the air."""
     with styled():
         drawn = figure(height=3.2)
         axes = drawn.subplots()
@@ -281,7 +281,7 @@ def faster_air(evidence: Evidence) -> Figure:
 
 
 def windows(evidence: Evidence) -> Figure:
-    """Products and times for windows."""
+    """Draws products and times for several windows."""
     panels = []
     for letter, name, ratio in (("a", PRODUCT, measures.product), ("b", f"Transfer time, {ONE}", measures.slowdown)):
         curves = [
@@ -295,7 +295,7 @@ def windows(evidence: Evidence) -> Figure:
 
 
 def noise(evidence: Evidence) -> Figure:
-    """Products and missed packets for means and shapes of the noise."""
+    """Draws products and missed packets for several means and shapes of the noise."""
     products, missed = [], []
     for colour, shape in enumerate(SHAPES):
         cases = [measures.noisy(mean, shape) for mean in NOISES]
@@ -316,7 +316,7 @@ SECTIONS = {"figures": "Figures and tables", "energy": "Use of time and energy",
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """Every bar in numbers."""
+    """Yields the numbers of every bar."""
     ratios = [
         "energy x delay",
         "median over seeds (95 %)",

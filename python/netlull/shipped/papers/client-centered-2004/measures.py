@@ -1,4 +1,4 @@
-"""What the sweep measured, in the paper's terms: products, times, the median of three, where a download's time went."""
+"""Measurements of the sweep in the paper's terms: products, times, the median of three, parts of a download's time."""
 
 from __future__ import annotations
 
@@ -18,90 +18,90 @@ if TYPE_CHECKING:
 
 BASELINE, SHAPER, IDEAL_PSM = "baseline TCP", "shaper", "PSM, ideal"
 WAYS = (BASELINE, SHAPER, IDEAL_PSM, "PSM, 802.11", "BSD")
-"""The axis `way`; `client` has the first two."""
+"""The values of the axis `way`; the axis `client` has the first two."""
 SITES = ("uiuc", "sun", "freebsd", "stanford", "washington", "jriver", "intel")
-"""The axis `site`, in the order of Fig. 4."""
+"""The values of the axis `site`, in the order of Fig. 4."""
 ROUND_TRIPS = (30, 60, 90, 120)
-"""In ms."""
+"""The round-trip times in ms."""
 LOSSES = (0, 0.1, 0.25, 0.5, 1)
-"""In percent."""
+"""The loss rates in percent."""
 WINDOWS = (8, 16, 32, 64)
-"""In KiB."""
+"""The windows in KiB."""
 NOISES = (0, 0.6, 1.2, 1.8, 2.4, 3, 4.5, 6)
-"""Means, in ms."""
+"""The means of the noise in ms."""
 SHAPES = (0.5, 1, 2, 8)
 AIR, FAST_AIR = 20, 108
-"""In Mb/s."""
+"""The rates of the air in Mb/s."""
 THREE = (1, 2, 3)
-"""The seeds that stand for the paper's three runs of each case."""
+"""The seeds that represent the paper's three runs of each case."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One bar: a cell of the sweep and the baseline's that it is normalised to."""
+    """A bar of a figure: a point of the sweep, and the baseline point that normalises it."""
 
     cell: Cell
     baseline: Cell
 
 
 def emulated(rtt: float, loss: float) -> Case:
-    """A case of Fig. 6."""
+    """A case of Fig. 6, by round-trip time in ms and loss in percent."""
     cells = (Cell.of("emulated", rtt=rtt, loss=loss, client=client) for client in (SHAPER, BASELINE))
     return Case(*cells)
 
 
 def site(name: str, air: float = AIR) -> Case:
-    """A case of Fig. 5, at the paper's rate of the air or another."""
+    """A case of Fig. 5, by site and rate of the air in Mb/s (by default the paper's)."""
     cells = (Cell.of("sites", site=name, air=air, client=client) for client in (SHAPER, BASELINE))
     return Case(*cells)
 
 
 def way(rtt: float, name: str) -> Case:
-    """A case of Fig. 7."""
+    """A case of Fig. 7, by round-trip time in ms and value of the axis `way`."""
     return Case(*(Cell.of("psm", rtt=rtt, way=value) for value in (name, BASELINE)))
 
 
 def window(rtt: float, kib: float) -> Case:
-    """A case of the windows beyond the paper."""
+    """A case of the window study beyond the paper, by round-trip time in ms and window in KiB."""
     cells = (Cell.of("windows", rtt=rtt, window=kib, client=client) for client in (SHAPER, BASELINE))
     return Case(*cells)
 
 
 def noisy(mean: float, shape: float) -> Case:
-    """A case of the noises beyond the paper."""
+    """A case of the noise study beyond the paper, by mean in ms and shape."""
     cells = (Cell.of("noise", noise=mean, shape=shape, client=client) for client in (SHAPER, BASELINE))
     return Case(*cells)
 
 
 def product(evidence: Evidence, case: Case) -> Interval:
-    """Energy x delay over that of baseline TCP, mean over seeds."""
+    """Energy x delay divided by that of baseline TCP, as a mean over seeds."""
     return evidence.grid.ratio(case.cell, case.baseline, "product_js")
 
 
 def ratios(evidence: Evidence, case: Case, metric: str) -> dict[int, float]:
-    """A metric over that of baseline TCP, by seed."""
+    """A metric divided by that of baseline TCP, by seed."""
     ours, theirs = (evidence.grid.samples(cell, metric) for cell in (case.cell, case.baseline))
     return {seed: value / theirs[seed] for seed, value in ours.items() if theirs.get(seed)}
 
 
 def difference(evidence: Evidence, one: Case, other: Case) -> Interval:
-    """The product of one less that of another, seed by seed."""
+    """The difference of the products of two cases, paired by seed."""
     left, right = (ratios(evidence, case, "product_js") for case in (one, other))
     return mean_interval([value - right[seed] for seed, value in left.items() if seed in right])
 
 
 def slowdown(evidence: Evidence, case: Case) -> Interval:
-    """Transfer time over that of baseline TCP, mean over seeds."""
+    """The transfer time divided by that of baseline TCP, as a mean over seeds."""
     return evidence.grid.ratio(case.cell, case.baseline, "seconds")
 
 
 def energy(evidence: Evidence, case: Case) -> Interval:
-    """Energy over that of baseline TCP, mean over seeds."""
+    """The energy divided by that of baseline TCP, as a mean over seeds."""
     return evidence.grid.ratio(case.cell, case.baseline, "energy_j")
 
 
 def median_of_three(evidence: Evidence, case: Case) -> float:
-    """The paper's number: of three runs each, those with the median transfer time, one over the other."""
+    """The paper's statistic: a ratio of two products, each from the run with the median transfer time of three."""
     ours, theirs = (_product_of_the_median(evidence, cell) for cell in (case.cell, case.baseline))
     return ours / theirs
 
@@ -113,19 +113,19 @@ def _product_of_the_median(evidence: Evidence, cell: Cell) -> float:
 
 
 def mean(values: Sequence[float]) -> float:
-    """Of the bars of a figure."""
+    """The mean of the bars of a figure."""
     return float(np.mean(values))
 
 
 PARTS = ("asleep", "waking", "idle, early", "idle, end of burst", "idle, else", "receiving", "transmitting")
-"""Where the time of a download goes.
+"""The parts of a download's time.
 
-`idle, else` is between the packets of bursts, in recovery, at the start and after giving up.
+`idle, else` is idle time between the packets of bursts, in recovery, at the start and after the shaper gave up.
 """
 
 
 def breakdown(evidence: Evidence, cell: Cell) -> dict[str, float]:
-    """Seconds in each of `PARTS`, means over seeds."""
+    """The time in each of `PARTS` in seconds, as means over seeds."""
     grid = evidence.grid
 
     def seconds(metric: str) -> float:
@@ -145,13 +145,13 @@ def breakdown(evidence: Evidence, cell: Cell) -> dict[str, float]:
 
 
 def in_bursts(run: Recorded) -> float:
-    """Seconds from first to last packet of bursts, summed: how much closed acknowledgements delay the stream."""
+    """The time from first to last packet of all bursts, in seconds: the delay by closed acknowledgements."""
     table = run.series("burst")
     return float(np.sum(table["last_s"].to_numpy() - table["first_s"].to_numpy()))
 
 
 def saturated(run: Recorded) -> bool:
-    """Whether the download went back to standard TCP in its first half, because its bursts filled the air."""
+    """True if the download reverted to standard TCP in its first half because its bursts filled the air."""
     station = run.summary["stations"][0]
     if station["fallback"] != "saturated":
         return False
@@ -160,7 +160,7 @@ def saturated(run: Recorded) -> bool:
 
 
 def over(evidence: Evidence, cases: Sequence[Case]) -> Interval:
-    """The mean product of several cases by seed: its mean and interval over seeds."""
+    """The mean product of several cases, as a mean and interval over seeds."""
     by_seed: dict[int, list[float]] = {}
     for case in cases:
         for seed, ratio in ratios(evidence, case, "product_js").items():

@@ -1,4 +1,4 @@
-"""Medians beside the means: over seeds, and as the paper has them, of three runs, whichever three these are."""
+"""Medians to compare with the means: over seeds, and over any three runs as in the paper."""
 
 from __future__ import annotations
 
@@ -21,21 +21,22 @@ if TYPE_CHECKING:
     from .measures import Case
 
 LEVEL = 0.95
-"""Of intervals of medians."""
+"""The confidence level of the intervals of medians."""
 OUTER = 5.0
-"""Percent of the triples below and above what is shown."""
+"""The share of triples in percent below the shown range, and the share above it."""
 
 
 def over_seeds(evidence: Evidence, case: Case) -> Interval:
-    """Median over seeds of the product, each seed over its own baseline, with an interval of order statistics."""
+    """The median over seeds of the product, with an interval of order statistics; each seed has its own baseline."""
     return median_interval(list(ratios(evidence, case, "product_js").values()))
 
 
 def median_interval(sample: Sequence[float]) -> Interval:
-    """The median between two order statistics.
+    """The median with an interval between two order statistics.
 
-    A median lies outside the k-th lowest and the k-th highest of n values with a chance of 2 P(B < k), B binomial of n
-    and one half: k is the largest for which that is at most 5 %. Fewer than six values have no such interval.
+    The true median lies outside the k-th lowest and k-th highest of n values with probability 2 P(B < k). B is
+    binomial with n trials and probability one half. The interval has the largest k for which this is at most 5 %.
+    Fewer than six values have no such interval.
     """
     if not sample:
         return Interval(math.nan, math.nan, math.nan, 0)
@@ -50,7 +51,7 @@ def median_interval(sample: Sequence[float]) -> Interval:
 
 
 def of_any_three(evidence: Evidence, case: Case) -> Interval:
-    """The paper's number if its three runs had been any three of the seeds: median, and 5th and 95th percentile."""
+    """The paper's statistic over all triples of seeds: median, and 5th and 95th percentiles."""
     ours, theirs = (
         [
             (evidence.grid.samples(cell, "seconds")[seed], product)
@@ -70,7 +71,7 @@ def of_any_three(evidence: Evidence, case: Case) -> Interval:
 
 
 def told(value: Interval) -> str:
-    """`0.17 (0.16 to 0.45)`; without brackets where there is no interval."""
+    """Text such as `0.17 (0.16 to 0.45)`; without brackets if there is no interval."""
     if not math.isfinite(value.low):
         return f"{value.mean:.2f}"
     return f"{value.mean:.2f} ({value.low:.2f} to {value.high:.2f})"

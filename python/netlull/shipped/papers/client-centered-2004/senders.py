@@ -1,4 +1,4 @@
-"""Senders that the paper did not have: where making bursts works, where it dies, and what of."""
+"""Senders beyond the paper: the cases in which shaping into bursts works or fails, and the reasons."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 BASELINE, SHAPER = "baseline TCP", "shaper"
 CLIENTS = (SHAPER, "open repair", "RTT from open ACKs", "both", "both and guard", "open repair and guard")
-"""The axis `client`, without baseline TCP."""
+"""The values of the axis `client`, without baseline TCP."""
 SHOWN = (SHAPER, "open repair", "RTT from open ACKs", "open repair and guard")
-"""In figures; tables have all."""
+"""The clients in figures; tables have all clients."""
 DEEP = 2.0
-"""A download whose product is beyond this has fallen into the hole."""
+"""The product above which a download counts as trapped in small bursts."""
 PRODUCT = "Energy x delay, baseline TCP = 1"
 
 
@@ -37,13 +37,13 @@ def cells(sender: str, client: str, *, rtt: float = 60, loss: float = 0) -> tupl
 
 
 def calm(sender: str, client: str, noise: float) -> tuple[Cell, Cell]:
-    """A point of the axis of noise, at 60 ms, and its baseline."""
+    """A point on the axis of noise at 60 ms, and its baseline."""
     at: dict[str, float | str] = {"noise": noise, "sender": sender}
     return Cell.of("calm", client=client, **at), Cell.of("calm", client=BASELINE, **at)
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
-    """Products, what noise does, bursts to look at, and downloads that fall into the hole."""
+    """Yields the products, the effect of noise, recorded bursts, and downloads trapped in small bursts."""
     yield Drawn(
         "senders-product",
         "Energy x delay with other senders",
@@ -81,7 +81,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
 
 
 def products(evidence: Evidence) -> Figure:
-    """Strips of products, a row for each round trip."""
+    """Draws strips of products, with a row for each round-trip time."""
     rtts, senders = evidence.grid.values("senders", "rtt"), _senders(evidence)
     with styled():
         made = figure(height=1.2 + 1.55 * len(rtts))
@@ -102,7 +102,7 @@ def products(evidence: Evidence) -> Figure:
 
 
 def noises(evidence: Evidence) -> Figure:
-    """Products over noise."""
+    """Draws the products over the noise."""
     levels = evidence.grid.values("calm", "noise")
     panels = []
     for letter, metric, label in (("a", "product_js", PRODUCT), ("b", "seconds", "Transfer time, baseline TCP = 1")):
@@ -129,7 +129,7 @@ FROM_S, SPAN_S = 1.0, 0.4
 
 
 def bursts(evidence: Evidence) -> Figure:
-    """Sequence numbers and the radio, a row for each sender."""
+    """Draws sequence numbers and the state of the radio, with a row for each sender."""
     with styled():
         made = figure(height=1.0 + 1.5 * len(PICTURED))
         rows = made.subplots(len(PICTURED), 1, squeeze=False, sharex=True)[:, 0]
@@ -143,7 +143,7 @@ def bursts(evidence: Evidence) -> Figure:
 
 
 def draw_bursts(axes: Axes, run: Recorded) -> None:
-    """What came in a stretch of a download, from 0 on, and when the radio was awake."""
+    """Draws the arrivals of an interval of a download, counted from 0, and the awake intervals of the radio."""
     end = FROM_S + SPAN_S
     air, radio = run.series("air"), run.series("radio")
     time, kind = air["time_s"].to_numpy(), np.array(air["kind"].to_pylist())
@@ -168,7 +168,7 @@ def draw_bursts(axes: Axes, run: Recorded) -> None:
 
 
 def awake(times: list[float], states: list[str], end: float) -> list[tuple[float, float]]:
-    """Stretches in which the radio is not asleep."""
+    """The intervals in which the radio is not asleep."""
     spans: list[tuple[float, float]] = []
     since: float | None = None
     for at, state in zip(times, states, strict=True):
@@ -189,7 +189,7 @@ HOLES = {
 
 
 def holes(evidence: Evidence) -> Figure:
-    """Packets of bursts over time."""
+    """Draws the packets of each burst over time."""
     with styled():
         made = figure(height=4.2)
         places = made.subplots(2, 2).ravel()
@@ -214,7 +214,7 @@ def _senders(evidence: Evidence) -> list[str]:
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """Products of all shapers; times and packets missed of the paper's; how recorded downloads ended."""
+    """Yields products of all shapers, times and missed packets of the paper's, and the ends of recorded downloads."""
     rtts, all_losses = (evidence.grid.values("senders", axis) for axis in ("rtt", "loss"))
     for metric, name in (("product_js", "Energy x delay"), ("seconds", "Transfer time")):
         rows = [
@@ -302,4 +302,4 @@ FALLBACKS = {
     "paced": "standard: paced",
     None: "goes on to the end",
 }
-"""Why a shaper gave up, in words."""
+"""The text for each reason for which a shaper gave up."""

@@ -1,4 +1,4 @@
-"""What the studies share: ratios over seeds, their medians, and strips of them."""
+"""Parts shared by the studies: ratios over seeds, their medians, and strips of ratios."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ BANDS = "Means over seeds; bands are 95 % intervals (Student's t)."
 
 
 def ratios(evidence: Evidence, cell: Cell, reference: Cell, metric: str) -> list[float]:
-    """A metric over the reference's of the same seed, in the order of seeds."""
+    """A metric divided by that of the reference with the same seed, in the order of seeds."""
     ours, theirs = evidence.grid.samples(cell, metric), evidence.grid.samples(reference, metric)
     return [ours[seed] / theirs[seed] for seed in ours if theirs.get(seed)]
 
 
 def middle(sample: Sequence[float]) -> Interval:
-    """The median, with the lowest and the highest: some downloads fall into a hole that no mean would show."""
+    """The median with minimum and maximum; a mean would hide the downloads trapped in small bursts."""
     if not sample:
         return Interval(np.nan, np.nan, np.nan, 0)
     return Interval(median(sample), min(sample), max(sample), len(sample))
 
 
 def spread(value: Interval, digits: int = 2) -> str:
-    """`0.74 (0.66 to 3.1)`."""
+    """Text such as `0.74 (0.66 to 3.1)`."""
     if not value.n:
         return "none"
     return f"{value.mean:.{digits}f} ({value.low:.{digits}f} to {value.high:.{digits}f})"
 
 
 def strip(axes: Axes, place: float, sample: Sequence[float], colour: int, label: str = "") -> None:
-    """One dot for each seed and a line at their median."""
+    """Draws a dot for each seed and a line at the median."""
     shade = COLOURS[colour % len(COLOURS)]
     sideways = place + np.linspace(-0.05, 0.05, len(sample))
     axes.plot(sideways, sample, ".", markersize=2.5, color=shade, alpha=0.6)

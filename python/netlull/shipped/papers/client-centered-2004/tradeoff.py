@@ -1,4 +1,4 @@
-"""Energy x delay is one taste: what each way saves, what it costs in time, the least energy within a slowdown."""
+"""Alternatives to energy x delay: saving and slowdown of each technique, and the least energy within a slowdown."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ LOOKS = {
     "BSD 50 %, data only": (3, "3"),
     "BSD 100 %, data only": (3, "4"),
 }
-"""Colour and marker by value of the axis `way`, without baseline TCP."""
+"""Colour and marker of each value of the axis `way`, without baseline TCP."""
 REAL = tuple(way for way in LOOKS if way != IDEAL)
-"""Ways on equal accounts: all pay for waking, and PSM and BSD for beacons and polls."""
+"""Comparable techniques: all of them pay for wake-ups, and PSM and BSD also pay for beacons and polls."""
 BOUNDS = (10, 25, 50)
-"""Slowdowns in percent."""
+"""The bounds of the slowdown in percent."""
 AIRS = (20, 108)
-"""In Mb/s."""
+"""The rates of the air in Mb/s."""
 
 
 def cells(radio: str, air: float, rtt: float, way: str) -> tuple[Cell, Cell]:
@@ -47,24 +47,25 @@ def cells(radio: str, air: float, rtt: float, way: str) -> tuple[Cell, Cell]:
 
 
 def slowdown(evidence: Evidence, radio: str, air: float, rtt: float, way: str) -> Interval:
-    """Transfer time more than baseline TCP's, in percent, by seed."""
+    """The increase of the transfer time over baseline TCP in percent, paired by seed."""
     return evidence.grid.ratio(*cells(radio, air, rtt, way), "seconds", 100) - 100
 
 
 def saving(evidence: Evidence, radio: str, air: float, rtt: float, way: str) -> Interval:
-    """Energy less than baseline TCP's, in percent, by seed."""
+    """The reduction of the energy against baseline TCP in percent, paired by seed."""
     return evidence.grid.reduction(*cells(radio, air, rtt, way), "energy_j", 100)
 
 
 def product(evidence: Evidence, radio: str, air: float, rtt: float, way: str) -> Interval:
-    """Energy x delay over baseline TCP's."""
+    """Energy x delay divided by that of baseline TCP, paired by seed."""
     return evidence.grid.ratio(*cells(radio, air, rtt, way), "product_js")
 
 
 def within(evidence: Evidence, radio: str, air: float, rtt: float, bound: float) -> str | None:
-    """The way that saves most at no more than so much slowdown, by means; None if none is shown to save.
+    """The technique with the highest mean saving within a mean slowdown of `bound` percent.
 
-    Not the ideal PSM, which no radio can be: it pays nothing for waking, nor for beacons.
+    The result is None if the saving is not significantly above zero. The ideal PSM is excluded: it pays nothing for
+    wake-ups and beacons, and no radio can do this.
     """
     allowed = [way for way in REAL if slowdown(evidence, radio, air, rtt, way).mean <= bound]
     best = max(allowed, key=lambda way: saving(evidence, radio, air, rtt, way).mean, default=None)
@@ -72,7 +73,7 @@ def within(evidence: Evidence, radio: str, air: float, rtt: float, bound: float)
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
-    """Savings against slowdowns, under each radio."""
+    """Yields energy over transfer time under each radio."""
     for air in (air for air in AIRS if air in evidence.grid.values("tradeoff", "air")):
         yield Drawn(
             f"tradeoff-{air}",
@@ -92,11 +93,11 @@ SHORT = {
     "BSD 10 %": "BSD, 10 to 100 %",
     "BSD 10 %, data only": "BSD, data only, 10 to 100 %",
 }
-"""Names in the legend."""
+"""Short names in the legend."""
 
 
 def scattered(evidence: Evidence, air: float) -> Figure:
-    """A panel for each radio."""
+    """Draws energy over transfer time, with a panel for each radio."""
     radios = evidence.grid.labels("tradeoff", "radio")
     rtts = evidence.grid.values("tradeoff", "rtt")
     with styled():
@@ -123,7 +124,7 @@ def scattered(evidence: Evidence, air: float) -> Figure:
 
 
 def _room(evidence: Evidence, air: float, metric: str) -> tuple[float, float]:
-    """From a little below the lowest mean to a little above the highest, 1 among them."""
+    """The limits of an axis: slightly below the lowest mean and slightly above the highest; both include 1."""
     grid = evidence.grid
     points = [
         cells(radio, air, rtt, way)
@@ -150,7 +151,7 @@ def _half(value: Interval) -> float:
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """The least energy within bounds; everything in numbers."""
+    """Yields the technique with the least energy within each bound, and the numbers of all techniques."""
     grid = evidence.grid
     radios = grid.labels("tradeoff", "radio")
     airs, rtts = ([int(value) for value in grid.values("tradeoff", axis)] for axis in ("air", "rtt"))

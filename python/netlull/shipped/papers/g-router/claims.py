@@ -1,4 +1,4 @@
-"""How each claim of claims.toml is judged. A claim is parts; each holds or not and says what was measured."""
+"""Judges of the claims in claims.toml. Each claim has parts; each part holds or fails and reports its measurement."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 OVER = Cell.of("case1-over")
 NONE = Cell.of("case2-none")
 WAYS = {"printed": "as printed", "working": "working"}
-"""The estimators that a claim has a part for."""
+"""The estimators; a claim has a part for each."""
 
 SETTLED = {
     "low": "10 Mb/s",
@@ -25,17 +25,17 @@ SETTLED = {
     "squeezed": "falling to 22 Mb/s",
     "after": "to 20 Mb/s",
 }
-"""Phases in which the demand is settled or falls slowly, and what it is then; in case study 1 nothing is squeezed."""
+"""Phases with a settled or slowly falling demand, and the demand there; case study 1 has no bottleneck."""
 MOVING = {"rise": "to 15 Mb/s", "jump": "to 25 Mb/s"}
 
 
 def case(study: int, way: str) -> Cell:
-    """A case study under the G-Router with these estimators."""
+    """The point of a case study under the G-Router with these estimators."""
     return Cell.of(f"case{study}-{way}")
 
 
 def followed(evidence: Evidence, cell: Cell, phase: str) -> Interval:
-    """Mean service rate in a phase over the over-provisioned throughput there."""
+    """Mean service rate in a phase, divided by the over-provisioned throughput in the same phase."""
     return evidence.grid.ratio(cell, OVER, f"{phase}_rate_bps", to=f"{phase}_throughput_bps")
 
 
@@ -48,7 +48,7 @@ def _each(part: Callable[[str], Part]) -> list[Part]:
 
 
 def full_use(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """G1."""
+    """Judges G1: the link is fully used."""
     least = tolerance["utilisation"] - tolerance["slack"]
 
     def part(way: str) -> Part:
@@ -59,7 +59,7 @@ def full_use(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def nothing_lost(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """G2."""
+    """Judges G2: users lose no throughput."""
     least = tolerance["ratio"] - tolerance["slack"]
 
     def part(way: str) -> Part:
@@ -72,14 +72,14 @@ def nothing_lost(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def _near(evidence: Evidence, cell: Cell, phases: dict[str, str], most: float) -> tuple[bool, str]:
-    """Whether the rate is on the demand in every phase; says how far off it is."""
+    """True if the rate matches the demand in every phase, within `most`; with a text that gives the ratios."""
     found = {phase: followed(evidence, cell, phase) for phase in phases}
     said = ", ".join(f"{phases[phase]} {_percent(found[phase], 1)}" for phase in phases)
     return all(abs(each.mean - 1) <= most for each in found.values()), said
 
 
 def follows_demand(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """G3."""
+    """Judges G3: the service rate follows the demand."""
     parts = []
     for way, name in WAYS.items():
         settled, said = _near(evidence, case(1, way), SETTLED, tolerance["settled"])
@@ -90,7 +90,7 @@ def follows_demand(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def near_target(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """G4."""
+    """Judges G4: the queue stays near its target and does not overflow."""
     target, parts = tolerance["target"], []
     for way, name in WAYS.items():
         found = [evidence.grid.interval(case(1, way), f"{phase}_queue_packets").mean for phase in SETTLED]
@@ -107,7 +107,7 @@ def near_target(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def follows_least(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """G5."""
+    """Judges G5: the service rate follows the smaller of demand and bottleneck capacity."""
     parts = []
     for way, name in WAYS.items():
         cell = case(2, way)
@@ -124,7 +124,7 @@ def follows_least(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def fewer_losses(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """G6."""
+    """Judges G6: the Internet node loses about 97 % fewer packets."""
     parts = []
     for way, name in WAYS.items():
         fewer = evidence.grid.reduction(case(2, way), NONE, "node_drops")
@@ -137,7 +137,7 @@ def fewer_losses(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def stays_full(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """G7."""
+    """Judges G7: without control, the Internet node's buffer stays full."""
     full = evidence.grid.interval(NONE, "node_queue_packets")
     after = evidence.grid.interval(NONE, "node_after_queue_packets")
     drops = evidence.grid.interval(NONE, "node_drops")
@@ -160,7 +160,7 @@ JUDGES: dict[str, Callable[[Evidence, Tolerance], list[Part]]] = {
     "G6": fewer_losses,
     "G7": stays_full,
 }
-"""How each claim is judged."""
+"""The judge of each claim."""
 
 
 def _both(label: str, unit: str, measure: Callable[[Evidence, str], float]) -> list[Headline]:
@@ -187,4 +187,4 @@ HEADLINES = (
     *_both("goodput over over-provisioned", "%", _goodput),
     *_both("fewer losses at the Internet node", "%", _fewer),
 )
-"""The numbers by which a reading's effect is told."""
+"""The numbers that show the effect of a reading."""

@@ -1,4 +1,4 @@
-"""The paper's Figs. 2 and 3, what the gateway estimates, and what the readings that decide do."""
+"""The paper's Figs. 2 and 3, the gateway's estimates, and the effects of the decisive readings."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 END_S = 750.0
 TARGET, BUFFER = 50.0, 100.0
-"""Packets."""
+"""The queue's target and the buffer, in packets."""
 BOTTLENECK = ((0.0, 100.0), (300.0, 15.0), (600.0, 100.0))
-"""The Internet node's capacity in case study 2: from a time (s) on, Mb/s."""
+"""The Internet node's capacity in case study 2: start time (s) and rate (Mb/s)."""
 RATES_TO, DEMAND, SERVICE, CAPACITY, QUEUE, AIM, GREY = 35.0, 0, 1, 2, 3, 5, 6
-"""The rate axis's end in Mb/s, and places in the palette."""
+"""The upper end of the rate axis in Mb/s, and indices into the palette."""
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
-    """All figures, the paper's first."""
+    """Yields all figures, the paper's first."""
     yield Drawn(
         "fig2",
         "Fig. 2. Case study 1: the demand is the limit",
@@ -60,7 +60,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
 
 
 def case1(evidence: Evidence) -> Figure:
-    """Fig. 2 with both kinds of estimators."""
+    """Draws Fig. 2 with both kinds of estimators."""
     over = evidence.series["case1-over"]
     with styled():
         drawn = figure(height=4.6)
@@ -78,7 +78,7 @@ def case1(evidence: Evidence) -> Figure:
 
 
 def case2(evidence: Evidence, way: str) -> Figure:
-    """Fig. 3."""
+    """Draws Fig. 3 with these estimators."""
     run, none = evidence.series[f"case2-{way}"], evidence.series["case2-none"]
     with styled():
         drawn = figure(height=4.8)
@@ -103,7 +103,7 @@ def case2(evidence: Evidence, way: str) -> Figure:
         for axes in used:
             shade(axes, BOTTLENECK[1][0], BOTTLENECK[2][0], "Internet node is the bottleneck")
         _finish(drawn, used)
-        queue.set_ylabel("Queue (packets)")  # beside another quantity
+        queue.set_ylabel("Queue (packets)")  # the panel on its left shows another quantity
         queue.tick_params(labelleft=True)
     return drawn
 
@@ -137,7 +137,7 @@ def _finish(drawn: Figure, used: list[Axes]) -> None:
 
 
 def estimates(evidence: Evidence) -> Figure:
-    """Suggested window, flows and round trip over time."""
+    """Draws the suggested window, the number of flows and the round-trip time over time."""
     panels = (
         ("window_bytes", 1e-3, "(a) Suggested window", "Window (kB)"),
         ("flows", 1.0, "(b) Flows", "Flows"),
@@ -205,7 +205,7 @@ _BANDS = "Means over seeds; bands are 95 % intervals (Student's t)."
 def _against(
     evidence: Evidence, lines: list[tuple[str, str, str, int]], x_label: str, *, log_x: bool = False
 ) -> Figure:
-    """Goodput, losses and utilisation over an axis."""
+    """Draws goodput, losses and utilisation over an axis."""
     goodput, drops, use = [], [], []
     for experiment, axis, label, colour in lines:
         values = evidence.grid.values(experiment, axis)
@@ -273,11 +273,11 @@ EXPERIMENTS = {
     "case2-printed-rtt": "2, as printed, once per RTT",
     "case2-working-rtt": "2, working, once per RTT",
 }
-"""Rows of the table of runs."""
+"""The rows of the table of runs."""
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """The case studies in numbers."""
+    """Yields the numbers of the case studies."""
     grid = evidence.grid
     present = [(Cell.of(name), label) for name, label in EXPERIMENTS.items() if grid.cells(name)]
     rows = [

@@ -1,4 +1,4 @@
-"""Where the G-Router's control ends: each of its failure modes in an experiment, a picture and an equation."""
+"""The limits of the G-Router's control: an experiment, a figure and an equation for each failure mode."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 RATE = 10e6
 """C_max in bit/s."""
 ROUND_TRIP = 0.1
-"""RTT without queueing, in seconds."""
+"""Round-trip time without queueing, in seconds."""
 MTU = 1000
 TARGET, BUFFER = 50, 100
-"""T and the buffer, in packets of one MTU."""
+"""The queue's target T and the buffer, in packets of one MTU."""
 LINK = "router-internet"
 
 CONTROLS = ("no control", "AWM", "G-Router, per event", "G-Router, per RTT")
-"""The axis `control`."""
+"""The values of the axis `control`."""
 STEERED = CONTROLS[1:]
 BANDS = "Means over seeds; bands are 95 % intervals (Student's t)."
 
@@ -47,17 +47,17 @@ SECTIONS = {
 
 
 def flows_at_floor(queue: float, rate: float = RATE, round_trip: float = ROUND_TRIP) -> float:
-    """The flows that fill the pipe and a queue of so many packets with one MTU each: N MTU = C RTT + q."""
+    """The number of flows that fill the pipe and a queue of `queue` packets with one MTU each: N MTU = C RTT + q."""
     return rate * round_trip / 8 / MTU + queue
 
 
 def queue_of(flows: float) -> float:
-    """The queue in packets with so many greedy flows: T, then what the floor of one MTU leaves, then the buffer."""
+    """The queue in packets with this many greedy flows: N - C RTT / MTU, at least T and at most the buffer."""
     return min(max(TARGET, flows - RATE * ROUND_TRIP / 8 / MTU), BUFFER)
 
 
 def queue_beside(datagrams: float, flows: int = 20) -> float:
-    """The queue in packets beside datagrams of so many bit/s: N MTU = (C - U) (RTT + q / C) at the floor."""
+    """The queue in packets next to datagrams at U bit/s: N MTU = (C - U) (RTT + q / C) at the floor of one MTU."""
     left = RATE - datagrams
     if left <= 0:
         return BUFFER
@@ -66,13 +66,13 @@ def queue_beside(datagrams: float, flows: int = 20) -> float:
 
 
 def ratio_of(far: float, near: float = 0.02) -> float:
-    """How much faster flows over `near` seconds are than those over `far`: equal windows, the same queue."""
+    """The rate of flows with an RTT of `near` seconds over that with `far`: equal windows, the same queue."""
     waiting = TARGET * MTU * 8 / RATE
     return (far + waiting) / (near + waiting)
 
 
 def least_windows(shift: int, flows: int = 20) -> float:
-    """The packets in flight where every window is one unit of 2^shift bytes, and at least one segment."""
+    """The packets in flight if every window is one unit of 2^shift bytes, and at least one segment."""
     return flows * max(1 << shift, MTU) / MTU
 
 
@@ -81,7 +81,7 @@ def least_windows(shift: int, flows: int = 20) -> float:
 
 @dataclass(frozen=True)
 class Lines:
-    """Curves over one axis of an experiment, one for each value of another."""
+    """Curves over axis `x` of an experiment, with one curve for each value of axis `by`."""
 
     evidence: Evidence
     experiment: str
@@ -90,27 +90,27 @@ class Lines:
     names: Sequence[str]
 
     def xs(self) -> list[float]:
-        """The axis's values."""
+        """The values of the x axis."""
         return self.evidence.grid.values(self.experiment, self.x)
 
     def cell(self, name: str, x: float) -> Cell:
-        """One of its points."""
+        """The point of a curve at `x`."""
         point: dict[str, float | str] = {self.by: name, self.x: x}
         return Cell.of(self.experiment, **point)
 
     def of(self, metric: str, scale: float = 1.0) -> list[Curve]:
-        """A metric."""
+        """The curves of a metric."""
         return self.made(lambda cell: self.evidence.grid.interval(cell, metric, scale))
 
     def made(self, value: Callable[[Cell], Interval]) -> list[Curve]:
-        """What is made of a cell."""
+        """The curves of a value computed from each point."""
         return [
             Curve(name, self.xs(), [value(self.cell(name, x)) for x in self.xs()], CONTROLS.index(name))
             for name in self.names
         ]
 
     def rows(self, *columns: tuple[str, float, int]) -> list[list[str]]:
-        """A row for each cell, with metrics, their scales and digits."""
+        """A table row for each point; a column is a metric, its scale and its digits."""
         grid = self.evidence.grid
         return [
             [
@@ -124,23 +124,23 @@ class Lines:
 
 
 def expected(label: str, xs: Sequence[float], value: Callable[[float], float]) -> Curve:
-    """A closed form to compare with."""
+    """The dashed curve of a closed form."""
     return Curve(label, xs, [mean_interval([value(x)]) for x in xs], 6, dashed=True, marked=False)
 
 
 def ratio(evidence: Evidence, cell: Cell, above: str, below: str, scale: float = 1.0) -> Interval:
-    """One metric over another, seed by seed."""
+    """The ratio of two metrics, seed by seed."""
     over, under = evidence.grid.samples(cell, above), evidence.grid.samples(cell, below)
     return mean_interval([over[seed] / under[seed] * scale for seed in over])
 
 
 def panel(title: str, x: str, y: str, curves: list[Curve], y_to: float | None = None, *, log_y: bool = False) -> Panel:
-    """A panel from zero up, unless it is logarithmic."""
+    """A panel whose y axis starts at zero unless it is logarithmic."""
     return Panel(title, x, y, curves, log_x=False, log_y=log_y, y_from=None if log_y else 0, y_to=y_to)
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
-    """All of them, section by section."""
+    """Yields all figures, section by section."""
     yield floor(evidence)
     yield settled(evidence)
     yield from over_time(evidence)
@@ -154,7 +154,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
 
 
 def floor(evidence: Evidence) -> Drawn:
-    """The queue and the losses over the number of flows."""
+    """Draws the queue and the losses over the number of flows."""
     lines = Lines(evidence, "many", "flows", "control", CONTROLS)
     xs = lines.xs()
     late = [evidence.grid.interval(Cell.of("delayed", flows=x), "queue_packets") for x in xs]
@@ -188,13 +188,13 @@ STARTS = {
 
 
 def settled_rate(evidence: Evidence, pace: str, first: float, beta: float, few: float) -> Interval:
-    """C in Mb/s, from 60 s on."""
+    """The mean of C in Mb/s, from 60 s on."""
     cell = Cell.of("settled", pace=pace, first=first, beta=beta, few=few)
     return evidence.grid.interval(cell, "mean_rate_bps", 1e-6)
 
 
 def settled(evidence: Evidence) -> Drawn:
-    """The rate that greedy flows find, over their number, for every beta."""
+    """Draws the settled rate of greedy flows over their number, for each beta."""
     panels = []
     xs = evidence.grid.values("settled", "few")
     for letter, beta in zip("abc", evidence.grid.values("settled", "beta"), strict=False):
@@ -211,7 +211,7 @@ def settled(evidence: Evidence) -> Drawn:
 
 
 def over_time(evidence: Evidence) -> Iterator[Drawn]:
-    """One flow whose rate settles too low, and windows that wind up; as far as they were recorded."""
+    """Yields the recorded runs over time: a flow whose rate settles too low, and a window that winds up."""
     if {"settled", "settled-fast"} <= set(evidence.series):
         runs = {"settled": "β = 10 kb/s (as printed)", "settled-fast": "β = 1 Mb/s"}
         caption = (
@@ -260,7 +260,7 @@ def _traces(evidence: Evidence, runs: dict[str, str], until: float) -> Figure:
 
 
 def demand(evidence: Evidence) -> Drawn:
-    """Slow applications: what rate and which waiting time they find."""
+    """Draws the service rate and the mean wait with slow applications."""
     lines = Lines(evidence, "demand", "demand", "steered", STEERED)
     identity = expected("demand with headers", lines.xs(), lambda x: min(x * MTU / 948, 10.0))
     wait = expected("T / C", lines.xs(), lambda x: TARGET * MTU * 8 / min(x * 1e6 * MTU / 948, RATE) * 1e3)
@@ -275,7 +275,7 @@ def demand(evidence: Evidence) -> Drawn:
 
 
 def web(evidence: Evidence) -> Drawn:
-    """Requests alone."""
+    """Draws completion times, losses and energy saved with web requests alone."""
     lines = Lines(evidence, "web", "load", "control", CONTROLS)
     panels = [
         panel("(a) Mean completion time", "Offered load", "Time (s)", lines.of("web_mean_s")),
@@ -288,7 +288,7 @@ def web(evidence: Evidence) -> Drawn:
 
 
 def noise(evidence: Evidence) -> Drawn:
-    """Datagrams beside twenty TCP flows."""
+    """Draws twenty TCP flows next to datagrams."""
     lines = Lines(evidence, "noise", "noise", "control", CONTROLS)
     model = expected("closed form", lines.xs(), lambda x: queue_beside(x * 1e6))
     left = expected("left by datagrams", lines.xs(), lambda x: max(10 - x, 0.0))
@@ -304,13 +304,13 @@ def noise(evidence: Evidence) -> Drawn:
 
 
 def share(evidence: Evidence, cell: Cell) -> Interval:
-    """Unsteered flows' part of what is offered to the link, in percent."""
+    """The unsteered flows' share of the load offered to the link, in percent."""
     own, rest = (evidence.grid.samples(cell, metric) for metric in ("others_bps", "homes_bps"))
     return mean_interval([100 * own[seed] / (own[seed] + rest[seed]) for seed in own])
 
 
 def unsteered(evidence: Evidence) -> Drawn:
-    """Flows whose acknowledgements take another way, and receivers with small windows of their own."""
+    """Draws flows whose acknowledgements bypass the gateway, and receivers that advertise small windows."""
     lines = Lines(evidence, "unsteered", "unsteered", "control", CONTROLS)
     fair = expected("equal parts", lines.xs(), lambda x: 100 * x / 20)
     own = Lines(evidence, "own", "own", "steered", ("AWM",))
@@ -343,7 +343,7 @@ def unsteered(evidence: Evidence) -> Drawn:
 
 
 def rtts(evidence: Evidence) -> Drawn:
-    """Ten flows over 20 ms beside ten over more."""
+    """Draws ten flows with an RTT of 20 ms next to ten with a longer RTT."""
     lines = Lines(evidence, "rtts", "rtt", "control", CONTROLS)
     model = expected("(RTT + T / C) over (20 ms + T / C)", lines.xs(), lambda x: ratio_of(x / 1e3))
     panels = [
@@ -361,7 +361,7 @@ def rtts(evidence: Evidence) -> Drawn:
 
 
 def rounding(evidence: Evidence) -> Drawn:
-    """Units of the window field."""
+    """Draws the effect of the unit of the window field."""
     lines = Lines(evidence, "rounding", "shift", "steered", STEERED)
     panels = [
         panel("(a) Queue", "Window scale (bits)", "Packets", lines.of("queue_packets")),
@@ -380,7 +380,7 @@ WINDOWS = {"none; receivers' windows of 8 kB": "receivers' windows", "AWM": "AWM
 
 
 def delay_of_losses(evidence: Evidence, cell: Cell) -> Interval:
-    """How much longer a transfer takes for its five losses, in seconds each, seed by seed."""
+    """The extra transfer time per loss, in seconds, paired by seed; a transfer has five losses."""
     point = dict(cell.point)
     without = evidence.grid.samples(Cell.of("recovery", **{**point, "lost": 0.0}), "probe_s")
     found = evidence.grid.samples(cell, "probe_s")
@@ -392,7 +392,7 @@ def _recovery_cell(rewriting: str, company: str, sender: str, lost: float) -> Ce
 
 
 def recovery(evidence: Evidence) -> Drawn:
-    """Timeouts and time per loss, with and without rewriting."""
+    """Draws timeouts and time per loss, with and without window rewriting."""
     panels = []
     lost = [x for x in evidence.grid.values("recovery", "lost") if x]
     letters = iter("abcd")
@@ -418,14 +418,14 @@ def recovery(evidence: Evidence) -> Drawn:
 
 
 BEFORE = {"-1": "nothing: they start at 0 s", "0": "30 s of silence"}
-"""What the axis `before` is called where it is no demand."""
+"""The names of the values of the axis `before` that are no demand."""
 
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """The numbers of the pictures."""
+    """Yields the numbers of the figures."""
     caption = (
         "Many flows: the queue in packets (closed form; AWM; G-Router per event; AWM, delayed ACKs) and the losses"
     )

@@ -1,4 +1,4 @@
-"""Case study 1 for 4000 s: what becomes of the suggested window."""
+"""Case study 1 for 4000 s: the decay of the suggested window."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ WAYS = {"printed": "as printed", "printed-beta": "as printed, beta 1 Mb/s", "wor
 COLOURS = {"printed": 1, "printed-beta": 3, "working": 2}
 PACKET_BITS = 8000.0
 FROZEN_S = 20 * 65_535 * 8 / 10e6
-"""RTT_0 = N_0 swnd_0 / C_0, to which the printed estimators freeze."""
+"""RTT_0 = N_0 swnd_0 / C_0, the value at which the printed estimators freeze."""
 
 
 def decay(time_s: Floats, rate_bps: Floats, window: Floats, from_s: float) -> Floats:
-    """The window that the packets alone leave of what it is at `from_s`; nan before.
+    """The suggested window from `from_s` on if packets alone change it; NaN before.
 
-    With N_k = RTT_0 C_k / swnd_k (equation 5) an arrival leaves 1 - e of swnd and the departure that follows 1 + e,
-    e = MTU / (RTT_0 C): together 1 - e^2, so that swnd falls at the rate MTU / (RTT_0^2 C).
+    N_k is RTT_0 C_k / swnd_k (equation 5). With e = MTU / (RTT_0 C), an arrival multiplies swnd by 1 - e, and the
+    next departure by 1 + e. The product is 1 - e^2: swnd decays at the relative rate MTU / (RTT_0^2 C).
     """
     step = float(np.median(np.diff(time_s)))
     first = int(np.searchsorted(time_s, from_s))
@@ -39,7 +39,7 @@ def decay(time_s: Floats, rate_bps: Floats, window: Floats, from_s: float) -> Fl
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
-    """Rate and window over time."""
+    """Yields the service rate and the suggested window over time."""
     caption = (
         "25 homes from 150 s on. (a) Throughput of the G-Router's link, bins of 50 s. (b) Suggested window; dashed: "
         "what packets alone leave of it with equation (5), from 500 s on: each arrival and the departure that follows "
@@ -73,7 +73,7 @@ def _drawn(evidence: Evidence) -> Figure:
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """The service rate, 500 s by 500 s."""
+    """Yields the mean service rate in intervals of 500 s."""
     grid, spans = evidence.grid, [(200 + 500 * k, min(700 + 500 * k, 4000)) for k in range(8)]
     rows = [
         [label, *(number(grid.interval(Cell.of(way), f"rate_{k}", 1e-6)) for k in range(8))]

@@ -20,7 +20,7 @@ LABELS = {**claims.WAYS, "none": "not controlled"}
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
-    """What users get, what is lost, and how the bottleneck is followed, by sender."""
+    """Yields goodput, losses and tracking of the bottleneck, by sender."""
     caption = (
         "(a) Case study 1: goodput against the same senders over-provisioned. (b) Packets dropped at the G-Router. "
         "(c) Case study 2: packets lost at the Internet node, against not controlled. (d) Goodput behind the "
@@ -78,7 +78,7 @@ def _drawn(evidence: Evidence) -> Figure:
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """The same in numbers."""
+    """Yields the numbers of the figures."""
     grid, rows = evidence.grid, []
     for sender in grid.labels("case1-over", "sender"):
         over, none = Cell.of("case1-over", sender=sender), Cell.of("case2-none", sender=sender)

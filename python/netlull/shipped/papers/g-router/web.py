@@ -1,4 +1,4 @@
-"""The case studies with web files from homes of their own: a demand that varies from second to second."""
+"""The case studies with web files for separate homes, whose demand varies from second to second."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
-    """Fig. 2 again."""
+    """Yields Fig. 2 with web traffic."""
     caption = (
         "As Fig. 2, with web files from 20 homes of their own (8 Mb/s on average) and 2, 7, 17, then 12 FTP-like "
         "sources. One run."
@@ -22,7 +22,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """The claims' numbers."""
+    """Yields the numbers that the claims use, with web traffic."""
     grid = evidence.grid
     rows = []
     for name, label in paper.EXPERIMENTS.items():

@@ -1,4 +1,4 @@
-"""How each claim of claims.toml is judged. A claim is parts; each holds or not and says what was measured."""
+"""Judges of the claims in claims.toml. Each claim has parts; each part holds or fails and reports its measurement."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ if TYPE_CHECKING:
     from netlull.stats import Interval
 
 VERSIONS = tuple(printed.TABLE_IV)
-"""The axis `version`."""
+"""The values of the axis `version`."""
 LINUX = ("BIC", "CUBIC")
 AIMD = ("Tahoe", "Reno", "NewReno")
 LOSS_BASED = (*AIMD, *LINUX)
 STATES = (50, 70, 90)
 PHASE_S = 30.0
-"""How long the links sleep."""
+"""The time for which the links sleep, in seconds."""
 EARLY_S, LATE_S = (5.0, 30.0), (32.0, 60.0)
-"""Before and after the switch-off, without slow start and transition."""
+"""Intervals before and after the switch-off, in seconds, without slow start and the transition."""
 RECORDED_SEEDS = (1, 2, 3)
-"""Of the runs of Fig. 2."""
+"""The seeds of the recorded runs of Fig. 2."""
 
 
 def asleep(version: str, threshold: float) -> Cell:
-    """The point of a version at a threshold."""
+    """The point of a TCP version at a threshold of ESTOP."""
     return Cell.of("asleep", version=version, threshold=threshold)
 
 
 def awake(version: str) -> Cell:
-    """The same without ESTOP."""
+    """The point of a TCP version without ESTOP."""
     return Cell.of("awake", version=version)
 
 
 def before(evidence: Evidence, version: str) -> Interval:
-    """Throughput before the switch-off, in Mb/s: every threshold's runs are the same until then."""
+    """Throughput before the switch-off, in Mb/s; until then the runs of all thresholds are identical."""
     return evidence.grid.interval(asleep(version, STATES[0]), "before_bps", printed.WIRE_MBPS)
 
 
 def after(evidence: Evidence, version: str, threshold: float) -> Interval:
-    """Throughput after it, in Mb/s."""
+    """Throughput after the switch-off, in Mb/s."""
     return evidence.grid.interval(asleep(version, threshold), "after_bps", printed.WIRE_MBPS)
 
 
@@ -58,19 +58,19 @@ def throughput(evidence: Evidence, version: str, state: str | int) -> Interval:
 
 
 def losses(evidence: Evidence, cell: Cell) -> list[float]:
-    """Loss of throughput of each seed."""
+    """The loss of throughput of each seed."""
     grid = evidence.grid
     start, end = grid.samples(cell, "before_bps"), grid.samples(cell, "after_bps")
     return [1 - end[seed] / start[seed] for seed in start]
 
 
 def loss(evidence: Evidence, version: str, threshold: float, scale: float = 1.0) -> Interval:
-    """Loss of throughput, 1 - after / before, mean over seeds."""
+    """The loss of throughput, 1 - after / before, as a mean over seeds."""
     return mean_interval([value * scale for value in losses(evidence, asleep(version, threshold))])
 
 
 def links_asleep(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
-    """N1."""
+    """Judges N1: the links that sleep (Table V)."""
     parts = []
     for threshold, paper in printed.TABLE_V.items():
         found = printed.off(evidence, threshold)
@@ -79,7 +79,7 @@ def links_asleep(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
 
 
 def energy(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """N2."""
+    """Judges N2: the energy that the line cards save."""
     parts = []
     for threshold, paper in printed.ENERGY_PERCENT.items():
         saved = evidence.grid.interval(Cell.of("plan", asked=threshold), "cards_saving", 100).mean
@@ -93,7 +93,7 @@ def energy(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def watts(evidence: Evidence, threshold: float) -> float:
-    """Power that the line cards at one end of each link save, in W at the full size of the network."""
+    """The power in W that the line cards at one end of each link save, at the full size of the network."""
     cell = Cell.of("plan", asked=threshold)
     saving = evidence.grid.interval(cell, "cards_saving").mean
     used_w = evidence.grid.interval(cell, "cards_j").mean / PHASE_S
@@ -101,7 +101,7 @@ def watts(evidence: Evidence, threshold: float) -> float:
 
 
 def table_iv(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """N3."""
+    """Judges N3: the cells of Table IV."""
     parts = []
     for version, row in printed.TABLE_IV.items():
         for state, paper in row.items():
@@ -123,7 +123,7 @@ def _ranking(evidence: Evidence, state: str | int) -> Part:
 
 
 def best(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
-    """N4."""
+    """Judges N4: BIC and CUBIC are best."""
     parts = []
     for state in ("before", *STATES):
         least = min(throughput(evidence, version, state).mean for version in LINUX)
@@ -140,7 +140,7 @@ def best(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
 
 
 def vegas(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """N5."""
+    """Judges N5: Vegas loses most below a threshold of 90 %."""
     parts = []
     for threshold in (50, 70):
         mine = loss(evidence, "Vegas", threshold, 100)
@@ -157,7 +157,7 @@ def vegas(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def cubic_at_70(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """N6."""
+    """Judges N6: CUBIC loses 23.1 % at 70 %."""
     found = loss(evidence, "CUBIC", 70)
     holds = abs(found.mean - tolerance["loss"]) <= tolerance["points"]
     shown = loss(evidence, "CUBIC", 70, 100)
@@ -165,7 +165,7 @@ def cubic_at_70(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def falls_with_threshold(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """N7."""
+    """Judges N7: the loss falls as the threshold rises."""
     parts = []
     for version in VERSIONS:
         found = [loss(evidence, version, threshold).mean for threshold in STATES]
@@ -176,7 +176,7 @@ def falls_with_threshold(evidence: Evidence, tolerance: Tolerance) -> list[Part]
 
 
 def one_segment(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
-    """N8."""
+    """Judges N8: the windows of BIC and CUBIC never fall to one segment."""
     parts = []
     for version in LOSS_BASED:
         lowest = [
@@ -189,13 +189,13 @@ def one_segment(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
 
 
 def windows_of(evidence: Evidence, version: str) -> list[Recorded]:
-    """The recorded runs of Fig. 2."""
+    """The recorded runs of a version in Fig. 2."""
     name = {"NewReno": "new-reno"}.get(version, version.lower())
     return [evidence.series[f"{name}-{seed}"] for seed in RECORDED_SEEDS]
 
 
 def peaks(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """N9."""
+    """Judges N9: after the switch-off, window peaks are lower and take longer to reach."""
     parts = []
     for version in (*LOSS_BASED, "Vegas"):
         runs = windows_of(evidence, version)
@@ -223,11 +223,11 @@ JUDGES = {
     "N8": one_segment,
     "N9": peaks,
 }
-"""One function for each claim."""
+"""The judge of each claim."""
 
 
 def _gap(columns: Sequence[str | int], versions: Sequence[str]) -> Callable[[Evidence], float]:
-    """The mean distance from the paper's cells, in percent."""
+    """Returns a function that measures the mean distance from the paper's cells, in percent."""
 
     def measure(evidence: Evidence) -> float:
         gaps = [
@@ -252,4 +252,4 @@ HEADLINES = (
     Headline("Vegas at 70 %", "Mb/s", lambda evidence: after(evidence, "Vegas", 70).mean),
     Headline("Vegas at 90 %", "Mb/s", lambda evidence: after(evidence, "Vegas", 90).mean),
 )
-"""The numbers by which a reading's effect is told."""
+"""The numbers that show the effect of a reading."""

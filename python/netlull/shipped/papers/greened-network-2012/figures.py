@@ -1,4 +1,4 @@
-"""The paper's Figs. 1 to 4 and Tables IV and V, energy under other models, and what becomes of Vegas."""
+"""The paper's Figs. 1 to 4 and Tables IV and V, energy under other models, and the collapse of Vegas."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PLANNED = (50, 60, 70, 80, 90)
 LIKE = {50: 50, 60: 70, 70: 70, 80: 70, 90: 90}
-"""Thresholds whose links are the same as those of a state that was run."""
+"""For each threshold, the simulated state with the same sleeping links."""
 POWER_MODELS = {
     "cards_saving": "line cards",
     "ideal_saving": "ideal: power follows the rate",
@@ -29,14 +29,14 @@ POWER_MODELS = {
     "cisco8201_saving": "measured: 8201-32FH",
     "ncs_saving": "measured: NCS-55A1-24H",
 }
-"""Metric and name."""
+"""The power models: metric and name."""
 THRESHOLD = "Connectivity threshold (%)"
 END_S, WINDOW_TO = 60.0, 260.0
-"""Ends of Fig. 2's axes, in seconds and segments."""
+"""Upper ends of the axes of Fig. 2, in seconds and segments."""
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
-    """All figures, the paper's first, in order."""
+    """Yields all figures; the paper's figures come first, in order."""
     yield from network.drawings(evidence)
     yield Drawn(
         "fig2",
@@ -81,7 +81,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
 
 
 def windows(evidence: Evidence) -> Figure:
-    """Fig. 2: a panel for each version."""
+    """Draws Fig. 2, with a panel for each version."""
     with styled():
         drawn = figure(height=5.0)
         panels = [axes for row in drawn.subplots(3, 2, sharex=True, sharey=True) for axes in row]
@@ -98,7 +98,7 @@ def windows(evidence: Evidence) -> Figure:
 
 
 def throughput_lost(evidence: Evidence) -> Figure:
-    """Fig. 3: our losses and the paper's."""
+    """Draws Fig. 3: measured losses of throughput and the paper's."""
     panels = []
     for letter, versions in zip("ab", (claims.AIMD, claims.LINUX), strict=True):
         curves = []
@@ -117,7 +117,7 @@ def _exactly(value: float) -> Interval:
 
 
 def cells(evidence: Evidence) -> Figure:
-    """Table IV with the spread over seeds."""
+    """Draws Table IV with the spread over seeds."""
     states: tuple[printed.State, ...] = ("before", *claims.STATES)
     with styled():
         drawn = figure(height=4.6)
@@ -143,14 +143,14 @@ def cells(evidence: Evidence) -> Figure:
 
 
 def seeds_of(evidence: Evidence, version: str, state: str | int) -> list[float]:
-    """A cell of Table IV, by seed, in Mb/s."""
+    """A cell of Table IV in Mb/s, by seed."""
     cell = claims.asleep(version, claims.STATES[0] if isinstance(state, str) else state)
     metric = "before_bps" if isinstance(state, str) else "after_bps"
     return [value * printed.WIRE_MBPS for value in evidence.grid.samples(cell, metric).values()]
 
 
 def dots(axes: Axes, place: float, values: Sequence[float], label: str, colour: int = 0) -> None:
-    """The seeds, side by side."""
+    """Draws a dot for each seed, side by side."""
     spread = np.linspace(-0.16, 0.16, len(values)) if len(values) > 1 else [0.0]
     axes.plot([place + offset for offset in spread], values, "o", markersize=2.6, color=COLOURS[colour], label=label)
 
@@ -174,12 +174,12 @@ def _cross(axes: Axes, place: float, value: float) -> None:
 
 
 def saved_by(evidence: Evidence, threshold: int, metric: str) -> Interval:
-    """Energy saved under a power model (%), with CUBIC's traffic."""
+    """The energy saved under a power model with CUBIC's traffic, in percent."""
     return evidence.grid.interval(claims.asleep("CUBIC", LIKE[threshold]), metric, 100)
 
 
 def energy(evidence: Evidence) -> Figure:
-    """Energy under each power model, beside the loss of throughput."""
+    """Draws the energy saved under each power model next to the loss of throughput."""
     saved = [
         Curve(
             name,
@@ -207,7 +207,7 @@ SECTIONS = {"figures": "Figures and tables", "vegas": "Why Vegas collapses", "en
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """Tables IV and V, our values and the paper's."""
+    """Yields Tables IV and V with measured values and the paper's."""
     yield _table_iv(evidence)
     yield _table_v(evidence)
     yield _energy_table(evidence)

@@ -1,4 +1,4 @@
-"""Bigger networks: how many links ESTOP, ESACON and the load-aware plan put to sleep, and what is left for traffic."""
+"""Larger networks: the links that ESTOP, ESACON and the load-aware plan put to sleep, and the effect on traffic."""
 
 from __future__ import annotations
 
@@ -20,23 +20,26 @@ if TYPE_CHECKING:
 
 KINDS = ("ESTOP", "ESACON", "load-aware", "load-aware, TCP counted")
 AWAKE = "awake"
-"""The plan without sleep; the others are a kind with its threshold or bound: `load-aware 80 %, TCP counted`."""
+"""The plan without sleep; other plans are a kind with its threshold or bound: `load-aware 80 %, TCP counted`."""
 
 
 def cell(experiment: str, network: str, plan: str, load: float) -> Cell:
-    """A point of the sweep."""
+    """The point of the sweep with these values."""
     return Cell.of(experiment, network=network, plan=plan, load=load)
 
 
 def plans(evidence: Evidence, kind: str) -> dict[str, int]:
-    """The plans of a kind that ran with their thresholds or bounds (%), ascending."""
+    """The simulated plans of a kind with their thresholds or bounds in percent, in ascending order."""
     parts = {plan: re.fullmatch(r"(.+?) (\d+) %(.*)", plan) for plan in evidence.grid.labels("tcp", "plan")}
     found = {plan: int(part[2]) for plan, part in parts.items() if part and part[1] + part[3] == kind}
     return dict(sorted(found.items(), key=lambda entry: entry[1]))
 
 
 def stretch(evidence: Evidence, network: str, plan: str, load: float) -> Interval:
-    """How many links a datagram crosses, in percent of awake: what links carry over what arrives, without TCP."""
+    """The number of links that a datagram crosses, in percent of its number with all links awake.
+
+    The number is the traffic on all links divided by the traffic delivered, in runs without TCP.
+    """
     grid = evidence.grid
 
     def hops(which: str) -> dict[int, float]:
@@ -49,7 +52,7 @@ def stretch(evidence: Evidence, network: str, plan: str, load: float) -> Interva
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
-    """What each plan saves against how full links become and what TCP gets."""
+    """Yields the utilisation, path lengths and TCP goodput of each plan over its savings, and the energy saved."""
     loads = evidence.grid.values("tcp", "load")
     load = max(loads)
     grid = evidence.grid
@@ -151,7 +154,7 @@ def _energy(evidence: Evidence, load: float) -> Figure:
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """All plans in numbers, a table for each network."""
+    """Yields the numbers of all plans, with a table for each network."""
     grid = evidence.grid
     for network in grid.labels("tcp", "network"):
         rows = []

@@ -1,4 +1,4 @@
-"""Background of 0 to 40 % of every link: from which load on sleeping hurts, whom, and what it saves."""
+"""Background load from 0 to 40 % of every link: the load from which sleep hurts each version, and the energy saved."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from netlull.stats import Interval
 
 EXPERIMENTS = {"small": "load", "bdp": "few_loads"}
-"""Buffers of 50 packets, and of one bandwidth-delay product (250); and the axis of loads that each has."""
+"""The experiments and their load axes: buffers of 50 packets, and of one bandwidth-delay product (250 packets)."""
 BUFFERS = {"small": "50 packets", "bdp": "250 packets (BDP)"}
 RATE = 40.0
-"""Of every link, in Mb/s."""
+"""The rate of every link, in Mb/s."""
 HURTS = 5.0
-"""A state hurts if it costs at least so many percent of the goodput, and the interval excludes none."""
+"""The least loss of goodput in percent that counts as harm; its interval must also exclude zero."""
 STATE_COLOURS = {0: 6, 90: 0, 70: 1, 50: 2}
 MODELS = {
     "saving_ideal": "ideal scaling",
@@ -42,18 +42,18 @@ MODELS = {
 
 
 def left(load: float, background: int) -> float:
-    """What so many flows of datagrams leave of a link, in Mb/s, with packets of 1040 B that carry 1000 B."""
+    """The goodput in Mb/s that `background` datagram flows leave on a link; packets of 1040 B carry 1000 B."""
     return max(0.0, RATE * (1 - background * load / 100)) * 1000 / 1040
 
 
 def cell(experiment: str, load: float, sleep: int, version: str) -> Cell:
-    """A point of the sweep."""
+    """The point of the sweep with these values."""
     point: dict[str, float | str] = {EXPERIMENTS[experiment]: load, "sleep": sleep, "version": version}
     return Cell.of(experiment, **point)
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
-    """Goodput over load for each version, the change by sleep, and the energy."""
+    """Yields the goodput of each version over the load, its change by sleep, and the energy."""
     versions = evidence.grid.labels("small", "version")
     states = values(evidence, "small", "sleep", STATES)
     loads = evidence.grid.values("small", "load")
@@ -138,7 +138,7 @@ def _energy(evidence: Evidence) -> Drawn:
 
 
 def hurts_from(evidence: Evidence, experiment: str, sleep: int, version: str) -> float | None:
-    """The load from which on a state hurts a version at all further loads; None if at none."""
+    """The lowest load from which sleep hurts a version at every higher load too; None if there is none."""
 
     def hurts(load: float) -> bool:
         change = _changed(evidence, experiment, load, sleep, version)
@@ -148,7 +148,7 @@ def hurts_from(evidence: Evidence, experiment: str, sleep: int, version: str) ->
 
 
 def ranking(evidence: Evidence, experiment: str, load: float, sleep: int) -> list[str]:
-    """The versions by goodput from 30 to 60 s, the fastest first."""
+    """The versions in descending order of goodput from 30 to 60 s."""
     found = {
         version: evidence.grid.interval(cell(experiment, load, sleep, version), "after_bps").mean
         for version in evidence.grid.labels(experiment, "version")
@@ -157,11 +157,11 @@ def ranking(evidence: Evidence, experiment: str, load: float, sleep: int) -> lis
 
 
 SHOWN = (0, 10, 25, 40)
-"""The loads of the tables."""
+"""The loads in the tables, in percent."""
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """Goodput, losses; from which load on it hurts; the rankings."""
+    """Yields the goodput and losses, the loads from which sleep hurts, and the rankings."""
     grid = evidence.grid
     ran = [experiment for experiment in EXPERIMENTS if experiment in grid.experiments]
     for experiment in ran:

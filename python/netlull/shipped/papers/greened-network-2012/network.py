@@ -1,4 +1,4 @@
-"""Fig. 1: Abilene with its loads, before the switch-off and after it; what ESTOP goes by."""
+"""Fig. 1: Abilene with its link loads, before and after the switch-off."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ RUN = "cubic-1"
 
 
 def topology(evidence: Evidence) -> Topology:
-    """The scenario's network."""
+    """The topology of the paper's scenario."""
     return topology_of_scenario(Scenario.from_file(evidence.paper.info.folder / "scenario.toml").to_dict())
 
 
 def drawings(evidence: Evidence) -> Iterator[Drawn]:
-    """A map before and one after."""
+    """Yields a map of the network before the switch-off, and another after it."""
     network = topology(evidence)
     run = cast("Result", evidence.series[RUN])
     wide = "One flow of TCP CUBIC from 8 to 10 (seed 1) and the background; watts are of the line cards at both ends."

@@ -1,4 +1,4 @@
-"""All 132 pairs of nodes: is the paper's pair, 8 to 10, the worst case that it says it is?"""
+"""All 132 pairs of nodes: a test of the paper's statement that its pair, 8 to 10, is the worst case."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PAPERS = "8-10"
-"""The paper's pair."""
+"""The paper's pair of nodes."""
 
 
 @functools.cache
 def abilene() -> Topology:
-    """The topology that comes with netlull."""
+    """The Abilene topology that netlull ships."""
     return find("abilene", ReadOptions())
 
 
 def hops(off: tuple[str, ...] = ()) -> dict[str, int]:
-    """The hops of every pair, by its label on the axis, without these links."""
+    """The number of hops of every pair without the links in `off`; a key is the pair's label on the axis."""
     awake = [line for line in abilene().lines if line.label not in off]
     near: dict[str, list[str]] = {node.name: [] for node in abilene().nodes}
     for line in awake:
@@ -59,23 +59,23 @@ def hops(off: tuple[str, ...] = ()) -> dict[str, int]:
 
 @functools.cache
 def asleep(threshold: int) -> tuple[str, ...]:
-    """The links that ESTOP puts to sleep, at a threshold in percent."""
+    """The links that ESTOP puts to sleep at a threshold in percent."""
     return tuple(line.label for line in sleep_plan(abilene(), "estop", threshold=threshold / 100).off)
 
 
 def stretch(threshold: int) -> dict[str, int]:
-    """By how many hops every pair's path grows."""
+    """The additional hops of every pair's path at a threshold in percent."""
     before, after = hops(), hops(asleep(threshold))
     return {pair: after[pair] - before[pair] for pair in before}
 
 
 def cell(pair: str, sleep: int, version: str) -> Cell:
-    """A point of the sweep."""
+    """The point of the sweep with these values."""
     return Cell.of("pairs", pair=pair, sleep=sleep, version=version)
 
 
 def changes(evidence: Evidence, sleep: int, version: str) -> dict[str, float]:
-    """The change of every pair's goodput in percent of the awake run's, with the same seed (mean over seeds)."""
+    """The change of every pair's goodput in percent of the awake run, paired by seed (mean over seeds)."""
     found = {}
     for pair in evidence.grid.labels("pairs", "pair"):
         ratio = evidence.grid.ratio(cell(pair, sleep, version), cell(pair, 0, version), "after_bps", 100)
@@ -84,7 +84,7 @@ def changes(evidence: Evidence, sleep: int, version: str) -> dict[str, float]:
 
 
 def rank(evidence: Evidence, sleep: int, version: str) -> int:
-    """The place of the paper's pair among all, 1 where no pair loses more."""
+    """The rank of the paper's pair among all pairs by loss; 1 if no pair loses more."""
     found = changes(evidence, sleep, version)
     return 1 + sum(value < found[PAPERS] for value in found.values())
 
@@ -94,7 +94,7 @@ def _states(evidence: Evidence) -> list[int]:
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
-    """All pairs in order of what they lose, and by the stretch of their paths."""
+    """Yields all pairs in order of their loss, and by the stretch of their paths."""
     versions = evidence.grid.labels("pairs", "version")
     panels = []
     for letter, sleep in zip("abc", _states(evidence), strict=False):
@@ -145,7 +145,7 @@ def _by_stretch(evidence: Evidence) -> Drawn:
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """The distribution over pairs, with the paper's pair beside it."""
+    """Yields the distribution over pairs, next to the paper's pair."""
     rows = []
     for version in evidence.grid.labels("pairs", "version"):
         for sleep in _states(evidence):

@@ -1,4 +1,4 @@
-"""What the paper prints: Tables IV and V."""
+"""The paper's printed numbers: Tables IV and V."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     from netlull.papers import Evidence
 
 WIRE_MBPS = 1.04e-6
-"""From bit/s of data to Mb/s with headers, 1040 B for every 1000 B: readings.toml, `throughput`."""
+"""The factor from bit/s of data to Mb/s with headers, 1040 B for every 1000 B: readings.toml, `throughput`."""
 
 State = str | int
-"""`before`, or the threshold (%)."""
+"""The string `before`, or ESTOP's threshold in percent."""
 
 TABLE_IV: dict[str, dict[State, float]] = {
     "Tahoe": {"before": 18.11, 50: 12.42, 70: 12.81, 90: 13.19},
@@ -21,7 +21,7 @@ TABLE_IV: dict[str, dict[State, float]] = {
     "CUBIC": {"before": 26.26, 50: 19.96, 70: 20.19, 90: 20.49},
     "Vegas": {"before": 26.72, 50: 0.1, 70: 0.32, 90: 19.02},
 }
-"""Average throughput (Mb/s)."""
+"""Table IV: the average throughput in Mb/s."""
 
 NS2: dict[str, dict[State, tuple[float, float, float]]] = {
     "Tahoe": {
@@ -56,9 +56,10 @@ NS2: dict[str, dict[State, tuple[float, float, float]]] = {
     },
     "Vegas": {"before": (26.97, 26.94, 27.00), 50: (0.57, 0.47, 1.38), 70: (0.57, 0.35, 1.42), 90: (2.24, 0.45, 17.18)},
 }
-"""The same case in ns-2.35, 10 seeds: mean, least and most (Mb/s, with headers).
+"""Table IV in ns-2.35 over 10 seeds: mean, minimum and maximum in Mb/s, with headers.
 
-Of validation/ns2/stored/abilene.txt, reading `default`."""
+The source is validation/ns2/stored/abilene.txt, reading `default`.
+"""
 
 TABLE_V = {
     90: ("9-10", "3-9"),
@@ -67,18 +68,18 @@ TABLE_V = {
     60: ("9-10", "3-9", "2-8"),
     50: ("9-10", "3-9", "2-8", "1-5"),
 }
-"""The links that are switched off, in order."""
+"""Table V: the links that ESTOP switches off, in order."""
 ENERGY_PERCENT = {90: 13.3, 80: 13.3, 70: 20.0, 60: 20.0, 50: 26.7}
 WATTS = {90: 4368.0, 50: 9072.0}
 
 
 def off(evidence: Evidence, threshold: int) -> tuple[str, ...]:
-    """The links that our plan puts to sleep, in order."""
+    """The links that netlull's plan puts to sleep, in order."""
     slept = evidence.series[f"plan-{threshold}"].summary["routing"]["sleep"]
     return tuple(entry["link"] for entry in slept)
 
 
 def loss_percent(version: str, threshold: int) -> float:
-    """Throughput lost, of Table IV."""
+    """The loss of throughput in Table IV, in percent."""
     row = TABLE_IV[version]
     return 100 * (1 - row[threshold] / row["before"])

@@ -1,4 +1,4 @@
-"""What the recorded runs say: congestion windows in segments, their falls, and what is measured of Vegas."""
+"""Time series of the recorded runs: congestion windows in segments, and the falls of these windows."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 FLOW = "tcp"
 SEGMENT_B = 1000
-"""Data of a segment."""
+"""The data of a segment, in bytes."""
 SWITCH_S = 30.0
-"""When ESTOP acts (Table II)."""
+"""The time of the switch-off by ESTOP, in seconds (Table II)."""
 
 
 def of_flow(recorded: Recorded, series: str) -> pa.Table:
-    """The TCP flow's rows of a table."""
+    """The rows of the TCP flow in a table."""
     return rows_of(recorded.series(series), "flow", FLOW)
 
 
@@ -35,21 +35,21 @@ def window(recorded: Recorded) -> tuple[Floats, Floats]:
 
 
 def lowest_window(recorded: Recorded, from_s: float, to_s: float) -> float:
-    """The smallest window at the end of a bin in this time, in segments."""
+    """The smallest window at the end of a bin in this interval, in segments."""
     time, cwnd = window(recorded)
     return float(np.min(cwnd[(time > from_s) & (time <= to_s)]))
 
 
 @dataclass(frozen=True)
 class Teeth:
-    """A window's peaks before it falls, in segments, and the seconds from one fall to the next."""
+    """The peaks of a window before its falls, in segments, and the times between falls, in seconds."""
 
     peaks: tuple[float, ...]
     periods_s: tuple[float, ...]
 
     @property
     def peak(self) -> float:
-        """The median peak; NaN without any."""
+        """The median peak; NaN without a fall."""
         return float(np.median(self.peaks)) if self.peaks else float("nan")
 
     @property
@@ -59,21 +59,22 @@ class Teeth:
 
 
 QUIET_S = 0.5
-"""Falls less than this apart are steps of one."""
+"""Falls within this many seconds of each other count as one."""
 REACH_S = 0.2
-"""A reduction that is spread over a round trip is done in this time."""
+"""A reduction spread over a round trip ends within this time, in seconds."""
 
 
 def mean_window(recorded: Recorded, from_s: float, to_s: float) -> float:
-    """The mean window over this time, in segments."""
+    """The mean window over this interval, in segments."""
     time, cwnd = window(recorded)
     return float(np.mean(cwnd[(time > from_s) & (time <= to_s)]))
 
 
 def teeth(runs: Sequence[Recorded], from_s: float, to_s: float, fall: float) -> Teeth:
-    """The falls of the windows in this time: where one is less than 1 - `fall` of its largest in the last `REACH_S`.
+    """The falls of the windows in this interval.
 
-    Steps of one fall (a reduction and a timeout, say) are less than `QUIET_S` apart.
+    A window falls when it is below 1 - `fall` of its maximum in the last `REACH_S` seconds. Steps of the same fall,
+    such as a reduction and a timeout, are less than `QUIET_S` apart.
     """
     peaks: list[float] = []
     periods: list[float] = []

@@ -1,4 +1,4 @@
-"""Two, five and ten TCP flows over the links that remain: who shares with whom, and who pays."""
+"""Two, five and ten TCP flows over the remaining links: fairness, and the flows that lose goodput."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ SECTIONS = {
 
 
 def cell(experiment: str, versions: str, flows: float, sleep: int) -> Cell:
-    """A point of the sweep."""
+    """The point of the sweep with these values."""
     point: dict[str, float | str] = {EXPERIMENTS[experiment]: versions, "flows": flows, "sleep": sleep}
     return Cell.of(experiment, **point)
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
-    """Fairness over the same path, and between flows that become neighbours."""
+    """Yields the fairness over the same path, and between flows that meet only because links sleep."""
     yield _fairness(evidence)
     if "crossing" in evidence.grid.experiments:
         yield _crossing(evidence)
@@ -98,7 +98,7 @@ def _crossing(evidence: Evidence) -> Drawn:
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """Fairness and goodputs in numbers, awake and at 70 %."""
+    """Yields the numbers of fairness and goodput, with all links awake and at 70 %."""
     grid = evidence.grid
     for experiment, section in (("same", "figures"), ("crossing", "crossing")):
         if experiment not in grid.experiments:

@@ -1,4 +1,4 @@
-"""Links that sleep one by one, after routes have changed, under slower and faster news, and that wake again."""
+"""Links that sleep one by one, after a route change, with slower or faster routing updates, and that wake again."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ THRESHOLDS = {90: "90 %: two links, the flow keeps its path", 70: "70 %: three l
 
 
 def cell(manner: str, threshold: int, version: str) -> Cell:
-    """A point of the sweep."""
+    """The point of the sweep with these values."""
     return Cell.of("sleep-order", manner=manner, threshold=threshold, version=version)
 
 
 def difference(evidence: Evidence, manner: str, threshold: int, version: str, metric: str, scale: float) -> Interval:
-    """A metric less that of the same seeds while all links are awake."""
+    """The difference of a metric from its value with all links awake, paired by seed."""
     return evidence.grid.difference(cell(manner, threshold, version), Cell.of("awake", version=version), metric, scale)
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
-    """Packets lost, bytes less in the first seconds, and what is left at the end."""
+    """Yields packets lost, bytes missing in the first seconds, and the goodput at the end."""
     grid = evidence.grid
 
     def lost(manner: str, threshold: int, version: str) -> Interval:
@@ -76,7 +76,7 @@ def _drawn(evidence: Evidence, label: str, value: Callable[[str, int, str], Inte
                 mark_points(axes, version, places, found, MARKS[version])
             axes.set_title(f"({letter}) {title}" if len(panels) > 1 else title, loc="left")
             axes.set_ylabel(label)
-            # No flow has less than nothing, whatever Student's t makes of two seeds of a quantity with two values.
+            # A goodput is never negative, but Student's t gives negative bounds for two very different seeds.
             axes.set_ylim(bottom=0.0 if label.startswith("Goodput") else min(0.0, axes.get_ylim()[0]))
             axes.set_xticks(range(len(manners)), [name.replace(", ", ",\n") for name in manners])
             axes.tick_params(axis="x", labelsize=6.5, rotation=40)
@@ -89,7 +89,7 @@ def _drawn(evidence: Evidence, label: str, value: Callable[[str, int, str], Inte
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """The same in numbers."""
+    """Yields the numbers of the figures."""
     grid = evidence.grid
     for threshold in values(evidence, "sleep-order", "threshold", THRESHOLDS):
         rows = []
@@ -126,7 +126,7 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
 
 
 def _change(evidence: Evidence, manner: str, threshold: int, version: str) -> Interval:
-    """Change of the goodput from 30 to 60 s, in percent of the awake run's."""
+    """The change of the goodput from 30 to 60 s, in percent of the awake run."""
     with_sleep = evidence.grid.samples(cell(manner, threshold, version), "after_bps")
     awake = evidence.grid.samples(Cell.of("awake", version=version), "after_bps")
     return mean_interval([100 * (with_sleep[seed] / awake[seed] - 1) for seed in with_sleep])

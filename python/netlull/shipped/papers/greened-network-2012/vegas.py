@@ -1,4 +1,4 @@
-"""Why Vegas collapses: its window, its segments after the timeout, and another Vegas in the same case."""
+"""The collapse of Vegas: its window, its segments after the timeout, and another Vegas in the same case."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 RUN, OTHER = "vegas-1", "linux-vegas"
 ZOOM_S = (30.0, 32.2)
 SPREAD = 3.5
-"""Seeds of a threshold are drawn so far to its sides, in percent."""
+"""The distance to each side of a threshold over which its seeds are spread, in percent."""
 
 
 def drawings(evidence: Evidence) -> Iterator[Drawn]:
-    """The section's figures."""
+    """Yields the figures of the section."""
     yield Drawn(
         "vegas",
         "Vegas after the switch-off",
@@ -41,7 +41,7 @@ def drawings(evidence: Evidence) -> Iterator[Drawn]:
 
 
 def after_the_switch(evidence: Evidence) -> Figure:
-    """Window, segments, and times between sends."""
+    """Draws the window, the segments, and the times between transmissions."""
     run = evidence.series[RUN]
     events = series.of_flow(run, "event")
     with styled():
@@ -60,7 +60,7 @@ def after_the_switch(evidence: Evidence) -> Figure:
 
 
 def run_segments(evidence: Evidence) -> pa.Table:
-    """The segments that the recorded Vegas sends while its window collapses."""
+    """The segments that the recorded Vegas flow sends during the collapse of its window."""
     table = series.of_flow(evidence.series[RUN], "segment")
     time = table["time_s"]
     return table.filter(pc.and_(pc.greater_equal(time, ZOOM_S[0]), pc.less(time, ZOOM_S[1])))
@@ -82,7 +82,7 @@ def _segments(axes: Axes, sent: pa.Table, events: pa.Table) -> None:
 
 
 def gaps_after(sent: pa.Table) -> tuple[Floats, Floats]:
-    """Instants at which segments are sent, and seconds from each to the next."""
+    """The transmission times of segments, and the time from each to the next, in seconds."""
     instants = np.unique(column(sent, "time_s"))
     return instants[:-1], np.diff(instants)
 
@@ -99,7 +99,7 @@ def _gaps(axes: Axes, sent: pa.Table) -> None:
 
 
 def lost(evidence: Evidence) -> Figure:
-    """Fig. 4: the loss of every seed."""
+    """Draws Fig. 4 with the loss of every seed."""
     with styled():
         drawn = figure(height=2.7)
         panels = drawn.subplots(1, 2, sharey=True)

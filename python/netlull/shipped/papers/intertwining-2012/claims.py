@@ -1,4 +1,4 @@
-"""How each claim of claims.toml is judged. A claim is parts; each holds or not and says what was measured."""
+"""Judges of the claims in claims.toml. Each claim has parts; each part holds or fails and reports its measurement."""
 
 from __future__ import annotations
 
@@ -14,56 +14,56 @@ if TYPE_CHECKING:
 
 TCPONLY, TCP_PC, UDP_PC = "tcponly", "tcp-pc", "udp-pc"
 STATIC = {"0": "", "0.25": "_25", "0.5": "_50", "0.75": "_75"}
-"""Static parts of the power, and how the savings under them end."""
+"""Static shares of the power, and the suffixes of the savings metrics under them."""
 
 BySeed = dict[int, float]
 
 
 def loads(evidence: Evidence, low: float = 0.0, high: float = 1.0) -> list[float]:
-    """The offered loads from `low` to `high`, both included."""
+    """The offered loads from `low` to `high`, including both."""
     return [load for load in evidence.grid.values(TCP_PC, "load") if low - 1e-9 <= load <= high + 1e-9]
 
 
 def samples(evidence: Evidence, experiment: str, load: float, metric: str) -> BySeed:
-    """A metric by seed."""
+    """The samples of a metric by seed."""
     return evidence.grid.samples(Cell.of(experiment, load=load), metric)
 
 
 def mean(evidence: Evidence, experiment: str, load: float, metric: str, scale: float = 1.0) -> Interval:
-    """A metric's mean over seeds with its 95 % interval."""
+    """The mean of a metric over seeds with its 95 % interval."""
     return evidence.grid.interval(Cell.of(experiment, load=load), metric, scale)
 
 
 def together(a: BySeed, b: BySeed, combine: Callable[[float, float], float]) -> BySeed:
-    """Two samples seed by seed."""
+    """Two samples combined seed by seed."""
     return {seed: combine(a[seed], b[seed]) for seed in a if seed in b}
 
 
 def over_seeds(sample: BySeed) -> Interval:
-    """Mean and 95 % interval of a sample."""
+    """The mean and 95 % interval of a sample."""
     return mean_interval(list(sample.values()))
 
 
 def over_loads(parts: Sequence[BySeed]) -> Interval:
-    """The interval over seeds of the mean over several loads: seeds are independent, loads of one seed are not."""
+    """The interval over seeds of the mean over loads: seeds are independent, but loads of the same seed are not."""
     seeds = [seed for seed in parts[0] if all(seed in part for part in parts)]
     return mean_interval([float(np.mean([part[seed] for part in parts])) for seed in seeds])
 
 
 def difference(evidence: Evidence, load: float, first: str, second: str, metric: str) -> BySeed:
-    """A metric in one scenario less that in another, by seed."""
+    """The difference of a metric between two scenarios, by seed."""
     return together(samples(evidence, first, load, metric), samples(evidence, second, load, metric), lambda a, b: a - b)
 
 
 def inflation(evidence: Evidence, load: float, metric: str = "completion_s") -> BySeed:
-    """Completion time of TCP+PC over that of TCPonly, by seed."""
+    """The completion time of TCP+PC divided by that of TCPonly, by seed."""
     return together(
         samples(evidence, TCP_PC, load, metric), samples(evidence, TCPONLY, load, metric), lambda a, b: a / b
     )
 
 
 def es_qosd_goodput(evidence: Evidence, load: float, saving: str) -> BySeed:
-    """Saving less the reduction of goodput against TCPonly, in points, by seed (section 3.3)."""
+    """The saving minus the reduction of goodput against TCPonly, in percentage points, by seed (section 3.3)."""
     lost = together(
         samples(evidence, TCP_PC, load, "goodput_bps"),
         samples(evidence, TCPONLY, load, "goodput_bps"),
@@ -73,7 +73,7 @@ def es_qosd_goodput(evidence: Evidence, load: float, saving: str) -> BySeed:
 
 
 def es_qosd_time(evidence: Evidence, load: float, saving: str, metric: str = "completion_s") -> BySeed:
-    """Saving less the growth of the completion time against TCPonly, in points, by seed (section 3.3)."""
+    """The saving minus the growth of completion time against TCPonly, in percentage points, by seed (section 3.3)."""
     return together(
         samples(evidence, TCP_PC, load, saving),
         inflation(evidence, load, metric),
@@ -86,7 +86,7 @@ def _apart(value: Interval) -> bool:
 
 
 def transitions_differ(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """I1."""
+    """Judges I1: rate changes differ between TCP and UDP."""
     found = loads(evidence)
     apart, shown = [], []
     for load in found:
@@ -110,7 +110,7 @@ def _saving_gaps(evidence: Evidence, low: float, high: float, saving: str = "sav
 
 
 def tcp_saves_more(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """I2."""
+    """Judges I2: at low load, TCP saves more energy than its replay."""
     gaps = _saving_gaps(evidence, 0.0, tolerance["low_to"])
     whole, single = over_loads(gaps), [over_seeds(gap) for gap in gaps]
     against = sum(gap.high < 0 for gap in single)
@@ -121,7 +121,7 @@ def tcp_saves_more(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def tcp_saves_less(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """I3."""
+    """Judges I3: at high load, TCP saves less energy than its replay."""
     gaps = _saving_gaps(evidence, tolerance["high_from"], 1.0)
     whole, single = over_loads(gaps), [over_seeds(gap) for gap in gaps]
     against = sum(gap.low > 0 for gap in single)
@@ -136,7 +136,7 @@ def _points(value: Interval) -> str:
 
 
 def more_loss(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """I4."""
+    """Judges I4: losses are higher with power control, increasingly with load."""
     found = loads(evidence)
     gaps = [over_seeds(difference(evidence, load, TCP_PC, TCPONLY, "loss")) for load in found]
     higher = sum(gap.low > 0 for gap in gaps)
@@ -159,7 +159,7 @@ def more_loss(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def at_least_doubles(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """I5."""
+    """Judges I5: the completion time at least doubles at every load."""
     low_to, high_from = tolerance["low_to"], tolerance["high_from"]
     ranges = {
         "low": loads(evidence, 0.0, low_to),
@@ -183,7 +183,7 @@ def at_least_doubles(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def headline_time(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """I6."""
+    """Judges I6: at load 0.8, the completion time grows from 0.2 s to more than 7 s."""
     plain = mean(evidence, TCPONLY, 0.8, "completion_s")
     control = mean(evidence, TCP_PC, 0.8, "completion_s")
     ratio = over_seeds(inflation(evidence, 0.8))
@@ -199,7 +199,7 @@ def headline_time(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def goodput_difference(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """I7."""
+    """Judges I7: ES - QoSD with goodput is positive at low load and negative at high load."""
     low, high = loads(evidence, 0.0, tolerance["low_to"]), loads(evidence, tolerance["high_from"])
     parts = []
     for static in ("0", "0.75"):
@@ -213,7 +213,7 @@ def goodput_difference(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def time_difference(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """I8."""
+    """Judges I8: ES - QoSD with completion time is near zero at low load and far below zero at high load."""
     low, high = loads(evidence, 0.0, tolerance["low_to"]), loads(evidence, tolerance["high_from"])
     calm = [over_seeds(es_qosd_time(evidence, load, "saving_fs")).mean for load in low]
     busy = [over_seeds(es_qosd_time(evidence, load, "saving_fs")).mean for load in high]
@@ -232,7 +232,7 @@ def time_difference(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def dvs_alike(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """I9."""
+    """Judges I9: DVS gives similar results."""
 
     def gap(load: float, saving: str) -> BySeed:
         return difference(evidence, load, TCP_PC, UDP_PC, saving)
@@ -265,7 +265,7 @@ JUDGES = {
     "I8": time_difference,
     "I9": dvs_alike,
 }
-"""One function for each claim."""
+"""The judge of each claim."""
 
 
 def _time_headline(label: str, experiment: str, load: float) -> Headline:
@@ -302,4 +302,4 @@ HEADLINES = (
     _gap_headline(0.9),
     Headline("Fig. 4 loss of TCP+PC, load 0.8", "%", lambda evidence: mean(evidence, TCP_PC, 0.8, "loss").mean * 100),
 )
-"""The numbers by which a reading's effect is told."""
+"""The numbers that show the effect of a reading."""

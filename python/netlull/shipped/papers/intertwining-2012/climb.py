@@ -1,7 +1,7 @@
-"""How high practRA can climb at most: what its conditions for a step up ask of a queue that the buffer bounds.
+"""An upper bound of the rate that practRA can reach, from its conditions for a step up and the size of the buffer.
 
-An upper bound: a buffer counts packets, and every waiting packet is taken to be 1500 B here. With web load many are
-shorter (SYNs, last segments): a full buffer holds fewer bits, and the simulator may stay below.
+A buffer counts packets, and this bound assumes 1500 B for every queued packet. With web load many packets are shorter
+(SYNs, last segments). A full buffer then holds fewer bits, and the simulated rate may stay below the bound.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ FLOOR_PACKETS = 5
 
 
 def buffer_bits(bdp: float) -> float:
-    """The most that may wait in a buffer of so many bandwidth-delay products: its whole packets, each of 1500 B."""
+    """The largest backlog in bits of a buffer of `bdp` bandwidth-delay products: whole packets of 1500 B."""
     return max(math.floor(bdp * BDP_PACKETS + 0.5), FLOOR_PACKETS) * PACKET_BITS
 
 
 def highest_rate(buffer: float, d: float, forecast: float, rates: Sequence[float] = RATES_BPS) -> float:
-    """The rate above which practRA cannot climb from the lowest, in bit/s: an upper bound of what it reaches.
+    """An upper bound in bit/s of the rate that practRA reaches from the lowest rate.
 
-    A step from r_i to r_(i+1) needs q / r_i > d or (delta rf + q) / r_(i+1) > d - delta, and q is at most the buffer:
-    it can be taken only while r_i < B / d or r_(i+1) < (B + delta rf) / (d - delta). Once the link has stepped down, it
-    never comes back above this.
+    A step from r_i to r_(i+1) needs q / r_i > d or (delta rf + q) / r_(i+1) > d - delta. The queue q is at most the
+    buffer B. The step is therefore possible only while r_i < B / d or r_(i+1) < (B + delta rf) / (d - delta). Once
+    the link has stepped down, it never returns above this bound.
     """
     reached = rates[0]
     for higher in rates[1:]:

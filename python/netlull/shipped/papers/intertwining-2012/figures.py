@@ -1,4 +1,4 @@
-"""The paper's Figs. 2 to 7 over the offered load, and completion times as distributions; the rest is in study.py."""
+"""The paper's Figs. 2 to 7 over the offered load, and distributions of completion times; study.py has the rest."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SECTIONS = {
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
-    """All figures, the paper's first, in order."""
+    """Yields all figures; the paper's figures come first, in order."""
     yield transitions(evidence)
     yield savings(evidence)
     yield losses(evidence)
@@ -73,7 +73,7 @@ def _paired(evidence: Evidence, label: str, colour: int, value: Callable[[float]
 
 
 def _constant(evidence: Evidence, label: str, value: float, colour: int = 6) -> Curve:
-    """A line to compare with: one value without an interval."""
+    """A constant line for comparison, without an interval."""
     line = _curve(evidence, label, colour, lambda _: over_seeds({1: value}), dashed=True)
     return dataclasses.replace(line, marked=False)
 
@@ -94,7 +94,7 @@ def _scenarios(evidence: Evidence, metric: str, scale: float, names: tuple[str, 
 
 
 def transitions(evidence: Evidence) -> Drawn:
-    """Fig. 2."""
+    """Draws Fig. 2."""
     gap = _paired(
         evidence, "TCP+PC less UDP+PC", 3, lambda load: difference(evidence, load, TCP_PC, UDP_PC, "rate_changes")
     )
@@ -116,7 +116,7 @@ def transitions(evidence: Evidence) -> Drawn:
 
 
 def savings(evidence: Evidence) -> Drawn:
-    """Fig. 3."""
+    """Draws Fig. 3."""
     panels = []
     for letter, model in (("a", "fs"), ("b", "dvs")):
         curves = [
@@ -149,7 +149,7 @@ def _saving(evidence: Evidence, name: str, metric: str, static: str, colour: int
 
 
 def losses(evidence: Evidence) -> Drawn:
-    """Fig. 4."""
+    """Draws Fig. 4."""
     gap = _paired(
         evidence, "TCP+PC less TCPonly", 3, lambda load: difference(evidence, load, TCP_PC, TCPONLY, "loss"), 100
     )
@@ -169,7 +169,7 @@ PERCENTILES = {"p50_s": "median", "p95_s": "95th percentile", "p99_s": "99th per
 
 
 def completion(evidence: Evidence) -> Drawn:
-    """Fig. 5."""
+    """Draws Fig. 5."""
     ratio = _paired(evidence, "TCP+PC over TCPonly", 3, lambda load: inflation(evidence, load))
     panels = [
         _panel(
@@ -190,7 +190,7 @@ def completion(evidence: Evidence) -> Drawn:
 
 
 def completion_distribution(evidence: Evidence) -> Drawn:
-    """Fig. 5, as percentiles."""
+    """Draws Fig. 5 with percentiles."""
     curves = [
         _percentile(evidence, name, metric, label, colour)
         for colour, (metric, label) in enumerate(PERCENTILES.items())
@@ -240,21 +240,21 @@ def _at(evidence: Evidence, quantity: Callable[[Evidence, float, str], BySeed], 
 
 
 def goodput_difference(evidence: Evidence) -> Drawn:
-    """Fig. 6."""
+    """Draws Fig. 6."""
     caption = f"Energy saved minus goodput lost against TCPonly, in percentage points. {BANDS} {PAIRED}"
     drawn = panel_grid(_differences(evidence, es_qosd_goodput))
     return Drawn("fig6", "Fig. 6. ES - QoSD, the QoS metric being goodput", caption, drawn)
 
 
 def time_difference(evidence: Evidence) -> Drawn:
-    """Fig. 7."""
+    """Draws Fig. 7."""
     caption = f"Energy saved minus growth of the mean completion time against TCPonly, in points. {BANDS} {PAIRED}"
     drawn = panel_grid(_differences(evidence, es_qosd_time))
     return Drawn("fig7", "Fig. 7. ES - QoSD, the QoS metric being completion time", caption, drawn)
 
 
 def time_difference_distribution(evidence: Evidence) -> Drawn:
-    """Fig. 7, with percentiles in the place of the mean."""
+    """Draws Fig. 7 with percentiles instead of the mean."""
     panels = []
     for letter, model in (("a", "fs"), ("b", "dvs")):
         curves = [
@@ -279,11 +279,11 @@ POWER_MODELS = {
     "saving_ncs_55a1_24h": "measured: NCS-55A1-24H",
     "saving_wedge_tofino": "measured: Wedge (Tofino)",
 }
-"""Ideal models and measured devices: metric and name."""
+"""The ideal power models and the measured devices: metric and name."""
 
 
 def energy(evidence: Evidence) -> Drawn:
-    """Energy saved under each power model."""
+    """Draws the energy saved under each power model."""
     curves = [
         _model_saving(evidence, metric, name.replace("P_s", "$P_s$"), colour)
         for colour, (metric, name) in enumerate(POWER_MODELS.items())
@@ -309,7 +309,7 @@ def _model_saving(evidence: Evidence, metric: str, name: str, colour: int) -> Cu
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """Energy saved beside what it costs, and the study's points."""
+    """Yields the energy saved with its cost in completion time, and the points of the study."""
     header = ["load", *(f"{name} (%)" for name in POWER_MODELS.values()), "completion time (times)", "p99 (times)"]
     rows = []
     for load in loads(evidence):

@@ -1,4 +1,4 @@
-"""Beyond the paper: AWM and the G-Router in practRA's place, over the load, same seeds, two kinds of buffer."""
+"""Beyond the paper: AWM and the G-Router instead of practRA over the load, with the same seeds and two buffers."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ SECTION = "figures"
 LINK = "N1-N2"
 BUFFER_PACKETS = 42
 LOWEST_DRAWN = -500.0
-"""ES - QoSD below this (points) is left out of figures."""
+"""The lowest ES - QoSD that figures show, in percentage points."""
 
 
 @dataclass(frozen=True)
 class Room:
-    """A kind of buffer, and the experiments that have it."""
+    """A kind of buffer, and the experiments with it."""
 
     experiment: str
     title: str
@@ -37,11 +37,11 @@ class Room:
     practra: str
 
     def loads(self, evidence: Evidence) -> list[float]:
-        """The loads at which gateways ran."""
+        """The loads of the simulated gateways."""
         return evidence.grid.values(self.experiment, "load")
 
     def reference(self, load: float) -> Cell:
-        """Without control."""
+        """The point without power control."""
         return Cell.of(self.tcponly, load=load)
 
 
@@ -52,7 +52,7 @@ ROOMS = (PACKETS, BYTES)
 
 @dataclass(frozen=True)
 class Scheme:
-    """The mechanism at N1 and its line; a gateway's label is its value on the axis `scheme`."""
+    """A mechanism at N1 and its line; a gateway's label is its value on the axis `scheme`."""
 
     label: str
     colour: int
@@ -61,7 +61,7 @@ class Scheme:
     controlled: bool = True
 
     def cell(self, room: Room, load: float) -> Cell:
-        """Its point."""
+        """The point of the scheme at a load."""
         if self.gateway:
             return Cell.of(room.experiment, scheme=self.label, load=load)
         return Cell.of(room.practra, load=load) if self.controlled else room.reference(load)
@@ -80,26 +80,26 @@ ALL = (PLAIN, *CONTROLLED)
 
 
 def inflation(evidence: Evidence, room: Room, scheme: Scheme, load: float, metric: str = "completion_s") -> BySeed:
-    """Completion time over that of TCPonly with the same buffer, by seed."""
+    """The completion time divided by that of TCPonly with the same buffer, by seed."""
     ours = evidence.grid.samples(scheme.cell(room, load), metric)
     return together(ours, evidence.grid.samples(room.reference(load), metric), lambda a, b: a / b)
 
 
 def es_qosd_time(evidence: Evidence, room: Room, scheme: Scheme, load: float) -> BySeed:
-    """Saving (FS, P_s = 0) less the growth of the completion time, in points, by seed."""
+    """The saving (FS, P_s = 0) minus the growth of the completion time, in percentage points, by seed."""
     saved = evidence.grid.samples(scheme.cell(room, load), "saving_fs")
     return together(saved, inflation(evidence, room, scheme, load), lambda a, b: 100 * (a - (b - 1)))
 
 
 def es_qosd_goodput(evidence: Evidence, room: Room, scheme: Scheme, load: float) -> BySeed:
-    """Saving (FS, P_s = 0) less the reduction of goodput, in points, by seed."""
+    """The saving (FS, P_s = 0) minus the reduction of goodput, in percentage points, by seed."""
     cell = scheme.cell(room, load)
     lost = evidence.grid.reductions(cell, room.reference(load), "goodput_bps")
     return together(evidence.grid.samples(cell, "saving_fs"), lost, lambda a, b: 100 * (a - b))
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
-    """A figure for each kind of buffer that ran, and why they differ."""
+    """Yields a figure for each simulated kind of buffer, and a figure that explains their difference."""
     for room in ROOMS:
         if room.loads(evidence):
             caption = (
@@ -124,7 +124,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
 
 
 def panels(evidence: Evidence, room: Room) -> Figure:
-    """Savings, losses, completion times and ES - QoSD over the load."""
+    """Draws savings, losses, completion times and ES - QoSD over the load."""
     grid, loads = evidence.grid, room.loads(evidence)
 
     def panel(
@@ -162,7 +162,7 @@ def _curve(scheme: Scheme, loads: Sequence[float], values: Sequence[Interval]) -
 
 
 def _drawn(curve: Curve) -> list[Curve]:
-    """The pieces of a curve that do not lie too low."""
+    """The pieces of a curve at or above `LOWEST_DRAWN`."""
     pieces: list[list[int]] = [[]]
     for at, value in enumerate(curve.y):
         if value.mean >= LOWEST_DRAWN:
@@ -175,7 +175,7 @@ def _drawn(curve: Curve) -> list[Curve]:
 
 
 def settling(evidence: Evidence) -> Figure:
-    """Rate, queue and connections over time, with both kinds of buffer."""
+    """Draws rate, queue and connections over time, with both kinds of buffer."""
     window = (0.0, 100.0)
     runs = {"42 packets": (evidence.series["packets"], 1), "63 kB": (evidence.series["bytes"], 0)}
     with styled():
@@ -201,7 +201,7 @@ def settling(evidence: Evidence) -> Figure:
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """Every scheme at every load, beside TCPonly by seed."""
+    """Yields the numbers of every scheme at every load, compared with TCPonly by seed."""
     header = [
         "load, at N1",
         "mean rate (Mb/s)",

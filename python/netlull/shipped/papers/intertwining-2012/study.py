@@ -1,4 +1,4 @@
-"""The study that section 4 asks for: what each parameter buys and costs; and how far the buffer lets practRA climb."""
+"""The study that section 4 asks for: benefit and cost of each parameter, and the buffer's limit on practRA's rate."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 
 LINK = "N1-N2"
 MEASURED_S = 190.0
-"""A run of the study without its warm-up."""
+"""The measured part of a run of the study, in seconds."""
 
 MODELS = {"saving_fs": "ideal FS, $P_s$ 0", "saving_ncs_55a1_24h": "measured: NCS-55A1-24H"}
-"""The power models whose savings the fronts show."""
+"""The power models of the savings in the fronts."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A parameter's values joined: the experiment and the axis that varies, at a fixed point, against its TCPonly."""
+    """A line through the values of a parameter: experiment, varied axis, fixed point, and the TCPonly experiment."""
 
     label: str
     experiment: str
@@ -52,7 +52,7 @@ class Line:
     unit: str = ""
 
     def cells(self, evidence: Evidence, at: float) -> list[tuple[str, Cell, Cell]]:
-        """Name, cell and TCPonly counterpart of each value."""
+        """The name, point and TCPonly point of each value."""
         found = []
         for value in evidence.grid.values(self.experiment, self.axis):
             point = {**dict(self.fixed), "at": at}
@@ -65,7 +65,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Study:
-    """One question of section 4, and the lines that answer it."""
+    """A question of section 4, and the lines that answer it."""
 
     id: str
     title: str
@@ -122,7 +122,7 @@ STUDIES = (
 
 @dataclass(frozen=True)
 class Priced:
-    """What a point saves (%) and how many times longer downloads take than in TCPonly."""
+    """The energy saved at a point in percent, and its completion time divided by that of TCPonly."""
 
     name: str
     saving: Interval
@@ -130,7 +130,7 @@ class Priced:
 
 
 def priced(evidence: Evidence, line: Line, at: float, saving: str) -> list[Priced]:
-    """The points of a line, paired with TCPonly by seed."""
+    """The points of a line with their savings and costs, paired with TCPonly by seed."""
     return [
         Priced(name, evidence.grid.interval(cell, saving, 100), inflation(evidence, cell, reference))
         for name, cell, reference in line.cells(evidence, at)
@@ -138,12 +138,12 @@ def priced(evidence: Evidence, line: Line, at: float, saving: str) -> list[Price
 
 
 def inflation(evidence: Evidence, cell: Cell, reference: Cell, metric: str = "completion_s") -> Interval:
-    """Completion time over that of TCPonly, paired by seed."""
+    """The completion time divided by that of TCPonly, paired by seed."""
     return evidence.grid.ratio(cell, reference, metric)
 
 
 def front(points: Sequence[Priced]) -> list[Priced]:
-    """The points that no other beats in both: more saved and less waited (Pareto)."""
+    """The Pareto front: no other point has both a higher saving and a shorter completion time."""
     best: list[Priced] = []
     for point in sorted(points, key=lambda point: (-point.saving.mean, point.inflation.mean)):
         if not best or point.inflation.mean < best[-1].inflation.mean:
@@ -152,12 +152,12 @@ def front(points: Sequence[Priced]) -> list[Priced]:
 
 
 def headline_bps(evidence: Evidence) -> float:
-    """What arrives at N1 at load 0.8, in bit/s: data, headers, connections opened and closed, what is sent again."""
+    """The arrival rate at N1 at load 0.8, in bit/s: data, headers, connection set-up and close, retransmissions."""
     return evidence.grid.interval(Cell.of("climb-tcponly", buffer=1), "arrived_bytes").mean * 8 / MEASURED_S
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
-    """The headline's, then a front for each question."""
+    """Yields the figures of the headline, then the fronts of each question."""
     yield _sizes(evidence)
     yield _climb(evidence)
     yield _stuck(evidence)
@@ -171,13 +171,13 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
 
 
 def drawn_values(evidence: Evidence, study: Study) -> str:
-    """The parameter's values in this scope, as the points are named."""
+    """The names of the simulated values of the parameter."""
     line = study.lines[0]
     return ", ".join(name for name, _, _ in line.cells(evidence, evidence.grid.values(line.experiment, "at")[0]))
 
 
 def fronts(evidence: Evidence, study: Study) -> Figure:
-    """A row of panels for each power model, a column for each load."""
+    """Draws the fronts, with a row of panels for each power model and a column for each load."""
     at = evidence.grid.values(study.lines[0].experiment, "at")
     with styled():
         drawn = figure(DOUBLE_COLUMN, 2.5 * len(MODELS) + 0.4)
@@ -202,7 +202,7 @@ def fronts(evidence: Evidence, study: Study) -> Figure:
 def _draw_line(axes: Axes, label: str, points: Sequence[Priced], colour: str) -> None:
     x, y = [point.saving.mean for point in points], [point.inflation.mean for point in points]
     wide = [[_half(point.saving) for point in points], [_half(point.inflation) for point in points]]
-    # On a logarithmic axis a bar must not reach zero.
+    # An error bar must not reach zero on a logarithmic axis.
     down = [min(half, 0.9 * mean) for half, mean in zip(wide[1], y, strict=True)]
     style = {"fmt": "o", "color": colour, "elinewidth": 0.7, "markersize": 3.2}
     axes.errorbar(x, y, xerr=wide[0], yerr=[down, wide[1]], label=label, **style)  # type: ignore[arg-type]
@@ -214,11 +214,11 @@ def _draw_line(axes: Axes, label: str, points: Sequence[Priced], colour: str) ->
 
 NAME_PT = 5.5
 OFFSETS_PT = ((2.5, 2.5), (2.5, -6.5), (-2.5, 2.5), (-2.5, -6.5), (2.5, 9.0), (2.5, -13.0), (-2.5, 9.0), (-2.5, -13.0))
-"""Where a name may begin (or end, where it is to the left) beside its point."""
+"""Offsets in points from a data point to the start of its name, or to the end of a name on the left."""
 
 
 def _name(axes: Axes, lines: Sequence[Sequence[Priced]]) -> None:
-    """Names points, those of fronts first, each where it covers no other name and no point; else it goes without."""
+    """Writes the names of points, first on fronts; a name that would cover another name or a point is omitted."""
     axes.autoscale_view()
     to_points = 72 / axes.figure.dpi
     places = {
@@ -258,7 +258,7 @@ def _half(value: Interval) -> float:
 
 
 def _sizes(evidence: Evidence) -> Drawn:
-    """The headline under every law of sizes, with the whole and half of the buffer."""
+    """Draws the headline for every law of flow sizes, with the whole and half of the buffer."""
     panels = []
     for letter, law in zip("abc", evidence.grid.labels("sizes", "law"), strict=False):
         curves = []
@@ -279,7 +279,7 @@ def _sizes(evidence: Evidence) -> Drawn:
 
 
 def _climb(evidence: Evidence) -> Drawn:
-    """How the buffer, in units of what d asks for, decides the headline."""
+    """Draws the effect of the buffer, in units of d times the maximum rate, on the headline."""
     buffers = evidence.grid.values("climb", "buffer")
     forecast = headline_bps(evidence)
     inflations, rates, ceilings = [], [], []
@@ -316,7 +316,7 @@ def _climb(evidence: Evidence) -> Drawn:
 
 
 def _stuck(evidence: Evidence) -> Drawn:
-    """The service rate over time, with a whole and a half buffer."""
+    """Draws the service rate over time, with the whole and half of the buffer."""
     forecast = headline_bps(evidence)
     with styled():
         drawn = figure(height=3.6)
@@ -352,7 +352,7 @@ def _stuck(evidence: Evidence) -> Drawn:
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """Every point of the study."""
+    """Yields every point of the study."""
     header = [
         "line",
         "value",

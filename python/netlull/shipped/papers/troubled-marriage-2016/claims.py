@@ -1,4 +1,4 @@
-"""How each claim of claims.toml is judged. A claim is parts; each holds or not and says what was measured."""
+"""Judges of the claims in claims.toml. Each claim has parts; each part holds or fails and reports its measurement."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ FIGURES = {"Fig. 2": ("single", {}), "Fig. 4": ("background", BURSTS), "Fig. 6":
 
 
 def cell(figure: str, rtt: float, mrci: float) -> Cell:
-    """The point of one of the paper's figures, with power control."""
+    """The point of a figure of the paper with power control."""
     experiment, point = FIGURES[figure]
     return Cell.of(experiment, rtt=rtt, mrci=mrci, **point)
 
 
 def reference(figure: str, rtt: float) -> Cell:
-    """Its TCPonly counterpart."""
+    """The TCPonly point of a figure of the paper."""
     experiment, point = FIGURES[figure]
     return Cell.of(f"{experiment}-tcponly", rtt=rtt, **point)
 
 
 def rate(evidence: Evidence, figure: str, rtt: float, mrci: float) -> float:
-    """Mean service rate as a share of the maximum, mean over seeds."""
+    """The mean service rate as a share of the maximum, averaged over seeds."""
     return evidence.grid.interval(cell(figure, rtt, mrci), "mean_rate_bps").mean / MAXIMUM_BPS
 
 
 def reduction(evidence: Evidence, figure: str, rtt: float, mrci: float) -> Interval:
-    """Reduction of TCP's goodput against TCPonly with the same seed, as a fraction."""
+    """The reduction of TCP's goodput compared with TCPonly, as a fraction, paired by seed."""
     return evidence.grid.reduction(cell(figure, rtt, mrci), reference(figure, rtt), "goodput_bps")
 
 
@@ -51,7 +51,7 @@ def _percent(value: float, digits: int = 1) -> str:
 
 
 def nothing_happens(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """T1."""
+    """Judges T1: with a small RTT and a large mRCI, power control has almost no effect."""
     calm = [(rtt, mrci) for rtt in (1, 10) for mrci in (500, 1000)]
     lowest = min(rate(evidence, "Fig. 2", *point) for point in calm)
     most = max(reduction(evidence, "Fig. 2", *point).mean for point in calm)
@@ -80,7 +80,7 @@ def nothing_happens(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def large_rtt_rate(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """T2."""
+    """Judges T2: the rate is 20 to 40 % lower at RTT 100 ms."""
     lower = {mrci: 1 - rate(evidence, "Fig. 2", 100, mrci) for mrci in MRCI}
     mean = float(np.mean(list(lower.values())))
     low, high, slack = tolerance["low"], tolerance["high"], tolerance["slack"]
@@ -92,7 +92,7 @@ def large_rtt_rate(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def small_mrci_costs(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """T3."""
+    """Judges T3: with one flow, a small mRCI costs more throughput."""
     at_100 = [reduction(evidence, "Fig. 2", 100, mrci).mean for mrci in MRCI]
     at_50 = [reduction(evidence, "Fig. 2", 50, mrci).mean for mrci in MRCI]
     trend = goodman_kruskal(MRCI, at_100)
@@ -117,12 +117,12 @@ def small_mrci_costs(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def recovery(evidence: Evidence, name: str, tolerance: Mapping[str, float]) -> series.Recovery:
-    """How TCP comes back in one recorded run."""
+    """The recovery of TCP in a recorded run."""
     return series.recoveries(evidence.series[name], tolerance["reached_bps"], tolerance["fallen_bps"])
 
 
 def recovery_times(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """T4."""
+    """Judges T4: the recovery after a loss takes 14 s instead of 6 s."""
     control = recovery(evidence, "fig3b", tolerance)
     plain = recovery(evidence, "fig3-rtt100-tcponly", tolerance)
     ratio = control.median_s / plain.median_s if plain.median_s else math.inf if control.median_s else 1.0
@@ -148,7 +148,7 @@ def _recovered(found: series.Recovery) -> str:
 
 
 def fewer_changes(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """T5."""
+    """Judges T5: the rate changes less often with a larger mRCI."""
     parts = []
     for figure in FIGURES:
         falling, ends = 0, []
@@ -162,7 +162,7 @@ def fewer_changes(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def bursts_hurt(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """T6."""
+    """Judges T6: bursts cause a low rate, more loss and a large reduction of throughput."""
     rates = [float(np.mean([rate(evidence, "Fig. 4", rtt, mrci) for mrci in MRCI])) for rtt in RTT]
     highest = max(rate(evidence, "Fig. 4", 100, mrci) for mrci in MRCI)
     cuts = [float(np.mean([reduction(evidence, "Fig. 4", rtt, mrci).mean for mrci in MRCI])) for rtt in RTT]
@@ -198,7 +198,7 @@ def bursts_hurt(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def large_mrci_no_help(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """T7."""
+    """Judges T7: with bursts, a large mRCI no longer helps."""
     rises = {rtt: _rise(evidence, rtt) for rtt in RTT}
     over_rtt = _mean_over([_by_seed_rise(evidence, rtt) for rtt in RTT])
     parts = [
@@ -226,13 +226,13 @@ def _rise(evidence: Evidence, rtt: float) -> Interval:
 
 
 def _mean_over(samples: Sequence[dict[int, float]]) -> Interval:
-    """The interval over seeds of the mean over several samples."""
+    """The confidence interval over seeds of the mean over several samples."""
     seeds = [seed for seed in samples[0] if all(seed in sample for sample in samples)]
     return mean_interval([float(np.mean([sample[seed] for sample in samples])) for seed in seeds])
 
 
 def bottleneck_milder(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """T8."""
+    """Judges T8: bottleneck and bursts together are milder than bursts alone."""
     saving = {rtt: _gain(evidence, rtt, _rate_by_seed) for rtt in RTT}
     relief = {rtt: _gain(evidence, rtt, _reduction_by_seed) for rtt in RTT}
     return [
@@ -265,14 +265,14 @@ BySeed = Callable[[Evidence, str, float, float], dict[int, float]]
 
 
 def _gain(evidence: Evidence, rtt: float, quantity: BySeed) -> Interval:
-    """Fig. 4 less Fig. 6, mean over mRCI, paired by seed."""
+    """The difference of a quantity between Fig. 4 and Fig. 6, as a mean over mRCI, paired by seed."""
     without, beside = ([quantity(evidence, figure, rtt, mrci) for mrci in MRCI] for figure in ("Fig. 4", "Fig. 6"))
     lower = [{seed: a[seed] - b[seed] for seed in a if seed in b} for a, b in zip(without, beside, strict=True)]
     return _mean_over(lower)
 
 
 def time_series(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """T9."""
+    """Judges T9: the time series."""
     full = [float(np.mean(series.arrivals(evidence.series[name], 1.0)[1])) for name in ("fig3a", "fig3c")]
     spread = {name: _spread(evidence, name) for name in ("fig3a", "fig3c")}
     waste = {name: _waste(evidence, name) for name in ("fig3b", "fig3d")}
@@ -311,19 +311,19 @@ def time_series(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 
 def _spread(evidence: Evidence, name: str) -> float:
-    """Standard deviation over time of the service rate, in bit/s, without the first 10 s."""
+    """The standard deviation of the service rate over time, in bit/s, without the first 10 s."""
     times = np.arange(10.0, evidence.series[name].summary["duration_s"], 0.01)
     return float(np.std(series.service_at(evidence.series[name], times)))
 
 
 def _waste(evidence: Evidence, name: str) -> float:
-    """Mean over time of how far the service rate is above the arrivals of the same second, in bit/s."""
+    """The mean excess of the service rate over the arrivals of the same second, in bit/s."""
     time, arriving = series.arrivals(evidence.series[name], 1.0)
     return float(np.mean(np.maximum(series.service_at(evidence.series[name], time) - arriving, 0)))
 
 
 def _longest_late(evidence: Evidence, name: str) -> float:
-    """Longest time in which the arrivals stay above the service rate, in seconds, by bins of 0.1 s."""
+    """The longest time for which arrivals exceed the service rate, in seconds, with bins of 0.1 s."""
     time, arriving = series.arrivals(evidence.series[name], 0.1)
     longest = run = 0
     for above in arriving > series.service_at(evidence.series[name], time):
@@ -333,7 +333,7 @@ def _longest_late(evidence: Evidence, name: str) -> float:
 
 
 def _sending_percentile(evidence: Evidence, name: str) -> float:
-    """90th percentile over seconds of TCP's sending rate, in bit/s."""
+    """The 90th percentile of TCP's sending rate in bins of 1 s, in bit/s."""
     return float(np.percentile(series.sending(evidence.series[name], 1.0)[1], 90))
 
 
@@ -348,7 +348,7 @@ JUDGES = {
     "T8": bottleneck_milder,
     "T9": time_series,
 }
-"""One function for each claim."""
+"""The judge of each claim."""
 
 
 def _rate_headline(figure: str, rtt: float, mrci: float) -> Headline:
@@ -384,4 +384,4 @@ HEADLINES = (
     _reduction_headline("Fig. 6", 100, 10),
     _reduction_headline("Fig. 6", 100, 1000),
 )
-"""The numbers by which a reading's effect is told."""
+"""The numbers that show the effect of a reading."""

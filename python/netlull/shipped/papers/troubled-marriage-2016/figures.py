@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 MRCI_LABEL = "mRCI (ms)"
 WINDOW_S = (0.0, 50.0)
-"""The text points at instants up to 35 s, so the paper's axes end near 50 s."""
+"""The time axis in seconds: the paper's text mentions times up to 35 s, so its axes end near 50 s."""
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
-    """All figures, the paper's first, in order."""
+    """Yields all figures; the paper's figures come first, in order."""
     yield _panels(evidence, "fig2", "Fig. 2. Single TCP source", "single", {}, "One deterministic run for each point.")
     yield _over_time(evidence, 3, "Single TCP source")
     burst = {"bon": 100.0}
@@ -42,7 +42,7 @@ _BANDS = "Means over seeds; bands are 95 % intervals (Student's t)."
 
 
 def _appendix(evidence: Evidence) -> Iterator[Drawn]:
-    """Every burst duration and bottleneck interval that ran and is not in the paper's own figures."""
+    """Yields the simulated burst durations and bottleneck intervals that the paper's figures omit."""
     grid = evidence.grid
     for bon in grid.values("background", "bon"):
         if bon != 100:
@@ -68,7 +68,7 @@ def _panels(
     note: str,
     section: str = "figures",
 ) -> Drawn:
-    """The paper's four panels over mRCI, one line for each RTT."""
+    """Draws the paper's four panels over mRCI, with a line for each RTT."""
     caption = (
         "(a) Mean service rate of N1. (b) Reduction of TCP's throughput against TCPonly. (c) Rate changes in 300 s. "
         f"(d) TCP's packets lost; dashed: TCPonly. {note}"
@@ -77,7 +77,7 @@ def _panels(
 
 
 def four_panels(evidence: Evidence, experiment: str, point: dict[str, float]) -> Figure:
-    """Panels (a) to (d) of Figs. 2, 4 and 6."""
+    """Draws panels (a) to (d) of Figs. 2, 4 and 6."""
     grid, plain = evidence.grid, f"{experiment}-tcponly"
     curves: list[list[Curve]] = [[], [], [], []]
     for colour, rtt in enumerate(grid.values(experiment, "rtt")):
@@ -116,7 +116,7 @@ def _over_time(evidence: Evidence, number: int, title: str) -> Drawn:
 
 
 def time_panels(evidence: Evidence, number: int) -> Figure:
-    """The four panels of Figs. 3, 5 and 7."""
+    """Draws the four panels of Figs. 3, 5 and 7."""
     with styled():
         drawn = figure(height=5.6)
         panels = [axes for row in drawn.subplots(2, 2, sharex=True, sharey=True) for axes in row]
@@ -157,7 +157,7 @@ POWER_MODELS = {
     "saving_ncs_55a1_24h": "measured: NCS-55A1-24H",
     "saving_wedge_tofino": "measured: Wedge (Tofino)",
 }
-"""Ideal models and measured devices: metric and name."""
+"""The ideal power models and the measured devices: metric and name."""
 
 ENERGY_CASES: tuple[tuple[str, dict[str, float]], ...] = (
     ("single", {}),
@@ -167,7 +167,7 @@ ENERGY_CASES: tuple[tuple[str, dict[str, float]], ...] = (
 
 
 def energy(evidence: Evidence) -> Drawn:
-    """Energy saved by N1 under each power model."""
+    """Draws the energy saved by N1 under each power model."""
     grid = evidence.grid
     panels = []
     titles = ("(a) Single source", "(b) Background", "(c) Bottleneck and background")
@@ -197,7 +197,7 @@ SECTIONS = {"figures": "Figures", "energy": "Energy", "appendix": "Appendix: the
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """Energy saved beside what it costs TCP."""
+    """Yields the energy saved and the loss of TCP throughput."""
     titles = (
         "Single source",
         "Background traffic, bON = 100 ms",

@@ -1,4 +1,4 @@
-"""Beyond the paper: AWM and the G-Router in practRA's place, at the points of Figs. 2, 4 and 6, with the same seeds."""
+"""Beyond the paper: AWM and the G-Router instead of practRA, at the points and seeds of Figs. 2, 4 and 6."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ RTT = (1.0, 10.0, 50.0, 100.0)
 MRCI = (10.0, 50.0, 100.0, 500.0, 1000.0)
 BUFFER_PACKETS = 33
 TARGET_PACKETS = 16.5
-"""T, in packets of 1500 B."""
+"""The queue's target T, in packets of 1500 B."""
 MOST_PACKETS = 150.0
-"""Windows are drawn up to this."""
+"""The largest window that figures show, in packets of 1500 B."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One of the paper's three scenarios: its experiments and where its figures stand."""
+    """A scenario of the paper, with its experiments and figures."""
 
     name: str
     title: str
@@ -43,19 +43,19 @@ class Case:
     over_time: int
 
     def tcponly(self, rtt: float) -> Cell:
-        """Without control."""
+        """The point without power control."""
         return Cell.of(f"{self.name}-tcponly", rtt=rtt)
 
     def practra(self, rtt: float, mrci: float) -> Cell:
-        """With practRA."""
+        """The point with practRA."""
         return Cell.of(self.name, rtt=rtt, mrci=mrci)
 
     def steered(self, rtt: float, scheme: str) -> Cell:
-        """With a gateway, by its value on the axis `scheme`."""
+        """The point with a gateway; `scheme` is its value on the axis `scheme`."""
         return Cell.of(f"gateway-{self.name}", rtt=rtt, scheme=scheme)
 
     def measured(self, evidence: Evidence) -> bool:
-        """Whether its gateways ran."""
+        """True if the gateways of this scenario ran."""
         return bool(evidence.grid.cells(f"gateway-{self.name}"))
 
 
@@ -68,7 +68,7 @@ CASES = (
 
 @dataclass(frozen=True)
 class Scheme:
-    """The mechanism at N1, its line and its point; a gateway's label is its value on the axis `scheme`."""
+    """A mechanism at N1 with its line and points; a gateway's label is its value on the axis `scheme`."""
 
     label: str
     colour: int
@@ -77,7 +77,7 @@ class Scheme:
     mrci: float | None = None
 
     def cell(self, case: Case, rtt: float) -> Cell:
-        """Its point in a scenario."""
+        """The point of the scheme in a scenario."""
         if self.gateway:
             return case.steered(rtt, self.label)
         return case.tcponly(rtt) if self.mrci is None else case.practra(rtt, self.mrci)
@@ -98,7 +98,10 @@ _PAIRED = "Means over seeds; bands are 95 % intervals (Student's t), of reductio
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
-    """A figure for each scenario that ran, then all of them over mRCI, over time, and why the rate settles too low."""
+    """Yields a figure for each simulated scenario.
+
+    If all three ran, figures over mRCI, over time, and of a rate that settles too low follow.
+    """
     ran = [case for case in CASES if case.measured(evidence)]
     for case in ran:
         caption = (
@@ -132,7 +135,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
 
 
 def over_rtt(evidence: Evidence, case: Case) -> Figure:
-    """Panels (a) to (d) of Figs. 2, 4 and 6 with RTT on the axis and a line for each scheme."""
+    """Draws panels (a) to (d) of Figs. 2, 4 and 6 over RTT, with a line for each scheme."""
     grid = evidence.grid
     curves: list[list[Curve]] = [[], [], [], []]
     for scheme in ALL:
@@ -159,13 +162,13 @@ def over_rtt(evidence: Evidence, case: Case) -> Figure:
 
 
 def _above_nothing(curve: Curve) -> Curve:
-    """Without its zeros, for a logarithmic axis."""
+    """The curve without its zeros, for a logarithmic axis."""
     kept = [(x, y) for x, y in zip(curve.x, curve.y, strict=True) if y.mean > 0]
     return replace(curve, x=[x for x, _ in kept], y=[y for _, y in kept])
 
 
 def over_mrci(evidence: Evidence) -> Figure:
-    """The curves of practRA over mRCI at RTT 100 ms, and the gateways' level lines, a column for each scenario."""
+    """Draws practRA over mRCI at RTT 100 ms and the gateways' level lines, with a column for each scenario."""
     rows: list[list[Panel]] = [[], []]
     for letter, case in zip("abc", CASES, strict=True):
         for panels, what, y_label in zip(
@@ -194,7 +197,7 @@ def _recorded(case: Case, rtt: int) -> str:
 
 
 def over_time(evidence: Evidence) -> Figure:
-    """Service and arrival rates: a row for each scenario, a column for RTT 10 and 100 ms."""
+    """Draws service and arrival rates, with a row for each scenario and a column for each RTT (10 and 100 ms)."""
     with styled():
         drawn = figure(height=7.4)
         panels = drawn.subplots(len(CASES), 2, sharex=True, sharey=True)
@@ -214,11 +217,11 @@ def over_time(evidence: Evidence) -> Figure:
 
 
 STORIES = (("gateway5-rtt10", "RTT 10 ms", 12.0), ("gateway5-rtt100-per-rtt", "RTT 100 ms", 30.0))
-"""Recorded runs with bursts, and how long they are shown."""
+"""Recorded runs with bursts: name, title and end of the time axis in seconds."""
 
 
 def settling(evidence: Evidence) -> Figure:
-    """Bursts: rate, queue and windows, a column for each story."""
+    """Draws rate, queue and windows with bursts, with a column for each entry of `STORIES`."""
     with styled():
         drawn = figure(height=5.6)
         grid = drawn.subplots(3, 2, sharex="col", sharey="row")
@@ -248,7 +251,7 @@ def _story(panels: Sequence[Axes], recorded: Recorded, title: str, until: float)
 
 
 def _packets(label: str, rows: pa.Table, name: str, colour: int) -> Trace:
-    """A window in packets of 1500 B, cut off where it matters no more."""
+    """A window in packets of 1500 B, at most `MOST_PACKETS`."""
     packets = np.minimum(column(rows, name) / 1500, MOST_PACKETS)
     return Trace(label, column(rows, "time_s"), packets, colour, width=0.8)
 
@@ -265,7 +268,7 @@ def _megabits(trace: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """Every scheme at every RTT, beside TCPonly and practRA by seed."""
+    """Yields the numbers of every scheme at every RTT, compared with TCPonly and practRA by seed."""
     header = [
         "RTT, at N1",
         "mean rate (Mb/s)",

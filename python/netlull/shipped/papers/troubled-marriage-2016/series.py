@@ -1,4 +1,4 @@
-"""What the time series say: rates in bins, the service rate, and how long TCP takes to come back after a loss."""
+"""Time series of the recorded runs: rates in bins, the service rate, and TCP's recovery time after a loss."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ FLOW = "tcp"
 
 
 def of_link(recorded: Recorded, series: str) -> pa.Table:
-    """The rows of N1's link to N2 in one of the time series."""
+    """The rows of the link from N1 to N2 in a time series."""
     return rows_of(recorded.series(series), "link", LINK)
 
 
 def of_flow(recorded: Recorded, series: str) -> pa.Table:
-    """The rows of the TCP flow in one of the time series."""
+    """The rows of the TCP flow in a time series."""
     return rows_of(recorded.series(series), "flow", FLOW)
 
 
 def arrivals(recorded: Recorded, width_s: float) -> tuple[Floats, Floats]:
-    """Arrival rate at N1's link to N2, all flows, in bins of this width: time (s) and rate (bit/s)."""
+    """The arrival rate of all flows at the link from N1 to N2, in bins of this width: time (s) and rate (bit/s)."""
     rows = of_link(recorded, "link")
     return bin_rate(column(rows, "time_s"), column(rows, "arrived_bytes"), width_s)
 
 
 def sending(recorded: Recorded, width_s: float) -> tuple[Floats, Floats]:
-    """TCP's own sending rate in bins of this width: time (s) and rate (bit/s)."""
+    """TCP's sending rate in bins of this width: time (s) and rate (bit/s)."""
     rows = of_flow(recorded, "flow")
     return bin_rate(column(rows, "time_s"), column(rows, "sent_bytes"), width_s)
 
 
 def service(recorded: Recorded) -> tuple[Floats, Floats]:
-    """The service rate's changes: time (s) and rate from then on (bit/s)."""
+    """The changes of the service rate: time (s) and new rate (bit/s)."""
     rows = of_link(recorded, "rate")
     return column(rows, "time_s"), column(rows, "rate_bps")
 
@@ -54,13 +54,13 @@ def service_at(recorded: Recorded, time_s: Floats) -> Floats:
 
 
 def losses(recorded: Recorded) -> Floats:
-    """When TCP's packets were dropped, on any link, in seconds."""
+    """The drop times of TCP packets on all links, in seconds."""
     return column(of_flow(recorded, "drop"), "time_s")
 
 
 @dataclass(frozen=True)
 class Recovery:
-    """How TCP comes back: seconds from a loss to the full rate, for each loss that made the rate fall."""
+    """The recovery times of TCP: seconds from a loss to the full rate, for each loss after which the rate fell."""
 
     times_s: tuple[float, ...]
     unfinished: int
@@ -68,15 +68,15 @@ class Recovery:
 
     @property
     def median_s(self) -> float:
-        """The median; 0 if no loss ever made the rate fall."""
+        """The median recovery time in seconds; 0 if the rate fell after no loss."""
         return float(np.median(self.times_s)) if self.times_s else 0.0
 
 
 def recoveries(recorded: Recorded, reached_bps: float, fallen_bps: float) -> Recovery:
-    """Follows every loss episode (drops less than 1 s apart) until the arrival rate, over the last second, is back.
+    """Follows every loss episode (drops less than 1 s apart) until the arrival rate of the last second has recovered.
 
-    An episode whose rate never falls below `fallen_bps` took nothing to recover from. One that ends in the next loss
-    or with the run before the rate is back counts with its length, a lower bound, and as unfinished.
+    An episode whose rate never falls below `fallen_bps` has no recovery time. If the next loss or the end of the run
+    precedes the recovery, the episode is unfinished: its length counts as a lower bound.
     """
     time, rate = last_second(recorded)
     drops = losses(recorded)
@@ -97,7 +97,7 @@ def recoveries(recorded: Recorded, reached_bps: float, fallen_bps: float) -> Rec
 
 
 def last_second(recorded: Recorded) -> tuple[Floats, Floats]:
-    """Arrival rate over the second that ends at each time, every 50 ms: time (s) and rate (bit/s)."""
+    """The arrival rate over the second before each time, every 50 ms: time (s) and rate (bit/s)."""
     middle, rate = arrivals(recorded, 0.05)
     sums = np.concatenate(([0.0], np.cumsum(rate)))
     return middle[19:] + 0.025, (sums[20:] - sums[:-20]) / 20
