@@ -48,12 +48,6 @@ pub fn describe<T: JsonSchema>() -> Description {
     description(&schema, &generator.take_definitions(true))
 }
 
-/// The parameters of a configuration struct.
-#[must_use]
-pub fn parameters<T: JsonSchema>() -> Vec<Parameter> {
-    describe::<T>().parameters
-}
-
 /// The kinds of a table with a `kind` field, in the order of the schema.
 ///
 /// `definition` is the table's name in `schema`.

@@ -27,11 +27,11 @@ pub(super) fn kind(name: &str) -> Result<&'static LinkKind> {
 /// If a name is unknown, or a value has no unit or is out of range.
 pub fn mechanism(kind: &LinkKind, mut table: Table, buffer: Bytes, link: LinkContext) -> Result<LinkMechanism> {
     table.remove("kind");
-    if (kind.fields)().iter().any(|field| field == "target") && !table.contains_key("target") {
+    if (kind.fields)().contains(&"target") && !table.contains_key("target") {
         table.insert("target".to_owned(), Value::String(Bytes::new(buffer.as_u64() / 2).to_string()));
     }
     let fields = serde_json::to_value(table).map_err(|error| LiveError::new(error.to_string()))?;
-    let mechanism = kind.read(&fields).map_err(|error| LiveError::new(error.to_string()))?;
+    let mechanism = (kind.read)(&fields).map_err(|error| LiveError::new(error.to_string()))?;
     mechanism.check(link).map_err(|error| LiveError::new(error.to_string()))?;
     Ok(mechanism)
 }
