@@ -24,6 +24,7 @@ pub mod namespace;
 pub mod netlink;
 pub mod route;
 pub mod router;
+pub mod set;
 pub mod station;
 pub mod system;
 pub mod tape;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::set::set;
 use netlull_units::BitRate;
 use serde_json::json;
 
