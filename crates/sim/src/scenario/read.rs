@@ -147,7 +147,7 @@ mod tests {
             r#""rate": "1 Mb/s", "controller": { "kind": "practra", "rates": ["1 Mb/s"], "transition": "0 s" }"#;
         assert_eq!(
             why(&link(practra)),
-            "link.a-b.controller.min_interval: is missing; expected a time with a unit (ns, us, ms, s, min, h, d), such as \"40 ms\""
+            "link.a-b.controller.min_interval: is missing; expected a time with a unit (ns, us, ms, s, min, h), such as \"40 ms\""
         );
     }
 
