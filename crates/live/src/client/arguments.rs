@@ -179,7 +179,7 @@ mod tests {
         let why = |options: &[&str]| mechanism(options).unwrap_err().to_string();
         let period = ["--mechanism", "psm", "--set", "access_point.beacon_period=1 km"];
         assert!(why(&period).starts_with("access_point.beacon_period: \"1 km\" has the unit"), "{}", why(&period));
-        assert!(why(&["--set", "grow=2"]).starts_with("unknown field `grow`"));
+        assert!(why(&["--set", "grow=2"]).starts_with("grow: unknown field `grow`"));
         let always_on = ["--mechanism", "always-on", "--set", "growth=2"];
         assert_eq!(why(&always_on), "--set growth=2: expected none: always-on has no parameters");
     }
