@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from netlull import Link, Practra, RateSteps
 from netlull.errors import FieldPathError, InputError
-from netlull.fieldpath import get, parse_setting, plain, put, remove
+from netlull.fieldpath import get, parse_setting, plain, put, read_toml, remove
 
 DOCUMENT: dict[str, Any] = {
     "duration": "1 s",
@@ -162,3 +162,23 @@ def test_what_is_put_is_got_or_refused(keys: list[str], value: int) -> None:
     except FieldPathError:
         return
     assert get(document, path) == value
+
+
+@pytest.mark.parametrize(
+    "links",
+    [
+        [{"from": "a", "to": "b", "controller": {"forecast_weight": float("nan")}}],
+        [Link("a", "b", "1 Mb/s", controller={"forecast_weight": float("nan")})],
+    ],
+    ids=["tables", "elements"],
+)
+def test_a_number_that_is_not_finite_is_named_by_its_entry(links: list[Any]) -> None:
+    with pytest.raises(InputError) as raised:
+        plain({"link": links})
+    assert str(raised.value) == "link.a-b.controller.forecast_weight: nan; expected a finite number"
+
+
+def test_a_number_that_is_not_finite_is_named_with_its_file() -> None:
+    with pytest.raises(InputError) as raised:
+        read_toml("[[link]]\nfrom = 'a'\nto = 'b'\ncost = inf\n", "scenario.toml")
+    assert str(raised.value) == "scenario.toml: link.a-b.cost: inf; expected a finite number"

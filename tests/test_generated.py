@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import sys
 from typing import Literal, get_type_hints
@@ -27,6 +28,22 @@ def test_every_kind_with_parameters_has_its_table() -> None:
     entries = [entry for kind in ("mechanisms", "queues", "losses") for entry in listed[kind]]
     names = [entry["name"] for entry in entries if entry["parameters"]]
     assert sorted(tables) == sorted(["TcpDocument", *names])
+
+
+def test_a_class_belongs_to_one_table() -> None:
+    # A kind "probe" would get the class of the field "probe".
+    def table(field: str, **more: object) -> dict[str, object]:
+        properties = {field: {"type": "string", "description": "Text."}, **more}
+        return {"type": "object", "description": "A table.", "properties": properties}
+
+    definitions = {
+        "Probe": table("interval"),
+        "Queue": {"description": "A queue.", "oneOf": [table("length", kind={"const": "probe"})]},
+    }
+    properties = {"probe": {"$ref": "#/$defs/Probe"}, "queue": {"$ref": "#/$defs/Queue"}}
+    builders = runpy.run_path(str(GENERATE))["Builders"]
+    with pytest.raises(ValueError, match="class Probe: belongs to two tables"):
+        builders({"$defs": definitions, "properties": properties})
 
 
 def test_choices_are_literals() -> None:

@@ -107,6 +107,8 @@ class Builders:
         self.definitions: Table = whole["$defs"]
         self.classes: dict[str, Class] = {}
         self.unions: dict[str, Union] = {}
+        self._tables: dict[str, Table] = {}
+        """The table of each class and union."""
         self.kinds: dict[str, Table] = {}
         """The table of each kind."""
         for key, field in whole["properties"].items():
@@ -151,8 +153,15 @@ class Builders:
             self._add(name, definition)
         return f"{name} | Mapping[str, object]"
 
+    def _is_new(self, name: str, table: Table) -> bool:
+        """Whether no class or union has this name. Raises ValueError if it stands for another table."""
+        is_new = name not in self._tables
+        if self._tables.setdefault(name, table) != table:
+            raise ValueError(f"class {name}: belongs to two tables; expected another kind, or an entry in NAMES")
+        return is_new
+
     def _add_union(self, name: str, definition: Table, variants: list[Table]) -> None:
-        if name in self.unions:
+        if not self._is_new(name, definition):
             return
         union = self.unions[name] = Union(name, [], docstring(definition["description"], indent=0))
         for table in variants:
@@ -162,7 +171,7 @@ class Builders:
             self._add(union.members[-1], table)
 
     def _add(self, name: str, table: Table) -> None:
-        if name in self.classes:
+        if not self._is_new(name, table):
             return
         fields: Table = {key: field for key, field in table["properties"].items() if key != "kind"}
         kind = table["properties"].get("kind", {}).get("const")

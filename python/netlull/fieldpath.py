@@ -51,7 +51,7 @@ def read_toml(text: str, origin: str) -> dict[str, Any]:
         raise InputError(f"{origin}: is no TOML: {error}") from None
     except RecursionError:
         raise InputError(f"{origin}: {_too_deep('')}") from None
-    except _TooDeepError as error:
+    except InputError as error:
         raise InputError(f"{origin}: {error}") from None
     return document
 
@@ -70,18 +70,23 @@ def plain(value: Any, path: Path = "", depth: int = 0) -> Any:
         number = float(value)
         if math.isfinite(number):
             return number
-        raise InputError(f"{path or 'scenario'}: {number} is no finite number")
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        value = fields_of(value)
+        raise InputError(f"{path or 'scenario'}: {number}; expected a finite number")
+    value = _as_table(value)
     if depth > _DEEPEST:
         raise _too_deep(path)
     inner = depth + 1
     if isinstance(value, Mapping):
         return {str(key): plain(item, f"{path}.{key}" if path else str(key), inner) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
-        return [plain(item, f"{path}.{index}" if path else str(index), inner) for index, item in enumerate(value)]
+        names = [_entry_name(_as_table(item)) or str(index) for index, item in enumerate(value)]
+        return [plain(item, f"{path}.{name}" if path else name, inner) for name, item in zip(names, value, strict=True)]
     expected = "expected text, a number, true or false, a list or a table"
     raise InputError(f"{path or 'scenario'}: {value!r} is a {type(value).__name__}; {expected}")
+
+
+def _as_table(value: Any) -> Any:
+    """The fields of a builder element; any other value unchanged."""
+    return fields_of(value) if dataclasses.is_dataclass(value) and not isinstance(value, type) else value
 
 
 def parse_setting(setting: str) -> tuple[Path, object]:

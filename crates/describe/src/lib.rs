@@ -2,7 +2,7 @@
 //!
 //! A configuration struct derives serde's traits and schemars' `JsonSchema`. Three things follow from this
 //! description: the reader of documents ([`read()`]), the JSON Schema, and the list of parameters for users
-//! ([`parameters`]).
+//! ([`describe()`]).
 //!
 //! Each field has a name, a type, a default and a doc comment. The schema's key `x-source` adds the source of the
 //! default. `x-unit` and `x-default` replace the unit and default derived from the type, if users need another word.
@@ -13,9 +13,13 @@ mod parameter;
 mod read;
 
 pub use error::ConfigError;
-pub use kind::schema_of_kind;
-pub use parameter::{Description, Parameter, describe, kinds, parameters};
+pub use kind::{Kind, kind_of_table, schema_of_kind};
+pub use parameter::{Description, Parameter, describe, kinds};
+#[doc(hidden)]
+pub use read::names_of_part;
 pub use read::{Fields, ReadError, Tagged, field_names, read, refused, tagged, unknown_kind, within};
+#[doc(hidden)]
+pub use schemars as __schemars;
 #[doc(hidden)]
 pub use serde as __serde;
 #[doc(hidden)]

@@ -48,12 +48,6 @@ pub fn describe<T: JsonSchema>() -> Description {
     description(&schema, &generator.take_definitions(true))
 }
 
-/// The parameters of a configuration struct.
-#[must_use]
-pub fn parameters<T: JsonSchema>() -> Vec<Parameter> {
-    describe::<T>().parameters
-}
-
 /// The kinds of a table with a `kind` field, in the order of the schema.
 ///
 /// `definition` is the table's name in `schema`.
@@ -143,16 +137,31 @@ fn unit(field: &Value, definitions: &Map<String, Value>) -> String {
     if let Some(names) = field.get("enum").and_then(Value::as_array) {
         return names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" | ");
     }
-    match field.get("type") {
-        Some(Value::String(kind)) if kind == "boolean" => "true | false".to_owned(),
-        Some(Value::String(kind)) if kind == "string" => "text".to_owned(),
-        Some(Value::String(kind)) => kind.clone(),
-        Some(Value::Array(kinds)) => {
-            let known = kinds.iter().filter_map(Value::as_str).filter(|&kind| kind != "null");
-            known.collect::<Vec<_>>().join(" | ")
-        }
-        _ => String::new(),
+    let types = match field.get("type") {
+        Some(Value::Array(types)) => types.as_slice(),
+        Some(one) => std::slice::from_ref(one),
+        None => &[],
+    };
+    let word = |kind: &str| match kind {
+        "boolean" => "true | false".to_owned(),
+        "string" => "text".to_owned(),
+        "number" => range(field).unwrap_or_else(|| kind.to_owned()),
+        other => other.to_owned(),
+    };
+    let known = types.iter().filter_map(Value::as_str).filter(|&kind| kind != "null");
+    known.map(word).collect::<Vec<_>>().join(" | ")
+}
+
+/// The range of a number in words, if its schema has one.
+fn range(field: &Value) -> Option<String> {
+    let bound = |key: &str| field.get(key).and_then(Value::as_f64);
+    if let (Some(min), Some(max)) = (bound("minimum"), bound("maximum")) {
+        return Some(format!("{min} to {max}"));
     }
+    let words =
+        [("from", "minimum"), ("above", "exclusiveMinimum"), ("at most", "maximum"), ("below", "exclusiveMaximum")];
+    let parts = words.into_iter().filter_map(|(word, key)| Some(format!("{word} {}", bound(key)?)));
+    Some(parts.collect::<Vec<_>>().join(", ")).filter(|range| !range.is_empty())
 }
 
 #[cfg(test)]
@@ -225,6 +234,26 @@ mod tests {
                 "ends.from; integer; here; Its start.; -",
             ]
         );
+    }
+
+    #[test]
+    fn ranges_are_units() {
+        #[derive(JsonSchema)]
+        #[allow(dead_code)]
+        struct Ranges {
+            #[schemars(range(min = 0.0, max = 1.5))]
+            closed: f64,
+            #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
+            half: f64,
+            #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
+            other_half: f64,
+            #[schemars(extend("exclusiveMinimum" = 0.0))]
+            optional: Option<f64>,
+            #[schemars(range(min = 1), extend("x-unit" = "steps"))]
+            named: u32,
+        }
+        let units: Vec<_> = describe::<Ranges>().parameters.into_iter().map(|each| each.unit).collect();
+        assert_eq!(units, ["0 to 1.5", "above 0, at most 1", "from 0, below 1", "above 0", "steps"]);
     }
 
     #[test]

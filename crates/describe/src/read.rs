@@ -1,7 +1,8 @@
 //! A reader of documents whose errors name the field by its path.
 
 use crate::ConfigError;
-use serde::de::{DeserializeOwned, Error as _, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -42,10 +43,57 @@ impl ReadError {
 /// # Errors
 /// Names the field by its path, its value and the expected values.
 pub fn read<T: DeserializeOwned>(value: &Value) -> Result<T, ReadError> {
+    attempt(value).map_err(|mut error| {
+        let missing = error.message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
+        if let Some(field) = missing.map(str::to_owned) {
+            error.path.push(field);
+            let expected = expectation::<T>(value.clone(), &error.path).unwrap_or_default();
+            error.message = format!("is missing{expected}");
+        }
+        error
+    })
+}
+
+fn attempt<T: DeserializeOwned>(value: &Value) -> Result<T, ReadError> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let (inner, message) = unmark(&error.inner().to_string());
-        ReadError { path: segments(error.path()).into_iter().chain(inner).collect(), message }
+        let path = segments(error.path()).into_iter().chain(inner).collect();
+        ReadError { path, message: in_plain_words(message) }
     })
+}
+
+/// The expectation of a missing field. Serde's error does not contain it, so it is taken from the error for `null`.
+fn expectation<T: DeserializeOwned>(mut value: Value, path: &[String]) -> Option<String> {
+    let (field, table) = path.split_last()?;
+    let table = table.iter().try_fold(&mut value, |inner, key| match inner {
+        Value::Array(items) => items.get_mut(key.parse::<usize>().ok()?),
+        other => other.get_mut(key),
+    })?;
+    table.as_object_mut()?.insert(field.clone(), Value::Null);
+    let error = attempt::<T>(&value).err().filter(|error| error.path == path)?;
+    let (_, expected) = error.message.split_once("expected ")?;
+    Some(format!("; expected {expected}"))
+}
+
+/// Replaces Rust's name of the expected type at the end of a serde message.
+fn in_plain_words(message: String) -> String {
+    let Some((value, expected)) = message.rsplit_once(", expected ") else { return message };
+    let words = match expected {
+        "u8" => "a whole number from 0 to 255",
+        "u16" => "a whole number from 0 to 65535",
+        "u32" => "a whole number from 0 to 4294967295",
+        "u64" | "usize" => "a whole number from 0",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a boolean" => "true or false",
+        // Serde expects the second from an enum of names.
+        "a string" | "string or map" => "text",
+        "a sequence" => "a list",
+        "a map" => "a table",
+        name if name.starts_with("struct ") => "a table",
+        _ => return message,
+    };
+    format!("{value}, expected {words}")
 }
 
 /// Reads a `T` from a value that serde has buffered, and keeps the path of an inner error for [`read()`].
@@ -99,7 +147,7 @@ pub fn tagged<'de, D: Deserializer<'de>>(deserializer: D, expected: &str) -> Res
     match table.remove("kind") {
         Some(Value::String(kind)) => Ok(Tagged { kind, fields }),
         Some(other) => Err(D::Error::custom(format!("kind{MARK}{other} is no text; expected one of {expected}"))),
-        None => Err(D::Error::custom(format!("missing field `kind`; expected one of {expected}"))),
+        None => Err(D::Error::custom(format!("kind{MARK}is missing; expected one of {expected}"))),
     }
 }
 
@@ -138,7 +186,10 @@ macro_rules! read_parts {
     ($type:ident { $($part:ident),+ $(,)? }) => {
         impl<'de> $crate::__serde::Deserialize<'de> for $type {
             fn deserialize<D: $crate::__serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let mut fields = $crate::Fields::of::<D>(deserializer)?;
+                static NAMES: std::sync::OnceLock<Vec<&'static str>> = std::sync::OnceLock::new();
+                let names =
+                    NAMES.get_or_init(|| [$($crate::names_of_part(|parts: &Self| &parts.$part)),+].concat());
+                let mut fields = $crate::Fields::of::<D>(deserializer, names)?;
                 let parts = Self { $($part: fields.part::<_, D::Error>()?),+ };
                 fields.finish()?;
                 Ok(parts)
@@ -155,12 +206,12 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Takes the fields of a table.
+    /// Takes the fields of a table; `names` are the fields of all its structs, for [`field_names`].
     ///
     /// # Errors
     /// If the value is not a table.
-    pub fn of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self { left: Map::deserialize(deserializer)?, known: Vec::new() })
+    pub fn of<'de, D: Deserializer<'de>>(deserializer: D, names: &'static [&'static str]) -> Result<Self, D::Error> {
+        Ok(Self { left: deserializer.deserialize_struct("", names, Table)?, known: Vec::new() })
     }
 
     /// Takes the fields of a table that is already read. Any other value has none.
@@ -173,10 +224,9 @@ impl Fields {
     ///
     /// # Errors
     /// Names an unknown field and lists the known ones.
-    pub fn rest<E: serde::de::Error>(mut self, names: &[String]) -> Result<Value, E> {
-        if let Some(unknown) = self.left.keys().find(|name| !names.contains(name)) {
-            let known = names.iter().map(String::as_str).chain(self.known.drain(..));
-            return Err(unknown_field(unknown, known));
+    pub fn rest<E: serde::de::Error>(self, names: &[&str]) -> Result<Value, E> {
+        if let Some(unknown) = self.left.keys().find(|name| !names.contains(&name.as_str())) {
+            return Err(unknown_field(unknown, names.iter().copied().chain(self.known)));
         }
         Ok(Value::Object(self.left))
     }
@@ -210,13 +260,35 @@ fn unknown_field<'a, E: serde::de::Error>(name: &str, known: impl Iterator<Item 
     E::custom(format!("unknown field `{name}`, expected one of {}", known.join(", ")))
 }
 
-/// The field names of a struct in documents.
+/// The visitor of a table.
+struct Table;
+
+impl<'de> Visitor<'de> for Table {
+    type Value = Map<String, Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
+        Map::deserialize(MapAccessDeserializer::new(fields))
+    }
+}
+
+/// The field names of a struct in documents. Nested tables count as one field.
 #[must_use]
 pub fn field_names<T: DeserializeOwned>() -> &'static [&'static str] {
     let mut names = Names(&[]);
     // The visitor never gets a value, so the result is always an error.
     let _ = T::deserialize(&mut names);
     names.0
+}
+
+/// The field names of a part of a struct.
+#[doc(hidden)]
+#[must_use]
+pub fn names_of_part<T, P: DeserializeOwned>(_: fn(&T) -> &P) -> &'static [&'static str] {
+    field_names::<P>()
 }
 
 /// A deserialiser that records a struct's field names and then fails.
@@ -296,12 +368,44 @@ mod tests {
             thing[field] = value;
             why(&json!([thing]))
         };
-        assert!(painted("side", json!("x")).starts_with("0.side: invalid type: string \"x\", expected u32"));
+        assert!(painted("side", json!("x")).starts_with("0.side: invalid type: string \"x\", expected a whole"));
         assert_eq!(painted("size", json!(1)), "0: unknown field `size`, expected one of `side`, `colour`");
         assert_eq!(painted("kind", json!("cut")), "0.kind: \"cut\" is unknown; expected one of \"painted\" \"bare\"");
         assert_eq!(painted("kind", json!(1)), "0.kind: 1 is no text; expected one of \"painted\" \"bare\"");
-        assert_eq!(why(&json!([{ "side": 1 }])), "0: missing field `kind`; expected one of \"painted\" \"bare\"");
-        assert_eq!(why(&json!([{ "kind": "bare" }])), "0: missing field `side`");
+        assert_eq!(why(&json!([{ "side": 1 }])), "0.kind: is missing; expected one of \"painted\" \"bare\"");
+        let side = "0.side: is missing; expected a whole number from 0 to 4294967295";
+        assert_eq!(why(&json!([{ "kind": "bare" }])), side);
+        assert_eq!(why(&json!([{ "kind": "painted", "colour": "red" }])), side);
+        assert_eq!(why(&json!([{ "kind": "painted", "side": 3 }])), "0.colour: is missing; expected text");
         assert!(why(&json!([7])).starts_with("0: expected a table with a field `kind`"));
+    }
+
+    #[test]
+    fn parts_name_their_fields() {
+        assert_eq!(field_names::<Painted>(), ["side", "colour"]);
+    }
+
+    #[test]
+    fn errors_name_types_in_plain_words() {
+        fn expected<T: DeserializeOwned + fmt::Debug>(value: &Value) -> String {
+            let message = read::<T>(value).unwrap_err().message;
+            message.split_once(", expected ").unwrap().1.to_owned()
+        }
+        assert_eq!(expected::<Shape>(&json!(true)), "a table");
+        assert_eq!(expected::<Painted>(&json!(true)), "a table");
+        assert_eq!(expected::<Vec<u32>>(&json!("x")), "a list");
+        assert_eq!(expected::<Map<String, Value>>(&json!("x")), "a table");
+        assert_eq!(expected::<f64>(&json!("x")), "a number");
+        assert_eq!(expected::<u64>(&json!(-1)), "a whole number from 0");
+        assert_eq!(expected::<u32>(&json!(5_000_000_000_u64)), "a whole number from 0 to 4294967295");
+        assert_eq!(expected::<bool>(&json!(1)), "true or false");
+        assert_eq!(expected::<String>(&json!(1)), "text");
+        assert_eq!(expected::<Colour>(&json!(1)), "text");
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Colour {
+        Red,
     }
 }

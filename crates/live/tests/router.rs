@@ -141,7 +141,7 @@ fn a_dry_run_changes_nothing() {
     assert_eq!(network.queue(), before);
     assert!(!network.state.exists());
     let wrong = router(&network, &format!("run {LINK} --mechanism c-earth")).output().unwrap();
-    assert!(text(&wrong.stderr).contains("missing field `round_trip`"), "{}", text(&wrong.stderr));
+    assert!(text(&wrong.stderr).contains("round_trip: is missing; expected a table"), "{}", text(&wrong.stderr));
     let wrong = router(&network, "run --dev nowhere --rate 20Mb/s --buffer 150kB --mechanism awm").output().unwrap();
     assert!(text(&wrong.stderr).contains("device \"nowhere\""), "{}", text(&wrong.stderr));
 }

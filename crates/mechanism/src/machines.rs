@@ -12,26 +12,22 @@ use crate::station::{
     ForeignStation, Serves, Shaping, StationAction, StationConfig, StationContext, StationController, StationEvent,
 };
 use crate::{ConfigError, Machine};
+use netlull_describe::Kind;
 use netlull_units::{BitRate, Instant};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
-use serde_json::Value;
 use std::borrow::Cow;
 
 /// A kind of link controller.
+pub type LinkKind = Kind<LinkMechanism, LinkProperties>;
+
+/// The properties of a kind of link controller.
 #[derive(Clone, Copy, Debug)]
-pub struct LinkKind {
-    /// The kind's name in documents.
-    pub name: &'static str,
+pub struct LinkProperties {
     /// Whether the controller changes the link's rate.
     pub changes_rate: bool,
     /// Whether the controller reads segments and acknowledgements.
     pub reads_segments: bool,
-    /// The names of the parameters.
-    pub fields: fn() -> Vec<String>,
-    /// The JSON Schema of the table of parameters.
-    pub schema: fn(&mut SchemaGenerator) -> Schema,
-    read: fn(&Value) -> Result<LinkMechanism, netlull_describe::ReadError>,
 }
 
 /// Code that runs on a controller of any type, with a single dispatch on the kind.
@@ -101,14 +97,14 @@ macro_rules! link_mechanisms {
 
         impl LinkMechanism {
             /// Every kind, in the order of the documentation.
-            pub const KINDS: &'static [LinkKind] = &[$(LinkKind {
-                name: $name,
-                changes_rate: <$config as LinkConfig>::CHANGES_RATE,
-                reads_segments: <$config as LinkConfig>::READS_SEGMENTS,
-                fields: || netlull_describe::parameters::<$config>().into_iter().map(|each| each.name).collect(),
-                schema: <$config>::json_schema,
-                read: |fields| netlull_describe::read::<$config>(fields).map(LinkMechanism::$variant),
-            }),+];
+            pub const KINDS: &'static [LinkKind] = &[$(LinkKind::new::<$config>(
+                $name,
+                LinkProperties {
+                    changes_rate: <$config as LinkConfig>::CHANGES_RATE,
+                    reads_segments: <$config as LinkConfig>::READS_SEGMENTS,
+                },
+                |fields| netlull_describe::read::<$config>(fields).map(LinkMechanism::$variant),
+            )),+];
 
             /// The kind's name.
             #[must_use]
@@ -315,16 +311,6 @@ impl LinkMechanism {
     #[must_use]
     pub fn kind(name: &str) -> Option<&'static LinkKind> {
         Self::KINDS.iter().find(|kind| kind.name == name)
-    }
-}
-
-impl LinkKind {
-    /// Reads the parameters of a controller of this kind from a table.
-    ///
-    /// # Errors
-    /// Names the field by its path, its value and the expectation.
-    pub fn read(&self, fields: &Value) -> Result<LinkMechanism, netlull_describe::ReadError> {
-        (self.read)(fields)
     }
 }
 

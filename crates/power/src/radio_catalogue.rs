@@ -58,6 +58,9 @@ const READY: &[RadioPower] = &[
 ];
 
 impl RadioPower {
+    /// The name of the default interface: the paper's.
+    pub const DEFAULT: &str = READY[0].name;
+
     /// Returns the catalogue: the paper's interface, then more recently measured ones.
     #[must_use]
     pub const fn catalogue() -> &'static [Self] {

@@ -39,8 +39,9 @@ fn kind(kind: &SleepKind) -> Value {
     let required: Vec<_> = required.map(|parameter| &parameter.name).collect();
     let mut entry = mechanism(kind.name, &described);
     entry["required"] = json!(required);
-    entry["reads_traffic"] = kind.reads_traffic.into();
-    entry["rank"] = json!({ "name": kind.rank.name, "unit": kind.rank.unit });
+    entry["reads_traffic"] = kind.properties.reads_traffic.into();
+    let rank = &kind.properties.rank;
+    entry["rank"] = json!({ "name": rank.name, "unit": rank.unit });
     entry
 }
 

@@ -31,10 +31,29 @@ fn of(definitions: &[&str]) -> Vec<(String, Description)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use netlull_describe::Kind;
+    use netlull_mechanism::machines::{LinkMechanism, StationMechanism};
+    use netlull_mechanism::topology::SleepAlgorithm;
+    use schemars::SchemaGenerator;
+
+    /// Readers take the names from serde, and schemas from schemars.
+    #[test]
+    fn a_kinds_fields_are_those_of_its_schema() {
+        fn compare<T, P>(kinds: &[Kind<T, P>]) {
+            for kind in kinds {
+                let schema = (kind.schema)(&mut SchemaGenerator::default()).to_value();
+                let properties = schema["properties"].as_object().expect("a table");
+                assert_eq!((kind.fields)(), properties.keys().map(String::as_str).collect::<Vec<_>>(), "{}", kind.name);
+            }
+        }
+        compare(LinkMechanism::KINDS);
+        compare(SleepAlgorithm::KINDS);
+    }
 
     #[test]
     fn every_parameter_says_its_unit_its_meaning_and_its_source() {
-        assert_eq!([mechanisms().len(), queues().len(), losses().len()], [12, 3, 3]);
+        let kinds = LinkMechanism::KINDS.len() + StationMechanism::NAMES.len() + SleepAlgorithm::KINDS.len();
+        assert_eq!([mechanisms().len(), queues().len(), losses().len()], [kinds, 3, 3]);
         for (name, described) in mechanisms().into_iter().chain(queues()).chain(losses()) {
             assert!(!described.summary.is_empty() && !described.source.is_empty(), "{name}");
             for parameter in described.parameters {

@@ -108,7 +108,7 @@ fn losses_that_cannot_be_are_refused_with_field_value_and_expectation() {
     let twice = json!([{ "flow": "t", "packets": [1] }, { "flow": "t", "packets": [2] }]);
     assert!(drops(twice).starts_with("link.a-b.loss.drops.1.flow: \"t\" is named twice"));
     assert!(drops(json!([{ "flow": "t", "packets": [-1] }])).starts_with("link.a-b.loss.drops.0.packets.0: "));
-    assert!(drops(json!([{ "flow": "t" }])).contains("missing field `packets`"));
+    assert!(drops(json!([{ "flow": "t" }])).contains("packets: is missing; expected a list"));
     let chain = |field: &str, value: f64| {
         let mut chain = json!({ "kind": "gilbert_elliott", "to_bad": 0.1, "to_good": 0.1 });
         chain[field] = value.into();

@@ -94,6 +94,6 @@ fn noise_that_cannot_be_is_refused() {
         "link.a-b.noise.shape: is 0; expected 0.01 to 1,000,000"
     );
     assert!(refusal(json!({ "mean": "5 ms", "shape": -2.0 })).contains("is -2; expected"));
-    assert!(refusal(json!({ "mean": "5 ms" })).contains("missing field `shape`"));
+    assert!(refusal(json!({ "mean": "5 ms" })).contains("shape: is missing; expected"));
     assert!(refusal(json!({ "mean": "-5 ms", "shape": 1.0 })).starts_with("link.a-b.noise.mean: "));
 }

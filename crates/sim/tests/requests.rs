@@ -256,7 +256,7 @@ fn what_cannot_be_is_refused_with_field_value_and_expectation() {
             pareto(r#""mean": "1 kB", "shape": 1.5, "max": "1 kB""#),
             "flow.web.size.max: is 1000 B; expected more than the mean, 1000 B",
         ),
-        (pareto(r#""mean": "1 kB""#), "flow.web.size: missing field `shape`"),
+        (pareto(r#""mean": "1 kB""#), "flow.web.size.shape: is missing; expected a number"),
         (size(r#""kind": "campus", "mean": "99 B""#), "flow.web.size.mean: is 99 B; expected 100 to"),
         (
             size(r#""kind": "campus", "mean": "1 GB""#),

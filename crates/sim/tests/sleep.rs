@@ -315,6 +315,11 @@ fn plans_choose_the_links() {
         "sleep.0.plan: no duplex links lead from \"a\" to \"d\"",
         why(json!({ "kind": "estop", "threshold": 0.5, "nodes": ["a", "d"] })),
     );
+    has(
+        "sleep.0.plan.nodes: is an empty list; expected at least one node",
+        why(json!({ "kind": "estop", "threshold": 0.5, "nodes": [] })),
+    );
+    has("sleep.0.plan.threshold: is missing; expected a number", why(json!({ "kind": "estop", "nodes": ["a", "b"] })));
     has("sleep.0.plan.kind: \"guess\" is unknown", why(json!({ "kind": "guess" })));
     has(
         "unknown field `tcp_rate`, expected one of `threshold`, `nodes`",

@@ -1,15 +1,18 @@
 //! The arguments of `netlulld client`.
 
 use crate::error::{LiveError, Result};
-use crate::station::{Asleep, StationConfig, live_shaper};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use crate::set::set;
+use crate::station::{Asleep, QUIET, StationConfig, live_shaper};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use netlull_mechanism::machines::StationMechanism;
+use netlull_mechanism::radio::ShaperConfig;
 use netlull_network::station::NamedRadio;
 use netlull_power::RadioPower;
 use netlull_units::{BitRate, Duration};
-use serde_json::json;
+use std::fmt::Display;
 use std::path::PathBuf;
+use toml::Table;
 
 /// The dozing client: shapes this host's downloads into bursts and models a radio that sleeps between them.
 #[derive(Debug, Args)]
@@ -43,19 +46,10 @@ const ALWAYS_ON: &str = "always-on";
 /// The mechanism with different default parameters for real senders.
 const SHAPER: &str = "client-shaper";
 
-/// The machine that lets the radio sleep; `None` for a radio that is always on. (clap reads a plain `Option` as
-/// optional.)
-type Mechanism = Option<StationMechanism>;
-
-/// Parses the name of a mechanism; its parameters are the defaults, except the shaper's.
-fn mechanism() -> impl TypedValueParser<Value = Mechanism> {
+/// Accepts the names of the mechanisms.
+fn mechanism_names() -> PossibleValuesParser {
     let kinds = StationMechanism::NAMES.iter().map(|name| name.replace('_', "-"));
-    let names: Vec<String> = kinds.chain([ALWAYS_ON.to_owned()]).collect();
-    PossibleValuesParser::new(names).try_map(|name| match name.as_str() {
-        ALWAYS_ON => Ok(None),
-        SHAPER => Ok(Some(StationMechanism::ClientShaper(live_shaper()))),
-        _ => serde_json::from_value(json!({ "kind": name.replace('-', "_") })).map(Some),
-    })
+    PossibleValuesParser::new(kinds.chain([ALWAYS_ON.to_owned()]))
 }
 
 #[derive(Clone, Debug, Args)]
@@ -63,10 +57,13 @@ pub(super) struct Run {
     #[command(flatten)]
     pub(super) device: Device,
     /// The mechanism that lets the radio sleep. psm and bsd use an access point in this process, which buffers packets.
-    #[arg(long, value_parser = mechanism(), default_value = SHAPER)]
-    pub(super) mechanism: Mechanism,
-    /// The power model of the radio; may be repeated. [default: wavelan-dsss]
-    #[arg(long)]
+    #[arg(long, value_parser = mechanism_names(), default_value = SHAPER)]
+    pub(super) mechanism: String,
+    /// A parameter of the mechanism, named as in a scenario's [station.mechanism]. May be repeated.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(super) set: Vec<String>,
+    /// The power model of the radio; may be repeated.
+    #[arg(long, default_value = RadioPower::DEFAULT)]
     pub(super) radio: Vec<String>,
     /// The rate of the air: the highest rate at which packets arrive.
     #[arg(long, default_value = "11 Mb/s")]
@@ -74,11 +71,11 @@ pub(super) struct Run {
     /// The wake time of the radio. [default: that of the first radio]
     #[arg(long)]
     pub(super) wake: Option<Duration>,
-    /// The margin by which the radio wakes earlier than the minimum round-trip time requires.
-    #[arg(long, default_value = "1 ms")]
+    /// The shaper's margin: the radio wakes earlier by this time than the minimum round-trip time requires.
+    #[arg(long, default_value_t = live_shaper().margin)]
     pub(super) margin: Duration,
     /// The time for which unshaped packets keep the radio awake.
-    #[arg(long, default_value = "1 s")]
+    #[arg(long, default_value_t = QUIET)]
     pub(super) quiet: Duration,
     /// The maximum number of packets queued for this process; further packets bypass it.
     #[arg(long, default_value_t = 8192)]
@@ -105,19 +102,36 @@ impl Run {
     /// Builds the station's configuration.
     ///
     /// # Errors
-    /// If a radio is not in the catalogue. Contradictory values are detected when the station is created.
+    /// If a radio is not in the catalogue, or the mechanism does not have the parameters of `--set`. Contradictory
+    /// values are detected when the station is created.
     pub(super) fn station(&self) -> Result<StationConfig> {
-        let names = if self.radio.is_empty() { vec!["wavelan-dsss".to_owned()] } else { self.radio.clone() };
-        let radios: Vec<_> = names.into_iter().map(named).collect::<Result<_>>()?;
+        let radios: Vec<_> = self.radio.iter().cloned().map(named).collect::<Result<_>>()?;
         let first = radios.first().map_or(Duration::ZERO, |radio| radio.power.wake);
         let wake = self.wake.unwrap_or(first);
-        let mut mechanism = self.mechanism.clone();
-        if let Some(StationMechanism::ClientShaper(shaper)) = &mut mechanism {
-            shaper.margin = self.margin;
-        }
         let asleep = if self.drop_asleep { Asleep::Drop } else { Asleep::Deliver };
-        let station = StationConfig::new(mechanism, wake, [self.air_rate; 2]);
+        let station = StationConfig::new(self.mechanism()?, wake, [self.air_rate; 2]);
         Ok(StationConfig { asleep, quiet: self.quiet, radios, ..station })
+    }
+
+    /// The machine that lets the radio sleep; `None` for a radio that is always on.
+    fn mechanism(&self) -> Result<Option<StationMechanism>> {
+        let wrong = |error: &dyn Display| LiveError::new(error.to_string());
+        let mut table = match (self.mechanism.as_str(), self.set.first()) {
+            (ALWAYS_ON, None) => return Ok(None),
+            (ALWAYS_ON, Some(set)) => {
+                return Err(LiveError::new(format!("--set {set}: expected none: {ALWAYS_ON} has no parameters")));
+            }
+            (SHAPER, _) => {
+                let shaper = ShaperConfig { margin: self.margin, ..live_shaper() };
+                Table::try_from(StationMechanism::ClientShaper(shaper)).map_err(|error| wrong(&error))?
+            }
+            (name, _) => Table::from_iter([("kind".to_owned(), name.replace('-', "_").into())]),
+        };
+        for assignment in &self.set {
+            set(&mut table, assignment)?;
+        }
+        let table = serde_json::to_value(table).map_err(|error| wrong(&error))?;
+        netlull_describe::read(&table).map(Some).map_err(|error| wrong(&error))
     }
 }
 
@@ -127,4 +141,46 @@ fn named(name: String) -> Result<NamedRadio> {
         return Err(LiveError::new(format!("--radio: \"{name}\" is not known; expected one of {}", known.join(", "))));
     };
     Ok(NamedRadio { name, power })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use netlull_mechanism::radio::PsmConfig;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    fn mechanism(options: &[&str]) -> Result<Option<StationMechanism>> {
+        let words = ["netlulld", "run", "--dev", "eth0"].iter().chain(options);
+        let Command::Run(run) = Line::try_parse_from(words).unwrap().arguments.command else { panic!("runs") };
+        run.station().map(|station| station.mechanism)
+    }
+
+    #[test]
+    fn parameters_go_over_the_defaults() {
+        let psm = PsmConfig { listen_interval: 3, ..PsmConfig::default() };
+        let set = ["--mechanism", "psm", "--set", "listen_interval=3"];
+        assert_eq!(mechanism(&set).unwrap(), Some(StationMechanism::Psm(psm)));
+        let shaper = |shaper| Some(StationMechanism::ClientShaper(shaper));
+        assert_eq!(mechanism(&[]).unwrap(), shaper(live_shaper()));
+        let growth = ShaperConfig { growth: 2.0, margin: Duration::from_millis(3), ..live_shaper() };
+        assert_eq!(mechanism(&["--set", "growth=2.0", "--margin", "3 ms"]).unwrap(), shaper(growth));
+        assert_eq!(mechanism(&["--mechanism", "always-on"]).unwrap(), None);
+    }
+
+    #[test]
+    fn wrong_parameters_are_named() {
+        let why = |options: &[&str]| mechanism(options).unwrap_err().to_string();
+        let period = ["--mechanism", "psm", "--set", "access_point.beacon_period=1 km"];
+        assert!(why(&period).starts_with("access_point.beacon_period: \"1 km\" has the unit"), "{}", why(&period));
+        assert!(why(&["--set", "grow=2"]).starts_with("grow: unknown field `grow`"));
+        let always_on = ["--mechanism", "always-on", "--set", "growth=2"];
+        assert_eq!(why(&always_on), "--set growth=2: expected none: always-on has no parameters");
+    }
 }

@@ -54,6 +54,7 @@ use nix::sys::signalfd::SignalFd;
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::io::Write;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -108,14 +109,15 @@ const INTERRUPTED: u8 = 130;
 pub fn command(arguments: &Arguments) -> Result<ExitCode> {
     let text =
         std::fs::read_to_string(&arguments.plan).map_err(|error| LiveError::system(arguments.plan.display(), error))?;
-    let unreadable = |error| LiveError::system(arguments.plan.display(), error);
-    let Head { format } = serde_json::from_str(&text).map_err(unreadable)?;
+    let unreadable = |error: &dyn Display| LiveError::system(arguments.plan.display(), error);
+    let Head { format } = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
     if format != FORMAT {
         let file = arguments.plan.display();
         let message = format!("{file}: has format {format}; expected {FORMAT}: netlulld and netlull of one version");
         return Err(LiveError::new(message));
     }
-    let plan: Plan = serde_json::from_str(&text).map_err(unreadable)?;
+    let plan = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
+    let plan: Plan = netlull_describe::read(&plan).map_err(|error| unreadable(&error))?;
     if let Some(folder) = &arguments.tapes {
         std::fs::create_dir_all(folder).map_err(|error| LiveError::system(folder.display(), error))?;
     }

@@ -10,6 +10,7 @@ use super::qdisc::{self, Bucket, Device, Former};
 use super::state::Place;
 use crate::error::{LiveError, Result, say, tell};
 use crate::netlink::Socket;
+use crate::set::set;
 use crate::tape::LinkSetup;
 use netlull_mechanism::link::LinkContext;
 use netlull_mechanism::machines::LinkKind;
@@ -41,7 +42,7 @@ fn read_config(arguments: &RunArguments, access: FileAccess<'_>) -> Result<(&'st
         }
     };
     for assignment in &arguments.set {
-        document::set(&mut table, assignment)?;
+        set(&mut table, assignment)?;
     }
     let written = table.get("kind").map(|kind| match kind.as_str() {
         Some(name) => document::kind(name),

@@ -45,6 +45,9 @@ pub enum Asleep {
     Deliver,
 }
 
+/// The default of [`StationConfig::quiet`]: longer than typical round-trip times.
+pub const QUIET: Duration = Duration::from_secs(1);
+
 /// The configuration of a station.
 #[derive(Clone, Debug)]
 pub struct StationConfig {
@@ -59,7 +62,7 @@ pub struct StationConfig {
     /// The fate of packets that arrive while the radio does not hear.
     pub asleep: Asleep,
     /// The silence after which unshaped connections and packets let the radio sleep. With zero, they never keep it
-    /// awake, as in the paper, which assumes a single download. Default 1 s: longer than typical round-trip times.
+    /// awake, as in the paper, which assumes a single download.
     pub quiet: Duration,
     /// The maximum number of tracked connections, at least 1; beyond it, the station forgets the longest silent one.
     pub connections: usize,
@@ -78,7 +81,7 @@ impl StationConfig {
             mtu: Bytes::new(1500),
             rates,
             asleep: Asleep::default(),
-            quiet: Duration::from_secs(1),
+            quiet: QUIET,
             connections: 1024,
             radios: RadioPower::catalogue().iter().map(named).collect(),
         }

@@ -35,7 +35,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Asleep, StationConfig, live_shaper};
+pub use config::{Asleep, QUIET, StationConfig, live_shaper};
 pub use decision::{Beacon, Checksum, Output, SendVerdict, Sent, Verdict};
 pub use proxy::{Proxy, ProxyOutput};
 pub use report::{DownloadReport, ShaperReport, StationReport};

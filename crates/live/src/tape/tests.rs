@@ -85,10 +85,11 @@ fn what_is_no_tape_is_refused_and_a_cut_one_is_read_as_far_as_it_goes() {
     std::fs::write(&path, &text[..text.len() - 20]).unwrap();
     assert_eq!(replay(&path).unwrap().events, 799);
     for (content, message) in [
-        ("", "is no tape"),
-        ("{\"name\":1}\n", "is no tape"),
+        ("", "is not a tape"),
+        ("{\"name\":1}\n", "is not a tape"),
         (&text.replacen("\"format\":3", "\"format\":9", 1), "expected a tape of format 3"),
-        (&text.replacen("practra", "practrb", 1), "no machine that can be replayed"),
+        (&text.replacen("practra", "practrb", 1), "is not a machine that can be replayed"),
+        (&text.replacen("\"from\":\"", "\"from\":\"x", 1), "line 1: mechanism.rates.from: \"x"),
         (&text.replacen("\"at\":0", "\"at\":-1", 1), "line 2"),
         (&text.replacen("\"waiting\":\"0 B\"", "\"waiting\":x", 1), "line 2"),
     ] {

@@ -106,7 +106,7 @@ pub struct RateRule {
     pub initial_rate: Option<BitRate>,
     /// gamma: C-EARTH's target is gamma T.
     #[serde(default = "default_gamma")]
-    #[schemars(extend("x-unit" = "0 < gamma < 1", "x-source" = "g-router section 3"))]
+    #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0, "x-source" = "g-router section 3"))]
     pub gamma: f64,
     /// The interval at which the rate is computed.
     #[serde(default)]

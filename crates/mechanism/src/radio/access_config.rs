@@ -28,11 +28,11 @@ pub struct AccessPointConfig {
     pub beacon_period: Duration,
     /// The time of the first beacon, from the start of the run; default one period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-default" = "100 ms", "x-source" = "reading"))]
+    #[schemars(extend("x-default" = "one period", "x-source" = "reading"))]
     pub first_beacon: Option<Duration>,
-    /// The transmission time of a beacon; default 1 ms, at most a tenth of the period.
+    /// The transmission time of a beacon. The default is at most a tenth of the period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-default" = "1 ms", "x-source" = "reading; 0 in client-centered-2004"))]
+    #[schemars(extend("x-default" = BEACON_TIME.to_string(), "x-source" = "reading; 0 in client-centered-2004"))]
     pub beacon_time: Option<Duration>,
     /// The time from a poll to the packet that answers it.
     #[serde(default = "default_poll_time")]
@@ -43,10 +43,10 @@ pub struct AccessPointConfig {
     #[schemars(extend("x-source" = "client-centered-2004 section IV-C"))]
     pub poll: Polling,
     /// The longest time from a poll or a packet with the More Data bit to the burst's next packet.
-    /// A beacon within that time does not end the burst. Default 20 ms, at most half a period, and at least the
+    /// A beacon within that time does not end the burst. The default is at most half a period, and at least the
     /// time of a packet of one MTU after a poll.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-default" = "20 ms", "x-source" = "reading"))]
+    #[schemars(extend("x-default" = PATIENCE.to_string(), "x-source" = "reading"))]
     pub patience: Option<Duration>,
     /// The packets that the access point buffers for the station.
     #[serde(default = "default_buffer")]

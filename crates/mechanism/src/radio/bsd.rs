@@ -34,7 +34,7 @@ pub struct BsdConfig {
     pub access_point: AccessPointConfig,
     /// p: the largest relative increase of the RTT.
     #[serde(default = "default_slowdown")]
-    #[schemars(extend("x-unit" = "a number above 0", "x-source" = "client-centered-2004 section II"))]
+    #[schemars(extend("exclusiveMinimum" = 0.0, "x-source" = "client-centered-2004 section II"))]
     pub slowdown: f64,
     /// The longest time from one heard beacon to the next.
     #[serde(default = "default_longest_listen")]

@@ -6,25 +6,19 @@ use super::{
     EsaconConfig, EstopConfig, ForeignPlanner, Graph, LoadAwareConfig, Rank, SleepPlan, SleepPlanConfig, Traffic,
 };
 use crate::ConfigError;
-use netlull_describe::{Description, ReadError};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use netlull_describe::Kind;
 use serde::Serialize;
-use serde_json::Value;
 
 /// A kind of sleep plan.
+pub type SleepKind = Kind<SleepAlgorithm, SleepProperties>;
+
+/// The properties of a kind of sleep plan.
 #[derive(Clone, Copy, Debug)]
-pub struct SleepKind {
-    /// The kind's name in documents.
-    pub name: &'static str,
+pub struct SleepProperties {
     /// Whether the plan reads capacities, weights and demands.
     pub reads_traffic: bool,
     /// The quantity by which the plan orders the links.
     pub rank: Rank,
-    /// The summary, source and parameters of the plan.
-    pub describe: fn() -> Description,
-    /// The JSON Schema of the table of parameters.
-    pub schema: fn(&mut SchemaGenerator) -> Schema,
-    read: fn(&Value) -> Result<SleepAlgorithm, ReadError>,
 }
 
 macro_rules! sleep_plans {
@@ -43,14 +37,14 @@ macro_rules! sleep_plans {
 
         impl SleepAlgorithm {
             /// Every kind, in the order of the documentation.
-            pub const KINDS: &'static [SleepKind] = &[$(SleepKind {
-                name: $name,
-                reads_traffic: <$config as SleepPlanConfig>::READS_TRAFFIC,
-                rank: <$config as SleepPlanConfig>::RANK,
-                describe: netlull_describe::describe::<$config>,
-                schema: <$config>::json_schema,
-                read: |fields| netlull_describe::read::<$config>(fields).map(SleepAlgorithm::$variant),
-            }),+];
+            pub const KINDS: &'static [SleepKind] = &[$(SleepKind::new::<$config>(
+                $name,
+                SleepProperties {
+                    reads_traffic: <$config as SleepPlanConfig>::READS_TRAFFIC,
+                    rank: <$config as SleepPlanConfig>::RANK,
+                },
+                |fields| netlull_describe::read::<$config>(fields).map(SleepAlgorithm::$variant),
+            )),+];
 
             /// Whether the plan reads capacities, weights and demands.
             #[must_use]
@@ -73,24 +67,6 @@ macro_rules! sleep_plans {
             }
         }
     };
-}
-
-impl SleepAlgorithm {
-    /// Returns the kind of that name.
-    #[must_use]
-    pub fn kind(name: &str) -> Option<&'static SleepKind> {
-        Self::KINDS.iter().find(|kind| kind.name == name)
-    }
-}
-
-impl SleepKind {
-    /// Reads the parameters of a plan of this kind from a table.
-    ///
-    /// # Errors
-    /// Names the field by its path, its value and the expectation.
-    pub fn read(&self, fields: &Value) -> Result<SleepAlgorithm, ReadError> {
-        (self.read)(fields)
-    }
 }
 
 sleep_plans! {

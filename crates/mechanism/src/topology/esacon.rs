@@ -23,9 +23,9 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-source" = "Cuomo et al., INFOCOM workshops 2011; the order's direction and ties are readings"))]
 pub struct EsaconConfig {
-    /// The share of the algebraic connectivity that must remain, in [0, 1].
+    /// The share of the algebraic connectivity that must remain.
     #[schemars(range(min = 0.0, max = 1.0))]
-    #[schemars(extend("x-unit" = "0 to 1", "x-source" = "greened-network-2012 uses 0.5..0.9"))]
+    #[schemars(extend("x-source" = "greened-network-2012 uses 0.5..0.9"))]
     pub threshold: f64,
 }
 

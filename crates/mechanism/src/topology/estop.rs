@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-source" = "Cuomo et al., Computer Networks 56(10), 2012; greened-network-2012 section II"))]
 pub struct EstopConfig {
-    /// The share of the algebraic connectivity that must remain, in [0, 1].
+    /// The share of the algebraic connectivity that must remain.
     #[schemars(range(min = 0.0, max = 1.0))]
-    #[schemars(extend("x-unit" = "0 to 1", "x-source" = "greened-network-2012 uses 0.5..0.9"))]
+    #[schemars(extend("x-source" = "greened-network-2012 uses 0.5..0.9"))]
     pub threshold: f64,
 }
 

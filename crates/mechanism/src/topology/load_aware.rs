@@ -21,14 +21,13 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-source" = "netlull's own"))]
 pub struct LoadAwareConfig {
-    /// The upper bound of a link's load, as a share of its rate, in (0, 1].
-    #[schemars(range(min = 0.0, max = 1.0))]
-    #[schemars(extend("x-unit" = "0 < bound <= 1", "x-source" = "own"))]
+    /// The upper bound of a link's load, as a share of its rate.
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0, "x-source" = "own"))]
     pub bound: f64,
-    /// The share of the algebraic connectivity that must remain, in [0, 1]; default 0: connected.
+    /// The share of the algebraic connectivity that must remain; default 0: connected.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
-    #[schemars(extend("x-unit" = "0 to 1", "x-source" = "greened-network-2012 uses 0.5..0.9"))]
+    #[schemars(extend("x-source" = "greened-network-2012 uses 0.5..0.9"))]
     pub threshold: f64,
 }
 

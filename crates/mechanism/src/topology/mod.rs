@@ -24,7 +24,7 @@ mod plan;
 mod traffic;
 mod tridiagonal;
 
-pub use algorithms::{SleepAlgorithm, SleepKind};
+pub use algorithms::{SleepAlgorithm, SleepKind, SleepProperties};
 pub use betweenness::edge_betweenness;
 pub use connectivity::algebraic_connectivity;
 pub use esacon::{EsaconConfig, connectivity_without_each};

@@ -117,6 +117,7 @@ impl<'de> Deserialize<'de> for RadioDocument {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use netlull_mechanism::machines::LinkMechanism;
 
     fn why(json: &str) -> String {
         read_document(json).unwrap_err().to_string()
@@ -139,9 +140,14 @@ mod tests {
             why(&link(practra))
         );
         let kind = r#""rate": "1 Mb/s", "controller": { "kind": "magic" }"#;
+        let kinds = LinkMechanism::KINDS.iter().map(|kind| format!("\"{}\"", kind.name)).collect::<Vec<_>>();
+        let expected = format!("\"magic\" is unknown; expected one of {}", kinds.join(" "));
+        assert_eq!(why(&link(kind)), format!("link.a-b.controller.kind: {expected}"));
+        let practra =
+            r#""rate": "1 Mb/s", "controller": { "kind": "practra", "rates": ["1 Mb/s"], "transition": "0 s" }"#;
         assert_eq!(
-            why(&link(kind)),
-            "link.a-b.controller.kind: \"magic\" is unknown; expected one of \"practra\" \"earth\" \"awm\" \"c_earth\" \"g_router\""
+            why(&link(practra)),
+            "link.a-b.controller.min_interval: is missing; expected a time with a unit (ns, us, ms, s, min, h), such as \"40 ms\""
         );
     }
 
@@ -149,8 +155,11 @@ mod tests {
     fn what_is_no_document_is_refused() {
         assert!(why("[]").contains("is not a table"));
         assert!(why("{").contains("is not JSON"));
-        assert!(why("{}").contains("missing field `duration`"));
-        assert!(why(&format!(r#"{{ {HEAD}, "flow": [{{ "name": "f" }}] }}"#)).contains("flow.f: missing field `kind`"));
+        assert!(why("{}").contains("duration: is missing; expected a time"));
+        assert!(
+            why(&format!(r#"{{ {HEAD}, "flow": [{{ "name": "f" }}] }}"#))
+                .contains("flow.f.kind: is missing; expected one of \"tcp\"")
+        );
         assert!(
             why(r#"{ "duration": "1 s", "nodes": [], "seed": -1 }"#).starts_with("seed: invalid value: integer `-1`")
         );

@@ -65,19 +65,20 @@ pub struct ShaperConfig {
     #[serde(default)]
     #[schemars(extend("x-source" = "reading; the paper sleeps at the granularity of a millisecond"))]
     pub margin: Duration,
-    /// Slow start ends when a round has fewer packets than this factor times the previous round's; at least 1.
+    /// Slow start ends when a round has fewer packets than this factor times the previous round's.
     #[serde(default = "default_growth")]
-    #[schemars(extend("x-unit" = "1 to 2", "x-source" = "reading; the paper: the packets received do not double"))]
+    #[schemars(range(min = 1.0, max = 2.0))]
+    #[schemars(extend("x-source" = "reading; the paper: the packets received do not double"))]
     pub growth: f64,
     /// The number of consecutive bursts with a missing packet that ends shaping.
     #[serde(default = "default_three")]
     #[schemars(range(min = 1))]
     #[schemars(extend("x-unit" = "bursts", "x-source" = "client-centered-2004 section III-B.1"))]
     pub patience: u32,
-    /// The share of air rate x RTT at which a burst saturates the air; above 0. No burst reaches a value far
+    /// The share of air rate x RTT at which a burst saturates the air. No burst reaches a value far
     /// above 1.
     #[serde(default = "default_saturation")]
-    #[schemars(extend("x-unit" = "above 0", "x-source" = "client-centered-2004 section III-B.2"))]
+    #[schemars(extend("exclusiveMinimum" = 0.0, "x-source" = "client-centered-2004 section III-B.2"))]
     pub saturation: f64,
     /// The number of consecutive saturating bursts that ends shaping.
     #[serde(default = "default_three")]
@@ -99,11 +100,11 @@ pub struct ShaperConfig {
     /// Guard against pacing senders: a burst that takes longer than this share of the RTT is spread.
     /// The paper has no guard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-unit" = "above 0", "x-default" = "none: paced senders are not looked for", "x-source" = "own"))]
+    #[schemars(extend("exclusiveMinimum" = 0.0, "x-default" = "none: paced senders are not looked for", "x-source" = "own"))]
     pub paced_share: Option<f64>,
-    /// A spread burst also takes longer than this factor times the air time of its bytes; above 0.
+    /// A spread burst also takes longer than this factor times the air time of its bytes.
     #[serde(default = "default_stretch", skip_serializing_if = "is_default_stretch")]
-    #[schemars(extend("x-unit" = "above 0", "x-source" = "own"))]
+    #[schemars(extend("exclusiveMinimum" = 0.0, "x-source" = "own"))]
     pub paced_stretch: f64,
     /// The number of consecutive spread bursts that ends shaping.
     #[serde(default = "default_three")]

@@ -56,9 +56,9 @@ pub struct PractRaConfig {
     /// d: the bound on the queueing delay.
     #[schemars(extend("x-source" = "intertwining-2012 uses 40 ms; not printed in 2016"))]
     pub delay_bound: Duration,
-    /// w: the weight of the newest sample in the forecast, in (0, 1].
+    /// w: the weight of the newest sample in the forecast.
     #[serde(default = "default_weight")]
-    #[schemars(extend("x-unit" = "0 < w <= 1", "x-source" = "reading: no paper prints it"))]
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0, "x-source" = "reading: no paper prints it"))]
     pub forecast_weight: f64,
     /// The interval over which arrivals are averaged into a sample; default `min_interval`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

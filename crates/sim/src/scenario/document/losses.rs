@@ -22,8 +22,8 @@ pub enum LossDocument {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BernoulliDocument {
-    /// Probability of loss, in [0, 1).
-    #[schemars(extend("x-unit" = "[0, 1)", "x-source" = "-"))]
+    /// Probability of loss.
+    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0, "x-source" = "-"))]
     pub probability: f64,
 }
 
@@ -31,19 +31,19 @@ pub struct BernoulliDocument {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GilbertElliottDocument {
-    /// p: probability of a step from the good to the bad state, in (0, 1].
-    #[schemars(extend("x-unit" = "(0, 1]", "x-source" = "Gilbert 1960; p as in tc-netem's gemodel"))]
+    /// p: probability of a step from the good to the bad state.
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0, "x-source" = "Gilbert 1960; p as in tc-netem's gemodel"))]
     pub to_bad: f64,
-    /// r: probability of a step from the bad to the good state, in (0, 1].
-    #[schemars(extend("x-unit" = "(0, 1]", "x-source" = "Gilbert 1960; r as in tc-netem's gemodel"))]
+    /// r: probability of a step from the bad to the good state.
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0, "x-source" = "Gilbert 1960; r as in tc-netem's gemodel"))]
     pub to_good: f64,
-    /// 1 - h: probability of loss in the bad state, in [0, 1].
+    /// 1 - h: probability of loss in the bad state.
     #[serde(default = "default_loss_bad")]
-    #[schemars(extend("x-unit" = "[0, 1]", "x-source" = "Gilbert 1960: h in [0, 1); the default is tc-netem's"))]
+    #[schemars(range(min = 0.0, max = 1.0), extend("x-source" = "Gilbert 1960: h in [0, 1); the default is tc-netem's"))]
     pub loss_bad: f64,
-    /// 1 - k: probability of loss in the good state, in [0, 1).
+    /// 1 - k: probability of loss in the good state.
     #[serde(default)]
-    #[schemars(extend("x-unit" = "[0, 1)", "x-source" = "Elliott 1963; Gilbert 1960 has k = 1"))]
+    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0, "x-source" = "Elliott 1963; Gilbert 1960 has k = 1"))]
     pub loss_good: f64,
 }
 

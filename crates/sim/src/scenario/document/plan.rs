@@ -1,12 +1,10 @@
 //! Sleep plans: an algorithm that chooses the sleeping links, and the scenario's options for it.
 
-use netlull_describe::{Fields, Tagged, schema_of_kind, tagged, unknown_kind};
+use netlull_describe::table_of_kind;
 use netlull_mechanism::topology::SleepAlgorithm;
 use netlull_units::BitRate;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
-use std::borrow::Cow;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// A plan that chooses the sleeping links among the scenario's duplex links (docs/models/estop.md).
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -44,39 +42,11 @@ pub struct NetworkOptions {
     pub nodes: Option<Vec<String>>,
 }
 
-impl<'de> Deserialize<'de> for PlanDocument {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let kinds = SleepAlgorithm::KINDS.iter().map(|kind| format!("\"{}\"", kind.name));
-        let expected = kinds.collect::<Vec<_>>().join(" ");
-        let Tagged { kind: name, fields } = tagged(deserializer, &expected)?;
-        let kind = SleepAlgorithm::kind(&name).ok_or_else(|| unknown_kind::<D::Error>(&name, &expected))?;
-        let mut fields = Fields::new(fields);
-        let traffic = kind.reads_traffic.then(|| fields.part::<_, D::Error>()).transpose()?;
-        let network = fields.part::<_, D::Error>()?;
-        let names: Vec<String> = (kind.describe)().parameters.into_iter().map(|each| each.name).collect();
-        let parameters = fields.rest::<D::Error>(&names)?;
-        let algorithm = kind.read(&parameters).map_err(|error| error.custom::<D::Error>())?;
-        Ok(Self { algorithm, traffic, network })
+table_of_kind!(
+    "A plan that chooses the links that sleep, among the scenario's duplex links (docs/models/estop.md).",
+    PlanDocument {
+        algorithm: SleepAlgorithm::KINDS,
+        traffic: TrafficOptions if reads_traffic,
+        network: NetworkOptions,
     }
-}
-
-impl JsonSchema for PlanDocument {
-    fn schema_name() -> Cow<'static, str> {
-        Cow::Borrowed("PlanDocument")
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let kinds: Vec<Value> = SleepAlgorithm::KINDS
-            .iter()
-            .map(|kind| {
-                let traffic = kind.reads_traffic.then(|| TrafficOptions::json_schema(generator));
-                let options: Vec<Schema> =
-                    traffic.into_iter().chain([NetworkOptions::json_schema(generator)]).collect();
-                schema_of_kind(kind.name, (kind.schema)(generator), &options)
-            })
-            .collect();
-        let description =
-            "A plan that chooses the links that sleep, among the scenario's duplex links (docs/models/estop.md).";
-        json_schema!({ "description": description, "oneOf": kinds })
-    }
-}
+);

@@ -40,13 +40,13 @@ pub struct RedDocument {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-unit" = "as min_threshold, not below it", "x-default" = "3 min_th", "x-source" = "Floyd 1997"))]
     pub max_threshold: Option<BufferSize>,
-    /// max_p: drop probability at max_th, in (0, 1].
+    /// max_p: drop probability at max_th.
     #[serde(default = "default_max_probability")]
-    #[schemars(extend("x-unit" = "(0, 1]", "x-source" = "Floyd 1997; the 1993 paper has 0.02"))]
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0, "x-source" = "Floyd 1997; the 1993 paper has 0.02"))]
     pub max_probability: f64,
-    /// w_q: weight of the newest sample in the average, in (0, 1].
+    /// w_q: weight of the newest sample in the average.
     #[serde(default = "default_queue_weight")]
-    #[schemars(extend("x-unit" = "(0, 1]", "x-source" = "Floyd and Jacobson 1993 section 6"))]
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0, "x-source" = "Floyd and Jacobson 1993 section 6"))]
     pub weight: f64,
     /// Raises the drop probability from max_p to 1 between max_th and twice max_th, instead of at once.
     #[serde(default = "default_true")]

@@ -1,6 +1,7 @@
 //! Stations: nodes behind a wireless link, with radios that may sleep.
 
 use netlull_mechanism::machines::StationMechanism;
+use netlull_power::RadioPower;
 use netlull_units::{Duration, Watts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,5 +60,5 @@ pub struct RadioPowersDocument {
 }
 
 fn default_radio() -> Vec<RadioDocument> {
-    vec![RadioDocument::Name("wavelan-dsss".to_owned())]
+    vec![RadioDocument::Name(RadioPower::DEFAULT.to_owned())]
 }

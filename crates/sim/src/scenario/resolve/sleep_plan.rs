@@ -48,6 +48,9 @@ pub(super) fn planned(field: &str, plan: &PlanDocument, network: Network<'_>) ->
 impl Known {
     fn new(field: &str, chosen: Option<&[String]>, network: Network<'_>) -> Result<Self> {
         let Network { document, nodes: index, wires, .. } = network;
+        if chosen.is_some_and(<[String]>::is_empty) {
+            return refuse(format!("{field}.nodes"), "is an empty list; expected at least one node");
+        }
         let mut nodes = vec![chosen.is_none(); document.nodes.len()];
         for (place, name) in chosen.into_iter().flatten().enumerate() {
             nodes[node(index, &format!("{field}.nodes.{place}"), name)?] = true;
