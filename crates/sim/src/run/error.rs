@@ -2,6 +2,7 @@
 
 use crate::probe::CaptureError;
 use crate::verify::Violation;
+use netlull_mechanism::ConfigError;
 use netlull_units::Instant;
 use std::fmt;
 
@@ -21,8 +22,30 @@ pub enum RunError {
         /// The time of the arrival.
         at: Instant,
     },
+    /// A machine cannot be built, or has broken its contract.
+    Machine(Box<MachineError>),
     /// The captured packets could not be written.
     Capture(CaptureError),
+}
+
+/// The error of a controller or of a station's machine.
+#[derive(Clone, Debug)]
+pub struct MachineError {
+    /// The machine's place in the scenario, such as `link.N1-N2.controller`.
+    pub place: String,
+    /// The machine's name.
+    pub machine: String,
+    /// The time of the error.
+    pub at: Instant,
+    /// The value, and the expectation.
+    pub error: ConfigError,
+}
+
+impl fmt::Display for MachineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { place, machine, at, error } = self;
+        write!(f, "{place}.{}: {} (machine \"{machine}\", at {at})", error.field, error.reason())
+    }
 }
 
 impl fmt::Display for RunError {
@@ -38,6 +61,7 @@ impl fmt::Display for RunError {
                 "flow.{flow}.most_open: {most_open} connections are open at {at}, and another request has come; expected \
                  a larger limit, or less load (flow.{flow}.offered)"
             ),
+            Self::Machine(error) => error.fmt(f),
             Self::Capture(error) => error.fmt(f),
         }
     }

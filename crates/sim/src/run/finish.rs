@@ -12,7 +12,7 @@ use crate::verify;
 /// The results of a finished run.
 pub(super) fn finish(mut world: World, scenario: &Scenario) -> Result<RunOutcome, RunError> {
     world.draw_all();
-    if let Some(failure) = world.requests.failure.take() {
+    if let Some(failure) = world.net.failure.take() {
         return Err(failure);
     }
     if let Some(error) = world.observers.capture_error.take() {

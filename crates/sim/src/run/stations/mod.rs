@@ -32,6 +32,7 @@ pub use summary::StationSummary;
 pub(super) use summary::summaries;
 
 use super::control::header;
+use super::error::RunError;
 use super::net::Net;
 use super::observers::Observers;
 use crate::net::ids::{FlowId, LinkId, NodeId, StationId};
@@ -127,9 +128,12 @@ pub(super) enum Hearing {
 
 impl Stations {
     /// The stations of a scenario.
-    pub fn new(scenario: &Scenario) -> Self {
-        let each = scenario.stations.iter().map(|spec| Station::new(spec, scenario)).collect();
-        Self { each, sent: VecDeque::new() }
+    ///
+    /// # Errors
+    /// If a station's machine or access point cannot be built.
+    pub fn new(scenario: &Scenario) -> Result<Self, RunError> {
+        let each = scenario.stations.iter().map(|spec| Station::new(spec, scenario));
+        Ok(Self { each: each.collect::<Result<_, _>>()?, sent: VecDeque::new() })
     }
 
     /// Sets the first event of each.
@@ -247,6 +251,7 @@ impl Turn<'_> {
         while let Some(due) = self.station.due(now) {
             match due {
                 Due::Awake => self.radio_awake(),
+                Due::Machine if self.is_over_limit() => return None,
                 Due::Machine => return Some(StationEvent::Timeout),
                 Due::AccessPoint => self.tell_access_point(AccessEvent::Timeout),
                 Due::Beacon(heard) => return Some(self.hear_beacon(heard)),
@@ -281,6 +286,9 @@ impl Turn<'_> {
     /// Performs the machine's actions up to its next request to the host; `None` if there are no more.
     pub fn next_demand(&mut self) -> Option<Demand> {
         while let Some(action) = self.station.machine.as_mut().and_then(Machine::poll_action) {
+            if self.is_over_limit() {
+                return None;
+            }
             match action {
                 StationAction::Sleep => self.station.radio.wants_sleep(self.net.now),
                 StationAction::Wake => self.wake_radio(),
@@ -294,6 +302,12 @@ impl Turn<'_> {
         }
         self.record_burst();
         None
+    }
+
+    /// Counts an action or a timeout of the machine. Ends the run if there are too many at this instant.
+    fn is_over_limit(&mut self) -> bool {
+        let counted = self.station.conduct.count(self.net.now);
+        counted.map_err(|error| self.net.fail(error)).is_err()
     }
 
     /// Wakes a sleeping radio for a packet of its host.

@@ -118,7 +118,7 @@ impl World {
     pub(super) fn attend_delivery(&mut self, link: LinkId, packet: &mut Packet) -> Attended {
         if self.net.links[link].is_steered {
             let (hosts, requests) = (&self.hosts, &self.requests);
-            self.controllers.steer(self.net.now, link, packet, |agent| window_shift(agent, hosts, requests));
+            self.controllers.steer(link, packet, |agent| window_shift(agent, hosts, requests), &mut self.net);
         }
         match self.net.links[link].station {
             Some(id) if self.stations.down(id) == link => self.leave_air(id, link, packet),

@@ -234,7 +234,7 @@ pub struct ProbeSpec {
 }
 
 /// The longest run. It leaves room for sums of times in 64 bits.
-const LONGEST: Duration = Duration::from_secs(1_000_000_000);
+pub(crate) const LONGEST: Duration = Duration::from_secs(1_000_000_000);
 /// The smallest MTU that IPv4 allows (RFC 791).
 const SMALLEST_MTU: u64 = 68;
 /// The largest IPv4 packet.
