@@ -141,7 +141,8 @@ pub struct WindowEstimates {
 
 /// A machine that controls a link.
 ///
-/// Each event leads to at most one action.
+/// The driver performs all actions for an event, in their order. Only an acknowledgement may lead to a window. A
+/// simulation ends with an error if a rate is zero or above the link's rate.
 pub trait LinkController: Machine<Event = LinkEvent, Action = LinkAction> + Debug + Send + Sync {
     /// The requested service rate in bit/s.
     fn rate(&self) -> BitRate;

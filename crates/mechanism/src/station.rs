@@ -81,6 +81,9 @@ pub enum StationEvent {
     },
     /// The host is about to send a packet. A sleeping radio wakes to send it. The machine may rewrite the
     /// packet's window, or wake the radio itself.
+    ///
+    /// A download that opens gives this event too, with a packet of size 0 without a segment. It stands for the
+    /// download's request, which the driver has not seen.
     Sending {
         /// The packet.
         packet: PacketView,

@@ -11,8 +11,13 @@ use std::fmt;
 pub enum RunError {
     /// The monitor cancelled the run.
     Cancelled,
-    /// The verifier found a violated rule: a defect of the simulator, not of the scenario.
-    Violation(Vec<Violation>),
+    /// The verifier found a violated rule: a defect of the simulator or of a custom part, not of the scenario.
+    Violation {
+        /// The violated rules.
+        violations: Vec<Violation>,
+        /// The scenario's custom machines and congestion controls, by their places.
+        custom: Vec<String>,
+    },
     /// A request arrived while a flow had its maximum number of open connections.
     TooManyOpen {
         /// The flow.
@@ -52,8 +57,12 @@ impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cancelled => f.write_str("the run was cancelled"),
-            Self::Violation(violations) => {
-                write!(f, "the run violates conservation; this is a defect of netlull, not of the scenario")?;
+            Self::Violation { violations, custom } => {
+                f.write_str("the run violates conservation; ")?;
+                match &custom[..] {
+                    [] => f.write_str("this is a defect of netlull, not of the scenario")?,
+                    custom => write!(f, "check the custom parts first: {}", custom.join(", "))?,
+                }
                 violations.iter().try_for_each(|violation| write!(f, "\n  {violation}"))
             }
             Self::TooManyOpen { flow, most_open, at } => write!(
@@ -68,3 +77,20 @@ impl fmt::Display for RunError {
 }
 
 impl std::error::Error for RunError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_violation_names_the_custom_parts() {
+        let message = |custom: &[&str]| {
+            let custom = custom.iter().map(ToString::to_string).collect();
+            RunError::Violation { violations: Vec::new(), custom }.to_string()
+        };
+        assert!(message(&[]).ends_with("a defect of netlull, not of the scenario"));
+        let custom = message(&["link.a-b.controller", "flow.f.tcp.congestion_control"]);
+        assert!(custom.ends_with("first: link.a-b.controller, flow.f.tcp.congestion_control"), "{custom}");
+        assert!(!custom.contains("netlull"), "{custom}");
+    }
+}

@@ -66,6 +66,12 @@ impl Requests {
         Self { pools, first_flow, first_connection, dropped: BinaryHeap::new(), table }
     }
 
+    /// Returns true for the number of a flow, or of a slot of a request connection.
+    pub fn knows(&self, flow: FlowId) -> bool {
+        let slots: u32 = self.pools.iter().map(Pool::slots).sum();
+        flow.number() < self.first_connection.number() + slots
+    }
+
     /// Schedules the first request of each flow.
     pub fn start(&self, net: &mut Net) {
         for (number, pool) in (0..).zip(&self.pools) {

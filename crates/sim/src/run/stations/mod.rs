@@ -40,10 +40,10 @@ use crate::net::link::{Admission, Offered};
 use crate::net::packet::Packet;
 use crate::probe::AirRow;
 use crate::scenario::Scenario;
-use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::SegmentKind;
 use netlull_mechanism::radio::{AccessAction, AccessEvent};
 use netlull_mechanism::station::{PacketView, StationAction, StationEvent, TcpView};
+use netlull_mechanism::{ConfigError, Machine};
 use netlull_network::outcome::StationOutcome;
 use netlull_network::radio::Coming;
 use netlull_network::station::Snapshot;
@@ -97,7 +97,10 @@ pub(super) enum Demand {
     /// A new window in the packet shown to the machine.
     Window(Bytes),
     /// An acknowledgement of all data received by a connection.
-    Acknowledge(FlowId),
+    Acknowledge {
+        /// The connection's number, unchecked.
+        connection: u32,
+    },
 }
 
 /// The result of inspecting a packet.
@@ -294,7 +297,7 @@ impl Turn<'_> {
                 StationAction::Wake => self.wake_radio(),
                 StationAction::SetWindow(bytes) => return Some(Demand::Window(bytes)),
                 StationAction::Acknowledge { connection } => {
-                    return Some(Demand::Acknowledge(FlowId::numbered(connection)));
+                    return Some(Demand::Acknowledge { connection });
                 }
                 StationAction::Poll => self.hand_to_radio(Frame::Poll),
                 StationAction::Announce(mode) => self.hand_to_radio(Frame::Null(mode)),
@@ -302,6 +305,13 @@ impl Turn<'_> {
         }
         self.record_burst();
         None
+    }
+
+    /// Ends the run, because the machine wants an acknowledgement of a connection that does not exist.
+    #[cold]
+    pub fn refuse_connection(&mut self, connection: u32) {
+        let error = ConfigError::new("connection", connection, "the number of a connection in an event");
+        self.net.fail(self.station.conduct.error(self.net.now, error));
     }
 
     /// Counts an action or a timeout of the machine. Ends the run if there are too many at this instant.

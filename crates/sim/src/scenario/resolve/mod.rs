@@ -25,12 +25,14 @@ use crate::net::noise::NoiseModel;
 use crate::net::queue::QueueModel;
 use crate::net::routing::{Edge, Routes};
 pub use crate::traffic::{ArrivalPattern, DatagramFlow, FlowPath, RequestFlow};
+pub(super) use control::refused;
 use netlull_mechanism::link::LinkContext;
 use netlull_mechanism::machines::LinkMechanism;
 use netlull_power::{PowerModel, TransitionPower};
 use netlull_units::{BitRate, Duration, Instant};
 pub use sleep::{Nap, RoutingSpec, SleepSpec};
 pub use station::StationSpec;
+pub(super) use station::{At, check_traffic, refused_mechanism};
 use std::collections::BTreeMap;
 
 type Result<T> = std::result::Result<T, ScenarioError>;
@@ -101,6 +103,8 @@ pub struct Recording {
     pub link: usize,
     /// The index of the datagram flow that replays them.
     pub source: usize,
+    /// The fields that the first run leaves out. Those of stations name the station's node.
+    pub without: Vec<String>,
 }
 
 /// A direction of a link.
