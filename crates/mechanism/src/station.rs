@@ -115,7 +115,8 @@ pub enum StationAction {
     /// packet's window.
     SetWindow(Bytes),
     /// Let the host's TCP acknowledge all received data now (an eager acknowledgement), with its present window.
-    /// The driver answers with [`StationEvent::Acknowledged`], unless the connection has ended.
+    /// The driver answers with [`StationEvent::Acknowledged`], unless the connection is not open.
+    /// It answers each request, in the order of the requests.
     Acknowledge {
         /// The connection's number.
         connection: u32,

@@ -393,9 +393,10 @@ fn an_acknowledgement_of_an_unknown_connection_is_an_error() {
 fn every_acknowledgement_is_reported() {
     static SEEN: AtomicUsize = AtomicUsize::new(0);
     static ASKED: AtomicUsize = AtomicUsize::new(0);
-    let station = Station::new(|_, event, _, actions, _| match event {
-        StationEvent::Received { packet, .. } => {
-            if let Some(tcp) = packet.segment.filter(|tcp| tcp.len > 0 && tcp.connection == 0) {
+    let station = Station::new(|_, event, number, actions, _| match event {
+        // The first data segment opens the connection at this end, which has nothing to acknowledge before.
+        StationEvent::Received { packet, .. } if number > 10 => {
+            if let Some(tcp) = packet.segment.filter(|tcp| tcp.len > 0) {
                 actions.extend([StationAction::Acknowledge { connection: tcp.connection }; 2]);
                 ASKED.fetch_add(2, Ordering::SeqCst);
             }
