@@ -105,6 +105,20 @@ pub struct LinkContext {
     pub mtu: Bytes,
 }
 
+impl LinkContext {
+    /// Checks a rate that a controller requests.
+    ///
+    /// # Errors
+    /// Names `field` if the rate is zero or above the link's rate.
+    pub fn check_rate(&self, field: &str, rate: BitRate) -> Result<(), ConfigError> {
+        if rate.is_zero() || rate > self.rate {
+            let expected = format!("more than 0 b/s and at most the link's rate, {}", self.rate);
+            return Err(ConfigError::new(field, rate, expected));
+        }
+        Ok(())
+    }
+}
+
 /// Estimates of a controller that sets windows or measures round trips, for summaries and probes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimates {
@@ -127,7 +141,8 @@ pub struct WindowEstimates {
 
 /// A machine that controls a link.
 ///
-/// Each event leads to at most one action.
+/// The driver performs all actions for an event, in their order. Only an acknowledgement may lead to a window. A
+/// simulation ends with an error if a rate is zero or above the link's rate.
 pub trait LinkController: Machine<Event = LinkEvent, Action = LinkAction> + Debug + Send + Sync {
     /// The requested service rate in bit/s.
     fn rate(&self) -> BitRate;
@@ -196,6 +211,7 @@ pub trait LinkFactory: Debug + Send + Sync {
 #[derive(Clone, Debug)]
 pub struct ForeignLink {
     factory: Arc<dyn LinkFactory>,
+    initial_rate: Option<BitRate>,
     reads_segments: bool,
 }
 
@@ -203,16 +219,24 @@ impl ForeignLink {
     /// A controller that fits a link.
     ///
     /// # Errors
-    /// If the controller cannot work on this link.
+    /// If the controller cannot work on this link, or its initial rate is impossible there.
     pub fn new(factory: Arc<dyn LinkFactory>, link: LinkContext) -> Result<Self, ConfigError> {
+        let initial_rate = factory.initial_rate();
+        initial_rate.map_or(Ok(()), |rate| link.check_rate("initial_rate", rate))?;
         let reads_segments = factory.build(link, Instant::ZERO)?.reads_segments();
-        Ok(Self { factory, reads_segments })
+        Ok(Self { factory, initial_rate, reads_segments })
     }
 
     /// The maker of its machines.
     #[must_use]
     pub fn factory(&self) -> &dyn LinkFactory {
         &*self.factory
+    }
+
+    /// The rate at the start; `None` for the link's own rate.
+    #[must_use]
+    pub fn initial_rate(&self) -> Option<BitRate> {
+        self.initial_rate
     }
 
     /// Whether its machines read segments and acknowledgements.

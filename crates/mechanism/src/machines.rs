@@ -161,7 +161,7 @@ macro_rules! link_mechanisms {
             pub fn initial_rate(&self) -> Option<BitRate> {
                 match self {
                     $(Self::$variant(config) => config.initial_rate(),)+
-                    Self::Foreign(foreign) => foreign.factory().initial_rate(),
+                    Self::Foreign(foreign) => foreign.initial_rate(),
                 }
             }
         }

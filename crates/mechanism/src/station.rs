@@ -81,6 +81,9 @@ pub enum StationEvent {
     },
     /// The host is about to send a packet. A sleeping radio wakes to send it. The machine may rewrite the
     /// packet's window, or wake the radio itself.
+    ///
+    /// A download that opens gives this event too, with a packet of size 0 without a segment. It stands for the
+    /// download's request, which the driver has not seen.
     Sending {
         /// The packet.
         packet: PacketView,
@@ -112,7 +115,8 @@ pub enum StationAction {
     /// packet's window.
     SetWindow(Bytes),
     /// Let the host's TCP acknowledge all received data now (an eager acknowledgement), with its present window.
-    /// The driver answers with [`StationEvent::Acknowledged`], unless the connection has ended.
+    /// The driver answers with [`StationEvent::Acknowledged`], unless the connection is not open.
+    /// It answers each request, in the order of the requests.
     Acknowledge {
         /// The connection's number.
         connection: u32,

@@ -43,8 +43,8 @@ pub(crate) fn internal(error: serde_json::Error) -> PyErr {
 pub(crate) fn run(error: RunError) -> PyErr {
     match error {
         RunError::Cancelled => Cancelled::new_err(error.to_string()),
-        RunError::TooManyOpen { .. } => ScenarioError::new_err(error.to_string()),
-        RunError::Violation(_) => VerificationError::new_err(error.to_string()),
+        RunError::TooManyOpen { .. } | RunError::Machine(_) => ScenarioError::new_err(error.to_string()),
+        RunError::Violation { .. } => VerificationError::new_err(error.to_string()),
         RunError::Capture(error) => capture(error),
     }
 }

@@ -8,6 +8,7 @@ mod bbr;
 mod common;
 mod emulation;
 mod estimate;
+mod foreign;
 mod gateways;
 mod links;
 mod losses;

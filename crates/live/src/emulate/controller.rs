@@ -9,7 +9,7 @@ use netlull_mechanism::machines::LinkMachine;
 use netlull_network::gateway_summary::{Account, GatewaySummary};
 use netlull_network::plan::{ControlPlan, InService};
 use netlull_network::probe::{GatewaySample, GatewayTruth};
-use netlull_units::{BitRate, Bytes, Duration, Instant};
+use netlull_units::{Bytes, Instant};
 use netlull_wire::TcpPacket;
 use std::path::Path;
 
@@ -23,19 +23,6 @@ pub struct LinkControl {
     machine: OnTape<LinkMachine>,
     /// The estimates for the summary, for a controller that reads segments.
     account: Option<Account>,
-}
-
-/// A rate and the pause before it.
-pub type NewRate = (BitRate, Duration);
-
-/// Delivers an event and returns the machine's request; a link's machine makes at most one per event.
-fn told(machine: &mut OnTape<LinkMachine>, now: Instant, event: LinkEvent) -> Option<LinkAction> {
-    machine.handle(now, event);
-    let mut asked = None;
-    while let Some(action) = machine.poll_action() {
-        asked = Some(action);
-    }
-    asked
 }
 
 /// The fields of a segment that a gateway reads; `None` without SYN and ACK.
@@ -80,21 +67,25 @@ impl LinkControl {
         self.account.is_some()
     }
 
-    /// Delivers an event of the link and returns the requested rate.
-    pub fn tell(&mut self, now: Instant, event: LinkEvent) -> Option<NewRate> {
+    /// Delivers an event of the link. [`next_action`](Self::next_action) returns the requested actions.
+    pub fn tell(&mut self, now: Instant, event: LinkEvent) {
         if let Some(account) = &mut self.account {
             account.settle(now, self.machine.machine());
         }
-        told(&mut self.machine, now, event).and_then(LinkAction::new_rate)
+        self.machine.handle(now, event);
     }
 
-    /// Delivers an acknowledgement of the reverse direction and returns the window to write into it.
-    pub fn acknowledgement(&mut self, now: Instant, segment: SegmentView, window: Bytes) -> Option<Bytes> {
-        self.account.as_mut()?.acknowledgements += 1;
-        match told(&mut self.machine, now, LinkEvent::Acknowledgement { segment, window }) {
-            Some(LinkAction::SetWindow(window)) => Some(window),
-            Some(LinkAction::SetRate { .. }) | None => None,
+    /// Delivers an acknowledgement of the reverse direction.
+    pub fn acknowledgement(&mut self, now: Instant, segment: SegmentView, window: Bytes) {
+        if let Some(account) = &mut self.account {
+            account.acknowledgements += 1;
+            self.machine.handle(now, LinkEvent::Acknowledgement { segment, window });
         }
+    }
+
+    /// The next requested action. A driver performs all of them, in their order.
+    pub fn next_action(&mut self) -> Option<LinkAction> {
+        self.machine.poll_action()
     }
 
     /// Counts a reduced window.

@@ -5,10 +5,9 @@ use super::controller::{LinkControl, view};
 use super::frame::Frame;
 use super::ids::{ById, Id, LinkId};
 use crate::error::Result;
-use netlull_mechanism::gateway::SegmentKind;
-use netlull_mechanism::link::LinkEvent;
-use netlull_network::plan::Plan;
-use netlull_network::transmission::RateChange;
+use netlull_mechanism::gateway::{SegmentKind, SegmentView};
+use netlull_mechanism::link::{LinkAction, LinkEvent};
+use netlull_network::plan::{InService, Plan};
 use netlull_units::{Bytes, Instant};
 use netlull_wire::{set_window, window_field};
 use std::path::Path;
@@ -54,12 +53,21 @@ impl Controls {
         self.get(link).map_or(Instant::NEVER, LinkControl::next_timeout)
     }
 
-    /// Delivers an event to a link's mechanism and returns the requested change of rate.
-    pub(super) fn tell(&mut self, now: Instant, link: LinkId, event: LinkEvent) -> Option<RateChange> {
-        let controller = self.controllers[link].as_mut()?;
-        let in_service = controller.in_service;
-        let (rate, pause) = controller.tell(now, event)?;
-        Some(RateChange { rate, pause, in_service })
+    /// Delivers an event to a link's mechanism, if it has one.
+    pub(super) fn tell(&mut self, now: Instant, link: LinkId, event: LinkEvent) {
+        if let Some(controller) = &mut self.controllers[link] {
+            controller.tell(now, event);
+        }
+    }
+
+    /// The next action that a link's mechanism requests.
+    pub(super) fn next_action(&mut self, link: LinkId) -> Option<LinkAction> {
+        self.controllers[link].as_mut()?.next_action()
+    }
+
+    /// How a link's mechanism treats the packet in service when the rate changes.
+    pub(super) fn in_service(&self, link: LinkId) -> InService {
+        self.get(link).map_or_else(InService::default, |controller| controller.in_service)
     }
 
     /// Ends all recordings.
@@ -70,29 +78,46 @@ impl Controls {
         self.iter_mut().try_for_each(LinkControl::finish)
     }
 
-    /// Lets gateways lower the window of an acknowledgement at the end of a link: awnd <- min(awnd, swnd).
-    pub(super) fn steer(&mut self, now: Instant, link: LinkId, frame: &mut Frame, connections: &Connections) {
+    /// The gateway of a link, if it reads the acknowledgements that `frames` carries.
+    pub(super) fn gateway(&mut self, link: LinkId, frames: LinkId) -> Option<&mut LinkControl> {
+        self.controllers[link].as_mut().filter(|control| control.acknowledgements == Some(frames.number()))
+    }
+
+    /// An acknowledgement at the end of a link, if gateways read it there.
+    pub(super) fn shown(&self, link: LinkId, frame: &Frame, connections: &Connections) -> Option<Shown> {
         if !self.steered[link] {
-            return;
+            return None;
         }
-        let Some((segment, field, is_syn)) =
-            frame.tcp().and_then(|tcp| Some((view(&tcp)?, tcp.window_field(), tcp.flags().syn)))
-        else {
-            return;
-        };
-        let Some(owner) = frame.owner.filter(|_| segment.kind != SegmentKind::Syn) else { return };
+        let tcp = frame.tcp()?;
+        let (segment, field, is_syn) = (view(&tcp)?, tcp.window_field(), tcp.flags().syn);
+        let owner = frame.owner.filter(|_| segment.kind != SegmentKind::Syn)?;
         // A window with an unknown scale is left unchanged; that of a SYN is unscaled (RFC 7323 section 2.2).
         let known = owner.connection.and_then(|connection| connections.get(connection)?.shift(owner.way));
-        let Some(shift) = (if is_syn { Some(0) } else { known }) else { return };
-        let gateways = self.iter_mut().filter(|own| own.acknowledgements == Some(link.number()));
-        for gateway in gateways {
-            let window = Bytes::new(u64::from(field) << shift);
-            if let Some(window) = gateway.acknowledgement(now, segment, window) {
-                let lower = window_field(window.as_u64(), shift, field);
-                if lower != field && set_window(&mut frame.bytes, lower).is_ok() {
-                    gateway.rewritten();
-                }
-            }
-        }
+        let shift = if is_syn { Some(0) } else { known }?;
+        Some(Shown { segment, field, shift })
+    }
+}
+
+/// An acknowledgement that gateways read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shown {
+    /// The fields that a gateway reads.
+    segment: SegmentView,
+    /// The window field.
+    field: u16,
+    /// The shift of the window.
+    shift: u8,
+}
+
+impl Shown {
+    /// Delivers the acknowledgement to a gateway.
+    pub(super) fn tell(self, now: Instant, gateway: &mut LinkControl) {
+        gateway.acknowledgement(now, self.segment, Bytes::new(u64::from(self.field) << self.shift));
+    }
+
+    /// Lowers the window in the packet: awnd <- min(awnd, swnd). Returns whether the window has changed.
+    pub(super) fn lower(self, window: Bytes, frame: &mut Frame) -> bool {
+        let lower = window_field(window.as_u64(), self.shift, self.field);
+        lower != self.field && set_window(&mut frame.bytes, lower).is_ok()
     }
 }

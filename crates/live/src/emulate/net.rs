@@ -12,7 +12,7 @@ use super::observers::Observers;
 use super::routes::Routes;
 use super::timetable::{Due, Timetable};
 use crate::error::Result;
-use netlull_mechanism::link::LinkEvent;
+use netlull_mechanism::link::{LinkAction, LinkEvent};
 use netlull_mechanism::rate::Admission;
 use netlull_network::outcome::RouterLosses;
 use netlull_network::plan::Plan;
@@ -158,7 +158,7 @@ impl Net {
     pub(super) fn arrive(&mut self, link: LinkId) -> Option<Frame> {
         let mut frame = self.links[link].arrive()?;
         self.arm_link(link);
-        self.controls.steer(self.now, link, &mut frame, &self.connections);
+        self.steer(link, &mut frame);
         Some(frame)
     }
 
@@ -235,12 +235,42 @@ impl Net {
         self.tell(link, LinkEvent::Timeout { queue });
     }
 
-    /// Delivers an event to the controller of a link, if it has one, and performs its action.
+    /// Delivers an event to the controller of a link, if it has one, and performs its actions.
     fn tell(&mut self, link: LinkId, event: LinkEvent) {
-        if let Some(change) = self.controls.tell(self.now, link, event) {
-            self.change_rate(link, change);
+        self.controls.tell(self.now, link, event);
+        self.obey(link);
+    }
+
+    /// Shows the acknowledgement at the end of a link to the gateways that read it, and performs their actions.
+    fn steer(&mut self, link: LinkId, frame: &mut Frame) {
+        let Some(shown) = self.controls.shown(link, frame, &self.connections) else { return };
+        for at in self.links.ids() {
+            let Some(gateway) = self.controls.gateway(at, link) else { continue };
+            shown.tell(self.now, gateway);
+            if let Some(window) = self.obey(at)
+                && shown.lower(window, frame)
+                && let Some(gateway) = self.controls.gateway(at, link)
+            {
+                gateway.rewritten();
+            }
+        }
+    }
+
+    /// Performs the actions of a link's controller in their order, and sets its timer. Returns the last window that it
+    /// requests.
+    fn obey(&mut self, link: LinkId) -> Option<Bytes> {
+        let mut window = None;
+        while let Some(action) = self.controls.next_action(link) {
+            match action {
+                LinkAction::SetRate { rate, pause } => {
+                    let in_service = self.controls.in_service(link);
+                    self.change_rate(link, RateChange { rate, pause, in_service });
+                }
+                LinkAction::SetWindow(bytes) => window = Some(bytes),
+            }
         }
         self.arm_controller(link);
+        window
     }
 
     /// Schedules the next timeout of a link's controller.

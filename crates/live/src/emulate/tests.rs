@@ -25,6 +25,7 @@ use netlull_wire::{Connection, Endpoint, Flags, TcpOption, TcpSpec, build_tcp};
 use proptest::prelude::*;
 use std::sync::Arc;
 
+mod custom;
 mod routing;
 
 /// The ends of the line, its first link, its flow and its station.

@@ -118,7 +118,10 @@ impl AccessPointConfig {
     }
 
     /// Checks every value by itself and against the station.
-    pub(super) fn check(&self, station: StationContext) -> Result<(), ConfigError> {
+    ///
+    /// # Errors
+    /// Names the first field that is out of range, its value and the expectation.
+    pub fn check(&self, station: StationContext) -> Result<(), ConfigError> {
         self.check_own()?;
         let (period, beacon_time) = (self.beacon_period, self.beacon_time());
         if beacon_time >= period {

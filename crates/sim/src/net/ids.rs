@@ -84,6 +84,14 @@ ids! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AgentId(u32);
 
+impl FlowId {
+    /// The flow of a number from outside; `None` if its agents would need more than 32 bits.
+    #[must_use]
+    pub const fn checked(number: u32) -> Option<Self> {
+        if number < u32::MAX / 2 { Some(Self(number)) } else { None }
+    }
+}
+
 impl AgentId {
     /// The agent of an index, starting from zero.
     ///

@@ -2,6 +2,7 @@
 
 use super::capacity::Capacities;
 use super::control::Controllers;
+use super::error::RunError;
 use super::event_order::EventOrder;
 use super::hosts::Hosts;
 use super::lookahead::{Lookahead, Parts, Senders};
@@ -27,8 +28,10 @@ use netlull_units::Instant;
 
 impl World {
     /// The world of `scenario` at time zero. `capture` writes the packets of its links.
-    #[must_use]
-    pub fn new(scenario: &Scenario, capture: Option<CaptureWriter>) -> Self {
+    ///
+    /// # Errors
+    /// [`RunError::Machine`] if a machine cannot be built.
+    pub fn new(scenario: &Scenario, capture: Option<CaptureWriter>) -> Result<Self, RunError> {
         let observers = Observers::new(scenario, capture);
         let (mut net, mut hosts) = (net(scenario), Hosts::new(scenario));
         let rerouting = Rerouting::new(scenario);
@@ -48,9 +51,9 @@ impl World {
             net,
             hosts,
             requests: Requests::new(scenario),
-            controllers: Controllers::new(scenario),
+            controllers: Controllers::new(scenario)?,
             capacities: Capacities::new(scenario),
-            stations: Stations::new(scenario),
+            stations: Stations::new(scenario)?,
             rerouting,
             lookahead,
             observers,
@@ -59,7 +62,7 @@ impl World {
         };
         world.baseline = world.counts();
         world.first_events(scenario);
-        world
+        Ok(world)
     }
 
     /// Schedules the first events.
@@ -111,6 +114,7 @@ fn net(scenario: &Scenario) -> Net {
         order,
         scheduled_links,
         horizon: 0,
+        failure: None,
     }
 }
 

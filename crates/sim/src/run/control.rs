@@ -1,20 +1,22 @@
 //! Rate controllers and gateways. Each receives the events of its link, and the link carries out its actions.
 
+use super::conduct::Conduct;
+use super::error::RunError;
 use super::flow_keys::FlowKeys;
 use super::net::Net;
 use super::observers::Observers;
 use crate::net::ids::{AgentId, ControllerId, LinkId};
 use crate::net::packet::Packet;
 use crate::net::transmitter::{InService, RateChange};
-use crate::scenario::Scenario;
-use netlull_mechanism::Machine;
+use crate::scenario::{Control, LONGEST, LinkSpec, Scenario};
 use netlull_mechanism::gateway::{SegmentKind, SegmentView, Timestamps};
-use netlull_mechanism::link::{Estimates, LinkAction, LinkController, LinkEvent};
+use netlull_mechanism::link::{Estimates, LinkAction, LinkContext, LinkController, LinkEvent};
 use netlull_mechanism::machines::{LinkMachine, LinkVisitor};
 use netlull_mechanism::rate::Admission;
+use netlull_mechanism::{ConfigError, Machine};
 use netlull_network::gateway_summary::{Account, GatewaySummary};
 use netlull_tcp::{Flags, Segment};
-use netlull_units::{BitRate, Bytes, Duration, Instant};
+use netlull_units::{Bytes, Duration, Instant};
 
 /// The controllers of a run.
 pub(super) struct Controllers {
@@ -25,7 +27,9 @@ pub(super) struct Controllers {
 /// A controller and its link.
 struct Controlled {
     link: LinkId,
+    context: LinkContext,
     machine: LinkMachine,
+    conduct: Box<Conduct>,
     /// The estimates for the summary of a controller that reads segments.
     account: Option<Box<Account>>,
     in_service: InService,
@@ -33,22 +37,85 @@ struct Controlled {
     acknowledgements: Option<LinkId>,
 }
 
-/// A controller's actions after an event.
+/// A controller's first action after an event, and its next timeout before that action.
 struct Wish {
-    /// The new rate, and the pause for the change.
-    change: Option<(BitRate, Duration)>,
+    action: Option<LinkAction>,
     wake: Option<Instant>,
 }
 
 impl Controlled {
-    /// Changes the link's rate if the controller asks for it, and sets the controller's timer.
-    #[inline(always)]
-    fn obey(&self, id: ControllerId, wish: &Wish, net: &mut Net) {
-        if let Some((rate, pause)) = wish.change {
-            net.change_rate(self.link, RateChange { rate, pause, in_service: self.in_service });
-        }
-        net.set_event(net.order.controller(id), wish.wake.unwrap_or(Instant::NEVER));
+    /// Builds the controller of a link.
+    fn new(link: LinkId, spec: &LinkSpec, control: &Control) -> Result<Self, RunError> {
+        let mechanism = &control.mechanism;
+        let conduct = Conduct::new(format!("link.{}.controller", spec.name), mechanism.name());
+        let machine =
+            mechanism.build(control.link, Instant::ZERO).map_err(|error| conduct.error(Instant::ZERO, error))?;
+        Ok(Self {
+            link,
+            context: control.link,
+            machine,
+            conduct: Box::new(conduct),
+            account: mechanism.reads_segments().then(Box::default),
+            in_service: control.in_service,
+            acknowledgements: control.acknowledgements.map(LinkId::new),
+        })
     }
+
+    /// Performs the controller's actions and sets its timer. Returns the window that it requests.
+    #[inline(always)]
+    fn obey(&mut self, id: ControllerId, wish: &Wish, net: &mut Net) -> Option<Bytes> {
+        let (mut window, mut wake) = (None, wish.wake);
+        if let Some(action) = wish.action {
+            window = self.perform(action, net).unwrap_or_else(|error| {
+                net.fail(error);
+                None
+            });
+            wake = self.machine.next_timeout();
+        }
+        let (slot, at) = (net.order.controller(id), wake.unwrap_or(Instant::NEVER));
+        if net.schedule.at(slot) != at {
+            net.schedule.set(slot, at.max(net.now));
+        }
+        window
+    }
+
+    /// Performs the controller's actions in their order. Returns the last window that it requests.
+    ///
+    /// # Errors
+    /// If the link cannot perform an action, or the actions never end.
+    #[inline(never)]
+    fn perform(&mut self, first: LinkAction, net: &mut Net) -> Result<Option<Bytes>, RunError> {
+        let (mut window, mut next) = (None, Some(first));
+        while let Some(action) = next {
+            self.conduct.count(net.now)?;
+            match action {
+                LinkAction::SetRate { rate, pause } => {
+                    let impossible = |error| self.conduct.error(net.now, error);
+                    self.context.check_rate("rate", rate).map_err(impossible)?;
+                    check_pause(pause).map_err(impossible)?;
+                    net.change_rate(self.link, RateChange { rate, pause, in_service: self.in_service });
+                }
+                LinkAction::SetWindow(bytes) => window = Some(bytes),
+            }
+            next = self.machine.poll_action();
+        }
+        Ok(window)
+    }
+
+    /// The error of a window without an acknowledgement.
+    #[cold]
+    fn unasked(&self, window: Bytes, now: Instant) -> RunError {
+        let expected = "a window only in answer to an acknowledgement";
+        self.conduct.error(now, ConfigError::new("window", format!("{} B", window.as_u64()), expected))
+    }
+}
+
+/// Checks that a pause leaves room for sums of times.
+fn check_pause(pause: Duration) -> Result<(), ConfigError> {
+    if pause > LONGEST {
+        return Err(ConfigError::new("pause", pause, format!("at most {LONGEST}")));
+    }
+    Ok(())
 }
 
 /// An event for a controller of any type.
@@ -66,18 +133,9 @@ impl LinkVisitor for Told<'_> {
         if let Some(account) = self.account {
             account.settle(self.now, machine);
         }
-        let change = handled(machine, self.now, self.event).and_then(LinkAction::new_rate);
-        Wish { change, wake: machine.next_timeout() }
+        machine.handle(self.now, self.event);
+        Wish { action: machine.poll_action(), wake: machine.next_timeout() }
     }
-}
-
-/// Passes an event to a machine and returns its action. A machine asks for at most one change of rate.
-#[inline(always)]
-fn handled<M: Machine>(machine: &mut M, now: Instant, event: M::Event) -> Option<M::Action> {
-    machine.handle(now, event);
-    let action = machine.poll_action();
-    debug_assert!(machine.poll_action().is_none(), "two actions for one event");
-    action
 }
 
 /// A segment's part in the handshake, and its timestamps; `None` without SYN and ACK.
@@ -113,23 +171,19 @@ fn seen(packet: &Packet, keys: &FlowKeys) -> Option<SegmentView> {
 /// The window field for at least `window` bytes in units of 2^shift, at most `field`. It is rounded up to keep the
 /// minimum of one MTU.
 pub(super) fn window_field(window: Bytes, shift: u8, field: u16) -> u16 {
-    // No window is near 2^64.
-    let units = (window.as_u64() + (1 << shift) - 1) >> shift;
-    u16::try_from(units).map_or(field, |units| units.min(field))
+    let window = window.as_u64().min(u64::from(field) << shift);
+    u16::try_from((window + (1 << shift) - 1) >> shift).unwrap_or(field)
 }
 
 impl Controllers {
     /// The controllers of a scenario.
-    pub fn new(scenario: &Scenario) -> Self {
-        let controlled = LinkId::all(scenario.links.len()).zip(&scenario.links).filter_map(|(link, spec)| {
-            let control = spec.control.as_ref()?;
-            // The scenario has validated the configuration.
-            let machine = control.mechanism.build(control.link, Instant::ZERO).ok()?;
-            let account = machine.reads_segments().then(Box::default);
-            let acknowledgements = control.acknowledgements.map(LinkId::new);
-            Some(Controlled { link, machine, account, in_service: control.in_service, acknowledgements })
-        });
-        Self { each: controlled.collect(), flow_keys: FlowKeys::new(scenario) }
+    ///
+    /// # Errors
+    /// If a controller cannot be built.
+    pub fn new(scenario: &Scenario) -> Result<Self, RunError> {
+        let links = LinkId::all(scenario.links.len()).zip(&scenario.links);
+        let controlled = links.filter_map(|(link, spec)| Some(Controlled::new(link, spec, spec.control.as_ref()?)));
+        Ok(Self { each: controlled.collect::<Result<_, _>>()?, flow_keys: FlowKeys::new(scenario) })
     }
 
     /// Registers controllers and gateways with their links, and sets the first timeouts.
@@ -143,7 +197,11 @@ impl Controllers {
     /// Handles a controller's timeout.
     #[inline(never)]
     pub fn wake(&mut self, id: ControllerId, net: &mut Net) {
-        let queue = net.links[self.each[id.index()].link].queue_view();
+        let controlled = &mut self.each[id.index()];
+        if let Err(error) = controlled.conduct.count(net.now) {
+            return net.fail(error);
+        }
+        let queue = net.links[controlled.link].queue_view();
         self.tell(id, LinkEvent::Timeout { queue }, net);
     }
 
@@ -203,28 +261,34 @@ impl Controllers {
         let controlled = &mut self.each[id.index()];
         let told = Told { now: net.now, event, account: controlled.account.as_deref_mut() };
         let wish = controlled.machine.visit(told);
-        controlled.obey(id, &wish, net);
+        if let Some(window) = controlled.obey(id, &wish, net) {
+            net.fail(controlled.unasked(window, net.now));
+        }
     }
 
     /// Adjusts a packet at a gateway's node that arrives over the link with acknowledgements: awnd <- min(awnd, swnd).
     ///
     /// `window_shift` is the shift of an agent's advertised windows.
     #[inline]
-    pub fn steer(&mut self, now: Instant, link: LinkId, packet: &mut Packet, window_shift: impl Fn(AgentId) -> u8) {
+    pub fn steer(&mut self, link: LinkId, packet: &mut Packet, window_shift: impl Fn(AgentId) -> u8, net: &mut Net) {
         let Some(segment) = seen(packet, &self.flow_keys).filter(|segment| segment.kind != SegmentKind::Syn) else {
             return;
         };
         // RFC 7323 section 2.2: the window of a SYN is never scaled.
         let shift = if segment.kind == SegmentKind::SynAck { 0 } else { window_shift(packet.agent.peer()) };
-        for controlled in self.each.iter_mut().filter(|controlled| controlled.acknowledgements == Some(link)) {
-            let Controlled { machine, account: Some(account), .. } = controlled else { continue };
-            account.acknowledgements += 1;
-            let window = Bytes::new(u64::from(packet.segment.window) << shift);
-            if let Some(LinkAction::SetWindow(window)) =
-                handled(machine, now, LinkEvent::Acknowledgement { segment, window })
-            {
-                let field = window_field(window, shift, packet.segment.window);
-                account.rewritten += u64::from(field != packet.segment.window);
+        for (id, controlled) in ControllerId::all(self.each.len()).zip(&mut self.each) {
+            if controlled.acknowledgements == Some(link) {
+                let window = Bytes::new(u64::from(packet.segment.window) << shift);
+                let event = LinkEvent::Acknowledgement { segment, window };
+                let wish = controlled.machine.visit(Told { now: net.now, event, account: None });
+                let field = match controlled.obey(id, &wish, net) {
+                    Some(window) => window_field(window, shift, packet.segment.window),
+                    None => packet.segment.window,
+                };
+                if let Some(account) = &mut controlled.account {
+                    account.acknowledgements += 1;
+                    account.rewritten += u64::from(field != packet.segment.window);
+                }
                 packet.segment.window = field;
             }
         }
@@ -269,5 +333,6 @@ mod tests {
         // Exact multiples are not rounded: 1536 B are 12 units, and 1537 B are 13.
         assert_eq!((window_field(Bytes::new(1536), 7, 500), window_field(Bytes::new(1537), 7, 500)), (12, 13));
         assert_eq!(window_field(Bytes::new(1 << 30), 7, 500), 500);
+        assert_eq!(window_field(Bytes::new(u64::MAX), 14, u16::MAX), u16::MAX);
     }
 }

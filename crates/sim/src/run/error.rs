@@ -2,6 +2,7 @@
 
 use crate::probe::CaptureError;
 use crate::verify::Violation;
+use netlull_mechanism::ConfigError;
 use netlull_units::Instant;
 use std::fmt;
 
@@ -10,8 +11,13 @@ use std::fmt;
 pub enum RunError {
     /// The monitor cancelled the run.
     Cancelled,
-    /// The verifier found a violated rule: a defect of the simulator, not of the scenario.
-    Violation(Vec<Violation>),
+    /// The verifier found a violated rule: a defect of the simulator or of a custom part, not of the scenario.
+    Violation {
+        /// The violated rules.
+        violations: Vec<Violation>,
+        /// The scenario's custom machines and congestion controls, by their places.
+        custom: Vec<String>,
+    },
     /// A request arrived while a flow had its maximum number of open connections.
     TooManyOpen {
         /// The flow.
@@ -21,16 +27,42 @@ pub enum RunError {
         /// The time of the arrival.
         at: Instant,
     },
+    /// A machine cannot be built, or has broken its contract.
+    Machine(Box<MachineError>),
     /// The captured packets could not be written.
     Capture(CaptureError),
+}
+
+/// The error of a controller or of a station's machine.
+#[derive(Clone, Debug)]
+pub struct MachineError {
+    /// The machine's place in the scenario, such as `link.N1-N2.controller`.
+    pub place: String,
+    /// The machine's name.
+    pub machine: String,
+    /// The time of the error.
+    pub at: Instant,
+    /// The value, and the expectation.
+    pub error: ConfigError,
+}
+
+impl fmt::Display for MachineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { place, machine, at, error } = self;
+        write!(f, "{place}.{}: {} (machine \"{machine}\", at {at})", error.field, error.reason())
+    }
 }
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cancelled => f.write_str("the run was cancelled"),
-            Self::Violation(violations) => {
-                write!(f, "the run violates conservation; this is a defect of netlull, not of the scenario")?;
+            Self::Violation { violations, custom } => {
+                f.write_str("the run violates conservation; ")?;
+                match &custom[..] {
+                    [] => f.write_str("this is a defect of netlull, not of the scenario")?,
+                    custom => write!(f, "check the custom parts first: {}", custom.join(", "))?,
+                }
                 violations.iter().try_for_each(|violation| write!(f, "\n  {violation}"))
             }
             Self::TooManyOpen { flow, most_open, at } => write!(
@@ -38,9 +70,27 @@ impl fmt::Display for RunError {
                 "flow.{flow}.most_open: {most_open} connections are open at {at}, and another request has come; expected \
                  a larger limit, or less load (flow.{flow}.offered)"
             ),
+            Self::Machine(error) => error.fmt(f),
             Self::Capture(error) => error.fmt(f),
         }
     }
 }
 
 impl std::error::Error for RunError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_violation_names_the_custom_parts() {
+        let message = |custom: &[&str]| {
+            let custom = custom.iter().map(ToString::to_string).collect();
+            RunError::Violation { violations: Vec::new(), custom }.to_string()
+        };
+        assert!(message(&[]).ends_with("a defect of netlull, not of the scenario"));
+        let custom = message(&["link.a-b.controller", "flow.f.tcp.congestion_control"]);
+        assert!(custom.ends_with("first: link.a-b.controller, flow.f.tcp.congestion_control"), "{custom}");
+        assert!(!custom.contains("netlull"), "{custom}");
+    }
+}

@@ -12,7 +12,7 @@ use crate::verify;
 /// The results of a finished run.
 pub(super) fn finish(mut world: World, scenario: &Scenario) -> Result<RunOutcome, RunError> {
     world.draw_all();
-    if let Some(failure) = world.requests.failure.take() {
+    if let Some(failure) = world.net.failure.take() {
         return Err(failure);
     }
     if let Some(error) = world.observers.capture_error.take() {
@@ -30,7 +30,10 @@ pub(super) fn finish(mut world: World, scenario: &Scenario) -> Result<RunOutcome
         findings.merge(verify::ledger::check(&ledger::ledger(&world, scenario)));
     }
     if !findings.violations().is_empty() {
-        return Err(RunError::Violation(findings.violations().to_vec()));
+        return Err(RunError::Violation {
+            violations: findings.violations().to_vec(),
+            custom: scenario.custom_parts(),
+        });
     }
     let summary = summary::summarise(&world, scenario, findings.checks());
     let mut tables = vec![summary::rate_table(&world, scenario)];

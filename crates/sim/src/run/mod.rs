@@ -4,6 +4,7 @@ mod agents;
 mod application;
 mod build;
 mod capacity;
+mod conduct;
 mod control;
 mod emulated;
 mod energy;
@@ -31,7 +32,7 @@ mod world;
 
 pub use emulated::{Emulated, check_format, emulated};
 pub use energy::{EnergySummary, NetworkSummary};
-pub use error::RunError;
+pub use error::{MachineError, RunError};
 pub use netlull_network::gateway_summary::GatewaySummary;
 pub use outcome::RunOutcome;
 pub(crate) use phases::edges;
@@ -70,8 +71,8 @@ const EVENTS_PER_LOOK: u32 = 1 << 16;
 ///
 /// # Errors
 /// [`RunError::Cancelled`] if the monitor ended the run, [`RunError::Violation`] if the verifier found a violated
-/// rule, [`RunError::TooManyOpen`] if a flow exceeded its number of open connections, [`RunError::Capture`] if packets
-/// could not be written.
+/// rule, [`RunError::TooManyOpen`] if a flow exceeded its number of open connections, [`RunError::Machine`] if a machine
+/// cannot be built or breaks its contract, [`RunError::Capture`] if packets could not be written.
 pub fn run(
     scenario: &Scenario,
     monitor: &mut dyn Monitor,
@@ -88,7 +89,7 @@ fn run_once(
     monitor: &mut dyn Monitor,
     capture: Option<CaptureWriter>,
 ) -> Result<RunOutcome, RunError> {
-    let mut world = World::new(scenario, capture);
+    let mut world = World::new(scenario, capture)?;
     pass(&mut world, scenario, monitor)?;
     finish(world, scenario)
 }

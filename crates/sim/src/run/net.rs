@@ -1,5 +1,6 @@
 //! The network state of a run: links, routes, the schedule and the time.
 
+use super::error::RunError;
 use super::event_order::EventOrder;
 use crate::engine::schedule::{Schedule, Slot};
 use crate::net::ids::LinkId;
@@ -24,9 +25,18 @@ pub(super) struct Net {
     /// A nanosecond after the horizon; 0 if nothing runs ahead. Packets that arrive at this time or later wait until
     /// it moves on.
     pub horizon: u64,
+    /// The first error that ends the run.
+    pub failure: Option<RunError>,
 }
 
 impl Net {
+    /// Ends the run with an error.
+    #[cold]
+    pub fn fail(&mut self, error: RunError) {
+        self.failure.get_or_insert(error);
+        self.end = Instant::ZERO;
+    }
+
     /// Sets the event of a slot if its time differs.
     #[inline]
     pub fn set_event(&mut self, slot: Slot, at: Instant) {

@@ -136,6 +136,11 @@ pub(super) struct Pool {
 }
 
 impl Pool {
+    /// The number of its slots for connections.
+    pub fn slots(&self) -> u32 {
+        self.limit
+    }
+
     /// The empty pool of `flow`. `origins` are the initial sequence numbers of its first connection.
     pub fn new(flow: &RequestFlow, seed: u64, first_place: u32, origins: [SeqNr; 2]) -> Self {
         Self {

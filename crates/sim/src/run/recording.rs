@@ -49,7 +49,7 @@ pub(super) fn run(
 /// The packets that the first run offers to the link.
 fn record(scenario: &Scenario, recording: &Recording, monitor: &mut dyn Monitor) -> Result<Record, RunError> {
     let first = Scenario { seed: scenario.seed, verify: scenario.verify, ..(*recording.first).clone() };
-    let mut world = World::new(&first, None);
+    let mut world = World::new(&first, None)?;
     pass(&mut world, &first, monitor)?;
     world.draw_all();
     let arrivals = world.observers.arrivals.take();

@@ -3,7 +3,6 @@
 //! The agents of these connections have the numbers after those of flows. Each slot of a pool has two, sender before
 //! receiver. They count with the two agents of their flow.
 
-use super::error::RunError;
 use super::flow_keys::FlowKeys;
 use super::net::Net;
 use super::observers::Observers;
@@ -27,8 +26,6 @@ pub(super) struct Requests {
     pub first_connection: FlowId,
     /// Dropped packets of connections, with their times.
     dropped: BinaryHeap<Reverse<(Instant, AgentId)>>,
-    /// The error that ends the run.
-    pub failure: Option<RunError>,
     /// The table `request`, and the flows in it.
     table: Option<(RequestTable, Vec<bool>)>,
 }
@@ -66,7 +63,13 @@ impl Requests {
             .requests
             .then(|| (RequestTable::default(), (first_flow.index()..flows).map(chosen).collect()));
         let first_connection = FlowId::new(flows);
-        Self { pools, first_flow, first_connection, dropped: BinaryHeap::new(), failure: None, table }
+        Self { pools, first_flow, first_connection, dropped: BinaryHeap::new(), table }
+    }
+
+    /// Returns true for the number of a flow, or of a slot of a request connection.
+    pub fn knows(&self, flow: FlowId) -> bool {
+        let slots: u32 = self.pools.iter().map(Pool::slots).sum();
+        flow.number() < self.first_connection.number() + slots
     }
 
     /// Schedules the first request of each flow.
@@ -160,9 +163,7 @@ impl Requests {
                 Some(AgentId::sender(connection))
             }
             Err(failure) => {
-                self.failure = Some(failure);
-                // Ends the run.
-                net.end = Instant::ZERO;
+                net.fail(failure);
                 None
             }
         }

@@ -28,7 +28,7 @@ fn late_duplicates(watched: bool) -> World {
         ],
     });
     let document = read_document(&document.to_string()).expect("a document");
-    World::new(&Scenario::from_document(&document).expect("a scenario"), None)
+    World::new(&Scenario::from_document(&document).expect("a scenario"), None).expect("a world")
 }
 
 /// Returns true if both ends of a connection have closed.

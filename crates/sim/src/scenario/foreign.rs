@@ -2,14 +2,18 @@
 
 use super::document::{Document, PlanDocument};
 use super::error::ScenarioError;
-use super::resolve::{Control, Scenario};
+use super::resolve::{
+    At, Control, LinkSpec, Scenario, StationSpec, TcpFlow, check_traffic, refused, refused_mechanism,
+};
+use crate::net::ids::LinkId;
 use netlull_mechanism::ConfigError;
 use netlull_mechanism::link::{ForeignLink, LinkContext, LinkFactory};
 use netlull_mechanism::machines::{LinkMechanism, StationMechanism};
-use netlull_mechanism::station::{ForeignStation, StationFactory};
+use netlull_mechanism::station::{ForeignStation, StationContext, StationFactory};
 use netlull_mechanism::topology::{ForeignPlanner, SleepAlgorithm, SleepPlanner};
 use netlull_network::plan::InService;
 use netlull_power::TransitionPower;
+use netlull_tcp::Algorithm;
 use netlull_tcp::cc::CongestionControlFactory;
 use netlull_units::{Bytes, Instant};
 use std::sync::Arc;
@@ -23,52 +27,86 @@ impl Scenario {
     /// If the link does not exist, needs a fixed rate or has no reverse link, or if the controller refuses it.
     pub fn set_controller(&mut self, link: &str, factory: Arc<dyn LinkFactory>) -> Result<(), ScenarioError> {
         let field = format!("link.{link}.controller");
-        let refuse = |message: String| Err(ScenarioError::new(field.clone(), message));
+        self.change(&field, |run| {
+            let (index, control) = run.custom_control(&field, link, &factory)?;
+            run.links[index].control = Some(control);
+            Ok(())
+        })
+    }
+
+    /// The custom controller of a link, checked, and the link's index.
+    fn custom_control(
+        &self,
+        field: &str,
+        link: &str,
+        factory: &Arc<dyn LinkFactory>,
+    ) -> Result<(usize, Control), ScenarioError> {
+        let refuse = |message: &str| Err(ScenarioError::new(field, message));
         let Some(index) = self.links.iter().position(|spec| spec.name == link) else {
-            return refuse("is on an unknown link; expected the name of a link".to_owned());
+            return refuse("is on an unknown link; expected the name of a link");
         };
         let spec = &self.links[index];
         if spec.capacity.is_some() {
-            return refuse("conflicts with a capacity; expected only one of them".to_owned());
+            return refuse("conflicts with a capacity; expected only one of them");
         }
         if self.stations.iter().any(|station| station.down == index || station.up == index) {
-            return refuse("is on a station's link; expected a link of fixed rate".to_owned());
+            return refuse("is on a station's link; expected a link of fixed rate");
+        }
+        if self.sleep.cables.iter().any(|cable| cable.links.contains(&LinkId::new(index))) {
+            return refuse("is on a link that sleeps; expected a link that is always awake");
         }
         let context = LinkContext { rate: spec.rate, mtu: Bytes::new(u64::from(self.mtu)) };
-        let refused = |error: ConfigError| ScenarioError::new(format!("{field}.{}", error.field), error.reason());
-        let foreign = ForeignLink::new(factory, context).map_err(refused)?;
+        let foreign = ForeignLink::new(Arc::clone(factory), context).map_err(|error| refused(field, &error))?;
         let back = self.links.iter().position(|other| (other.from, other.to) == (spec.to, spec.from));
         if foreign.reads_segments() && back.is_none() {
-            return refuse("reads acknowledgements, but there is no reverse link".to_owned());
+            return refuse("reads acknowledgements, but there is no reverse link");
         }
-        let acknowledgements = back.filter(|_| foreign.reads_segments());
-        self.links[index].control = Some(Control {
+        let control = Control {
+            acknowledgements: back.filter(|_| foreign.reads_segments()),
             mechanism: LinkMechanism::Foreign(foreign),
             link: context,
-            acknowledgements,
             in_service: InService::default(),
             transition_power: TransitionPower::default(),
-        });
-        Ok(())
+        };
+        Ok((index, control))
+    }
+
+    /// Changes a run and its first run for a recording, unless the first run leaves the field out.
+    fn change(
+        &mut self,
+        field: &str,
+        change: impl Fn(&mut Self) -> Result<(), ScenarioError>,
+    ) -> Result<(), ScenarioError> {
+        change(self)?;
+        let leaves_out = |path: &String| {
+            field.strip_prefix(path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        match &mut self.recording {
+            Some(recording) if !recording.without.iter().any(leaves_out) => change(&mut recording.first),
+            _ => Ok(()),
+        }
     }
 
     /// Sets a custom machine on the station at a node. It replaces any other machine.
     ///
     /// # Errors
-    /// If no station is at the node, or if the machine refuses it. The caller must check that the machine can serve
-    /// the station's traffic.
+    /// If no station is at the node, if the machine refuses it or cannot serve its traffic, or if the parameters of
+    /// the access point are out of range.
     pub fn set_station_machine(&mut self, node: &str, factory: Arc<dyn StationFactory>) -> Result<(), ScenarioError> {
         let field = format!("station.{node}.mechanism");
-        let index = self.nodes.iter().position(|name| name == node);
-        let Some(station) = self.stations.iter_mut().find(|station| Some(station.node) == index) else {
-            let message = "belongs to no station; expected the name of a station's node";
-            return Err(ScenarioError::new(field, message));
-        };
-        if let Err(error) = factory.build(station.context, Instant::ZERO) {
-            return Err(ScenarioError::new(format!("{field}.{}", error.field), error.reason()));
-        }
-        station.mechanism = Some(StationMechanism::Foreign(ForeignStation(factory)));
-        Ok(())
+        self.change(&field, |run| {
+            let index = run.nodes.iter().position(|name| name == node);
+            let Some(station) = run.stations.iter_mut().find(|station| Some(station.node) == index) else {
+                let message = "belongs to no station; expected the name of a station's node";
+                return Err(ScenarioError::new(&field, message));
+            };
+            let at = At { field: field.clone(), name: node, node: station.node };
+            check_traffic(factory.serves(), &run.tcp_flows, &run.request_flows, at)?;
+            check_machine(&*factory, station.context)
+                .map_err(|error| refused_mechanism(&format!("station.{node}"), &error))?;
+            station.mechanism = Some(StationMechanism::Foreign(ForeignStation(Arc::clone(&factory))));
+            Ok(())
+        })
     }
 
     /// Sets a custom congestion control on a TCP flow. The flow's other TCP options stay.
@@ -81,14 +119,47 @@ impl Scenario {
         factory: Arc<dyn CongestionControlFactory>,
     ) -> Result<(), ScenarioError> {
         let field = format!("flow.{flow}.tcp.congestion_control");
-        let Some(found) = self.tcp_flows.iter_mut().find(|other| other.path.name == flow) else {
+        // The first run of a recording has flows that the second run replays.
+        let first = self.recording.as_mut().map(|recording| &mut recording.first.tcp_flows);
+        let flows = self.tcp_flows.iter_mut().chain(first.into_iter().flatten());
+        let mut named = flows.filter(|other| other.path.name == flow).peekable();
+        if named.peek().is_none() {
             return Err(ScenarioError::new(field, "belongs to no TCP flow; expected the name of a TCP flow"));
-        };
-        let config = found.config.clone().with_congestion_control(factory);
-        config.validate().map_err(|error| ScenarioError::new(format!("{field}.{}", error.field()), error.message()))?;
-        found.config = config;
+        }
+        for found in named {
+            let config = found.config.clone().with_congestion_control(Arc::clone(&factory));
+            let refused = |error: netlull_tcp::ConfigError| {
+                ScenarioError::new(format!("{field}.{}", error.field()), error.message())
+            };
+            config.validate().map_err(refused)?;
+            found.config = config;
+        }
         Ok(())
     }
+
+    /// The custom machines and congestion controls, by their places.
+    #[must_use]
+    pub fn custom_parts(&self) -> Vec<String> {
+        let is_controlled = |link: &&LinkSpec| {
+            link.control.as_ref().is_some_and(|control| matches!(control.mechanism, LinkMechanism::Foreign(_)))
+        };
+        let has_machine = |station: &&StationSpec| matches!(station.mechanism, Some(StationMechanism::Foreign(_)));
+        let is_sent = |flow: &&TcpFlow| matches!(flow.config.congestion_control, Algorithm::Foreign(_));
+        let links = self.links.iter().filter(is_controlled).map(|link| format!("link.{}.controller", link.name));
+        let stations = self.stations.iter().filter(has_machine);
+        let stations = stations.map(|station| format!("station.{}.mechanism", self.nodes[station.node]));
+        let flows = self.tcp_flows.iter().filter(is_sent);
+        let flows = flows.map(|flow| format!("flow.{}.tcp.congestion_control", flow.path.name));
+        links.chain(stations).chain(flows).collect()
+    }
+}
+
+/// Checks a custom machine and its access point against a station.
+fn check_machine(factory: &dyn StationFactory, station: StationContext) -> Result<(), ConfigError> {
+    factory.build(station, Instant::ZERO)?;
+    let access_point = factory.access_point().map(|access| access.check(station));
+    access_point.transpose().map_err(|error| error.within("access_point"))?;
+    Ok(())
 }
 
 impl Document {

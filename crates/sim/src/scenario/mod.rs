@@ -16,6 +16,7 @@ pub use error::ScenarioError;
 pub use options::RunOptions;
 pub use quantity::{BufferSize, TransferSize};
 pub use read::read_document;
+pub(crate) use resolve::LONGEST;
 pub use resolve::{
     ArrivalPattern, Capacity, Control, DatagramFlow, FlowPath, LinkSpec, NamedPower, Nap, PhaseSpec, ProbeSpec,
     Recording, RequestFlow, RoutingSpec, Scenario, SleepSpec, StationSpec, TcpFlow, Writes,

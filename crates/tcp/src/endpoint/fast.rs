@@ -90,7 +90,7 @@ impl Endpoint {
             return 0;
         }
         let window = self.cc.cwnd().max(u64::from(snd.smss));
-        snd.edge.min(snd.una + window).min(snd.queued.saturating_sub(1))
+        snd.edge.min(snd.una.saturating_add(window)).min(snd.queued.saturating_sub(1))
     }
 
     /// Takes the expected segment. Returns false for another segment, or if more work is due: nothing has changed

@@ -231,7 +231,7 @@ impl Endpoint {
         }
         // `next` measures from SND.UNA: SACKed or lost data takes no part of the window.
         let usable = window.saturating_sub(flight);
-        match self.snd.next(self.snd.nxt - self.snd.una + usable, self.rare.largest_window) {
+        match self.snd.next(self.snd.flight().saturating_add(usable), self.rare.largest_window) {
             Next::Send(len) if self.is_held(now, len) => return None,
             Next::Send(len) => return Some(self.transmit_next(now, len)),
             Next::Held if self.timer_kind == TimerKind::Off => {

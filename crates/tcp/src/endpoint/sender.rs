@@ -201,7 +201,7 @@ impl Sender {
             // A FIN needs no buffer at the other end; windows do not hold it (as BSD).
             return if fin_waits { Next::Send(0) } else { Next::Nothing };
         }
-        let usable = self.edge.min(self.una + window).saturating_sub(self.nxt);
+        let usable = self.edge.min(self.una.saturating_add(window)).saturating_sub(self.nxt);
         let smss = u64::from(self.smss);
         // RFC 9293 section 3.8.6.2.1 rule 1: a full segment fits, min(D, U) >= Eff.snd.MSS.
         if waiting.min(usable) >= smss {

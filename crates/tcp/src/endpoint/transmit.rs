@@ -158,7 +158,7 @@ impl Endpoint {
     pub(super) fn transmit_next(&mut self, now: Instant, len: u64) -> Segment {
         let offset = self.snd.nxt;
         let is_new = offset >= self.snd.max;
-        if self.rare.recovery.is_counting() && offset + len > self.snd.una + self.cc.cwnd() {
+        if self.rare.recovery.is_counting() && offset + len > self.snd.una.saturating_add(self.cc.cwnd()) {
             self.rare.recovery.limited_transmit_sent(length_u32(len));
         }
         if is_new {

@@ -529,9 +529,9 @@ impl DuplicateRecovery {
     /// The window at the end of recovery: RFC 6582 section 3.2 step 3.
     pub fn exit_window(&self, exit: &ExitWindow) -> u64 {
         match (&self.kind, self.full_ack) {
-            (Kind::Vegas { exit: VegasExit::Keep { inflation }, .. }, _) => exit.cwnd + inflation,
+            (Kind::Vegas { exit: VegasExit::Keep { inflation }, .. }, _) => exit.cwnd.saturating_add(*inflation),
             (Kind::Vegas { exit: VegasExit::Deflate { inflation }, reduced, .. }, _) => {
-                (exit.cwnd + inflation).min(*reduced).max(exit.smss)
+                exit.cwnd.saturating_add(*inflation).min(*reduced).max(exit.smss)
             }
             (Kind::Sack1 { .. }, _) => exit.cwnd,
             // RFC 2581 section 3.2 step 5.

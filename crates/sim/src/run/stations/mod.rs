@@ -32,6 +32,7 @@ pub use summary::StationSummary;
 pub(super) use summary::summaries;
 
 use super::control::header;
+use super::error::RunError;
 use super::net::Net;
 use super::observers::Observers;
 use crate::net::ids::{FlowId, LinkId, NodeId, StationId};
@@ -39,10 +40,10 @@ use crate::net::link::{Admission, Offered};
 use crate::net::packet::Packet;
 use crate::probe::AirRow;
 use crate::scenario::Scenario;
-use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::SegmentKind;
 use netlull_mechanism::radio::{AccessAction, AccessEvent};
 use netlull_mechanism::station::{PacketView, StationAction, StationEvent, TcpView};
+use netlull_mechanism::{ConfigError, Machine};
 use netlull_network::outcome::StationOutcome;
 use netlull_network::radio::Coming;
 use netlull_network::station::Snapshot;
@@ -96,7 +97,10 @@ pub(super) enum Demand {
     /// A new window in the packet shown to the machine.
     Window(Bytes),
     /// An acknowledgement of all data received by a connection.
-    Acknowledge(FlowId),
+    Acknowledge {
+        /// The connection's number, unchecked.
+        connection: u32,
+    },
 }
 
 /// The result of inspecting a packet.
@@ -127,9 +131,12 @@ pub(super) enum Hearing {
 
 impl Stations {
     /// The stations of a scenario.
-    pub fn new(scenario: &Scenario) -> Self {
-        let each = scenario.stations.iter().map(|spec| Station::new(spec, scenario)).collect();
-        Self { each, sent: VecDeque::new() }
+    ///
+    /// # Errors
+    /// If a station's machine or access point cannot be built.
+    pub fn new(scenario: &Scenario) -> Result<Self, RunError> {
+        let each = scenario.stations.iter().map(|spec| Station::new(spec, scenario));
+        Ok(Self { each: each.collect::<Result<_, _>>()?, sent: VecDeque::new() })
     }
 
     /// Sets the first event of each.
@@ -247,6 +254,7 @@ impl Turn<'_> {
         while let Some(due) = self.station.due(now) {
             match due {
                 Due::Awake => self.radio_awake(),
+                Due::Machine if self.is_over_limit() => return None,
                 Due::Machine => return Some(StationEvent::Timeout),
                 Due::AccessPoint => self.tell_access_point(AccessEvent::Timeout),
                 Due::Beacon(heard) => return Some(self.hear_beacon(heard)),
@@ -281,12 +289,15 @@ impl Turn<'_> {
     /// Performs the machine's actions up to its next request to the host; `None` if there are no more.
     pub fn next_demand(&mut self) -> Option<Demand> {
         while let Some(action) = self.station.machine.as_mut().and_then(Machine::poll_action) {
+            if self.is_over_limit() {
+                return None;
+            }
             match action {
                 StationAction::Sleep => self.station.radio.wants_sleep(self.net.now),
                 StationAction::Wake => self.wake_radio(),
                 StationAction::SetWindow(bytes) => return Some(Demand::Window(bytes)),
                 StationAction::Acknowledge { connection } => {
-                    return Some(Demand::Acknowledge(FlowId::numbered(connection)));
+                    return Some(Demand::Acknowledge { connection });
                 }
                 StationAction::Poll => self.hand_to_radio(Frame::Poll),
                 StationAction::Announce(mode) => self.hand_to_radio(Frame::Null(mode)),
@@ -294,6 +305,19 @@ impl Turn<'_> {
         }
         self.record_burst();
         None
+    }
+
+    /// Ends the run, because the machine wants an acknowledgement of a connection that does not exist.
+    #[cold]
+    pub fn refuse_connection(&mut self, connection: u32) {
+        let error = ConfigError::new("connection", connection, "the number of a connection in an event");
+        self.net.fail(self.station.conduct.error(self.net.now, error));
+    }
+
+    /// Counts an action or a timeout of the machine. Ends the run if there are too many at this instant.
+    fn is_over_limit(&mut self) -> bool {
+        let counted = self.station.conduct.count(self.net.now);
+        counted.map_err(|error| self.net.fail(error)).is_err()
     }
 
     /// Wakes a sleeping radio for a packet of its host.

@@ -2,6 +2,8 @@
 
 use crate::net::ids::{FlowId, LinkId, NodeId};
 use crate::net::packet::Packet;
+use crate::run::conduct::Conduct;
+use crate::run::error::RunError;
 use crate::scenario::{Scenario, StationSpec};
 use netlull_mechanism::Machine;
 use netlull_mechanism::machines::{StationMachine, StationMechanism};
@@ -86,6 +88,7 @@ pub(in crate::run) struct Station {
     pub(super) poll_time: Duration,
     /// The machine of its radio; `None` for a radio that is always on.
     pub(super) machine: Option<StationMachine>,
+    pub(super) conduct: Conduct,
     /// The access point, if it buffers packets.
     pub(super) access: Option<AccessPoint>,
     pub radio: Radio,
@@ -114,12 +117,20 @@ pub(in crate::run) struct Station {
 }
 
 impl Station {
-    pub fn new(spec: &StationSpec, scenario: &Scenario) -> Self {
-        // The scenario has checked the parameters.
-        let machine = spec.mechanism.as_ref().and_then(|mechanism| mechanism.build(spec.context, Instant::ZERO).ok());
+    /// The station of a scenario at time zero.
+    ///
+    /// # Errors
+    /// If its machine or its access point cannot be built.
+    pub fn new(spec: &StationSpec, scenario: &Scenario) -> Result<Self, RunError> {
+        let place = format!("station.{}.mechanism", scenario.nodes[spec.node]);
+        let conduct = Conduct::new(place, spec.kind());
+        let refused = |error| conduct.error(Instant::ZERO, error);
+        let machine = spec.mechanism.as_ref().map(|mechanism| mechanism.build(spec.context, Instant::ZERO));
+        let machine = machine.transpose().map_err(refused)?;
         let access = spec.mechanism.as_ref().and_then(StationMechanism::access_point);
         let to_it = |flow: &FlowId| scenario.tcp_flows[flow.index()].path.to == spec.node;
-        Self {
+        let access_point = access.map(|access| AccessPoint::new(access, Instant::ZERO)).transpose().map_err(refused)?;
+        Ok(Self {
             node: NodeId::new(spec.node),
             access_node: NodeId::new(spec.access),
             down: LinkId::new(spec.down),
@@ -127,7 +138,8 @@ impl Station {
             beacon_time: access.map_or(Duration::ZERO, AccessPointConfig::beacon_time),
             poll_time: access.map_or(Duration::ZERO, |access| access.poll_time),
             machine,
-            access: access.and_then(|access| AccessPoint::new(access, Instant::ZERO).ok()),
+            conduct,
+            access: access_point,
             radio: Radio::new(
                 Instant::ZERO,
                 spec.context.wake,
@@ -150,7 +162,7 @@ impl Station {
                 begun: None,
                 over: None,
             },
-        }
+        })
     }
 
     /// The first action due at `now`, if any.

@@ -11,6 +11,7 @@ use netlull_mechanism::station::{PacketView, StationEvent};
 use netlull_network::probe::CLOSED;
 use netlull_tcp::{Endpoint, State};
 use netlull_units::Bytes;
+use std::collections::VecDeque;
 
 impl World {
     /// Handles the due actions of a station.
@@ -39,25 +40,30 @@ impl World {
     /// Passes an event to a station's machine and performs its actions. Returns the window to write, if it asks for
     /// one.
     fn tell_station(&mut self, id: StationId, event: StationEvent) -> Option<Bytes> {
-        let mut window = None;
-        let mut next = Some(event);
-        while let Some(event) = next.take() {
+        let (mut window, mut next) = (None, Some(event));
+        let mut acknowledged = VecDeque::new();
+        while let Some(event) = next {
             self.turn(id).tell(event);
             while let Some(demand) = self.turn(id).next_demand() {
                 self.follow_sent();
                 match demand {
                     Demand::Window(bytes) => window = Some(bytes),
-                    Demand::Acknowledge(flow) => next = self.acknowledge(id, flow).or(next),
+                    Demand::Acknowledge { connection } => acknowledged.extend(self.acknowledge(id, connection)),
                 }
             }
             self.follow_sent();
+            next = acknowledged.pop_front();
         }
         self.turn(id).arm();
         window
     }
 
     /// Lets a host's TCP acknowledge all received data. Returns the event for the machine.
-    fn acknowledge(&mut self, id: StationId, flow: FlowId) -> Option<StationEvent> {
+    fn acknowledge(&mut self, id: StationId, connection: u32) -> Option<StationEvent> {
+        let Some(flow) = FlowId::checked(connection).filter(|&flow| self.requests.knows(flow)) else {
+            self.turn(id).refuse_connection(connection);
+            return None;
+        };
         let (node, hosts) = (self.stations.node(id), &mut self.hosts);
         let mut ends = [AgentId::receiver(flow), AgentId::sender(flow)].into_iter();
         let is_here =
@@ -118,7 +124,7 @@ impl World {
     pub(super) fn attend_delivery(&mut self, link: LinkId, packet: &mut Packet) -> Attended {
         if self.net.links[link].is_steered {
             let (hosts, requests) = (&self.hosts, &self.requests);
-            self.controllers.steer(self.net.now, link, packet, |agent| window_shift(agent, hosts, requests));
+            self.controllers.steer(link, packet, |agent| window_shift(agent, hosts, requests), &mut self.net);
         }
         match self.net.links[link].station {
             Some(id) if self.stations.down(id) == link => self.leave_air(id, link, packet),

@@ -32,6 +32,6 @@ pub(super) fn acknowledgements(document: &ControllerDocument) -> Option<Option<&
 }
 
 /// Converts a mechanism's error to one with the field's path.
-pub(super) fn refused(field: &str, error: &ConfigError) -> ScenarioError {
+pub(in crate::scenario) fn refused(field: &str, error: &ConfigError) -> ScenarioError {
     ScenarioError::new(format!("{field}.{}", error.field), error.reason())
 }

@@ -25,12 +25,14 @@ use crate::net::noise::NoiseModel;
 use crate::net::queue::QueueModel;
 use crate::net::routing::{Edge, Routes};
 pub use crate::traffic::{ArrivalPattern, DatagramFlow, FlowPath, RequestFlow};
+pub(super) use control::refused;
 use netlull_mechanism::link::LinkContext;
 use netlull_mechanism::machines::LinkMechanism;
 use netlull_power::{PowerModel, TransitionPower};
 use netlull_units::{BitRate, Duration, Instant};
 pub use sleep::{Nap, RoutingSpec, SleepSpec};
 pub use station::StationSpec;
+pub(super) use station::{At, check_traffic, refused_mechanism};
 use std::collections::BTreeMap;
 
 type Result<T> = std::result::Result<T, ScenarioError>;
@@ -101,6 +103,8 @@ pub struct Recording {
     pub link: usize,
     /// The index of the datagram flow that replays them.
     pub source: usize,
+    /// The fields that the first run leaves out. Those of stations name the station's node.
+    pub without: Vec<String>,
 }
 
 /// A direction of a link.
@@ -234,7 +238,7 @@ pub struct ProbeSpec {
 }
 
 /// The longest run. It leaves room for sums of times in 64 bits.
-const LONGEST: Duration = Duration::from_secs(1_000_000_000);
+pub(crate) const LONGEST: Duration = Duration::from_secs(1_000_000_000);
 /// The smallest MTU that IPv4 allows (RFC 791).
 const SMALLEST_MTU: u64 = 68;
 /// The largest IPv4 packet.

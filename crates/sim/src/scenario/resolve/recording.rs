@@ -2,8 +2,11 @@
 
 use super::{Recording, Result, Scenario, paths, refuse};
 use crate::scenario::ScenarioError;
-use crate::scenario::document::{Document, FlowDocument, ProbeDocument, RecordingDocument, ReplayDocument};
+use crate::scenario::document::{
+    Document, FlowDocument, ProbeDocument, RecordingDocument, ReplayDocument, SleepDocument, StationDocument,
+};
 use crate::scenario::read::{entry_name, read_document};
+use netlull_mechanism::topology::SleepAlgorithm;
 use serde_json::Value;
 
 impl FlowDocument {
@@ -34,7 +37,8 @@ pub(super) fn two_runs(document: &Document, recording: &RecordingDocument) -> Re
     let mut second =
         Scenario::resolve(&Document { flow: replaced(&whole, recording, from)?, ..whole.clone() }, &two_way)?;
     let source = second.datagram_flows.iter().position(|flow| flow.path.name == recording.name).unwrap_or_default();
-    second.recording = Some(Recording { first: Box::new(first), link, source });
+    let without = recording.without.iter().flat_map(|path| by_node(&whole, path)).collect();
+    second.recording = Some(Recording { first: Box::new(first), link, source, without });
     Ok(second)
 }
 
@@ -49,17 +53,46 @@ fn check_flows(whole: &Document, recording: &RecordingDocument) -> Result<()> {
     Ok(())
 }
 
-/// The first run. It records only the arrivals of the flows.
-fn first_run(whole: &Document, recording: &RecordingDocument) -> Result<Scenario> {
+/// A path of `recording.without`. That of a station becomes a path for each of its nodes.
+fn by_node(whole: &Document, path: &str) -> Vec<String> {
+    let named = |station: &StationDocument| {
+        let rest = path.strip_prefix("station.")?.strip_prefix(station.name.as_deref()?)?;
+        (rest.is_empty() || rest.starts_with('.')).then_some(rest)
+    };
+    match whole.station.iter().find_map(|station| Some((station, named(station)?))) {
+        Some((station, rest)) => station.nodes.iter().map(|node| format!("station.{node}{rest}")).collect(),
+        None => vec![path.to_owned()],
+    }
+}
+
+/// The error of a first run without these fields.
+fn within(error: ScenarioError) -> ScenarioError {
+    ScenarioError::new("recording.without", format!("leaves a scenario that cannot be run: {error}"))
+}
+
+/// The document of the first run, without the fields that it leaves out.
+fn reduced(whole: &Document, recording: &RecordingDocument) -> Result<Document> {
     let internal = |error: serde_json::Error| ScenarioError::new("recording", error.to_string());
+    if recording.without.is_empty() {
+        return Ok(whole.clone());
+    }
+    let is_custom = |sleep: &SleepDocument| {
+        sleep.plan.as_ref().is_some_and(|plan| matches!(plan.algorithm, SleepAlgorithm::Foreign(_)))
+    };
+    // A custom plan cannot be written as JSON.
+    if whole.sleep.iter().any(is_custom) {
+        return refuse("recording.without", "conflicts with a custom sleep plan; expected an empty list");
+    }
     let mut value = serde_json::to_value(whole).map_err(internal)?;
     for path in &recording.without {
         remove(&mut value, path).map_err(|message| ScenarioError::new("recording.without", message))?;
     }
-    let within = |error: ScenarioError| {
-        ScenarioError::new("recording.without", format!("leaves a scenario that cannot be run: {error}"))
-    };
-    let document = read_document(&value.to_string()).map_err(within)?;
+    read_document(&value.to_string()).map_err(within)
+}
+
+/// The first run. It records only the arrivals of the flows.
+fn first_run(whole: &Document, recording: &RecordingDocument) -> Result<Scenario> {
+    let document = reduced(whole, recording)?;
     let is_recorded = |flow: &&FlowDocument| recording.flows.iter().any(|name| name == flow.ends().0);
     let recorded: Vec<String> = document.flow.iter().filter(is_recorded).flat_map(names).collect();
     let document = Document { probe: ProbeDocument::default(), ..document };

@@ -3,7 +3,7 @@
 use super::control::refused;
 use super::flows::Flows;
 use super::links::Wire;
-use super::{LinkSpec, Nodes, Result, node, refuse};
+use super::{FlowPath, LinkSpec, Nodes, RequestFlow, Result, TcpFlow, node, refuse};
 use crate::net::queue::QueueModel;
 use crate::scenario::ScenarioError;
 use crate::scenario::document::{Document, RadioDocument, StationDocument};
@@ -135,7 +135,8 @@ fn station(around: Around<'_>, station: Member<'_>) -> Result<StationSpec> {
         mtu: around.document.mtu,
     };
     if let Some(mechanism) = &document.mechanism {
-        check_traffic(mechanism.serves(), around.flows, &station)?;
+        let Flows { tcp, requests, .. } = around.flows;
+        check_traffic(mechanism.serves(), tcp, requests, At { field: nodes, name, node: own })?;
         mechanism.build(context, Instant::ZERO).map_err(|error| refused_mechanism(station.field, &error))?;
     }
     let mechanism = document.mechanism.clone();
@@ -143,31 +144,43 @@ fn station(around: Around<'_>, station: Member<'_>) -> Result<StationSpec> {
 }
 
 /// Converts a mechanism's error to one with the field's path. The wake-up time belongs to the station.
-fn refused_mechanism(field: &str, error: &ConfigError) -> ScenarioError {
+pub(in crate::scenario) fn refused_mechanism(field: &str, error: &ConfigError) -> ScenarioError {
     if error.field == "wake_time" { refused(field, error) } else { refused(&format!("{field}.mechanism"), error) }
 }
 
+/// A station's node.
+pub(in crate::scenario) struct At<'a> {
+    /// The field that errors name.
+    pub field: String,
+    pub name: &'a str,
+    pub node: usize,
+}
+
 /// Checks that a machine can serve a station's traffic.
-fn check_traffic(serves: Serves, flows: &Flows, station: &Member<'_>) -> Result<()> {
-    let Member { field, name, own, .. } = *station;
-    let nodes = format!("{field}.nodes");
-    let touches = |path: &super::FlowPath| path.from == own || path.to == own;
+pub(in crate::scenario) fn check_traffic(
+    serves: Serves,
+    tcp: &[TcpFlow],
+    requests: &[RequestFlow],
+    station: At<'_>,
+) -> Result<()> {
+    let At { field, name, node } = station;
+    let touches = |path: &FlowPath| path.from == node || path.to == node;
     match serves {
         Serves::Everything => Ok(()),
-        Serves::LastingConnections if flows.requests.iter().all(|flow| flow.path.to != own) => Ok(()),
+        Serves::LastingConnections if requests.iter().all(|flow| flow.path.to != node) => Ok(()),
         Serves::LastingConnections => {
             let message = "receives requests; expected only TCP flows with eager acknowledgements";
-            refuse(nodes, format!("\"{name}\" {message}"))
+            refuse(field, format!("\"{name}\" {message}"))
         }
         Serves::OneDownload => {
-            let tcp = flows.tcp.iter().filter(|flow| touches(&flow.path)).count();
-            let requests = flows.requests.iter().filter(|flow| touches(&flow.path)).count();
-            let received = flows.tcp.iter().any(|flow| flow.path.to == own);
+            let received = tcp.iter().any(|flow| flow.path.to == node);
+            let tcp = tcp.iter().filter(|flow| touches(&flow.path)).count();
+            let requests = requests.iter().filter(|flow| touches(&flow.path)).count();
             if tcp == 1 && received && requests == 0 {
                 return Ok(());
             }
             let message = format!("\"{name}\" has {tcp} TCP flows and {requests} flows of requests");
-            refuse(nodes, format!("{message}; expected one TCP flow, to the station, for a client that shapes traffic"))
+            refuse(field, format!("{message}; expected one TCP flow, to the station, for a client that shapes traffic"))
         }
     }
 }
