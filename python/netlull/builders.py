@@ -1,9 +1,9 @@
 """The parts of a scenario as Python values, one class for each table of the JSON Schema.
 
 Quantities are text with a unit (`"10 Mb/s"`, `"40 ms"`, `"1500 B"`), as in a file. A field left at None takes the
-schema's default. Nothing is checked here: `Scenario` has the core check the whole.
+schema's default. These classes check nothing: the core checks the whole scenario.
 
-Generated from scenarios/scenario.schema.json by tools/generate.py. Edit neither; run `make generate`.
+Generated from scenarios/scenario.schema.json by tools/generate.py. Do not edit; run `make generate`.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ __all__ = [
 
 
 class _WithTable:
-    """A class with a table of its own. Names the table where one of the table's fields is given to the class."""
+    """A class with its own table. Its error for a field of the table names the table."""
 
     _table: ClassVar[tuple[str, type]]
 
     def __new__(cls, *_: object, **given: object) -> Self:
-        """Runs before `__init__`, which only says that it does not know the field.
+        """Runs before `__init__`, whose error would only call the field unknown.
 
         Raises:
             TypeError: a field belongs to the table.
@@ -97,7 +97,7 @@ class AccessPoint:
     first_beacon: str | None = None
     """The time of the first beacon, from the start of the run; default one period. A time, such as "40 ms"."""
     beacon_time: str | None = None
-    """The transmission time of a beacon; default 1 ms, at most a tenth of the period. A time, such as "40 ms"."""
+    """The transmission time of a beacon. The default is at most a tenth of the period. A time, such as "40 ms"."""
     poll_time: str | None = None
     """The time from a poll to the packet that answers it. A time, such as "40 ms". Default "500 us"."""
     poll: Literal["all", "one"] | None = None
@@ -105,7 +105,7 @@ class AccessPoint:
     patience: str | None = None
     """The longest time from a poll or a packet with the More Data bit to the burst's next packet.
 
-    A beacon within that time does not end the burst. Default 20 ms, at most half a period, and at least the time of a
+    A beacon within that time does not end the burst. The default is at most half a period, and at least the time of a
     packet of one MTU after a poll. A time, such as "40 ms".
     """
     buffer: int | None = None
@@ -146,7 +146,7 @@ class Bernoulli:
 
     kind: ClassVar[str] = "bernoulli"
     probability: float
-    """Probability of loss, in [0, 1)."""
+    """Probability of loss."""
 
 
 @dataclass(frozen=True)
@@ -263,14 +263,11 @@ class ClientShaper:
     margin: str | None = None
     """The time by which the radio wakes earlier than the least RTT requires. A time, such as "40 ms". Default "0 s"."""
     growth: float | None = None
-    """Slow start ends when a round has fewer packets than this factor times the previous round's; at least 1.
-
-    Default 1.5.
-    """
+    """Slow start ends when a round has fewer packets than this factor times the previous round's. Default 1.5."""
     patience: int | None = None
     """The number of consecutive bursts with a missing packet that ends shaping. Default 3."""
     saturation: float | None = None
-    """The share of air rate x RTT at which a burst saturates the air; above 0.
+    """The share of air rate x RTT at which a burst saturates the air.
 
     No burst reaches a value far above 1. Default 0.9.
     """
@@ -288,7 +285,7 @@ class ClientShaper:
     The paper has no guard. Default: none: paced senders are not looked for.
     """
     paced_stretch: float | None = None
-    """A spread burst also takes longer than this factor times the air time of its bytes; above 0."""
+    """A spread burst also takes longer than this factor times the air time of its bytes."""
     paced_bursts: int | None = None
     """The number of consecutive spread bursts that ends shaping. Default 3."""
     paced_from: Literal["bursts", "slow_start"] | None = None
@@ -381,7 +378,7 @@ class Esacon:
 
     kind: ClassVar[str] = "esacon"
     threshold: float
-    """The share of the algebraic connectivity that must remain, in [0, 1]."""
+    """The share of the algebraic connectivity that must remain."""
     _: KW_ONLY
     nodes: Sequence[str] | None = None
     """Nodes known to the plan, together with the links between them; default all."""
@@ -393,7 +390,7 @@ class Estop:
 
     kind: ClassVar[str] = "estop"
     threshold: float
-    """The share of the algebraic connectivity that must remain, in [0, 1]."""
+    """The share of the algebraic connectivity that must remain."""
     _: KW_ONLY
     nodes: Sequence[str] | None = None
     """Nodes known to the plan, together with the links between them; default all."""
@@ -487,13 +484,13 @@ class GilbertElliott:
 
     kind: ClassVar[str] = "gilbert_elliott"
     to_bad: float
-    """p: probability of a step from the good to the bad state, in (0, 1]."""
+    """p: probability of a step from the good to the bad state."""
     to_good: float
-    """r: probability of a step from the bad to the good state, in (0, 1]."""
+    """r: probability of a step from the bad to the good state."""
     loss_bad: float | None = None
-    """1 - h: probability of loss in the bad state, in [0, 1]. Default 1.0."""
+    """1 - h: probability of loss in the bad state. Default 1.0."""
     loss_good: float | None = None
-    """1 - k: probability of loss in the good state, in [0, 1). Default 0.0."""
+    """1 - k: probability of loss in the good state. Default 0.0."""
 
 
 @dataclass(frozen=True)
@@ -545,10 +542,10 @@ class LoadAware:
 
     kind: ClassVar[str] = "load_aware"
     bound: float
-    """The upper bound of a link's load, as a share of its rate, in (0, 1]."""
+    """The upper bound of a link's load, as a share of its rate."""
     _: KW_ONLY
     threshold: float | None = None
-    """The share of the algebraic connectivity that must remain, in [0, 1]; default 0: connected."""
+    """The share of the algebraic connectivity that must remain; default 0: connected."""
     tcp_rate: str | None = None
     """Rate assumed for each TCP flow; default none. A bit rate, such as "10 Mb/s"."""
     nodes: Sequence[str] | None = None
@@ -685,7 +682,7 @@ class Practra:
     """d: the bound on the queueing delay. A time, such as "40 ms"."""
     _: KW_ONLY
     forecast_weight: float | None = None
-    """w: the weight of the newest sample in the forecast, in (0, 1]. Default 0.25."""
+    """w: the weight of the newest sample in the forecast. Default 0.25."""
     forecast_interval: str | None = None
     """The interval over which arrivals are averaged into a sample; default `min_interval`. A time, such as "40 ms"."""
     forecast_start: Literal["first_sample", "zero"] | None = None
@@ -813,9 +810,9 @@ class Red:
     """
     _: KW_ONLY
     max_probability: float | None = None
-    """max_p: drop probability at max_th, in (0, 1]. Default 0.1."""
+    """max_p: drop probability at max_th. Default 0.1."""
     weight: float | None = None
-    """w_q: weight of the newest sample in the average, in (0, 1]. Default 0.002."""
+    """w_q: weight of the newest sample in the average. Default 0.002."""
     gentle: bool | None = None
     """Raises the drop probability from max_p to 1 between max_th and twice max_th, instead of at once. Default true."""
     probability: Literal["per_packet", "per_byte"] | None = None
@@ -953,7 +950,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class TcpOptions:
-    """TCP options. What is left out comes from the scenario's `[tcp]`, then from the preset."""
+    """TCP options. Missing ones come from the scenario's `[tcp]`, then from the preset."""
 
     _: KW_ONLY
     preset: Literal["rfc", "ns2", "freebsd-4.5", "linux-6"] | None = None
@@ -961,7 +958,7 @@ class TcpOptions:
     congestion_control: str | None = None
     """A name of `netlull list tcp`, such as `new_reno` or `cubic`.
 
-    Each comes with the loss recovery and the ECN that it is known with. Default: new_reno; linux-6: cubic.
+    Each brings its usual loss recovery and ECN. Default: new_reno; linux-6: cubic.
     """
     loss_recovery: Literal["tahoe", "reno", "new_reno", "vegas", "sack", "rack"] | None = None
     """Detection and repair of losses; each congestion control brings its own. Default: new_reno; linux-6: rack."""
@@ -980,7 +977,7 @@ class TcpOptions:
     Default: true.
     """
     cwnd_unit: Literal["bytes", "segments"] | None = None
-    """Unit of the windows of RFC 5681 and of `cubic`, which also decides the rules of their growth.
+    """Unit of the windows of RFC 5681 and of `cubic`; it also selects the rules of their growth.
 
     Default: bytes; linux-6: segments.
     """
@@ -989,7 +986,7 @@ class TcpOptions:
     vegas_flavour: Literal["linux", "ns2"] | None = None
     """Flavour of Vegas. Default: linux; ns2: ns2."""
     mss: str | None = None
-    """Maximum segment size, options not counted: with timestamps a segment carries 12 B less.
+    """Maximum segment size with options: with timestamps a segment has 12 B less of data.
 
     An amount of data, such as "1500 B". Default: the MTU less 40 B of headers.
     """
@@ -1005,9 +1002,9 @@ class TcpOptions:
     A time, such as "40 ms". Default: 200 ms; ns2: none; freebsd-4.5: 100 ms; linux-6: 40 ms.
     """
     quick_acks: int | None = None
-    """The first acknowledgements of data that are not delayed.
+    """Number of acknowledgements of data, from the first on, without delay.
 
-    The preset `linux-6` counts 16 and those during the growth of the kernel's window, which depends on `receive_buffer`
+    The preset `linux-6` has 16, plus those during the growth of the kernel's window, which depends on `receive_buffer`
     and `mss`. Default: 0; linux-6: 3274.
     """
     sack_compression: Literal["off", "linux_6"] | None = None
@@ -1017,19 +1014,19 @@ class TcpOptions:
     window_scaling: bool | None = None
     """RFC 7323 window scaling. Default: true."""
     send_buffer: str | None = None
-    """Send buffer, the most that may be in flight, rounded up to whole segments.
+    """Send buffer, the limit of data in flight, rounded up to whole segments.
 
     An amount of data, such as "1500 B". Default: no limit; freebsd-4.5: 32.768 kB.
     """
     receive_buffer: str | None = None
-    """Receive buffer, the largest window that is advertised.
+    """Receive buffer, the largest window advertised.
 
     An amount of data, such as "1500 B". Default: 6.291456 MB; ns2: 14.6 MB; freebsd-4.5: 65.536 kB.
     """
     limited_transmit: bool | None = None
     """RFC 3042 limited transmit. Default: true; freebsd-4.5: false."""
     partial_ack_timer: Literal["impatient", "slow_but_steady"] | None = None
-    """When a partial acknowledgement restarts the timer (RFC 6582 section 4).
+    """Partial acknowledgements that restart the timer (RFC 6582 section 4).
 
     Default: impatient; freebsd-4.5: slow_but_steady.
     """
@@ -1081,11 +1078,11 @@ class VegasBounds:
     """Bounds of Vegas, in segments queued in the network."""
 
     alpha: int
-    """Fewer: the window grows."""
+    """The window grows below this number."""
     beta: int
-    """More: it shrinks."""
+    """The window shrinks above this number."""
     gamma: int
-    """More in slow start: it ends."""
+    """Slow start ends above this number."""
 
 
 @dataclass(frozen=True)
