@@ -142,7 +142,10 @@ fn gateways_that_cannot_be_are_refused_with_field_value_and_expectation() {
         (with(json!({ "target": "unlimited" })), "target: is unlimited; expected packets or data"),
         (with(json!({ "gamma": 1.5 })), "gamma: is 1.5; expected a number between 0 and 1"),
         (with(json!({ "min_rate": "20 Mb/s" })), "min_rate: is 20 Mb/s; expected at most the highest rate (10 Mb/s)"),
-        (with(json!({ "round_trip": { "kind": "fixed", "time": "0 s" } })), "round_trip.time: is 0 s; expected more"),
+        (
+            with(json!({ "round_trip": { "kind": "fixed", "time": "0 s" } })),
+            "round_trip.time: is 0 s; expected a time above zero",
+        ),
         (with(json!({ "round_trip": { "kind": "handshake", "initial": "0 s" } })), "round_trip.initial: is 0 s"),
         (with(json!({ "flows": { "kind": "fixed", "count": 0.5 } })), "flows.count: is 0.5; expected a number from 1"),
         (with(json!({ "flows": { "kind": "printed", "initial": -3 } })), "flows.initial: is -3; expected a number"),

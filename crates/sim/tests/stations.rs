@@ -287,7 +287,8 @@ fn what_is_refused_says_why() {
     assert!(why(&|json| json["station"][0]["nodes"] = json!([])).contains("expected at least one node"));
     assert!(why(&|json| json["station"][0]["nodes"] = json!(["client", "client"])).contains("named twice"));
     assert!(
-        why(&|json| json["station"][0]["nodes"] = json!(["ap"])).contains("\"ap\" has 2 links to it; expected one")
+        why(&|json| json["station"][0]["nodes"] = json!(["ap"]))
+            .contains("\"ap\" has 2 links to it; expected exactly one")
     );
     assert!(
         why(&|json| json["station"][0]["radio"] = json!(["wifi"])).contains("station.0.radio.0: \"wifi\" is unknown")

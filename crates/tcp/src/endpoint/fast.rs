@@ -183,7 +183,8 @@ impl Endpoint {
         self.remember_timestamp(now, segment);
         self.update_window(segment);
         self.rcv.receive_plain(now, len);
-        if self.limit != 0 {
+        // The limit of an idle sender is 0, and so is that of a first flight under a closed window.
+        if self.snd.una != self.snd.max {
             self.limit = self.limit_now();
         }
         true
