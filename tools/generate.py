@@ -154,7 +154,7 @@ class Builders:
         return f"{name} | Mapping[str, object]"
 
     def _is_new(self, name: str, table: Table) -> bool:
-        """Whether no class or union has this name. Raises ValueError if it stands for another table."""
+        """Registers a name. False for a known one; raises ValueError if that belongs to another table."""
         is_new = name not in self._tables
         if self._tables.setdefault(name, table) != table:
             raise ValueError(f"class {name}: belongs to two tables; expected another kind, or an entry in NAMES")

@@ -70,9 +70,11 @@ const EVENTS_PER_LOOK: u32 = 1 << 16;
 /// comes first.
 ///
 /// # Errors
-/// [`RunError::Cancelled`] if the monitor ended the run, [`RunError::Violation`] if the verifier found a violated
-/// rule, [`RunError::TooManyOpen`] if a flow exceeded its number of open connections, [`RunError::Machine`] if a machine
-/// cannot be built or breaks its contract, [`RunError::Capture`] if packets could not be written.
+/// - [`RunError::Cancelled`]: the monitor ended the run.
+/// - [`RunError::Violation`]: the verifier found a violated rule.
+/// - [`RunError::TooManyOpen`]: a flow exceeded its number of open connections.
+/// - [`RunError::Machine`]: a machine cannot be built or breaks its contract.
+/// - [`RunError::Capture`]: packets could not be written.
 pub fn run(
     scenario: &Scenario,
     monitor: &mut dyn Monitor,
