@@ -4,12 +4,6 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help run test test-rust test-python lint lint-rust lint-python bench bench-components docs fuzz generate portable netlulld dist test-dist clean setup tools lock
 
-# The toolchain `stable` serves where it has the pinned version: rustup then downloads none.
-PINNED := $(shell sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)
-ifneq (,$(findstring rustc $(PINNED) ,$(shell RUSTUP_TOOLCHAIN=stable rustc --version 2>/dev/null)))
-export RUSTUP_TOOLCHAIN := stable
-endif
-
 VENV := .venv
 BIN := $(VENV)/bin
 PACKAGES := $(VENV)/.packages
