@@ -165,7 +165,7 @@ pub struct Shaping {
     pub last_burst: Option<Burst>,
     /// Open acknowledgements sent again.
     pub resent_opens: u64,
-    /// Whether the acknowledgement that it asks for now is an open one, not merely an eager one.
+    /// True if the acknowledgement that it requests now is open. Eager acknowledgements are not.
     pub opens: bool,
 }
 

@@ -32,7 +32,7 @@ pub struct TrafficOptions {
     pub tcp_rate: BitRate,
 }
 
-/// The part of the network that a plan may change.
+/// The part of the network that a plan knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkOptions {
