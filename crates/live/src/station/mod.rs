@@ -476,9 +476,9 @@ impl LiveStation {
     /// Delivers an event at `at` to a machine and performs its actions; packets are sent `now`. Returns the window to
     /// write, if requested.
     fn tell_at(&mut self, mut at: Instant, now: Instant, who: Who, event: StationEvent) -> Option<Bytes> {
-        let mut window = None;
-        let mut next = Some(event);
-        while let Some(event) = next.take() {
+        let (mut window, mut next) = (None, Some(event));
+        let mut acknowledged = VecDeque::new();
+        while let Some(event) = next {
             self.machine(who)?.handle(at, event);
             while let Some(action) = self.machine(who).and_then(Machine::poll_action) {
                 match action {
@@ -486,9 +486,8 @@ impl LiveStation {
                     StationAction::Wake => self.wants_wake(at, who),
                     StationAction::SetWindow(bytes) => window = Some(bytes),
                     StationAction::Acknowledge { connection } => {
-                        if let Some(packet) = self.acknowledge(now, connection) {
-                            next = Some(StationEvent::Acknowledged { packet });
-                        }
+                        let packet = self.acknowledge(now, connection);
+                        acknowledged.extend(packet.map(|packet| StationEvent::Acknowledged { packet }));
                     }
                     StationAction::Poll => self.polls(now),
                     StationAction::Announce(mode) => self.announces(now, mode),
@@ -497,6 +496,7 @@ impl LiveStation {
             // An acknowledgement takes effect when it is sent.
             at = now;
             self.count_burst(who);
+            next = acknowledged.pop_front();
         }
         if let Who::Connection(number) = who {
             self.flows.arm(number);

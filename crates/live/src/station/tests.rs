@@ -1,11 +1,15 @@
 //! Stations with the packets of a small sender and a small host, and with packets that nobody should send.
 
 use super::*;
+use netlull_mechanism::ConfigError;
 use netlull_mechanism::machines::StationMechanism;
 use netlull_mechanism::radio::{AccessPointConfig, EagerConfig, PsmConfig, ShaperConfig};
+use netlull_mechanism::station::{ForeignStation, StationContext, StationController, StationFactory};
 use netlull_units::BitRate;
 use netlull_wire::{Connection, Endpoint, Flags, TcpOption, TcpSpec, build_tcp, seq_le, seq_lt, verify_checksums};
 use proptest::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 mod downloads;
 
@@ -275,6 +279,62 @@ fn a_reset_and_the_end_of_the_data_stop_all_sending() {
     script.data(at(121), 0, MSS, 110);
     script.peer_sends(at(122), (5000, 108), RST, 0, (0, 0));
     assert!(script.station.next_timeout().is_some());
+}
+
+/// A machine that requests two acknowledgements for each data segment, and counts the answers.
+#[derive(Clone, Debug, Default)]
+struct Insistent {
+    requests: Vec<StationAction>,
+    answers: Arc<AtomicU32>,
+}
+
+impl Machine for Insistent {
+    type Event = StationEvent;
+    type Action = StationAction;
+
+    fn handle(&mut self, _now: Instant, event: StationEvent) {
+        match event {
+            StationEvent::Received { packet, .. } => {
+                let data = packet.segment.filter(|segment| segment.len > 0);
+                let request = data.map(|segment| StationAction::Acknowledge { connection: segment.connection });
+                self.requests.extend(request.into_iter().cycle().take(2));
+            }
+            StationEvent::Acknowledged { .. } => {
+                self.answers.fetch_add(1, Ordering::Relaxed);
+            }
+            _ => {}
+        }
+    }
+
+    fn poll_action(&mut self) -> Option<StationAction> {
+        self.requests.pop()
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        None
+    }
+}
+
+impl StationController for Insistent {}
+
+impl StationFactory for Insistent {
+    fn name(&self) -> &'static str {
+        "insistent"
+    }
+
+    fn build(&self, _: StationContext, _: Instant) -> std::result::Result<Box<dyn StationController>, ConfigError> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+#[test]
+fn each_requested_acknowledgement_is_answered() {
+    let machine = Insistent::default();
+    let answers = Arc::clone(&machine.answers);
+    let mechanism = Some(StationMechanism::Foreign(ForeignStation(Arc::new(machine))));
+    let mut script = Script::new(StationConfig { mechanism, ..shaped() }, 7, 9);
+    script.data(at(121), 0, MSS, 110);
+    assert_eq!(answers.load(Ordering::Relaxed), 2);
 }
 
 #[test]
