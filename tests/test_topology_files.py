@@ -301,6 +301,7 @@ DEEP = "<graphml>" + "<a>" * 10_000
         (TOML.replace("cost = 3", "cost = 1.5"), "link.1.cost: is 1.5; expected a whole number of at least 1"),
         (NATIVE.replace("3580.50", "UNLIMITED"), "line 21: inf b/s is out of range; expected a rate below 10^18 b/s"),
         (NATIVE.replace("2400.00", "1e300"), "line 16: 1e+306 b/s is out of range"),
+        (XML.replace("<x>15.44", "<x>15.\n44"), 'node "Graz": "15. 44 47.07" is no place'),
         (GRAPHML.replace("2500000000.0", "1e9999999999"), 'line 21: LinkSpeedRaw "1e9999999999" is no rate'),
         (GRAPHML.replace("2500000000.0", "1e300"), "line 21: 1e+300 b/s is out of range"),
         (TOML.replace("2.4 Gb/s", "1e999999999 Gb/s"), 'capacity "1e999999999 Gb/s" is no rate'),

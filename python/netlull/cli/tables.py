@@ -39,8 +39,14 @@ def new_console() -> Console:
     """A console as wide as the terminal. Files and pipes get unfolded lines."""
     from rich.console import Console
 
+    class Quiet(Console):
+        """Leaves a closed pipe to the command's own ending."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDTH_WITHOUT_TERMINAL
-    return Console(width=width, highlight=False)
+    return Quiet(width=width, highlight=False)
 
 
 def table_of(columns: Sequence[str], *, words: int = 1) -> Table:
