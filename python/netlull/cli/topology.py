@@ -16,6 +16,7 @@ from netlull.cli.numbers import count, digits, scaled
 from netlull.cli.tables import add_row, new_console, say, table_of
 from netlull.errors import InputError
 from netlull.output import is_standard_output, staged_file
+from netlull.scenario import Scenario
 from netlull.topology.hub import PREFIX
 from netlull.topology.model import hops_between, hops_from
 
@@ -136,7 +137,10 @@ def _scenario_text(topology: Topology, file: str, out: Path, reading: ReadOption
     lines.append('buffer = "100 packets"')
     source, target = _furthest(topology)
     lines += ["", "[[flow]]", 'kind = "tcp"', 'name = "tcp"', f"from = {_text(source)}", f"to = {_text(target)}"]
-    return "\n".join(lines) + "\n"
+    text = "\n".join(lines) + "\n"
+    # A scenario that netlull would refuse is not written.
+    Scenario.from_toml(text, f"--scenario {out}", folder=out.parent)
+    return text
 
 
 def _text(value: str) -> str:
