@@ -457,5 +457,5 @@ def test_a_scenario_that_would_be_refused_is_not_written(tmp_path: Path, refused
     topology = tmp_path / "far.toml"
     topology.write_text('[nodes]\na = []\nb = []\n[[link]]\nfrom = "a"\nto = "b"\ncapacity = "100 b/s"\n')
     out = tmp_path / "run.toml"
-    assert "--scenario" in refused("topology", topology, "--scenario", out)
+    assert "rate_scale" in refused("topology", topology, "--scenario", out)
     assert not out.exists()
