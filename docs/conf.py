@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from docutils import nodes
 from sphinx.ext.napoleon import Config
 from sphinx.ext.napoleon.docstring import GoogleDocstring
 
@@ -63,6 +64,8 @@ html_show_sphinx = False
 
 CHECKED = re.compile(r"[~.\w]*Annotated\[(.+?), [.\w]*Meta\((?:[^()]|\([^()]*\))*\)\]")
 NAMED_PAGE = re.compile(r"(?<![\w/`])((?:docs|validation)/[\w/-]+)\.md\b")
+SENTENCE = 40
+"""The letters from which on a cell of a table counts as a sentence."""
 FOLDER_LINK = re.compile(r"(?<=\]\()([\w./-]+/)(?=[)#])")
 
 
@@ -95,8 +98,19 @@ def readable_signature(
     return CHECKED.sub(r"\1", signature).replace("<factory>", "...") if signature else signature, returns
 
 
+def wide_columns(_app: Sphinx, document: nodes.document) -> None:
+    """Marks the cells of columns that hold sentences, which the style sheet keeps from being squeezed."""
+    for table in document.findall(nodes.tgroup):
+        rows = [list(row.findall(nodes.entry)) for row in table.findall(nodes.row)]
+        for column in zip(*rows, strict=False):
+            if max(len(cell.astext()) for cell in column) > SENTENCE:
+                for cell in column:
+                    cell["classes"].append("words")
+
+
 def setup(app: Sphinx) -> None:
     """Registers the hooks."""
+    app.connect("doctree-read", wide_columns)
     app.connect("source-read", prepared_page)
     app.connect("autodoc-process-docstring", readable_docstring)
     app.connect("autodoc-process-signature", readable_signature)
