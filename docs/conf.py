@@ -7,8 +7,9 @@ tree. `docs/index.md` has the tables of contents.
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from sphinx.ext.napoleon import Config
@@ -64,13 +65,18 @@ html_show_sphinx = False
 
 CHECKED = re.compile(r"[~.\w]*Annotated\[(.+?), [.\w]*Meta\((?:[^()]|\([^()]*\))*\)\]")
 NAMED_PAGE = re.compile(r"(?<![\w/`])((?:docs|validation)/[\w/-]+)\.md\b")
+CLAIMS = "<!-- claims -->"
+"""The line of a paper's page that the paper's claims replace."""
 SENTENCE = 40
 """The letters from which on a cell of a table counts as a sentence."""
 FOLDER_LINK = re.compile(r"(?<=\]\()([\w./-]+/)(?=[)#])")
 
 
 def prepared_page(app: Sphinx, document: str, content: list[str]) -> None:
-    """Lets a link to a folder lead to its page: README.md in it, or in the folder above. Stored results get a title."""
+    """Lets a link to a folder lead to its page: README.md in it, or in the folder above. Stored results get a title.
+
+    A page of a paper gets the paper's claims.
+    """
 
     def page(match: re.Match[str]) -> str:
         here = (Path(app.srcdir) / document).parent
@@ -78,7 +84,27 @@ def prepared_page(app: Sphinx, document: str, content: list[str]) -> None:
         return match[1] + found[0] if found else match[1]
 
     title = "# Results\n\n" if Path(document).name == "results" else ""
-    content[0] = title + FOLDER_LINK.sub(page, content[0])
+    text = FOLDER_LINK.sub(page, content[0])
+    if CLAIMS in text:
+        text = text.replace(CLAIMS, claims_of((Path(app.srcdir) / document).with_name("claims.toml")))
+    content[0] = title + text
+
+
+def claims_of(file: Path) -> str:
+    """The claims of a paper as sections: the paper's words, the measure, the tolerance, and reasons for differences."""
+
+    def section(claim: dict[str, Any]) -> str:
+        parts = {
+            f"The paper ({claim['where']})": claim["statement"],
+            "The paper's value": claim["theirs"],
+            "The measure": claim["measured"],
+            "The tolerance": claim["reason"],
+        }
+        parts |= {f"Reason for a difference ({part})": why for part, why in claim.get("why", {}).items()}
+        text = "\n\n".join(f"**{name}:** {value.strip()}" for name, value in parts.items())
+        return f"### {claim['id']}. {claim['title']}\n\n{text}\n"
+
+    return "\n".join(section(claim) for claim in tomllib.loads(file.read_text(encoding="utf-8"))["claim"])
 
 
 def readable_docstring(app: Sphinx, what: str, name: str, thing: object, _options: object, lines: list[str]) -> None:
