@@ -95,7 +95,7 @@ def test_the_readme_is_short() -> None:
 
 
 def test_links_between_pages_lead_somewhere() -> None:
-    pages = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md"), (ROOT / "papers" / "README.md").resolve()]
+    pages = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md"), *(SHIPPED / "papers").rglob("README.md")]
     for page in pages:
         for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
             if "://" not in target:
@@ -285,6 +285,23 @@ def test_the_tutorials_emulation_runs(
     commands = commands.replace("netlull emulate ", "netlull emulate --max-lateness '10 s' ")
     _run_tutorial(commands, printed)
     assert (tmp_path / "worlds.svg").exists()
+
+
+@pytest.mark.parametrize("key", [path.parent.name for path in sorted((SHIPPED / "papers").glob("*/paper.toml"))])
+def test_every_paper_has_its_page(key: str) -> None:
+    page = (SHIPPED / "papers" / key / "README.md").read_text(encoding="utf-8")
+    pictures = [ROOT / "docs" / name for name in re.findall(r"!\[[^]]+\]\([./]*/docs/([^)]*)\)", page)]
+    assert 2 <= len(pictures) <= 4
+    assert all(picture.stat().st_size < 160_000 for picture in pictures)
+    own = ROOT / "docs" / "images" / "papers" / key
+    assert set(own.iterdir()) <= set(pictures), "every picture of the folder is shown"
+    assert page.count("\n<!-- claims -->\n") == 1
+    claims = tomllib.loads((SHIPPED / "papers" / key / "claims.toml").read_text(encoding="utf-8"))["claim"]
+    rows = {row: verdict for row, verdict in re.findall(r"^\| ([A-Z]\d+) [^|]*\| (\w+) \|", page, flags=re.MULTILINE)}
+    missing = {claim["id"] for claim in claims if "study" not in claim} - set(rows)
+    assert not missing, "no verdict"
+    assert set(rows.values()) <= {"holds", "partly", "fails"}
+    assert f"{key}/README.md" in (SHIPPED / "papers" / "README.md").read_text(encoding="utf-8")
 
 
 def test_pictures_of_the_tutorial_are_small() -> None:

@@ -352,7 +352,8 @@ def _details(entry: dict[str, Any]) -> list[list[str]]:
     elif defaults:
         rows.append(["  defaults", ", ".join(f"{option} = {value}" for option, value in defaults.items()), ""])
     for parameter in entry.get("parameters", []):
-        unit = f" [{parameter['unit']}]" if parameter.get("unit") else ""
+        choices = [choice for choice in parameter.get("unit", "").split(" | ") if choice]
+        unit = f" [{' | '.join(choices)}]" if choices else ""
         what = f"{parameter['description']}{_value(parameter)}"
         rows.append([f"  {parameter['name']}{unit}", what, parameter.get("source", "")])
     if "reading" in entry:
