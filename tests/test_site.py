@@ -33,7 +33,7 @@ class Sample:
     values: list[int] = field(default_factory=list)
     """The values: numbers."""
 '''
-CLAIM = '''
+CLAIM = """
 [[claim]]
 id = "A1"
 title = "It falls"
@@ -45,7 +45,7 @@ reason = "Ten per cent."
 tolerance = { share = 0.1 }
 [claim.why]
 "fast slow" = "The buffer is short."
-'''
+"""
 TREE = {
     "docs/index.md": "# Home\n\n[Checks](../validation/), [one](../validation/one/)\n\n"
     "```{toctree}\nguide\napi\npaper/README\nwide\n../validation/README\n../validation/one/results\n```\n",
@@ -89,7 +89,12 @@ def test_stored_results_get_a_title(site: Path) -> None:
 def test_a_papers_page_has_its_claims(site: Path) -> None:
     page = (site / "docs" / "paper" / "README.html").read_text()
     assert "<h3>A1. It falls<" in page or "<h2>A1. It falls<" in page
-    for text in ("The paper (Fig. 2):</strong> The rate falls.", "Mean rate.", "Ten per cent.", "(fast slow):</strong> The"):
+    for text in (
+        "The paper (Fig. 2):</strong> The rate falls.",
+        "Mean rate.",
+        "Ten per cent.",
+        "(fast slow):</strong> The",
+    ):
         assert text in page
 
 
