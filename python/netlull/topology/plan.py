@@ -21,7 +21,7 @@ __all__ = ["KINDS", "PlanKind", "SleepPlan", "SleepStep", "Verdict", "phrase", "
 
 
 def phrase(sentence: str) -> str:
-    """A sentence as a part of another."""
+    """The sentence without its capital and its point, as a part of another sentence."""
     return sentence[:1].lower() + sentence[1:].rstrip(".")
 
 
