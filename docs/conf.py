@@ -79,14 +79,17 @@ def prepared_page(app: Sphinx, document: str, content: list[str]) -> None:
     """
 
     def page(match: re.Match[str]) -> str:
-        here = (Path(app.srcdir) / document).parent
-        found = [name for name in ("README.md", "../README.md") if (here / match[1] / name).is_file()]
+        folder = (Path(app.srcdir) / document).parent / match[1]
+        found = [name for name in ("README.md", "../README.md") if (folder / name).is_file()]
         return match[1] + found[0] if found else match[1]
 
-    title = "# Results\n\n" if Path(document).name == "results" else ""
+    here = Path(document)
+    title = f"# Results: {here.parent.relative_to('validation')}\n\n" if here.name == "results" else ""
+    if title and (Path(app.srcdir) / here).with_name("README.md").is_file():
+        title += "These are the stored results of [this comparison](README.md).\n\n"
     text = FOLDER_LINK.sub(page, content[0])
     if CLAIMS in text:
-        text = text.replace(CLAIMS, claims_of((Path(app.srcdir) / document).with_name("claims.toml")))
+        text = text.replace(CLAIMS, claims_of((Path(app.srcdir) / here).with_name("claims.toml")))
     content[0] = title + text
 
 

@@ -83,7 +83,7 @@ def test_links_to_folders_lead_to_their_pages(site: Path) -> None:
 
 
 def test_stored_results_get_a_title(site: Path) -> None:
-    assert "<h1>Results<" in (site / "validation" / "one" / "results.html").read_text()
+    assert "<h1>Results: one<" in (site / "validation" / "one" / "results.html").read_text()
 
 
 def test_a_papers_page_has_its_claims(site: Path) -> None:

@@ -228,7 +228,7 @@ class Network:
             sizes = " and ".join(str(len(piece)) for piece in self.pieces[:3])
             some = f"{len(self.pieces)} pieces, of {sizes}{'' if len(self.pieces) <= 3 else ', ...'} nodes"
             cut_off = next(node.name for node in self.nodes if node.name not in self.pieces[0])
-            expected = 'expected a connected network, or pieces = "largest" when it is read'
+            expected = 'expected a connected network, or the option pieces = "largest" (--pieces largest)'
             raise InputError(f'{self.name}: is in {some}: no links lead to "{cut_off}"; {expected}')
 
     def largest(self) -> Self:
