@@ -25,6 +25,6 @@ def read_text(path: Path) -> str:
     except IsADirectoryError:
         raise InputError(f"{path}: is a folder; expected a file") from None
     except UnicodeDecodeError:
-        raise InputError(f"{path}: is no UTF-8 text; expected a text file") from None
+        raise InputError(f"{path}: is not UTF-8 text; expected a text file") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
