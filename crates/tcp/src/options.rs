@@ -311,6 +311,17 @@ impl TcpOptions {
     }
 }
 
+impl Config {
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// Names the first invalid field, its value and the expected value.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        check_ranges(&TcpOptions::of(self))?;
+        self.check_combinations()
+    }
+}
+
 /// The error of an unknown congestion control.
 fn unknown_algorithm(name: &str) -> ConfigError {
     let known: Vec<_> = Algorithm::catalogue().iter().map(|info| info.name).collect();

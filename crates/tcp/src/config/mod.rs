@@ -15,11 +15,9 @@ pub use options::{
     WindowReduction, WindowUpdate,
 };
 
-use crate::TcpOptions;
 use crate::cc::{CongestionControlFactory, Foreign};
 use crate::segment::TIMESTAMPS_PADDED;
 use error::expect;
-use netlull_describe::check_ranges;
 use netlull_units::Duration;
 use std::sync::Arc;
 
@@ -102,15 +100,6 @@ impl Config {
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
         self
-    }
-
-    /// Checks every field.
-    ///
-    /// # Errors
-    /// Names the first invalid field, its value and the expected value.
-    pub fn validate(&self) -> Result<(), ConfigError> {
-        check_ranges(&TcpOptions::of(self))?;
-        self.check_combinations()
     }
 
     /// Checks the fields against each other, and those that are no option.
