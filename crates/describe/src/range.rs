@@ -17,9 +17,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A test of the order of a value and a bound.
 type Holds = fn(Ordering) -> bool;
 
-/// A bound of a schema: the key, the words in tables and in errors, and the test.
+/// A bound of a schema: its key for numbers and for quantities, the words in tables and in errors, and the test.
 struct Bound {
     key: &'static str,
+    of_quantity: &'static str,
     unit: &'static str,
     expected: &'static str,
     holds: Holds,
@@ -27,10 +28,10 @@ struct Bound {
 
 #[rustfmt::skip]
 const BOUNDS: [Bound; 4] = [
-    Bound { key: "minimum", unit: "from", expected: "at least", holds: Ordering::is_ge },
-    Bound { key: "exclusiveMinimum", unit: "above", expected: "more than", holds: Ordering::is_gt },
-    Bound { key: "maximum", unit: "at most", expected: "at most", holds: Ordering::is_le },
-    Bound { key: "exclusiveMaximum", unit: "below", expected: "less than", holds: Ordering::is_lt },
+    Bound { key: "minimum", of_quantity: "x-minimum", unit: "from", expected: "at least", holds: Ordering::is_ge },
+    Bound { key: "exclusiveMinimum", of_quantity: "x-exclusiveMinimum", unit: "above", expected: "more than", holds: Ordering::is_gt },
+    Bound { key: "maximum", of_quantity: "x-maximum", unit: "at most", expected: "at most", holds: Ordering::is_le },
+    Bound { key: "exclusiveMaximum", of_quantity: "x-exclusiveMaximum", unit: "below", expected: "less than", holds: Ordering::is_lt },
 ];
 
 /// The range in a field's schema: its bounds with their values.
@@ -39,8 +40,8 @@ pub(crate) struct Range<'a>(Vec<(&'static Bound, &'a Value)>);
 impl<'a> Range<'a> {
     /// The range of a number or quantity; `None` if its schema has none.
     pub(crate) fn of(field: &'a Value) -> Option<Self> {
-        let value = |key: &str| field.get(key).or_else(|| field.get(format!("x-{key}")));
-        let bounds = BOUNDS.iter().filter_map(|bound| Some((bound, value(bound.key)?)));
+        let value = |bound: &Bound| field.get(bound.key).or_else(|| field.get(bound.of_quantity));
+        let bounds = BOUNDS.iter().filter_map(|bound| Some((bound, value(bound)?)));
         Some(Self(bounds.collect())).filter(|range| !range.0.is_empty())
     }
 
@@ -115,7 +116,24 @@ type Schema = Arc<(Value, Map<String, Value>)>;
 pub fn check_ranges<T: Serialize + JsonSchema + 'static>(config: &T) -> Result<(), ConfigError> {
     let schema = schema_of::<T>();
     let value = serde_json::to_value(config).unwrap_or_default();
-    check(&value, &schema.0, &schema.1, "")
+    check(&value, &schema.0, &schema.1).map_err(|Beyond { mut path, value, expected }| {
+        path.reverse();
+        ConfigError::new(path.join("."), value, expected)
+    })
+}
+
+/// A value out of its range. The path begins at the value.
+struct Beyond {
+    path: Vec<String>,
+    value: String,
+    expected: String,
+}
+
+impl Beyond {
+    fn within(mut self, name: &str) -> Self {
+        self.path.push(name.to_owned());
+        self
+    }
 }
 
 /// The schema of a type. It is made once.
@@ -130,38 +148,35 @@ fn schema_of<T: JsonSchema + 'static>() -> Schema {
     Arc::clone(made.entry(TypeId::of::<T>()).or_insert_with(make))
 }
 
-fn check(value: &Value, schema: &Value, definitions: &Map<String, Value>, path: &str) -> Result<(), ConfigError> {
+fn check(value: &Value, schema: &Value, definitions: &Map<String, Value>) -> Result<(), Beyond> {
     // Null is a quantity that is not given, or a number that is not finite.
     if let Some(range) = Range::of(schema).filter(|range| !(value.is_null() && range.is_of_quantity()))
         && !range.contains(value)
     {
-        return Err(ConfigError::new(path, plain(value), range.expected()));
+        return Err(Beyond { path: Vec::new(), value: plain(value), expected: range.expected() });
     }
-    let reference = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
+    let reference = schema.get("$ref").and_then(Value::as_str).and_then(|name| name.rsplit('/').next());
     if let Some(referred) = reference.and_then(|name| definitions.get(name)) {
-        check(value, referred, definitions, path)?;
+        check(value, referred, definitions)?;
     }
     for choice in ["anyOf", "oneOf"].into_iter().filter_map(|key| schema.get(key)?.as_array()).flatten() {
         let kind = choice.pointer("/properties/kind/const");
         if kind.is_none() || kind == value.get("kind") {
-            check(value, choice, definitions, path)?;
+            check(value, choice, definitions)?;
         }
     }
-    for (name, field) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-        if let Some(inner) = value.get(name) {
-            check(inner, field, definitions, &joined(path, name))?;
+    if let (Some(table), Some(fields)) = (value.as_object(), schema.get("properties")) {
+        for (name, inner) in table {
+            let Some(field) = fields.get(name) else { continue };
+            check(inner, field, definitions).map_err(|beyond| beyond.within(name))?;
         }
     }
-    for (index, item) in value.as_array().into_iter().flatten().enumerate() {
-        if let Some(items) = schema.get("items") {
-            check(item, items, definitions, &joined(path, &index.to_string()))?;
+    if let (Some(list), Some(items)) = (value.as_array(), schema.get("items")) {
+        for (index, item) in list.iter().enumerate() {
+            check(item, items, definitions).map_err(|beyond| beyond.within(&index.to_string()))?;
         }
     }
     Ok(())
-}
-
-fn joined(path: &str, name: &str) -> String {
-    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
 #[cfg(test)]
