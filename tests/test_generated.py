@@ -27,7 +27,8 @@ def test_every_kind_with_parameters_has_its_table() -> None:
     listed = catalogue()
     entries = [entry for kind in ("mechanisms", "queues", "losses") for entry in listed[kind]]
     names = [entry["name"] for entry in entries if entry["parameters"]]
-    assert sorted(tables) == sorted(["TcpDocument", *names])
+    assert sorted(tables) == sorted(["TcpDocument", "PowerDocument", "RadioPowersDocument", *names])
+    assert sorted(re.findall(r"<!-- catalogue: (\w+) -->", pages)) == ["power", "radios"]
 
 
 def test_a_class_belongs_to_one_table() -> None:

@@ -168,7 +168,7 @@ PAIR: Links = [(0, 1)]
     [
         (lambda: sleep_plan(_topology(2, PAIR), "estoop"), 'kind: "estoop" is unknown; expected one of estop, esacon'),
         (lambda: sleep_plan(_topology(2, PAIR)), "threshold is None; expected the share of the algebraic connectivity"),
-        (lambda: sleep_plan(_topology(2, PAIR), threshold=1.5), r"drawn: threshold is 1\.5; expected a share of"),
+        (lambda: sleep_plan(_topology(2, PAIR), threshold=1.5), r"drawn: threshold is 1\.5; expected 0 to 1"),
         (lambda: sleep_plan(_topology(2, PAIR), threshold=float("nan")), "threshold is nan; expected the share of"),
         (lambda: sleep_plan(_topology(2, PAIR), threshold=0.5, bound=0.5), "bound: 0.5 is given for estop"),
         (lambda: sleep_plan(_topology(3, PAIR), threshold=0.5), "drawn: is in 2 pieces"),
@@ -178,7 +178,7 @@ PAIR: Links = [(0, 1)]
         ),
         (
             lambda: sleep_plan(_topology(2, PAIR, capacity="1 Mb/s"), "load_aware", bound=2),
-            r"drawn: bound is 2; expected a utilisation above 0, at most 1",
+            r"drawn: bound is 2; expected more than 0 and at most 1",
         ),
         (
             lambda: sleep_plan(

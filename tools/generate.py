@@ -6,7 +6,9 @@
 - scenarios/scenario.schema.json, as `netlull schema` prints it,
 - python/netlull/builders.py, a class for each table of that schema, and their names in python/netlull/__init__.py,
 - the tables of parameters in docs/models, between `<!-- parameters: NAME -->` and `<!-- end -->`; NAME is a kind or a
-  table of the schema.
+  table of the schema,
+- the tables of power models and radios there, between `<!-- catalogue: power -->` or `<!-- catalogue: radios -->` and
+  `<!-- end -->`.
 
 With --check it writes nothing, prints the stale files, and exits 1 if there are any.
 """
@@ -333,14 +335,34 @@ class Parameters:
                 yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"
 
     def _unit(self, field: Table) -> str:
-        """The unit or the choices of a field, by its type."""
+        """The unit or the choices of a field, by its type, and its range."""
+        unit, bounds = self._unit_of_type(field), range_of(field)
+        if not bounds or "integer" in field.get("type", ""):
+            return unit
+        return f"{unit} {bounds}" if any(f"x-{key}" in field for key in BOUNDS) else bounds
+
+    def _unit_of_type(self, field: Table) -> str:
         parts = [each for each in field.get("anyOf", [field]) if each != {"type": "null"}]
         for name in (each["$ref"].rpartition("/")[2] for each in parts if "$ref" in each):
             known = self._definitions[name].get("oneOf", [])
             words = [each.get("const") or each["properties"]["kind"]["const"] for each in known]
-            return QUANTITIES.get(name) or " | ".join(words) or self._unit(self._definitions[name])
+            return QUANTITIES.get(name) or " | ".join(words) or self._unit_of_type(self._definitions[name])
         kinds = field["type"] if isinstance(field["type"], list) else [field["type"]]
         return "true | false" if "boolean" in kinds else next(kind for kind in kinds if kind != "null")
+
+
+BOUNDS = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "at most", "exclusiveMaximum": "below"}
+
+
+def range_of(field: Table) -> str:
+    """The range of a number or quantity in words."""
+    bounds = {word: field.get(key, field.get(f"x-{key}")) for key, word in BOUNDS.items()}
+    given = {
+        word: f"{bound:g}" if isinstance(bound, float) else bound for word, bound in bounds.items() if bound is not None
+    }
+    if given.keys() == {"from", "at most"}:
+        return f"{given['from']} to {given['at most']}"
+    return ", ".join(f"{word} {bound}" for word, bound in given.items())
 
 
 def choices(unit: str) -> str:
@@ -355,6 +377,55 @@ def plain(field: Table) -> str:
     if isinstance(default, dict):
         return str(default.get("kind", ""))
     return "none" if default is None else default if isinstance(default, str) else json.dumps(default)
+
+
+# Tables of the catalogue.
+
+CATALOGUE = re.compile(r"(<!-- catalogue: (\w+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+
+
+def with_catalogue(text: str) -> str:
+    """A page with its tables of power models and radios renewed."""
+    tables = {"power": power_table, "radios": radio_table}
+    return CATALOGUE.sub(lambda found: f"{found[1]}\n{tables[found[2]]()}\n{found[3]}", text)
+
+
+def power_table() -> str:
+    """The power models with their values."""
+    rows = [[f"`{each['name']}`", each["description"], values(each), each["source"]] for each in catalogue()["power"]]
+    return table_of(["model", "description", "values", "source"], rows)
+
+
+def values(model: Table) -> str:
+    """The measured values of a power model."""
+    if cards := model.get("line_cards"):
+        return f"{cards['cards']} cards, P_card {cards['card_w']:g} W"
+    if not (device := model.get("device")):
+        return "as parameters"
+    box = f"P_BASE {device['base_w']:g} W, {device['ports']} ports, P_TRX_IN {device['transceiver_in_w']:g} W"
+    speeds = [
+        f"{each['speed_bps'] / 1e9:g}G: P_PORT {each['port_w']:g} W, P_TRX_UP {each['transceiver_up_w']:g} W, "
+        f"E_BIT {each['bit_j'] * 1e12:g} pJ, E_PKT {each['packet_j'] * 1e9:g} nJ"
+        for each in device["speeds"]
+    ]
+    return "; ".join([box, *speeds])
+
+
+def radio_table() -> str:
+    """The radios with their powers."""
+    states = ["asleep", "idle", "receive", "transmit", "waking"]
+    rows = []
+    for each in catalogue()["radios"]:
+        powers = [f"{each[f'{state}_w']:g} W" for state in states]
+        wake_time = f"{each['wake_time_s'] * 1e3:g} ms"
+        rows.append([f"`{each['name']}`", *powers, wake_time, each["description"], each["source"]])
+    return table_of(["profile", *states, "wake time", "description", "source"], rows)
+
+
+def table_of(heading: list[str], rows: list[list[str]]) -> str:
+    """A table in Markdown."""
+    lines = [heading, ["---"] * len(heading), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines).replace("| --- ", "|---").replace("--- |", "---|")
 
 
 # Files.
@@ -372,7 +443,7 @@ def derived() -> Iterator[tuple[Path, str]]:
     yield PACKAGE / "__init__.py", with_names((PACKAGE / "__init__.py").read_text(encoding="utf-8"), builders.classes)
     parameters = Parameters(builders)
     for path in sorted((ROOT / "docs" / "models").rglob("*.md")):
-        yield path, parameters.page(path.read_text(encoding="utf-8"))
+        yield path, with_catalogue(parameters.page(path.read_text(encoding="utf-8")))
 
 
 def main(arguments: list[str]) -> int:

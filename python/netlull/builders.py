@@ -593,7 +593,7 @@ class Noise:
     mean: str
     """Mean extra delay; 0 s turns the noise off. A time, such as "40 ms"."""
     shape: float
-    """Shape, 0.01 to 1,000,000. The standard deviation is mean / sqrt(shape); 1 is exponential."""
+    """Shape. The standard deviation is mean / sqrt(shape); 1 is exponential."""
 
 
 @dataclass(frozen=True)
@@ -657,14 +657,14 @@ class Power:
     """A power model and its parameters."""
 
     model: str
-    """Model from `netlull list`, such as `fs`, `dvs` or `ncs-55a1-24h`."""
+    """Model from `netlull list power`, such as `fs`, `dvs` or `ncs-55a1-24h`."""
     _: KW_ONLY
     name: str | None = None
     """Name in results; default the model's name, with P_s if it is not zero."""
     static_fraction: float | None = None
-    """P_s as a fraction of the maximum power, in [0, 1); ideal models only."""
+    """P_s as a fraction of the maximum power; ideal models only. Default: 0."""
     phi: float | None = None
-    """phi: the voltage scales down to u_max/phi; voltage-scaling models only."""
+    """phi: the voltage scales down to u_max/phi; voltage-scaling models only. Default: 2."""
 
 
 @dataclass(frozen=True)
@@ -1038,10 +1038,7 @@ class TcpOptions:
     min_rto: str | None = None
     """Smallest retransmission timeout. A time, such as "40 ms". Default: 1 s; ns2: 200 ms; linux-6: 200 ms."""
     max_rto: str | None = None
-    """Largest retransmission timeout (at least 60 s).
-
-    A time, such as "40 ms". Default: 60 s; freebsd-4.5: 64 s; linux-6: 120 s.
-    """
+    """Largest retransmission timeout. A time, such as "40 ms". Default: 60 s; freebsd-4.5: 64 s; linux-6: 120 s."""
     rto_granularity: str | None = None
     """Granularity G of the retransmission clock.
 
@@ -1204,7 +1201,7 @@ Capacity = UniformRedraw | Steps
 """A capacity that varies independently of the traffic."""
 
 Controller = Practra | Earth | Awm | CEarth | GRouter
-"""A controller that scales a link's rate, steers the windows of the TCPs that cross it, or both."""
+"""A controller that changes a link's rate, the windows of the TCP flows that cross it, or both."""
 
 Doze = ClientShaper | Eager | Psm | Bsd
 """A machine that lets a station's radio sleep, or acknowledges eagerly."""
@@ -1216,7 +1213,7 @@ Loss = Bernoulli | GilbertElliott | Scripted
 """Packet losses of a link."""
 
 Plan = Estop | Esacon | LoadAware
-"""A plan that chooses the links that sleep, among the scenario's duplex links (docs/models/estop.md)."""
+"""A plan that chooses the sleeping links among the scenario's duplex links (docs/models/estop.md)."""
 
 Queue = DropTail | Red | Codel
 """Queue management."""

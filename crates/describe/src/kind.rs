@@ -49,22 +49,45 @@ pub fn kind_of_table<'de, T, P, D: Deserializer<'de>>(
     Ok((kind.ok_or_else(|| unknown_kind(&table.kind, &expected))?, table.fields))
 }
 
-/// Implements `Deserialize` and `JsonSchema` for a struct that is one table: the parameters of a kind, and options.
-/// The field after `if` is a property of the kind; without it, the options do not apply.
+/// Defines a struct that is one table in documents: the parameters of a kind, and options. The field after `if` is a
+/// property of the kind; without it, the options do not apply.
 ///
 /// ```text
-/// table_of_kind!("Its description.", Document {
-///     parameters: KINDS,
-///     some: SomeOptions if takes_some,    // a field of type Option<SomeOptions>
-///     all: AllOptions,
-/// });
+/// table_of_kind! {
+///     /// Its description, also in the schema.
+///     pub struct Document {
+///         /// The parameters, of one of `KINDS`.
+///         pub parameters: Parameters = KINDS,
+///         /// Options of some kinds, a field of type `Option<SomeOptions>`.
+///         pub some: SomeOptions if takes_some,
+///         /// Options of all kinds.
+///         pub all: AllOptions,
+///     }
+/// }
 /// ```
 #[macro_export]
 macro_rules! table_of_kind {
-    ($description:literal, $type:ident {
-        $parameters:ident: $kinds:expr,
-        $($part:ident: $options:ident $(if $property:ident)?),+ $(,)?
-    }) => {
+    (
+        $(#[doc = $description:literal])+
+        $visible:vis struct $type:ident {
+            $(#[doc = $of_parameters:literal])*
+            $of:vis $parameters:ident: $kind:ty = $kinds:expr,
+            $($(#[doc = $of_part:literal])* $within:vis $part:ident: $options:ident $(if $property:ident)?),+ $(,)?
+        }
+    ) => {
+        $(#[doc = $description])+
+        #[derive(Clone, Debug, PartialEq, $crate::__serde::Serialize)]
+        $visible struct $type {
+            $(#[doc = $of_parameters])*
+            #[serde(flatten)]
+            $of $parameters: $kind,
+            $(
+                $(#[doc = $of_part])*
+                #[serde(flatten)]
+                $within $part: $crate::table_of_kind!(@type $options $(, $property)?),
+            )+
+        }
+
         impl<'de> $crate::__serde::Deserialize<'de> for $type {
             fn deserialize<D: $crate::__serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let (kind, fields) = $crate::kind_of_table(deserializer, $kinds)?;
@@ -90,9 +113,16 @@ macro_rules! table_of_kind {
                     })+
                     tables.push($crate::schema_of_kind(kind.name, (kind.schema)(generator), &options));
                 }
-                $crate::__schemars::json_schema!({ "description": $description, "oneOf": tables })
+                let description = [$($description),+].map(str::trim).join("\n");
+                $crate::__schemars::json_schema!({ "description": description, "oneOf": tables })
             }
         }
+    };
+    (@type $options:ident) => {
+        $options
+    };
+    (@type $options:ident, $property:ident) => {
+        Option<$options>
     };
     (@read $options:ident, $kind:ident, $fields:ident, $d:ident) => {
         $fields.part::<$options, $d::Error>()?
@@ -128,27 +158,28 @@ pub fn schema_of_kind(name: &str, parameters: Schema, options: &[Schema]) -> Val
 mod tests {
     use super::*;
     use crate::read;
-    use serde::Deserialize;
+    use serde::{Deserialize, Serialize};
 
-    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
     struct Thresholds {
         low: u32,
     }
 
-    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
     struct Valve {
         thresholds: Thresholds,
     }
 
-    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
     struct Wall {
         height: u32,
     }
 
-    #[derive(Debug, PartialEq)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[serde(untagged)]
     enum Part {
         Valve(Valve),
         Wall(Wall),
@@ -164,27 +195,27 @@ mod tests {
         Kind::new::<Wall>("wall", Properties { opens: false }, |fields| read(fields).map(Part::Wall)),
     ];
 
-    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
     struct Hinge {
         #[serde(default)]
         side: u32,
     }
 
-    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
     struct Paint {
         colour: String,
     }
 
-    #[derive(Debug, PartialEq)]
-    struct Document {
-        part: Part,
-        hinge: Option<Hinge>,
-        paint: Paint,
+    table_of_kind! {
+        /// A part.
+        struct Document {
+            part: Part = KINDS,
+            hinge: Hinge if opens,
+            paint: Paint,
+        }
     }
-
-    table_of_kind!("A part.", Document { part: KINDS, hinge: Hinge if opens, paint: Paint });
 
     fn why(value: &Value) -> String {
         read::<Document>(value).unwrap_err().to_string()
@@ -222,6 +253,7 @@ mod tests {
             let properties = schema["oneOf"][kind]["properties"].as_object().unwrap();
             properties.keys().cloned().collect::<Vec<_>>()
         };
+        assert_eq!(schema["description"], "A part.");
         assert_eq!(fields(0), ["kind", "thresholds", "side", "colour"]);
         assert_eq!(fields(1), ["kind", "height", "colour"]);
     }

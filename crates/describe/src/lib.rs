@@ -6,15 +6,20 @@
 //!
 //! Each field has a name, a type, a default and a doc comment. The schema's key `x-source` adds the source of the
 //! default. `x-unit` and `x-default` replace the unit and default derived from the type, if users need another word.
+//!
+//! A number's range is in the schema's own keys, and that of a quantity in `x-minimum`, `x-exclusiveMinimum` and
+//! `x-maximum`. [`check_ranges()`] checks a configuration against them.
 
 mod error;
 mod kind;
 mod parameter;
+mod range;
 mod read;
 
 pub use error::ConfigError;
 pub use kind::{Kind, kind_of_table, schema_of_kind};
 pub use parameter::{Description, Parameter, describe, kinds};
+pub use range::check_ranges;
 #[doc(hidden)]
 pub use read::names_of_part;
 pub use read::{Fields, ReadError, Tagged, field_names, read, refused, tagged, unknown_kind, within};

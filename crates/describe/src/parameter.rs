@@ -1,5 +1,6 @@
 //! The parameters of a configuration for users, read from its JSON Schema.
 
+use crate::range::Range;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value};
 
@@ -108,10 +109,19 @@ fn parameter(name: &str, field: &Value, is_required: bool, definitions: &Map<Str
     };
     Parameter {
         name: name.to_owned(),
-        unit: text("x-unit").unwrap_or_else(|| unit(field, definitions)),
+        unit: text("x-unit").unwrap_or_else(|| unit_and_range(field, definitions)),
         default: text("x-default").unwrap_or_else(default),
         meaning: words(&text("description").unwrap_or_default()),
         source: text("x-source").unwrap_or_default(),
+    }
+}
+
+/// The unit of a field, and the range of a quantity, such as `time above 0 s`.
+fn unit_and_range(field: &Value, definitions: &Map<String, Value>) -> String {
+    let unit = unit(field, definitions);
+    match Range::of(field).filter(Range::is_of_quantity) {
+        Some(range) => format!("{unit} {}", range.unit()),
+        None => unit,
     }
 }
 
@@ -129,7 +139,8 @@ fn unit(field: &Value, definitions: &Map<String, Value>) -> String {
     }
     if let Some(choices) = field.get("oneOf").or_else(|| field.get("anyOf")).and_then(Value::as_array) {
         let choices: Vec<String> = choices.iter().map(|choice| unit(choice, definitions)).collect();
-        return choices.into_iter().filter(|choice| choice != "null").collect::<Vec<_>>().join(" | ");
+        // The type null has no word.
+        return choices.into_iter().filter(|choice| !choice.is_empty()).collect::<Vec<_>>().join(" | ");
     }
     if let Some(kind) = field.pointer("/properties/kind/const").or_else(|| field.get("const")) {
         return kind.as_str().map_or_else(|| kind.to_string(), str::to_owned);
@@ -145,28 +156,17 @@ fn unit(field: &Value, definitions: &Map<String, Value>) -> String {
     let word = |kind: &str| match kind {
         "boolean" => "true | false".to_owned(),
         "string" => "text".to_owned(),
-        "number" => range(field).unwrap_or_else(|| kind.to_owned()),
+        "number" => Range::of(field).map_or_else(|| kind.to_owned(), |range| range.unit()),
         other => other.to_owned(),
     };
     let known = types.iter().filter_map(Value::as_str).filter(|&kind| kind != "null");
     known.map(word).collect::<Vec<_>>().join(" | ")
 }
 
-/// The range of a number in words, if its schema has one.
-fn range(field: &Value) -> Option<String> {
-    let bound = |key: &str| field.get(key).and_then(Value::as_f64);
-    if let (Some(min), Some(max)) = (bound("minimum"), bound("maximum")) {
-        return Some(format!("{min} to {max}"));
-    }
-    let words =
-        [("from", "minimum"), ("above", "exclusiveMinimum"), ("at most", "maximum"), ("below", "exclusiveMaximum")];
-    let parts = words.into_iter().filter_map(|(word, key)| Some(format!("{word} {}", bound(key)?)));
-    Some(parts.collect::<Vec<_>>().join(", ")).filter(|range| !range.is_empty())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use netlull_units::Duration;
 
     /// How far.
     #[derive(Clone, Copy, Default, serde::Serialize, serde::Deserialize, JsonSchema)]
@@ -251,9 +251,14 @@ mod tests {
             optional: Option<f64>,
             #[schemars(range(min = 1), extend("x-unit" = "steps"))]
             named: u32,
+            #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = "500 ms"))]
+            wait: Option<Duration>,
         }
         let units: Vec<_> = describe::<Ranges>().parameters.into_iter().map(|each| each.unit).collect();
-        assert_eq!(units, ["0 to 1.5", "above 0, at most 1", "from 0, below 1", "above 0", "steps"]);
+        assert_eq!(
+            units,
+            ["0 to 1.5", "above 0, at most 1", "from 0, below 1", "above 0", "steps", "time above 0 s, at most 500 ms"]
+        );
     }
 
     #[test]

@@ -222,9 +222,20 @@ impl ForeignLink {
     /// If the controller cannot work on this link, or its initial rate is impossible there.
     pub fn new(factory: Arc<dyn LinkFactory>, link: LinkContext) -> Result<Self, ConfigError> {
         let initial_rate = factory.initial_rate();
-        initial_rate.map_or(Ok(()), |rate| link.check_rate("initial_rate", rate))?;
-        let reads_segments = factory.build(link, Instant::ZERO)?.reads_segments();
-        Ok(Self { factory, initial_rate, reads_segments })
+        let mut foreign = Self { factory, initial_rate, reads_segments: false };
+        foreign.reads_segments = foreign.machine(link)?.reads_segments();
+        Ok(foreign)
+    }
+
+    /// Checks the controller against a link.
+    pub(crate) fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
+        self.machine(link).map(|_| ())
+    }
+
+    /// A machine for checks.
+    fn machine(&self, link: LinkContext) -> Result<Box<dyn LinkController>, ConfigError> {
+        self.initial_rate.map_or(Ok(()), |rate| link.check_rate("initial_rate", rate))?;
+        self.factory.build(link, Instant::ZERO)
     }
 
     /// The maker of its machines.

@@ -122,7 +122,7 @@ macro_rules! link_mechanisms {
             pub fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
                 match self {
                     $(Self::$variant(config) => config.check(link),)+
-                    Self::Foreign(foreign) => foreign.factory().build(link, Instant::ZERO).map(|_| ()),
+                    Self::Foreign(foreign) => foreign.check(link),
                 }
             }
 

@@ -2,6 +2,7 @@
 
 use crate::errors;
 use netlull_describe::{Description, Parameter};
+use netlull_power::{Device, PortSpeed, PowerModel, PowerModelInfo};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -13,10 +14,7 @@ pub(crate) fn catalogue() -> PyResult<String> {
     };
     let mechanisms = listed(netlull_sim::catalogue::mechanisms());
     let (queues, losses) = (listed(netlull_sim::catalogue::queues()), listed(netlull_sim::catalogue::losses()));
-    let power: Vec<_> = netlull_power::PowerModel::catalogue()
-        .iter()
-        .map(|model| json!({ "name": model.name, "description": model.summary, "source": model.source }))
-        .collect();
+    let power: Vec<_> = PowerModel::catalogue().iter().map(power).collect();
     let options: Vec<_> = netlull_tcp::options().iter().map(option).collect();
     let radios: Vec<_> = netlull_power::RadioPower::catalogue().iter().map(radio).collect();
     let all = json!({
@@ -31,6 +29,32 @@ pub(crate) fn mechanism(name: &str, described: &Description) -> Value {
     let parameter = |p: &Parameter| json!({ "name": p.name, "unit": p.unit, "default": p.default, "description": p.meaning, "source": p.source });
     let parameters: Vec<_> = described.parameters.iter().map(parameter).collect();
     json!({ "name": name, "description": described.summary, "source": described.source, "parameters": parameters })
+}
+
+/// A power model. A measured device has the powers of its box and of a port at each speed, line cards have theirs.
+fn power(info: &PowerModelInfo) -> Value {
+    let mut entry = json!({ "name": info.name, "description": info.summary, "source": info.source });
+    match info.model {
+        PowerModel::Ideal(_) => {}
+        PowerModel::Device(model) => {
+            let Device { base, ports, transceiver_in, speeds, .. } = model.device();
+            let speeds: Vec<_> = speeds.iter().map(speed).collect();
+            entry["device"] = json!({
+                "base_w": base.as_f64(), "ports": ports, "transceiver_in_w": transceiver_in.as_f64(), "speeds": speeds,
+            });
+        }
+        PowerModel::LineCards(cards) => {
+            entry["line_cards"] = json!({ "cards": cards.cards(), "card_w": cards.card_power().as_f64() });
+        }
+    }
+    entry
+}
+
+fn speed(speed: &PortSpeed) -> Value {
+    json!({
+        "speed_bps": speed.speed.as_bps(), "port_w": speed.port.as_f64(), "transceiver_up_w": speed.transceiver_up.as_f64(),
+        "bit_j": speed.per_bit.as_f64(), "packet_j": speed.per_packet.as_f64(),
+    })
 }
 
 /// A radio with its powers in watts and its wake-up time in seconds.

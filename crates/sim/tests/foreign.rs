@@ -355,6 +355,70 @@ impl CongestionControlFactory for Fixed {
     }
 }
 
+/// A congestion control that answers with no window or no pacing rate from a time on.
+#[derive(Clone, Debug)]
+struct Stopping {
+    at: Instant,
+    now: Instant,
+    paces: bool,
+}
+
+impl CongestionControl for Stopping {
+    fn cwnd(&self) -> u64 {
+        if self.now >= self.at && !self.paces { 0 } else { 30_000 }
+    }
+
+    fn ssthresh(&self) -> u64 {
+        30_000
+    }
+
+    fn pacing_rate(&self) -> Option<BitRate> {
+        self.paces.then(|| if self.now >= self.at { BitRate::from_bps(0) } else { BitRate::from_mbps(5) })
+    }
+
+    fn wants_deliveries(&self) -> bool {
+        self.paces
+    }
+
+    fn on_established(&mut self, _: &Start) {}
+    fn on_ack(&mut self, ack: &Ack) {
+        self.now = ack.now;
+    }
+    fn on_loss(&mut self, _: &Loss) {}
+    fn on_timeout(&mut self, _: &Loss, _: TimeoutKind) {}
+    fn on_recovered(&mut self, _: &Recovered) {}
+    fn on_idle_restart(&mut self, _: Instant) {}
+}
+
+impl CongestionControlFactory for Stopping {
+    fn name(&self) -> &'static str {
+        "stopping"
+    }
+
+    fn build(&self, _: &Config, _: u32) -> Box<dyn ForeignControl> {
+        Box::new(self.clone())
+    }
+}
+
+#[test]
+fn a_congestion_control_that_stops_its_connection_ends_the_run() {
+    let fault = |seconds, paces| {
+        let mut scenario = scenario(&dumbbell()).expect("a scenario");
+        let control = Stopping { at: Instant::ZERO + Duration::from_secs(seconds), now: Instant::ZERO, paces };
+        scenario.set_congestion_control("f", Arc::new(control)).expect("a flow");
+        run(&scenario, &mut Unwatched, None).map(|_| ())
+    };
+    let why = |paces| fault(1, paces).expect_err("a run that stops").to_string();
+    says(
+        &why(false),
+        &["flow.f.tcp.congestion_control.cwnd: is 0 B; expected more than 0 B (machine \"stopping\", at 1"],
+    );
+    says(&why(true), &["flow.f.tcp.congestion_control.pacing_rate: is 0 b/s; expected more than 0 b/s"]);
+    for paces in [false, true] {
+        fault(1_000_000, paces).expect("it never stops");
+    }
+}
+
 #[test]
 fn the_largest_windows_change_nothing() {
     let link = |rule| Link { reads_segments: true, ..Link::new(rule) };

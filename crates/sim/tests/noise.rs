@@ -91,7 +91,7 @@ fn noise_that_cannot_be_is_refused() {
     };
     assert_eq!(
         refusal(json!({ "mean": "5 ms", "shape": 0.0 })),
-        "link.a-b.noise.shape: is 0; expected 0.01 to 1,000,000"
+        "link.a-b.noise.shape: is 0; expected 0.01 to 1000000"
     );
     assert!(refusal(json!({ "mean": "5 ms", "shape": -2.0 })).contains("is -2; expected"));
     assert!(refusal(json!({ "mean": "5 ms" })).contains("shape: is missing; expected"));

@@ -200,7 +200,7 @@ fn bad_tcp_options_are_refused_where_they_stand() {
             .starts_with("flow.t.tcp.congestion_control: \"magic\" is unknown; expected one of ")
     );
     assert!(why(json!({ "mss": "3 kB" })).starts_with("flow.t.tcp.mss: is 3000 B; expected 1 to 1460 B"));
-    assert!(why(json!({ "mss": "20 B" })).starts_with("flow.t.tcp.mss: is 20; expected at least 48"));
+    assert!(why(json!({ "mss": "20 B" })).starts_with("flow.t.tcp.mss: is 20 B; expected at least 48 B"));
     assert!(
         why(json!({ "delayed_ack_timeout": "1 s" })).starts_with("flow.t.tcp.delayed_ack_timeout: is 1 s; expected")
     );

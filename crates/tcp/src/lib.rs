@@ -69,7 +69,7 @@ mod seq;
 mod timestamps;
 
 pub use catalogue::{AlgorithmInfo, Choice, KnownWith, OptionInfo, options};
-pub use cc::ParameterInfo;
+pub use cc::{Fault, ParameterInfo};
 pub use config::{
     Acknowledgements, Algorithm, ApplicationRead, Config, ConfigError, CongestionWindow, CwndUnit, DelayedAck,
     DuplicateAck, Ecn, FastRetransmitTimer, FlowControl, FullAck, Growth, HandshakeRtt, Increase, InitialWindow,

@@ -1,11 +1,12 @@
 //! TCP options of scenarios: each is optional, and overrides that of a preset.
 
 use crate::config::{
-    Algorithm, Config, ConfigError, CwndUnit, DelayedAck, Ecn, Growth, InitialWindow, LossRecovery, PartialAckTimer,
-    RttClock, SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, VegasBounds, VegasFlavour, WindowReduction,
-    WindowUpdate,
+    Algorithm, Config, ConfigError, CwndUnit, DelayedAck, Ecn, Growth, InitialWindow, LARGEST_BUFFER, LossRecovery,
+    PartialAckTimer, RttClock, SMALLEST_MSS, SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, VegasBounds,
+    VegasFlavour, WindowReduction, WindowUpdate,
 };
 use crate::presets::Preset;
+use netlull_describe::check_ranges;
 use netlull_units::{Bytes, Duration};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
@@ -105,19 +106,20 @@ tcp_options! {
     #[schemars(extend("x-source" = "Linux 2.6.22; ns-2.35"))]
     vegas_flavour: VegasFlavour => cwnd.vegas_flavour;
     /// Maximum segment size with options: with timestamps a segment has 12 B less of data.
-    #[schemars(extend("x-source" = "RFC 6691", "x-default" = "the MTU less 40 B of headers"))]
+    #[schemars(extend("x-minimum" = format!("{SMALLEST_MSS} B"), "x-source" = "RFC 6691", "x-default" = "the MTU less 40 B of headers"))]
     mss: Bytes;
     /// Initial window in segments.
     #[schemars(extend("x-unit" = "segments", "x-source" = "RFC 6928"))]
+    #[schemars(range(min = 1, max = 10_000))]
     initial_window: u32 => cwnd.initial_window;
     /// Initial slow-start threshold.
-    #[schemars(extend("x-source" = "RFC 5681 section 3.1"))]
+    #[schemars(extend("x-exclusiveMinimum" = "0 B", "x-source" = "RFC 5681 section 3.1"))]
     initial_ssthresh: Bytes => cwnd.initial_ssthresh;
     /// Acknowledge every second segment instead of each (RFC 5681 section 4.2).
     #[schemars(extend("x-source" = "RFC 5681 section 4.2"))]
     delayed_ack: bool;
     /// Longest delay of an acknowledgement.
-    #[schemars(extend("x-source" = "RFC 5681 section 4.2"))]
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = "500 ms", "x-source" = "RFC 5681 section 4.2"))]
     delayed_ack_timeout: Duration;
     /// Number of acknowledgements of data, from the first on, without delay. The preset `linux-6` has 16, plus those
     /// during the growth of the kernel's window, which depends on `receive_buffer` and `mss`.
@@ -133,9 +135,10 @@ tcp_options! {
     #[schemars(extend("x-source" = "RFC 7323 section 2"))]
     window_scaling: bool => flow_control.window_scaling;
     /// Send buffer, the limit of data in flight, rounded up to whole segments.
+    #[schemars(extend("x-maximum" = LARGEST_BUFFER.to_string()))]
     send_buffer: Bytes => flow_control.send_buffer;
     /// Receive buffer, the largest window advertised.
-    #[schemars(extend("x-source" = "Linux tcp_rmem[2]"))]
+    #[schemars(extend("x-maximum" = LARGEST_BUFFER.to_string(), "x-source" = "Linux tcp_rmem[2]"))]
     receive_buffer: Bytes => flow_control.receive_buffer;
     /// RFC 3042 limited transmit.
     #[schemars(extend("x-source" = "RFC 3042"))]
@@ -144,16 +147,16 @@ tcp_options! {
     #[schemars(extend("x-source" = "RFC 6582 section 4"))]
     partial_ack_timer: PartialAckTimer => recovery.partial_ack_timer;
     /// Retransmission timeout before the first sample.
-    #[schemars(extend("x-source" = "RFC 6298 section 2.1"))]
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-source" = "RFC 6298 section 2.1"))]
     initial_rto: Duration => timer.initial_rto;
     /// Smallest retransmission timeout.
-    #[schemars(extend("x-source" = "RFC 6298 section 2.4"))]
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-source" = "RFC 6298 section 2.4"))]
     min_rto: Duration => timer.min_rto;
-    /// Largest retransmission timeout (at least 60 s).
-    #[schemars(extend("x-source" = "RFC 6298 section 2.5"))]
+    /// Largest retransmission timeout.
+    #[schemars(extend("x-minimum" = "60 s", "x-source" = "RFC 6298 section 2.5"))]
     max_rto: Duration => timer.max_rto;
     /// Granularity G of the retransmission clock.
-    #[schemars(extend("x-source" = "RFC 6298 section 2"))]
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-source" = "RFC 6298 section 2"))]
     rto_granularity: Duration;
     /// Quantity that a loss halves.
     #[schemars(extend("x-source" = "RFC 5681 equation 4"))]
@@ -254,6 +257,7 @@ impl TcpOptions {
     /// # Errors
     /// Names the first invalid option, its value and the expected value.
     pub fn config(&self, mss: u16) -> Result<Config, ConfigError> {
+        check_ranges(self)?;
         let preset = self.preset.unwrap_or_default();
         let mut config = preset.config(mss);
         if let Some(name) = &self.congestion_control {
@@ -267,7 +271,8 @@ impl TcpOptions {
             // They depend on the receive buffer and the segment size.
             config = config.with_linux_6_quick_acks();
         }
-        config.validate()?;
+        // Options in range, in place of values of a preset.
+        config.check_combinations()?;
         Ok(config)
     }
 
@@ -303,6 +308,17 @@ impl TcpOptions {
             (RttClock::Fine { .. }, Some(granularity)) => RttClock::Fine { granularity },
             (RttClock::Ticks { .. }, Some(tick)) => RttClock::Ticks { tick },
         }
+    }
+}
+
+impl Config {
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// Names the first invalid field, its value and the expected value.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        check_ranges(&TcpOptions::of(self))?;
+        self.check_combinations()
     }
 }
 

@@ -48,7 +48,7 @@ use netlull_mechanism::Machine;
 use netlull_mechanism::machines::StationMachine;
 use netlull_mechanism::radio::Burst;
 use netlull_mechanism::station::{PacketView, PowerMode, StationAction, StationEvent};
-use netlull_network::probe::CLOSED;
+use netlull_network::probe::{AirTime, CLOSED};
 use netlull_network::radio::Coming;
 use netlull_network::station::{Snapshot, StationCounts};
 use netlull_units::{Bytes, Duration, Instant};
@@ -168,7 +168,7 @@ impl LiveStation {
         } else {
             self.counters.counts.missed_packets += 1;
             self.counters.counts.missed_bytes += u64::from(size);
-            self.records.packet("missed", (from, now), || self.flows.view(Side::Peer, bytes));
+            self.records.packet("missed", AirTime { from, to: now }, || self.flows.view(Side::Peer, bytes));
             if self.config.asleep == Asleep::Drop {
                 return Verdict::Missed;
             }
@@ -182,7 +182,7 @@ impl LiveStation {
             _ => self.receives_other(now, size, more),
         }
         if heard {
-            self.records.packet("data", (from, now), || self.flows.view(Side::Peer, bytes));
+            self.records.packet("data", AirTime { from, to: now }, || self.flows.view(Side::Peer, bytes));
         }
         Verdict::Deliver
     }
@@ -255,7 +255,7 @@ impl LiveStation {
             kind = CLOSED;
         }
         let (from, to) = self.radio.transmits(now, u32::try_from(bytes.len()).unwrap_or(u32::MAX));
-        view.into_iter().for_each(|view| self.records.packet(kind, (from, to), || view));
+        view.into_iter().for_each(|view| self.records.packet(kind, AirTime { from, to }, || view));
         if self.radio.is_awake() { SendVerdict::Send } else { SendVerdict::HoldUntil(from) }
     }
 
@@ -313,7 +313,7 @@ impl LiveStation {
         self.catch_up(until);
         if self.radio.hears(from, until, coming) {
             self.counters.counts.beacons += 1;
-            self.records.frame("beacon", (from, until), 0);
+            self.records.frame("beacon", AirTime { from, to: until }, 0);
             self.tell(until, Who::All, StationEvent::Beacon { buffered });
         }
     }
@@ -543,7 +543,7 @@ impl LiveStation {
         let kind = if entry.shaping().is_some_and(|shaping| shaping.opens) { "open" } else { "eager" };
         let (bytes, packet) = entry.flow.acknowledgement(now)?;
         let (at, to) = self.radio.transmits(now, packet.size);
-        self.records.packet(kind, (at, to), || packet);
+        self.records.packet(kind, AirTime { from: at, to }, || packet);
         self.counters.own_acks += 1;
         self.counters.sent_packets += 1;
         self.outputs.push_back(Output { at: self.leaves(now, at), what: Sent::Packet(bytes) });
@@ -559,13 +559,13 @@ impl LiveStation {
         let Some(poll_time) = self.config.access_point().map(|access| access.poll_time) else { return };
         let (from, to) = self.radio.transmits(now, POLL_BYTES);
         self.counters.counts.polls += 1;
-        self.records.frame("poll", (from, to), POLL_BYTES);
+        self.records.frame("poll", AirTime { from, to }, POLL_BYTES);
         self.outputs.push_back(Output { at: (from + poll_time).max(to), what: Sent::Poll });
     }
 
     fn announces(&mut self, now: Instant, mode: PowerMode) {
         let (from, to) = self.radio.transmits(now, NULL_BYTES);
-        self.records.frame("null", (from, to), NULL_BYTES);
+        self.records.frame("null", AirTime { from, to }, NULL_BYTES);
         self.outputs.push_back(Output { at: from, what: Sent::Announce(mode) });
     }
 

@@ -2,8 +2,7 @@
 
 use netlull_mechanism::radio::Burst;
 use netlull_mechanism::station::PacketView;
-use netlull_network::probe::{AirRow, StationProbe};
-use netlull_units::Instant;
+use netlull_network::probe::{AirRow, AirTime, StationProbe};
 use std::collections::VecDeque;
 
 /// An action of a station, or an observation.
@@ -31,13 +30,13 @@ impl Records {
     }
 
     /// Records a packet on the air.
-    pub(super) fn packet(&mut self, kind: &'static str, times: (Instant, Instant), view: impl FnOnce() -> PacketView) {
-        self.keep(|| Record::Air(AirRow::packet(kind, times, &view())));
+    pub(super) fn packet(&mut self, kind: &'static str, time: AirTime, view: impl FnOnce() -> PacketView) {
+        self.keep(|| Record::Air(AirRow::packet(kind, time, &view())));
     }
 
     /// Records a frame other than a packet on the air.
-    pub(super) fn frame(&mut self, kind: &'static str, times: (Instant, Instant), size: u32) {
-        self.keep(|| Record::Air(AirRow::frame(kind, times, size)));
+    pub(super) fn frame(&mut self, kind: &'static str, time: AirTime, size: u32) {
+        self.keep(|| Record::Air(AirRow::frame(kind, time, size)));
     }
 
     /// Records a burst that a shaper has ended.

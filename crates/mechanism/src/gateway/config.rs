@@ -4,7 +4,7 @@ use super::flow_count::FlowCountConfig;
 use super::round_trip::RoundTripConfig;
 use crate::ConfigError;
 use crate::rate::{QueueCount, QueueLength};
-use netlull_describe::read_parts;
+use netlull_describe::{check_ranges, read_parts};
 use netlull_units::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -74,11 +74,11 @@ pub struct HeldQueue {
 pub struct WindowRule {
     /// beta: the gain that corrects the queue's distance from its target, at the link's initial rate.
     #[serde(default = "default_beta")]
-    #[schemars(extend("x-source" = "g-router section 3"))]
+    #[schemars(extend("x-exclusiveMinimum" = "0 b/s", "x-source" = "g-router section 3"))]
     pub beta: BitRate,
     /// The smallest suggested window; default the scenario's MTU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-default" = "the MTU", "x-source" = "g-router equation (1)"))]
+    #[schemars(extend("x-minimum" = "1 B", "x-maximum" = format!("{LARGEST_WINDOW} B"), "x-default" = "the MTU", "x-source" = "g-router equation (1)"))]
     pub floor: Option<Bytes>,
     /// The suggested window at the start.
     #[serde(default = "default_initial_window")]
@@ -98,7 +98,7 @@ pub struct RateRule {
     #[schemars(extend("x-source" = "g-router section 2.4; reading"))]
     pub round_trip: RoundTripConfig,
     /// C_min, the lowest rate; C_max is the link's rate.
-    #[schemars(extend("x-source" = "reading"))]
+    #[schemars(extend("x-exclusiveMinimum" = "0 b/s", "x-source" = "reading"))]
     pub min_rate: BitRate,
     /// C at the start; default the link's rate, which is C_max.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,7 +114,7 @@ pub struct RateRule {
     pub pace: Pace,
     /// The rounding step of C.
     #[serde(default = "default_granularity")]
-    #[schemars(extend("x-source" = "reading"))]
+    #[schemars(extend("x-exclusiveMinimum" = "0 b/s", "x-source" = "reading"))]
     pub granularity: BitRate,
     /// The time without transmission after a rate change.
     #[serde(default)]
@@ -185,20 +185,12 @@ impl WindowRule {
     }
 
     pub(super) fn check(&self, mtu: Bytes) -> Result<(), ConfigError> {
+        check_ranges(self)?;
         let floor = self.floor(mtu);
-        if self.beta.is_zero() {
-            return Err(ConfigError::new("beta", self.beta, "a rate above zero"));
-        }
-        if floor == Bytes::ZERO {
-            return Err(ConfigError::new("floor", floor, "at least one byte"));
-        }
-        if floor.as_f64() > LARGEST_WINDOW {
-            return Err(ConfigError::new("floor", floor, "at most the largest window of TCP (1073725440 B)"));
-        }
         if self.initial_window < floor {
             return Err(ConfigError::new("initial_window", self.initial_window, format!("at least floor ({floor})")));
         }
-        self.flows.check()
+        self.flows.check_bits()
     }
 }
 
@@ -223,18 +215,10 @@ impl RateRule {
     }
 
     pub(super) fn check(&self, max: BitRate) -> Result<(), ConfigError> {
+        check_ranges(self)?;
         let min = self.min_rate;
-        if min.is_zero() {
-            return Err(ConfigError::new("min_rate", min, "a rate above zero"));
-        }
         if max < min {
             return Err(ConfigError::new("min_rate", min, format!("at most the highest rate ({max})")));
-        }
-        if !(self.gamma > 0.0 && self.gamma < 1.0) {
-            return Err(ConfigError::new("gamma", self.gamma, "a number between 0 and 1"));
-        }
-        if self.granularity.is_zero() {
-            return Err(ConfigError::new("granularity", self.granularity, "a rate above zero"));
         }
         let span = BitRate::from_bps(max.as_bps() - min.as_bps());
         if self.granularity > span && !span.is_zero() {
@@ -245,6 +229,6 @@ impl RateRule {
         if initial < min || initial > max {
             return Err(ConfigError::new("initial_rate", initial, format!("a rate from min ({min}) to max ({max})")));
         }
-        self.round_trip.check()
+        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{FlowKey, spread};
 use crate::ConfigError;
-use netlull_describe::read_by_kind;
+use netlull_describe::{check_ranges, read_by_kind};
 use netlull_units::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,8 @@ read_by_kind!(
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixedFlows {
-    /// N, at least 1.
+    /// N.
+    #[schemars(range(min = 1.0, max = MOST))]
     pub count: f64,
 }
 
@@ -39,7 +40,8 @@ pub struct FixedFlows {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PrintedFlows {
-    /// N at the start, at least 1.
+    /// N at the start.
+    #[schemars(range(min = 1.0, max = MOST))]
     pub initial: f64,
 }
 
@@ -49,9 +51,11 @@ pub struct PrintedFlows {
 pub struct CountedFlows {
     /// The length of an interval. It must exceed a round trip and stay below the time scale on which N changes.
     #[serde(default = "default_interval")]
+    #[schemars(extend("x-exclusiveMinimum" = "0 s"))]
     pub interval: Duration,
     /// The size of the bitmap, a power of two from 64 to 1048576; 4096 bits serve some 10,000 flows.
     #[serde(default = "default_bits")]
+    #[schemars(range(min = 64, max = 1_048_576))]
     pub bits: usize,
 }
 
@@ -82,26 +86,13 @@ impl FlowCountConfig {
         Self::Fixed(FixedFlows { count })
     }
 
-    pub(super) fn check(&self) -> Result<(), ConfigError> {
-        let at_least_one = |field: &str, flows: f64| {
-            if (1.0..=MOST).contains(&flows) {
-                Ok(())
-            } else {
-                Err(ConfigError::new(field, flows, "a number from 1 to a billion"))
-            }
-        };
+    /// Checks that the size of a bitmap is a power of two.
+    pub(super) fn check_bits(&self) -> Result<(), ConfigError> {
         match *self {
-            Self::Fixed(FixedFlows { count }) => at_least_one("flows.count", count),
-            Self::Printed(PrintedFlows { initial }) => at_least_one("flows.initial", initial),
-            Self::LinearCounting(CountedFlows { interval, bits }) => {
-                if interval.is_zero() {
-                    return Err(ConfigError::new("flows.interval", interval, "a time above zero"));
-                }
-                if !bits.is_power_of_two() || !(64..=1 << 20).contains(&bits) {
-                    return Err(ConfigError::new("flows.bits", bits, "a power of two from 64 to 1048576"));
-                }
-                Ok(())
+            Self::LinearCounting(CountedFlows { bits, .. }) if !bits.is_power_of_two() => {
+                Err(ConfigError::new("flows.bits", bits, "a power of two"))
             }
+            _ => Ok(()),
         }
     }
 }
@@ -126,7 +117,8 @@ impl FlowCount {
     /// # Errors
     /// Names the field that is out of range, its value and the expected range.
     pub fn new(config: &FlowCountConfig, start: Instant) -> Result<Self, ConfigError> {
-        config.check()?;
+        check_ranges(config).map_err(|error| error.within("flows"))?;
+        config.check_bits()?;
         Ok(match *config {
             FlowCountConfig::Fixed(FixedFlows { count }) => Self::Fixed(count),
             FlowCountConfig::Printed(PrintedFlows { initial }) => Self::Printed(initial),

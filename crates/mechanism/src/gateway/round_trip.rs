@@ -2,7 +2,7 @@
 
 use super::{FlowKey, SegmentKind, SegmentView, spread};
 use crate::ConfigError;
-use netlull_describe::read_by_kind;
+use netlull_describe::{check_ranges, read_by_kind};
 use netlull_units::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,7 @@ read_by_kind!(
 #[serde(deny_unknown_fields)]
 pub struct FixedRoundTrip {
     /// The round-trip time.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s"))]
     pub time: Duration,
 }
 
@@ -48,6 +49,7 @@ pub struct PrintedRoundTrip {}
 #[serde(deny_unknown_fields)]
 pub struct MeasuredRoundTrip {
     /// RTT before the first sample.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s"))]
     pub initial: Duration,
 }
 
@@ -68,17 +70,6 @@ impl RoundTripConfig {
     #[must_use]
     pub fn timestamps(initial: Duration) -> Self {
         Self::Timestamps(MeasuredRoundTrip { initial })
-    }
-
-    pub(super) fn check(&self) -> Result<(), ConfigError> {
-        let (field, time) = match *self {
-            Self::Fixed(FixedRoundTrip { time }) => ("round_trip.time", time),
-            Self::Handshake(MeasuredRoundTrip { initial }) | Self::Timestamps(MeasuredRoundTrip { initial }) => {
-                ("round_trip.initial", initial)
-            }
-            Self::Printed(_) => return Ok(()),
-        };
-        if time.is_zero() { Err(ConfigError::new(field, time, "a time above zero")) } else { Ok(()) }
     }
 }
 
@@ -102,7 +93,7 @@ impl RoundTrip {
     /// # Errors
     /// If a time is zero.
     pub fn new(config: &RoundTripConfig) -> Result<Self, ConfigError> {
-        config.check()?;
+        check_ranges(config).map_err(|error| error.within("round_trip"))?;
         let measured = |method, initial| Self::Measured(Box::new(Probe::new(method, initial)));
         Ok(match *config {
             RoundTripConfig::Fixed(FixedRoundTrip { time }) => Self::Fixed(time),

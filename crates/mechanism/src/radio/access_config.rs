@@ -3,6 +3,7 @@
 use super::beacons::Beacons;
 use crate::ConfigError;
 use crate::station::StationContext;
+use netlull_describe::check_ranges;
 use netlull_units::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,7 +25,7 @@ pub enum Polling {
 pub struct AccessPointConfig {
     /// The time from one beacon to the next.
     #[serde(default = "default_beacon_period")]
-    #[schemars(extend("x-source" = "client-centered-2004 section IV-C, as an Orinoco access point"))]
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-source" = "client-centered-2004 section IV-C, as an Orinoco access point"))]
     pub beacon_period: Duration,
     /// The time of the first beacon, from the start of the run; default one period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,16 +106,14 @@ impl AccessPointConfig {
     }
 
     /// The times of the beacons.
-    pub(super) fn beacons(&self) -> Result<Beacons, ConfigError> {
+    pub(super) fn beacons(&self) -> Beacons {
         Beacons::new(Instant::ZERO + self.first_beacon.unwrap_or(self.beacon_period), self.beacon_period)
     }
 
     /// Checks the values that need no station, and returns the times of the beacons.
     pub(super) fn check_own(&self) -> Result<Beacons, ConfigError> {
-        if self.buffer == 0 {
-            return Err(ConfigError::new("buffer", self.buffer, "at least one packet"));
-        }
-        self.beacons()
+        check_ranges(self)?;
+        Ok(self.beacons())
     }
 
     /// Checks every value by itself and against the station.

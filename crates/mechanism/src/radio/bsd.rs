@@ -8,6 +8,7 @@ use crate::station::{
     PacketView, PowerMode, StationAction, StationConfig, StationContext, StationController, StationEvent,
 };
 use crate::{ConfigError, Machine};
+use netlull_describe::check_ranges;
 use netlull_units::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -128,6 +129,7 @@ impl Bsd {
     /// # Errors
     /// If a value of `config` is out of range, contradicts another or does not fit the station.
     pub fn new(config: &BsdConfig, station: StationContext, start: Instant) -> Result<Self, ConfigError> {
+        check_ranges(config)?;
         let rules = Rules::new(&config.access_point, station)?;
         Ok(Self {
             rules,
@@ -198,8 +200,8 @@ impl Bsd {
 /// The awake time T = B / p.
 fn awake_for(config: &BsdConfig) -> Result<Duration, ConfigError> {
     let time = config.access_point.beacon_period.as_secs_f64() / config.slowdown;
-    let time = (config.slowdown > 0.0 && config.slowdown.is_finite()).then(|| Duration::from_secs_f64(time)).flatten();
-    time.ok_or_else(|| ConfigError::new("slowdown", config.slowdown, "a number above 0 that is not too small"))
+    let expected = "a number above 0 that is not too small";
+    Duration::from_secs_f64(time).ok_or_else(|| ConfigError::new("slowdown", config.slowdown, expected))
 }
 
 impl Machine for Bsd {

@@ -73,7 +73,7 @@ impl Rules {
     /// If a value of `access` is out of range, or a beacon period is too short for the wake time.
     pub(super) fn new(access: &AccessPointConfig, station: StationContext) -> Result<Self, ConfigError> {
         access.check(station).map_err(|error| error.within("access_point"))?;
-        let beacons = access.beacons()?;
+        let beacons = access.beacons();
         beacons.outlast("wake_time", station.wake)?;
         Ok(Self { beacons, wake: station.wake, poll: access.poll, patience: access.patience(station) })
     }

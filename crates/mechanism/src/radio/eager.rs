@@ -5,6 +5,7 @@ use crate::station::{
     PacketView, Serves, StationAction, StationConfig, StationContext, StationController, StationEvent,
 };
 use crate::{ConfigError, Machine};
+use netlull_describe::check_ranges;
 use netlull_units::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub struct EagerConfig {
     /// The shortest silence before data is acknowledged.
     #[serde(default = "default_least_wait")]
-    #[schemars(extend("x-source" = "client-centered-2004 section III-A.1"))]
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-source" = "client-centered-2004 section III-A.1"))]
     pub least_wait: Duration,
     /// The longest silence before data is acknowledged. A longer gap does not count as a gap within a burst.
     #[serde(default = "default_longest_wait")]
@@ -87,9 +88,7 @@ impl Eager {
     /// # Errors
     /// If a wait is zero, or the least wait is longer than the longest.
     pub fn new(config: &EagerConfig, start: Instant) -> Result<Self, ConfigError> {
-        if config.least_wait.is_zero() {
-            return Err(ConfigError::new("least_wait", config.least_wait, "a time above zero"));
-        }
+        check_ranges(config)?;
         if config.longest_wait < config.least_wait {
             return Err(ConfigError::new("longest_wait", config.longest_wait, "no less than least_wait"));
         }

@@ -5,6 +5,7 @@ use super::AccessPointConfig;
 use super::doze::{Actions, Doze, Rules};
 use crate::station::{PowerMode, StationAction, StationConfig, StationContext, StationController, StationEvent};
 use crate::{ConfigError, Machine};
+use netlull_describe::check_ranges;
 use netlull_units::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -77,10 +78,8 @@ impl Psm {
     /// # Errors
     /// If a value of `config` is out of range, contradicts another or does not fit the station.
     pub fn new(config: &PsmConfig, station: StationContext, start: Instant) -> Result<Self, ConfigError> {
+        check_ranges(config)?;
         let rules = Rules::new(&config.access_point, station)?;
-        if config.listen_interval == 0 {
-            return Err(ConfigError::new("listen_interval", config.listen_interval, "at least 1 beacon"));
-        }
         Ok(Self {
             rules,
             listen_interval: config.listen_interval,

@@ -15,6 +15,7 @@ use super::guard::Guard;
 use super::tridiagonal::Tridiagonal;
 use super::{Graph, Rank, SleepPlan, SleepPlanConfig, TIE, Traffic, ascending, prune};
 use crate::ConfigError;
+use netlull_describe::check_ranges;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +36,7 @@ impl SleepPlanConfig for EsaconConfig {
     /// # Errors
     /// If the threshold is outside [0, 1], the graph is not connected, or it has more than 5000 nodes.
     fn plan(&self, graph: &Graph, _traffic: &Traffic) -> Result<SleepPlan, ConfigError> {
+        check_ranges(self)?;
         let guard = Guard::new(graph, self.threshold)?;
         let kept = connectivity_without_each(graph);
         let width = TIE * guard.connectivity();

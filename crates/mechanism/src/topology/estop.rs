@@ -10,6 +10,7 @@
 use super::guard::Guard;
 use super::{Graph, Rank, SleepPlan, SleepPlanConfig, TIE, Traffic, ascending, edge_betweenness, prune};
 use crate::ConfigError;
+use netlull_describe::check_ranges;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +31,7 @@ impl SleepPlanConfig for EstopConfig {
     /// # Errors
     /// If the threshold is outside [0, 1], the graph is not connected, or it has more than 5000 nodes.
     fn plan(&self, graph: &Graph, _traffic: &Traffic) -> Result<SleepPlan, ConfigError> {
+        check_ranges(self)?;
         let guard = Guard::new(graph, self.threshold)?;
         let order = ascending(graph, &edge_betweenness(graph), |betweenness| TIE * betweenness);
         Ok(prune(guard, &order))

@@ -9,8 +9,9 @@
 mod routing;
 
 use super::guard::Guard;
-use super::{Graph, Rank, SleepPlan, SleepPlanConfig, Step, Traffic, Verdict, check_threshold};
+use super::{Graph, Rank, SleepPlan, SleepPlanConfig, Step, Traffic, Verdict};
 use crate::ConfigError;
+use netlull_describe::check_ranges;
 use netlull_units::BitRate;
 use routing::Routing;
 use schemars::JsonSchema;
@@ -31,16 +32,6 @@ pub struct LoadAwareConfig {
     pub threshold: f64,
 }
 
-impl LoadAwareConfig {
-    fn check(&self) -> Result<(), ConfigError> {
-        check_threshold(self.threshold)?;
-        if !(self.bound > 0.0 && self.bound <= 1.0) {
-            return Err(ConfigError::new("bound", self.bound, "a utilisation above 0, at most 1"));
-        }
-        Ok(())
-    }
-}
-
 impl SleepPlanConfig for LoadAwareConfig {
     const READS_TRAFFIC: bool = true;
     const RANK: Rank = Rank { name: "load", unit: Some("b/s") };
@@ -49,7 +40,7 @@ impl SleepPlanConfig for LoadAwareConfig {
     /// If a value is unusable, or the graph is not connected or has more than 5000 nodes.
     /// If a load exceeds the bound before any link sleeps.
     fn plan(&self, graph: &Graph, traffic: &Traffic) -> Result<SleepPlan, ConfigError> {
-        self.check()?;
+        check_ranges(self)?;
         traffic.check(graph)?;
         let mut guard = Guard::new(graph, self.threshold)?;
         let mut routing = Routing::new(graph, traffic, self.bound);

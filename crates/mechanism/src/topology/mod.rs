@@ -34,7 +34,6 @@ pub use load_aware::LoadAwareConfig;
 pub use plan::{ForeignPlanner, Rank, SleepPlanConfig, SleepPlanner};
 pub use traffic::{Demand, Traffic};
 
-use crate::ConfigError;
 use guard::Guard;
 
 /// The links that sleep, and the verdict on every link.
@@ -109,14 +108,6 @@ fn ascending(graph: &Graph, values: &[f64], width: impl Fn(f64) -> f64) -> Vec<(
     }
     order.sort_by_key(|&link| (group[link], graph.ordered_ends(link)));
     order.into_iter().map(|link| (link, values[link])).collect()
-}
-
-/// Checks a threshold of connectivity, a share of the initial connectivity.
-fn check_threshold(threshold: f64) -> Result<(), ConfigError> {
-    if (0.0..=1.0).contains(&threshold) {
-        return Ok(());
-    }
-    Err(ConfigError::new("threshold", threshold, "a share of the initial connectivity, from 0 to 1"))
 }
 
 #[cfg(test)]

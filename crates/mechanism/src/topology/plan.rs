@@ -36,6 +36,8 @@ pub struct Rank {
 }
 
 /// A factory of sleep plans defined outside this crate.
+///
+/// Unlike the other factories it needs no name: a plan is made once, before the run, and no result names it.
 pub trait SleepPlanner: Debug + Send + Sync {
     /// Whether the planner reads capacities, weights and demands.
     fn reads_traffic(&self) -> bool {

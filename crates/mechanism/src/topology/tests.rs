@@ -1,6 +1,7 @@
 //! Abilene as in greened-network-2012, and properties of every order.
 
 use super::*;
+use crate::ConfigError;
 
 /// Abilene (greened-network-2012 fig. 1): routers numbered alphabetically, links as (lower, higher).
 const ABILENE: [(usize, usize); 15] = [
@@ -102,4 +103,18 @@ fn a_lower_threshold_may_switch_off_fewer_links() {
     let graph = Graph::new(5, links).unwrap();
     let count = |threshold| estop(&graph, threshold).unwrap().off.len();
     assert_eq!((count(0.5), count(0.6)), (2, 3));
+}
+
+#[test]
+fn a_value_out_of_range_is_refused_by_name() {
+    let pair = Graph::new(2, vec![(0, 1)]).unwrap();
+    let load_aware = |bound, threshold| LoadAwareConfig { bound, threshold }.plan(&pair, &Traffic::default());
+    for (threshold, value) in [(-0.1, "-0.1"), (1.5, "1.5"), (f64::NAN, "not finite")] {
+        let expected = format!("threshold is {value}; expected 0 to 1");
+        for refused in [estop(&pair, threshold), esacon(&pair, threshold), load_aware(0.5, threshold)] {
+            assert_eq!(refused.unwrap_err().to_string(), expected);
+        }
+    }
+    let refused = load_aware(0.0, 0.5).unwrap_err().to_string();
+    assert_eq!(refused, "bound is 0; expected more than 0 and at most 1");
 }

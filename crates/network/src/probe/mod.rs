@@ -11,5 +11,5 @@ pub use arrivals::{ArrivalRow, arrivals};
 pub use gateway_probe::{Load, Seen, Sums, Timed};
 pub use gateways::{GatewaySample, GatewayTable, GatewayTruth};
 pub use requests::{RequestRow, RequestTable};
-pub use stations::{AirRow, CLOSED, StationProbe};
+pub use stations::{AirRow, AirTime, CLOSED, StationProbe};
 pub use tables::{Column, EventTables, FlowSample, LinkSample, Recorder, Table, Word, ssthresh};

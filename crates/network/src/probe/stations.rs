@@ -5,6 +5,15 @@ use netlull_mechanism::radio::Burst;
 use netlull_mechanism::station::PacketView;
 use netlull_units::{Bytes, Duration, Instant};
 
+/// The time of a transmission on the air.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AirTime {
+    /// The first bit.
+    pub from: Instant,
+    /// The last bit.
+    pub to: Instant,
+}
+
 /// A transmission on the air to or from a station.
 #[derive(Clone, Copy, Debug)]
 pub struct AirRow {
@@ -25,17 +34,18 @@ pub struct AirRow {
 impl AirRow {
     /// A packet in the view of its station.
     #[must_use]
-    pub fn packet(kind: &'static str, (from, to): (Instant, Instant), view: &PacketView) -> Self {
+    pub fn packet(kind: &'static str, time: AirTime, view: &PacketView) -> Self {
         let tcp = view.segment;
         let pure = tcp.is_some_and(|tcp| tcp.len == 0);
         let seq = tcp.map_or(0, |tcp| if pure { tcp.acknowledged.unwrap_or(tcp.seq) } else { tcp.seq });
         let window = tcp.filter(|_| pure).map(|tcp| if kind == CLOSED { Bytes::new(0) } else { tcp.window });
+        let AirTime { from, to } = time;
         Self { kind, from, to, seq, size: view.size, window }
     }
 
     /// A frame that contains no packet.
     #[must_use]
-    pub fn frame(kind: &'static str, (from, to): (Instant, Instant), size: u32) -> Self {
+    pub fn frame(kind: &'static str, AirTime { from, to }: AirTime, size: u32) -> Self {
         Self { kind, from, to, seq: 0, size, window: None }
     }
 }

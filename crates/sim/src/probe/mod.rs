@@ -6,7 +6,7 @@ mod senders;
 
 pub use arrivals::{ArrivalProbe, Naming};
 pub use netlull_network::probe::{
-    AirRow, Column, EventTables, FlowSample, GatewaySample, GatewayTable, GatewayTruth, LinkSample, Recorder,
+    AirRow, AirTime, Column, EventTables, FlowSample, GatewaySample, GatewayTable, GatewayTruth, LinkSample, Recorder,
     RequestRow, RequestTable, StationProbe, Table, Word, ssthresh,
 };
 pub use pcapng::{CaptureError, CaptureWriter, Host};

@@ -33,7 +33,7 @@ pub enum RunError {
     Capture(CaptureError),
 }
 
-/// The error of a controller or of a station's machine.
+/// The error of a controller, of a station's machine or of a custom congestion control.
 #[derive(Clone, Debug)]
 pub struct MachineError {
     /// The machine's place in the scenario, such as `link.N1-N2.controller`.

@@ -1,6 +1,6 @@
 //! The end of a run: measurement and verification.
 
-use super::error::RunError;
+use super::error::{MachineError, RunError};
 use super::outcome::RunOutcome;
 use super::world::World;
 use super::{ledger, summary};
@@ -8,12 +8,25 @@ use crate::net::link::LinkCounters;
 use crate::scenario::Scenario;
 use crate::scenario::document::Verify;
 use crate::verify;
+use netlull_tcp::{Endpoint, Fault};
+
+/// The first fault of a custom congestion control, in the order of the flows.
+fn broken_congestion_control(world: &World, scenario: &Scenario) -> Option<MachineError> {
+    scenario.tcp_flows.iter().zip(world.hosts.endpoints.chunks(2)).find_map(|(flow, ends)| {
+        let Fault { at, error } = ends.iter().find_map(Endpoint::congestion_control_fault)?.clone();
+        let place = format!("flow.{}.tcp.congestion_control", flow.path.name);
+        Some(MachineError { place, machine: flow.config.congestion_control.name().to_owned(), at, error })
+    })
+}
 
 /// The results of a finished run.
 pub(super) fn finish(mut world: World, scenario: &Scenario) -> Result<RunOutcome, RunError> {
     world.draw_all();
     if let Some(failure) = world.net.failure.take() {
         return Err(failure);
+    }
+    if let Some(error) = broken_congestion_control(&world, scenario) {
+        return Err(RunError::Machine(Box::new(error)));
     }
     if let Some(error) = world.observers.capture_error.take() {
         return Err(RunError::Capture(error));

@@ -30,10 +30,14 @@ pub use sleep::{FloodingDocument, PathMetric, RoutingDocument, SimultaneousDocum
 pub use station::{RadioDocument, RadioPowersDocument, StationDocument};
 
 use super::quantity::{BufferSize, TransferSize};
+use netlull_power::PowerModel;
 use netlull_units::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// The fastest rate. Higher rates overflow the serialiser's arithmetic.
+pub(super) const FASTEST: BitRate = BitRate::from_mbps(1_000_000_000);
 
 /// A network, its traffic and the data to record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -141,6 +145,7 @@ pub struct LinkDocument {
     #[serde(default)]
     pub duplex: bool,
     /// Rate; the maximum if a controller or a varying capacity changes it.
+    #[schemars(extend("x-exclusiveMinimum" = "0 b/s", "x-maximum" = FASTEST.to_string()))]
     pub rate: BitRate,
     /// Propagation delay, one way.
     #[serde(default)]
@@ -209,10 +214,12 @@ pub struct StepDocument {
 #[serde(deny_unknown_fields)]
 pub struct UniformRedrawDocument {
     /// Lowest capacity.
+    #[schemars(extend("x-exclusiveMinimum" = "0 b/s"))]
     pub min: BitRate,
     /// Highest capacity.
     pub max: BitRate,
     /// Mean of the intervals between redraws.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s"))]
     pub mean_interval: Duration,
 }
 
@@ -273,6 +280,7 @@ pub struct TcpFlowDocument {
     ///
     /// Writing starts when the connection opens. Without a rate, TCP always has data to send.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-exclusiveMinimum" = "0 b/s", "x-maximum" = FASTEST.to_string()))]
     pub write_rate: Option<BitRate>,
     /// Size of each write; default the data of a full segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -293,6 +301,7 @@ pub struct CbrDocument {
     /// Receiving node.
     pub to: String,
     /// Rate on the wire, headers included.
+    #[schemars(extend("x-exclusiveMinimum" = "0 b/s", "x-maximum" = FASTEST.to_string()))]
     pub rate: BitRate,
     /// Size of each packet on the wire; default the MTU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -319,13 +328,16 @@ pub struct BurstsDocument {
     /// Receiving node.
     pub to: String,
     /// Rate on the wire during a burst, headers included.
+    #[schemars(extend("x-exclusiveMinimum" = "0 b/s", "x-maximum" = FASTEST.to_string()))]
     pub rate: BitRate,
     /// Size of each packet on the wire; default the MTU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<Bytes>,
     /// Time between the starts of two bursts. The next burst ends a burst that is still active.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s"))]
     pub cycle: Duration,
     /// Mean of a burst's exponential length.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s"))]
     pub mean_on: Duration,
     /// Start time of the first cycle.
     #[serde(default)]
@@ -338,18 +350,29 @@ pub struct BurstsDocument {
 /// A power model and its parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-source" = "docs/models/power.md"))]
 pub struct PowerDocument {
     /// Name in results; default the model's name, with P_s if it is not zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "the model's", "x-source" = "-"))]
     pub name: Option<String>,
-    /// Model from `netlull list`, such as `fs`, `dvs` or `ncs-55a1-24h`.
+    /// Model from `netlull list power`, such as `fs`, `dvs` or `ncs-55a1-24h`.
+    #[schemars(extend("x-unit" = model_names(), "x-source" = "of the model"))]
     pub model: String,
-    /// P_s as a fraction of the maximum power, in [0, 1); ideal models only.
+    /// P_s as a fraction of the maximum power; ideal models only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0, "x-default" = "0"))]
+    #[schemars(extend("x-source" = "intertwining-2012 uses 0, .25, .5, .75; 0 is the upper bound on saving"))]
     pub static_fraction: Option<f64>,
     /// phi: the voltage scales down to u_max/phi; voltage-scaling models only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 1.0, "x-default" = "2", "x-source" = "intertwining-2012"))]
     pub phi: Option<f64>,
+}
+
+/// The names of the power models, as the choices of a parameter.
+fn model_names() -> String {
+    PowerModel::catalogue().iter().map(|model| model.name).collect::<Vec<_>>().join(" | ")
 }
 
 /// The time series to record.

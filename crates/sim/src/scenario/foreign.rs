@@ -1,4 +1,14 @@
 //! Insertion of custom controllers, station machines, congestion controls and sleep plans into a scenario.
+//!
+//! | door | place | check before the run |
+//! |---|---|---|
+//! | [`Scenario::set_controller`] | a link | builds a controller |
+//! | [`Scenario::set_station_machine`] | a station's node | builds a machine; checks its access point |
+//! | [`Scenario::set_congestion_control`] | a TCP flow | `check` of the factory: its `build` cannot fail |
+//! | [`Document::set_sleep_plan`] | an entry of `sleep`, by number | [`Scenario::from_document`] makes the plan |
+//!
+//! A custom part that breaks its contract in the run ends it with [`RunError::Machine`](crate::run::RunError::Machine),
+//! which names place and part.
 
 use super::document::{Document, PlanDocument};
 use super::error::ScenarioError;

@@ -39,6 +39,8 @@ pub trait CongestionControlFactory: fmt::Debug + Send + Sync {
     }
 
     /// A congestion control with the options of `config`, before the handshake. `seed` is for random decisions.
+    ///
+    /// It cannot fail, unlike the `build` of other factories: endpoints also open in the middle of a run.
     fn build(&self, config: &Config, seed: u32) -> Box<dyn ForeignControl>;
 }
 

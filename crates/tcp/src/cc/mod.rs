@@ -18,7 +18,7 @@ macro_rules! congestion_controls {
                 // `cubic` and Reno's family with `CwndUnit::Segments`.
                 Cubic6(Box<Cubic6>);
                 Reno6(Box<Reno6>);
-                Foreign(Box<dyn ForeignControl>);
+                Foreign(Box<Watched>);
             }
             Bbr(Box<Bbr>) = bbr::INFO;
             Bic(Box<Bic>) = bic::INFO;
@@ -54,6 +54,7 @@ mod registry;
 mod reno;
 mod reno_2_6_22;
 mod vegas;
+mod watched;
 
 pub use algorithm::{Algorithm, CongestionControlFactory, Foreign, ForeignControl};
 pub use bbr::Bbr;
@@ -68,6 +69,7 @@ pub use parameters::ParameterInfo;
 pub use reno::Reno;
 pub use reno_2_6_22::Reno2622;
 pub use vegas::Vegas;
+pub use watched::{Fault, Watched};
 
 use crate::catalogue::AlgorithmInfo;
 use crate::config::Config;
@@ -83,7 +85,7 @@ impl Controller {
     /// The congestion control of one endpoint; `seed` is for random decisions.
     pub fn new(config: &Config, seed: u32) -> Self {
         match &config.congestion_control {
-            Algorithm::Foreign(factory) => Self::Foreign(factory.build(config, seed)),
+            Algorithm::Foreign(factory) => Self::Foreign(Box::new(Watched::new(&**factory, config, seed))),
             algorithm => match algorithm.info() {
                 Some(info) => (info.build)(config, seed),
                 None => Self::Reno(Reno::new(config)),
@@ -100,6 +102,11 @@ impl Controller {
     #[inline(never)]
     fn cwnd_elsewhere(&self) -> u64 {
         CongestionControl::cwnd(self)
+    }
+
+    /// The first fault of a custom congestion control.
+    pub fn fault(&self) -> Option<&Fault> {
+        if let Self::Foreign(watched) = self { watched.fault() } else { None }
     }
 
     /// Does the work of [`CongestionControl::on_ack`] outside recovery and without an echo, for the algorithm that

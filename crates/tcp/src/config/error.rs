@@ -1,19 +1,20 @@
 //! Errors of configurations.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// A field of a [`Config`](super::Config) that has no meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    field: &'static str,
+    field: Cow<'static, str>,
     message: String,
 }
 
 impl ConfigError {
     /// The name that [`TcpOptions`](crate::TcpOptions) has for the field, or that of the field.
     #[must_use]
-    pub fn field(&self) -> &'static str {
-        self.field
+    pub fn field(&self) -> &str {
+        &self.field
     }
 
     /// The value and the expectation.
@@ -25,12 +26,15 @@ impl ConfigError {
     /// The error of a field with a value that does not meet the expectation.
     #[must_use]
     pub fn new(field: &'static str, value: impl fmt::Display, expected: impl fmt::Display) -> Self {
-        Self { field, message: format!("is {value}; expected {expected}") }
+        Self { field: Cow::Borrowed(field), message: format!("is {value}; expected {expected}") }
     }
 
     /// The error of an unknown name.
     pub(crate) fn unknown(field: &'static str, name: &str, known: &[&str]) -> Self {
-        Self { field, message: format!("\"{name}\" is unknown; expected one of {}", known.join(", ")) }
+        Self {
+            field: Cow::Borrowed(field),
+            message: format!("\"{name}\" is unknown; expected one of {}", known.join(", ")),
+        }
     }
 }
 
@@ -41,6 +45,12 @@ impl fmt::Display for ConfigError {
 }
 
 impl std::error::Error for ConfigError {}
+
+impl From<netlull_describe::ConfigError> for ConfigError {
+    fn from(error: netlull_describe::ConfigError) -> Self {
+        Self { message: error.reason(), field: Cow::Owned(error.field) }
+    }
+}
 
 /// Refuses `value` unless it `holds`.
 pub(super) fn expect(

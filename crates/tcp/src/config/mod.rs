@@ -6,6 +6,7 @@ mod options;
 
 pub use crate::cc::Algorithm;
 pub use error::ConfigError;
+pub(crate) use groups::LARGEST_BUFFER;
 pub use groups::{Acknowledgements, CongestionWindow, FlowControl, Recovery, RetransmissionTimer};
 pub use options::{
     ApplicationRead, CwndUnit, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt,
@@ -23,7 +24,7 @@ use std::sync::Arc;
 /// The longest tick of the timestamp clock (RFC 7323 section 5.4).
 const SLOWEST_TIMESTAMP_CLOCK: Duration = Duration::from_secs(1);
 /// The smallest segment, as in Linux (`TCP_MIN_SND_MSS`): room for options and some data.
-const SMALLEST_MSS: u16 = 48;
+pub(crate) const SMALLEST_MSS: u16 = 48;
 
 /// All options of an endpoint.
 ///
@@ -101,22 +102,18 @@ impl Config {
         self
     }
 
-    /// Checks every field.
-    ///
-    /// # Errors
-    /// Names the first invalid field, its value and the expected value.
-    pub fn validate(&self) -> Result<(), ConfigError> {
+    /// Checks the fields against each other, and those that are no option.
+    pub(crate) fn check_combinations(&self) -> Result<(), ConfigError> {
         expect(self.mss >= SMALLEST_MSS, "mss", self.mss, "at least 48 bytes")?;
-        self.flow_control.validate(self.mss)?;
+        self.flow_control.check(self.mss)?;
         let fits = self.flow_control.shrunk_window == ShrunkWindow::Keep || self.recovery.counts_duplicates();
         expect(fits, "shrunk_window", "pull_back", "keep, or loss_recovery tahoe, reno or new_reno")?;
-        self.acks.validate()?;
         let granularity = self.timestamp_granularity;
         let fits = !granularity.is_zero() && granularity <= SLOWEST_TIMESTAMP_CLOCK;
         expect(fits, "timestamp_granularity", granularity, "more than 0 s and at most 1 s (RFC 7323 section 5.4)")?;
-        self.timer.validate()?;
-        self.cwnd.validate()?;
-        self.recovery.validate()?;
+        self.timer.check()?;
+        self.cwnd.check()?;
+        self.recovery.check()?;
         match &self.congestion_control {
             Algorithm::Foreign(factory) => factory.check(self),
             _ => Ok(()),

@@ -159,10 +159,13 @@ pub enum VegasFlavour {
 #[schemars(rename = "VegasDocument")]
 pub struct VegasBounds {
     /// The window grows below this number.
+    #[schemars(range(min = 1, max = 10_000))]
     pub alpha: u32,
     /// The window shrinks above this number.
+    #[schemars(range(min = 1, max = 10_000))]
     pub beta: u32,
     /// Slow start ends above this number.
+    #[schemars(range(min = 1, max = 10_000))]
     pub gamma: u32,
 }
 

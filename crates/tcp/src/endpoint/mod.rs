@@ -15,7 +15,7 @@ mod template;
 mod tests;
 mod transmit;
 
-use crate::cc::{CongestionControl, Controller};
+use crate::cc::{CongestionControl, Controller, Fault};
 use crate::config::{
     Config, DuplicateAck, FastRetransmitTimer, HandshakeRtt, InitialWindow, LossRecovery, RttSampling, SackDetection,
     ShrunkWindow, TimeoutFlight,
@@ -450,6 +450,12 @@ impl Endpoint {
     #[must_use]
     pub fn controlled_cwnd(&self) -> u64 {
         self.cc.cwnd()
+    }
+
+    /// The first answer of a custom congestion control that stops the connection: no window or no pacing rate.
+    #[must_use]
+    pub fn congestion_control_fault(&self) -> Option<&Fault> {
+        self.cc.fault()
     }
 
     /// The slow-start threshold in bytes; `u64::MAX` for none.

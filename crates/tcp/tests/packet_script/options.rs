@@ -5,18 +5,10 @@ use netlull_tcp::{Algorithm, Config, DelayedAck, HandshakeRtt, Increase, Initial
 use netlull_units::Bytes;
 use serde::de::DeserializeOwned;
 
-/// The configuration at the start of a script: the defaults, which follow the RFCs, with segments of 1000 bytes
-/// without options. Each segment is acknowledged at once. The handshake takes no time and is no round-trip sample.
-pub fn base() -> Config {
-    Config::default().with(|c| {
-        c.mss = 1000;
-        c.timestamps = false;
-        c.flow_control.window_scaling = false;
-        c.acks.delayed_ack = DelayedAck::Off;
-        c.timer.handshake_rtt = HandshakeRtt::Ignored;
-        c.cwnd.initial_window = InitialWindow::Segments(10);
-    })
-}
+/// The configuration at the start of a script.
+#[path = "../support/plain.rs"]
+mod plain;
+pub use plain::plain as base;
 
 /// The value of that name, as in scenarios and in the recipes of packet scripts.
 fn named<T: DeserializeOwned>(value: &str) -> Result<T, String> {

@@ -2,6 +2,7 @@
 
 use crate::ConfigError;
 use crate::radio::eager::default_least_wait;
+use netlull_describe::check_ranges;
 use netlull_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,7 +60,7 @@ pub(super) const STRETCH: f64 = 2.0;
 pub struct ShaperConfig {
     /// The shortest silence that ends a burst.
     #[serde(default = "default_least_wait")]
-    #[schemars(extend("x-source" = "client-centered-2004 section III-A.1"))]
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-source" = "client-centered-2004 section III-A.1"))]
     pub least_wait: Duration,
     /// The time by which the radio wakes earlier than the least RTT requires.
     #[serde(default)]
@@ -170,39 +171,14 @@ impl Default for ShaperConfig {
 
 impl ShaperConfig {
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        if self.least_wait.is_zero() {
-            return Err(ConfigError::new("least_wait", self.least_wait, "a time above zero"));
+        check_ranges(self)?;
+        // Without `paced_share` nothing uses the guard's other parameters.
+        if self.paced_share.is_none() && self.paced_from != PacedFrom::default() {
+            return Err(ConfigError::new("paced_from", "given without a guard", "paced_share as well"));
         }
-        if !(1.0..=2.0).contains(&self.growth) {
-            return Err(ConfigError::new("growth", self.growth, "1 to 2"));
+        if self.paced_share.is_none() && !is_default_stretch(&self.paced_stretch) {
+            return Err(ConfigError::new("paced_stretch", "given without a guard", "paced_share as well"));
         }
-        some("patience", self.patience)?;
-        positive("saturation", self.saturation)?;
-        some("saturated_bursts", self.saturated_bursts)?;
-        self.check_guard()
+        Ok(())
     }
-
-    /// Checks the guard's parameters; without `paced_share` nothing uses the others.
-    fn check_guard(&self) -> Result<(), ConfigError> {
-        let Some(share) = self.paced_share else {
-            if self.paced_from != PacedFrom::default() {
-                return Err(ConfigError::new("paced_from", "given without a guard", "paced_share as well"));
-            }
-            if !is_default_stretch(&self.paced_stretch) {
-                return Err(ConfigError::new("paced_stretch", "given without a guard", "paced_share as well"));
-            }
-            return Ok(());
-        };
-        positive("paced_share", share)?;
-        positive("paced_stretch", self.paced_stretch)?;
-        some("paced_bursts", self.paced_bursts)
-    }
-}
-
-fn some(field: &str, count: u32) -> Result<(), ConfigError> {
-    if count == 0 { Err(ConfigError::new(field, count, "1 or more")) } else { Ok(()) }
-}
-
-fn positive(field: &str, part: f64) -> Result<(), ConfigError> {
-    if part.is_finite() && part > 0.0 { Ok(()) } else { Err(ConfigError::new(field, part, "more than 0")) }
 }

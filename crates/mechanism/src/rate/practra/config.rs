@@ -2,6 +2,7 @@
 
 use crate::ConfigError;
 use crate::rate::{QueueCount, RateSet};
+use netlull_describe::check_ranges;
 use netlull_units::{BitRate, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,7 +52,7 @@ pub struct PractRaConfig {
     #[schemars(extend("x-source" = "intertwining-2012 uses 2 ms; not printed in 2016"))]
     pub transition: Duration,
     /// mRCI: the shortest time between two changes; above `transition`.
-    #[schemars(extend("x-source" = "intertwining-2012 uses 16 ms (its Delta); troubled-marriage-2016 10 ms to 1 s"))]
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-source" = "intertwining-2012 uses 16 ms (its Delta); troubled-marriage-2016 10 ms to 1 s"))]
     pub min_interval: Duration,
     /// d: the bound on the queueing delay.
     #[schemars(extend("x-source" = "intertwining-2012 uses 40 ms; not printed in 2016"))]
@@ -62,7 +63,7 @@ pub struct PractRaConfig {
     pub forecast_weight: f64,
     /// The interval over which arrivals are averaged into a sample; default `min_interval`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-default" = "min_interval", "x-source" = "troubled-marriage-2016 section IV-A"))]
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-default" = "min_interval", "x-source" = "troubled-marriage-2016 section IV-A"))]
     pub forecast_interval: Option<Duration>,
     /// The forecast before the first sample.
     #[serde(default)]
@@ -78,7 +79,7 @@ pub struct PractRaConfig {
     pub queue: QueueCount,
     /// The tick on which the rules are tested; default at every arrival and departure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-default" = "every event", "x-source" = "reading: the rules are printed with no clock"))]
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-default" = "every event", "x-source" = "reading: the rules are printed with no clock"))]
     pub tick: Option<Duration>,
     /// The distance of a change.
     #[serde(default)]
@@ -114,12 +115,12 @@ impl PractRaConfig {
         }
     }
 
-    /// Checks every value and pair of values. Returns the initial rate's position in the set.
+    /// Checks every range and pair of values. Returns the initial rate's position in the set.
     ///
     /// # Errors
     /// Names the first field that is out of range, its value and the expectation.
     pub fn validate(&self) -> Result<usize, ConfigError> {
-        positive("min_interval", self.min_interval)?;
+        check_ranges(self)?;
         // troubled-marriage-2016 section II: the interval is greater than delta.
         if self.transition >= self.min_interval {
             let expected = format!("more than transition ({})", self.transition);
@@ -130,26 +131,10 @@ impl PractRaConfig {
             let expected = format!("more than transition ({})", self.transition);
             return Err(ConfigError::new("delay_bound", self.delay_bound, expected));
         }
-        if !(self.forecast_weight > 0.0 && self.forecast_weight <= 1.0) {
-            return Err(ConfigError::new("forecast_weight", self.forecast_weight, "a number above 0 and at most 1"));
-        }
-        if let Some(interval) = self.forecast_interval {
-            positive("forecast_interval", interval)?;
-        }
-        if let Some(tick) = self.tick {
-            positive("tick", tick)?;
-        }
         let initial = self.initial_rate.unwrap_or(self.rates.highest());
         self.rates.position(initial).ok_or_else(|| {
             let expected = format!("one of the rates, {} to {}", self.rates.lowest(), self.rates.highest());
             ConfigError::new("initial_rate", initial, expected)
         })
     }
-}
-
-fn positive(field: &'static str, span: Duration) -> Result<(), ConfigError> {
-    if span.is_zero() {
-        return Err(ConfigError::new(field, span, "a time above zero"));
-    }
-    Ok(())
 }

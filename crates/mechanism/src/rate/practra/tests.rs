@@ -338,15 +338,15 @@ fn what_is_wrong_is_named() {
     );
     assert_eq!(
         why(PractRaConfig { min_interval: Duration::ZERO, ..good.clone() }),
-        "min_interval is 0 s; expected a time above zero"
+        "min_interval is 0 s; expected more than 0 s"
     );
     assert_eq!(
         why(PractRaConfig { delay_bound: MS(2), ..good.clone() }),
         "delay_bound is 2 ms; expected more than transition (2 ms)"
     );
-    for weight in [0.0, -0.5, 1.01, f64::NAN] {
+    for (weight, value) in [(0.0, "0"), (-0.5, "-0.5"), (1.01, "1.01"), (f64::NAN, "not finite")] {
         let said = why(PractRaConfig { forecast_weight: weight, ..good.clone() });
-        assert_eq!(said, format!("forecast_weight is {weight}; expected a number above 0 and at most 1"));
+        assert_eq!(said, format!("forecast_weight is {value}; expected more than 0 and at most 1"));
     }
     assert_eq!(
         why(PractRaConfig { initial_rate: Some(M(11)), ..good.clone() }),

@@ -76,12 +76,12 @@ fn what_cannot_be_used_is_refused_by_name() {
     let (graph, traffic, good) = ring(&[(0, 1, 4)], 0.5);
     let graph = graph.with_names(["A", "B", "C", "D"].map(String::from).to_vec());
     let refused = |config: LoadAwareConfig| config.plan(&graph, &traffic).unwrap_err().to_string();
-    for bound in [0.0, 1.01, f64::NAN] {
+    for (bound, value) in [(0.0, "0"), (1.01, "1.01"), (f64::NAN, "not finite")] {
         let message = refused(LoadAwareConfig { bound, ..good.clone() });
-        assert_eq!(message, format!("bound is {bound}; expected a utilisation above 0, at most 1"));
+        assert_eq!(message, format!("bound is {value}; expected more than 0 and at most 1"));
     }
     let message = refused(LoadAwareConfig { threshold: 2.0, ..good.clone() });
-    assert!(message.starts_with("threshold is 2; expected a share"), "{message}");
+    assert!(message.starts_with("threshold is 2; expected 0 to 1"), "{message}");
     let demand = |from, to, mbps| vec![Demand { from, to, rate: MBPS(mbps) }];
     let mut capacities = traffic.capacities.clone();
     capacities[2] = BitRate::from_bps(0);

@@ -38,7 +38,7 @@ use super::observers::Observers;
 use crate::net::ids::{FlowId, LinkId, NodeId, StationId};
 use crate::net::link::{Admission, Offered};
 use crate::net::packet::Packet;
-use crate::probe::AirRow;
+use crate::probe::{AirRow, AirTime};
 use crate::scenario::Scenario;
 use netlull_mechanism::gateway::SegmentKind;
 use netlull_mechanism::radio::{AccessAction, AccessEvent};
@@ -357,22 +357,22 @@ impl Turn<'_> {
                     _ if given.is_lost() => None,
                     _ => return,
                 };
-                let times = self.station.radio.transmits(now, packet.size, ends);
-                self.record(|| AirRow::packet(name, times, &view));
+                let (from, to) = self.station.radio.transmits(now, packet.size, ends);
+                self.record(|| AirRow::packet(name, AirTime { from, to }, &view));
             }
             Frame::Poll => {
                 let (from, to) = self.frame_on_air(POLL_BYTES);
                 self.station.counters.counts.polls += 1;
                 self.station.polled_at.push_back((from + self.station.poll_time).max(to));
-                self.record(|| AirRow::frame("poll", (from, to), POLL_BYTES));
+                self.record(|| AirRow::frame("poll", AirTime { from, to }, POLL_BYTES));
             }
             Frame::Null(mode) => {
-                let times = self.frame_on_air(NULL_BYTES);
-                self.record(|| AirRow::frame("null", times, NULL_BYTES));
-                if times.0 <= now {
+                let (from, to) = self.frame_on_air(NULL_BYTES);
+                self.record(|| AirRow::frame("null", AirTime { from, to }, NULL_BYTES));
+                if from <= now {
                     self.tell_access_point(AccessEvent::Announced(mode));
                 } else {
-                    self.station.announcements.push_back((times.0, mode));
+                    self.station.announcements.push_back((from, mode));
                 }
             }
         }
@@ -514,7 +514,7 @@ impl Turn<'_> {
         station.heard = None;
         station.counters.counts.beacons += 1;
         station.radio.hears(heard.from, heard.until, coming);
-        self.record(|| AirRow::frame("beacon", (heard.from, heard.until), 0));
+        self.record(|| AirRow::frame("beacon", AirTime { from: heard.from, to: heard.until }, 0));
         StationEvent::Beacon { buffered: heard.buffered }
     }
 
@@ -526,14 +526,14 @@ impl Turn<'_> {
         if !station.radio.hears(from, now, None) {
             station.counters.counts.missed_packets += 1;
             station.counters.counts.missed_bytes += u64::from(view.size);
-            self.record(|| AirRow::packet("missed", (from, now), view));
+            self.record(|| AirRow::packet("missed", AirTime { from, to: now }, view));
             // The radio may have delayed its sleep for the packet.
             self.arm();
             return Hearing::Missed;
         }
         station.counters.counts.received_packets += 1;
         station.counters.received_bytes += u64::from(view.size);
-        self.record(|| AirRow::packet("data", (from, now), view));
+        self.record(|| AirRow::packet("data", AirTime { from, to: now }, view));
         Hearing::Heard { more }
     }
 

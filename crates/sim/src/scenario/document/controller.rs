@@ -7,18 +7,16 @@ use netlull_power::TransitionPower;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A controller that changes a link's rate, the windows of the TCP flows that cross it, or both.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ControllerDocument {
-    /// The controller with its parameters.
-    #[serde(flatten)]
-    pub mechanism: LinkMechanism,
-    /// The link options for controllers that change its rate.
-    #[serde(flatten)]
-    pub rate: Option<RateOptions>,
-    /// The link options for controllers that read segments.
-    #[serde(flatten)]
-    pub segments: Option<SegmentOptions>,
+table_of_kind! {
+    /// A controller that changes a link's rate, the windows of the TCP flows that cross it, or both.
+    pub struct ControllerDocument {
+        /// The controller with its parameters.
+        pub mechanism: LinkMechanism = LinkMechanism::KINDS,
+        /// The link options for controllers that change its rate.
+        pub rate: RateOptions if changes_rate,
+        /// The link options for controllers that read segments.
+        pub segments: SegmentOptions if reads_segments,
+    }
 }
 
 /// The link options for a controller that changes its rate.
@@ -41,15 +39,6 @@ pub struct RateOptions {
 pub struct SegmentOptions {
     /// Link that carries the acknowledgements; default the reverse link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-unit" = "link", "x-default" = "the way back", "x-source" = "-"))]
+    #[schemars(extend("x-unit" = "link", "x-default" = "the reverse link", "x-source" = "-"))]
     pub acknowledgements: Option<String>,
 }
-
-table_of_kind!(
-    "A controller that scales a link's rate, steers the windows of the TCPs that cross it, or both.",
-    ControllerDocument {
-        mechanism: LinkMechanism::KINDS,
-        rate: RateOptions if changes_rate,
-        segments: SegmentOptions if reads_segments,
-    }
-);

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct NoiseDocument {
     /// Mean extra delay; 0 s turns the noise off.
     pub mean: Duration,
-    /// Shape, 0.01 to 1,000,000. The standard deviation is mean / sqrt(shape); 1 is exponential.
+    /// Shape. The standard deviation is mean / sqrt(shape); 1 is exponential.
+    #[schemars(range(min = 0.01, max = 1e6))]
     pub shape: f64,
 }

@@ -6,18 +6,16 @@ use netlull_units::BitRate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A plan that chooses the sleeping links among the scenario's duplex links (docs/models/estop.md).
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PlanDocument {
-    /// The algorithm with its parameters.
-    #[serde(flatten)]
-    pub algorithm: SleepAlgorithm,
-    /// The options of an algorithm that reads the traffic.
-    #[serde(flatten)]
-    pub traffic: Option<TrafficOptions>,
-    /// The options of every algorithm.
-    #[serde(flatten)]
-    pub network: NetworkOptions,
+table_of_kind! {
+    /// A plan that chooses the sleeping links among the scenario's duplex links (docs/models/estop.md).
+    pub struct PlanDocument {
+        /// The algorithm with its parameters.
+        pub algorithm: SleepAlgorithm = SleepAlgorithm::KINDS,
+        /// The options of an algorithm that reads the traffic.
+        pub traffic: TrafficOptions if reads_traffic,
+        /// The options of every algorithm.
+        pub network: NetworkOptions,
+    }
 }
 
 /// The traffic input of a plan.
@@ -41,12 +39,3 @@ pub struct NetworkOptions {
     #[schemars(extend("x-unit" = "names", "x-default" = "all", "x-source" = "reading"))]
     pub nodes: Option<Vec<String>>,
 }
-
-table_of_kind!(
-    "A plan that chooses the links that sleep, among the scenario's duplex links (docs/models/estop.md).",
-    PlanDocument {
-        algorithm: SleepAlgorithm::KINDS,
-        traffic: TrafficOptions if reads_traffic,
-        network: NetworkOptions,
-    }
-);

@@ -62,7 +62,7 @@ pub struct RedDocument {
     pub rules: RedRules,
     /// Typical packet size, the unit for idle time; default the MTU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-unit" = "data", "x-default" = "the MTU", "x-source" = "reading: the paper's typical transmission time; ns-2 has 500 B"))]
+    #[schemars(extend("x-exclusiveMinimum" = "0 B", "x-unit" = "data", "x-default" = "the MTU", "x-source" = "reading: the paper's typical transmission time; ns-2 has 500 B"))]
     pub mean_packet: Option<Bytes>,
     /// Marking of ECN-capable packets instead of drops. Other packets are dropped.
     #[serde(default)]
@@ -76,7 +76,7 @@ pub struct RedDocument {
 pub struct CodelDocument {
     /// TARGET: acceptable standing queueing delay.
     #[serde(default = "default_target")]
-    #[schemars(extend("x-source" = "RFC 8289 section 4.3"))]
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-source" = "RFC 8289 section 4.3"))]
     pub target: Duration,
     /// INTERVAL: time for which the queueing delay must exceed TARGET before the first drop.
     #[serde(default = "default_interval")]

@@ -1,6 +1,6 @@
 //! Requests: short-lived TCP connections.
 
-use super::TcpDocument;
+use super::{FASTEST, TcpDocument};
 use netlull_units::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,7 @@ pub struct RequestsDocument {
     /// Receiving node.
     pub to: String,
     /// Mean offered data rate, without headers. The arrival rate is this rate divided by the mean size.
+    #[schemars(extend("x-exclusiveMinimum" = "0 b/s", "x-maximum" = FASTEST.to_string()))]
     pub offered: BitRate,
     /// Amount of data per request.
     pub size: SizeDocument,

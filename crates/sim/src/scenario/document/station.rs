@@ -41,21 +41,29 @@ pub enum RadioDocument {
 /// The power of each radio state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-source" = "docs/models/radio.md"))]
 pub struct RadioPowersDocument {
     /// Name in results.
+    #[schemars(extend("x-source" = "-"))]
     pub name: String,
     /// Power while asleep.
+    #[schemars(extend("x-source" = "-"))]
     pub asleep: Watts,
     /// Power while awake without a transmission to or from the station.
+    #[schemars(extend("x-source" = "-"))]
     pub idle: Watts,
     /// Power while receiving.
+    #[schemars(extend("x-source" = "-"))]
     pub receive: Watts,
     /// Power while transmitting.
+    #[schemars(extend("x-source" = "-"))]
     pub transmit: Watts,
     /// Power while waking up; default the idle power.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "`idle`", "x-source" = "reading"))]
     pub waking: Option<Watts>,
     /// Wake-up time.
+    #[schemars(extend("x-source" = "-"))]
     pub wake_time: Duration,
 }
 

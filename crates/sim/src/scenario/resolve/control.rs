@@ -4,8 +4,11 @@ use super::queueing::Measure;
 use super::{Control, Result};
 use crate::scenario::ScenarioError;
 use crate::scenario::document::{ControllerDocument, LinkDocument};
+use netlull_describe::check_ranges;
 use netlull_mechanism::ConfigError;
 use netlull_mechanism::link::LinkContext;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// A link's controller, checked.
 pub(super) fn control(
@@ -29,6 +32,11 @@ pub(super) fn control(
 /// The name of the link with a controller's acknowledgements; `None` if the controller reads no segments.
 pub(super) fn acknowledgements(document: &ControllerDocument) -> Option<Option<&str>> {
     document.segments.as_ref().map(|options| options.acknowledgements.as_deref())
+}
+
+/// Checks the ranges in the description of a part of the document.
+pub(super) fn check<T: Serialize + JsonSchema + 'static>(field: &str, part: &T) -> Result<()> {
+    check_ranges(part).map_err(|error| refused(field, &error))
 }
 
 /// Converts a mechanism's error to one with the field's path.

@@ -1,15 +1,16 @@
 //! Conversion of flows in the document: ends, times, sizes and rates.
 
+use super::control::check;
 use super::{
-    ArrivalPattern, DatagramFlow, FASTEST, FlowPath, Nodes, RequestFlow, Result, TcpFlow, Writes, check_name, refuse,
-    requests, two_nodes,
+    ArrivalPattern, DatagramFlow, FlowPath, Nodes, RequestFlow, Result, TcpFlow, Writes, check_name, refuse, requests,
+    two_nodes,
 };
 use crate::scenario::document::{
-    BurstsDocument, CbrDocument, Document, FlowDocument, ReplayDocument, TcpDocument, TcpFlowDocument,
+    BurstsDocument, CbrDocument, Document, FASTEST, FlowDocument, ReplayDocument, TcpDocument, TcpFlowDocument,
 };
 use crate::scenario::tcp_options;
 use crate::traffic::Record;
-use netlull_units::{BitRate, Bytes, Duration, Instant};
+use netlull_units::{Bytes, Duration, Instant};
 use std::sync::Arc;
 
 /// An IPv4 header and a UDP header.
@@ -76,9 +77,7 @@ pub(super) fn start(field: &str, start: Duration, document: &Document) -> Result
 fn tcp_flows(document: &Document, nodes: &Nodes<'_>, flow: &TcpFlowDocument) -> Result<Vec<TcpFlow>> {
     let path = flow_path(nodes, &flow.name, &flow.from, &flow.to)?;
     let field = format!("flow.{}", flow.name);
-    if !(1..=100_000).contains(&flow.count) {
-        return refuse(format!("{field}.count"), format!("is {}; expected 1 to 100000", flow.count));
-    }
+    check(&field, flow)?;
     let first = start(&field, flow.start, document)?;
     let config = tcp_options::config(&document.tcp, &flow.tcp, &field, document.mtu)?;
     let numbered = |number: u32| match flow.count {
@@ -129,7 +128,6 @@ fn writes(flow: &TcpFlowDocument, field: &str, config: &netlull_tcp::Config) -> 
         }
         return Ok(None);
     };
-    let rate = in_range(&format!("{field}.write_rate"), rate)?;
     let size = flow.write_size.map_or(u64::from(config.full_segment()), |size| size.as_u64());
     if !(1..=LARGEST_WRITE).contains(&size) {
         let message = format!("is {size} B; expected 1 B to {LARGEST_WRITE} B");
@@ -145,10 +143,11 @@ fn steady_flow(
     pattern: ArrivalPattern,
 ) -> Result<DatagramFlow> {
     let field = format!("flow.{}", flow.name);
+    check(&field, flow)?;
     Ok(DatagramFlow {
         path: flow_path(nodes, &flow.name, &flow.from, &flow.to)?,
         pattern,
-        rate: flow_rate(&field, flow.rate)?,
+        rate: flow.rate,
         size: datagram_size(&field, flow.packet, document.mtu)?,
         start: start(&field, flow.start, document)?,
         jitter: flow.jitter,
@@ -159,16 +158,11 @@ fn steady_flow(
 fn burst_flow(document: &Document, nodes: &Nodes<'_>, flow: &BurstsDocument) -> Result<DatagramFlow> {
     let field = format!("flow.{}", flow.name);
     let (cycle, mean_on) = (flow.cycle, flow.mean_on);
-    if cycle.is_zero() {
-        return refuse(format!("{field}.cycle"), "is 0 s; expected more than 0 s");
-    }
-    if mean_on.is_zero() {
-        return refuse(format!("{field}.mean_on"), "is 0 s; expected more than 0 s");
-    }
+    check(&field, flow)?;
     Ok(DatagramFlow {
         path: flow_path(nodes, &flow.name, &flow.from, &flow.to)?,
         pattern: ArrivalPattern::Bursts { cycle, mean_on },
-        rate: flow_rate(&field, flow.rate)?,
+        rate: flow.rate,
         size: datagram_size(&field, flow.packet, document.mtu)?,
         start: start(&field, flow.start, document)?,
         jitter: Duration::ZERO,
@@ -205,18 +199,6 @@ fn replay_flow(document: &Document, nodes: &Nodes<'_>, flow: &ReplayDocument) ->
     let pattern = ArrivalPattern::Replay(Arc::new(record));
     let (start, jitter, stop) = (Instant::ZERO, Duration::ZERO, Instant::NEVER);
     Ok(DatagramFlow { path, pattern, rate: FASTEST, size: mtu as u32, start, jitter, stop })
-}
-
-fn flow_rate(field: &str, rate: BitRate) -> Result<BitRate> {
-    in_range(&format!("{field}.rate"), rate)
-}
-
-/// Checks that a rate is in the allowed range.
-pub(super) fn in_range(field: &str, rate: BitRate) -> Result<BitRate> {
-    if rate.is_zero() || rate > FASTEST {
-        return refuse(field, format!("is {rate}; expected more than 0 b/s and at most {FASTEST}"));
-    }
-    Ok(rate)
 }
 
 #[allow(clippy::cast_possible_truncation)]

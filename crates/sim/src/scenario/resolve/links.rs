@@ -1,8 +1,9 @@
 //! Conversion of links in the document: rates, controllers, capacities.
 
 use super::control;
+use super::control::check;
 use super::queueing::{self, Measure};
-use super::{Capacity, FASTEST, LinkSpec, Nodes, Result, check_name, refuse, two_nodes};
+use super::{Capacity, LinkSpec, Nodes, Result, check_name, refuse, two_nodes};
 use crate::net::noise::NoiseModel;
 use crate::net::routing::Edge;
 use crate::scenario::document::{
@@ -39,9 +40,7 @@ pub(super) fn wire_up<'a>(document: &'a Document, nodes: &Nodes<'_>) -> Result<V
         let field = format!("link.{name}");
         check_name(&format!("{field}.name"), &name)?;
         let (from, to) = two_nodes(nodes, &field, &link.from, &link.to)?;
-        if link.cost == 0 {
-            return refuse(format!("{field}.cost"), "is 0; expected 1 or more");
-        }
+        check(&field, link)?;
         let cost = if hops { 1 } else { link.cost };
         wires.push(Wire { name, document: link, edge: Edge { from, to, cost }, way: Way::There });
         if link.duplex {
@@ -55,9 +54,6 @@ pub(super) fn wire_up<'a>(document: &'a Document, nodes: &Nodes<'_>) -> Result<V
 pub(super) fn link(wire: &Wire<'_>, measure: Measure) -> Result<LinkSpec> {
     let (document, field) = (wire.document, format!("link.{}", wire.name));
     let rate = document.rate;
-    if rate.is_zero() || rate > FASTEST {
-        return refuse(format!("{field}.rate"), format!("is {rate}; expected more than 0 b/s and at most {FASTEST}"));
-    }
     let there = wire.is_there();
     let control = document
         .controller
@@ -80,16 +76,12 @@ pub(super) fn link(wire: &Wire<'_>, measure: Measure) -> Result<LinkSpec> {
         control,
         capacity,
         loss: None,
-        noise: document.noise.as_ref().filter(|_| there).map(|doc| noise(&field, *doc)).transpose()?.flatten(),
+        noise: document.noise.filter(|_| there).and_then(noise),
     })
 }
 
-fn noise(field: &str, document: NoiseDocument) -> Result<Option<NoiseModel>> {
-    let NoiseDocument { mean, shape } = document;
-    if !(0.01..=1e6).contains(&shape) {
-        return refuse(format!("{field}.noise.shape"), format!("is {shape}; expected 0.01 to 1,000,000"));
-    }
-    Ok((mean > Duration::ZERO).then_some(NoiseModel { mean, shape }))
+fn noise(NoiseDocument { mean, shape }: NoiseDocument) -> Option<NoiseModel> {
+    (mean > Duration::ZERO).then_some(NoiseModel { mean, shape })
 }
 
 /// Finds the links that carry the acknowledgements of gateways.
@@ -128,15 +120,9 @@ fn capacity(field: &str, document: &CapacityDocument, rate: BitRate) -> Result<C
 
 fn redraws(field: &str, document: &UniformRedrawDocument, rate: BitRate) -> Result<Capacity> {
     let (min, max, mean_interval) = (document.min, document.max, document.mean_interval);
-    if min.is_zero() {
-        return refuse(format!("{field}.min"), "is 0 b/s; expected more than 0 b/s");
-    }
     if max <= min || max > rate {
         let message = format!("is {max}; expected more than min, {min}, and at most the link's rate, {rate}");
         return refuse(format!("{field}.max"), message);
-    }
-    if mean_interval.is_zero() {
-        return refuse(format!("{field}.mean_interval"), "is 0 s; expected more than 0 s");
     }
     Ok(Capacity::Redraws { min, max, mean_interval })
 }

@@ -1,9 +1,9 @@
-//! Conversion of losses in the document: probabilities in range, flows on the link.
+//! Conversion of losses in the document: the numbers of dropped packets, flows on the link.
 
 use super::links::Wire;
 use super::{Result, refuse};
 use crate::net::loss::{GilbertElliott, LossModel, ScriptedDrops};
-use crate::scenario::document::{GilbertElliottDocument, LossDocument, ScriptedDropsDocument};
+use crate::scenario::document::{BernoulliDocument, GilbertElliottDocument, LossDocument, ScriptedDropsDocument};
 
 /// The index and name of each flow that crosses a link.
 pub(super) type Crossing<'a> = [(u32, &'a str)];
@@ -12,33 +12,16 @@ pub(super) fn loss(wire: &Wire<'_>, crossing: &Crossing<'_>) -> Result<Option<Lo
     let field = format!("link.{}.loss", wire.name);
     let Some(document) = wire.document.loss.as_ref().filter(|_| wire.is_there()) else { return Ok(None) };
     match document {
-        LossDocument::Bernoulli(document) => {
-            let probability = document.probability;
-            if !(0.0..1.0).contains(&probability) {
-                let message = format!("is {probability}; expected 0 or more and less than 1");
-                return refuse(format!("{field}.probability"), message);
-            }
-            Ok((probability > 0.0).then_some(LossModel::Bernoulli(probability)))
+        LossDocument::Bernoulli(BernoulliDocument { probability }) => {
+            Ok((*probability > 0.0).then_some(LossModel::Bernoulli(*probability)))
         }
-        LossDocument::GilbertElliott(document) => gilbert_elliott(&field, *document).map(Some),
+        LossDocument::GilbertElliott(document) => {
+            let GilbertElliottDocument { to_bad, to_good, loss_bad, loss_good } = *document;
+            let chain = GilbertElliott { to_bad, to_good, loss_bad, loss_good };
+            Ok(Some(LossModel::GilbertElliott(chain)))
+        }
         LossDocument::Scripted(document) => scripted(&field, &document.drops, crossing).map(Some),
     }
-}
-
-fn gilbert_elliott(field: &str, document: GilbertElliottDocument) -> Result<LossModel> {
-    let GilbertElliottDocument { to_bad, to_good, loss_bad, loss_good } = document;
-    for (name, step) in [("to_bad", to_bad), ("to_good", to_good)] {
-        if !(step > 0.0 && step <= 1.0) {
-            return refuse(format!("{field}.{name}"), format!("is {step}; expected more than 0 and at most 1"));
-        }
-    }
-    if !(0.0..=1.0).contains(&loss_bad) {
-        return refuse(format!("{field}.loss_bad"), format!("is {loss_bad}; expected 0 to 1"));
-    }
-    if !(0.0..1.0).contains(&loss_good) {
-        return refuse(format!("{field}.loss_good"), format!("is {loss_good}; expected 0 or more and less than 1"));
-    }
-    Ok(LossModel::GilbertElliott(GilbertElliott { to_bad, to_good, loss_bad, loss_good }))
 }
 
 fn scripted(field: &str, drops: &[ScriptedDropsDocument], crossing: &Crossing<'_>) -> Result<LossModel> {
@@ -62,7 +45,7 @@ fn scripted(field: &str, drops: &[ScriptedDropsDocument], crossing: &Crossing<'_
     Ok(LossModel::Scripted(scripts))
 }
 
-/// Checks that packet numbers start at 1 or later and increase.
+/// Checks that packet numbers increase.
 fn numbers(field: &str, packets: &[u64]) -> Result<Vec<u64>> {
     let mut before = 0;
     for &number in packets {

@@ -243,8 +243,6 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(1_000_000_000);
 const SMALLEST_MTU: u64 = 68;
 /// The largest IPv4 packet.
 const LARGEST_MTU: u64 = 65_535;
-/// The fastest rate. Higher rates overflow the serialiser's arithmetic.
-const FASTEST: BitRate = BitRate::from_mbps(1_000_000_000);
 /// The maximum number of bins. A larger number is assumed to be a mistake.
 const MOST_BINS: u64 = 10_000_000;
 

@@ -1,5 +1,6 @@
 //! Conversion of power models in the document.
 
+use super::control::check;
 use super::{NamedPower, Result, refuse};
 use crate::scenario::ScenarioError;
 use crate::scenario::document::PowerDocument;
@@ -7,6 +8,7 @@ use netlull_power::{BelowFloor, IdealModel, PowerModel, Scaling};
 
 pub(super) fn named_power(index: usize, document: &PowerDocument) -> Result<NamedPower> {
     let field = format!("power.{index}");
+    check(&field, document)?;
     let Some(model) = PowerModel::by_name(&document.model) else {
         let known: Vec<_> = PowerModel::catalogue().iter().map(|info| info.name).collect();
         let message = format!("\"{}\" is unknown; expected one of {}", document.model, known.join(", "));

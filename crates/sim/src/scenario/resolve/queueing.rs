@@ -30,9 +30,6 @@ pub(super) fn buffer(field: &str, document: &LinkDocument, measure: Measure) -> 
             format!("is {} B, less than one packet; expected at least {} B", bytes.as_u64(), measure.mtu.as_u64()),
         ),
         BufferSize::Bytes(bytes) => Ok(Buffer::Bytes(bytes)),
-        BufferSize::BandwidthDelay(_) if document.buffer_floor == 0 => {
-            refuse(format!("{field}_floor"), "is 0 packets; expected at least 1")
-        }
         BufferSize::BandwidthDelay(factor) => {
             let packets = bandwidth_delay(document, measure) * factor;
             Ok(Buffer::Packets((packets.round() as u64).max(document.buffer_floor)))
@@ -69,15 +66,6 @@ fn red(field: &str, link: &LinkDocument, red: &RedDocument, measure: Measure) ->
             max
         }
     };
-    for (name, value) in [("max_probability", red.max_probability), ("weight", red.weight)] {
-        if !(value > 0.0 && value <= 1.0) {
-            return refuse(format!("{field}.{name}"), format!("is {value}; expected more than 0 and at most 1"));
-        }
-    }
-    let mean_packet = red.mean_packet.unwrap_or(measure.mtu).as_u64();
-    if mean_packet == 0 {
-        return refuse(format!("{field}.mean_packet"), "is 0 B; expected more than 0 B");
-    }
     Ok(RedConfig {
         unit,
         min_threshold: min,
@@ -87,7 +75,7 @@ fn red(field: &str, link: &LinkDocument, red: &RedDocument, measure: Measure) ->
         gentle: red.gentle,
         probability: red.probability,
         rules: red.rules,
-        mean_packet,
+        mean_packet: red.mean_packet.unwrap_or(measure.mtu).as_u64(),
         largest_packet: measure.mtu.as_u64(),
         ecn: red.ecn,
     })
@@ -111,9 +99,6 @@ fn threshold(field: &str, link: &LinkDocument, size: BufferSize, measure: Measur
 
 fn codel(field: &str, document: CodelDocument, measure: Measure) -> Result<CoDelConfig> {
     let (target, interval) = (document.target, document.interval);
-    if target.is_zero() {
-        return refuse(format!("{field}.target"), "is 0 s; expected more than 0 s");
-    }
     if interval <= target {
         return refuse(format!("{field}.interval"), format!("is {interval}; expected more than target, {target}"));
     }

@@ -1,14 +1,12 @@
 //! Conversion of request flows in the document.
 
-use super::flows::{flow_path, in_range, start};
+use super::control::check;
+use super::flows::{flow_path, start};
 use super::size_laws::size_law;
 use super::{Nodes, RequestFlow, Result, refuse};
 use crate::scenario::document::{Document, RequestsDocument};
 use crate::scenario::tcp_options;
 use netlull_units::Instant;
-
-/// The maximum of `most_open` of a flow.
-const MOST_OPEN: u32 = 1_000_000;
 
 pub(super) fn request_flow(document: &Document, nodes: &Nodes<'_>, flow: &RequestsDocument) -> Result<RequestFlow> {
     let path = flow_path(nodes, &flow.name, &flow.from, &flow.to)?;
@@ -19,12 +17,10 @@ pub(super) fn request_flow(document: &Document, nodes: &Nodes<'_>, flow: &Reques
         let (start, stop) = (start - Instant::ZERO, stop - Instant::ZERO);
         return refuse(format!("{field}.stop"), format!("is {stop}; expected a time after the start, {start}"));
     }
-    if !(1..=MOST_OPEN).contains(&flow.most_open) {
-        return refuse(format!("{field}.most_open"), format!("is {}; expected 1 to {MOST_OPEN}", flow.most_open));
-    }
+    check(&field, flow)?;
     Ok(RequestFlow {
         path,
-        offered: in_range(&format!("{field}.offered"), flow.offered)?,
+        offered: flow.offered,
         sizes: size_law(&format!("{field}.size"), &flow.size)?,
         start,
         stop,

@@ -11,6 +11,8 @@ mod fast;
 mod handshake;
 mod loss;
 mod options;
+#[path = "../../../tests/support/plain.rs"]
+mod plain;
 mod receiving;
 mod selective;
 mod sending;
@@ -19,22 +21,10 @@ mod timer;
 
 use crate::{Config, Data, DelayedAck, Endpoint, Flags, HandshakeRtt, InitialWindow, Segment, SeqNr, State};
 use netlull_units::{Duration, Instant};
+use plain::plain;
 
 const ISS: SeqNr = SeqNr::new(100);
 const IRS: SeqNr = SeqNr::new(700);
-
-/// Segments of 1000 bytes without options, each acknowledged at once, and the initial RTO until the first data
-/// sample.
-fn plain() -> Config {
-    Config::default().with(|c| {
-        c.mss = 1000;
-        c.timestamps = false;
-        c.flow_control.window_scaling = false;
-        c.acks.delayed_ack = DelayedAck::Off;
-        c.timer.handshake_rtt = HandshakeRtt::Ignored;
-        c.cwnd.initial_window = InitialWindow::Segments(10);
-    })
-}
 
 fn at_ms(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
