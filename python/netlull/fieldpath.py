@@ -50,7 +50,7 @@ def read_toml(text: str, origin: str) -> dict[str, Any]:
         _refuse_deep_keys(text)
         document: dict[str, Any] = plain(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{origin}: is no TOML: {error}") from None
+        raise InputError(f"{origin}: is not TOML: {error}") from None
     except RecursionError:
         raise InputError(f"{origin}: {_too_deep('')}") from None
     except InputError as error:
@@ -192,10 +192,10 @@ def _refuse(path: Path, rest: str, node: object) -> FieldPathError:
             )
         names = [name for name in map(_entry_name, node) if name is not None] or [f"0 to {len(node) - 1}"]
         listed = f"expected one of {', '.join(names)}" if node else "it has no entries"
-        return FieldPathError(f'{path}: "{wanted}" is no entry of {where}; {listed}')
+        return FieldPathError(f'{path}: "{wanted}" is not an entry of {where}; {listed}')
     if isinstance(node, Mapping):
         listed = ", ".join(map(str, node)) or "nothing"
-        return FieldPathError(f'{path}: "{wanted}" is no field of {where}; it has {listed}')
+        return FieldPathError(f'{path}: "{wanted}" is not a field of {where}; it has {listed}')
     return FieldPathError(f"{path}: {where} holds {node!r}, which has no fields")
 
 

@@ -319,7 +319,7 @@ class Scenario:
 def _change(document: dict[str, Any], values: Mapping[str, object], folder: Path | None) -> None:
     for path in values:
         if not isinstance(path, str):
-            raise FieldPathError(f"{path!r}: is no path; expected text such as link.N1-N2.rate")
+            raise FieldPathError(f"{path!r}: is not a path; expected text such as link.N1-N2.rate")
     # The topology first: it has links that other paths may name.
     for path in sorted(values, key=order_of):
         prepare(document, path, folder)

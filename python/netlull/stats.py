@@ -151,7 +151,7 @@ def paired_ratio(a: Iterable[float], b: Iterable[float], level: float = 0.95) ->
     """
     first, second = _pairs(a, b)
     if not np.all(second != 0):
-        raise ValueError("a ratio to zero")
+        raise ValueError("a reference value is zero: the ratio is undefined")
     return mean_interval(first / second, level)
 
 

@@ -32,7 +32,7 @@ def read_text(path: Path, largest: int = LARGEST_BYTES) -> str:
     except IsADirectoryError:
         raise InputError(f"{path}: is a folder; expected a file") from None
     except UnicodeDecodeError:
-        raise InputError(f"{path}: is no UTF-8 text; expected a text file") from None
+        raise InputError(f"{path}: is not UTF-8 text; expected a text file") from None
     except (OSError, ValueError) as error:
         if isinstance(error, InputError):
             raise

@@ -10,7 +10,7 @@ create_exception!(
     netlull._core,
     ScenarioError,
     PyValueError,
-    "A scenario that cannot be run: the field, its value, what was expected."
+    "A scenario that cannot be run: the field, its value and the expected value."
 );
 create_exception!(netlull._core, VerificationError, PyRuntimeError, "A run that violates conservation: a defect of netlull.");
 create_exception!(netlull._core, Cancelled, PyException, "A cancelled run.");

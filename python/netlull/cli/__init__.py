@@ -125,7 +125,7 @@ class _Commands(click.Group):
 
 
 _FIRST_STEPS = """\
-A laboratory for energy-saving networking under TCP. Three commands to start:
+A packet-level simulator of energy-saving networks under TCP. Three commands to start:
 
   netlull run dumbbell                        simulate a TCP flow: a table
   netlull reproduce troubled-marriage-2016    judge a paper's claims: a report
@@ -149,7 +149,7 @@ A laboratory for energy-saving networking under TCP. Three commands to start:
 )
 @click.pass_context
 def commands(context: click.Context) -> None:
-    """A laboratory for energy-saving networking under TCP."""
+    """A packet-level simulator of energy-saving networks under TCP."""
     if context.invoked_subcommand is None:
         click.echo(_FIRST_STEPS)
 

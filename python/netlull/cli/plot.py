@@ -42,7 +42,7 @@ def seconds(_context: click.Context, parameter: click.Parameter, given: str | No
     """A time in the run, in seconds, from `12` (seconds) or `500 ms`.
 
     Raises:
-        InputError: the text is no time of at least 0 s.
+        InputError: the text is not a time of at least 0 s.
     """
     if given is None:
         return None
@@ -214,7 +214,9 @@ def _results(
 ) -> Iterator[tuple[str, Result]]:
     """The named result of a folder, or those of a scenario's runs with this probe added to its own."""
     if Path(run).is_file() and Path(run).suffix in _PARTS_OF_RUNS:
-        raise InputError(f"{run}: is no scenario; expected the folder of a run, not a file in it, or a scenario file")
+        raise InputError(
+            f"{run}: is not a scenario; expected the folder of a run, not a file in it, or a scenario file"
+        )
     if Path(run).is_dir():
         if settings or each is not None:
             raise InputError(f"{run}: is a finished run; expected a scenario for --set and --each")

@@ -102,7 +102,7 @@ def parse(content: bytes, origin: str) -> Element:
         builder.parser.Parse(content, True)
     except expat.ExpatError as error:
         why = expat.ErrorString(error.code)
-        raise InputError(f"{origin}, line {error.lineno}: is no XML: {why}") from None
+        raise InputError(f"{origin}, line {error.lineno}: is not XML: {why}") from None
     except (LookupError, ValueError) as error:
         if isinstance(error, InputError):
             raise
