@@ -221,7 +221,7 @@ def test_the_command(printed: Printed, store: Path) -> None:
     assert (row["metric"], row["pairs"], row["doubt"]) == ("goodput_bps", 3, "only 3 seeds")
     again = printed("compare", store, store, "--where", "control=plain", "--correct", "holm")
     assert "the same in every pair" in again
-    assert "p (Holm)" in again
+    assert "(Holm)" in again
 
 
 def test_two_scenarios(printed: Printed, small_file: Path) -> None:

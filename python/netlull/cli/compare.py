@@ -39,7 +39,7 @@ _SEEDS = 10
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="[B]", required=False)
 @click.option(
-    "--by", metavar="AXIS=X,Y", help="Compare two points of an axis of sweep A (or experiment=X,Y), not A with B."
+    "--by", metavar="AXIS=X,Y", help="Compare two points of an axis of sweep A, or experiment=X,Y, instead of A with B."
 )
 @click.option("--where", multiple=True, metavar="AXIS=POINT", help="Only this point of an axis. Repeatable.")
 @click.option(

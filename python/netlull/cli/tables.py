@@ -70,9 +70,23 @@ class Table:
         """The least width of each column in characters: numbers stay whole, with their units."""
         widths = []
         for index, column in enumerate(self.columns):
-            longest = max((len(cells[index]) for cells, _ in self.rows), default=0)
-            word = max(map(len, column.split()), default=0)
-            widths.append(max(word, min(longest, _FOLDED) if index < self.words else longest))
+            cells = [row[index] for row, _ in self.rows]
+            texts = [column, *cells] if index < self.words else [column]
+            word = min(max((len(word) for text in texts for word in text.split()), default=0), _FOLDED)
+            widths.append(word if index < self.words else max([word, *map(len, cells)]))
+        return widths
+
+    def widths(self, room: int) -> list[int]:
+        """The width of each column in characters, in a line of `room`. The smallest wishes for more are met first."""
+        widths = self.least_widths()
+        whole = [
+            max([len(column), *(len(cells[i]) for cells, _ in self.rows)]) for i, column in enumerate(self.columns)
+        ]
+        spare = room - _width(widths)
+        for index in sorted(range(len(widths)), key=lambda index: whole[index] - widths[index]):
+            more = max(0, min(spare, whole[index] - widths[index]))
+            widths[index] += more
+            spare -= more
         return widths
 
     def transposed(self, rows: slice) -> Table:
@@ -94,34 +108,38 @@ def draw(console: Console, table: Table) -> None:
     """Prints a table. On a narrow terminal its rows become columns; files and pipes get lines of any length."""
     from rich.console import Console
 
-    needed = _width(table)
+    needed = _width(table.least_widths())
     if needed <= console.width:
-        console.print(_drawn(table))
+        console.print(_drawn(table, console.width))
     elif not console.is_terminal:
-        Console(width=needed, highlight=False, file=console.file).print(_drawn(table))
+        Console(width=needed, highlight=False, file=console.file).print(_drawn(table, needed))
     else:
         start = 0
         while start < len(table.rows):
             end = start + 1
-            while end < len(table.rows) and _width(table.transposed(slice(start, end + 1))) <= console.width:
+            while (
+                end < len(table.rows)
+                and _width(table.transposed(slice(start, end + 1)).least_widths()) <= console.width
+            ):
                 end += 1
-            console.print(_drawn(table.transposed(slice(start, end))))
+            console.print(_drawn(table.transposed(slice(start, end)), console.width))
             start = end
 
 
-def _width(table: Table) -> int:
-    return sum(table.least_widths()) + 3 * len(table.columns)
+def _width(widths: Sequence[int]) -> int:
+    """The length of a line with these columns, in characters."""
+    return sum(widths) + 3 * len(widths)
 
 
-def _drawn(table: Table) -> rich.table.Table:
+def _drawn(table: Table, room: int) -> rich.table.Table:
     from rich import box
     from rich import table as rich_table
     from rich.text import Text
 
     drawn = rich_table.Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for index, (column, width) in enumerate(zip(table.columns, table.least_widths(), strict=True)):
+    for index, (column, width) in enumerate(zip(table.columns, table.widths(room), strict=True)):
         justify: Literal["left", "right"] = "left" if index < table.words else "right"
-        drawn.add_column(Text(column), justify=justify, overflow="fold", min_width=width)
+        drawn.add_column(Text(column), justify=justify, overflow="fold", width=width)
     for cells, style in table.rows:
         drawn.add_row(*(Text(cell) for cell in cells), style=style)
     return drawn
