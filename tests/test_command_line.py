@@ -89,7 +89,7 @@ flow = [{{ kind = "cbr", name = "f", from = "a", to = "b", rate = "500 kb/s" }}]
 def test_run_fits_a_narrow_terminal(
     small: Scenario, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(tables, "new_console", lambda: Console(width=80))
+    monkeypatch.setattr(tables, "new_console", lambda: Console(width=80, force_terminal=True, color_system=None))
     tables.print_summary(small.run().summary)
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80

@@ -110,6 +110,31 @@ def test_two_points_of_an_axis() -> None:
         compare(of([1.0] * 8), only(sweep, {"control": "PC"}))
 
 
+def test_a_reference_experiment_is_compared_with_each_point_of_another(
+    tmp_path: Path, printed: Callable[..., str], refused: Callable[..., str]
+) -> None:
+    (tmp_path / "small.toml").write_text(
+        'name = "small"\nduration = "1 s"\nnodes = ["a", "b"]\n'
+        'link = [{ from = "a", to = "b", rate = "1 Mb/s", delay = "1 ms" }]\n'
+        'flow = [{ kind = "cbr", name = "c", from = "a", to = "b", rate = "500 kb/s" }]\n'
+    )
+    sweep = tmp_path / "sweep.toml"
+    sweep.write_text(
+        'scenario = "small.toml"\nseeds = 2\n[metrics]\ngoodput_bps = "flow.c.goodput_bps"\n'
+        '[[axis]]\nname = "rate"\nunit = "kb/s"\npath = "flow.c.rate"\nvalues = [120.00000000000001, 250]\n'
+        '[[experiment]]\nname = "plain"\naxes = []\n[[experiment]]\nname = "scaled"\naxes = ["rate"]\n'
+    )
+    store = tmp_path / "store"
+    # Numbers on an axis with a unit are quantities in that unit.
+    assert "120 kb/s" in printed("sweep", sweep, "--out", store)
+    rows = json.loads(printed("compare", store, "--by", "experiment=plain,scaled", "--json"))["rows"]
+    assert [row["at"] for row in rows] == [{"rate": "120 kb/s"}, {"rate": "250 kb/s"}]
+    assert rows[0]["a_mean"] == rows[1]["a_mean"] > rows[1]["b_mean"] > rows[0]["b_mean"]
+    assert 'has no experiment "scale"; did you mean scaled?' in refused(
+        "compare", store, "--by", "experiment=plain,scale"
+    )
+
+
 def test_holm_takes_back_what_chance_would_give() -> None:
     rng = np.random.default_rng(5)
     first = {(str(place),): dict(enumerate(rng.normal(size=8))) for place in range(60)}
@@ -196,7 +221,7 @@ def test_the_command(printed: Printed, store: Path) -> None:
     assert (row["metric"], row["pairs"], row["doubt"]) == ("goodput_bps", 3, "only 3 seeds")
     again = printed("compare", store, store, "--where", "control=plain", "--correct", "holm")
     assert "the same in every pair" in again
-    assert "p (Holm)" in again
+    assert "(Holm)" in again
 
 
 def test_two_scenarios(printed: Printed, small_file: Path) -> None:

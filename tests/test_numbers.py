@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import math
 
 import pytest
+from rich.console import Console
 
 from netlull.cli.numbers import count, digits, percent, plus_minus, scaled
+from netlull.cli.tables import Table, draw
 
 
 @pytest.mark.parametrize(
@@ -62,3 +65,27 @@ def test_counts_and_shares() -> None:
     assert percent(0.1234) == "12.3 %"
     assert percent(0.000123) == "0.012 %"
     assert percent(0) == "0.0 %"
+
+
+def test_a_rounding_error_is_no_share() -> None:
+    assert percent(-2.2e-16) == "0.0 %"
+    assert percent(-2.2e-10) == "-2.2e-08 %"
+
+
+def test_numbers_stay_whole_on_a_narrow_terminal_where_rows_become_columns() -> None:
+    table = Table(["axis", "first metric", "second metric"])
+    for index in range(6):
+        table.add([f"point {index}", f"3.608e-0{index} ± 6e-07", "120 ± 2"])
+
+    def shown(width: int, *, terminal: bool) -> str:
+        console = Console(width=width, file=io.StringIO(), force_terminal=terminal, color_system=None)
+        draw(console, table)
+        assert isinstance(console.file, io.StringIO)
+        return console.file.getvalue()
+
+    for text in (shown(200, terminal=True), shown(34, terminal=True), shown(20, terminal=False)):
+        assert text.count("± 6e-07") == text.count(" ± 2\n") + text.count(" ± 2 ") == 6
+    assert max(map(len, shown(34, terminal=True).splitlines())) <= 34
+    # A narrow terminal repeats the names of the metrics for each group of points.
+    assert shown(34, terminal=True).count("second") == 6
+    assert shown(20, terminal=False).count("first metric") == 1

@@ -23,6 +23,8 @@ from netlull.suggest import near
 from netlull.sweep import Axis, AxisPoint, SweepResult
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from netlull.sweep import Window
 
 __all__ = ["CORRECTIONS", "Compared", "Comparison", "Options", "Verdict", "compare", "compare_points", "only"]
@@ -140,12 +142,12 @@ def compare(
     chosen = _metrics(a, b, metrics, names, notes)
     axes = [axis for axis in a.axes if axis in b.axes]
     tables = [_by_place(result, axes, chosen, name) for result, name in zip((a, b), names, strict=True)]
-    _name_lonely(tables, names, notes)
+    pairs = _matched(*tables)
+    _name_lonely(tables, pairs, names, notes)
     rows: list[Compared] = []
-    for place, first in tables[0].items():
-        second = tables[1].get(place)
-        if second is not None:
-            rows += _at(place, first, second, chosen, options, names, notes)
+    for first, second in pairs:
+        place = max(first, second, key=len)
+        rows += _at(place, tables[0][first], tables[1][second], chosen, options, names, notes)
     if not rows:
         raise InputError(f"{names[0]} and {names[1]} have no point in common; expected the same axes and labels")
     if options.correct == "holm":
@@ -164,6 +166,8 @@ def compare_points(
 ) -> Comparison:
     """Compares two points of an axis of one sweep, at every position on the other axes.
 
+    The axis "experiment" compares two experiments. A reference without one of the axes is compared with each point.
+
     Raises:
         InputError: the axis or a label is unknown, or as for `compare`.
     """
@@ -174,7 +178,7 @@ def compare_points(
 
 
 def only(result: SweepResult, where: Mapping[str, str]) -> SweepResult:
-    """The part of a result at these labels, without their axes.
+    """The part of a result at these labels, without their axes. `experiment` chooses an experiment.
 
     Raises:
         InputError: an axis or a label is unknown.
@@ -182,6 +186,9 @@ def only(result: SweepResult, where: Mapping[str, str]) -> SweepResult:
     import pyarrow.compute as pc
 
     table = result.table
+    if "experiment" in where and "experiment" not in result.axes:
+        table = _of_experiment(table, where["experiment"])
+        where = {axis: label for axis, label in where.items() if axis != "experiment"}
     for axis, label in where.items():
         if axis not in result.axes:
             raise InputError(f'there is no axis "{axis}" in the sweep; {near(axis, result.axes)}')
@@ -194,6 +201,15 @@ def only(result: SweepResult, where: Mapping[str, str]) -> SweepResult:
     part = SweepResult(table, axes, result.metrics, windows=result.windows)
     part.units = {axis: unit for axis, unit in result.units.items() if axis not in where}
     return part
+
+
+def _of_experiment(table: pa.Table, name: str) -> pa.Table:
+    import pyarrow.compute as pc
+
+    known = list(dict.fromkeys(table["experiment"].to_pylist()))
+    if name not in known:
+        raise InputError(f'the sweep has no experiment "{name}"; {near(name, known)}')
+    return table.filter(pc.equal(table["experiment"], name))
 
 
 def _metrics(
@@ -239,9 +255,28 @@ def _number(value: Any) -> float:
     return math.nan if value is None else float(value)
 
 
-def _name_lonely(tables: Sequence[Mapping[Place, Runs]], names: tuple[str, str], notes: list[str]) -> None:
-    for own, other, name in ((tables[0], tables[1], names[0]), (tables[1], tables[0], names[1])):
-        lonely = [_words(place) for place in own if place not in other]
+def _matched(a: Mapping[Place, Runs], b: Mapping[Place, Runs]) -> list[tuple[Place, Place]]:
+    """The pairs of equal places. A place without an equal one matches those that have its labels and more."""
+    pairs = [(place, place) for place in a if place in b]
+    for place in a:
+        if place not in b:
+            pairs += [(place, other) for other in b if other not in a and _one_holds_the_other(place, other)]
+    return pairs
+
+
+def _one_holds_the_other(first: Place, second: Place) -> bool:
+    return set(first) <= set(second) or set(second) <= set(first)
+
+
+def _name_lonely(
+    tables: Sequence[Mapping[Place, Runs]],
+    pairs: Sequence[tuple[Place, Place]],
+    names: tuple[str, str],
+    notes: list[str],
+) -> None:
+    for which, name in enumerate(names):
+        matched = {pair[which] for pair in pairs}
+        lonely = [_words(place) for place in tables[which] if place not in matched]
         if lonely:
             more = f" and {len(lonely) - 3} more" if len(lonely) > 3 else ""
             notes.append(f"only in {name}: {'; '.join(lonely[:3])}{more}")

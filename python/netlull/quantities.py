@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-__all__ = ["in_unit"]
+__all__ = ["in_unit", "is_unit"]
 
 _SCALES: tuple[dict[str, Fraction], ...] = (
     {
@@ -38,6 +38,11 @@ _SCALES: tuple[dict[str, Fraction], ...] = (
 _NUMBER_AND_UNIT = re.compile(r"([+-]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9]{1,3})?)?\s*(\S*)")
 _LONGEST = 1000
 """The longest quantity, in characters. Python refuses numbers of thousands of digits."""
+
+
+def is_unit(unit: str) -> bool:
+    """True for a unit of scenarios, such as "ms"."""
+    return any(unit in scales for scales in _SCALES)
 
 
 def in_unit(text: str, unit: str) -> float | None:

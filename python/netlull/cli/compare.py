@@ -38,7 +38,9 @@ _SEEDS = 10
 @click.command("compare")
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="[B]", required=False)
-@click.option("--by", metavar="AXIS=X,Y", help="Compare two points of an axis of sweep A, instead of A with B.")
+@click.option(
+    "--by", metavar="AXIS=X,Y", help="Compare two points of an axis of sweep A, or experiment=X,Y, instead of A with B."
+)
 @click.option("--where", multiple=True, metavar="AXIS=POINT", help="Only this point of an axis. Repeatable.")
 @click.option(
     "--metric", "metrics", multiple=True, metavar="NAME", help="A column of sweeps, or a path of scenarios. Repeatable."
@@ -157,7 +159,8 @@ def _loaded(store: Path, name: str = "") -> SweepResult:
 def _pair(result: SweepResult, axis: str, labels: str) -> tuple[str, str] | None:
     """The two labels. A label may contain commas."""
     parts = labels.split(",")
-    known = set(result.table[f"{axis}_label"].to_pylist()) if axis in result.axes else set()
+    column = axis if axis == "experiment" else f"{axis}_label"
+    known = set(result.table[column].to_pylist()) if column in result.table.column_names else set()
     cuts = [(",".join(parts[:cut]).strip(), ",".join(parts[cut:]).strip()) for cut in range(1, len(parts))]
     fitting = [cut for cut in cuts if set(cut) <= known]
     if fitting:

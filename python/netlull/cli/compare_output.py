@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import netlull
 from netlull.cli.numbers import digits, percent, plus_minus
-from netlull.cli.tables import add_row, new_console, say, show, table_of
+from netlull.cli.tables import Table, new_console, say, show
 
 if TYPE_CHECKING:
     from netlull.compare import Compared, Comparison
@@ -26,13 +26,13 @@ def print_comparison(found: Comparison) -> None:
     axes = list(dict.fromkeys(axis for row in found.rows for axis in row.at))
     corrected = ["p (Holm)"] if found.options.correct else []
     columns = ["metric", *axes, "n", a, b, "difference", "relative", *corrected, "may hide", "verdict"]
-    table = table_of(columns, words=1 + len(axes))
+    table = Table(columns, words=1 + len(axes))
     for row in found.rows:
         cells = [row.metric, *(row.at.get(axis, "-") for axis in axes), str(row.difference.n)]
         cells += [digits(row.a_mean), digits(row.b_mean)]
         cells += [_difference(row, bootstrap=found.options.bootstrap), _relative(row.relative)]
         cells += [digits(row.p_value, 2)] * len(corrected)
-        add_row(table, [*cells, _hidden(row), _words(row)])
+        table.add([*cells, _hidden(row), _words(row)])
     kind = "bootstrap" if found.options.bootstrap else "confidence"
     show(out, f"{b} minus {a}, with {100 * found.options.level:g} % {kind} intervals", table)
     for line in _sentences(found):

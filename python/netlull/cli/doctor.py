@@ -8,7 +8,7 @@ from dataclasses import asdict
 import click
 
 from netlull.cli.inputs import json_option
-from netlull.cli.tables import add_row, new_console, show, table_of
+from netlull.cli.tables import Table, new_console, show
 from netlull.doctor import examine, simulates
 from netlull.emulation import replay
 
@@ -28,9 +28,9 @@ def doctor_command(context: click.Context, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"simulates": can, "checks": [asdict(check) for check in checks]}, indent=2))
     else:
-        table = table_of(["", "check", "needed for", "found or missing"], words=4)
+        table = Table(["", "check", "needed for", "found or missing"], words=4)
         for check in checks:
-            add_row(table, ["ok" if check.ok else "no", check.name, ", ".join(check.needed_for), check.message])
+            table.add(["ok" if check.ok else "no", check.name, ", ".join(check.needed_for), check.message])
         show(new_console(), "Abilities of this machine", table)
         missing = list(dict.fromkeys(use for check in checks if not check.ok for use in check.needed_for))
         click.echo(f"Not or only partly possible: {', '.join(missing)}." if missing else "Everything is possible here.")

@@ -53,8 +53,8 @@ def count(value: int | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share as a percentage. Small shares keep two significant digits."""
+    """A share as a percentage. Small shares keep two significant digits; rounding errors are 0."""
     if share is None or math.isnan(share):
         return _NONE
-    value = 100 * share
+    value = 0.0 if abs(share) < _ROUNDING else 100 * share
     return f"{value:.1f} %" if abs(value) >= 1 or value == 0 else f"{digits(value, 2)} %"

@@ -13,7 +13,7 @@ from netlull.cli.inputs import json_option
 from netlull.cli.networks import network_of, reading_options
 from netlull.cli.numbers import digits, percent, scaled
 from netlull.cli.plot import check_file, write_figure
-from netlull.cli.tables import add_row, new_console, say, table_of
+from netlull.cli.tables import Table, draw, new_console, say
 from netlull.errors import InputError
 from netlull.topology import ReadOptions, SleepPlan, Topology, sleep_plan
 from netlull.topology.plan import KINDS, PlanKind, phrase
@@ -146,14 +146,14 @@ def _print(topology: Topology, kind: PlanKind, plan: SleepPlan) -> None:
     share = percent(len(facts["off"]) / len(topology.lines))
     told = f"{topology.name}: {len(facts['off'])} of {len(topology.lines)} links sleep ({share})"
     say(console, f"{told}, algebraic connectivity {digits(facts['initial_connectivity'], 5)} before", style="bold")
-    table = table_of(["link", "verdict", kind.rank, "λ₂ / before"], words=2)
+    table = Table(["link", "verdict", kind.rank, "λ₂ / before"], words=2)
     many = len(facts["step"]) > _MOST_ROWS
     shown = [step for step in facts["step"] if not many or step["verdict"] == "off"][:_MOST_ROWS]
     for step in shown:
         rank = digits(step["rank"]) if kind.rank_unit is None else scaled(step["rank"], kind.rank_unit)
         cells = [step["link"], _VERDICTS[step["verdict"]], rank, digits(step["ratio"])]
-        add_row(table, cells, style=None if step["verdict"] == "off" else "dim")
-    console.print(table)
+        table.add(cells, style=None if step["verdict"] == "off" else "dim")
+    draw(console, table)
     if kind.reads_traffic and not topology.demands:
         say(console, _NO_DEMANDS)
     if many:

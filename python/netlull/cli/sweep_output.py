@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import netlull
 from netlull.cli.numbers import count, plus_minus
-from netlull.cli.tables import add_row, new_console, say, show, table_of
+from netlull.cli.tables import Table, new_console, say, show
 
 if TYPE_CHECKING:
     from netlull.sweep import SweepResult
@@ -22,13 +22,13 @@ def print_sweep(result: SweepResult) -> None:
     summary = result.summarise()
     many = len(set(summary["experiment"].to_pylist())) > 1
     axes = [f"{axis} [{result.units[axis]}]" if result.units[axis] else axis for axis in result.axes]
-    table = table_of([*(["experiment"] if many else []), *axes, "runs", *result.metrics], words=len(axes) + many)
+    table = Table([*(["experiment"] if many else []), *axes, "runs", *result.metrics], words=len(axes) + many)
     for row in summary.to_pylist():
         cells = [row["experiment"]] if many else []
         cells += [row[f"{axis}_label"] or "-" for axis in result.axes]
         cells.append(count(row["runs"]))
         cells += [_interval(row[name], row[f"{name}_low"], row[f"{name}_high"]) for name in result.metrics]
-        add_row(table, cells)
+        table.add(cells)
     out = new_console()
     show(out, "Means over seeds with 95 % confidence intervals", table)
     for line in _sweep_notes(result):

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from netlull.cli.numbers import count, digits, percent, scaled
 from netlull.cli.stations import radio_powers, radio_words, station_cells, stations_notes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    import rich.table
     from rich.console import Console
-    from rich.table import Table
 
 __all__ = [
-    "add_row",
+    "Table",
+    "draw",
     "emulation_notes",
     "new_console",
     "print_listing",
     "print_summary",
     "say",
     "show",
-    "table_of",
 ]
 
 _MOST_ROWS = 20
+_FOLDED = 28
+"""The width in characters to which a column of text may be folded."""
 _LATENESS = {"50 %": "p50_s", "99 %": "p99_s", "99.9 %": "p999_s", "latest": "max_s"}
 _WIDTH_WITHOUT_TERMINAL = 150
 _WIDE = 145
@@ -49,29 +52,97 @@ def new_console() -> Console:
     return Quiet(width=width, highlight=False)
 
 
-def table_of(columns: Sequence[str], *, words: int = 1) -> Table:
-    """A table whose first `words` columns are text. The others are numbers."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
+@dataclass
+class Table:
+    """Rows under a header. The first `words` columns are text, which may be folded; the others are numbers."""
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for index, column in enumerate(columns):
-        table.add_column(Text(column), justify="left" if index < words else "right", overflow="fold")
-    return table
+    columns: Sequence[str]
+    words: int = 1
+    rows: list[tuple[list[str], str | None]] = field(default_factory=list)
+    """The cells of each row, and its style."""
 
+    def add(self, cells: Iterable[str], *, style: str | None = None) -> None:
+        """Adds a row. Missing cells at its end are empty."""
+        row = list(cells)
+        self.rows.append((row + [""] * (len(self.columns) - len(row)), style))
 
-def add_row(table: Table, cells: Sequence[str], *, style: str | None = None) -> None:
-    """Adds a row of plain text."""
-    from rich.text import Text
+    def least_widths(self) -> list[int]:
+        """The least width of each column in characters: numbers stay whole, with their units."""
+        widths = []
+        for index, column in enumerate(self.columns):
+            cells = [row[index] for row, _ in self.rows]
+            texts = [column, *cells] if index < self.words else [column]
+            word = min(max((len(word) for text in texts for word in text.split()), default=0), _FOLDED)
+            widths.append(word if index < self.words else max([word, *map(len, cells)]))
+        return widths
 
-    table.add_row(*(Text(cell) for cell in cells), style=style)
+    def widths(self, room: int) -> list[int]:
+        """The width of each column in characters, in a line of `room`. The smallest wishes for more are met first."""
+        widths = self.least_widths()
+        whole = [
+            max([len(column), *(len(cells[i]) for cells, _ in self.rows)]) for i, column in enumerate(self.columns)
+        ]
+        spare = room - _width(widths)
+        for index in sorted(range(len(widths)), key=lambda index: whole[index] - widths[index]):
+            more = max(0, min(spare, whole[index] - widths[index]))
+            widths[index] += more
+            spare -= more
+        return widths
+
+    def transposed(self, rows: slice) -> Table:
+        """Some of the rows as columns."""
+        chosen = [cells for cells, _ in self.rows[rows]]
+        turned = Table([self.columns[0], *(cells[0] for cells in chosen)], 1)
+        for index, column in enumerate(self.columns[1:], start=1):
+            turned.add([column, *(cells[index] for cells in chosen)])
+        return turned
 
 
 def show(console: Console, title: str, table: Table) -> None:
     """Prints a table under its title."""
     say(console, title, style="bold")
-    console.print(table)
+    draw(console, table)
+
+
+def draw(console: Console, table: Table) -> None:
+    """Prints a table. On a narrow terminal its rows become columns; files and pipes get lines of any length."""
+    from rich.console import Console
+
+    needed = _width(table.least_widths())
+    if needed <= console.width:
+        console.print(_drawn(table, console.width))
+    elif not console.is_terminal:
+        Console(width=needed, highlight=False, file=console.file).print(_drawn(table, needed))
+    else:
+        start = 0
+        while start < len(table.rows):
+            end = start + 1
+            while (
+                end < len(table.rows)
+                and _width(table.transposed(slice(start, end + 1)).least_widths()) <= console.width
+            ):
+                end += 1
+            console.print(_drawn(table.transposed(slice(start, end)), console.width))
+            start = end
+
+
+def _width(widths: Sequence[int]) -> int:
+    """The length of a line with these columns, in characters."""
+    return sum(widths) + 3 * len(widths)
+
+
+def _drawn(table: Table, room: int) -> rich.table.Table:
+    from rich import box
+    from rich import table as rich_table
+    from rich.text import Text
+
+    drawn = rich_table.Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for index, (column, width) in enumerate(zip(table.columns, table.widths(room), strict=True)):
+        justify: Literal["left", "right"] = "left" if index < table.words else "right"
+        drawn.add_column(Text(column), justify=justify, overflow="fold", width=width)
+    for cells, style in table.rows:
+        drawn.add_row(*(Text(cell) for cell in cells), style=style)
+    return drawn
 
 
 def say(console: Console, words: str, *, style: str = "") -> None:
@@ -148,9 +219,9 @@ def emulation_notes(emulation: Summary) -> list[str]:
 def _print_stations(console: Console, stations: list[Summary]) -> None:
     """Prints stations, under the first power model of their radios."""
     shown = stations[:_MOST_ROWS]
-    table = table_of(list(station_cells(shown[0], wide=console.width >= _WIDE)), words=2)
+    table = Table(list(station_cells(shown[0], wide=console.width >= _WIDE)), words=2)
     for station in shown:
-        add_row(table, list(station_cells(station, wide=console.width >= _WIDE).values()))
+        table.add(list(station_cells(station, wide=console.width >= _WIDE).values()))
     _add_rest(table, len(stations))
     show(console, f"Stations (energy {radio_words(shown)}; download: from SYN to FIN)", table)
     for line in stations_notes(shown):
@@ -162,9 +233,9 @@ def _links_table(console: Console, links: list[Summary]) -> Table:
     if any(link["marked_packets"] for link in links):
         essential += ("marked",)
     rows = [_chosen(console, _link_cells(link, essential), essential) for link in links[:_MOST_ROWS]]
-    table = table_of(list(rows[0]))
+    table = Table(list(rows[0]))
     for row in rows:
-        add_row(table, list(row.values()))
+        table.add(list(row.values()))
     _add_rest(table, len(links))
     return table
 
@@ -199,11 +270,11 @@ def _print_sleep(console: Console, summary: Summary) -> None:
         lost = {link["name"]: link["asleep_packets"] for link in summary["links"]}
         ends = {link["name"]: (link["to"], link["from"]) for link in summary["links"]}
         back = {(link["from"], link["to"]): link["asleep_packets"] for link in summary["links"]}
-        table = table_of(["link", "announced", "asleep from", "awake again", "packets lost there"])
+        table = Table(["link", "announced", "asleep from", "awake again", "packets lost there"])
         for nap in routing["sleep"][:_MOST_ROWS]:
             both = lost[nap["link"]] + back.get(ends[nap["link"]], 0)
             times = (scaled(nap[key], "s") for key in ("announced_s", "asleep_s", "awake_s"))
-            add_row(table, [nap["link"], *times, count(both)])
+            table.add([nap["link"], *times, count(both)])
         _add_rest(table, len(routing["sleep"]))
         show(console, "Sleep (packets lost in both directions, over all sleep times of the link)", table)
     changes, convergence = routing["table_changes"], routing["convergence_s"]
@@ -223,18 +294,18 @@ def _energy_table(summary: Summary) -> Table:
     """A row for each link whose rate varied or that slept; the other links share a row."""
     links = summary["links"]
     models = list(links[0]["energy"])
-    table = table_of(["link", *models])
+    table = Table(["link", *models])
     varied = [link for link in links if link["rate_changes"] or link["asleep_s"]]
     for link in varied[:_MOST_ROWS]:
-        add_row(table, [link["name"], *(_energy(link["energy"][model]) for model in models)])
+        table.add([link["name"], *(_energy(link["energy"][model]) for model in models)])
     _add_rest(table, len(varied))
     fixed = [link for link in links if not link["rate_changes"] and not link["asleep_s"]]
     if fixed:
         name = fixed[0]["name"] if len(fixed) == 1 else f"{len(fixed)} at full rate"
-        add_row(table, [name, *(_energy(_total(fixed, model)) for model in models)])
+        table.add([name, *(_energy(_total(fixed, model)) for model in models)])
     if varied and len(links) > 1:
         together = summary["network"]["energy"]
-        add_row(table, ["all links", *(_energy(together[model]) for model in models)], style="bold")
+        table.add(["all links", *(_energy(together[model]) for model in models)], style="bold")
     return table
 
 
@@ -250,12 +321,12 @@ def _energy(energy: Summary) -> str:
 def _flows_table(console: Console, flows: list[Summary], measured_s: float) -> Table:
     essential = ("flow", "kind", "goodput", "loss", "retransmitted", "timeouts", "completed in")
     rows = [_chosen(console, _flow_cells(flow), essential) for flow in flows[:_MOST_ROWS]]
-    table = table_of(list(rows[0]), words=2)
+    table = Table(list(rows[0]), words=2)
     for row in rows:
-        add_row(table, list(row.values()))
+        table.add(list(row.values()))
     _add_rest(table, len(flows))
     if len(flows) > 1:
-        add_row(table, list(_chosen(console, _all_flows(flows, measured_s), essential).values()), style="bold")
+        table.add(list(_chosen(console, _all_flows(flows, measured_s), essential).values()), style="bold")
     return table
 
 
@@ -295,9 +366,9 @@ def _all_flows(flows: list[Summary], measured_s: float) -> dict[str, str]:
 def _requests_table(console: Console, flows: list[Summary]) -> Table:
     essential = ("flow", "arrived", "complete", "mean", "95 %")
     rows = [_chosen(console, _requests_cells(flow), essential) for flow in flows[:_MOST_ROWS]]
-    table = table_of(list(rows[0]))
+    table = Table(list(rows[0]))
     for row in rows:
-        add_row(table, list(row.values()))
+        table.add(list(row.values()))
     _add_rest(table, len(flows))
     return table
 
@@ -316,7 +387,7 @@ def _requests_cells(flow: Summary) -> dict[str, str]:
 
 def _add_rest(table: Table, entries: int) -> None:
     if entries > _MOST_ROWS:
-        table.add_row(f"... {entries - _MOST_ROWS} more (--json has all)")
+        table.add([f"... {entries - _MOST_ROWS} more (--json has all)"])
 
 
 _TITLES = {
@@ -331,11 +402,11 @@ def print_listing(found: dict[str, list[dict[str, Any]]], *, whole: bool) -> Non
     """Prints the entries of each kind. TCPs and sites have details only if the list is `whole`."""
     console = new_console()
     for kind, entries in found.items():
-        table = table_of(["name", "description", "source"], words=3)
+        table = Table(["name", "description", "source"], words=3)
         for entry in entries:
-            add_row(table, [entry["name"], entry.get("description", ""), entry.get("source", "")])
+            table.add([entry["name"], entry.get("description", ""), entry.get("source", "")])
             for cells in _details(entry) if whole or kind not in {"tcp", "sites"} else ():
-                add_row(table, cells, style="dim")
+                table.add(cells, style="dim")
         title = _TITLES.get(kind, kind.capitalize())
         if entries:
             show(console, title, table)

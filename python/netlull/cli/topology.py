@@ -13,7 +13,7 @@ import click
 from netlull.cli.inputs import json_option
 from netlull.cli.networks import reading_options, topology_named
 from netlull.cli.numbers import count, digits, scaled
-from netlull.cli.tables import add_row, new_console, say, table_of
+from netlull.cli.tables import Table, draw, new_console, say
 from netlull.errors import InputError
 from netlull.output import is_standard_output, staged_file
 from netlull.scenario import Scenario
@@ -114,12 +114,12 @@ def _print(topology: Topology) -> None:
         connected = f"diameter {told['diameter_hops']} hops, algebraic connectivity {spectrum}"
     demands = f", {count(told['demands'])} demands" if told["demands"] else ""
     say(console, connected + demands)
-    table = table_of(["link", "capacity", "length", "delay", "cost"])
+    table = Table(["link", "capacity", "length", "delay", "cost"])
     for line, link in zip(topology.lines, told["link"], strict=True):
         length = link["length_km"]
         cells = [line.label, scaled(link["capacity_bps"], "b/s"), "-" if length is None else f"{digits(length)} km"]
-        add_row(table, [*cells, scaled(link["delay_s"], "s"), str(line.cost)])
-    console.print(table)
+        table.add([*cells, scaled(link["delay_s"], "s"), str(line.cost)])
+    draw(console, table)
 
 
 def _scenario_text(topology: Topology, file: str, out: Path, reading: ReadOptions) -> str:

@@ -12,7 +12,7 @@ from msgspec import Meta, field
 from netlull import _engine
 from netlull.decode import Document, Text
 from netlull.errors import SweepError
-from netlull.quantities import in_unit
+from netlull.quantities import in_unit, is_unit
 
 __all__ = ["MOST_SEEDS", "RESERVED_COLUMNS", "Axis", "AxisPoint", "Experiment", "check_seeds", "shown_value"]
 
@@ -76,8 +76,14 @@ class Axis(Document, frozen=True):
             return tuple(
                 AxisPoint(self._number(point.value), point.text, point.set, point.unset) for point in self.points
             )
-        path = self.path
-        return tuple(AxisPoint(self._number(value), shown_value(value), {path: value}) for value in self.values)
+        path, values = self.path, [self._with_unit(value) for value in self.values]
+        return tuple(AxisPoint(self._number(value), shown_value(value), {path: value}) for value in values)
+
+    def _with_unit(self, value: object) -> object:
+        """A number as a quantity in the axis's unit, if scenarios have that unit."""
+        if isinstance(value, bool) or not isinstance(value, int | float) or self.unit is None:
+            return value
+        return f"{shown_value(value)} {self.unit}" if is_unit(self.unit) else value
 
     def _number(self, value: object) -> float | str:
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -142,5 +148,5 @@ def shown_value(value: object) -> str:
     """A value as a label."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    # The shortest text that parses to this number: different numbers have different labels.
-    return repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value)
+    # Fifteen digits: different decimal numbers have different labels, and 0.1 + 0.2 is 0.3.
+    return repr(float(f"{value:.15g}")).removesuffix(".0") if isinstance(value, float) else str(value)
