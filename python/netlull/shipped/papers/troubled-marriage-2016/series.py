@@ -63,37 +63,122 @@ class Recovery:
     """The recovery times of TCP: seconds from a loss to the full rate, for each loss after which the rate fell."""
 
     times_s: tuple[float, ...]
-    unfinished: int
+    cut_off: tuple[bool, ...]
+    """For each time: True if the next loss or the end of the run came first, so that the recovery takes longer."""
     episodes: int
 
     @property
+    def unfinished(self) -> int:
+        """The number of episodes that were cut off."""
+        return sum(self.cut_off)
+
+    @property
     def median_s(self) -> float:
-        """The median recovery time in seconds; 0 if the rate fell after no loss."""
-        return float(np.median(self.times_s)) if self.times_s else 0.0
+        """Kaplan and Meier's median recovery time in seconds.
+
+        0 if the rate fell after no loss; infinite if too many episodes are cut off for a median.
+        """
+        if not self.times_s:
+            return 0.0
+        ends, lasting = np.array(self.times_s), 1.0
+        recovered = ends[~np.array(self.cut_off)]
+        for time in np.unique(recovered):
+            lasting *= 1 - np.sum(recovered == time) / np.sum(ends >= time)
+            if lasting <= 0.5 + 1e-9:
+                return float(time)
+        return float("inf")
 
 
 def recoveries(recorded: Recorded, reached_bps: float, fallen_bps: float) -> Recovery:
     """Follows every loss episode (drops less than 1 s apart) until the arrival rate of the last second has recovered.
 
     An episode whose rate never falls below `fallen_bps` has no recovery time. If the next loss or the end of the run
-    precedes the recovery, the episode is unfinished: its length counts as a lower bound.
+    precedes the recovery, the episode is cut off: its length is a lower bound.
     """
     time, rate = last_second(recorded)
-    drops = losses(recorded)
-    if not len(drops) or not len(time):
-        return Recovery((), 0, 0)
-    starts = drops[np.concatenate(([True], np.diff(drops) > 1.0))]
-    found: list[float] = []
-    unfinished = 0
-    for start, end in zip(starts, [*starts[1:], time[-1]], strict=True):
-        inside = (time > start) & (time <= end)
-        fallen = time[inside & (rate < fallen_bps)]
+    found: list[tuple[float, bool]] = []
+    starts = _episodes(recorded, time)
+    for start, end in starts:
+        fallen = time[(time > start) & (time <= end) & (rate < fallen_bps)]
         if not len(fallen):
             continue
-        back = time[inside & (time > fallen[0]) & (rate >= reached_bps)]
-        found.append(float(back[0] - start) if len(back) else float(end - start))
-        unfinished += not len(back)
-    return Recovery(tuple(found), unfinished, len(starts))
+        back = time[(time > fallen[0]) & (time <= end) & (rate >= reached_bps)]
+        found.append((float((back[0] if len(back) else end) - start), not len(back)))
+    return Recovery(tuple(length for length, _ in found), tuple(cut for _, cut in found), len(starts))
+
+
+def _episodes(recorded: Recorded, time: Floats) -> list[tuple[float, float]]:
+    """Start and end of every loss episode: drops less than 1 s apart, until the next episode or the end of the run."""
+    drops = losses(recorded)
+    if not len(drops) or not len(time):
+        return []
+    starts = drops[np.concatenate(([True], np.diff(drops) > 1.0))]
+    return list(zip(starts.tolist(), [*starts[1:].tolist(), float(time[-1])], strict=True))
+
+
+@dataclass(frozen=True)
+class Climb:
+    """The slopes of a climb after a loss, in bit/s per second, while the service rate holds TCP back."""
+
+    service_bps2: float
+    arrivals_bps2: float
+
+
+def climbs(recorded: Recorded, fallen_bps: float) -> list[Climb]:
+    """The climbs of the loss episodes: from the arrivals' meeting with the service rate until that is the highest again.
+
+    An episode without a lower service rate, or one that ends before the climb does, has none.
+    """
+    time, rate = last_second(recorded)
+    service_rate = service_at(recorded, time)
+    highest = float(np.max(service(recorded)[1]))
+    found = []
+    for start, end in _episodes(recorded, time):
+        inside = (time > start) & (time <= end)
+        fallen = time[inside & (rate < fallen_bps)]
+        met = time[inside & (time > fallen[0]) & (rate >= service_rate)] if len(fallen) else fallen
+        if not len(met):
+            continue
+        top = time[inside & (time > met[0]) & (service_rate >= highest)]
+        gain = highest - float(service_at(recorded, met[:1])[0])
+        if not len(top) or gain <= 0:
+            continue
+        climbing = (time >= met[0]) & (time <= top[0])
+        if np.sum(climbing) < 2:
+            continue
+        slope = float(np.polyfit(time[climbing], rate[climbing], 1)[0])
+        found.append(Climb(gain / float(top[0] - met[0]), slope))
+    return found
+
+
+@dataclass(frozen=True)
+class Following:
+    """The service rate compared with the arrivals: their correlation, and the delay at which it is highest."""
+
+    correlation: float
+    delay_s: float
+
+
+def following(recorded: Recorded, after_s: float, width_s: float = 0.2, longest_s: float = 10.0) -> Following:
+    """Compares the service rate with the arrivals in bins of `width_s` after `after_s`, with delays up to `longest_s`.
+
+    A constant rate follows nothing: its correlation is 0, its delay infinite.
+    """
+    time, arriving = arrivals(recorded, width_s)
+    kept = time >= after_s
+    cause, effect = arriving[kept], _mean_service(recorded, time[kept], width_s)
+    if np.std(cause) == 0 or np.std(effect) == 0:
+        return Following(0.0, float("inf"))
+    bins = range(min(round(longest_s / width_s), len(cause) - 2) + 1)
+    by_delay = [float(np.corrcoef(cause[: len(cause) - bin], effect[bin:])[0, 1]) for bin in bins]
+    return Following(by_delay[0], int(np.argmax(by_delay)) * width_s)
+
+
+def _mean_service(recorded: Recorded, middle_s: Floats, width_s: float) -> Floats:
+    """The mean service rate in the bins around these times, in bit/s."""
+    offsets = (np.arange(20) + 0.5) / 20 * width_s - width_s / 2
+    sampled = service_at(recorded, (middle_s[:, None] + offsets[None, :]).ravel())
+    return np.asarray(sampled.reshape(len(middle_s), -1).mean(axis=1), dtype=np.float64)
 
 
 def last_second(recorded: Recorded) -> tuple[Floats, Floats]:
