@@ -125,7 +125,7 @@ class Climb:
 
 
 def climbs(recorded: Recorded, fallen_bps: float) -> list[Climb]:
-    """The climbs of the loss episodes: from the arrivals' meeting with the service rate until that is the highest again.
+    """The climbs of the loss episodes: from the arrivals' meeting with the service rate until its highest value.
 
     An episode without a lower service rate, or one that ends before the climb does, has none.
     """
@@ -169,8 +169,8 @@ def following(recorded: Recorded, after_s: float, width_s: float = 0.2, longest_
     cause, effect = arriving[kept], _mean_service(recorded, time[kept], width_s)
     if np.std(cause) == 0 or np.std(effect) == 0:
         return Following(0.0, float("inf"))
-    bins = range(min(round(longest_s / width_s), len(cause) - 2) + 1)
-    by_delay = [float(np.corrcoef(cause[: len(cause) - bin], effect[bin:])[0, 1]) for bin in bins]
+    shifts = range(min(round(longest_s / width_s), len(cause) - 2) + 1)
+    by_delay = [float(np.corrcoef(cause[: len(cause) - shift], effect[shift:])[0, 1]) for shift in shifts]
     return Following(by_delay[0], int(np.argmax(by_delay)) * width_s)
 
 
