@@ -10,6 +10,8 @@ import numpy as np
 from netlull.plot.series import Floats, bin_rate, column, rows_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pyarrow as pa
 
     from netlull.papers import Recorded
@@ -73,6 +75,11 @@ class Recovery:
         return sum(self.cut_off)
 
     @property
+    def shortest_median_s(self) -> float:
+        """The median length of the episodes, in seconds: the median recovery takes at least as long."""
+        return float(np.median(self.times_s)) if self.times_s else 0.0
+
+    @property
     def median_s(self) -> float:
         """Kaplan and Meier's median recovery time in seconds.
 
@@ -89,22 +96,25 @@ class Recovery:
         return float("inf")
 
 
-def recoveries(recorded: Recorded, reached_bps: float, fallen_bps: float) -> Recovery:
+def recoveries(runs: Iterable[Recorded], reached_bps: float, fallen_bps: float) -> Recovery:
     """Follows every loss episode (drops less than 1 s apart) until the arrival rate of the last second has recovered.
 
-    An episode whose rate never falls below `fallen_bps` has no recovery time. If the next loss or the end of the run
-    precedes the recovery, the episode is cut off: its length is a lower bound.
+    The episodes of several runs are taken together. An episode whose rate never falls below `fallen_bps` has no
+    recovery time. If the next loss or the end of the run precedes the recovery, the episode is cut off: its length is a
+    lower bound.
     """
-    time, rate = last_second(recorded)
     found: list[tuple[float, bool]] = []
-    starts = _episodes(recorded, time)
-    for start, end in starts:
-        fallen = time[(time > start) & (time <= end) & (rate < fallen_bps)]
-        if not len(fallen):
-            continue
-        back = time[(time > fallen[0]) & (time <= end) & (rate >= reached_bps)]
-        found.append((float((back[0] if len(back) else end) - start), not len(back)))
-    return Recovery(tuple(length for length, _ in found), tuple(cut for _, cut in found), len(starts))
+    episodes = 0
+    for recorded in runs:
+        time, rate = last_second(recorded)
+        for start, end in _episodes(recorded, time):
+            episodes += 1
+            fallen = time[(time > start) & (time <= end) & (rate < fallen_bps)]
+            if not len(fallen):
+                continue
+            back = time[(time > fallen[0]) & (time <= end) & (rate >= reached_bps)]
+            found.append((float((back[0] if len(back) else end) - start), not len(back)))
+    return Recovery(tuple(length for length, _ in found), tuple(cut for _, cut in found), episodes)
 
 
 def _episodes(recorded: Recorded, time: Floats) -> list[tuple[float, float]]:
