@@ -177,11 +177,12 @@ def small_mrci_costs(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     heaviest = max(at_100, key=lambda found: found.mean)
     gap = mean_interval(cuts[10] - cuts[1000])
     trend = goodman_kruskal(MRCI, [found.mean for found in at_100])
+    levels = ", ".join(number(found.scaled(100)) for found in at_100)
     return [
         Part(
             "heavy",
             decided(heaviest, at_least=tolerance["heavy_min"]),
-            f"RTT 100 ms: reduction {', '.join(number(found.scaled(100)) for found in at_100)} % at mRCI 10 to 1000 ms.",
+            f"RTT 100 ms: reduction {levels} % at mRCI 10 to 1000 ms.",
         ),
         Part(
             "rtt100",

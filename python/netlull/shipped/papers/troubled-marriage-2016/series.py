@@ -81,19 +81,14 @@ class Recovery:
 
     @property
     def median_s(self) -> float:
-        """Kaplan and Meier's median recovery time in seconds.
+        """The median recovery time in seconds, with the episodes that are cut off as the longest ones.
 
-        0 if the rate fell after no loss; infinite if too many episodes are cut off for a median.
+        0 if the rate fell after no loss; infinite if half of the episodes or more are cut off.
         """
         if not self.times_s:
             return 0.0
-        ends, lasting = np.array(self.times_s), 1.0
-        recovered = ends[~np.array(self.cut_off)]
-        for time in np.unique(recovered):
-            lasting *= 1 - np.sum(recovered == time) / np.sum(ends >= time)
-            if lasting <= 0.5 + 1e-9:
-                return float(time)
-        return float("inf")
+        ends = [float("inf") if cut else time for time, cut in zip(self.times_s, self.cut_off, strict=True)]
+        return float(np.median(ends)) if 2 * self.unfinished < len(ends) else float("inf")
 
 
 def recoveries(runs: Iterable[Recorded], reached_bps: float, fallen_bps: float) -> Recovery:
