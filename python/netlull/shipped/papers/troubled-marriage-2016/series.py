@@ -172,11 +172,16 @@ def following(recorded: Recorded, after_s: float, width_s: float = 0.2, longest_
     time, arriving = arrivals(recorded, width_s)
     kept = time >= after_s
     cause, effect = arriving[kept], _mean_service(recorded, time[kept], width_s)
-    if np.std(cause) == 0 or np.std(effect) == 0:
-        return Following(0.0, float("inf"))
     shifts = range(min(round(longest_s / width_s), len(cause) - 2) + 1)
-    by_delay = [float(np.corrcoef(cause[: len(cause) - shift], effect[shift:])[0, 1]) for shift in shifts]
+    by_delay = [_correlation(cause[: len(cause) - shift], effect[shift:]) for shift in shifts]
+    if by_delay[0] == 0:
+        return Following(0.0, float("inf"))
     return Following(by_delay[0], int(np.argmax(by_delay)) * width_s)
+
+
+def _correlation(a: Floats, b: Floats) -> float:
+    """Pearson's correlation; 0 if one of the two is constant."""
+    return float(np.corrcoef(a, b)[0, 1]) if np.std(a) > 0 and np.std(b) > 0 else 0.0
 
 
 def _mean_service(recorded: Recorded, middle_s: Floats, width_s: float) -> Floats:
