@@ -77,7 +77,7 @@ def relative_values(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         Part("order", by_ratio <= tolerance["rank_max"], f"order of the reductions along mRCI / RTT {by_ratio:+.2f}."),
         Part(
             "best",
-            abs(by_ratio) > max(abs(by_rtt), abs(by_mrci)),
+            -by_ratio > max(abs(by_rtt), abs(by_mrci)),
             f"along RTT alone {by_rtt:+.2f}, along mRCI alone {by_mrci:+.2f}.",
         ),
         Part(
