@@ -636,11 +636,13 @@ def test_a_service_rate_follows_the_arrivals_after_its_delay() -> None:
 # ---- The study of buffers --------------------------------------------------------------------------------------------
 
 
-def test_a_step_to_the_highest_rate_needs_30_packets_in_the_queue() -> None:
-    # (40 - 2) ms x 10 Mb/s - 2 ms x 10 Mb/s = 360 kbit = 30 packets of 1500 B; d x 10 Mb/s = 400 kbit = 33.3.
+def test_a_step_up_and_its_pause_fill_a_buffer() -> None:
+    # 40 ms x 9 Mb/s = 360 kbit = 30 packets of 1500 B: the step needs 31. 2 ms x 9 Mb/s = 18 kbit = 1.5 packets.
+    # 40 ms x 8 Mb/s = 26.7 packets, 2 ms x 8 Mb/s = 1.33: 27 + 1.33.
     buffer = module_of(FOLDER, "buffer")
-    assert buffer.needed_packets() == pytest.approx(30)
-    assert buffer.bound_packets() == pytest.approx(33.33, abs=0.01)
+    assert buffer.step_packets(9e6) == pytest.approx(30)
+    assert buffer.edge_packets(9e6) == pytest.approx(32.5)
+    assert buffer.edge_packets(8e6) == pytest.approx(28.33, abs=0.01)
 
 
 def test_buffers_and_flows_are_drawn_from_their_sweeps(folder: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from netlull.papers import Cell, Drawn, Evidence, Tabled, number
@@ -20,14 +21,18 @@ NEAR = (99.6, 99.8, 100.0, 100.2, 100.4)
 MAXIMUM_BPS, DELAY_BOUND_S, TRANSITION_S, PACKET_BITS = 10e6, 0.040, 0.002, 12_000
 
 
-def needed_packets(forecast_bps: float = MAXIMUM_BPS) -> float:
-    """The queue that a step to the highest rate needs by practRA's second rule: ((d - delta) r - delta rf) / packet."""
-    return ((DELAY_BOUND_S - TRANSITION_S) * MAXIMUM_BPS - TRANSITION_S * forecast_bps) / PACKET_BITS
+STEPS_BPS = (8e6, 9e6)
+"""The service rates below the two last steps up."""
 
 
-def bound_packets() -> float:
-    """Product of d and the highest rate, in packets: the queue that waits for d at the highest rate."""
-    return DELAY_BOUND_S * MAXIMUM_BPS / PACKET_BITS
+def step_packets(rate_bps: float) -> float:
+    """The queue above which practRA steps up from a rate: d times the rate, in packets."""
+    return DELAY_BOUND_S * rate_bps / PACKET_BITS
+
+
+def edge_packets(rate_bps: float) -> float:
+    """The buffer that a step up from a rate fills: the first whole queue above the step's, and the pause's arrivals."""
+    return math.floor(step_packets(rate_bps)) + 1 + TRANSITION_S * rate_bps / PACKET_BITS
 
 
 def lower(evidence: Evidence, rtts: Sequence[float], buffer: float, mrci: float) -> Interval:
@@ -49,10 +54,14 @@ def reduction(evidence: Evidence, rtts: Sequence[float], buffer: float, mrci: fl
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
     """Yields the figure of the cliff."""
+    steps, edges = (
+        " and ".join(f"{packets(rate):.1f}" for rate in STEPS_BPS) for packets in (step_packets, edge_packets)
+    )
     caption = (
-        f"One flow, d = 40 ms. Dotted lines: {needed_packets():.0f} packets, the queue that a step to 10 Mb/s needs, "
-        f"and {bound_packets():.1f} packets, d times 10 Mb/s. (a, b) RTT 100 ms: means over five RTTs from 99.6 to "
-        "100.4 ms with 95 % intervals. (c, d) One run for each point. The paper says 20 to 40 % for (a)."
+        f"One flow, d = 40 ms. Dotted: {steps} packets, the queues above which practRA steps up from 8 and from 9 Mb/s. "
+        f"Dashed: {edges} packets, the buffers that such a step and its pause fill. (a, b) RTT 100 ms: means over five "
+        "RTTs from 99.6 to 100.4 ms with 95 % intervals. (c, d) One run for each point. The paper says 20 to 40 % for "
+        "(a), and its BDP is 33.3 packets."
     )
     yield Drawn("cliff", "Mean rate and throughput against the buffer", caption, cliff(evidence), SECTION)
 
@@ -90,8 +99,9 @@ def cliff(evidence: Evidence) -> Figure:
     )
     for axes in drawn.axes:
         axes.set_xticks([24, 28, 32, 36, 40, 44, 48], minor=False)
-        for at in (needed_packets(), bound_packets()):
-            axes.axvline(at, color="0.5", linestyle=":", linewidth=0.9, zorder=0)
+        for rate in STEPS_BPS:
+            for at, style in ((step_packets(rate), ":"), (edge_packets(rate), "--")):
+                axes.axvline(at, color="0.5", linestyle=style, linewidth=0.9, zorder=0)
     return drawn
 
 
