@@ -58,7 +58,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         " and ".join(f"{packets(rate):.1f}" for rate in STEPS_BPS) for packets in (step_packets, edge_packets)
     )
     caption = (
-        f"One flow, d = 40 ms. Dotted: {steps} packets, the queues above which practRA steps up from 8 and from 9 Mb/s. "
+        f"One flow, d = 40 ms. Dotted: {steps} packets, the queues above which practRA leaves 8 and 9 Mb/s. "
         f"Dashed: {edges} packets, the buffers that such a step and its pause fill. (a, b) RTT 100 ms: means over five "
         "RTTs from 99.6 to 100.4 ms with 95 % intervals. (c, d) One run for each point. The paper says 20 to 40 % for "
         "(a), and its BDP is 33.3 packets."
