@@ -50,7 +50,7 @@ def test_a_sweep_reads_them_from_runs_with_different_entries() -> None:
 def test_what_matches_nothing_or_no_number_is_named() -> None:
     with pytest.raises(SweepError, match=r"metrics\.s: sum\(flow\.udp-\*\.goodput_bps\): nothing matches flow\.udp-"):
         Metrics({"s": "sum(flow.udp-*.goodput_bps)"}).of(summary(1.0))
-    with pytest.raises(FieldPathError, match=r"max\(link\.\*\.name\): link\.a-b\.name is no number"):
+    with pytest.raises(FieldPathError, match=r"max\(link\.\*\.name\): link\.a-b\.name is not a number"):
         metric(summary(1.0), "max(link.*.name)")
 
 

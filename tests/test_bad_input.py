@@ -171,7 +171,7 @@ def test_a_bad_sweep_is_refused(refused: Refused, small_file: Path, rest: str, s
     ("replace", "by", "says"),
     [
         ("flow.tcp.goodput_bps", "flow.tcp.happiness", ["metrics.goodput", '"happiness"', "goodput_bps"]),
-        ("flow.tcp.goodput_bps", "flow.tcp.kind", ["metrics.goodput", "is no number"]),
+        ("flow.tcp.goodput_bps", "flow.tcp.kind", ["metrics.goodput", "is not a number"]),
         ("[metrics]\n", "seeds = 0\n[metrics]\n", ["seeds", "0", "1 or more"]),
         ("[metrics]\n", "seeds = []\n[metrics]\n", ["seeds", "empty"]),
         ("[metrics]\n", "seeds = [1, 1]\n[metrics]\n", ["seeds: holds 1 twice", "expected"]),

@@ -333,8 +333,8 @@ def test_a_scheduler_that_does_not_answer_is_refused(
     ("options", "expected"),
     [
         (["--cluster", "mars"], '"mars" is unknown; expected local, tcp://HOST:PORT'),
-        (["--cluster", "tcp://here"], '"tcp://here" is no address; expected tcp://HOST:PORT'),
-        (["--cluster", "tcp://here:x"], '"tcp://here:x" is no address; expected tcp://HOST:PORT'),
+        (["--cluster", "tcp://here"], '"tcp://here" is not an address; expected tcp://HOST:PORT'),
+        (["--cluster", "tcp://here:x"], '"tcp://here:x" is not an address; expected tcp://HOST:PORT'),
         (["--cluster", "tcp://here:1", "--workers", "3"], "workers: 3 cannot be set for tcp://here:1"),
         (
             ["--cluster", "local", "--cluster-config", "f"],

@@ -128,7 +128,7 @@ def test_holm_takes_back_what_chance_would_give() -> None:
 
 def test_options_that_do_not_go_together() -> None:
     for options, says in (
-        ({"level": 95}, "level: 95 is no confidence level"),
+        ({"level": 95}, "level: 95 is not a confidence level"),
         ({"correct": "bonferroni"}, 'correct: "bonferroni" is unknown; expected one of holm'),
         ({"correct": "holm", "bootstrap": True}, "correct: a bootstrap gives no p-values"),
     ):
@@ -221,7 +221,7 @@ def test_two_scenarios(printed: Printed, small_file: Path) -> None:
         (["STORE", "STORE", "--seeds", "3"], "--seeds: sweeps have their seeds already"),
         (["STORE", "STORE", "--where", "control"], '--where "control": expected axis=point'),
         (["STORE", "STORE", "--metric", "goodput"], 'no metric "goodput" in both; did you mean goodput_bps?'),
-        (["STORE", "STORE", "--level", "95"], "level: 95.0 is no confidence level"),
+        (["STORE", "STORE", "--level", "95"], "level: 95.0 is not a confidence level"),
         (["STORE", "STORE", "--correct", "fdr"], 'correct: "fdr" is unknown'),
         (["FILE", "FILE"], "--metric: is missing; expected a path such as"),
         (["FILE", "FILE", "--where", "a=b"], "scenarios have no axes"),

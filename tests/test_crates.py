@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -24,6 +25,13 @@ def test_every_file_of_tests_is_part_of_the_program(folder: Path) -> None:
 def test_the_projects_address_is_the_same_everywhere(file: str) -> None:
     address = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["repository"]
     assert address in (ROOT / file).read_text(encoding="utf-8")
+
+
+def test_no_file_has_another_address_of_the_project() -> None:
+    address = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["repository"]
+    command = ["git", "grep", "-IEho", r"https?://[^][<>()\"'` ]*netlull[^][<>()\"'` ]*"]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    assert [each for each in found if not each.startswith(address)] == []
 
 
 @pytest.mark.parametrize(

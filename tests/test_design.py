@@ -157,7 +157,7 @@ def test_experiments_use_a_design_whole_or_not_at_all(small: Scenario) -> None:
         (lambda: Design.sampled("random", 4, [RATE], seed=-1), "sample.seed: is -1"),
         (lambda: Design.sampled("random", 4, []), "sample.axis: is missing"),
         (lambda: Design.sampled("random", 50, [Range("n", "n", 1, 3, whole=True)]), "are the same when rounded"),
-        (lambda: Range("x", "x", 2, 1), "sample.axis.x: from 2 to 1 is no range"),
+        (lambda: Range("x", "x", 2, 1), "sample.axis.x: from 2 to 1 is not a range"),
         (lambda: Range("x", "x", 0, 1, scale="log"), "sample.axis.x.from: 0 has no logarithm"),
         (lambda: Range("x", "x", 0, 1, scale="cubic"), 'sample.axis.x.scale: "cubic" is unknown'),
         (lambda: Range("x", "x", "1 ms", "2 ms"), "sample.axis.x.from: is '1 ms'; expected a number, or a unit"),

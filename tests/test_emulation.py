@@ -145,7 +145,7 @@ def test_options_reach_the_program(transfer: Scenario, tmp_path: Path, monkeypat
 
 @pytest.mark.usefixtures("fake")
 def test_options_that_make_no_sense_are_refused(transfer: Scenario) -> None:
-    with pytest.raises(InputError, match='max_lateness: "soon" is no time'):
+    with pytest.raises(InputError, match='max_lateness: "soon" is not a time'):
         transfer.emulate(max_lateness="soon")
     with pytest.raises(ScenarioError, match="tahoe, which Linux does not have"):
         transfer.with_values({"tcp.congestion_control": "tahoe"}).emulate()
@@ -180,10 +180,10 @@ def test_a_late_run_is_no_result(transfer: Scenario, monkeypatch: pytest.MonkeyP
 def test_the_program_is_looked_for(fake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert find_program() == fake
     assert program_version() == "0.1.0"
-    with pytest.raises(EmulationError, match=r"program: .*nothing is no program"):
+    with pytest.raises(EmulationError, match=r"program: .*nothing is not a program"):
         find_program(tmp_path / "nothing")
     monkeypatch.setenv("NETLULLD", str(tmp_path))
-    with pytest.raises(EmulationError, match=r"NETLULLD: .* is no program; .*make netlulld"):
+    with pytest.raises(EmulationError, match=r"NETLULLD: .* is not a program; .*make netlulld"):
         find_program()
     monkeypatch.delenv("NETLULLD")
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
@@ -264,7 +264,7 @@ def test_doctor_without_netlulld_still_simulates(
     monkeypatch.setenv("NETLULLD", "/bin/true")
     checks = examine()
     assert simulates(checks)
-    assert "is no netlulld" in next(check.message for check in checks if check.name == "netlulld")
+    assert "is not netlulld" in next(check.message for check in checks if check.name == "netlulld")
 
 
 @pytest.mark.usefixtures("fake")

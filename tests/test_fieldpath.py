@@ -72,8 +72,8 @@ def test_removing_leaves_the_rest(document: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("path", "says"),
     [
-        ("link.a-c.rate", '"a-c" is no entry of link; expected one of a-b, core.west'),
-        ("link.7.rate", '"7" is no entry of link'),
+        ("link.a-c.rate", '"a-c" is not an entry of link; expected one of a-b, core.west'),
+        ("link.7.rate", '"7" is not an entry of link'),
         ("duration.x", "duration holds '1 s', which has no fields"),
         ("", "expected keys separated by dots"),
     ],

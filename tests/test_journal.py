@@ -83,7 +83,7 @@ def test_white_space_in_a_record_is_a_change(path: Path) -> None:
 def test_what_is_no_record_is_named(path: Path, line: bytes) -> None:
     path.write_bytes(line + b"\n" + path.read_bytes())
     contents = read(path)
-    assert contents.damaged == ("journal.jsonl line 1 is damaged: it is no record",)
+    assert contents.damaged == ("journal.jsonl line 1 is damaged: it is not a record",)
     assert [contents.record(key) for key in contents.lines] == RECORDS
 
 
@@ -100,7 +100,7 @@ def test_damaged_lines_are_named_and_removed(path: Path) -> None:
     journal, contents = Journal.open(path)
     assert contents.damaged == (
         "journal.jsonl line 2 is damaged: its checksum is wrong",
-        "journal.jsonl line 3 is damaged: it is no record",
+        "journal.jsonl line 3 is damaged: it is not a record",
         "journal.jsonl line 4 is truncated",
     )
     append(journal, RECORDS[1])

@@ -166,14 +166,14 @@ def test_bad_input(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for arguments, message in {
-        (run_folder, "--phase", "x"): "--phase x: is no phase of the run; expected one of before, after",
+        (run_folder, "--phase", "x"): "--phase x: is not a phase of the run; expected one of before, after",
         (run_folder, "--at", "9"): "--at 9: is not in the run; expected 0 to 4 s",
         (run_folder, "--at", "x"): '--at "x": expected seconds',
         (run_folder, "--at", "1", "--phase", "after"): "--at: is given together with --phase",
         (run_folder, "--model", "x"): "--model x: the run has no such power model; expected fs",
         (run_folder, "--set", "a=1"): "is a finished run; expected a scenario for --set",
         (run_folder, "--out", "map.txt"): "--out map.txt: expected a name that ends in .svg, .pdf, .png",
-        ("abilene", "--phase", "x"): "--phase: abilene is no run",
+        ("abilene", "--phase", "x"): "--phase: abilene is not a run",
         ("abilene", "--set", "a=1"): "abilene: is a topology; expected a scenario for --set",
         ("nowhere",): "nowhere: there is no such file",
         (tmp_path,): "manifest.json: is missing",
@@ -314,7 +314,9 @@ def test_options_follow_from_the_plans_of_the_core(monkeypatch: pytest.MonkeyPat
 
     assert printed("--first", "0", "--most", "3") == "first {'share': 0.0, 'most': 3.0}"
     assert printed("--last-one", "--share", "0.5") == "last_one {'share': 0.5}"
-    assert printed("--first", "1", "--share", "2") == "--share: is no option of --first; expected it with --last-one"
+    assert (
+        printed("--first", "1", "--share", "2") == "--share: is not an option of --first; expected it with --last-one"
+    )
     assert printed() == "--first, --last-one: expected one of them"
 
 
@@ -324,7 +326,7 @@ def test_plans_that_cannot_be(tmp_path: Path, refused: Callable[..., str], monke
     for arguments, message in {
         ("abilene",): "--estop, --esacon, --load-aware: expected one of them",
         ("abilene", "--estop", "0.5", "--esacon", "0.5"): "expected one of them",
-        ("abilene", "--estop", "0.5", "--threshold", "0.5"): "--threshold: is no option of --estop",
+        ("abilene", "--estop", "0.5", "--threshold", "0.5"): "--threshold: is not an option of --estop",
         ("abilene", "--estop", "1.5"): "1.5",
         ("abilene", "--estop", "nan"): "threshold is nan",
         ("apart.toml", "--estop", "0.5"): 'is in 2 pieces, of 1 and 1 nodes: no links lead to "B"',

@@ -86,7 +86,7 @@ def folder(tmp_path: Path) -> Path:
             "readings.toml",
             'search_over = ["',
             'search_over = ["weather", "',
-            '"weather" is no reading; expected some of',
+            '"weather" is not a reading; expected some of',
         ),
         ("readings.toml", 'choice = "', 'effects = "', "reading.buffer.effects: is unknown; did you mean effect?"),
     ],
@@ -115,7 +115,7 @@ def test_a_missing_tolerance_is_named_when_it_is_needed(folder: Path) -> None:
 
 
 def test_an_unknown_paper_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(PaperError, match=r'"happy-marriage" is no paper; the papers are: .*troubled-marriage-2016'):
+    with pytest.raises(PaperError, match=r'"happy-marriage" is not a paper; the papers are: .*troubled-marriage-2016'):
         papers.folder_of("happy-marriage")
 
 

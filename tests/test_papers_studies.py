@@ -202,7 +202,7 @@ def test_a_scope_that_does_not_fit_names_the_study(folder: Path) -> None:
 def test_a_series_that_is_no_point_names_the_study(folder: Path, tmp_path: Path) -> None:
     path = folder / "paper.toml"
     path.write_text(path.read_text(encoding="utf-8").replace("point = { rate = 2 }", "point = { rate = 3 }"))
-    with pytest.raises(PaperError, match=re.escape("paper.toml: study.few.series.run.slow: all rate=3 is no point")):
+    with pytest.raises(PaperError, match=re.escape("paper.toml: study.few.series.run.slow: all rate=3 is not a point")):
         papers.reproduce_studies(str(folder), ["few"], out=tmp_path / "out")
 
 

@@ -122,7 +122,9 @@ def test_a_span_shows_its_own_windows_only() -> None:
     assert all(len(line.get_xdata()) == 0 for line in axes.lines if line.get_marker() == "v")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("span", "says"), [((3.0, 2.0), "is no span of time"), ((9.0, 10.0), "nothing was recorded")])
+@pytest.mark.parametrize(
+    ("span", "says"), [((3.0, 2.0), "is not a span of time"), ((9.0, 10.0), "nothing was recorded")]
+)
 def test_an_empty_span_is_refused(span: tuple[float, float], says: str) -> None:
     with pytest.raises(InputError, match=says):
         cwnd_figure([window()], span)

@@ -251,7 +251,7 @@ def test_what_cannot_be_drawn_is_refused(shaped: Result, small: Scenario) -> Non
         doze_figure(shaped, radio="x")
     with pytest.raises(FieldPathError, match='station "phone" is the node client'):
         doze_figure(shaped, "phone")
-    with pytest.raises(InputError, match="is no span of time; expected a start before the end; the run ends at 4 s"):
+    with pytest.raises(InputError, match="is not a span of time; expected a start before the end; the run ends at 4 s"):
         doze_figure(shaped, span_s=(0.3, 0.1))
     with pytest.raises(InputError, match=r"without --to the figure ends with the download, at .* the run"):
         doze_figure(shaped, span_s=(3.0, None))

@@ -43,11 +43,11 @@ def test_a_metric_is_a_number_of_the_summary(result: Result) -> None:
 @pytest.mark.parametrize(
     ("path", "says"),
     [
-        ("link.a-z.rate_bps", '"a-z" is no entry of link; expected one of a-b, b-a, b-c, c-b'),
+        ("link.a-z.rate_bps", '"a-z" is not an entry of link; expected one of a-b, b-a, b-c, c-b'),
         ("flow.tcp.happiness", "it has name, kind"),
-        ("flow.tcp.kind", "is no number: it is 'tcp'"),
-        ("link.a-b.energy.fs", "is no number: it has the fields static_j"),
-        ("nothing", '"nothing" is no field of the scenario'),
+        ("flow.tcp.kind", "is not a number: it is 'tcp'"),
+        ("link.a-b.energy.fs", "is not a number: it has the fields static_j"),
+        ("nothing", '"nothing" is not a field of the scenario'),
     ],
 )
 def test_a_metric_that_is_none_is_named(result: Result, path: str, says: str) -> None:

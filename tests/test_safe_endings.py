@@ -183,7 +183,7 @@ def test_mappings_without_end_are_refused() -> None:
 
 def test_a_path_that_is_no_text_is_refused(small: Scenario) -> None:
     wrong: Any = {1: 1}
-    with pytest.raises(FieldPathError, match=r"1: is no path; expected text such as link\.N1-N2\.rate"):
+    with pytest.raises(FieldPathError, match=r"1: is not a path; expected text such as link\.N1-N2\.rate"):
         small.with_values(wrong)
 
 

@@ -101,7 +101,7 @@ def test_values_change_and_go(small: Scenario) -> None:
 
 
 def test_values_on_unknown_entries_list_the_known(small: Scenario) -> None:
-    with pytest.raises(FieldPathError, match='"a-z" is no entry of link; expected one of a-b, b-a, b-c'):
+    with pytest.raises(FieldPathError, match='"a-z" is not an entry of link; expected one of a-b, b-a, b-c'):
         small.with_values({"link.a-z.rate": "1 Mb/s"})
 
 
@@ -134,8 +134,8 @@ def test_a_description_of_a_scenario_is_short(small: Scenario) -> None:
     ("content", "says"),
     [
         (None, "there is no such file"),
-        (b"\xff\xfe", "is no UTF-8 text"),
-        (b"duration = ", "is no TOML"),
+        (b"\xff\xfe", "is not UTF-8 text"),
+        (b"duration = ", "is not TOML"),
     ],
 )
 def test_files_that_cannot_be_read_are_named(tmp_path: Path, content: bytes | None, says: str) -> None:

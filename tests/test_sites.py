@@ -69,7 +69,7 @@ def test_a_site_runs_by_its_name(printed: Printed, refused: Printed) -> None:
 
 
 def test_an_unknown_site_is_answered_with_those_that_there_are() -> None:
-    with pytest.raises(InputError, match='site "standford": there is none; did you mean stanford'):
+    with pytest.raises(InputError, match='site "standford" is unknown; did you mean stanford'):
         site("standford")
 
 

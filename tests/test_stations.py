@@ -87,7 +87,7 @@ def test_a_station_is_found_by_its_node_in_results_and_metrics(result: Result) -
     assert result.metric("mean(station.c*.download.seconds)") == station["download"]["seconds"]
     with pytest.raises(FieldPathError, match='there is no station "phone"; expected one of client'):
         result.station("phone")
-    with pytest.raises(FieldPathError, match='"x" is no entry of station; expected one of client'):
+    with pytest.raises(FieldPathError, match='"x" is not an entry of station; expected one of client'):
         result.metric("station.x.wakes")
 
 

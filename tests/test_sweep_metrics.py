@@ -28,7 +28,7 @@ def test_null_is_nan_and_what_is_missing_is_named() -> None:
     metrics.of(summary(a=0.1))
     assert math.isnan(metrics.of(summary(a=None))["a"])
     assert metrics.of(summary(a=0.5)) == {"a": 0.5}
-    with pytest.raises(SweepError, match=r'metrics\.a: link\.a\.loss: "a" is no entry of link; expected one of b'):
+    with pytest.raises(SweepError, match=r'metrics\.a: link\.a\.loss: "a" is not an entry of link; expected one of b'):
         metrics.of(summary(b=0.1))
 
 
@@ -40,14 +40,14 @@ def test_points_without_a_gateway_have_none_of_its_numbers() -> None:
     assert math.isnan(metrics.of(under(None))["n"])
     assert metrics.of(under({"mean_flows": 7.0})) == {"n": 7.0}
     assert math.isnan(metrics.of(under(None))["n"])
-    with pytest.raises(SweepError, match=r'"flows" is no field of link\.a\.gateway; it has mean_flows'):
+    with pytest.raises(SweepError, match=r'"flows" is not a field of link\.a\.gateway; it has mean_flows'):
         Metrics({"n": "link.a.gateway.flows"}).of(under({"mean_flows": 7.0}))
 
 
 def test_a_word_and_a_table_are_no_numbers() -> None:
-    with pytest.raises(SweepError, match=r"metrics\.v: verify: is no number: it is 'ledger'"):
+    with pytest.raises(SweepError, match=r"metrics\.v: verify: is not a number: it is 'ledger'"):
         Metrics({"v": "verify"}).of(summary(a=0.1))
-    with pytest.raises(SweepError, match=r"metrics\.l: link\.a: is no number: it has the fields name, loss, energy"):
+    with pytest.raises(SweepError, match=r"metrics\.l: link\.a: is not a number: it has the fields name, loss, energy"):
         Metrics({"l": "link.a"}).of(summary(a=0.1))
 
 
@@ -55,6 +55,6 @@ def test_a_misspelt_metric_shows_after_the_shortest_run(small: Scenario) -> None
     # The other run would take a day of simulated time.
     sweep = Sweep(small, [Axis("length", "duration", ["86400 s", "100 ms"])], 1, {"x": "flow.tcp.goodput"})
     ended: list[int] = []
-    with pytest.raises(SweepError, match=r'metrics\.x: flow\.tcp\.goodput: "goodput" is no field'):
+    with pytest.raises(SweepError, match=r'metrics\.x: flow\.tcp\.goodput: "goodput" is not a field'):
         sweep.run(workers=1, progress=lambda progress: ended.append(progress.done))
     assert set(ended) == {0}

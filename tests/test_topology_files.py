@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 
 from conftest import SHIPPED
 from netlull import InputError
-from netlull.topology import Demand, Node, Topology, markup
+from netlull.plot import network_map
+from netlull.topology import Demand, Line, Node, Topology, markup
 from netlull.topology.options import ReadOptions
 from netlull.topology.read import LARGEST_BYTES, read_bytes
 
@@ -246,17 +248,17 @@ DEEP = "<graphml>" + "<a>" * 10_000
     [
         ("", "is empty; expected a topology"),
         (" \n", "is empty; expected a topology"),
-        (b"\x00\x01\x02", "is no text"),
-        (b"NODES (\n caf\xe9 ( 1 2 )\n)", "line 2: is no UTF-8 text"),
-        (b"\x89PNG\r\n\x1a\n\xff\xfe", "is no UTF-8 text"),
+        (b"\x00\x01\x02", "is not text"),
+        (b"NODES (\n caf\xe9 ( 1 2 )\n)", "line 2: is not UTF-8 text"),
+        (b"\x89PNG\r\n\x1a\n\xff\xfe", "is not UTF-8 text"),
         (BOMB, "line 2: has a document type; expected XML without <!DOCTYPE>"),
         (FETCH, "line 1: has a document type"),
         (REMOTE, "line 1: has a document type"),
-        ("<graphml>&nbsp;</graphml>", "line 1: is no XML: undefined entity"),
+        ("<graphml>&nbsp;</graphml>", "line 1: is not XML: undefined entity"),
         (DEEP, "is nested too deeply; expected at most 32 elements"),
         ("a\n" * 400_001, "has more than 400,000 lines"),
-        ("<graphml><graph>", "line 1: is no XML: no element found"),
-        ("<svg></svg>", "line 1: <svg> is no topology; expected <network> or <graphml>"),
+        ("<graphml><graph>", "line 1: is not XML: no element found"),
+        ("<svg></svg>", "line 1: <svg> is not a topology; expected <network> or <graphml>"),
         ("<graphml/>", "has no graph; expected <graphml><graph>"),
         (
             '<?xml version="1.0" encoding="x-none"?><graphml/>',
@@ -265,51 +267,52 @@ DEEP = "<graphml>" + "<a>" * 10_000
         ("<network/>", "has no nodes; expected <networkStructure><nodes>"),
         ("a = " + "[" * 5000, "nested too deeply"),
         ("graph [\n  node [\n id 0 ]\n]", "is GML; expected SNDlib's native format or XML, GraphML, or TOML"),
-        ("nonsense", "is no TOML"),
+        ("nonsense", "is not TOML"),
         ('duration = "1 s"\nnodes = ["a"]', "is a scenario; expected a topology"),
         ("[nodes]", "nodes: is {}; expected a table such as Vienna = [16.37, 48.21]"),
         (NATIVE.replace("type: network", "type: solution"), "line 1: "),
         (NATIVE.replace("NODES (", "NODE ("), 'line 10: "NODE (" opens no section; expected NODES ('),
-        (NATIVE.replace("2400.00", "many"), 'line 16: value "many" is no number of 0 or more'),
-        (NATIVE.replace("2400.00", "-1"), 'line 16: value "-1" is no number of 0 or more'),
+        (NATIVE.replace("2400.00", "many"), 'line 16: value "many" is not a number of 0 or more'),
+        (NATIVE.replace("2400.00", "-1"), 'line 16: value "-1" is not a number of 0 or more'),
         (NATIVE.replace("( Wien Graz )", "( Wien Wien )"), 'line 16: link Wien-Wien: leads from "Wien" back to itself'),
         (
             NATIVE.replace("( Wien Graz )", "( Wien Rom )"),
-            'line 16: link Wien-Rom: "Rom" is no node; expected one of Graz, ',
+            'line 16: link Wien-Rom: "Rom" is not a node; expected one of Graz, ',
         ),
-        (NATIVE.replace("( Wien Graz )", "Wien Graz"), "is no line of LINKS; expected ID ( SOURCE TARGET )"),
+        (NATIVE.replace("( Wien Graz )", "Wien Graz"), "is not a line of LINKS; expected ID ( SOURCE TARGET )"),
         (NATIVE.replace("Linz ( 14.29", "Graz ( 14.29"), 'line 13: node "Graz": is given twice'),
-        (NATIVE.replace("14.29 48.31", "14.29 x"), 'line 13: node "Linz": "14.29 x" is no place'),
+        (NATIVE.replace("14.29 48.31", "14.29 x"), 'line 13: node "Linz": "14.29 x" is not a place'),
         (NATIVE.partition("LINKS (")[0] + "LINKS (", "line 15: LINKS is not closed"),
         (NATIVE + "NODES (\n)\n", "NODES is given twice"),
         ("LINKS (\n)", "has no section NODES"),
-        (NATIVE.replace("( Wien Linz )", "( Wien Rom )"), 'line 21: demand Wien-Rom: "Rom" is no node'),
+        (NATIVE.replace("( Wien Linz )", "( Wien Rom )"), 'line 21: demand Wien-Rom: "Rom" is not a node'),
         (XML.replace("<target>Graz</target>", ""), 'line 11: <link id="L1"> has no <target>'),
-        (XML.replace("<capacity>2400.0", "<capacity>x"), 'line 11: capacity "x" is no number of 0 or more'),
-        (XML.replace("<y>48.21</y>", "<y>north</y>"), 'line 6: node "Wien": "16.37 north" is no place'),
-        (GRAPHML.replace('target="1"', 'target="9"'), 'line 21: target "9": is no node'),
-        (GRAPHML.replace("2500000000.0", "fast"), 'line 21: LinkSpeedRaw "fast" is no rate'),
+        (XML.replace("<capacity>2400.0", "<capacity>x"), 'line 11: capacity "x" is not a number of 0 or more'),
+        (XML.replace("<y>48.21</y>", "<y>north</y>"), 'line 6: node "Wien": "16.37 north" is not a place'),
+        (GRAPHML.replace('target="1"', 'target="9"'), 'line 21: target "9": is not a node'),
+        (GRAPHML.replace("2500000000.0", "fast"), 'line 21: LinkSpeedRaw "fast" is not a rate'),
         (GRAPHML.replace('node id="1"', 'node id="0"'), 'line 15: node id "0": is given twice'),
-        (GRAPHML.replace("48.21", "north"), 'line 13: node "Wien": "16.37 north" is no place'),
+        (GRAPHML.replace("48.21", "north"), 'line 13: node "Wien": "16.37 north" is not a place'),
         (TOML.replace("capacity", "speed"), "link.0.speed: is unknown; expected one of from, to, name"),
-        (TOML.replace("2.4 Gb/s", "2.4"), 'link.0: link Wien-Graz: capacity "2.4" is no rate'),
-        (TOML.replace("190.5 km", "190.5 m"), 'link.0.distance: "190.5 m" is no distance'),
-        (TOML.replace("[16.37, 48.21]", "[16.37]"), "nodes.Wien: [16.37] is no place"),
+        (TOML.replace("2.4 Gb/s", "2.4"), 'link.0: link Wien-Graz: capacity "2.4" is not a rate'),
+        (TOML.replace("190.5 km", "190.5 m"), 'link.0.distance: "190.5 m" is not a distance'),
+        (TOML.replace("[16.37, 48.21]", "[16.37]"), "nodes.Wien: [16.37] is not a place"),
         (TOML.replace("[16.37, 48.21]", "[16.37, 148.21]"), "latitude 148.21 is out of range"),
         (TOML.replace('to = "Graz"', "to = 3"), "link.0.to: is 3; expected text"),
         (TOML.replace('to = "Graz"\n', ""), "link.0.to: is missing"),
         (TOML.replace("cost = 3", "cost = 1.5"), "link.1.cost: is 1.5; expected a whole number of at least 1"),
         (NATIVE.replace("3580.50", "UNLIMITED"), "line 21: inf b/s is out of range; expected a rate below 10^18 b/s"),
         (NATIVE.replace("2400.00", "1e300"), "line 16: 1e+306 b/s is out of range"),
-        (GRAPHML.replace("2500000000.0", "1e9999999999"), 'line 21: LinkSpeedRaw "1e9999999999" is no rate'),
+        (XML.replace("<x>15.44", "<x>15.\n44"), 'node "Graz": "15. 44 47.07" is not a place'),
+        (GRAPHML.replace("2500000000.0", "1e9999999999"), 'line 21: LinkSpeedRaw "1e9999999999" is not a rate'),
         (GRAPHML.replace("2500000000.0", "1e300"), "line 21: 1e+300 b/s is out of range"),
-        (TOML.replace("2.4 Gb/s", "1e999999999 Gb/s"), 'capacity "1e999999999 Gb/s" is no rate'),
-        (TOML.replace("2.4 Gb/s", "9" * 5000 + " Gb/s"), "is no rate"),
-        (NATIVE.replace("2400.00", "2400.00" + " " * 100_000 + "y ("), "is no line of LINKS"),  # in no time
-        (NATIVE.replace("14.29 48.31", "14.29 " + "," * 100_000 + "("), "is no line of NODES"),
+        (TOML.replace("2.4 Gb/s", "1e999999999 Gb/s"), 'capacity "1e999999999 Gb/s" is not a rate'),
+        (TOML.replace("2.4 Gb/s", "9" * 5000 + " Gb/s"), "is not a rate"),
+        (NATIVE.replace("2400.00", "2400.00" + " " * 100_000 + "y ("), "is not a line of LINKS"),  # in no time
+        (NATIVE.replace("14.29 48.31", "14.29 " + "," * 100_000 + "("), "is not a line of NODES"),
         (TOML.replace("16.37", "1" + "0" * 400), "nodes.Wien: "),
-        (TOML.replace("cost = 3", "cost = " + "9" * 5000), "is no TOML"),
-        (TOML.replace("190.5 km", "1e999 km"), 'link.0.distance: "1e999 km" is no distance'),
+        (TOML.replace("cost = 3", "cost = " + "9" * 5000), "is not TOML"),
+        (TOML.replace("190.5 km", "1e999 km"), 'link.0.distance: "1e999 km" is not a distance'),
         (TOML.replace("[[link]]", "[[x.link]]"), "x: is unknown; expected one of name, "),
     ],
 )
@@ -363,9 +366,9 @@ def test_options_that_are_none(read: Read) -> None:
     for options, message in (
         ({"parallel": "x"}, "parallel: 'x' is unknown; expected one of refuse, merge"),
         ({"format": "gml"}, "format: 'gml' is unknown; expected one of sndlib-native"),
-        ({"unit": "km"}, "unit: 'km' is no unit of rates"),
-        ({"colour": "red"}, "colour: is no option of reading a topology"),
-        ({"unit": 3}, "unit: 3 is no text"),
+        ({"unit": "km"}, "unit: 'km' is not a unit of rates"),
+        ({"colour": "red"}, "colour: is not an option of reading a topology"),
+        ({"unit": 3}, "unit: 3 is not text"),
     ):
         with pytest.raises(InputError) as caught:
             read(NATIVE, **options)
@@ -376,7 +379,7 @@ def test_a_format_that_is_said_is_taken(read: Read) -> None:
     assert read(XML, format="sndlib-xml") == read(XML)
     with pytest.raises(InputError, match=r"line 2: <network> is no graph|has no graph"):
         read(XML, format="graphml")
-    with pytest.raises(InputError, match="is no TOML"):
+    with pytest.raises(InputError, match="is not TOML"):
         read(NATIVE, format="toml")
 
 
@@ -440,3 +443,19 @@ def test_the_command_shows_and_converts(
     assert not Path("both.toml").exists()
     assert "--parallel: 'x' is unknown" in refused("topology", "net.txt", "--parallel", "x")
     assert not Path("net.json").exists()
+
+
+def test_a_network_too_large_for_a_picture_is_refused_before_it_is_laid_out() -> None:
+    names = [f"n{number}" for number in range(20_000)]
+    large = Topology("large", [Node(name) for name in names], [Line(a, b) for a, b in pairwise(names)])
+    with pytest.raises(InputError, match="large: has 20,000 nodes; expected at most 2,000 nodes in a picture"):
+        network_map(large)
+    assert large.diameter is None
+
+
+def test_a_scenario_that_would_be_refused_is_not_written(tmp_path: Path, refused: Callable[..., str]) -> None:
+    topology = tmp_path / "far.toml"
+    topology.write_text('[nodes]\na = []\nb = []\n[[link]]\nfrom = "a"\nto = "b"\ncapacity = "100 b/s"\n')
+    out = tmp_path / "run.toml"
+    assert "rate_scale" in refused("topology", topology, "--scenario", out)
+    assert not out.exists()

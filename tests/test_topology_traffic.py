@@ -80,16 +80,19 @@ def test_demands_as_they_are_and_scaled(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("traffic", "message"),
     [
-        ("gravity", r"topology\.traffic: 'gravity' is no table; expected one such as"),
+        ("gravity", r"topology\.traffic: 'gravity' is not a table; expected one such as"),
         ({"kind": "star", "load": 0.2}, r"topology\.traffic\.kind: 'star' is unknown; expected one of gravity, dem"),
         ({"load": 0.2}, r"topology\.traffic\.kind: None is unknown"),
         ({"kind": "gravity"}, r"topology\.traffic\.load: is missing; expected the mean load"),
         ({"kind": "gravity", "load": 1.5}, r"topology\.traffic\.load: 1\.5 is out of range; expected a number above 0"),
         ({"kind": "gravity", "load": True}, r"topology\.traffic\.load: True is out of range"),
         ({"kind": "gravity", "load": 1e-12}, r"topology\.traffic\.load: leaves less than 1 b/s to every pair"),
-        ({"kind": "gravity", "lead": 0.2}, r"topology\.traffic\.lead: is no field of topology\.traffic; expected one"),
-        ({"kind": "gravity", "load": 0.2, "packet": 5}, r"topology\.traffic\.packet: 5 is no size; expected bytes"),
-        ({"kind": "gravity", "load": 0.2, "packet": "-5 B"}, r"topology\.traffic\.packet: '-5 B' is no size"),
+        (
+            {"kind": "gravity", "lead": 0.2},
+            r"topology\.traffic\.lead: is not a field of topology\.traffic; expected one",
+        ),
+        ({"kind": "gravity", "load": 0.2, "packet": 5}, r"topology\.traffic\.packet: 5 is not a size; expected bytes"),
+        ({"kind": "gravity", "load": 0.2, "packet": "-5 B"}, r"topology\.traffic\.packet: '-5 B' is not a size"),
         ({"kind": "demands"}, r'topology\.traffic\.kind: chain has no demands; expected "gravity"'),
     ],
 )

@@ -108,13 +108,13 @@ def _toml(links: list[dict[str, Any]]) -> str:
         ("1000 -0.5\n2000 1\n", "sizes.csv, line 1: -0.5 is out of range; expected a share"),
         ("-1000 0.5\n2000 1\n", "sizes.csv, line 1: -1000 is out of range"),
         ("1000 0.5\n2000 nan\n", "sizes.csv, line 2: nan is out of range"),
-        ("1000 0.5\n2000 x\n", "sizes.csv, line 2: 'x' is no number"),
-        ("1000 0.5\n2000.5 1\n", "sizes.csv, line 2: 2000.5 is no number of bytes"),
+        ("1000 0.5\n2000 x\n", "sizes.csv, line 2: 'x' is not a number"),
+        ("1000 0.5\n2000.5 1\n", "sizes.csv, line 2: 2000.5 is not a number of bytes"),
         ("1000 0.5\n2000 1.5\n", "sizes.csv, line 2: 1.5 is out of range"),
-        ("1000 0.5 7\n", "sizes.csv, line 1: '1000 0.5 7' is no line of two columns; expected two numbers"),
+        ("1000 0.5 7\n", "sizes.csv, line 1: '1000 0.5 7' is not a line of two columns; expected two numbers"),
         ("\n# nothing\n", "sizes.csv: has no points"),
         ("bytes,p\n", "sizes.csv: has no points"),
-        (b"\xff\xfe\x00", "sizes.csv: is no UTF-8 text; expected a text file"),
+        (b"\xff\xfe\x00", "sizes.csv: is not UTF-8 text; expected a text file"),
         ("0 0.5\n2000 1\n", r"flow.web.size.cdf.0: is 0 B"),
     ],
 )
@@ -193,7 +193,7 @@ def test_a_file_of_arrivals_is_replayed(tmp_path: Path) -> None:
         ("time_ns,bytes\n", "has no packets"),
         ("time_ns,bytes\n5,100\n4,100\n", "line 3: 4 comes after a later time"),
         ("time_s,bytes\n-1,100\n", "line 2: -1 is out of range; expected a time"),
-        ("time_s,bytes\n1,1e400\n", "line 2: 1e400 is no number of bytes"),
+        ("time_s,bytes\n1,1e400\n", "line 2: 1e400 is not a number of bytes"),
         ("time_s,bytes\n1e30,100\n", "line 2: 1e30 is out of range; expected a time up to 1000000000 s"),
         ("time_ns,bytes\n1e999999,100\n", "line 2: 1e999999 is out of range"),
         ("time_s,bytes\n1,2000\n", "flow.trace.arrivals.0: has 2000 B"),
@@ -220,7 +220,7 @@ def test_arrivals_that_a_run_has_saved_are_replayed(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"has arrivals at a-b, b-a; expected those at one link"):
         netlull.Scenario.from_dict(network(flow), folder=tmp_path)
     (tmp_path / "bad.parquet").write_text("no")
-    with pytest.raises(InputError, match=r"bad\.parquet: is no Parquet file"):
+    with pytest.raises(InputError, match=r"bad\.parquet: is not a Parquet file"):
         netlull.Scenario.from_dict(network(netlull.Replay("t", "a", "b", file="bad.parquet")), folder=tmp_path)
 
 

@@ -124,11 +124,11 @@ def test_intervals_that_end_a_search_cover_a_little_less() -> None:
     [
         (
             ["--until", "goodput<5%"],
-            'until "goodput<5%": "goodput" is no metric of the sweep; did you mean goodput_bps?',
+            'until "goodput<5%": "goodput" is not a metric of the sweep; did you mean goodput_bps?',
         ),
         (["--until", "goodput_bps"], 'until "goodput_bps": expected metric<5% (relative) or metric<0.1 (absolute)'),
-        (["--until", "goodput_bps<5%", "--most-seeds", "4"], "most_seeds: 4 is no number of seeds"),
-        (["--until", "goodput_bps<5%", "--most-seeds", "1000001"], "most_seeds: 1000001 is no number of seeds"),
+        (["--until", "goodput_bps<5%", "--most-seeds", "4"], "most_seeds: 4 is not a number of seeds"),
+        (["--until", "goodput_bps<5%", "--most-seeds", "1000001"], "most_seeds: 1000001 is not a number of seeds"),
         (["--most-seeds", "10"], "most_seeds: 10 limits `until`"),
     ],
 )

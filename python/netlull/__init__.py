@@ -1,4 +1,4 @@
-"""netlull: a laboratory for energy-saving networking under TCP.
+"""netlull: a packet-level simulator of energy-saving networks under TCP.
 
 Build or load a `Scenario`, `run` it and read its `Result`. A `Sweep` runs a grid of scenarios and seeds. See
 docs/how-to/python.md.

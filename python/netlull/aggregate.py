@@ -77,5 +77,5 @@ def _number(value: Any, name: str, path: str) -> float:
     if value is None:
         return math.nan
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise FieldPathError(f"{path}: {name} is no number; expected a path to numbers")
+        raise FieldPathError(f"{path}: {name} is not a number; expected a path to numbers")
     return float(value)

@@ -64,7 +64,9 @@ class Options:
     def __post_init__(self) -> None:
         """Refuses invalid and incompatible options."""
         if not 0 < self.level < 1:
-            raise InputError(f"level: {self.level} is no confidence level; expected one between 0 and 1, such as 0.95")
+            raise InputError(
+                f"level: {self.level} is not a confidence level; expected one between 0 and 1, such as 0.95"
+            )
         if self.correct is not None and self.correct not in CORRECTIONS:
             raise InputError(f'correct: "{self.correct}" is unknown; expected one of {", ".join(CORRECTIONS)}')
         if self.correct and self.bootstrap:

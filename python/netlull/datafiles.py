@@ -18,6 +18,8 @@ __all__ = ["inline"]
 _NANOSECONDS = {"time_ns": 1, "time_s": 1_000_000_000}
 """Nanoseconds in one unit of a record's time column."""
 _LATEST_S = 1_000_000_000
+_LARGEST_BYTES = 256 * 2**20
+"""The largest file of packets or sizes that is read, in bytes."""
 """The longest run, in seconds."""
 
 
@@ -63,13 +65,13 @@ def _find(name: str, folder: Path | None) -> Path:
 
 def _lines(path: Path) -> Iterator[tuple[str, list[str]]]:
     """The non-empty lines of a file: the position of each, and its two columns."""
-    for number, line in enumerate(read_text(path).splitlines(), 1):
+    for number, line in enumerate(read_text(path, _LARGEST_BYTES).splitlines(), 1):
         text = line.partition("#")[0].strip()
         if text:
             columns = [column.strip() for column in text.split(",")] if "," in text else text.split()
             if len(columns) != 2:  # the two columns
                 raise InputError(
-                    f"{path}, line {number}: {line.strip()!r} is no line of two columns; expected two numbers"
+                    f"{path}, line {number}: {line.strip()!r} is not a line of two columns; expected two numbers"
                 )
             yield f"{path}, line {number}", columns
 
@@ -78,7 +80,7 @@ def _number(text: str, where: str, what: str) -> Decimal:
     try:
         number = Decimal(text)
     except InvalidOperation:
-        raise InputError(f"{where}: {text!r} is no number; expected {what}") from None
+        raise InputError(f"{where}: {text!r} is not a number; expected {what}") from None
     if not number.is_finite() or number < 0:
         raise InputError(f"{where}: {text} is out of range; expected {what}")
     return number
@@ -87,7 +89,7 @@ def _number(text: str, where: str, what: str) -> Decimal:
 def _whole(text: str, where: str, what: str) -> int:
     number = _number(text, where, what)
     if number > 2**53 or number != number.to_integral_value():
-        raise InputError(f"{where}: {text} is no {what}; expected whole bytes")
+        raise InputError(f"{where}: {text} is not a {what}; expected whole bytes")
     return int(number)
 
 
@@ -153,7 +155,7 @@ def _recorded(path: Path) -> list[list[Any]]:
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file; expected a recorded arrivals.parquet") from None
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{path}: is no Parquet file: {error}") from None
+        raise InputError(f"{path}: is not a Parquet file: {error}") from None
     missing = {"time_ns", "bytes"} - set(table.column_names)
     if missing:
         raise InputError(f"{path}: has no column {', '.join(sorted(missing))}; expected the series arrivals of a run")

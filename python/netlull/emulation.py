@@ -40,7 +40,7 @@ def find_program(program: str | Path | None = None) -> Path:
     """The path of `netlulld`: the given one, that in `NETLULLD`, next to this Python, or on the PATH.
 
     Raises:
-        EmulationError: there is none; the message lists the searched places and the build command.
+        EmulationError: netlulld is not installed; the message lists the searched places and the build command.
     """
     if program is not None:
         return _program(Path(program), "program")
@@ -60,7 +60,7 @@ def find_program(program: str | Path | None = None) -> Path:
 
 def _program(path: Path, named_by: str) -> Path:
     if not _runs(path):
-        raise EmulationError(f"{named_by}: {path} is no program; expected {_NAME} (`make netlulld` builds it)")
+        raise EmulationError(f"{named_by}: {path} is not a program; expected {_NAME} (`make netlulld` builds it)")
     return path
 
 
@@ -78,7 +78,7 @@ def program_version(program: str | Path | None = None) -> str:
     done = _asked([str(found), "--version"])
     words = done.stdout.split()
     if done.returncode or words[:1] != [_NAME] or len(words) < 2:
-        raise EmulationError(f"{found}: is no {_NAME}: --version prints {done.stdout[:40]!r}")
+        raise EmulationError(f"{found}: is not {_NAME}: --version prints {done.stdout[:40]!r}")
     return words[1]
 
 
@@ -144,7 +144,9 @@ def emulate(
     account = _account(document)
     if code == _TOO_LATE:
         late = account["lateness"]
-        raise EmulationLate(said or "the run was too late to be valid", p99_s=late["p99_s"], limit_s=late["limit_s"])
+        raise EmulationLate(
+            said or "packets were too late, so the run is not valid", p99_s=late["p99_s"], limit_s=late["limit_s"]
+        )
     return Outcome(program, document, account)
 
 
@@ -162,7 +164,7 @@ def options(
     arguments: list[str] = []
     if max_lateness is not None:
         if (in_unit(max_lateness, "ns") or 0.0) <= 0:
-            raise InputError(f'max_lateness: "{max_lateness}" is no time; expected one such as "1 ms"')
+            raise InputError(f'max_lateness: "{max_lateness}" is not a time; expected one such as "1 ms"')
         arguments += ["--max-lateness", max_lateness]
     if tapes is not None:
         arguments += ["--tapes", str(tapes)]
@@ -229,7 +231,7 @@ def _nanoseconds(time: str) -> float:
     """A time of an outcome, such as `"0.15 ms"`, in ns."""
     found = in_unit(time, "ns")
     if found is None:
-        raise ValueError(f"{time!r} is no time")
+        raise ValueError(f"{time!r} is not a time")
     return found
 
 

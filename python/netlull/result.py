@@ -67,7 +67,7 @@ def metric(summary: Mapping[str, Any], path: str) -> float:
         return float("nan")
     if isinstance(value, bool) or not isinstance(value, int | float):
         what = f"has the fields {', '.join(value)}" if isinstance(value, dict) else f"is {value!r}"
-        raise FieldPathError(f"{path}: is no number: it {what}")
+        raise FieldPathError(f"{path}: is not a number: it {what}")
     return float(value)
 
 
@@ -392,9 +392,9 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     except OSError as error:
         raise ResultError(f"{path}: cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError):
-        raise ResultError(f"{path}: is truncated or damaged: it is no JSON") from None
+        raise ResultError(f"{path}: is truncated or damaged: it is not JSON") from None
     if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT or manifest.get("kind") != KIND:
-        raise ResultError(f"{path}: is no manifest of a run in format {_FORMAT}")
+        raise ResultError(f"{path}: is not a manifest of a run in format {_FORMAT}")
     for key, (kind, expected) in _MANIFEST_FIELDS.items():
         if key not in manifest:
             raise ResultError(f"{path}: has no {key}; expected {expected}")

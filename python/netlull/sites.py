@@ -172,7 +172,7 @@ def site(name: str) -> Site:
     """
     there = sites()
     if name not in there:
-        raise InputError(f'site "{name}": there is none; {near(name, there)}')
+        raise InputError(f'site "{name}" is unknown; {near(name, there)}')
     return there[name]
 
 

@@ -146,7 +146,7 @@ pub fn tagged<'de, D: Deserializer<'de>>(deserializer: D, expected: &str) -> Res
     };
     match table.remove("kind") {
         Some(Value::String(kind)) => Ok(Tagged { kind, fields }),
-        Some(other) => Err(D::Error::custom(format!("kind{MARK}{other} is no text; expected one of {expected}"))),
+        Some(other) => Err(D::Error::custom(format!("kind{MARK}{other} is not text; expected one of {expected}"))),
         None => Err(D::Error::custom(format!("kind{MARK}is missing; expected one of {expected}"))),
     }
 }
@@ -371,7 +371,7 @@ mod tests {
         assert!(painted("side", json!("x")).starts_with("0.side: invalid type: string \"x\", expected a whole"));
         assert_eq!(painted("size", json!(1)), "0: unknown field `size`, expected one of `side`, `colour`");
         assert_eq!(painted("kind", json!("cut")), "0.kind: \"cut\" is unknown; expected one of \"painted\" \"bare\"");
-        assert_eq!(painted("kind", json!(1)), "0.kind: 1 is no text; expected one of \"painted\" \"bare\"");
+        assert_eq!(painted("kind", json!(1)), "0.kind: 1 is not text; expected one of \"painted\" \"bare\"");
         assert_eq!(why(&json!([{ "side": 1 }])), "0.kind: is missing; expected one of \"painted\" \"bare\"");
         let side = "0.side: is missing; expected a whole number from 0 to 4294967295";
         assert_eq!(why(&json!([{ "kind": "bare" }])), side);

@@ -51,7 +51,7 @@ const READY: &[PowerModelInfo] = &[
     },
     PowerModelInfo {
         name: "ons-15600",
-        summary: "16 line cards of a Cisco ONS 15600, 140 W each: no more on than the rate needs, none asleep",
+        summary: "16 line cards of a Cisco ONS 15600, 140 W each: as many on as the rate needs, none asleep",
         source: "greened-network-2012 section III, of a data sheet",
         model: PowerModel::LineCards(LineCards::ONS_15600),
     },

@@ -161,7 +161,7 @@ fn gateways_that_cannot_be_are_refused_with_field_value_and_expectation() {
             "flows.bits: is 100; expected a power of two",
         ),
         (with(json!({ "acknowledgements": "N2-d" })), "acknowledgements: \"N2-d\" does not end where this link begins"),
-        (with(json!({ "acknowledgements": "magic" })), "acknowledgements: \"magic\" is no link"),
+        (with(json!({ "acknowledgements": "magic" })), "acknowledgements: \"magic\" is not a link"),
     ] {
         assert!(found.starts_with(at) && found.contains(expected), "{found:?} has not {expected:?}");
     }

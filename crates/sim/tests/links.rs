@@ -262,7 +262,7 @@ fn what_cannot_be_is_refused_with_field_value_and_expectation() {
         "link.a-b.rate: is 0 b/s; expected more than 0 b/s and at most 1000000 Gb/s"
     );
     assert!(link_with(json!({ "rate": "-1 Mb/s" })).contains("is negative"));
-    assert!(link_with(json!({ "to": "c" })).starts_with("link.a-c.to: \"c\" is no node; expected one of a, b"));
+    assert!(link_with(json!({ "to": "c" })).starts_with("link.a-c.to: \"c\" is not a node; expected one of a, b"));
     assert!(link_with(json!({ "buffer": "100 B" })).contains("less than one packet; expected at least 1500 B"));
     assert!(link_with(json!({ "buffer": "0 packets" })).contains("expected at least 1"));
     assert!(
@@ -306,7 +306,7 @@ fn what_cannot_be_is_refused_with_field_value_and_expectation() {
     twice["power"] = json!([{ "model": "fs", "name": "x" }, { "model": "dvs", "name": "x" }]);
     assert!(refusal(&twice).starts_with("power.1.name: \"x\" is named twice"));
     twice["power"] = json!([{ "model": "fs", "name": "a.b" }]);
-    assert!(refusal(&twice).starts_with("power.0.name: \"a.b\" is no name"));
+    assert!(refusal(&twice).starts_with("power.0.name: \"a.b\" is not a valid name"));
     twice["power"] = json!([{ "model": "fs", "static_fraction": 1.5 }]);
     assert!(refusal(&twice).contains("static_fraction"), "{}", refusal(&twice));
 }

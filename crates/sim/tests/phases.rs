@@ -125,5 +125,5 @@ fn wrong_phases_are_named() {
     assert!(refused(of("5 s", "5 s")).starts_with("phase.p.to: is 5 s; expected a time after the phase begins (5 s)"));
     assert!(refused(of("5 s", "13 s")).starts_with("phase.p.to: is 13 s"));
     assert!(refused(json!([{ "name": "p" }, { "name": "p" }])).starts_with("phase.1.name: \"p\" is named twice"));
-    assert!(refused(json!([{ "name": "a.b" }])).starts_with("phase.0.name: \"a.b\" is no name"));
+    assert!(refused(json!([{ "name": "a.b" }])).starts_with("phase.0.name: \"a.b\" is not a valid name"));
 }

@@ -156,7 +156,7 @@ fn what_cannot_be_recorded_or_replayed_is_refused() {
     };
     let cases = [
         (recording("link", "N1-b".into()), "recording.link: \"N1-b\" is unknown; expected one of a-N1, N1-a, N1-N2"),
-        (recording("flows", json!(["web", "x"])), "recording.flows: \"x\" is no flow; expected some of web"),
+        (recording("flows", json!(["web", "x"])), "recording.flows: \"x\" is not a flow; expected some of web"),
         (recording("flows", json!([])), "recording.flows: is empty; expected some of web"),
         (
             recording("without", json!(["link.N1-N3.controller"])),
@@ -165,7 +165,7 @@ fn what_cannot_be_recorded_or_replayed_is_refused() {
         (recording("without", json!(["duration.x"])), "recording.without: \"duration.x\" leads past a value"),
         (recording("without", json!(["duration"])), "recording.without: leaves a scenario that cannot be run: "),
         (recording("without", json!([""])), "recording.without: \"\" does not exist"),
-        (recording("name", "a.b".into()), "flow.name: \"a.b\" is no name"),
+        (recording("name", "a.b".into()), "flow.name: \"a.b\" is not a valid name"),
         (recording("to", "N1".into()), "flow.replay.to: \"N1\" is also the sending node"),
         (recording("scenario", json!({})), "recording.scenario: unknown field `scenario`"),
         (replay(json!({})), "flow.r: has both or neither of `arrivals` and `file`"),

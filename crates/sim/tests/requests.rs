@@ -235,7 +235,7 @@ fn what_cannot_be_is_refused_with_field_value_and_expectation() {
             "flow.web.stop: is 4 s; expected a time after the start, 4 s",
         ),
         (refusal(json!({ "start": "10 s" })), "flow.web.start: is 10 s; expected a time before the run ends at 10 s"),
-        (refusal(json!({ "to": "c" })), "flow.web.to: \"c\" is no node"),
+        (refusal(json!({ "to": "c" })), "flow.web.to: \"c\" is not a node"),
         (refusal(json!({ "size": "20 kB" })), "flow.web.size: expected a table with a field `kind`"),
         (
             refusal(json!({ "size": { "kind": "zipf" } })),

@@ -246,7 +246,7 @@ fn what_cannot_sleep_is_named() {
     let nothing = |_: &mut Value| {};
     let has = |expected: &str, found: String| assert!(found.contains(expected), "{expected:?} not in {found:?}");
     has(
-        "sleep.0.links.0: \"x\" is no link; expected one of a-b, b-d, a-c, c-d",
+        "sleep.0.links.0: \"x\" is not a link; expected one of a-b, b-d, a-c, c-d",
         why(json!([{ "at": "1 s", "links": ["x"] }]), &nothing),
     );
     has(
@@ -278,7 +278,7 @@ fn what_cannot_sleep_is_named() {
         "routing.update.kind: \"magic\" is unknown",
         why(json!([]), &|json| json["routing"]["update"]["kind"] = "magic".into()),
     );
-    has("position.z: \"z\" is no node", why(json!([]), &|json| json["position"] = json!({ "z": [0.0, 0.0] })));
+    has("position.z: \"z\" is not a node", why(json!([]), &|json| json["position"] = json!({ "z": [0.0, 0.0] })));
     has(
         "position.a: is 200, 0; expected degrees",
         why(json!([]), &|json| json["position"] = json!({ "a": [200.0, 0.0] })),
@@ -308,7 +308,7 @@ fn plans_choose_the_links() {
     has("sleep.0.plan.threshold: is 1.5; expected", why(json!({ "kind": "estop", "threshold": 1.5 })));
     has("sleep.0.plan.bound: is 0; expected", why(json!({ "kind": "load_aware", "bound": 0.0 })));
     has(
-        "sleep.0.plan.nodes.1: \"x\" is no node",
+        "sleep.0.plan.nodes.1: \"x\" is not a node",
         why(json!({ "kind": "estop", "threshold": 0.5, "nodes": ["a", "x"] })),
     );
     has(

@@ -282,7 +282,7 @@ fn what_is_refused_says_why() {
     };
     assert!(
         why(&|json| json["station"][0]["nodes"] = json!(["nobody"]))
-            .starts_with("station.0.nodes: \"nobody\" is no node")
+            .starts_with("station.0.nodes: \"nobody\" is not a node")
     );
     assert!(why(&|json| json["station"][0]["nodes"] = json!([])).contains("expected at least one node"));
     assert!(why(&|json| json["station"][0]["nodes"] = json!(["client", "client"])).contains("named twice"));

@@ -58,7 +58,7 @@ def map_command(
     if not is_run:
         for option, value in (("--phase", phase), ("--at", at_s), ("--model", model)):
             if value is not None:
-                raise InputError(f"{option}: {file} is no run; expected the folder that `netlull run --out` wrote")
+                raise InputError(f"{option}: {file} is not a run; expected the folder that `netlull run --out` wrote")
     topology, part = _run(file, settings, phase, at_s, model) if is_run else (network_of(file, settings, reading), None)
     write_figure(netlull.plot.network_map(topology, part, title=title), out)
 

@@ -106,7 +106,7 @@ def _chosen(options: Mapping[str, float | bool | None]) -> tuple[PlanKind, dict[
     parameters = {name: value for name, value in given.items() if name != kind.name}
     for name in parameters:
         if name not in _further(kind):
-            raise InputError(f"{_flag(name)}: is no option of {_flag(kind.name)}; expected it with {_with(name)}")
+            raise InputError(f"{_flag(name)}: is not an option of {_flag(kind.name)}; expected it with {_with(name)}")
     value = _value_of(kind)
     return kind, parameters if value is None else {value: given[kind.name], **parameters}
 

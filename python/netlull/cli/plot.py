@@ -13,6 +13,7 @@ import netlull
 from netlull.cli.inputs import choices, load_scenario, set_option
 from netlull.cli.run import simulate, with_default_probe
 from netlull.errors import InputError
+from netlull.output import is_standard_output
 from netlull.quantities import in_unit
 from netlull.result import Result
 
@@ -41,7 +42,7 @@ def seconds(_context: click.Context, parameter: click.Parameter, given: str | No
     """A time in the run, in seconds, from `12` (seconds) or `500 ms`.
 
     Raises:
-        InputError: the text is no time of at least 0 s.
+        InputError: the text is not a time of at least 0 s.
     """
     if given is None:
         return None
@@ -198,14 +199,14 @@ def check_file(out: Path, option: str = "--out") -> None:
     Raises:
         InputError: the file's name does not end in .svg, .pdf or .png.
     """
-    if out.suffix not in _KINDS_OF_FILES:
-        raise InputError(f"{option} {out}: expected a name that ends in {', '.join(_KINDS_OF_FILES)}")
+    if out.suffix not in _KINDS_OF_FILES and not is_standard_output(out):
+        raise InputError(f"{option} {out}: expected a name that ends in {', '.join(_KINDS_OF_FILES)}, or - for SVG")
 
 
 def write_figure(drawn: Figure, out: Path) -> None:
     """Writes a figure and prints its path."""
     netlull.plot.save_as(drawn, out)
-    click.echo(f"written to {out}")
+    click.echo(f"written to {out}", err=is_standard_output(out))
 
 
 def _results(
@@ -213,7 +214,9 @@ def _results(
 ) -> Iterator[tuple[str, Result]]:
     """The named result of a folder, or those of a scenario's runs with this probe added to its own."""
     if Path(run).is_file() and Path(run).suffix in _PARTS_OF_RUNS:
-        raise InputError(f"{run}: is no scenario; expected the folder of a run, not a file in it, or a scenario file")
+        raise InputError(
+            f"{run}: is not a scenario; expected the folder of a run, not a file in it, or a scenario file"
+        )
     if Path(run).is_dir():
         if settings or each is not None:
             raise InputError(f"{run}: is a finished run; expected a scenario for --set and --each")

@@ -151,7 +151,9 @@ def _check_address(address: str) -> None:
     except ValueError:
         is_whole = False
     if not is_whole:
-        raise ClusterError(f'cluster: "{address}" is no address; expected {address.partition("://")[0]}://HOST:PORT')
+        raise ClusterError(
+            f'cluster: "{address}" is not an address; expected {address.partition("://")[0]}://HOST:PORT'
+        )
 
 
 def _check_answers(address: str, connection: dict[str, Any]) -> None:

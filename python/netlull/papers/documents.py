@@ -273,7 +273,7 @@ class _ReadingsFile(Document, frozen=True):
         known = sorted(reading.id for reading in self.reading)
         for name in self.search_over:
             if name not in known:
-                raise FieldError("search_over", f'"{name}" is no reading; expected some of: {", ".join(known)}')
+                raise FieldError("search_over", f'"{name}" is not a reading; expected some of: {", ".join(known)}')
 
 
 class Notes(Document, frozen=True):

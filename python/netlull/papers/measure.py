@@ -127,7 +127,7 @@ def _record(
         if place not in at:
             study = f"study.{named.name}." if isinstance(named, Study) else ""
             where = f"{paper.info.folder.name}/paper.toml: {study}series.run.{run.name}"
-            raise PaperError(f"{where}: {place} is no point of the sweep")
+            raise PaperError(f"{where}: {place} is not a point of the sweep")
         began = time.thread_time()
         result = at[place].run(run.seed, probe={**probe, **run.probe})
         return result, Cost(time.thread_time() - began, result.summary["packet_hops"])

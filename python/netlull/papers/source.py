@@ -40,7 +40,7 @@ def folder_of(key: str) -> Path:
     known = {info.key: info.folder for info in find()}
     if key not in known:
         names = ", ".join(known) or "none (no folder `papers` was found)"
-        raise PaperError(f'"{key}" is no paper; the papers are: {names}')
+        raise PaperError(f'"{key}" is not a paper; the papers are: {names}')
     return known[key]
 
 

@@ -227,5 +227,5 @@ _FIELDS = {
 def _watts(power: str) -> float:
     found = in_unit(power, "W")
     if found is None:
-        raise InputError(f'"{power}": is no power; expected text such as 1.4 W')
+        raise InputError(f'"{power}": is not a power; expected text such as 1.4 W')
     return found

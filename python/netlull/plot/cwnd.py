@@ -149,7 +149,7 @@ def _span(windows: Sequence[Windows], span_s: tuple[float | None, float | None])
     start, end = (given if given is not None else default for given, default in zip(span_s, (0.0, last), strict=True))
     first = min((float(one.time_s[0]) for one in windows if len(one.time_s)), default=math.inf)
     if not start < end:
-        raise InputError(f"from {start:g} s to {end:g} s: is no span of time; expected times from 0 s to {last:g} s")
+        raise InputError(f"from {start:g} s to {end:g} s: is not a span of time; expected times from 0 s to {last:g} s")
     if first > end or start >= last:
         raise InputError(f"from {start:g} s to {end:g} s: nothing was recorded; windows are known to {last:g} s")
     return start, end

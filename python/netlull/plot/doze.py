@@ -134,7 +134,9 @@ def _span(air: Air, span_s: tuple[float | None, float | None], *, whole: bool, d
         ends = f"the run ends at {duration_s:g} s"
         if span_s[1] is None:
             ends = f"without --to the figure ends with the download, at {end:g} s; {ends}"
-        raise InputError(f"from {start:g} s to {end:g} s: is no span of time; expected a start before the end; {ends}")
+        raise InputError(
+            f"from {start:g} s to {end:g} s: is not a span of time; expected a start before the end; {ends}"
+        )
     return start, min(end, duration_s)
 
 

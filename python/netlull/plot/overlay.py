@@ -67,7 +67,7 @@ def _span(panels: Sequence[_Panel], span_s: tuple[float | None, float | None]) -
     last = max((float(trace.time_s[-1]) for _, _, traces in panels for trace in traces if len(trace.time_s)), default=1)
     start, end = (given if given is not None else default for given, default in zip(span_s, (0.0, last), strict=True))
     if not start < min(end, last):
-        raise InputError(f"from {start:g} s to {end:g} s: is no span of time; expected times from 0 s to {last:g} s")
+        raise InputError(f"from {start:g} s to {end:g} s: is not a span of time; expected times from 0 s to {last:g} s")
     return start, end
 
 

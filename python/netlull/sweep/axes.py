@@ -86,7 +86,7 @@ class Axis(Document, frozen=True):
             return shown_value(value)
         number = in_unit(value, self.unit)
         if number is None:
-            raise SweepError(f'axis.{self.name}: "{value}" is no quantity in {self.unit}; expected one, or no unit')
+            raise SweepError(f'axis.{self.name}: "{value}" is not a quantity in {self.unit}; expected one, or no unit')
         return number
 
     @property
@@ -120,7 +120,7 @@ def check_seeds(seeds: int | Sequence[int], where: str) -> tuple[int, ...]:
         SweepError: there are none or too many, a seed appears twice, or one is out of range.
     """
     if isinstance(seeds, bool) or (isinstance(seeds, int) and seeds < 1):
-        raise SweepError(f"{where}: {seeds!r} is no number of seeds; expected 1 or more, or a list of seeds")
+        raise SweepError(f"{where}: {seeds!r} is not a number of seeds; expected 1 or more, or a list of seeds")
     if isinstance(seeds, int) and seeds > MOST_SEEDS:
         raise SweepError(f"{where}: {seeds} seeds are too many; expected at most {MOST_SEEDS}")
     chosen = tuple(itertools.islice(range(1, seeds + 1) if isinstance(seeds, int) else seeds, MOST_SEEDS + 1))

@@ -66,7 +66,7 @@ class Range(Document, frozen=True):
             raise SweepError(f'{where}.scale: "{self.scale}" is unknown; expected one of {", ".join(SCALES)}')
         low, high = self.ends
         if not low < high:
-            raise SweepError(f"{where}: from {self.low} to {self.high} is no range; expected `from` below `to`")
+            raise SweepError(f"{where}: from {self.low} to {self.high} is not a range; expected `from` below `to`")
         if self.scale == "log" and low <= 0:
             raise SweepError(f"{where}.from: {self.low} has no logarithm; expected more than 0, or scale linear")
 

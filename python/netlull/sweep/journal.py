@@ -145,7 +145,7 @@ def _key(line: bytes) -> tuple[str | None, str]:
     record = line[_RECORD_AT : -len(_END)]
     key_end = record.find(b'"', len(_KEY))
     if not (line.startswith(_START) and middle == _MIDDLE and line.endswith(_END) and record.startswith(_KEY)):
-        return None, "is damaged: it is no record"
+        return None, "is damaged: it is not a record"
     if _checksum(record) != check:
         return None, "is damaged: its checksum is wrong"
     return record[len(_KEY) : key_end].decode(), ""

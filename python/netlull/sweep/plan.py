@@ -100,7 +100,7 @@ class Sweep:
             for axis_name in experiment.axes or ():
                 if axis_name not in known:
                     listed = ", ".join(sorted(known)) or "none"
-                    raise SweepError(f'{where}: "{axis_name}" is no axis; axes: {listed}')
+                    raise SweepError(f'{where}: "{axis_name}" is not an axis; axes: {listed}')
             if self._uses_design(experiment) and experiment.axes is not None:
                 for axis in self.design.axes if self.design else ():
                     if axis.name not in experiment.axes:
@@ -240,7 +240,7 @@ class Sweep:
             KeyboardInterrupt: Ctrl-C; finished runs are in the store.
         """
         if workers is not None and workers < 1:
-            raise SweepError(f"workers: {workers} is no number of workers; expected 1 or more")
+            raise SweepError(f"workers: {workers} is not a number of workers; expected 1 or more")
         if until is None and most_seeds is not None:
             raise SweepError(f"most_seeds: {most_seeds} limits `until`; expected a condition in `until`")
         stop = None if until is None else Until.of(until, most_seeds)

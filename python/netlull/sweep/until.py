@@ -50,7 +50,7 @@ class Condition:
         metric, number, percent = found.groups()
         bound = float(number) / 100 if percent else float(number)
         if not 0 < bound < math.inf:
-            raise SweepError(f'until "{text}": {number}{percent} is no bound; expected more than 0')
+            raise SweepError(f'until "{text}": {number}{percent} is not a bound; expected more than 0')
         return cls(metric, bound, bool(percent))
 
     def __str__(self) -> str:
@@ -92,7 +92,7 @@ class Until:
             raise SweepError("until: is empty; expected conditions such as goodput_bps<5%")
         if isinstance(self.most_seeds, bool) or not LEAST_SEEDS <= self.most_seeds <= MOST_SEEDS:
             expected = f"expected {LEAST_SEEDS} to {MOST_SEEDS}"
-            raise SweepError(f"most_seeds: {self.most_seeds!r} is no number of seeds for `until`; {expected}")
+            raise SweepError(f"most_seeds: {self.most_seeds!r} is not a number of seeds for `until`; {expected}")
 
     def check(self, metrics: Collection[str]) -> None:
         """Refuses conditions on unknown metrics.
@@ -103,7 +103,7 @@ class Until:
         for condition in self.conditions:
             if condition.metric not in metrics:
                 raise SweepError(
-                    f'until "{condition}": "{condition.metric}" is no metric of the sweep; '
+                    f'until "{condition}": "{condition.metric}" is not a metric of the sweep; '
                     f"{near(condition.metric, metrics)}"
                 )
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["from_table", "read", "table", "written"]
 
+_LONGEST_KM = 1e9
+"""The longest distance, in km: more than from the sun to Jupiter."""
+
 
 class _Link(Document, frozen=True):
     """An entry of `[[link]]`."""
@@ -38,12 +41,15 @@ class _Link(Document, frozen=True):
     def kilometres(self) -> float | None:
         """The distance in km; None without a valid one."""
         amount, _, unit = (self.distance or "").strip().partition(" ")
-        return in_unit(amount, "") if unit.strip() == "km" else None
+        found = in_unit(amount, "") if unit.strip() == "km" else None
+        return found if found is not None and 0 <= found <= _LONGEST_KM else None
 
     def __post_init__(self) -> None:
         """Refuses an invalid distance."""
         if self.distance is not None and self.kilometres is None:
-            raise FieldError("distance", f'"{self.distance}" is no distance; expected one such as "132.4 km"')
+            raise FieldError(
+                "distance", f'"{self.distance}" is not a distance; expected one such as "132.4 km", at most 1e9 km'
+            )
 
 
 class _Demand(Document, frozen=True):
@@ -77,7 +83,7 @@ def read(text: str, name: str, origin: str, options: ReadOptions) -> Topology:
     except InputError:
         raise
     except ValueError as error:  # a number of more than 4,300 digits
-        raise InputError(f"{origin}: is no TOML: {error}") from None
+        raise InputError(f"{origin}: is not TOML: {error}") from None
     if "duration" in data:
         raise InputError(f"{origin}: is a scenario; expected a topology, with a table [nodes]")
     return from_table(data, name, origin, merge=options.parallel == "merge")
@@ -110,7 +116,7 @@ def _place(name: str, place: object, draft: Draft) -> tuple[float, float] | None
     numbers = place if isinstance(place, list) else []
     if len(numbers) != 2 or any(isinstance(one, bool) or not isinstance(one, int | float) for one in numbers):
         expected = "expected [longitude, latitude] in degrees, or [] if unknown"
-        raise draft.wrong(f"nodes.{name}", f"{place!r} is no place; {expected}")
+        raise draft.wrong(f"nodes.{name}", f"{place!r} is not a place; {expected}")
     if any(abs(one) > 360 for one in numbers):
         raise draft.wrong(f"nodes.{name}", f"{place!r:.40} is out of range; expected [longitude, latitude] in degrees")
     return float(numbers[0]), float(numbers[1])

@@ -131,10 +131,10 @@ def read_in(document: dict[str, Any], folder: Path | None = None) -> None:
     if table is None:
         return
     if not isinstance(table, dict):
-        raise InputError(f'{FIELD}: {table!r} is no table; expected one such as {{ file = "abilene.toml" }}')
+        raise InputError(f'{FIELD}: {table!r} is not a table; expected one such as {{ file = "abilene.toml" }}')
     for field in table:
         if field not in _FIELDS:
-            raise InputError(f"{FIELD}.{field}: is no field of {FIELD}; expected one of {', '.join(_FIELDS)}")
+            raise InputError(f"{FIELD}.{field}: is not a field of {FIELD}; expected one of {', '.join(_FIELDS)}")
     given = [source for source in _SOURCES if source in table]
     if len(given) != 1:
         what = f"has {' and '.join(given)}" if given else "names no network"
@@ -144,7 +144,7 @@ def read_in(document: dict[str, Any], folder: Path | None = None) -> None:
         return
     name = table[source]
     if not isinstance(name, str):
-        raise InputError(f"{FIELD}.{source}: {name!r} is no text; expected the name of a topology")
+        raise InputError(f"{FIELD}.{source}: {name!r} is not text; expected the name of a topology")
     try:
         options = ReadOptions.of({field: table[field] for field in READING if field in table})
         topology = find(name if source == "file" else f"{PREFIX}{name}", options, folder)
@@ -174,7 +174,7 @@ def expanded(document: dict[str, Any]) -> dict[str, Any]:
     if table is None:
         return document
     if not isinstance(table.get("network"), dict):
-        raise InputError(f"{FIELD}.network: is no topology; expected a table with nodes and link")
+        raise InputError(f"{FIELD}.network: is not a topology; expected a table with nodes and link")
     topology = own_format.from_table(table["network"], FIELD, f"{FIELD}.network")
     topology.check_connected()
     making = _Making.of(table)
@@ -202,7 +202,7 @@ def expanded(document: dict[str, Any]) -> dict[str, Any]:
     nodes = document.get("nodes", [])
     if isinstance(nodes, list):
         names = [node.name for node in topology.nodes]
-        made["nodes"] = names + [node for node in nodes if node not in topology.index]
+        made["nodes"] = names + [node for node in nodes if not isinstance(node, str) or node not in topology.index]
     places = {node.name: list(node.position) for node in topology.nodes if node.position is not None}
     if places and isinstance(document.get("position", {}), dict):
         made["position"] = places | document.get("position", {})
@@ -213,7 +213,7 @@ def _joined(links: dict[tuple[str, str], dict[str, Any]], own: list[Any]) -> lis
     """The topology's links, changed by the scenario's own links between the same nodes; then its other links."""
     others = []
     for entry in own:
-        ends = (entry.get("from"), entry.get("to")) if isinstance(entry, dict) else None
+        ends = (str(entry.get("from")), str(entry.get("to"))) if isinstance(entry, dict) else None
         if ends in links:
             links[ends] = links[ends] | entry
         else:

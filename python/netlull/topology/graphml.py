@@ -77,7 +77,7 @@ def _place(where: str, name: str, data: _Data, draft: Draft) -> tuple[float, flo
     try:
         return float(data["Longitude"]), float(data["Latitude"])
     except ValueError:
-        told = f'node "{name}": "{data["Longitude"]} {data["Latitude"]}" is no place'
+        told = f'node "{name}": "{data["Longitude"]} {data["Latitude"]}" is not a place'
         raise draft.wrong(where, f"{told}; expected numbers in Longitude and Latitude") from None
 
 
@@ -87,7 +87,7 @@ def _edge(edge: Element, data: _Data, nodes: dict[str, str | None], draft: Draft
     for end in ("source", "target"):
         number = edge.attributes.get(end)
         if number is None or number not in nodes:
-            raise draft.wrong(where, f'{end} "{number}": is no node; expected the id of one')
+            raise draft.wrong(where, f'{end} "{number}": is not a node; expected the id of one')
         ends.append(nodes[number])
     a, b = ends
     if a is None or b is None:
@@ -104,7 +104,7 @@ def _capacity(where: str, data: _Data, draft: Draft) -> str | None:
     if raw:
         bits = in_unit(f"{raw} b/s", "b/s")
         if bits is None or bits < 1:
-            raise draft.wrong(where, f'LinkSpeedRaw "{raw}" is no rate; expected b/s such as 10000000000.0')
+            raise draft.wrong(where, f'LinkSpeedRaw "{raw}" is not a rate; expected b/s such as 10000000000.0')
         return draft.rate(where, bits)
     for said in (
         data.get("LinkSpeed", "") + data.get("LinkSpeedUnits", ""),

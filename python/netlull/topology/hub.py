@@ -53,7 +53,7 @@ def read_hub(key: str, options: ReadOptions) -> Network:
 def _loaded(key: str, origin: str) -> dict[str, Any]:
     package = importlib.util.find_spec("topohub")
     if package is None or package.origin is None:
-        raise InputError(f"{origin}: needs the package topohub; expected it installed: pip install 'netlull[topology]'")
+        raise InputError(f"{origin}: needs the package topohub: pip install 'netlull[topology]'")
     folder = Path(package.origin).parent / "data"
     path = folder / f"{key}.json"
     if not re.fullmatch(r"[\w-]+(/[\w.-]+)+", key) or ".." in key or not path.is_file():

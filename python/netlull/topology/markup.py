@@ -46,9 +46,9 @@ class Element:
         return found
 
     def content(self, *tags: str) -> str | None:
-        """The text of the first element along a path of names, stripped."""
+        """The text of the first element along a path of names, on one line."""
         found = self.first(*tags)
-        return None if found is None else found.text.strip()
+        return None if found is None else " ".join(found.text.split())
 
 
 class _Builder:
@@ -102,7 +102,7 @@ def parse(content: bytes, origin: str) -> Element:
         builder.parser.Parse(content, True)
     except expat.ExpatError as error:
         why = expat.ErrorString(error.code)
-        raise InputError(f"{origin}, line {error.lineno}: is no XML: {why}") from None
+        raise InputError(f"{origin}, line {error.lineno}: is not XML: {why}") from None
     except (LookupError, ValueError) as error:
         if isinstance(error, InputError):
             raise

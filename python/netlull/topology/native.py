@@ -71,7 +71,7 @@ def _sections(text: str, draft: Draft) -> dict[str, list[_Entry]]:
         elif section in patterns:
             entry = patterns[section].fullmatch(line)
             if entry is None:
-                raise draft.wrong(where, f'"{_brief(line)}" is no line of {section}; expected {_EXPECTED[section]}')
+                raise draft.wrong(where, f'"{_brief(line)}" is not a line of {section}; expected {_EXPECTED[section]}')
             found[section].append((where, entry))
     if section and section != "ADMISSIBLE_PATHS":
         raise draft.wrong(opened, f'{section} is not closed; expected a line ")" at its end')
@@ -94,7 +94,7 @@ def _opened(where: str, line: str, seen: set[str], draft: Draft) -> str:
         header = _HEADER.fullmatch(line)
         if header is None or header[1] != "network":
             expected = "expected ?SNDlib native format; type: network; version: 1.0"
-            raise draft.wrong(where, f'"{_brief(line)}" is no heading of a network; {expected}')
+            raise draft.wrong(where, f'"{_brief(line)}" is not a heading of a network; {expected}')
         return ""
     opening = _OPEN.fullmatch(line)
     if opening is None:
@@ -112,7 +112,7 @@ def _nodes(entries: list[_Entry], draft: Draft) -> None:
             try:
                 found[entry[1]] = (float(entry[2]), float(entry[3]))
             except ValueError:
-                told = f'node "{entry[1]}": "{entry[2]} {entry[3]}" is no place; expected longitude and latitude'
+                told = f'node "{entry[1]}": "{entry[2]} {entry[3]}" is not a place; expected longitude and latitude'
                 raise draft.wrong(where, told) from None
     places = sndlib.places(found, None)
     for where, entry in entries:
@@ -123,7 +123,7 @@ def _link(where: str, entry: re.Match[str], draft: Draft, unit: float, options: 
     numbers = [sndlib.number(draft, where, "value", text) for text in entry[4].split()]
     modules = [sndlib.number(draft, where, "module", text) for text in (entry[5] or "").split()]
     if len(numbers) > 4 or len(modules) % 2:
-        raise draft.wrong(where, f'"{_brief(entry[0])}" is no line of LINKS; expected {_EXPECTED["LINKS"]}')
+        raise draft.wrong(where, f'"{_brief(entry[0])}" is not a line of LINKS; expected {_EXPECTED["LINKS"]}')
     size = sndlib.capacity(numbers[0] if numbers else None, modules[::2], unit, options.modules)
     capacity = None if size is None else draft.rate(where, size)
     cost = sndlib.cost(numbers[2] if len(numbers) > 2 else None)

@@ -48,7 +48,7 @@ class ReadOptions:
                 listed = ", ".join(str(choice) for choice in choices if choice is not None)
                 raise InputError(f"{option}: {value!r} is unknown; expected one of {listed}")
         if in_unit(f"1 {self.unit}", "b/s") is None:
-            raise InputError(f"unit: {self.unit!r} is no unit of rates; expected b/s, kb/s, Mb/s or Gb/s")
+            raise InputError(f"unit: {self.unit!r} is not a unit of rates; expected b/s, kb/s, Mb/s or Gb/s")
 
     @classmethod
     def of(cls, values: Mapping[str, object]) -> Self:
@@ -60,9 +60,9 @@ class ReadOptions:
         known = [field.name for field in fields(cls)]
         for name in values:
             if name not in known:
-                raise InputError(f"{name}: is no option of reading a topology; expected one of {', '.join(known)}")
+                raise InputError(f"{name}: is not an option of reading a topology; expected one of {', '.join(known)}")
         for name, value in values.items():
             if not isinstance(value, str | None):
-                raise InputError(f"{name}: {value!r} is no text; expected text")
+                raise InputError(f"{name}: {value!r} is not text; expected text")
         given: dict[str, Any] = dict(values)
         return cls(**given)

@@ -59,7 +59,7 @@ def read_bytes(content: bytes, name: str, origin: str, options: ReadOptions) -> 
         chosen = chosen or {"network": "sndlib-xml", "graphml": "graphml"}.get(root.tag)
         if chosen is None:
             raise InputError(
-                f"{origin}, line {root.line}: <{root.tag}> is no topology; expected <network> or <graphml>"
+                f"{origin}, line {root.line}: <{root.tag}> is not a topology; expected <network> or <graphml>"
             )
         read = sndlib_xml.read if chosen == "sndlib-xml" else graphml.read
         made = read(root, name, origin, options)
@@ -84,9 +84,9 @@ def _text(content: bytes, origin: str) -> str:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{origin}, line {line}: is no UTF-8 text; expected a topology's file") from None
+        raise InputError(f"{origin}, line {line}: is not UTF-8 text; expected a topology's file") from None
     if "\0" in text:
-        raise InputError(f"{origin}: is no text; expected a topology's file")
+        raise InputError(f"{origin}: is not text; expected a topology's file")
     if text.count("\n") > _MOST_LINES:
         raise InputError(f"{origin}: has more than {_MOST_LINES:,} lines; expected a network")
     return text.replace("\r\n", "\n")

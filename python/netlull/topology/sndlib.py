@@ -52,7 +52,7 @@ def number(draft: Draft, where: str, what: str, text: str) -> float:
     except ValueError:
         value = float("nan")
     if not 0 <= value < float("inf"):
-        raise draft.wrong(where, f'{what} "{text}" is no number of 0 or more; expected one such as 9920.0')
+        raise draft.wrong(where, f'{what} "{text}" is not a number of 0 or more; expected one such as 9920.0')
     return value
 
 

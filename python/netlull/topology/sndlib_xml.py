@@ -24,7 +24,7 @@ def read(root: Element, name: str, origin: str, options: ReadOptions) -> Network
     """
     draft = Draft(origin, merge=options.parallel == "merge")
     if root.tag != "network":
-        raise draft.wrong(f"line {root.line}", f"<{root.tag}> is no network of SNDlib; expected <network>")
+        raise draft.wrong(f"line {root.line}", f"<{root.tag}> is not an SNDlib network; expected <network>")
     unit = sndlib.unit_bps(root.content("meta", "unit"), options)
     nodes, links = (root.first("networkStructure", part) for part in ("nodes", "links"))
     if nodes is None:
@@ -61,7 +61,7 @@ def _nodes(nodes: Element, draft: Draft) -> None:
             try:
                 found[name] = (float(x), float(y))
             except ValueError:
-                told = f'node "{name}": "{x} {y}" is no place; expected numbers in <x> and <y>'
+                told = f'node "{name}": "{x} {y}" is not a place; expected numbers in <x> and <y>'
                 raise draft.wrong(where, told) from None
     told_type = nodes.attributes.get("coordinatesType")
     places = sndlib.places(found, None if told_type is None else told_type == "geographical")

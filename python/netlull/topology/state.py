@@ -76,7 +76,7 @@ def part_of(result: Result, *, phase: str | None = None, at_s: float | None = No
         there = summary.get("phase") or {}
         if phase not in there:
             expected = f"expected one of {', '.join(there)}" if there else "it has no [[phase]]"
-            raise InputError(f"--phase {phase}: is no phase of the run; {expected}")
+            raise InputError(f"--phase {phase}: is not a phase of the run; {expected}")
         start, end = (float(there[phase][side]) for side in ("from_s", "to_s"))
         title, seconds, moment = f"{phase}, {start:g} s to {end:g} s", end - start, (start + end) / 2
         measured = there[phase]["link"]

@@ -38,17 +38,19 @@ class _Traffic:
     @classmethod
     def of(cls, table: object) -> _Traffic:
         if not isinstance(table, dict):
-            raise InputError(f'{FIELD}: {table!r} is no table; expected one such as {{ kind = "gravity", load = 0.2 }}')
+            raise InputError(
+                f'{FIELD}: {table!r} is not a table; expected one such as {{ kind = "gravity", load = 0.2 }}'
+            )
         for field in table:
             if field not in _FIELDS:
-                raise InputError(f"{FIELD}.{field}: is no field of {FIELD}; expected one of {', '.join(_FIELDS)}")
+                raise InputError(f"{FIELD}.{field}: is not a field of {FIELD}; expected one of {', '.join(_FIELDS)}")
         for field, choices in (("kind", _KINDS), ("process", _PROCESSES)):
             value = table.get(field, None if field == "kind" else choices[0])
             if value not in choices:
                 raise InputError(f"{FIELD}.{field}: {value!r} is unknown; expected one of {', '.join(choices)}")
         packet = table.get("packet", cls.packet)
         if not isinstance(packet, str) or (in_unit(packet, "B") or 0) <= 0:
-            raise InputError(f'{FIELD}.packet: {packet!r} is no size; expected bytes with a unit, such as "1000 B"')
+            raise InputError(f'{FIELD}.packet: {packet!r} is not a size; expected bytes with a unit, such as "1000 B"')
         load = table.get("load")
         if "load" in table and (isinstance(load, bool) or not isinstance(load, int | float) or not 0 < load <= 1):
             raise InputError(f"{FIELD}.load: {load!r} is out of range; expected a number above 0, at most 1")

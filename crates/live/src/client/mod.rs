@@ -65,7 +65,7 @@ pub fn command(arguments: Arguments) -> Result<ExitCode> {
         Command::Restore(device) => {
             if let Some(pid) = held_by(&device)? {
                 let what = format!("--dev {}: process {pid} shapes it", device.dev);
-                return Err(LiveError::new(format!("{what}; expected none: end it to remove its chains")));
+                return Err(LiveError::new(format!("{what}; end the process to remove its chains")));
             }
             let index = if_nametoindex(device.dev.as_str()).unwrap_or(0);
             tell(format_args!("{}: {} chains removed", device.dev, rules_of(&device, index).remove()))?;
@@ -114,7 +114,7 @@ fn lock(device: &Device) -> Result<File> {
         let pid = pid.trim();
         if Path::new("/proc").join(pid).exists() && !pid.is_empty() || clock.now() > Instant::ZERO + PATIENCE {
             return Err(LiveError::new(format!(
-                "--dev {}: process {pid} shapes it already; expected none",
+                "--dev {}: process {pid} shapes it already; expected a device without a daemon",
                 device.dev
             )));
         }

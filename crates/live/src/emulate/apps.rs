@@ -302,7 +302,7 @@ impl<'a> Applications<'a> {
         if self.open[flow] >= most_open {
             let (name, at) = (&self.plan.flows[flow.index()].name, self.clock.now());
             let message = format!(
-                "flow.{name}.most_open: {most_open} connections are open at {at}, and another request has come"
+                "flow.{name}.most_open: {most_open} connections are open at {at}, and another request has arrived"
             );
             return Err(LiveError::new(format!(
                 "{message}; expected a larger limit, or less load (flow.{name}.offered)"

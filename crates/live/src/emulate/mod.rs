@@ -376,7 +376,7 @@ fn outcome(plan: &Plan, done: Done, seen: &Seen, kept_awake: bool, limit: Durati
     remains.controls.finish()?;
     let mut differences = plan.differences.clone();
     if remains.foreign > 0 {
-        differences.push(format!("{} packets were of no flow, and went nowhere", remains.foreign));
+        differences.push(format!("{} packets belonged to no flow and were discarded", remains.foreign));
     }
     let rates = remains.links.iter().zip(&plan.links);
     let rates = rates.map(|(link, plan)| if plan.varies() { link.rates().to_vec() } else { Vec::new() });

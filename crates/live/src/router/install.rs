@@ -39,7 +39,7 @@ fn unit(program: &Path, run: &RunArguments) -> String {
         "\
 [Unit]
 Description=netlull gateway on {name}
-Documentation=https://github.com/netlull/netlull
+Documentation={home}
 After=network.target
 # Waits for a device that does not exist yet: see Restart.
 StartLimitIntervalSec=0
@@ -68,7 +68,8 @@ LimitRTPRIO=10
 [Install]
 WantedBy=multi-user.target
 ",
-        name = run.dev
+        name = run.dev,
+        home = env!("CARGO_PKG_HOMEPAGE"),
     )
 }
 

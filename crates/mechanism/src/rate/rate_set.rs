@@ -150,7 +150,8 @@ impl<'de> Deserialize<'de> for RateSet {
             }
             value @ Value::Array(_) => Self::from_list(&within::<Vec<BitRate>, D::Error>(&value)?),
             other => {
-                let message = format!("{other} is no set of rates; expected a list of rates or {{ from, to, step }}");
+                let message =
+                    format!("{other} is not a set of rates; expected a list of rates or {{ from, to, step }}");
                 return Err(D::Error::custom(message));
             }
         };

@@ -67,7 +67,7 @@ impl fmt::Display for RunError {
             }
             Self::TooManyOpen { flow, most_open, at } => write!(
                 f,
-                "flow.{flow}.most_open: {most_open} connections are open at {at}, and another request has come; expected \
+                "flow.{flow}.most_open: {most_open} connections are open at {at}, and another request has arrived; expected \
                  a larger limit, or less load (flow.{flow}.offered)"
             ),
             Self::Machine(error) => error.fmt(f),

@@ -46,7 +46,7 @@ impl FromStr for BufferSize {
             let count = number.trim().parse().map_err(|_| refuse("has no whole number of packets"))?;
             return Ok(Self::Packets(count));
         }
-        trimmed.parse().map(Self::Bytes).map_err(|_| refuse("is no buffer size"))
+        trimmed.parse().map(Self::Bytes).map_err(|_| refuse("is not a buffer size"))
     }
 }
 
@@ -106,8 +106,8 @@ impl FromStr for TransferSize {
             "endless" => Ok(Self::Endless),
             other => match other.parse::<Bytes>() {
                 Ok(bytes) if bytes > Bytes::ZERO => Ok(Self::Bytes(bytes)),
-                Ok(_) => Err(format!("\"{text}\" is nothing to send; expected {TRANSFER_EXPECTED}")),
-                Err(_) => Err(format!("\"{text}\" is no transfer size; expected {TRANSFER_EXPECTED}")),
+                Ok(_) => Err(format!("\"{text}\" is an empty transfer; expected {TRANSFER_EXPECTED}")),
+                Err(_) => Err(format!("\"{text}\" is not a transfer size; expected {TRANSFER_EXPECTED}")),
             },
         }
     }

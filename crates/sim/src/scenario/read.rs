@@ -108,7 +108,7 @@ impl<'de> Deserialize<'de> for RadioDocument {
             Value::String(name) => Ok(Self::Name(name)),
             value @ Value::Object(_) => within::<RadioPowersDocument, D::Error>(&value).map(Self::Powers),
             other => Err(D::Error::custom(format!(
-                "{other} is no radio; expected a name or {{ name, asleep, idle, receive, transmit, wake_time }}"
+                "{other} is not a radio; expected a name or {{ name, asleep, idle, receive, transmit, wake_time }}"
             ))),
         }
     }

@@ -59,10 +59,10 @@ pub fn words(table: &Table, column: &str) -> Vec<&'static str> {
             .iter()
             .map(|word| match word {
                 Cow::Borrowed(word) => *word,
-                Cow::Owned(word) => panic!("{column}: {word} is no word of the simulator's own"),
+                Cow::Owned(word) => panic!("{column}: {word} is not a word of the simulator's own"),
             })
             .collect(),
-        _ => panic!("{column} is no text"),
+        _ => panic!("{column} is not text"),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::config::Config;
 /// The algorithm's entry of the catalogue.
 pub(super) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "compound",
-    summary: "Reno's window and beside it one that grows while little is queued",
+    summary: "Reno's window plus a second window that grows while few segments are queued",
     source: "Tan, Song, Zhang, Sridharan 2006; ns-2.35 tcp_compound.c",
     algorithm: Algorithm::Compound,
     known_with: KnownWith::LINUX_2_6,

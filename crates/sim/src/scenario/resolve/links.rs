@@ -103,8 +103,8 @@ pub(super) fn join_gateways(wiring: &[Wire<'_>], links: &mut [LinkSpec]) -> Resu
             None => wiring.iter().position(|other| (other.edge.from, other.edge.to) == (wire.edge.to, wire.edge.from)),
         };
         let Some(found) = found else {
-            let problem =
-                named.map_or("is missing, and no link leads back".to_owned(), |name| format!("\"{name}\" is no link"));
+            let problem = named
+                .map_or("is missing, and no link leads back".to_owned(), |name| format!("\"{name}\" is not a link"));
             return refuse(field, format!("{problem}; expected the link that carries the acknowledgements"));
         };
         if wiring[found].edge.to != wire.edge.from {

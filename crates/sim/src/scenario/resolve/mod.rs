@@ -391,7 +391,7 @@ fn node_index(names: &[String]) -> Result<Nodes<'_>> {
 /// Checks that a name can be part of a path such as `link.N1-N2.rate`.
 fn check_name(field: &str, name: &str) -> Result<()> {
     if name.is_empty() || name.contains(['.', '=', '\n', '"']) {
-        return refuse(field, format!("\"{name}\" is no name; expected text without '.', '=' and quotes"));
+        return refuse(field, format!("\"{name}\" is not a valid name; expected text without '.', '=' and quotes"));
     }
     Ok(())
 }
@@ -399,7 +399,7 @@ fn check_name(field: &str, name: &str) -> Result<()> {
 fn node(nodes: &Nodes<'_>, field: &str, name: &str) -> Result<usize> {
     nodes.get(name).copied().ok_or_else(|| {
         let known: Vec<_> = nodes.keys().copied().collect();
-        ScenarioError::new(field, format!("\"{name}\" is no node; expected one of {}", known.join(", ")))
+        ScenarioError::new(field, format!("\"{name}\" is not a node; expected one of {}", known.join(", ")))
     })
 }
 

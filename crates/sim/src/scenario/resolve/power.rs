@@ -18,7 +18,7 @@ pub(super) fn named_power(index: usize, document: &PowerDocument) -> Result<Name
         (PowerModel::Device(_) | PowerModel::LineCards(_), _, _) => {
             return refuse(
                 field,
-                format!("\"{}\" is no ideal model; expected no static_fraction or phi", document.model),
+                format!("\"{}\" is not an ideal model; expected no static_fraction or phi", document.model),
             );
         }
     };

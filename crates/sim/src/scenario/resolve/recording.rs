@@ -45,7 +45,7 @@ pub(super) fn two_runs(document: &Document, recording: &RecordingDocument) -> Re
 fn check_flows(whole: &Document, recording: &RecordingDocument) -> Result<()> {
     let known: Vec<_> = whole.flow.iter().map(|flow| flow.ends().0).collect();
     if let Some(name) = recording.flows.iter().find(|name| !known.contains(&name.as_str())) {
-        return refuse("recording.flows", format!("\"{name}\" is no flow; expected some of {}", known.join(", ")));
+        return refuse("recording.flows", format!("\"{name}\" is not a flow; expected some of {}", known.join(", ")));
     }
     if recording.flows.is_empty() {
         return refuse("recording.flows", format!("is empty; expected some of {}", known.join(", ")));

@@ -160,7 +160,7 @@ fn named(field: &str, name: &str, wires: &[Wire<'_>]) -> Result<Cable> {
         Some(place) => Ok(cable(wires, place)),
         None => {
             let known: Vec<&str> = wires.iter().filter(|wire| wire.is_there()).map(|wire| wire.name.as_str()).collect();
-            Err(ScenarioError::new(field, format!("\"{name}\" is no link; expected one of {}", known.join(", "))))
+            Err(ScenarioError::new(field, format!("\"{name}\" is not a link; expected one of {}", known.join(", "))))
         }
     }
 }

@@ -83,7 +83,7 @@ pub(super) fn stations(around: Around<'_>) -> Result<Vec<StationSpec>> {
     if let Some(station) = stations.iter().find(|station| is_station(station.access)) {
         let (name, access) = (&around.document.nodes[station.node], &around.document.nodes[station.access]);
         let message = format!("has \"{name}\", whose access point is \"{access}\", a station");
-        return refuse("station", format!("{message}; expected an access point that is no station"));
+        return refuse("station", format!("{message}; expected an access point that is not a station"));
     }
     Ok(stations)
 }
