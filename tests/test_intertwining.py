@@ -164,7 +164,12 @@ def test_a_number_of_seeds_reaches_every_experiment_that_has_several(scope: str)
 def test_an_experiment_in_which_nothing_is_random_keeps_its_one_seed() -> None:
     found = plan(load(FOLDER.parent / "troubled-marriage-2016"), None, seeds=7).sweep
     seeds = {experiment["name"]: experiment.get("seeds", found["seeds"]) for experiment in found["experiment"]}
-    assert {name for name, number in seeds.items() if number == 1} == {"single", "single-tcponly"}
+    assert {name for name, number in seeds.items() if number == 1} == {
+        "single",
+        "single-tcponly",
+        "near",
+        "near-tcponly",
+    }
     assert set(seeds.values()) == {1, 7}
 
 

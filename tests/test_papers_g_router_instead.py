@@ -45,7 +45,7 @@ def controllers(folder: Path, tmp_path: Path) -> Iterator[tuple[str, dict[str, A
 
 
 # Packets in the buffer, target in bytes, RTT without queue in s. T: half of the buffer in packets of 1500 B.
-@pytest.mark.parametrize(("folder", "packets", "rtt_s"), [(TROUBLED, 33, 0.1), (INTERTWINING, 42, 0.05)])
+@pytest.mark.parametrize(("folder", "packets", "rtt_s"), [(TROUBLED, 32, 0.1), (INTERTWINING, 42, 0.05)])
 def test_every_gateway_has_half_of_the_buffer_and_a_stable_beta(
     folder: Path, packets: int, rtt_s: float, tmp_path: Path
 ) -> None:

@@ -131,6 +131,11 @@ def folder(tmp_path: Path) -> Path:
     paper = copy / "paper.toml"
     own = paper.read_text(encoding="utf-8").partition("[[study]]")[0]
     paper.write_text(own + STUDY, encoding="utf-8")
+    # Without the paper's own studies, no claim is theirs to judge.
+    claims = copy / "claims.toml"
+    text = claims.read_text(encoding="utf-8")
+    begin = text.rindex("[[claim]]", 0, text.index('study = "'))
+    claims.write_text(text[:begin] + text[text.index("[[unjudged]]") :], encoding="utf-8")
     return copy
 
 

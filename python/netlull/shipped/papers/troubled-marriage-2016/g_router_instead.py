@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 SECTION = "figures"
 RTT = (1.0, 10.0, 50.0, 100.0)
 MRCI = (10.0, 50.0, 100.0, 500.0, 1000.0)
-BUFFER_PACKETS = 33
-TARGET_PACKETS = 16.5
+BUFFER_PACKETS = 32
+TARGET_PACKETS = 16.0
 """The queue's target T, in packets of 1500 B."""
 MOST_PACKETS = 150.0
 """The largest window that figures show, in packets of 1500 B."""

@@ -10,6 +10,8 @@ import numpy as np
 from netlull.plot.series import Floats, bin_rate, column, rows_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pyarrow as pa
 
     from netlull.papers import Recorded
@@ -63,37 +65,130 @@ class Recovery:
     """The recovery times of TCP: seconds from a loss to the full rate, for each loss after which the rate fell."""
 
     times_s: tuple[float, ...]
-    unfinished: int
+    cut_off: tuple[bool, ...]
+    """For each time: True if the next loss or the end of the run came first, so that the recovery takes longer."""
     episodes: int
 
     @property
-    def median_s(self) -> float:
-        """The median recovery time in seconds; 0 if the rate fell after no loss."""
+    def unfinished(self) -> int:
+        """The number of episodes that were cut off."""
+        return sum(self.cut_off)
+
+    @property
+    def shortest_median_s(self) -> float:
+        """The median length of the episodes, in seconds: the median recovery takes at least as long."""
         return float(np.median(self.times_s)) if self.times_s else 0.0
 
+    @property
+    def median_s(self) -> float:
+        """The median recovery time in seconds, with the episodes that are cut off as the longest ones.
 
-def recoveries(recorded: Recorded, reached_bps: float, fallen_bps: float) -> Recovery:
+        0 if the rate fell after no loss; infinite if half of the episodes or more are cut off.
+        """
+        if not self.times_s:
+            return 0.0
+        ends = [float("inf") if cut else time for time, cut in zip(self.times_s, self.cut_off, strict=True)]
+        return float(np.median(ends)) if 2 * self.unfinished < len(ends) else float("inf")
+
+
+def recoveries(runs: Iterable[Recorded], reached_bps: float, fallen_bps: float) -> Recovery:
     """Follows every loss episode (drops less than 1 s apart) until the arrival rate of the last second has recovered.
 
-    An episode whose rate never falls below `fallen_bps` has no recovery time. If the next loss or the end of the run
-    precedes the recovery, the episode is unfinished: its length counts as a lower bound.
+    The episodes of several runs are taken together. An episode whose rate never falls below `fallen_bps` has no
+    recovery time. If the next loss or the end of the run precedes the recovery, the episode is cut off: its length is a
+    lower bound.
     """
-    time, rate = last_second(recorded)
+    found: list[tuple[float, bool]] = []
+    episodes = 0
+    for recorded in runs:
+        time, rate = last_second(recorded)
+        for start, end in _episodes(recorded, time):
+            episodes += 1
+            fallen = time[(time > start) & (time <= end) & (rate < fallen_bps)]
+            if not len(fallen):
+                continue
+            back = time[(time > fallen[0]) & (time <= end) & (rate >= reached_bps)]
+            found.append((float((back[0] if len(back) else end) - start), not len(back)))
+    return Recovery(tuple(length for length, _ in found), tuple(cut for _, cut in found), episodes)
+
+
+def _episodes(recorded: Recorded, time: Floats) -> list[tuple[float, float]]:
+    """Start and end of every loss episode: drops less than 1 s apart, until the next episode or the end of the run."""
     drops = losses(recorded)
     if not len(drops) or not len(time):
-        return Recovery((), 0, 0)
+        return []
     starts = drops[np.concatenate(([True], np.diff(drops) > 1.0))]
-    found: list[float] = []
-    unfinished = 0
-    for start, end in zip(starts, [*starts[1:], time[-1]], strict=True):
+    return list(zip(starts.tolist(), [*starts[1:].tolist(), float(time[-1])], strict=True))
+
+
+@dataclass(frozen=True)
+class Climb:
+    """The slopes of a climb after a loss, in bit/s per second, while the service rate holds TCP back."""
+
+    service_bps2: float
+    arrivals_bps2: float
+
+
+def climbs(recorded: Recorded, fallen_bps: float) -> list[Climb]:
+    """The climbs of the loss episodes: from the arrivals' meeting with the service rate until its highest value.
+
+    An episode without a lower service rate, or one that ends before the climb does, has none.
+    """
+    time, rate = last_second(recorded)
+    service_rate = service_at(recorded, time)
+    highest = float(np.max(service(recorded)[1]))
+    found = []
+    for start, end in _episodes(recorded, time):
         inside = (time > start) & (time <= end)
         fallen = time[inside & (rate < fallen_bps)]
-        if not len(fallen):
+        met = time[inside & (time > fallen[0]) & (rate >= service_rate)] if len(fallen) else fallen
+        if not len(met):
             continue
-        back = time[inside & (time > fallen[0]) & (rate >= reached_bps)]
-        found.append(float(back[0] - start) if len(back) else float(end - start))
-        unfinished += not len(back)
-    return Recovery(tuple(found), unfinished, len(starts))
+        top = time[inside & (time > met[0]) & (service_rate >= highest)]
+        gain = highest - float(service_at(recorded, met[:1])[0])
+        if not len(top) or gain <= 0:
+            continue
+        climbing = (time >= met[0]) & (time <= top[0])
+        if np.sum(climbing) < 2:
+            continue
+        slope = float(np.polyfit(time[climbing], rate[climbing], 1)[0])
+        found.append(Climb(gain / float(top[0] - met[0]), slope))
+    return found
+
+
+@dataclass(frozen=True)
+class Following:
+    """The service rate compared with the arrivals: their correlation, and the delay at which it is highest."""
+
+    correlation: float
+    delay_s: float
+
+
+def following(recorded: Recorded, after_s: float, width_s: float = 0.2, longest_s: float = 10.0) -> Following:
+    """Compares the service rate with the arrivals in bins of `width_s` after `after_s`, with delays up to `longest_s`.
+
+    A constant rate follows nothing: its correlation is 0, its delay infinite.
+    """
+    time, arriving = arrivals(recorded, width_s)
+    kept = time >= after_s
+    cause, effect = arriving[kept], _mean_service(recorded, time[kept], width_s)
+    shifts = range(min(round(longest_s / width_s), len(cause) - 2) + 1)
+    by_delay = [_correlation(cause[: len(cause) - shift], effect[shift:]) for shift in shifts]
+    if by_delay[0] == 0:
+        return Following(0.0, float("inf"))
+    return Following(by_delay[0], int(np.argmax(by_delay)) * width_s)
+
+
+def _correlation(a: Floats, b: Floats) -> float:
+    """Pearson's correlation; 0 if one of the two is constant."""
+    return float(np.corrcoef(a, b)[0, 1]) if np.std(a) > 0 and np.std(b) > 0 else 0.0
+
+
+def _mean_service(recorded: Recorded, middle_s: Floats, width_s: float) -> Floats:
+    """The mean service rate in the bins around these times, in bit/s."""
+    offsets = (np.arange(20) + 0.5) / 20 * width_s - width_s / 2
+    sampled = service_at(recorded, (middle_s[:, None] + offsets[None, :]).ravel())
+    return np.asarray(sampled.reshape(len(middle_s), -1).mean(axis=1), dtype=np.float64)
 
 
 def last_second(recorded: Recorded) -> tuple[Floats, Floats]:
