@@ -217,7 +217,9 @@ def tcp_saves_less(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     whole, single = over_loads(gaps), [over_seeds(gap) for gap in gaps]
     against = sum(gap.low > 0 for gap in single)
     return [
-        Part("mean", _above(_negative(whole)), f"TCP+PC against UDP+PC: {_points(whole)} points, mean over high loads."),
+        Part(
+            "mean", _above(_negative(whole)), f"TCP+PC against UDP+PC: {_points(whole)} points, mean over high loads."
+        ),
         Part("each", against == 0, f"significantly more at {against} of {len(single)} of them."),
     ]
 
@@ -280,7 +282,7 @@ def reacts_to_losses(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         Part(
             "smoother",
             _above(_negative(smoother)),
-            f"variation of arrivals {over_seeds(tcp).mean:.3f} with TCP and {over_seeds(udp).mean:.3f} with its replay.",
+            f"arrivals vary by {over_seeds(tcp).mean:.3f} with TCP and {over_seeds(udp).mean:.3f} with its replay.",
         ),
         Part("losses", _above(_negative(lost)), f"loss of TCP+PC less UDP+PC: {_points(lost)} points at low load."),
         Part(
@@ -372,7 +374,7 @@ def at_least_doubles(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         ratios = [over_seeds(inflation(evidence, load)) for load in within]
         least, most = min(ratios, key=lambda ratio: ratio.mean), max(ratios, key=lambda ratio: ratio.mean)
         doubled = [decided(ratio, at_least=tolerance["ratio_min"]) for ratio in ratios]
-        told = f"{name} load: {least.mean:.2f} to {most.mean:.2f} times TCPonly, twofold at {doubled.count(True)} of {len(within)} loads."
+        told = f"{name} load: {least.mean:.2f} to {most.mean:.2f} times TCPonly."
         parts.append(Part(name, _all(doubled), told))
     trends = [
         goodman_kruskal(
@@ -392,9 +394,7 @@ def headline_time(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     near = decided(plain, at_least=tolerance["tcponly_low_s"], at_most=tolerance["tcponly_high_s"])
     return [
         Part("tcponly", near, f"TCPonly {number(plain, 's', 3)} (sizes fitted to it).", counted=False),
-        Part(
-            "control", decided(control, at_least=tolerance["control_min_s"]), f"TCP+PC {number(control, 's', 2)}."
-        ),
+        Part("control", decided(control, at_least=tolerance["control_min_s"]), f"TCP+PC {number(control, 's', 2)}."),
         Part("tenfold", decided(ratio, at_least=tolerance["ratio_min"]), f"{number(ratio, 'times', 2)}."),
     ]
 
@@ -516,7 +516,9 @@ def dvs_alike(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         ]
         agree = [_same_sign(fs, dvs) for fs, dvs in pairs if _apart(fs)]
         holds = _share(agree, tolerance["agree_share"]) if agree else False
-        told = f"{figure}: the same sign at {agree.count(True)} of {len(agree)} loads, undecided at {agree.count(None)}."
+        told = (
+            f"{figure}: the same sign at {agree.count(True)} of {len(agree)} loads, undecided at {agree.count(None)}."
+        )
         parts.append(Part(name, holds, told, counted=name != "saving"))
     return parts
 
