@@ -229,6 +229,18 @@ def test_seeds_that_scatter_around_a_bound_leave_a_claim_undecided() -> None:
     assert parts == {"low": None, "middle": None, "high": None, "grows": True}
 
 
+def test_curves_are_apart_where_the_replay_never_changes_the_rate() -> None:
+    rows = [
+        {"experiment": experiment, "load": at, "seed": seed, "rate_changes": changes * (1 + 0.01 * seed)}
+        for at in LOADS
+        for seed in SEEDS
+        for experiment, changes in (("tcp-pc", 100), ("udp-pc", 0))
+    ]
+    evidence = Evidence(load(FOLDER), Grid(pa.Table.from_pylist(rows), ["load"]), {})
+    claim = next(claim for claim in load(FOLDER).claims if claim.id == "I1")
+    assert [part.holds for part in claims.transitions_differ(evidence, claim.tolerance)] == [True]
+
+
 def test_a_cause_does_not_hold_if_the_difference_stays_without_losses() -> None:
     """TCP saves 5 points more, with and without losses: losses are not the cause."""
     rows = [

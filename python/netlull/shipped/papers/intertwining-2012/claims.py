@@ -182,9 +182,10 @@ def transitions_differ(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     apart: list[bool | None] = []
     shown = []
     for load in found:
-        changes = samples(evidence, UDP_PC, load, "rate_changes")
-        gap = together(difference(evidence, load, TCP_PC, UDP_PC, "rate_changes"), changes, lambda a, b: a / b)
-        share = over_seeds(gap)
+        usual = mean(evidence, UDP_PC, load, "rate_changes").mean
+        gap = difference(evidence, load, TCP_PC, UDP_PC, "rate_changes")
+        # Where the replay never changes the rate, any difference is more than a share of nothing.
+        share = over_seeds({seed: changes / (usual or 1.0) for seed, changes in gap.items()})
         least = tolerance["apart_share"]
         alike = decided(share, at_least=-least, at_most=least)
         apart.append(None if alike is None and _apart(share) else not alike if _apart(share) else False)
