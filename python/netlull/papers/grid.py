@@ -88,13 +88,17 @@ class Grid:
         """The seeds that ran in an experiment, ascending."""
         return sorted({seed for cell in self.cells(experiment) for seed in self._cells[cell]})
 
+    def column(self, metric: str) -> str:
+        """The sweep's metric that is read under this name; the `use` of a reading may replace it."""
+        return self._use.get(metric, metric)
+
     def samples(self, cell: Cell, metric: str) -> dict[int, float]:
         """A metric by seed, in its unit.
 
         Raises:
             PaperError: the sweep has no such point or metric.
         """
-        column = self._columns.get(self._use.get(metric, metric))
+        column = self._columns.get(self.column(metric))
         if column is None:
             raise PaperError(f"the sweep has no metric {metric}; it has {', '.join(self._columns)}")
         rows = self._rows(cell)

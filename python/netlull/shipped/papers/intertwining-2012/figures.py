@@ -1,4 +1,4 @@
-"""The paper's Figs. 2 to 7 over the offered load, and distributions of completion times; study.py has the rest."""
+"""The paper's Figs. 2 to 7 over the offered load, distributions of completion times, and energy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from netlull.papers import Drawn, Evidence, Tabled, number
 from netlull.plot import Curve, Panel, panel_grid
 
-from . import study
 from .claims import (
     STATIC,
     TCP_PC,
@@ -34,15 +33,6 @@ LOAD_LABEL = "Offered load"
 BANDS = "Means over seeds; bands are 95 % intervals (Student's t)."
 PAIRED = "Differences and ratios are paired by seed: equal seeds have the same arrivals and sizes."
 
-SECTIONS = {
-    "figures": "Figures",
-    "headline": "The headline: the cause of the 7 seconds",
-    "energy": "Energy",
-    "study": "The study that the paper asks for",
-    "appendix": "Appendix",
-}
-"""The report's sections, in order."""
-
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
     """Yields all figures; the paper's figures come first, in order."""
@@ -55,7 +45,6 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield time_difference(evidence)
     yield time_difference_distribution(evidence)
     yield energy(evidence)
-    yield from study.figures(evidence)
 
 
 def _curve(
@@ -309,7 +298,7 @@ def _model_saving(evidence: Evidence, metric: str, name: str, colour: int) -> Cu
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """Yields the energy saved with its cost in completion time, and the points of the study."""
+    """Yields the energy saved with its cost in completion time."""
     header = ["load", *(f"{name} (%)" for name in POWER_MODELS.values()), "completion time (times)", "p99 (times)"]
     rows = []
     for load in loads(evidence):
@@ -317,4 +306,3 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
         cost = [number(over_seeds(inflation(evidence, load, metric)), digits=2) for metric in ("completion_s", "p99_s")]
         rows.append([f"{load:g}", *saved, *cost])
     yield Tabled("energy", "Energy saved by N1's link in TCP+PC, and completion times", header, rows)
-    yield from study.tables(evidence)

@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+SECTIONS = {
+    "headline": "The headline: the cause of the 7 seconds",
+    "study": "The study that the paper asks for",
+}
+"""The report's sections, in order."""
+
 LINK = "N1-N2"
 MEASURED_S = 190.0
 """The measured part of a run of the study, in seconds."""
