@@ -369,6 +369,13 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
         header,
         rows,
     )
+    yield Tabled(
+        "figures",
+        "C9 by reading: the marks of its parts. As printed: shapers give up after three bad bursts. Limited: cwnd grows "
+        "only when it limits the sender, once for each burst",
+        ["part", *_readings(evidence)],
+        _marks(evidence),
+    )
     if "others" in evidence.grid.experiments:
         rows = [
             _row(
@@ -390,6 +397,17 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
             ["run", "states", "gave up after (s), median"],
             [_ends(name, run) for name, run in evidence.series.items()],
         )
+
+
+def _readings(evidence: Evidence) -> list[str]:
+    return [reading for reading in READINGS if _has(evidence, reading)]
+
+
+def _marks(evidence: Evidence) -> list[list[str]]:
+    """The marks of C9's parts, a row for each part and a column for each reading."""
+    tolerance = next(claim for claim in evidence.paper.claims if claim.id == "C9").tolerance
+    columns = [crowd_parts(evidence, tolerance, reading) for reading in _readings(evidence)]
+    return [[parts[0].id, *(part.mark for part in parts)] for parts in zip(*columns, strict=True)]
 
 
 def _row(evidence: Evidence, name: str, where: Cell, none: Cell, savers: int) -> list[str]:
