@@ -85,9 +85,7 @@ def as_the_paper_has_it() -> World:
         for rtt, loss in places
     }
     # Time falls by less than energy x delay does, so energy falls, too.
-    times = {
-        (rtt, loss): (0.9 if loss == 1 else 1.2) - 0.01 * measures.ROUND_TRIPS.index(rtt) for rtt, loss in places
-    }
+    times = {(rtt, loss): (0.9 if loss == 1 else 1.2) - 0.01 * measures.ROUND_TRIPS.index(rtt) for rtt, loss in places}
     # (1.1 + 0.8 + 0.75 + 1.2 + 0.75 + 0.36 + 0.7) / 7 = 0.81.
     sites = {
         "uiuc": 1.1,
@@ -122,10 +120,10 @@ class Recording:
         length = in_bursts_s / count
         download = {"start_s": 0.0, "seconds": seconds}
         station = {"download": download, "fallback": fallback, "detection_s": detection_s}
+        station |= {"bursts": count, "received_packets": count * packets}
         self.summary: dict[str, Any] = {"stations": [station]}
         firsts = [end - length for end in ends]
-        sizes = [packets] * count
-        self._bursts = pa.table({"first_s": firsts, "last_s": ends, "ended_s": ends, "packets": sizes})
+        self._bursts = pa.table({"first_s": firsts, "last_s": ends, "ended_s": ends})
 
     def series(self, name: str) -> pa.Table:
         assert name == "burst"
@@ -347,7 +345,7 @@ def test_every_reason_on_record_belongs_to_a_part() -> None:
 
 def test_a_repetition_reports_the_run_with_the_median_time() -> None:
     rows = []
-    # Seeds 1 to 3 take 3, 1 and 2 s: seed 3 is reported. Baseline's is seed 1. The next repetition reports seeds 4 and 6.
+    # Seeds 1 to 3 take 3, 1 and 2 s: seed 3 is reported. Baseline's is seed 1. The next repetition has seeds 4 and 6.
     for client, seconds, products in (
         ("shaper", (3, 1, 2, 5, 9, 4), (50, 60, 30, 70, 99, 98)),
         ("baseline TCP", (2, 1, 3, 1, 3, 2), (40, 80, 90, 10, 20, 35)),
@@ -358,6 +356,11 @@ def test_a_repetition_reports_the_run_with_the_median_time() -> None:
     evidence = Evidence(load(FOLDER), Grid(pa.Table.from_pylist(rows), ["site", "air", "client"]), {})
     assert medians.reported(evidence, measures.site("sun").cell, "product_js") == [30, 70]
     assert medians.repeated(evidence, measures.site("sun")) == [30 / 40, 70 / 35]
+
+
+def test_a_download_that_gave_up_says_nothing_of_bursts() -> None:
+    assert measures.packets_of_a_burst(Recording(5, packets=20)) == 20
+    assert math.isnan(measures.packets_of_a_burst(Recording(5, fallback="bad_bursts")))
 
 
 def test_seeds_that_fill_no_repetition_do_not_count() -> None:

@@ -62,7 +62,7 @@ def crowd_of(
     saving: float = 0.5,
     experiments: tuple[str, ...] = ("crowd", "stubborn", "limited"),
 ) -> Evidence:
-    """Three experiments of two seeds: packets lost, by number of energy-saving flows; gains of standard flows over none.
+    """Three experiments of two seeds: packets lost, by number of energy-saving flows; gains of standard flows.
 
     `apart`: the difference of the two seeds in the standard flows' gain. `queue`: its mean with energy-saving flows,
     over 100 without. `packets`: of a burst. `saving`: the goodput of energy-saving flows over their own without saving.

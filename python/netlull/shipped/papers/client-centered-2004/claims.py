@@ -6,6 +6,7 @@ Each claim has parts. A part holds, fails or is undecided, and reports its measu
 from __future__ import annotations
 
 import itertools
+import math
 from operator import sub
 from typing import TYPE_CHECKING
 
@@ -186,12 +187,14 @@ def smaller_windows(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     parts = []
     for rtt in ROUND_TRIPS:
         none, most = (
-            [measures.packets_of_a_burst(run) for run in recorded(evidence, f"emulated-{rtt}-{loss:g}")]
-            for loss in (0, MOST_LOSS)
+            mean_interval([size for size in sizes if not math.isnan(size)])
+            for sizes in (
+                [measures.packets_of_a_burst(run) for run in recorded(evidence, f"emulated-{rtt}-{loss:g}")]
+                for loss in (0, MOST_LOSS)
+            )
         )
-        ratio = mean_interval([ours / theirs for ours, theirs in zip(most, none, strict=True)])
-        shown = f"{rtt} ms: {measures.mean(none):.1f} → {measures.mean(most):.1f} packets."
-        parts.append(Part(f"rtt-{rtt}", decided(ratio, at_most=tolerance["ratio"]), shown))
+        holds = decided(most, at_most=tolerance["ratio"] * none.mean)
+        parts.append(Part(f"rtt-{rtt}", holds, f"{rtt} ms: {none.mean:.1f} → {number(most)} packets."))
     return parts
 
 

@@ -371,8 +371,8 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
     )
     yield Tabled(
         "figures",
-        "C9 by reading: the marks of its parts. As printed: shapers give up after three bad bursts. Limited: cwnd grows "
-        "only when it limits the sender, once for each burst",
+        "C9 by reading: the marks of its parts. As printed: shapers give up after three bad bursts. Limited: cwnd "
+        "grows only when it limits the sender, once for each burst",
         ["part", *_readings(evidence)],
         _marks(evidence),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -148,8 +149,11 @@ def in_bursts(run: Recorded) -> float:
 
 
 def packets_of_a_burst(run: Recorded) -> float:
-    """The packets of an average burst."""
-    return mean(run.series("burst")["packets"].to_pylist())
+    """The received packets for each burst, copies included; NaN if the download gave up."""
+    station = run.summary["stations"][0]
+    if station["fallback"] is not None or not station["bursts"]:
+        return math.nan
+    return float(station["received_packets"] / station["bursts"])
 
 
 def saturated(run: Recorded) -> bool:
