@@ -141,6 +141,7 @@ setup: $(EXTENSION) $(CHARTS) # Make the virtual environment, build the extensio
 # The packages are pinned with their hashes; `make lock` renews the pins. uv, one of them, installs the others in a quarter of pip's time;
 # where it does not reach them, pip does.
 $(PACKAGES): requirements/dev.lock
+	@command -v cargo >/dev/null || { echo "cargo is missing: the engine is written in Rust; install it from https://rustup.rs" >&2; exit 1; }
 	python3 -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r <(awk '/^[^ #]/ { own = /^uv==/ } own' $<)
 	$(BIN)/uv pip install --quiet --require-hashes --python $(BIN)/python -r $< || $(BIN)/python -m pip install --quiet --require-hashes -r $<

@@ -7,9 +7,11 @@ tree. `docs/index.md` has the tables of contents.
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from docutils import nodes
 from sphinx.ext.napoleon import Config
 from sphinx.ext.napoleon.docstring import GoogleDocstring
 
@@ -63,19 +65,49 @@ html_show_sphinx = False
 
 CHECKED = re.compile(r"[~.\w]*Annotated\[(.+?), [.\w]*Meta\((?:[^()]|\([^()]*\))*\)\]")
 NAMED_PAGE = re.compile(r"(?<![\w/`])((?:docs|validation)/[\w/-]+)\.md\b")
+CLAIMS = "<!-- claims -->"
+"""The line of a paper's page that the paper's claims replace."""
+SENTENCE = 40
+"""The letters from which on a cell of a table counts as a sentence."""
 FOLDER_LINK = re.compile(r"(?<=\]\()([\w./-]+/)(?=[)#])")
 
 
 def prepared_page(app: Sphinx, document: str, content: list[str]) -> None:
-    """Lets a link to a folder lead to its page: README.md in it, or in the folder above. Stored results get a title."""
+    """Lets a link to a folder lead to its page: README.md in it, or in the folder above. Stored results get a title.
+
+    A page of a paper gets the paper's claims.
+    """
 
     def page(match: re.Match[str]) -> str:
-        here = (Path(app.srcdir) / document).parent
-        found = [name for name in ("README.md", "../README.md") if (here / match[1] / name).is_file()]
+        folder = (Path(app.srcdir) / document).parent / match[1]
+        found = [name for name in ("README.md", "../README.md") if (folder / name).is_file()]
         return match[1] + found[0] if found else match[1]
 
-    title = "# Results\n\n" if Path(document).name == "results" else ""
-    content[0] = title + FOLDER_LINK.sub(page, content[0])
+    here = Path(document)
+    title = f"# Results: {here.parent.relative_to('validation')}\n\n" if here.name == "results" else ""
+    if title and (Path(app.srcdir) / here).with_name("README.md").is_file():
+        title += "These are the stored results of [this comparison](README.md).\n\n"
+    text = FOLDER_LINK.sub(page, content[0])
+    if CLAIMS in text:
+        text = text.replace(CLAIMS, claims_of((Path(app.srcdir) / here).with_name("claims.toml")))
+    content[0] = title + text
+
+
+def claims_of(file: Path) -> str:
+    """The claims of a paper as sections: the paper's words, the measure, the tolerance, and reasons for differences."""
+
+    def section(claim: dict[str, Any]) -> str:
+        parts = {
+            f"The paper ({claim['where']})": claim["statement"],
+            "The paper's value": claim["theirs"],
+            "The measure": claim["measured"],
+            "The tolerance": claim["reason"],
+        }
+        parts |= {f"Reason for a difference ({part})": why for part, why in claim.get("why", {}).items()}
+        text = "\n\n".join(f"**{name}:** {value.strip()}" for name, value in parts.items())
+        return f"### {claim['id']}. {claim['title']}\n\n{text}\n"
+
+    return "\n".join(section(claim) for claim in tomllib.loads(file.read_text(encoding="utf-8"))["claim"])
 
 
 def readable_docstring(app: Sphinx, what: str, name: str, thing: object, _options: object, lines: list[str]) -> None:
@@ -95,8 +127,19 @@ def readable_signature(
     return CHECKED.sub(r"\1", signature).replace("<factory>", "...") if signature else signature, returns
 
 
+def wide_columns(_app: Sphinx, document: nodes.document) -> None:
+    """Marks the cells of columns that hold sentences, which the style sheet keeps from being squeezed."""
+    for table in document.findall(nodes.tgroup):
+        rows = [list(row.findall(nodes.entry)) for row in table.findall(nodes.row)]
+        for column in zip(*rows, strict=False):
+            if max(len(cell.astext()) for cell in column) > SENTENCE:
+                for cell in column:
+                    cell["classes"].append("words")
+
+
 def setup(app: Sphinx) -> None:
     """Registers the hooks."""
+    app.connect("doctree-read", wide_columns)
     app.connect("source-read", prepared_page)
     app.connect("autodoc-process-docstring", readable_docstring)
     app.connect("autodoc-process-signature", readable_signature)

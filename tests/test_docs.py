@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import shlex
 import tomllib
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT, SHIPPED
-from netlull import Result, Scenario, Sweep, catalogue
+from netlull import Result, Scenario, Sweep, builders, catalogue
 from netlull.bundled import ready
 from netlull.cli import main
 from netlull.topology import Topology
@@ -95,7 +96,7 @@ def test_the_readme_is_short() -> None:
 
 
 def test_links_between_pages_lead_somewhere() -> None:
-    pages = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md"), (ROOT / "papers" / "README.md").resolve()]
+    pages = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md"), *(SHIPPED / "papers").rglob("README.md")]
     for page in pages:
         for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
             if "://" not in target:
@@ -179,6 +180,42 @@ def test_the_topology_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     run = Scenario.from_toml(scenario).with_values({"duration": "1 s"}).run()
     assert run.link("SNVAng-STTLng")["rate_bps"] == 5e6
     assert run.flow("download")["goodput_bps"] > 0
+
+
+def test_the_sleep_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: Callable[..., str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    network, flow, sweep = _blocks("sleep.md", "toml")
+    Path("network.toml").write_text(network, encoding="utf-8")
+    Path("sleep.toml").write_text(sweep, encoding="utf-8")
+    assert (
+        Scenario.from_toml(network + flow).with_values({"duration": "16 s"}).run().flow("download")["goodput_bps"] > 0
+    )
+    output = ""
+    for block in _blocks("sleep.md", "console"):
+        for line in block.splitlines():
+            prompt, command, *arguments = shlex.split(line)
+            assert (prompt, command) == ("$", "netlull")
+            output = printed(*arguments)
+    (table,) = _blocks("sleep.md", "text")
+    for row in (" ".join(line.split()) for line in table.splitlines() if "─" not in line):
+        assert row in " ".join(output.split())
+    assert {path.name for path in tmp_path.glob("*.svg")} == {"map.svg", "plan.svg", "loads.svg"}
+
+
+def test_the_page_of_pictures_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: Callable[..., str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (HOW_TO / "picture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| [^|]+ \| `netlull ([^`]*)` \|$", text, flags=re.MULTILINE)
+    shown = [
+        line.removeprefix("$ netlull ") for block in _blocks("picture.md", "console") for line in block.splitlines()
+    ]
+    for command in [*rows, *shown]:
+        printed(*shlex.split(command))
+    pictures = {"sawtooth.svg", "duel.svg", "three.svg", "doze.svg", "asleep.svg"}
+    assert {path.name for path in tmp_path.glob("*.svg")} == pictures
+    assert (tmp_path / "practra" / "figures" / "links.svg").exists()
 
 
 @pytest.mark.usefixtures("scenario_file")
@@ -285,6 +322,30 @@ def test_the_tutorials_emulation_runs(
     commands = commands.replace("netlull emulate ", "netlull emulate --max-lateness '10 s' ")
     _run_tutorial(commands, printed)
     assert (tmp_path / "worlds.svg").exists()
+
+
+@pytest.mark.parametrize("key", [path.parent.name for path in sorted((SHIPPED / "papers").glob("*/paper.toml"))])
+def test_every_paper_has_its_page(key: str) -> None:
+    page = (SHIPPED / "papers" / key / "README.md").read_text(encoding="utf-8")
+    pictures = [ROOT / "docs" / name for name in re.findall(r"!\[[^]]+\]\([./]*/docs/([^)]*)\)", page)]
+    assert 2 <= len(pictures) <= 4
+    assert all(picture.stat().st_size < 160_000 for picture in pictures)
+    own = ROOT / "docs" / "images" / "papers" / key
+    assert set(own.iterdir()) <= set(pictures), "every picture of the folder is shown"
+    assert page.count("\n<!-- claims -->\n") == 1
+    claims = tomllib.loads((SHIPPED / "papers" / key / "claims.toml").read_text(encoding="utf-8"))["claim"]
+    rows = dict(re.findall(r"^\| ([A-Z]\d+) [^|]*\| (\w+) \|", page, flags=re.MULTILINE))
+    missing = {claim["id"] for claim in claims if "study" not in claim} - set(rows)
+    assert not missing, "no verdict"
+    assert set(rows.values()) <= {"holds", "partly", "fails"}
+    assert f"{key}/README.md" in (SHIPPED / "papers" / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_page_of_parts_names_each_of_them() -> None:
+    page = (ROOT / "docs" / "api" / "builders.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"`(\w+)`", page)) == {
+        name for name in builders.__all__ if inspect.isclass(getattr(builders, name))
+    }
 
 
 def test_pictures_of_the_tutorial_are_small() -> None:

@@ -107,3 +107,17 @@ def test_list_tcp_shows_parameters_defaults_pages_and_options(printed: Printed) 
     assert "beta_cubic" not in printed("list"), "the list of everything is short"
     assert json.loads(printed("list", "tcp", "--json")) == catalogue()["tcp"]
     assert json.loads(printed("list", "tcp-options", "--json")) == catalogue()["tcp-options"]
+
+
+def test_a_name_selects_one_entry(printed: Printed) -> None:
+    (practra,) = json.loads(printed("list", "mechanisms", "practra", "--json"))
+    assert practra["name"] == "practra"
+    text = printed("list", "mechanisms", "practra")
+    assert "delay_bound" in text
+    assert "awm" not in text
+    assert "| ]" not in text, "an optional parameter has no empty choice"
+
+
+def test_an_unknown_name_is_refused_with_a_near_one(refused: Callable[..., str]) -> None:
+    message = refused("list", "mechanisms", "practa")
+    assert message.strip() == 'netlull: NAME: "practa": no entry of mechanisms; did you mean practra?'

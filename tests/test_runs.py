@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netlull import Cancelled, Monitor, Probe, Scenario, ScenarioError
+from netlull import Cancelled, Monitor, Probe, Scenario, ScenarioError, VerificationError
 
 EVERYTHING = Probe("10 ms", window=True, drops=True, segments=True, events=True)
 
@@ -139,3 +139,9 @@ def test_options_that_cannot_be_used_are_named(small: Scenario, options: dict[st
         small.with_values(options)
     assert str(raised.value) == str(read.value)
     assert str(raised.value).startswith(message)
+
+
+@pytest.mark.parametrize("kind", [ScenarioError, VerificationError, Cancelled])
+def test_errors_of_the_core_cross_process_borders(kind: type[Exception]) -> None:
+    copy = pickle.loads(pickle.dumps(kind("link.a-b.rate: 0 b/s; expected more")))  # noqa: S301  # its own bytes
+    assert (type(copy), copy.args) == (kind, ("link.a-b.rate: 0 b/s; expected more",))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -32,14 +33,30 @@ class Sample:
     values: list[int] = field(default_factory=list)
     """The values: numbers."""
 '''
+CLAIM = """
+[[claim]]
+id = "A1"
+title = "It falls"
+statement = "The rate falls."
+where = "Fig. 2"
+theirs = "half"
+measured = "Mean rate."
+reason = "Ten per cent."
+tolerance = { share = 0.1 }
+[claim.why]
+"fast slow" = "The buffer is short."
+"""
 TREE = {
     "docs/index.md": "# Home\n\n[Checks](../validation/), [one](../validation/one/)\n\n"
-    "```{toctree}\nguide\napi\n../validation/README\n../validation/one/results\n```\n",
+    "```{toctree}\nguide\napi\npaper/README\nwide\n../validation/README\n../validation/one/results\n```\n",
     "docs/guide.md": "# Guide\n",
     "docs/api.md": "# API\n\n```{eval-rst}\n.. autoclass:: sample.Sample\n```\n",
     "validation/README.md": "# Checks\n",
     "validation/one/run.py": "",
     "validation/one/results.md": "| case |\n|---|\n| a |\n\n## Open\n",
+    "docs/paper/README.md": "# Paper\n\nText.\n\n<!-- claims -->\n",
+    "docs/paper/claims.toml": CLAIM,
+    "docs/wide.md": f"# Wide\n\n| a | b |\n|---|---|\n| x | {'word ' * 9} |\n| y | z |\n",
     "crates/README.md": "# No page of the site\n",
     "sample.py": SAMPLE,
 }
@@ -66,7 +83,25 @@ def test_links_to_folders_lead_to_their_pages(site: Path) -> None:
 
 
 def test_stored_results_get_a_title(site: Path) -> None:
-    assert "<h1>Results<" in (site / "validation" / "one" / "results.html").read_text()
+    assert "<h1>Results: one<" in (site / "validation" / "one" / "results.html").read_text()
+
+
+def test_a_papers_page_has_its_claims(site: Path) -> None:
+    page = (site / "docs" / "paper" / "README.html").read_text()
+    assert "<h3>A1. It falls<" in page or "<h2>A1. It falls<" in page
+    for text in (
+        "The paper (Fig. 2):</strong> The rate falls.",
+        "Mean rate.",
+        "Ten per cent.",
+        "(fast slow):</strong> The",
+    ):
+        assert text in page
+
+
+def test_columns_of_sentences_keep_their_width(site: Path) -> None:
+    page = (site / "docs" / "wide.html").read_text()
+    cells = re.findall(r"<t[hd] class=\"([^\"]*)\"><p>([^<]*)</p>", page)
+    assert {text.split()[0] for classes, text in cells if "words" in classes} == {"b", "word", "z"}
 
 
 def test_pages_of_other_folders_are_left_out(site: Path) -> None:

@@ -174,7 +174,7 @@ PAIR: Links = [(0, 1)]
         (lambda: sleep_plan(_topology(3, PAIR), threshold=0.5), "drawn: is in 2 pieces"),
         (
             lambda: sleep_plan(_topology(2, PAIR), "load_aware", bound=0.5),
-            "drawn: link 0-1 has no capacity; expected one of every link",
+            "drawn: link 0-1 has no capacity; expected a capacity of every link, in the file or as",
         ),
         (
             lambda: sleep_plan(_topology(2, PAIR, capacity="1 Mb/s"), "load_aware", bound=2),

@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 
 from conftest import SHIPPED
 from netlull import InputError
-from netlull.topology import Demand, Node, Topology, markup
+from netlull.plot import network_map
+from netlull.topology import Demand, Line, Node, Topology, markup
 from netlull.topology.options import ReadOptions
 from netlull.topology.read import LARGEST_BYTES, read_bytes
 
@@ -301,6 +303,7 @@ DEEP = "<graphml>" + "<a>" * 10_000
         (TOML.replace("cost = 3", "cost = 1.5"), "link.1.cost: is 1.5; expected a whole number of at least 1"),
         (NATIVE.replace("3580.50", "UNLIMITED"), "line 21: inf b/s is out of range; expected a rate below 10^18 b/s"),
         (NATIVE.replace("2400.00", "1e300"), "line 16: 1e+306 b/s is out of range"),
+        (XML.replace("<x>15.44", "<x>15.\n44"), 'node "Graz": "15. 44 47.07" is no place'),
         (GRAPHML.replace("2500000000.0", "1e9999999999"), 'line 21: LinkSpeedRaw "1e9999999999" is no rate'),
         (GRAPHML.replace("2500000000.0", "1e300"), "line 21: 1e+300 b/s is out of range"),
         (TOML.replace("2.4 Gb/s", "1e999999999 Gb/s"), 'capacity "1e999999999 Gb/s" is no rate'),
@@ -440,3 +443,19 @@ def test_the_command_shows_and_converts(
     assert not Path("both.toml").exists()
     assert "--parallel: 'x' is unknown" in refused("topology", "net.txt", "--parallel", "x")
     assert not Path("net.json").exists()
+
+
+def test_a_network_too_large_for_a_picture_is_refused_before_it_is_laid_out() -> None:
+    names = [f"n{number}" for number in range(20_000)]
+    large = Topology("large", [Node(name) for name in names], [Line(a, b) for a, b in pairwise(names)])
+    with pytest.raises(InputError, match="large: has 20,000 nodes; expected at most 2,000 nodes in a picture"):
+        network_map(large)
+    assert large.diameter is None
+
+
+def test_a_scenario_that_would_be_refused_is_not_written(tmp_path: Path, refused: Callable[..., str]) -> None:
+    topology = tmp_path / "far.toml"
+    topology.write_text('[nodes]\na = []\nb = []\n[[link]]\nfrom = "a"\nto = "b"\ncapacity = "100 b/s"\n')
+    out = tmp_path / "run.toml"
+    assert "rate_scale" in refused("topology", topology, "--scenario", out)
+    assert not out.exists()

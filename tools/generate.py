@@ -284,7 +284,7 @@ def with_names(package: str, names: Iterable[str]) -> str:
 # Tables of parameters.
 
 MARKED = re.compile(r"(<!-- parameters: (\w+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
-HEADING = "| parameter | unit or choices | default | meaning | source |\n|---|---|---|---|---|\n"
+HEADING = "| parameter | meaning | unit or choices | default | source |\n|---|---|---|---|---|\n"
 QUANTITIES = {
     "Time": "time",
     "Rate": "bit rate",
@@ -325,9 +325,9 @@ class Parameters:
                 default = "must be given" if is_required else field.get("x-default", own.get("default") or plain(field))
                 cells = [
                     f"`{name}`",
+                    " ".join(field["description"].split()),
                     choices(field.get("x-unit", own.get("unit") or self._unit(field))),
                     default,
-                    " ".join(field["description"].split()),
                     field.get("x-source", own.get("source", "")),
                 ]
                 yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"
@@ -344,8 +344,9 @@ class Parameters:
 
 
 def choices(unit: str) -> str:
-    """A unit, or choices in backticks."""
-    return ", ".join(f"`{choice}`" for choice in unit.split(" | ")) if " | " in unit else unit
+    """A unit, or choices in backticks. An optional value has an empty choice, which is left out."""
+    found = [choice for choice in unit.split(" | ") if choice]
+    return ", ".join(f"`{choice}`" for choice in found) if len(found) > 1 else "".join(found)
 
 
 def plain(field: Table) -> str:

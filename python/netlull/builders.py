@@ -2,9 +2,9 @@
 
 Quantities are text with a unit (`"10 Mb/s"`, `"40 ms"`, `"1500 B"`), as in a file. A field left at None takes the
 schema's default. These classes check nothing: the core checks the whole scenario.
-
-Generated from scenarios/scenario.schema.json by tools/generate.py. Do not edit; run `make generate`.
 """
+
+# Generated from scenarios/scenario.schema.json by tools/generate.py. Do not edit; run `make generate`.
 
 from __future__ import annotations
 

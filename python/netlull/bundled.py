@@ -39,7 +39,7 @@ def find(name_or_file: str) -> Path:
         InputError: there is neither; lists the ready scenarios.
     """
     path = Path(name_or_file)
-    if path.is_file():
+    if path.exists() and not path.is_dir():
         return path
     scenarios = ready()
     if name_or_file in scenarios:

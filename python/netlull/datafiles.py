@@ -18,6 +18,8 @@ __all__ = ["inline"]
 _NANOSECONDS = {"time_ns": 1, "time_s": 1_000_000_000}
 """Nanoseconds in one unit of a record's time column."""
 _LATEST_S = 1_000_000_000
+_LARGEST_BYTES = 256 * 2**20
+"""The largest file of packets or sizes that is read, in bytes."""
 """The longest run, in seconds."""
 
 
@@ -63,7 +65,7 @@ def _find(name: str, folder: Path | None) -> Path:
 
 def _lines(path: Path) -> Iterator[tuple[str, list[str]]]:
     """The non-empty lines of a file: the position of each, and its two columns."""
-    for number, line in enumerate(read_text(path).splitlines(), 1):
+    for number, line in enumerate(read_text(path, _LARGEST_BYTES).splitlines(), 1):
         text = line.partition("#")[0].strip()
         if text:
             columns = [column.strip() for column in text.split(",")] if "," in text else text.split()

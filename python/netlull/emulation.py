@@ -40,7 +40,7 @@ def find_program(program: str | Path | None = None) -> Path:
     """The path of `netlulld`: the given one, that in `NETLULLD`, next to this Python, or on the PATH.
 
     Raises:
-        EmulationError: there is none; the message lists the searched places and the build command.
+        EmulationError: netlulld is not installed; the message lists the searched places and the build command.
     """
     if program is not None:
         return _program(Path(program), "program")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import numbers
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -46,6 +47,7 @@ def read_toml(text: str, origin: str) -> dict[str, Any]:
         InputError: the text is not TOML or is nested too deeply; the message starts with `origin`.
     """
     try:
+        _refuse_deep_keys(text)
         document: dict[str, Any] = plain(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{origin}: is no TOML: {error}") from None
@@ -54,6 +56,26 @@ def read_toml(text: str, origin: str) -> dict[str, Any]:
     except InputError as error:
         raise InputError(f"{origin}: {error}") from None
     return document
+
+
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+_KEY = re.compile(r"[\s\[{]*[\w-]+\s*")
+
+
+def _refuse_deep_keys(text: str) -> None:
+    """Refuses a dotted key of many parts, for which the TOML parser needs quadratic time.
+
+    Raises:
+        InputError: a key has more parts than tables may be nested.
+    """
+    for line in text.splitlines():
+        if line.count(".") <= _DEEPEST:
+            continue
+        length = 0
+        for part in _QUOTED.sub("q", line).split("."):
+            length = length + 1 if _KEY.fullmatch(part) else 0
+            if length > 2 * _DEEPEST:
+                raise _too_deep("")
 
 
 def plain(value: Any, path: Path = "", depth: int = 0) -> Any:
@@ -106,6 +128,7 @@ def _toml_value(text: str, path: Path) -> object:
     if "\n" in text:
         return text
     try:
+        _refuse_deep_keys(text)
         value = tomllib.loads(f"value = {text}\n")["value"]
         return plain(value, path)
     except (RecursionError, _TooDeepError):

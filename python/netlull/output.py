@@ -7,6 +7,8 @@ import hashlib
 import json
 import os
 import shutil
+import sys
+import tempfile
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MANIFEST",
     "file_record",
+    "is_standard_output",
     "json_text",
     "prepare_file",
     "read_description",
@@ -41,7 +44,7 @@ def staged_folder(folder: Path, *, kind: str) -> Iterator[Path]:
     Raises:
         OutputError: `folder` cannot be written, or holds other files.
     """
-    folder = Path(os.path.abspath(folder))  # noqa: PTH100  # resolve() would follow a link that the user wants kept
+    folder = folder.resolve()
     _check_replaceable(folder, kind)
     stage = folder.with_name(f".{folder.name}.partial-{os.getpid()}")
     try:
@@ -139,31 +142,56 @@ def _replace_folder(stage: Path, folder: Path) -> None:
 def staged_file(path: Path) -> Iterator[Path]:
     """A temporary path next to `path`. It replaces `path` if the block succeeds, and disappears if it fails.
 
+    A symbolic link stays, and its target is replaced. `-` and `/dev/stdout` stream to the standard output.
+
     Raises:
-        OutputError: `path` cannot be written.
+        OutputError: `path` cannot be written, or is a device, a pipe or a socket.
     """
-    stage = path.with_name(f".{path.name}.partial-{os.getpid()}")
+    if is_standard_output(path):
+        with tempfile.TemporaryDirectory() as folder:
+            stage = Path(folder) / "output"
+            yield stage
+            _stream(stage)
+        return
+    target = prepare_file(path)
+    stage = target.with_name(f".{target.name}.partial-{os.getpid()}")
     try:
-        prepare_file(path)
         with writing(path):
             stage.touch()
             yield stage
-            stage.replace(path)
+            stage.replace(target)
     finally:
         with contextlib.suppress(OSError):
             stage.unlink(missing_ok=True)
 
 
-def prepare_file(path: Path) -> None:
-    """Creates the folder of a file.
+def is_standard_output(path: Path) -> bool:
+    """True for `-` and for the names of the standard output in `/dev` and `/proc`."""
+    return str(path) in {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
+
+
+def _stream(stage: Path) -> None:
+    sys.stdout.flush()
+    with stage.open("rb") as file:
+        shutil.copyfileobj(file, sys.stdout.buffer)
+    sys.stdout.flush()
+
+
+def prepare_file(path: Path) -> Path:
+    """Creates the folder of a file; returns the file to write, which is the target of a symbolic link.
 
     Raises:
-        OutputError: the folder cannot be created, or `path` is a folder.
+        OutputError: the folder cannot be created, or `path` exists and is no regular file.
     """
     with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_dir():
+        target = Path(os.path.realpath(path)) if path.is_symlink() else path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.is_dir():
             raise OutputError(f"{path}: is a folder; expected a file to write to")
+        if target.exists() and not target.is_file():
+            expected = "expected a regular file, a new file, or - for the standard output"
+            raise OutputError(f"{path}: is a device, a pipe or a socket; {expected}")
+        return target
 
 
 @contextlib.contextmanager

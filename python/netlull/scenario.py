@@ -147,13 +147,15 @@ class Scenario:
 
     @classmethod
     def from_file(cls, path: str | Path, *, values: Mapping[str, object] | None = None) -> Self:
-        """A scenario from a TOML file. `values` are applied before the check (see `with_values`).
+        """A scenario from a TOML file or a pipe. `values` are applied before the check (see `with_values`).
 
         Raises:
             InputError: the file cannot be read or is not TOML.
             ScenarioError: the message names the field, its value and the expected values.
         """
-        return cls.from_toml(read_text(Path(path)), str(path), values=values, folder=Path(path).parent)
+        path = Path(path)
+        folder = None if path.is_fifo() or path.is_char_device() else path.parent
+        return cls.from_toml(read_text(path), str(path), values=values, folder=folder)
 
     def with_values(self, mapping: Mapping[str, object]) -> Self:
         """The same scenario with other values, `{"link.N1-N2.rate": "5 Mb/s", "link.N1-N2.controller": None}`.

@@ -336,7 +336,9 @@ def _bootstrap(samples: tuple[_Sample, ...], statistic: Callable[..., Any], leve
 
 
 def holm(p_values: Iterable[float]) -> list[float]:
-    """p-values corrected for their number. The probability of any false verdict below alpha is at most alpha.
+    """The p-values, corrected for the number of tests.
+
+    If corrected values below alpha are verdicts, the probability of any false one is at most alpha.
 
     NaN stays NaN and does not count. Source: S. Holm, A simple sequentially rejective multiple test procedure, Scand.
     J. Statist. 6 (1979), 65-70: the k-th smallest of m, times m - k + 1, and never below its predecessor.

@@ -9,22 +9,31 @@ from netlull.errors import InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["read_text"]
+__all__ = ["LARGEST_BYTES", "read_text"]
+
+LARGEST_BYTES = 8 * 2**20
+"""The largest text file that is read, in bytes. A scenario with 60,000 flows is smaller."""
 
 
-def read_text(path: Path) -> str:
-    """The text of a file that a user named.
+def read_text(path: Path, largest: int = LARGEST_BYTES) -> str:
+    """The text of a file that a user named, without a byte order mark. Pipes and devices are read to their end.
 
     Raises:
-        InputError: the file is missing, a folder, unreadable or not UTF-8 text.
+        InputError: the file is missing, a folder, unreadable, larger than `largest` bytes, or not UTF-8 text.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            content = file.read(largest + 1)
+        if len(content) > largest:
+            raise InputError(f"{path}: is too large; expected at most {largest // 2**20} MiB")
+        return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file; expected one that exists") from None
     except IsADirectoryError:
         raise InputError(f"{path}: is a folder; expected a file") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: is no UTF-8 text; expected a text file") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None

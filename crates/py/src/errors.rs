@@ -7,13 +7,13 @@ use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::{PyErr, create_exception};
 
 create_exception!(
-    _core,
+    netlull._core,
     ScenarioError,
     PyValueError,
     "A scenario that cannot be run: the field, its value, what was expected."
 );
-create_exception!(_core, VerificationError, PyRuntimeError, "A run that violates conservation: a defect of netlull.");
-create_exception!(_core, Cancelled, PyException, "A cancelled run.");
+create_exception!(netlull._core, VerificationError, PyRuntimeError, "A run that violates conservation: a defect of netlull.");
+create_exception!(netlull._core, Cancelled, PyException, "A cancelled run.");
 
 pub(crate) fn scenario(error: scenario::ScenarioError) -> PyErr {
     ScenarioError::new_err(error.to_string())

@@ -7,6 +7,7 @@ attributes of `netlull`, loaded at their first use.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import signal
 import sys
@@ -22,6 +23,7 @@ from netlull.errors import InputError
 
 __all__ = ["LISTED", "commands", "main"]
 
+_STDERR = 2
 _BAD_INPUT = 2
 _INTERRUPTED = 130
 _TERMINATED = 143
@@ -137,7 +139,14 @@ A laboratory for energy-saving networking under TCP. Three commands to start:
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Say which.")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
 @click.pass_context
 def commands(context: click.Context) -> None:
     """A laboratory for energy-saving networking under TCP."""
@@ -147,6 +156,7 @@ def commands(context: click.Context) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns the exit code: 0, 1 (defect, or "no"), 2 (bad input), 130 (Ctrl-C), 143 (SIGTERM)."""
+    _prepare_streams()
     try:
         with _sigterm_interrupts():
             code = commands.main(args=arguments, prog_name="netlull", standalone_mode=False)
@@ -161,6 +171,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _failed(error)
     # The exit code of a command that ended with `context.exit(code)`.
     return code if isinstance(code, int) else 0
+
+
+def _prepare_streams() -> None:
+    """Makes the standard streams usable: a closed one leads nowhere, and one without UTF-8 prints `?` for the rest."""
+    # Files that are opened later must not take the numbers 0 to 2 of closed streams.
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
+        pass
+    os.close(descriptor)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115  # open to the end
+        elif isinstance(stream, io.TextIOWrapper) and stream.errors == "strict" and mode == "w":
+            stream.reconfigure(errors="replace")
 
 
 @contextlib.contextmanager
@@ -191,7 +215,7 @@ def _unwritable(error: OSError) -> int:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):
-        return 1
+        return 0
     return _refused(f"{error.filename or 'output'}: {error.strerror or error}")
 
 

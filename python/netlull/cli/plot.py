@@ -13,6 +13,7 @@ import netlull
 from netlull.cli.inputs import choices, load_scenario, set_option
 from netlull.cli.run import simulate, with_default_probe
 from netlull.errors import InputError
+from netlull.output import is_standard_output
 from netlull.quantities import in_unit
 from netlull.result import Result
 
@@ -198,14 +199,14 @@ def check_file(out: Path, option: str = "--out") -> None:
     Raises:
         InputError: the file's name does not end in .svg, .pdf or .png.
     """
-    if out.suffix not in _KINDS_OF_FILES:
-        raise InputError(f"{option} {out}: expected a name that ends in {', '.join(_KINDS_OF_FILES)}")
+    if out.suffix not in _KINDS_OF_FILES and not is_standard_output(out):
+        raise InputError(f"{option} {out}: expected a name that ends in {', '.join(_KINDS_OF_FILES)}, or - for SVG")
 
 
 def write_figure(drawn: Figure, out: Path) -> None:
     """Writes a figure and prints its path."""
     netlull.plot.save_as(drawn, out)
-    click.echo(f"written to {out}")
+    click.echo(f"written to {out}", err=is_standard_output(out))
 
 
 def _results(

@@ -73,9 +73,13 @@ def run_into(out: Path | None, scenario: Scenario, run: Callable[[Scenario], Res
         with writing(figures):
             figures.mkdir()
         try:
-            netlull.plot.run_figures(result, figures)
+            if not netlull.plot.run_figures(result, figures):
+                warn("no figures are drawn: probe records no time series; expected probe.interval, such as '100 ms'")
         except MissingPackageError as missing:
             warn(f"no figures are drawn: {missing}")
+        with writing(figures):
+            if not any(figures.iterdir()):
+                figures.rmdir()
         result.write_into(stage)
     return result
 

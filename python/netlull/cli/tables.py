@@ -39,8 +39,14 @@ def new_console() -> Console:
     """A console as wide as the terminal. Files and pipes get unfolded lines."""
     from rich.console import Console
 
+    class Quiet(Console):
+        """Leaves a closed pipe to the command's own ending."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDTH_WITHOUT_TERMINAL
-    return Console(width=width, highlight=False)
+    return Quiet(width=width, highlight=False)
 
 
 def table_of(columns: Sequence[str], *, words: int = 1) -> Table:
@@ -346,7 +352,8 @@ def _details(entry: dict[str, Any]) -> list[list[str]]:
     elif defaults:
         rows.append(["  defaults", ", ".join(f"{option} = {value}" for option, value in defaults.items()), ""])
     for parameter in entry.get("parameters", []):
-        unit = f" [{parameter['unit']}]" if parameter.get("unit") else ""
+        choices = [choice for choice in parameter.get("unit", "").split(" | ") if choice]
+        unit = f" [{' | '.join(choices)}]" if choices else ""
         what = f"{parameter['description']}{_value(parameter)}"
         rows.append([f"  {parameter['name']}{unit}", what, parameter.get("source", "")])
     if "reading" in entry:

@@ -15,7 +15,8 @@ from netlull.cli.networks import reading_options, topology_named
 from netlull.cli.numbers import count, digits, scaled
 from netlull.cli.tables import add_row, new_console, say, table_of
 from netlull.errors import InputError
-from netlull.output import staged_file
+from netlull.output import is_standard_output, staged_file
+from netlull.scenario import Scenario
 from netlull.topology.hub import PREFIX
 from netlull.topology.model import hops_between, hops_from
 
@@ -41,8 +42,8 @@ def topology_command(file: str, to: Path | None, scenario: Path | None, reading:
     topohub.
     """
     for out in (to, scenario):
-        if out is not None and out.suffix != ".toml":
-            raise InputError(f"{out}: expected a name that ends in .toml")
+        if out is not None and out.suffix != ".toml" and not is_standard_output(out):
+            raise InputError(f"{out}: expected a name that ends in .toml, or - for the standard output")
     if to is not None and scenario is not None and to.resolve() == scenario.resolve():
         raise InputError(f"--scenario {scenario}: is the file of --to; expected another file")
     topology = topology_named(file, reading)
@@ -53,6 +54,8 @@ def topology_command(file: str, to: Path | None, scenario: Path | None, reading:
         texts[scenario] = _scenario_text(topology, file, scenario, reading)
     for out, text in texts.items():
         _write(out, text)
+    if any(map(is_standard_output, texts)):
+        return
     if as_json:
         click.echo(json.dumps(facts(topology), indent=2, ensure_ascii=False))
         return
@@ -134,7 +137,10 @@ def _scenario_text(topology: Topology, file: str, out: Path, reading: ReadOption
     lines.append('buffer = "100 packets"')
     source, target = _furthest(topology)
     lines += ["", "[[flow]]", 'kind = "tcp"', 'name = "tcp"', f"from = {_text(source)}", f"to = {_text(target)}"]
-    return "\n".join(lines) + "\n"
+    text = "\n".join(lines) + "\n"
+    # A scenario that netlull would refuse is not written.
+    Scenario.from_toml(text, f"--scenario {out}", folder=out.parent)
+    return text
 
 
 def _text(value: str) -> str:

@@ -10,7 +10,7 @@ from netlull import _engine
 from netlull.cli.inputs import json_option, load_scenario, scenario_argument, seed_option, set_option
 from netlull.cli.progress import bar, watched
 from netlull.errors import OutputError
-from netlull.output import prepare_file
+from netlull.output import is_standard_output, staged_file
 
 __all__ = ["trace_command"]
 
@@ -31,11 +31,9 @@ def trace_command(  # the command's options
     """
     scenario = load_scenario(file, settings, seed)
     monitor = _engine.Monitor()
-    prepare_file(out)
-    # The core writes next to `out` and renames the file when the capture is complete.
-    with bar(scenario.name) as show, watched(monitor, show):
+    with staged_file(out) as stage, bar(scenario.name) as show, watched(monitor, show):
         try:
-            raw = scenario.checked.trace(list(links), str(out), monitor)
+            raw = scenario.checked.trace(list(links), str(stage), monitor)
         except OSError as error:
-            raise OutputError(str(error)) from None
-    click.echo(raw.summary() if as_json else f"written to {out}")
+            raise OutputError(str(error).replace(str(stage), str(out))) from None
+    click.echo(raw.summary() if as_json else f"written to {out}", err=is_standard_output(out))

@@ -36,7 +36,7 @@ class Cluster:
 
     client: Client
     patience_s: float
-    """The longest wait for a worker when there is none: at the start, or after all were lost. In seconds."""
+    """The longest time without a worker, in seconds: at the start, or after the loss of all workers."""
 
     grow: Callable[[], None] = _nothing
     """Requests the workers, if they are created for this cluster."""

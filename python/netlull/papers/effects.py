@@ -54,7 +54,7 @@ class Variations:
     alternatives: list[Effect]
     combinations: list[Effect]
     cost: Cost
-    """The cost of the runs simulated for it."""
+    """The cost of the runs that were simulated for these readings."""
 
 
 def vary(

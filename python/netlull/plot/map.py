@@ -10,6 +10,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.lines import Line2D
 
+from netlull.errors import InputError
 from netlull.plot.style import DOUBLE_COLUMN, figure, styled
 from netlull.topology.layout import layout
 from netlull.topology.model import rate_text
@@ -33,6 +34,7 @@ _NODE = "#222222"
 _THINNEST, _WIDEST = 1.2, 4.2
 _MOST_POWER_LABELS = 60
 _MANY_LINKS = 400
+_MOST_NODES, _MOST_LINKS = 2_000, 4_000
 _MOST_NAMES = 200
 _CLEAR = 4.0
 """Distance between text and the middle of a node, in pixels of a hundredth of an inch."""
@@ -46,7 +48,13 @@ def network_map(topology: Topology, part: Part | None = None, *, title: str | No
     The same input gives the same picture. In an SVG, links and nodes have the ids `link:A-B` (asleep:
     `link:A-B:asleep`)
     and `node:A`.
+
+    Raises:
+        InputError: the network has more than 2,000 nodes or 4,000 links.
     """
+    for count, most, noun in ((len(topology.nodes), _MOST_NODES, "nodes"), (len(topology.lines), _MOST_LINKS, "links")):
+        if count > most:
+            raise InputError(f"{topology.name}: has {count:,} {noun}; expected at most {most:,} {noun} in a picture")
     points = layout(topology)
     with styled():
         width, height = np.maximum(np.ptp(points, axis=0), 1e-9)

@@ -10,7 +10,7 @@ import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from netlull.output import staged_file
+from netlull.output import is_standard_output, staged_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -124,12 +124,15 @@ def save(drawn: Figure, folder: Path, name: str) -> list[Path]:
 
 
 def save_as(drawn: Figure, path: Path) -> None:
-    """Writes the figure in the format of the file's suffix (.svg, .pdf, .png), complete or not at all.
+    """Writes the figure in the format of the file's suffix (.svg, .pdf, .png; SVG to the standard output).
+
+    The file is complete or does not appear.
 
     Raises:
         OutputError: the file cannot be written.
     """
     with styled():
-        content = {".svg": _svg_bytes, ".pdf": _pdf_bytes, ".png": _png_bytes}[path.suffix](drawn)
+        suffix = ".svg" if is_standard_output(path) else path.suffix
+        content = {".svg": _svg_bytes, ".pdf": _pdf_bytes, ".png": _png_bytes}[suffix](drawn)
     with staged_file(path) as stage:
         stage.write_bytes(content)

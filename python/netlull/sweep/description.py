@@ -84,7 +84,7 @@ def read_checked(folder: Path) -> dict[str, Any]:
     """The document in sweep.json.
 
     Raises:
-        FileNotFoundError: there is none.
+        FileNotFoundError: the store has no description.
         ResultError: it is truncated or was changed; the message omits the folder.
     """
     raw = (folder / DESCRIPTION).read_bytes()

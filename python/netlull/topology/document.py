@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["from_table", "read", "table", "written"]
 
+_LONGEST_KM = 1e9
+"""The longest distance, in km: more than from the sun to Jupiter."""
+
 
 class _Link(Document, frozen=True):
     """An entry of `[[link]]`."""
@@ -38,12 +41,15 @@ class _Link(Document, frozen=True):
     def kilometres(self) -> float | None:
         """The distance in km; None without a valid one."""
         amount, _, unit = (self.distance or "").strip().partition(" ")
-        return in_unit(amount, "") if unit.strip() == "km" else None
+        found = in_unit(amount, "") if unit.strip() == "km" else None
+        return found if found is not None and 0 <= found <= _LONGEST_KM else None
 
     def __post_init__(self) -> None:
         """Refuses an invalid distance."""
         if self.distance is not None and self.kilometres is None:
-            raise FieldError("distance", f'"{self.distance}" is no distance; expected one such as "132.4 km"')
+            raise FieldError(
+                "distance", f'"{self.distance}" is no distance; expected one such as "132.4 km", at most 1e9 km'
+            )
 
 
 class _Demand(Document, frozen=True):

@@ -202,7 +202,7 @@ def expanded(document: dict[str, Any]) -> dict[str, Any]:
     nodes = document.get("nodes", [])
     if isinstance(nodes, list):
         names = [node.name for node in topology.nodes]
-        made["nodes"] = names + [node for node in nodes if node not in topology.index]
+        made["nodes"] = names + [node for node in nodes if not isinstance(node, str) or node not in topology.index]
     places = {node.name: list(node.position) for node in topology.nodes if node.position is not None}
     if places and isinstance(document.get("position", {}), dict):
         made["position"] = places | document.get("position", {})
@@ -213,7 +213,7 @@ def _joined(links: dict[tuple[str, str], dict[str, Any]], own: list[Any]) -> lis
     """The topology's links, changed by the scenario's own links between the same nodes; then its other links."""
     others = []
     for entry in own:
-        ends = (entry.get("from"), entry.get("to")) if isinstance(entry, dict) else None
+        ends = (str(entry.get("from")), str(entry.get("to"))) if isinstance(entry, dict) else None
         if ends in links:
             links[ends] = links[ends] | entry
         else:

@@ -29,7 +29,7 @@ def find(name: str, options: ReadOptions, folder: Path | None = None) -> Topolog
     A file is next to the scenario (in `folder`) or in the current folder.
 
     Raises:
-        InputError: there is none, or it cannot be read.
+        InputError: no topology has this name, or its file cannot be read.
     """
     if name.startswith(PREFIX):
         return Topology.of(read_hub(name.removeprefix(PREFIX), options))

@@ -46,9 +46,9 @@ class Element:
         return found
 
     def content(self, *tags: str) -> str | None:
-        """The text of the first element along a path of names, stripped."""
+        """The text of the first element along a path of names, on one line."""
         found = self.first(*tags)
-        return None if found is None else found.text.strip()
+        return None if found is None else " ".join(found.text.split())
 
 
 class _Builder:

@@ -21,7 +21,7 @@ __all__ = ["KINDS", "PlanKind", "SleepPlan", "SleepStep", "Verdict", "phrase", "
 
 
 def phrase(sentence: str) -> str:
-    """A sentence as a part of another."""
+    """The sentence without its capital and its point, as a part of another sentence."""
     return sentence[:1].lower() + sentence[1:].rstrip(".")
 
 
@@ -141,7 +141,10 @@ def _traffic(topology: Topology) -> dict[str, object]:
     capacities = []
     for line in topology.lines:
         if line.capacity_bps is None:
-            raise InputError(f"{topology.name}: link {line.label} has no capacity; expected one of every link")
+            raise InputError(
+                f"{topology.name}: link {line.label} has no capacity; expected a capacity of every link, "
+                "in the file or as topology.default_rate of a scenario"
+            )
         capacities.append(round(line.capacity_bps))
     demands = []
     for demand in topology.demands:
