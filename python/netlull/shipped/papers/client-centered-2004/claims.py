@@ -299,7 +299,7 @@ def predicted_slowdown(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     predicted, gaps = [], []
     for key, run in evidence.series.items():
         name, _, seed = key.rpartition("-")
-        if name != "stanford":
+        if name != "stanford" or int(seed) not in base:
             continue
         station, ran = run.summary["stations"][0], base[int(seed)]
         lost = (measures.in_bursts(run) + station["detection_s"]) / ran
