@@ -40,43 +40,79 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Evidence]:
     return found
 
 
-def crowd_of(lost: dict[int, float], standard: float, apart: float = 0.0) -> Evidence:
-    """Two experiments of two seeds: packets lost, by number of energy-saving flows; gains of standard flows over none.
+class Bursts:
+    """A run with bursts of this many packets."""
 
-    `apart`: the difference of the two seeds in the standard flows' gain.
+    def __init__(self, packets: int) -> None:
+        self.summary: dict[str, Any] = {"stations": [], "flows": []}
+        self._packets = packets
+
+    def series(self, name: str) -> pa.Table:
+        assert name == "burst"
+        return pa.table({"packets": [self._packets] * 3, "station": ["c01-1"] * 3, "ended_s": [1.0] * 3})
+
+
+def crowd_of(
+    lost: dict[int, float],
+    standard: float,
+    apart: float = 0.0,
+    *,
+    queue: float = 90.0,
+    packets: int = 10,
+    saving: float = 0.5,
+    experiments: tuple[str, ...] = ("crowd", "stubborn", "limited"),
+) -> Evidence:
+    """Three experiments of two seeds: packets lost, by number of energy-saving flows; gains of standard flows.
+
+    `apart`: the difference of the two seeds in the standard flows' gain. `queue`: its mean with energy-saving flows,
+    over 100 without. `packets`: of a burst. `saving`: the goodput of energy-saving flows over their own without saving.
     """
     rows = []
-    for experiment, udps in (("crowd", ("without UDP", "transient UDP")), ("stubborn", (None,))):
+    for experiment in experiments:
         for savers in crowd.SAVERS:
             for buffer in crowd.BUFFERS:
-                for udp, seed in itertools.product(udps, (1, 2)):
+                for udp, seed in itertools.product(("without UDP", "transient UDP"), (1, 2)):
                     at = {"savers": float(savers), "buffer": buffer, "udp": udp, "seed": seed}
                     row: dict[str, Any] = {"experiment": experiment} | at
-                    row |= {"lost": lost[savers], "offered": 1e5, "jain": 1.0, "queue_packets": 1.0}
+                    row |= {"lost": lost[savers], "offered": 1e5, "jain": 1.0}
+                    row["queue_packets"] = queue if savers else 100.0
                     for group in range(1, 21):
                         saves = group <= savers // 5
-                        gain = 0.5 if saves else standard + apart * (seed - 1.5) if savers else 1.0
+                        gain = saving if saves else standard + apart * (seed - 1.5) if savers else 1.0
                         row |= {f"goodput_{group:02}": 5e6 * gain, f"asleep_{group:02}": 30.0 if saves else 0.0}
                         row[f"energy_{group:02}"] = 50.0 if saves else 100.0
                     rows.append(row)
     table = pa.Table.from_pylist(rows)
-    return Evidence(load(FOLDER), Grid(table, ("savers", "buffer", "udp")), {})
+    recorded = {f"100 of 100, {buffer:g} BDP": Bursts(packets) for buffer in crowd.BUFFERS}
+    return Evidence(load(FOLDER), Grid(table, ("savers", "buffer", "udp")), recorded)
 
 
-def held(evidence: Evidence) -> dict[str, bool]:
-    tolerance = next(claim for claim in evidence.paper.claims if claim.id == "C9").tolerance
-    parts: list[Part] = crowd.crowd_claim(evidence, tolerance)
-    return {part.id: part.holds for part in parts}
+def found_parts(evidence: Evidence, claim: str = "C9") -> list[Part]:
+    tolerance = next(one for one in evidence.paper.claims if one.id == claim).tolerance
+    judges = {"C9": crowd.crowd_claim, "C26": crowd.queue_claim, "C27": crowd.aggression_claim}
+    parts: list[Part] = judges[claim](evidence, tolerance)
+    return parts
 
 
-def test_every_reason_of_c9_belongs_to_a_part() -> None:
-    why = next(claim for claim in load(FOLDER).claims if claim.id == "C9").why
-    assert set(why) == set(held(crowd_of(dict.fromkeys(crowd.SAVERS, 100.0), standard=1.0)))
+def held(evidence: Evidence, claim: str = "C9") -> dict[str, bool | None]:
+    return {part.id: part.holds for part in found_parts(evidence, claim)}
+
+
+def counted(evidence: Evidence, claim: str) -> set[bool | None]:
+    return {part.holds for part in found_parts(evidence, claim) if part.counted}
+
+
+def test_every_reason_of_the_crowd_s_claims_belongs_to_a_part() -> None:
+    evidence = crowd_of(dict.fromkeys(crowd.SAVERS, 100.0), standard=1.0)
+    for claim in (one for one in load(FOLDER).claims if one.study == "crowd"):
+        assert not set(claim.why) - set(held(evidence, claim.id)), claim.id
+
+
+FALLING = {savers: 1000.0 - savers for savers in crowd.SAVERS}
 
 
 def test_c9_holds_where_losses_fall_and_standard_flows_gain() -> None:
-    falling = {savers: 1000.0 - savers for savers in crowd.SAVERS}
-    assert set(held(crowd_of(falling, standard=1.1)).values()) == {True}
+    assert set(held(crowd_of(FALLING, standard=1.1)).values()) == {True}
 
 
 def test_c9_fails_where_losses_rise_and_standard_flows_lose() -> None:
@@ -84,13 +120,36 @@ def test_c9_fails_where_losses_rise_and_standard_flows_lose() -> None:
     assert set(held(crowd_of(rising, standard=0.9)).values()) == {False}
 
 
-def test_a_gain_within_its_interval_is_none() -> None:
-    falling = {savers: 1000.0 - savers for savers in crowd.SAVERS}
+def test_a_gain_whose_interval_includes_one_is_undecided() -> None:
     # Two seeds, 0.05 below and above 1.1: the interval is 1.1 -+ 12.7 x 0.05, the mean alone would be a gain.
-    found = held(crowd_of(falling, standard=1.1, apart=0.1))
-    assert {part for part, holds in found.items() if not holds} == {
-        f"{name}-{buffer:g}" for name in ("gain", "udp") for buffer in crowd.BUFFERS
+    found = held(crowd_of(FALLING, standard=1.1, apart=0.1))
+    undecided = {part for part, holds in found.items() if holds is None}
+    gains = {f"{name}-{buffer:g}" for name in ("gain", "udp") for buffer in crowd.BUFFERS}
+    assert undecided == gains | {"stubborn", "limited"}
+
+
+def test_other_readings_of_c9_do_not_count() -> None:
+    parts = found_parts(crowd_of(FALLING, standard=1.1))
+    assert [part.id for part in parts if not part.counted] == ["stubborn", "limited"]
+    assert "10 of 10 parts hold" in parts[-1].ours
+    # Without their runs they are left out.
+    assert set(held(crowd_of(FALLING, standard=1.1, experiments=("crowd",)))) == {part.id for part in parts[:-2]}
+
+
+def test_c26_is_about_the_queue() -> None:
+    assert counted(crowd_of(FALLING, standard=1.1, queue=90.0), "C26") == {True}
+    assert counted(crowd_of(FALLING, standard=1.1, queue=110.0), "C26") == {False}
+
+
+def test_c27_is_about_bursts_and_shares() -> None:
+    assert counted(crowd_of(FALLING, standard=1.1), "C27") == {True}
+    aggressive = held(crowd_of(FALLING, standard=1.1, saving=1.1), "C27")
+    assert {part for part, holds in aggressive.items() if not holds and part.startswith("share")} == {
+        f"share-{buffer:g}" for buffer in crowd.BUFFERS
     }
+    # 23 packets are more than half of 45.
+    large = held(crowd_of(FALLING, standard=1.1, packets=23), "C27")
+    assert {part for part, holds in large.items() if not holds} == {f"burst-{buffer:g}" for buffer in crowd.BUFFERS}
 
 
 def test_goodput_is_that_of_the_same_flows_and_energy_is_per_byte() -> None:
@@ -110,7 +169,7 @@ def test_goodput_is_that_of_the_same_flows_and_energy_is_per_byte() -> None:
 def test_the_crowd_s_figures_have_a_line_for_each_buffer() -> None:
     drawn = {one.id: one.figure for one in crowd.figures(crowd_of(dict.fromkeys(crowd.SAVERS, 100.0), standard=1.1))}
     assert list(drawn) == ["fig8", "fig9", "savers"]
-    assert [len(chart.series) for chart in charts_of(drawn["fig9"])] == [3, 3, 3]
+    assert [len(chart.series) for chart in charts_of(drawn["fig9"])] == [3, 3, 3, 3]
 
 
 def test_the_crowd_has_a_hundred_clients_and_the_first_so_many_save() -> None:

@@ -91,8 +91,9 @@ class Site:
         """A download from the site to a station `client` behind `access-point`, with `mechanism` on the station.
 
         Both ends follow the paper's folder. The server has the preset `freebsd-4.5`, with a timestamp clock of 10 ms
-        and the site's window as send buffer. The client advertises 64 KiB and delays acknowledgements by 40 ms. `tcp`
-        changes further options. `"preset": None` removes the preset: `{"preset": None, "congestion_control": "cubic"}`.
+        and the site's window as send buffer. The client advertises 64 KiB. It acknowledges each packet in slow start,
+        and delays later acknowledgements by 40 ms. `tcp` changes further options. `"preset": None` removes the preset:
+        `{"preset": None, "congestion_control": "cubic"}`.
 
         Raises:
             ScenarioError: the mechanism, an option or the probe is invalid.
@@ -126,7 +127,7 @@ class Site:
         return Scenario.from_dict(document).with_values({**self.values(), **options})
 
 
-_TCP = {"preset": "freebsd-4.5", "receive_buffer": "64 KiB", "delayed_ack_timeout": "40 ms"}
+_TCP = {"preset": "freebsd-4.5", "receive_buffer": "64 KiB", "delayed_ack_timeout": "40 ms", "quick_acks": 44}
 """As in papers/client-centered-2004: FreeBSD 4.5 sends (section IV-A), Linux 2.4 receives, with 64 KB (section III)."""
 
 

@@ -1,19 +1,19 @@
-"""Figs. 8 and 9 and claim C9: 100 downloads, some of them energy-saving, share a bottleneck."""
+"""Figs. 8 and 9 and claims C9, C26 and C27: 100 downloads, some of them energy-saving, share a bottleneck."""
 
 from __future__ import annotations
 
 from collections import Counter
-from statistics import median
+from statistics import fmean, median
 from typing import TYPE_CHECKING
 
-from netlull.papers import Cell, Drawn, Evidence, Part, Tabled, Tolerance, number
+from netlull.papers import Cell, Drawn, Evidence, Part, Tabled, Tolerance, decided, number
 from netlull.plot import Curve, Panel, panel_grid
 from netlull.stats import mean_interval
 
 from .studies import BANDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from matplotlib.figure import Figure
 
@@ -27,12 +27,27 @@ FLOWS, GROUPS = 100, 20
 BUFFERS = (0.5, 1.0, 2.0)
 """The buffers in bandwidth-delay products."""
 SAVERS = (0, 10, 25, 50, 75, 90, 100)
+DRY, WET = "without UDP", "transient UDP"
+"""The values of the axis `udp`."""
 CASES = {
-    "without UDP": ("crowd", {"udp": "without UDP"}),
-    "transient UDP": ("crowd", {"udp": "transient UDP"}),
-    "no shaper gives up": ("stubborn", {}),
+    DRY: ("crowd", DRY),
+    WET: ("crowd", WET),
+    "none gives up": ("stubborn", DRY),
+    "none gives up, UDP": ("stubborn", WET),
+    "none gives up, limited": ("limited", DRY),
+    "none gives up, limited, UDP": ("limited", WET),
 }
-"""The experiment of each case, and its values on the remaining axes."""
+"""The experiment of each case, and its value on the axis `udp`."""
+READINGS = {"as printed": (DRY, WET)} | {
+    name: (name, f"{name}, UDP") for name in ("none gives up", "none gives up, limited")
+}
+"""The cases of each reading, without and with UDP.
+
+As printed, a shaper gives up after three bad bursts. Limited: cwnd grows only when it limits the sender.
+"""
+SHOWN = (DRY, WET, "none gives up", "none gives up, limited")
+"""The cases in figures; tables have all cases."""
+WINDOW_PACKETS = 45
 COLOURS = {0.5: 0, 1.0: 1, 2.0: 2}
 ENERGY_SAVING = "Energy-saving flows of 100"
 MEASURED_S = 15.0
@@ -40,8 +55,8 @@ MEASURED_S = 15.0
 
 def cell(case: str, savers: int, buffer: float) -> Cell:
     """The point of the sweep with these values."""
-    experiment, rest = CASES[case]
-    return Cell.of(experiment, savers=savers, buffer=buffer, **rest)
+    experiment, udp = CASES[case]
+    return Cell.of(experiment, savers=savers, buffer=buffer, udp=udp)
 
 
 def other(savers: int, reading: str, gives_up: str) -> Cell:
@@ -87,34 +102,111 @@ def losses(evidence: Evidence, where: Cell, none: Cell) -> Interval:
 
 
 def crowd_claim(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """Judges C9 with the paper's shaper: energy-saving flows harm no other flow.
+    """Judges C9 with the paper's shaper: energy-saving flows harm no other flow. Other readings do not count."""
+    return [
+        *crowd_parts(evidence, tolerance, "as printed"),
+        *(_summed_up(evidence, tolerance, reading) for reading in list(READINGS)[1:] if _has(evidence, reading)),
+    ]
 
-    A part holds if it meets the rule of claims.toml and the intervals agree.
+
+def _summed_up(evidence: Evidence, tolerance: Tolerance, reading: str) -> Part:
+    """All parts of C9 under another reading, as one part that does not count."""
+    parts = crowd_parts(evidence, tolerance, reading)
+    held = sum(part.holds is True for part in parts)
+    open_ones = sum(part.holds is None for part in parts)
+    undecided = f", {open_ones} undecided" if open_ones else ""
+    said = f"{reading[0].upper()}{reading[1:]}: {held} of {len(parts)} parts hold{undecided}."
+    return Part(part_id(reading), _all([part.holds for part in parts]), said, counted=False)
+
+
+def part_id(reading: str) -> str:
+    """The name of a reading in the ids of parts: `stubborn` or `limited`."""
+    return CASES[READINGS[reading][0]][0]
+
+
+def _all(found: Sequence[bool | None]) -> bool | None:
+    return False if False in found else None if None in found else True
+
+
+def crowd_parts(evidence: Evidence, tolerance: Tolerance, reading: str) -> list[Part]:
+    """The parts of C9 under a reading.
+
+    Losses rise if an interval lies above 1. They do not if none does and no mean exceeds the slack. Throughput
+    increases if the interval with most energy-saving flows lies above 1 and no mean is below the slack.
     """
-    parts = []
-    dry = [(buffer, savers) for buffer in _buffers(evidence) for savers in _savers(evidence) if savers]
-    lost = {at: losses(evidence, cell("without UDP", at[1], at[0]), cell("without UDP", 0, at[0])) for at in dry}
+    parts: list[Part] = []
+    dry, wet = READINGS[reading]
+    some = [savers for savers in _savers(evidence) if savers]
+    lost = {
+        (buffer, savers): losses(evidence, cell(dry, savers, buffer), cell(dry, 0, buffer))
+        for buffer in _buffers(evidence)
+        for savers in some
+    }
     slack = tolerance["slack"]
     for buffer in _buffers(evidence):
-        values = [lost[buffer, savers] for savers in _savers(evidence) if savers]
-        holds = max(value.mean for value in values) <= 1 + slack and not any(value.low > 1 for value in values)
+        values = [lost[buffer, savers] for savers in some]
+        risen = any(value.low > 1 for value in values)
+        kept = max(value.mean for value in values) <= 1 + slack
+        holds = False if risen else True if kept else None
         parts.append(Part(f"losses-{buffer:g}", holds, f"Losses at {buffer:g} BDP {_arrows(values)}."))
     fewer = sum(value.high < 1 for value in lost.values())
-    parts.append(
-        Part(
-            "fewer",
-            fewer > tolerance["most"] * len(lost),
-            f"Fewer, their intervals below 1, in {fewer} of {len(lost)} cells.",
-        )
-    )
-    names = {"without UDP": "gain", "transient UDP": "udp"}
-    for case, name in ((case, names[case]) for case in _cases(evidence) if case in names):
+    more = sum(value.low > 1 for value in lost.values())
+    enough = tolerance["most"] * len(lost)
+    most = True if fewer > enough else None if len(lost) - more > enough else False
+    parts.append(Part("fewer", most, f"Fewer in {fewer} of {len(lost)} cells, more in {more}, by intervals."))
+    for case, name in ((dry, "gain"), (wet, "udp")):
+        if not _ran(evidence, case):
+            continue
         for buffer in _buffers(evidence):
             values = gains(evidence, case, buffer)
-            holds = values[-1].low > 1 and min(value.mean for value in values) >= 1 - slack
-            said = f"Standard flows, {case}, {buffer:g} BDP: {_arrows(values)}."
-            parts.append(Part(f"{name}-{buffer:g}", holds, said))
+            kept = min(value.mean for value in values) >= 1 - slack
+            holds = _all([decided(values[-1], at_least=1), kept or None])
+            parts.append(
+                Part(f"{name}-{buffer:g}", holds, f"Standard flows, {case}, {buffer:g} BDP: {_arrows(values)}.")
+            )
     return parts
+
+
+def queue_claim(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
+    """Judges C26: the bottleneck's queue is shorter with energy-saving flows."""
+    most = max(savers for savers in _savers(evidence) if savers < FLOWS)
+    parts = []
+    for reading, (dry, _) in READINGS.items():
+        if not _ran(evidence, dry):
+            continue
+        counted = reading == "as printed"
+        for buffer in _buffers(evidence):
+            value = evidence.grid.ratio(cell(dry, most, buffer), cell(dry, 0, buffer), "queue_packets")
+            name = f"queue-{buffer:g}" if counted else f"{part_id(reading)}-{buffer:g}"
+            said = f"{reading.capitalize()}, {buffer:g} BDP: {number(value, digits=2)}."
+            parts.append(Part(name, _below(value, 1), said, counted=counted))
+    return parts
+
+
+def aggression_claim(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+    """Judges C27: bursts are limited, and energy-saving flows get less than standard flows."""
+    parts = []
+    for reading, (dry, _) in READINGS.items():
+        if not _ran(evidence, dry):
+            continue
+        counted = reading == "as printed"
+        for buffer in _buffers(evidence):
+            value = gain(evidence, cell(dry, FLOWS // 2, buffer), cell(dry, 0, buffer), saving(FLOWS // 2))
+            name = f"share-{buffer:g}" if counted else f"{part_id(reading)}-{buffer:g}"
+            said = f"{reading.capitalize()}, {buffer:g} BDP: goodput {number(value, digits=2)}."
+            parts.append(Part(name, _below(value, 1), said, counted=counted))
+    for buffer in _buffers(evidence):
+        run = evidence.series.get(f"100 of 100, {buffer:g} BDP")
+        if run is not None:
+            packets = fmean(run.series("burst")["packets"].to_pylist())
+            holds = packets <= tolerance["packets"]
+            said = f"A burst at {buffer:g} BDP: {packets:.1f} of {WINDOW_PACKETS} packets."
+            parts.append(Part(f"burst-{buffer:g}", holds, said))
+    return parts
+
+
+def _below(value: Interval, bound: float) -> bool | None:
+    return decided(value, at_most=bound - 1e-9)
 
 
 def _arrows(values: Sequence[Interval]) -> str:
@@ -136,13 +228,17 @@ def _savers(evidence: Evidence) -> list[int]:
     return [savers for savers in SAVERS if savers in evidence.grid.values("crowd", "savers")]
 
 
-def _cases(evidence: Evidence) -> list[str]:
-    return [case for case, (experiment, rest) in CASES.items() if _ran(evidence, experiment, rest.get("udp"))]
+def _cases(evidence: Evidence, among: Iterable[str] = CASES) -> list[str]:
+    return [case for case in among if _ran(evidence, case)]
 
 
-def _ran(evidence: Evidence, experiment: str, udp: str | None) -> bool:
-    grid = evidence.grid
-    return experiment in grid.experiments and (udp is None or udp in grid.labels(experiment, "udp"))
+def _ran(evidence: Evidence, case: str) -> bool:
+    experiment, udp = CASES[case]
+    return experiment in evidence.grid.experiments and udp in evidence.grid.labels(experiment, "udp")
+
+
+def _has(evidence: Evidence, reading: str) -> bool:
+    return _ran(evidence, READINGS[reading][0])
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
@@ -162,9 +258,9 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
                     "Packets lost, none = 1",
                     lambda where, none, _: losses(evidence, where, none),
                 )
-                for letter, case in zip("abc", _cases(evidence), strict=False)
+                for letter, case in zip("abcd", _cases(evidence, SHOWN), strict=False)
             ],
-            columns=3,
+            columns=2,
         ),
     )
     yield Drawn(
@@ -181,9 +277,9 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
                     lambda where, none, savers: gain(evidence, where, none, standard(savers)),
                     most=90,
                 )
-                for letter, case in zip("abc", _cases(evidence), strict=False)
+                for letter, case in zip("abcd", _cases(evidence, SHOWN), strict=False)
             ],
-            columns=3,
+            columns=2,
         ),
     )
     yield Drawn(
@@ -207,8 +303,8 @@ def _panel(evidence: Evidence, title: str, case: str, y_label: str, value: Measu
 
 def _of_savers(evidence: Evidence) -> Figure:
     panels = []
-    letters = iter("abcdef")
-    for case in _cases(evidence):
+    letters = iter("abcdefgh")
+    for case in _cases(evidence, SHOWN):
         curves = []
         for buffer in _buffers(evidence):
             some = [savers for savers in _savers(evidence) if savers]
@@ -216,14 +312,14 @@ def _of_savers(evidence: Evidence) -> Figure:
             found = [gain(evidence, cell(case, savers, buffer), none, saving(savers)) for savers in some]
             curves.append(Curve(f"{buffer:g} BDP", some, found, COLOURS[buffer]))
         panels.append(Panel(f"({next(letters)}) {case}", ENERGY_SAVING, "Goodput, none = 1", curves, log_x=False))
-    for case in _cases(evidence):
+    for case in _cases(evidence, SHOWN):
         curves = []
         for buffer in _buffers(evidence):
             some = [savers for savers in _savers(evidence) if savers]
             found = [asleep(evidence, cell(case, savers, buffer), savers) for savers in some]
             curves.append(Curve(f"{buffer:g} BDP", some, found, COLOURS[buffer]))
         panels.append(Panel(f"({next(letters)}) {case}", ENERGY_SAVING, "Asleep (%)", curves, log_x=False, y_from=0))
-    return panel_grid(panels, columns=3)
+    return panel_grid(panels, columns=4)
 
 
 def asleep(evidence: Evidence, where: Cell, savers: int) -> Interval:
@@ -273,6 +369,13 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
         header,
         rows,
     )
+    yield Tabled(
+        "figures",
+        "C9 by reading: the marks of its parts. As printed: shapers give up after three bad bursts. Limited: cwnd "
+        "grows only when it limits the sender, once for each burst",
+        ["part", *_readings(evidence)],
+        _marks(evidence),
+    )
     if "others" in evidence.grid.experiments:
         rows = [
             _row(
@@ -294,6 +397,17 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
             ["run", "states", "gave up after (s), median"],
             [_ends(name, run) for name, run in evidence.series.items()],
         )
+
+
+def _readings(evidence: Evidence) -> list[str]:
+    return [reading for reading in READINGS if _has(evidence, reading)]
+
+
+def _marks(evidence: Evidence) -> list[list[str]]:
+    """The marks of C9's parts, a row for each part and a column for each reading."""
+    tolerance = next(claim for claim in evidence.paper.claims if claim.id == "C9").tolerance
+    columns = [crowd_parts(evidence, tolerance, reading) for reading in _readings(evidence)]
+    return [[parts[0].id, *(part.mark for part in parts)] for parts in zip(*columns, strict=True)]
 
 
 def _row(evidence: Evidence, name: str, where: Cell, none: Cell, savers: int) -> list[str]:

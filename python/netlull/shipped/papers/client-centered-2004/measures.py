@@ -1,7 +1,8 @@
-"""Measurements of the sweep in the paper's terms: products, times, the median of three, parts of a download's time."""
+"""Measurements of the sweep in the paper's terms: cases, means over seeds, parts of a download's time."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from netlull.stats import Interval
 
 BASELINE, SHAPER, IDEAL_PSM = "baseline TCP", "shaper", "PSM, ideal"
-WAYS = (BASELINE, SHAPER, IDEAL_PSM, "PSM, 802.11", "BSD")
+REAL_PSM, BSD, REGULAR = "PSM, 802.11", "BSD", "regular TCP"
+WAYS = (BASELINE, SHAPER, IDEAL_PSM, REAL_PSM, BSD, REGULAR)
 """The values of the axis `way`; the axis `client` has the first two."""
 SITES = ("uiuc", "sun", "freebsd", "stanford", "washington", "jriver", "intel")
 """The values of the axis `site`, in the order of Fig. 4."""
@@ -32,8 +34,6 @@ NOISES = (0, 0.6, 1.2, 1.8, 2.4, 3, 4.5, 6)
 SHAPES = (0.5, 1, 2, 8)
 AIR, FAST_AIR = 20, 108
 """The rates of the air in Mb/s."""
-THREE = (1, 2, 3)
-"""The seeds that represent the paper's three runs of each case."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,16 @@ def window(rtt: float, kib: float) -> Case:
     return Case(*cells)
 
 
+def other_sender(rtt: float) -> Case:
+    """A case with the RFCs' NewReno at 1 % of loss, by round-trip time in ms."""
+    return Case(*(Cell.of("rfc", rtt=rtt, client=client) for client in (SHAPER, BASELINE)))
+
+
+def going_on() -> Case:
+    """The saturated site with a shaper that ignores saturation."""
+    return Case(*(Cell.of("saturated", saturated=name) for name in ("goes on", BASELINE)))
+
+
 def noisy(mean: float, shape: float) -> Case:
     """A case of the noise study beyond the paper, by mean in ms and shape."""
     cells = (Cell.of("noise", noise=mean, shape=shape, client=client) for client in (SHAPER, BASELINE))
@@ -98,18 +108,6 @@ def slowdown(evidence: Evidence, case: Case) -> Interval:
 def energy(evidence: Evidence, case: Case) -> Interval:
     """The energy divided by that of baseline TCP, as a mean over seeds."""
     return evidence.grid.ratio(case.cell, case.baseline, "energy_j")
-
-
-def median_of_three(evidence: Evidence, case: Case) -> float:
-    """The paper's statistic: a ratio of two products, each from the run with the median transfer time of three."""
-    ours, theirs = (_product_of_the_median(evidence, cell) for cell in (case.cell, case.baseline))
-    return ours / theirs
-
-
-def _product_of_the_median(evidence: Evidence, cell: Cell) -> float:
-    seconds = evidence.grid.samples(cell, "seconds")
-    ran = sorted((seed for seed in THREE if seed in seconds), key=lambda seed: seconds[seed])
-    return evidence.grid.samples(cell, "product_js")[ran[len(ran) // 2]]
 
 
 def mean(values: Sequence[float]) -> float:
@@ -148,6 +146,14 @@ def in_bursts(run: Recorded) -> float:
     """The time from first to last packet of all bursts, in seconds: the delay by closed acknowledgements."""
     table = run.series("burst")
     return float(np.sum(table["last_s"].to_numpy() - table["first_s"].to_numpy()))
+
+
+def packets_of_a_burst(run: Recorded) -> float:
+    """The received packets for each burst, copies included; NaN if the download gave up."""
+    station = run.summary["stations"][0]
+    if station["fallback"] is not None or not station["bursts"]:
+        return math.nan
+    return float(station["received_packets"] / station["bursts"])
 
 
 def saturated(run: Recorded) -> bool:
