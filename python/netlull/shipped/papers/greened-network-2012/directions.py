@@ -10,10 +10,17 @@ import functools
 import itertools
 import random
 from collections import Counter
+from statistics import fmean
 from typing import TYPE_CHECKING
 
+from netlull.papers import Cell, Drawn, Evidence, Tabled
+from netlull.plot import Curve, panel_grid
+
+from . import printed
+from .studies import exact, flat
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 LINKS = (
     *((0, 1), (1, 4), (1, 5), (1, 11), (2, 5), (2, 8), (3, 6), (3, 9), (3, 10)),
@@ -143,3 +150,137 @@ def drawn(sets: Iterable[int], count: int, seed: int = 21) -> list[int]:
     """Sets drawn at random, each from another class of loads before and after."""
     classes = [nearest(found) for found in _classes(sets, tuple(OFF)).values()]
     return sorted(random.Random(seed).sample(classes, min(count, len(classes))), reverse=True)  # noqa: S311
+
+
+# ---- The study -------------------------------------------------------------------------------------------------------
+
+MARGIN = 1.0
+"""Fits this close to the best, in points, count as equal (SEARCH.md)."""
+SAMPLES = {"fitting": "sets that the criterion leaves", "any": "admissible sets"}
+"""The experiments of the two samples. The first also has the default."""
+THRESHOLDS = (50, 70, 90)
+LOSS_BASED = tuple(version for version in printed.TABLE_IV if version != "Vegas")
+SLACK = 0.001
+"""Losses this close to each other count as falling (N7)."""
+
+
+def fits(evidence: Evidence) -> dict[int, float]:
+    """The distance in percent of each class's throughput from Table IV's column *before*, mean over versions."""
+    found = {}
+    for number in map(int, evidence.grid.values("early", "early")):
+        gaps = []
+        for version in evidence.grid.labels("early", "version"):
+            cell = Cell.of("early", early=number, version=version)
+            rate = evidence.grid.interval(cell, "before_bps", printed.WIRE_MBPS).mean
+            gaps.append(abs(rate / printed.TABLE_IV[version]["before"] - 1))
+        found[number] = 100 * fmean(gaps)
+    return found
+
+
+def _sample(evidence: Evidence, experiment: str) -> list[int]:
+    return sorted(map(int, evidence.grid.values(experiment, experiment)), reverse=True)
+
+
+def _cell(experiment: str, number: int, version: str, threshold: int) -> Cell:
+    point: dict[str, float | str] = {experiment: number, "version": version, "threshold": threshold}
+    return Cell.of(experiment, **point)
+
+
+def loss(evidence: Evidence, experiment: str, number: int, version: str, threshold: int) -> float:
+    """The loss of throughput of a version with a set, as a mean over seeds."""
+    cell = _cell(experiment, number, version, threshold)
+    return evidence.grid.ratio(cell, cell, "after_bps", to="before_bps").mean * -1 + 1
+
+
+def falling(evidence: Evidence, experiment: str, number: int) -> list[str]:
+    """The versions whose loss falls from 50 to 70 and from 70 to 90 %, as N7 says."""
+    found = []
+    for version in evidence.grid.labels(experiment, "version"):
+        values = [loss(evidence, experiment, number, version, threshold) for threshold in THRESHOLDS]
+        if all(later <= earlier + SLACK for earlier, later in itertools.pairwise(values)):
+            found.append(version)
+    return found
+
+
+def _after(evidence: Evidence, experiment: str, number: int) -> float:
+    """The mean distance in percent from Table IV after ESTOP, without Vegas."""
+    gaps = []
+    for version, threshold in itertools.product(LOSS_BASED, THRESHOLDS):
+        cell = _cell(experiment, number, version, threshold)
+        rate = evidence.grid.interval(cell, "after_bps", printed.WIRE_MBPS).mean
+        gaps.append(abs(rate / printed.TABLE_IV[version][threshold] - 1))
+    return 100 * fmean(gaps)
+
+
+def _mean_loss(evidence: Evidence, experiment: str, number: int, threshold: int) -> float:
+    return 100 * fmean(loss(evidence, experiment, number, version, threshold) for version in LOSS_BASED)
+
+
+def figures(evidence: Evidence) -> Iterator[Drawn]:
+    """Yields the fit of every class before the switch-off, and the losses with the sampled sets."""
+    found = sorted(fits(evidence).items(), key=lambda item: item[1])
+    curves = []
+    for label, colour, loaded in (("background on 8-2", 0, True), ("none on 8-2", 1, False)):
+        places = [place for place, (number, _) in enumerate(found, 1) if (loads(number, "before")[0][0] > 0) == loaded]
+        curves.append(Curve(label, places, [exact(found[place - 1][1]) for place in places], colour))
+    yield Drawn(
+        "directions-fit",
+        "Distance from Table IV before ESTOP, by the directions of the background",
+        "Each point is one class of admissible sets, in order of its distance: the mean over six versions, 4 seeds. "
+        "Background on 8-2, the flow's first link, spaces its segments.",
+        panel_grid([flat("", "Class", "Distance (%)", curves)], columns=1, row_height=2.4),
+    )
+    panels = []
+    for letter, (experiment, label) in zip("ab", SAMPLES.items(), strict=True):
+        sets = _sample(evidence, experiment)
+        curves = [
+            Curve(
+                f"{threshold} %",
+                list(range(1, len(sets) + 1)),
+                [exact(_mean_loss(evidence, experiment, number, threshold)) for number in sets],
+                colour,
+            )
+            for colour, threshold in enumerate(THRESHOLDS)
+        ]
+        panels.append(flat(f"({letter}) {label}", "Set", "Throughput lost (%)", curves))
+    yield Drawn(
+        "directions-loss",
+        "Loss of throughput at three thresholds, by the directions of the background",
+        "Means over the five loss-based versions and 2 seeds, for each sampled set in the order of the tables. Set 1 in "
+        "of (a) is the default. All sets leave TCP 20 Mb/s at all three thresholds.",
+        panel_grid(panels, columns=2, row_height=2.6),
+    )
+
+
+def tables(evidence: Evidence) -> Iterator[Tabled]:
+    """Yields the classes with their fits, and the sampled sets with their losses."""
+    classes = _classes(admissible(), ("before",))
+    rows = []
+    for number, fit in sorted(fits(evidence).items(), key=lambda item: item[1]):
+        there, back = loads(number, "before")
+        of_class = len(classes[(loads(number, "before"),)])
+        shown = [" ".join(map(str, hops)) for hops in (there, back)]
+        rows.append([*shown, str(of_class), "yes" if number == ALL_DOWN else "", f"{fit:.1f}"])
+    header = ["flows on 8-2-5-6-3-10", "on the way back", "sets", "default's class", "distance (%)"]
+    yield Tabled("figures", "Classes of the 5,568 admissible sets before ESTOP", header, rows)
+    for experiment, label in SAMPLES.items():
+        rows = []
+        for place, number in enumerate(_sample(evidence, experiment), 1):
+            falls = falling(evidence, experiment, number)
+            own = [_mean_loss(evidence, experiment, number, threshold) for threshold in THRESHOLDS]
+            rows.append(
+                [
+                    str(place),
+                    ", ".join(f"{source}-{end}" for source, end in flows(number) if source < end) or "none",
+                    *(" ".join(map(str, loads(number, state)[0])) for state in ("90", "70", "50")),
+                    *(f"{value:.1f}" for value in own),
+                    f"{100 * loss(evidence, experiment, number, 'CUBIC', 70):.1f}",
+                    f"{_after(evidence, experiment, number):.1f}",
+                    ", ".join(falls) or "none",
+                ]
+            )
+        header = [
+            *("set", "flows from the lower number", "flows on TCP's path at 90 %", "70 %", "50 %"),
+            *("loss at 50 % (%)", "70 %", "90 %", "CUBIC's at 70 %", "distance after (%)", "loss falls (N7)"),
+        ]
+        yield Tabled("figures", f"A sample of the {label}", header, rows)
