@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -26,10 +27,17 @@ def of_flow(recorded: Recorded, series: str) -> pa.Table:
     return rows_of(recorded.series(series), "flow", FLOW)
 
 
+_windows: WeakKeyDictionary[Recorded, tuple[Floats, Floats]] = WeakKeyDictionary()
+
+
 def window(recorded: Recorded) -> tuple[Floats, Floats]:
     """The congestion window at the end of each bin: time (s) and segments."""
-    rows = of_flow(recorded, "flow")
-    return column(rows, "time_s"), column(rows, "cwnd_bytes") / SEGMENT_B
+    found = _windows.get(recorded)
+    if found is None:
+        rows = of_flow(recorded, "flow")
+        found = column(rows, "time_s"), column(rows, "cwnd_bytes") / SEGMENT_B
+        _windows[recorded] = found
+    return found
 
 
 def lowest_window(recorded: Recorded, from_s: float, to_s: float) -> float:
