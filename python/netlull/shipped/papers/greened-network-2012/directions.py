@@ -128,7 +128,7 @@ def nearest(sets: Iterable[int]) -> int:
 
 
 def before_classes() -> list[int]:
-    """One set of each class of admissible sets that are alike before the switch-off: each class's nearest."""
+    """The nearest set of each class of admissible sets that are alike before the switch-off."""
     return sorted((nearest(sets) for sets in _classes(admissible(), ("before",)).values()), reverse=True)
 
 

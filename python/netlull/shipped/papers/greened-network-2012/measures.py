@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from netlull.papers import Cell, Evidence, number
@@ -65,10 +66,10 @@ def lead(evidence: Evidence, version: str, other: str, state: printed.State) -> 
 
 
 def losses(evidence: Evidence, cell: Cell) -> Values:
-    """The loss of throughput, 1 - after / before, of each seed."""
+    """The loss of throughput, 1 - after / before, of each seed; NaN without throughput before."""
     grid = evidence.grid
     start, end = grid.samples(cell, "before_bps"), grid.samples(cell, "after_bps")
-    return {seed: 1 - end[seed] / start[seed] for seed in start}
+    return {seed: 1 - end[seed] / start[seed] if start[seed] else math.nan for seed in start}
 
 
 def loss(evidence: Evidence, version: str, threshold: float, scale: float = 1.0) -> Interval:
