@@ -246,8 +246,8 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield Drawn(
         "directions-loss",
         "Loss of throughput at three thresholds, by the directions of the background",
-        "Means over the five loss-based versions and 2 seeds, for each sampled set in the order of the tables. Set 1"
-        " of (a) is the default. All sets leave TCP 20 Mb/s at all three thresholds.",
+        "Means over the five loss-based versions and 2 seeds, for each sampled set in the order of the tables; lines "
+        "only guide the eye. Set 1 of (a) is the default. All sets leave TCP 20 Mb/s at all three thresholds.",
         panel_grid(panels, columns=2, row_height=2.6),
     )
 
