@@ -159,7 +159,6 @@ MARGIN = 1.0
 SAMPLES = {"fitting": "sets that the criterion leaves", "any": "admissible sets"}
 """The experiments of the two samples. The first also has the default."""
 THRESHOLDS = (50, 70, 90)
-LOSS_BASED = tuple(version for version in printed.TABLE_IV if version != "Vegas")
 SLACK = 0.001
 """Losses this close to each other count as falling (N7)."""
 
@@ -175,6 +174,10 @@ def fits(evidence: Evidence) -> dict[int, float]:
             gaps.append(abs(rate / printed.TABLE_IV[version]["before"] - 1))
         found[number] = 100 * fmean(gaps)
     return found
+
+
+def _loss_based(evidence: Evidence, experiment: str) -> list[str]:
+    return [version for version in evidence.grid.labels(experiment, "version") if version != "Vegas"]
 
 
 def _sample(evidence: Evidence, experiment: str) -> list[int]:
@@ -205,7 +208,7 @@ def falling(evidence: Evidence, experiment: str, number: int) -> list[str]:
 def _after(evidence: Evidence, experiment: str, number: int) -> float:
     """The mean distance in percent from Table IV after ESTOP, without Vegas."""
     gaps = []
-    for version, threshold in itertools.product(LOSS_BASED, THRESHOLDS):
+    for version, threshold in itertools.product(_loss_based(evidence, experiment), THRESHOLDS):
         cell = _cell(experiment, number, version, threshold)
         rate = evidence.grid.interval(cell, "after_bps", printed.WIRE_MBPS).mean
         gaps.append(abs(rate / printed.TABLE_IV[version][threshold] - 1))
@@ -213,7 +216,8 @@ def _after(evidence: Evidence, experiment: str, number: int) -> float:
 
 
 def _mean_loss(evidence: Evidence, experiment: str, number: int, threshold: int) -> float:
-    return 100 * fmean(loss(evidence, experiment, number, version, threshold) for version in LOSS_BASED)
+    versions = _loss_based(evidence, experiment)
+    return 100 * fmean(loss(evidence, experiment, number, version, threshold) for version in versions)
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
