@@ -1,4 +1,4 @@
-"""Judges of the claims in claims.toml. Each claim has parts; each part holds or fails and reports its measurement."""
+"""Judges of the claims in claims.toml. Each claim has parts; a part holds, fails or is undecided."""
 
 from __future__ import annotations
 
@@ -7,66 +7,287 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netlull.papers import Cell, Evidence, Headline, Part, Tolerance, number
+from netlull.papers import Cell, Evidence, Headline, Part, Tolerance, decided, number
 from netlull.stats import mean_interval
 
-from . import printed, series
+from . import directions, network, pairs, printed, series, windows
+from .measures import (
+    AIMD,
+    COLUMNS,
+    EARLY_S,
+    LATE_S,
+    LATER_S,
+    LINUX,
+    LOSS_BASED,
+    PHASE_S,
+    STATES,
+    VERSIONS,
+    asleep,
+    column_name,
+    dropped,
+    every,
+    lead,
+    less,
+    loss,
+    loss_over,
+    losses,
+    mean,
+    percent,
+    throughput,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from netlull.papers import Recorded
-    from netlull.stats import Interval
 
-VERSIONS = tuple(printed.TABLE_IV)
-"""The values of the axis `version`."""
-LINUX = ("BIC", "CUBIC")
-AIMD = ("Tahoe", "Reno", "NewReno")
-LOSS_BASED = (*AIMD, *LINUX)
-STATES = (50, 70, 90)
-PHASE_S = 30.0
-"""The time for which the links sleep, in seconds."""
-EARLY_S, LATE_S = (5.0, 30.0), (32.0, 60.0)
-"""Intervals before and after the switch-off, in seconds, without slow start and the transition."""
-RECORDED_SEEDS = (1, 2, 3)
-"""The seeds of the recorded runs of Fig. 2."""
+# ---- Section II ------------------------------------------------------------------------------------------------------
 
 
-def asleep(version: str, threshold: float) -> Cell:
-    """The point of a TCP version at a threshold of ESTOP."""
-    return Cell.of("asleep", version=version, threshold=threshold)
+def worst_case(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+    """Judges N10: the pair of nodes is a worst case."""
+    parts = []
+    for threshold in (state for state in (90, 70, 50) if state in evidence.grid.values("pairs", "sleep")):
+        found = pairs.changes(evidence, threshold, "CUBIC 2.6.22")
+        worse = sum(value < found[pairs.PAPERS] for value in found.values())
+        text = f"{threshold} %: {worse} of {len(found)} pairs lose more."
+        parts.append(Part(f"at{threshold}", worse <= tolerance["share"] * len(found), text))
+    return parts
 
 
-def awake(version: str) -> Cell:
-    """The point of a TCP version without ESTOP."""
-    return Cell.of("awake", version=version)
+def longer_path(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+    """Judges N11: the path has one hop more."""
+    before = network.hops(evidence, ())
+    parts = []
+    for threshold, off in printed.TABLE_V.items():
+        more = network.hops(evidence, off) - before
+        parts.append(Part(f"at{threshold}", more == tolerance["hops"], f"{threshold} %: {before + more} hops."))
+    return parts
 
 
-def before(evidence: Evidence, version: str) -> Interval:
-    """Throughput before the switch-off, in Mb/s; until then the runs of all thresholds are identical."""
-    return evidence.grid.interval(asleep(version, STATES[0]), "before_bps", printed.WIRE_MBPS)
+def rerouted(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+    """Judges N12: rerouted background is the cause."""
+    before = capacity(evidence, "before")
+    parts = []
+    for threshold in STATES:
+        after = capacity(evidence, threshold)
+        text = f"Capacity {before:.0f} → {after:.0f} Mb/s at {threshold} %."
+        parts.append(Part(f"capacity-{threshold}", after < before - 1, text))
+    for version in VERSIONS:
+        without, real = Cell.of("not-rerouted", version=version), asleep(version, 70)
+        over = loss_over(evidence, without, real, tolerance["half"])
+        lost = percent(mean(losses(evidence, without)))
+        text = f"{version} loses {lost} instead of {percent(loss(evidence, version, 70))}."
+        parts.append(Part(f"cause-{version.lower()}", decided(over, at_most=0), text))
+    for version in LOSS_BASED:
+        early, late = dropped(evidence, version, "before"), dropped(evidence, version, 70)
+        text = f"{version} drops {percent(mean(early), 2)} → {percent(mean(late), 2)}."
+        parts.append(Part(f"congestion-{version.lower()}", decided(less(late, early), at_least=0), text))
+    return parts
 
 
-def after(evidence: Evidence, version: str, threshold: float) -> Interval:
-    """Throughput after the switch-off, in Mb/s."""
-    return evidence.grid.interval(asleep(version, threshold), "after_bps", printed.WIRE_MBPS)
+def capacity(evidence: Evidence, state: printed.State) -> float:
+    """The capacity in Mb/s that the background leaves on the fullest link of TCP's path."""
+    summary = evidence.series[f"background-{STATES[0] if isinstance(state, str) else state}"].summary
+    tcp = next(flow for flow in summary["flows"] if flow["name"] == series.FLOW)
+    path = directions.route(str(state), int(tcp["from"]), int(tcp["to"]))
+    links = summary["phase"]["settled" if state == "before" else "later"]["link"]
+    return directions.RATE - max(links[f"{a}-{b}"]["throughput_bps"] for a, b in path) / 1e6
 
 
-def throughput(evidence: Evidence, version: str, state: str | int) -> Interval:
-    """A cell of Table IV, in Mb/s."""
-    return before(evidence, version) if isinstance(state, str) else after(evidence, version, state)
+# ---- Throughput (Table IV, Figs. 3 and 4) ----------------------------------------------------------------------------
 
 
-def losses(evidence: Evidence, cell: Cell) -> list[float]:
-    """The loss of throughput of each seed."""
+def table_iv(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+    """Judges N3: the cells of Table IV. The column before does not count: packets and buffers were fitted to it."""
+    parts = []
+    for version, row in printed.TABLE_IV.items():
+        for state, paper in row.items():
+            found = throughput(evidence, version, state)
+            share = tolerance["share"]
+            holds = decided(found, at_least=(1 - share) * paper, at_most=(1 + share) * paper)
+            text = f"{version} {column_name(state)} {number(found, digits=2)} ({found.mean / paper - 1:+.0%})."
+            parts.append(Part(f"{version}-{state}".lower(), holds, text, counted=state != "before"))
+    return [*parts, *(_ranking(evidence, state) for state in COLUMNS)]
+
+
+def _ranking(evidence: Evidence, state: printed.State) -> Part:
+    paper = sorted(printed.TABLE_IV, key=lambda version: -printed.TABLE_IV[version][state])
+    found = sorted(VERSIONS, key=lambda version: -throughput(evidence, version, state).mean)
+    holds = every(decided(lead(evidence, *pair, state), at_least=0) for pair in itertools.pairwise(paper))
+    return Part(f"order-{state}", holds, f"Order {column_name(state)}: {', '.join(found)}.", counted=state != "before")
+
+
+def best(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
+    """Judges N4: BIC and CUBIC are best."""
+    parts = []
+    for state in COLUMNS:
+        leads = [lead(evidence, version, other, state) for version in LINUX for other in AIMD]
+        least = min(throughput(evidence, version, state).mean for version in LINUX)
+        other = max(throughput(evidence, version, state).mean for version in AIMD)
+        text = f"{column_name(state)}: {least:.2f} against {other:.2f} Mb/s."
+        parts.append(Part(f"best-{state}", every(decided(lead, at_least=0) for lead in leads), text))
+    for threshold in STATES:
+        ahead = lead(evidence, "CUBIC", "BIC", threshold)
+        text = f"CUBIC minus BIC at {threshold} %: {number(ahead, 'Mb/s', 2)}."
+        parts.append(Part(f"cubic-{threshold}", decided(ahead, at_least=0), text))
+    return parts
+
+
+def reason_of_the_best(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+    """Judges N18: BIC and CUBIC are best because of the transition and of higher peaks."""
     grid = evidence.grid
-    start, end = grid.samples(cell, "before_bps"), grid.samples(cell, "after_bps")
-    return [1 - end[seed] / start[seed] for seed in start]
+    rival = asleep("NewReno", 70)
+    parts = []
+    for version in LINUX:
+        cell = asleep(version, 70)
+        whole, later = (
+            {seed: value - grid.samples(rival, metric)[seed] for seed, value in grid.samples(cell, metric).items()}
+            for metric in ("after_bps", "later_bps")
+        )
+        share = mean_interval([1 - LATER_S * later[seed] / (PHASE_S * whole[seed]) for seed in whole])
+        text = f"{version}: {percent(share)} of the lead in the transition."
+        parts.append(Part(f"transition-{version.lower()}", decided(share, at_least=tolerance["half"]), text))
+    for when, span in (("before", EARLY_S), ("after", LATE_S)):
+        peak = {
+            version: {
+                seed: found.peak for seed, found in windows.teeth_of(evidence, version, span, tolerance["fall"]).items()
+            }
+            for version in LOSS_BASED
+        }
+        for version in LINUX:
+            holds = every(decided(less(peak[version], peak[other]), at_least=0) for other in AIMD)
+            others = ", ".join(f"{other} {mean(peak[other]).mean:.0f}" for other in AIMD)
+            text = f"Peaks {when}: {version} {mean(peak[version]).mean:.0f}, {others}."
+            parts.append(Part(f"peak-{when}-{version.lower()}", holds, text))
+    return parts
 
 
-def loss(evidence: Evidence, version: str, threshold: float, scale: float = 1.0) -> Interval:
-    """The loss of throughput, 1 - after / before, as a mean over seeds."""
-    return mean_interval([value * scale for value in losses(evidence, asleep(version, threshold))])
+def less_aggressive(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
+    """Judges N19: CUBIC is less aggressive than BIC."""
+    parts = []
+    for state in COLUMNS:
+        cubic, bic = (dropped(evidence, version, state) for version in ("CUBIC", "BIC"))
+        text = f"{column_name(state)}: CUBIC drops {percent(mean(cubic), 2)}, BIC {percent(mean(bic), 2)}."
+        parts.append(Part(str(state), decided(less(cubic, bic), at_most=0), text))
+    return parts
+
+
+def better_than_tahoe(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
+    """Judges N20: Reno and NewReno are better than Tahoe."""
+    parts = []
+    for version in ("Reno", "NewReno"):
+        for state in COLUMNS:
+            ahead = lead(evidence, version, "Tahoe", state)
+            text = f"{version} minus Tahoe {column_name(state)}: {number(ahead, 'Mb/s')}."
+            parts.append(Part(f"rate-{version}-{state}".lower(), decided(ahead, at_least=0), text))
+        for state in STATES:
+            over = loss_over(evidence, asleep(version, state), asleep("Tahoe", state))
+            text = f"Loss at {state} %: {version} minus Tahoe {percent(over, unit='points')}."
+            parts.append(Part(f"loss-{version}-{state}".lower(), decided(over, at_most=0), text))
+    return parts
+
+
+def capacity_at_90(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+    """Judges N21: a threshold of 90 % leaves more capacity and less congestion."""
+    at90 = capacity(evidence, 90)
+    parts = []
+    for threshold in (70, 50):
+        other = capacity(evidence, threshold)
+        text = f"{at90:.0f} Mb/s at 90 %, {other:.0f} at {threshold} %."
+        parts.append(Part(f"capacity-{threshold}", at90 >= other + tolerance["mbps"], text))
+    for version in LOSS_BASED:
+        shares = {state: dropped(evidence, version, state) for state in STATES}
+        holds = every(decided(less(shares[90], shares[state]), at_most=0) for state in (70, 50))
+        shown = ", ".join(percent(mean(shares[state]), 2) for state in STATES)
+        parts.append(Part(f"drops-{version.lower()}", holds, f"{version} drops {shown} at 50, 70, 90 %."))
+    return parts
+
+
+def falls_with_threshold(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+    """Judges N7: the loss falls as the threshold rises."""
+    parts = []
+    for version in VERSIONS:
+        steps = [
+            loss_over(evidence, asleep(version, higher), asleep(version, lower))
+            for lower, higher in itertools.pairwise(STATES)
+        ]
+        found = [loss(evidence, version, threshold, 100).mean for threshold in STATES]
+        shown = ", ".join(percent(step, unit="") for step in steps)
+        text = f"{version} {', '.join(f'{value:.1f}' for value in found)} % (steps {shown})."
+        parts.append(Part(version.lower(), every(decided(step, at_most=tolerance["slack"]) for step in steps), text))
+    return parts
+
+
+def least_loss(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
+    """Judges N22: Reno and CUBIC lose least."""
+    parts = []
+    others = [version for version in VERSIONS if version not in {"Reno", "CUBIC"}]
+    for version, state in itertools.product(("Reno", "CUBIC"), STATES):
+        over = [loss_over(evidence, asleep(version, state), asleep(other, state)) for other in others]
+        found = {other: loss(evidence, other, state, 100).mean for other in (version, *others)}
+        least = min(others, key=found.__getitem__)
+        text = f"{version} at {state} % {found[version]:.1f} %, {least} {found[least]:.1f} %."
+        parts.append(Part(f"{version}-{state}".lower(), every(decided(one, at_most=0) for one in over), text))
+    return parts
+
+
+def vegas(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+    """Judges N5: Vegas loses most below a threshold of 90 %."""
+    parts = []
+    for threshold in (50, 70):
+        mine = loss(evidence, "Vegas", threshold, 100)
+        cell = asleep("Vegas", threshold)
+        over = [loss_over(evidence, cell, asleep(version, threshold)) for version in LOSS_BASED]
+        most = max(loss(evidence, version, threshold, 100).mean for version in LOSS_BASED)
+        text = f"{threshold} %: Vegas {number(mine)}, others at most {most:.1f} %."
+        parts.append(Part(f"most{threshold}", every(decided(one, at_least=0) for one in over), text))
+        collapse = 100 * tolerance["collapse"]
+        text = f"{threshold} %: {collapse:.0f} % or more."
+        parts.append(Part(f"collapse{threshold}", decided(mine, at_least=collapse), text))
+    at90 = loss(evidence, "Vegas", 90, 100)
+    text = f"90 %: Vegas {number(at90)}, more than half in {_halved(evidence, asleep('Vegas', 90), tolerance)}."
+    return [*parts, Part("spared90", decided(at90, at_most=100 * tolerance["spared"]), text)]
+
+
+def _halved(evidence: Evidence, cell: Cell, tolerance: Tolerance) -> str:
+    found = losses(evidence, cell).values()
+    return f"{sum(value > tolerance['half'] for value in found)} of {len(found)} seeds"
+
+
+def longer_delay(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+    """Judges N23: the longer delay is the cause of Vegas's collapse."""
+    real = asleep("Vegas", 70)
+    at70 = losses(evidence, real)
+    parts = []
+    for name, label, cell in (
+        ("equal", "paths of equal delay", Cell.of("equal-paths")),
+        ("same-path", "the old path (90 %)", asleep("Vegas", 90)),
+    ):
+        over = loss_over(evidence, cell, real, tolerance["half"])
+        lost, count = percent(mean(losses(evidence, cell))), _halved(evidence, cell, tolerance)
+        text = f"With {label} Vegas loses {lost}, more than half in {count}; at 70 % {percent(mean(at70))}."
+        parts.append(Part(name, decided(over, at_most=0), text))
+    return parts
+
+
+def deterioration(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
+    """Judges N24: every version loses throughput."""
+    parts = []
+    for version in VERSIONS:
+        found = [loss(evidence, version, threshold, 100) for threshold in STATES]
+        text = f"{version} {', '.join(number(one) for one in found)} %."
+        parts.append(Part(version.lower(), every(decided(one, at_least=0) for one in found), text))
+    return parts
+
+
+def cubic_at_70(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+    """Judges N6: CUBIC loses 23.1 % at 70 %."""
+    low, high = (tolerance["loss"] + sign * tolerance["points"] for sign in (-1, 1))
+    holds = decided(loss(evidence, "CUBIC", 70), at_least=low, at_most=high)
+    return [Part("loss", holds, f"{number(loss(evidence, 'CUBIC', 70, 100), '%')}.")]
+
+
+# ---- Energy (Table V) ------------------------------------------------------------------------------------------------
 
 
 def links_asleep(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
@@ -82,7 +303,7 @@ def energy(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """Judges N2: the energy that the line cards save."""
     parts = []
     for threshold, paper in printed.ENERGY_PERCENT.items():
-        saved = evidence.grid.interval(Cell.of("plan", asked=threshold), "cards_saving", 100).mean
+        saved = 100 * cards_saved(evidence, threshold)
         holds = abs(saved - paper) <= tolerance["points"]
         parts.append(Part(f"at{threshold}", holds, f"{threshold} %: {saved:.1f} %."))
     for threshold, paper in printed.WATTS.items():
@@ -92,124 +313,18 @@ def energy(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     return parts
 
 
+AWAKE_PLAN = Cell.of("plan-awake")
+
+
+def cards_saved(evidence: Evidence, threshold: float) -> float:
+    """The share of the line cards' energy that a plan saves, against the same run with all links awake."""
+    return evidence.grid.reduction(Cell.of("plan", asked=threshold), AWAKE_PLAN, "cards_j").mean
+
+
 def watts(evidence: Evidence, threshold: float) -> float:
     """The power in W that the line cards at one end of each link save, at the full size of the network."""
-    cell = Cell.of("plan", asked=threshold)
-    saving = evidence.grid.interval(cell, "cards_saving").mean
-    used_w = evidence.grid.interval(cell, "cards_j").mean / PHASE_S
-    return used_w / (1 - saving) * saving / 2
-
-
-def table_iv(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """Judges N3: the cells of Table IV."""
-    parts = []
-    for version, row in printed.TABLE_IV.items():
-        for state, paper in row.items():
-            found = throughput(evidence, version, state).mean
-            holds = abs(found - paper) <= max(tolerance["share"] * paper, tolerance["floor_mbps"])
-            text = f"{version} {_state(state)} {found:.2f} ({found / paper - 1:+.0%})."
-            parts.append(Part(f"{version}-{state}".lower(), holds, text))
-    return [*parts, *(_ranking(evidence, state) for state in ("before", *STATES))]
-
-
-def _state(state: str | int) -> str:
-    return state if isinstance(state, str) else f"{state} %"
-
-
-def _ranking(evidence: Evidence, state: str | int) -> Part:
-    paper = sorted(printed.TABLE_IV, key=lambda version: -printed.TABLE_IV[version][state])
-    found = sorted(VERSIONS, key=lambda version: -throughput(evidence, version, state).mean)
-    return Part(f"order-{state}", found == paper, f"Order {_state(state)}: {', '.join(found)}.")
-
-
-def best(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
-    """Judges N4: BIC and CUBIC are best."""
-    parts = []
-    for state in ("before", *STATES):
-        least = min(throughput(evidence, version, state).mean for version in LINUX)
-        other = max(throughput(evidence, version, state).mean for version in AIMD)
-        text = f"{_state(state)}: {least:.2f} against {other:.2f} Mb/s."
-        parts.append(Part(f"best-{state}", least > other, text))
-    for threshold in STATES:
-        ahead = evidence.grid.difference(
-            asleep("CUBIC", threshold), asleep("BIC", threshold), "after_bps", printed.WIRE_MBPS
-        )
-        text = f"CUBIC minus BIC at {threshold} %: {number(ahead, 'Mb/s', 2)}."
-        parts.append(Part(f"cubic-{threshold}", ahead.mean > 0, text))
-    return parts
-
-
-def vegas(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """Judges N5: Vegas loses most below a threshold of 90 %."""
-    parts = []
-    for threshold in (50, 70):
-        mine = loss(evidence, "Vegas", threshold, 100)
-        most = max(loss(evidence, version, threshold, 100).mean for version in LOSS_BASED)
-        text = f"{threshold} %: Vegas {number(mine)}, others at most {most:.1f} %."
-        parts.append(Part(f"most{threshold}", mine.mean > most, text))
-        collapse = 100 * tolerance["collapse"]
-        parts.append(Part(f"collapse{threshold}", mine.mean >= collapse, f"{threshold} %: {collapse:.0f} % or more."))
-    at90 = loss(evidence, "Vegas", 90, 100)
-    cell = asleep("Vegas", 90)
-    halved = sum(value > tolerance["half"] for value in losses(evidence, cell))
-    text = f"90 %: Vegas {number(at90)}, more than half in {halved} of {at90.n} seeds."
-    return [*parts, Part("spared90", at90.mean <= 100 * tolerance["spared"], text)]
-
-
-def cubic_at_70(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """Judges N6: CUBIC loses 23.1 % at 70 %."""
-    found = loss(evidence, "CUBIC", 70)
-    holds = abs(found.mean - tolerance["loss"]) <= tolerance["points"]
-    shown = loss(evidence, "CUBIC", 70, 100)
-    return [Part("loss", holds, f"{number(shown, '%')}.")]
-
-
-def falls_with_threshold(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """Judges N7: the loss falls as the threshold rises."""
-    parts = []
-    for version in VERSIONS:
-        found = [loss(evidence, version, threshold).mean for threshold in STATES]
-        holds = all(later <= earlier + tolerance["slack"] for earlier, later in itertools.pairwise(found))
-        text = f"{version} {', '.join(f'{value * 100:.1f}' for value in found)} %."
-        parts.append(Part(version.lower(), holds, text))
-    return parts
-
-
-def one_segment(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
-    """Judges N8: the windows of BIC and CUBIC never fall to one segment."""
-    parts = []
-    for version in LOSS_BASED:
-        lowest = [
-            series.lowest_window(run, series.SWITCH_S, series.SWITCH_S + 2) for run in windows_of(evidence, version)
-        ]
-        one = [value <= 1 for value in lowest]
-        holds = all(one) if version in AIMD else not any(one)
-        parts.append(Part(version.lower(), holds, f"{version} {', '.join(f'{value:.0f}' for value in lowest)}."))
-    return parts
-
-
-def windows_of(evidence: Evidence, version: str) -> list[Recorded]:
-    """The recorded runs of a version in Fig. 2."""
-    name = {"NewReno": "new-reno"}.get(version, version.lower())
-    return [evidence.series[f"{name}-{seed}"] for seed in RECORDED_SEEDS]
-
-
-def peaks(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
-    """Judges N9: after the switch-off, window peaks are lower and take longer to reach."""
-    parts = []
-    for version in (*LOSS_BASED, "Vegas"):
-        runs = windows_of(evidence, version)
-        early, late = (float(np.mean([series.mean_window(run, *span) for run in runs])) for span in (EARLY_S, LATE_S))
-        parts.append(
-            Part(f"mean-{version.lower()}", late < early, f"{version}: mean {early:.0f} → {late:.0f} segments,")
-        )
-        if version not in LOSS_BASED:
-            continue
-        was, now = (series.teeth(runs, *span, tolerance["fall"]) for span in (EARLY_S, LATE_S))
-        parts.append(Part(f"peak-{version.lower()}", now.peak < was.peak, f"peak {was.peak:.0f} → {now.peak:.0f},"))
-        text = f"time between peaks {was.period_s:.1f} → {now.period_s:.1f} s."
-        parts.append(Part(f"time-{version.lower()}", now.period_s > was.period_s, text))
-    return parts
+    awake_w = evidence.grid.interval(AWAKE_PLAN, "cards_j").mean / PHASE_S
+    return awake_w * cards_saved(evidence, threshold) / 2
 
 
 JUDGES = {
@@ -220,8 +335,23 @@ JUDGES = {
     "N5": vegas,
     "N6": cubic_at_70,
     "N7": falls_with_threshold,
-    "N8": one_segment,
-    "N9": peaks,
+    "N8": windows.one_segment,
+    "N9": windows.peaks,
+    "N10": worst_case,
+    "N11": longer_path,
+    "N12": rerouted,
+    "N13": windows.short_fall,
+    "N14": windows.variations,
+    "N15": windows.quicker,
+    "N16": windows.constant,
+    "N17": windows.largest_drop,
+    "N18": reason_of_the_best,
+    "N19": less_aggressive,
+    "N20": better_than_tahoe,
+    "N21": capacity_at_90,
+    "N22": least_loss,
+    "N23": longer_delay,
+    "N24": deterioration,
 }
 """The judge of each claim."""
 
@@ -243,13 +373,13 @@ def _gap(columns: Sequence[str | int], versions: Sequence[str]) -> Callable[[Evi
 HEADLINES = (
     Headline("distance from Table IV before", "%", _gap(("before",), tuple(VERSIONS))),
     Headline("distance from Table IV after, without Vegas", "%", _gap(STATES, LOSS_BASED)),
-    Headline("Tahoe before", "Mb/s", lambda evidence: before(evidence, "Tahoe").mean),
-    Headline("CUBIC before", "Mb/s", lambda evidence: before(evidence, "CUBIC").mean),
-    Headline("CUBIC at 70 %", "Mb/s", lambda evidence: after(evidence, "CUBIC", 70).mean),
+    Headline("Tahoe before", "Mb/s", lambda evidence: throughput(evidence, "Tahoe", "before").mean),
+    Headline("CUBIC before", "Mb/s", lambda evidence: throughput(evidence, "CUBIC", "before").mean),
+    Headline("CUBIC at 70 %", "Mb/s", lambda evidence: throughput(evidence, "CUBIC", 70).mean),
     Headline("CUBIC's loss at 70 %", "%", lambda evidence: loss(evidence, "CUBIC", 70, 100).mean),
     Headline("CUBIC's loss at 90 %", "%", lambda evidence: loss(evidence, "CUBIC", 90, 100).mean),
     Headline("Reno's loss at 70 %", "%", lambda evidence: loss(evidence, "Reno", 70, 100).mean),
-    Headline("Vegas at 70 %", "Mb/s", lambda evidence: after(evidence, "Vegas", 70).mean),
-    Headline("Vegas at 90 %", "Mb/s", lambda evidence: after(evidence, "Vegas", 90).mean),
+    Headline("Vegas at 70 %", "Mb/s", lambda evidence: throughput(evidence, "Vegas", 70).mean),
+    Headline("Vegas at 90 %", "Mb/s", lambda evidence: throughput(evidence, "Vegas", 90).mean),
 )
 """The numbers that show the effect of a reading."""

@@ -11,7 +11,7 @@ from netlull.papers import Cell, Drawn, Evidence, Tabled, number
 from netlull.plot import Curve, Panel, panel_grid
 from netlull.stats import Interval, mean_interval
 
-from .studies import BANDS, changed, signed
+from .studies import BANDS, changed, saved, signed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,6 +49,10 @@ def stretch(evidence: Evidence, network: str, plan: str, load: float) -> Interva
 
     now, awake = hops(plan), hops(AWAKE)
     return mean_interval([100 * now[seed] / awake[seed] for seed in now])
+
+
+def _saved(evidence: Evidence, network: str, plan: str, load: float, metric: str) -> Interval:
+    return saved(evidence, cell("tcp", network, plan, load), cell("tcp", network, AWAKE, load), metric)
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
@@ -113,8 +117,7 @@ def _over_saving(evidence: Evidence, load: float, label: str, value: Callable[[s
             if not plans(evidence, kind):
                 continue
             points = sorted(
-                (evidence.grid.interval(cell("tcp", network, plan, load), "saving_ideal", 100).mean, plan)
-                for plan in plans(evidence, kind)
+                (_saved(evidence, network, plan, load, "energy_ideal_j").mean, plan) for plan in plans(evidence, kind)
             )
             curves.append(Curve(kind, [x for x, _ in points], [value(network, plan) for _, plan in points], colour))
         ends = [min(min(curve.x) for curve in curves), max(max(curve.x) for curve in curves)]
@@ -130,9 +133,9 @@ def _over_saving(evidence: Evidence, load: float, label: str, value: Callable[[s
 
 def _energy(evidence: Evidence, load: float) -> Figure:
     models = {
-        "saving_ideal": "ideal scaling",
-        "saving_cards": "line cards",
-        "saving_measured": "Nexus 9336-FX2, measured",
+        "energy_ideal_j": "ideal scaling",
+        "energy_cards_j": "line cards",
+        "energy_measured_j": "Nexus 9336-FX2, measured",
     }
     panels = []
     for letter, network in zip("abc", evidence.grid.labels("tcp", "network"), strict=False):
@@ -141,7 +144,7 @@ def _energy(evidence: Evidence, load: float) -> Figure:
             Curve(
                 title,
                 list(ran.values()),
-                [evidence.grid.interval(cell("tcp", network, plan, load), metric, 100) for plan in ran],
+                [_saved(evidence, network, plan, load, metric) for plan in ran],
                 colour,
                 dashed=colour == 1,
             )
@@ -170,8 +173,8 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
                         f"{load:g}",
                         plan,
                         *(
-                            number(grid.interval(point, metric, 100))
-                            for metric in ("saving_ideal", "saving_cards", "saving_measured")
+                            number(_saved(evidence, network, plan, load, metric))
+                            for metric in ("energy_ideal_j", "energy_cards_j", "energy_measured_j")
                         ),
                         number(grid.interval(alone, "fullest", 100)),
                         number(stretch(evidence, network, plan, load)),

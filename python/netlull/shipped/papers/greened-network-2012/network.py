@@ -9,8 +9,10 @@ from netlull.papers import Drawn, Evidence
 from netlull.plot import network_map
 from netlull.topology.state import part_of, topology_of_scenario
 
+from . import directions
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from netlull.topology import Topology
 
@@ -20,6 +22,24 @@ RUN = "cubic-1"
 def topology(evidence: Evidence) -> Topology:
     """The topology of the paper's scenario."""
     return topology_of_scenario(Scenario.from_file(evidence.paper.info.folder / "scenario.toml").to_dict())
+
+
+def hops(evidence: Evidence, off: Sequence[str]) -> int:
+    """The number of hops of the shortest path of the TCP flow's data without these links."""
+    whole = topology(evidence)
+    near: dict[str, list[str]] = {node.name: [] for node in whole.nodes}
+    for line in whole.lines:
+        if line.label not in off:
+            near[line.a].append(line.b)
+            near[line.b].append(line.a)
+    source, destination = (str(end) for end in directions.ENDS)
+    reached, edge = {source: 0}, [source]
+    for node in edge:
+        for other in near[node]:
+            if other not in reached:
+                reached[other] = reached[node] + 1
+                edge.append(other)
+    return reached[destination]
 
 
 def drawings(evidence: Evidence) -> Iterator[Drawn]:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 PAPERS = "8-10"
 """The paper's pair of nodes."""
+SEGMENT_B = 1000
+"""The data of a segment, in bytes."""
 
 
 @functools.cache
@@ -191,12 +193,37 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
         "its place",
     ]
     yield Tabled("figures", "All pairs", header, rows)
+    yield _averages(evidence)
     yield Tabled(
         "figures",
         "Paths",
         ["threshold", "links asleep", "mean hops", "pairs with longer paths", "longest stretch"],
         _paths(),
     )
+
+
+def _averages(evidence: Evidence) -> Tabled:
+    """Throughput and window averaged over all pairs, next to the paper's pair."""
+    grid = evidence.grid
+    ran = grid.labels("pairs", "pair")
+    rows = []
+    for version in grid.labels("pairs", "version"):
+        for sleep in _states(evidence):
+            row = [version, f"{sleep} %"]
+            for metric, scale, digits in (("after_bps", 1e-6, 1), ("cwnd_bytes", 1 / SEGMENT_B, 0)):
+                awake, now = (
+                    {pair: grid.interval(cell(pair, state, version), metric, scale).mean for pair in ran}
+                    for state in (0, sleep)
+                )
+                change = [100 * (now[pair] / awake[pair] - 1) for pair in ran]
+                row += [f"{fmean(one.values()):.{digits}f}" for one in (awake, now)]
+                row += [signed(mean_interval(change)), f"{100 * (now[PAPERS] / awake[PAPERS] - 1):+.1f}"]
+            rows.append(row)
+    header = [
+        *("version", "threshold", "goodput awake (Mb/s)", "asleep", "change (%; mean and ± over pairs)", "8 to 10 (%)"),
+        *("window awake (segments)", "asleep ", "change (%; mean and ± over pairs) ", "8 to 10 (%) "),
+    ]
+    return Tabled("figures", "Averages over all pairs: goodput and congestion window", header, rows)
 
 
 def _paths() -> list[list[str]]:

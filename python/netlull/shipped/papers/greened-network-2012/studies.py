@@ -70,6 +70,11 @@ def changed(evidence: Evidence, cell: Cell, awake: Cell, metric: str = "after_bp
     return kept(evidence, cell, awake, metric) - 100
 
 
+def saved(evidence: Evidence, cell: Cell, awake: Cell, metric: str) -> Interval:
+    """The energy saved in percent of that with all links awake, paired by seed; negative if more is used."""
+    return evidence.grid.reduction(cell, awake, metric, 100)
+
+
 def collapsed(evidence: Evidence, cell: Cell) -> int:
     """The number of seeds that end below `COLLAPSED_BPS`."""
     return sum(value < COLLAPSED_BPS for value in evidence.grid.samples(cell, "last_bps").values())

@@ -12,7 +12,7 @@ from netlull.papers import Cell, Drawn, Evidence
 from netlull.plot import COLOURS, Trace, draw_traces, figure, legend_above, styled
 from netlull.plot.series import Floats, column
 
-from . import claims, printed, series
+from . import measures, printed, series
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,17 +103,17 @@ def lost(evidence: Evidence) -> Figure:
     with styled():
         drawn = figure(height=2.7)
         panels = drawn.subplots(1, 2, sharey=True)
-        ways = {"(a) ns-2's Vegas": lambda state: claims.asleep("Vegas", state), "(b) Linux' Vegas": _linux}
+        ways = {"(a) ns-2's Vegas": lambda state: measures.asleep("Vegas", state), "(b) Linux' Vegas": _linux}
         for axes, (title, cell_of) in zip(panels, ways.items(), strict=True):
-            for place, state in enumerate(claims.STATES):
-                values = [100 * value for value in claims.losses(evidence, cell_of(state))]
+            for place, state in enumerate(measures.STATES):
+                values = [100 * value for value in measures.losses(evidence, cell_of(state)).values()]
                 spread = np.linspace(-SPREAD, SPREAD, len(values))
                 label = "netlull, a seed" if place == 0 else None
                 axes.plot(state + spread, values, "o", markersize=3, color=COLOURS[0], label=label)
-            paper = [printed.loss_percent("Vegas", state) for state in claims.STATES]
-            axes.plot(claims.STATES, paper, "x", markersize=6, markeredgewidth=1.4, color=COLOURS[1], label="paper")
+            paper = [printed.loss_percent("Vegas", state) for state in measures.STATES]
+            axes.plot(measures.STATES, paper, "x", markersize=6, markeredgewidth=1.4, color=COLOURS[1], label="paper")
             axes.set_xlim(42, 98)
-            axes.set_xticks(claims.STATES)
+            axes.set_xticks(measures.STATES)
             axes.set_ylim(0, 105)
             axes.set_title(title, loc="left")
             axes.set_xlabel("Connectivity threshold (%)")
