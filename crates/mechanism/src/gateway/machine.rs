@@ -1,23 +1,24 @@
-//! The gateway as one machine: AWM, C-EARTH or both, with their estimators (g-router section 2).
+//! The gateway as one machine: AWM, C-EARTH or both, with their estimators (g-router section 2); or AWM with EARTH.
 
 use super::awm::Awm;
 use super::c_earth::CEarth;
-use super::config::{AwmConfig, CEarthConfig, GRouterConfig, HeldQueue, RateRule, WindowRule};
+use super::config::{AwmConfig, AwmEarthConfig, CEarthConfig, GRouterConfig, HeldQueue, RateRule, WindowRule};
 use super::flow_count::FlowCount;
 use super::round_trip::{RoundTrip, RoundTripConfig};
 use crate::link::{Estimates, LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent, WindowEstimates};
+use crate::rate::Earth;
 use crate::view::{QueueCount, SegmentView};
 use crate::{ConfigError, Machine};
-use netlull_units::{BitRate, Bytes, Instant};
+use netlull_units::{BitRate, Bytes, Duration, Instant};
 
-/// The G-Router: AWM and C-EARTH, or one of them alone. Its rate is C, its window swnd.
+/// The G-Router: AWM and C-EARTH, or one of them alone, or AWM and EARTH. Its rate is C, its window swnd.
 #[derive(Clone, Debug)]
 pub struct Gateway {
     /// The queue target T in bytes.
     target: f64,
     count: QueueCount,
     windows: Option<Windows>,
-    following: Option<Following>,
+    rating: Rating,
     /// The queue q in bytes at the last event.
     queue: f64,
     rate: BitRate,
@@ -33,11 +34,22 @@ struct Windows {
     flows: FlowCount,
 }
 
-/// C-EARTH and its estimate of RTT.
+/// The rule for C.
 #[derive(Clone, Debug)]
-struct Following {
-    c_earth: CEarth,
-    round_trip: RoundTrip,
+enum Rating {
+    /// The link's rate.
+    Fixed,
+    /// C-EARTH and its estimate of RTT.
+    Follows { c_earth: CEarth, round_trip: RoundTrip },
+    /// EARTH, which needs no estimate.
+    Steps(Earth),
+}
+
+impl Rating {
+    /// Creates C-EARTH on an empty queue.
+    fn follows(rule: &RateRule, link: LinkContext) -> Result<Self, ConfigError> {
+        Ok(Self::Follows { c_earth: CEarth::new(rule, link.rate)?, round_trip: RoundTrip::new(&rule.round_trip)? })
+    }
 }
 
 impl Gateway {
@@ -45,7 +57,7 @@ impl Gateway {
     fn new(
         held: HeldQueue,
         windows: Option<&WindowRule>,
-        rate: Option<&RateRule>,
+        rating: Rating,
         link: LinkContext,
         start: Instant,
     ) -> Result<Self, ConfigError> {
@@ -57,17 +69,17 @@ impl Gateway {
             let awm = Awm::new(target, rule, link.mtu, start)?;
             Ok(Windows { awm, flows: FlowCount::new(&rule.flows, start)? })
         });
-        let following = rate.map(|rule| -> Result<Following, ConfigError> {
-            let c_earth = CEarth::new(rule, link.rate)?;
-            Ok(Following { c_earth, round_trip: RoundTrip::new(&rule.round_trip)? })
-        });
-        let (windows, following) = (windows.transpose()?, following.transpose()?);
-        let rate = following.as_ref().map_or(link.rate, |following| following.c_earth.rate());
+        let windows = windows.transpose()?;
+        let rate = match &rating {
+            Rating::Fixed => link.rate,
+            Rating::Follows { c_earth, .. } => c_earth.rate(),
+            Rating::Steps(earth) => earth.rate(),
+        };
         let mut gateway = Self {
             target: target.as_f64(),
             count: held.queue,
             windows,
-            following,
+            rating,
             queue: 0.0,
             rate,
             changes: 0,
@@ -80,21 +92,32 @@ impl Gateway {
     /// Computes RTT_k from the values of event k - 1 if equation (7) is the source of RTT.
     #[inline(always)]
     fn update_round_trip(&mut self) {
-        if let (Some(following), Some(windows)) = (&mut self.following, &self.windows) {
-            following.round_trip.update(windows.flows.value(), windows.awm.window(), self.rate.as_f64());
+        if let (Rating::Follows { round_trip, .. }, Some(windows)) = (&mut self.rating, &self.windows) {
+            round_trip.update(windows.flows.value(), windows.awm.window(), self.rate.as_f64());
         }
     }
 
     /// Event k, in the order of the paper's indices: RTT_k from event k - 1 (7), C_k (4), beta_k, swnd_k (1), N_k
     /// (5).
     #[inline(always)]
-    fn update(&mut self, now: Instant) {
+    fn update(&mut self, now: Instant, queue: Bytes) {
+        self.queue = queue.as_f64();
         self.update_round_trip();
         let before = self.rate;
-        if let Some(following) = &mut self.following
-            && following.c_earth.update(now, self.queue, self.target, following.round_trip.value())
-        {
-            self.follow_c_earth();
+        match &mut self.rating {
+            Rating::Fixed => {}
+            Rating::Follows { c_earth, round_trip } => {
+                if c_earth.update(now, self.queue, self.target, round_trip.value()) {
+                    let (next, pause) = (c_earth.rate(), c_earth.transition());
+                    self.follow(next, pause);
+                }
+            }
+            Rating::Steps(earth) => {
+                if earth.update(now, queue) {
+                    let (next, pause) = (earth.rate(), earth.transition());
+                    self.follow(next, pause);
+                }
+            }
         }
         if let Some(Windows { awm, flows }) = &mut self.windows {
             let window = awm.window();
@@ -104,9 +127,7 @@ impl Gateway {
     }
 
     /// Applies C_k, which may equal C_{k-1}.
-    fn follow_c_earth(&mut self) {
-        let Some(Following { c_earth, .. }) = &self.following else { return };
-        let (next, pause) = (c_earth.rate(), c_earth.transition());
+    fn follow(&mut self, next: BitRate, pause: Duration) {
         if next != self.rate {
             if let Some(Windows { awm, .. }) = &mut self.windows {
                 awm.rescale(self.rate, next);
@@ -125,14 +146,14 @@ impl Gateway {
         {
             flows.saw(now, segment.flow);
         }
-        if let Some(Following { round_trip, .. }) = &mut self.following {
+        if let Rating::Follows { round_trip, .. } = &mut self.rating {
             round_trip.forward(now, segment);
         }
     }
 
     #[inline(always)]
     fn rewrite(&mut self, now: Instant, segment: &SegmentView, window: Bytes) {
-        if let Some(Following { round_trip, .. }) = &mut self.following {
+        if let Rating::Follows { round_trip, .. } = &mut self.rating {
             round_trip.backward(now, segment);
         }
         if let Some(Windows { awm, .. }) = &self.windows {
@@ -157,8 +178,7 @@ impl Machine for Gateway {
             }
             LinkEvent::Departure { queue } | LinkEvent::Timeout { queue } => queue,
         };
-        self.queue = self.count.of(queue).as_f64();
-        self.update(now);
+        self.update(now, self.count.of(queue));
     }
 
     #[inline]
@@ -168,7 +188,11 @@ impl Machine for Gateway {
 
     #[inline]
     fn next_timeout(&self) -> Option<Instant> {
-        self.following.as_ref().and_then(|following| following.c_earth.next_timeout(self.queue))
+        match &self.rating {
+            Rating::Fixed => None,
+            Rating::Follows { c_earth, .. } => c_earth.next_timeout(self.queue),
+            Rating::Steps(earth) => earth.next_timeout(),
+        }
     }
 }
 
@@ -193,7 +217,10 @@ impl LinkController for Gateway {
                 is_at_floor: awm.is_at_floor(),
                 flows: flows.value(),
             }),
-            round_trip: self.following.as_ref().map(|following| following.round_trip.value()),
+            round_trip: match &self.rating {
+                Rating::Follows { round_trip, .. } => Some(round_trip.value()),
+                Rating::Fixed | Rating::Steps(_) => None,
+            },
         }
     }
 }
@@ -209,7 +236,7 @@ impl LinkConfig for AwmConfig {
     }
 
     fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
-        Gateway::new(self.held, Some(&self.windows), None, link, start)
+        Gateway::new(self.held, Some(&self.windows), Rating::Fixed, link, start)
     }
 
     fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
@@ -236,7 +263,7 @@ impl LinkConfig for CEarthConfig {
 
     fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
         self.check(link)?;
-        Gateway::new(self.held, None, Some(&self.rate), link, start)
+        Gateway::new(self.held, None, Rating::follows(&self.rate, link)?, link, start)
     }
 
     fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
@@ -245,6 +272,37 @@ impl LinkConfig for CEarthConfig {
 
     fn initial_rate(&self) -> Option<BitRate> {
         self.rate.initial_rate
+    }
+}
+
+impl AwmEarthConfig {
+    /// The target, with EARTH's count of packets.
+    fn held(&self) -> HeldQueue {
+        HeldQueue { target: self.aim.target, queue: self.earth.queue }
+    }
+}
+
+impl LinkConfig for AwmEarthConfig {
+    type Machine = Gateway;
+    const READS_SEGMENTS: bool = true;
+
+    fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
+        self.held().bytes(link.mtu)?;
+        self.windows.check(link.mtu)?;
+        self.earth.check(link)
+    }
+
+    fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
+        let earth = self.earth.build(link, start)?;
+        Gateway::new(self.held(), Some(&self.windows), Rating::Steps(earth), link, start)
+    }
+
+    fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
+        self.earth.lowest_rate()
+    }
+
+    fn initial_rate(&self) -> Option<BitRate> {
+        self.earth.initial_rate
     }
 }
 
@@ -259,7 +317,8 @@ impl LinkConfig for GRouterConfig {
     }
 
     fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
-        Gateway::new(self.held, Some(&self.windows), Some(&self.rate), link, start)
+        self.check(link)?;
+        Gateway::new(self.held, Some(&self.windows), Rating::follows(&self.rate, link)?, link, start)
     }
 
     fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
