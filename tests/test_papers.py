@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 from pathlib import Path
@@ -14,12 +15,13 @@ import pytest
 import netlull
 from conftest import SHIPPED
 from netlull import papers
-from netlull.papers import Cell, Evidence, Grid, PaperError, Part, Verdict, judge, load
+from netlull.papers import Cell, Evidence, Grid, PaperError, Part, Verdict, decided, judge, load
 from netlull.papers.documents import FILES
 from netlull.papers.effects import Effect, Variations, with_effects
 from netlull.papers.measure import judged
 from netlull.papers.plan import plan
 from netlull.papers.source import module_of
+from netlull.stats import Interval
 from netlull.sweep import Cost
 
 if TYPE_CHECKING:
@@ -248,15 +250,49 @@ def test_another_metric_is_judged_under_the_same_name() -> None:
 
 @pytest.mark.parametrize(
     ("held", "verdict"),
-    [((True, True), Verdict.HOLDS), ((True, False), Verdict.PARTLY), ((False, False), Verdict.FAILS)],
+    [
+        ((True, True), Verdict.HOLDS),
+        ((True, False), Verdict.PARTLY),
+        ((False, False), Verdict.FAILS),
+        ((True, None), Verdict.UNDECIDED),
+        ((False, None), Verdict.UNDECIDED),
+        ((True, False, None), Verdict.PARTLY),
+    ],
 )
-def test_a_verdict_is_all_some_or_none_of_the_parts(held: tuple[bool, ...], verdict: Verdict) -> None:
+def test_a_verdict_is_all_some_or_none_of_the_parts(held: tuple[bool | None, ...], verdict: Verdict) -> None:
     claim = load(FOLDER).claims[0]
     assert judge(claim, [Part(f"part{index}", part, "x") for index, part in enumerate(held)]).verdict is verdict
 
 
+@pytest.mark.parametrize(
+    ("interval", "bounds", "answer"),
+    [
+        (Interval(2.0, 1.5, 2.5, 4), {"at_least": 1.0}, True),
+        (Interval(2.0, 0.5, 3.5, 4), {"at_least": 1.0}, None),
+        (Interval(0.5, 0.2, 0.8, 4), {"at_least": 1.0}, False),
+        (Interval(2.0, 1.5, 2.5, 4), {"at_least": 1.0, "at_most": 2.2}, None),
+        (Interval(2.0, 1.5, 2.5, 4), {"at_least": 1.0, "at_most": 3.0}, True),
+        (Interval(2.0, math.nan, math.nan, 1), {"at_most": 3.0}, True),
+        (Interval(2.0, math.nan, math.nan, 1), {"at_least": 3.0}, False),
+        (Interval(math.nan, math.nan, math.nan, 0), {"at_least": 3.0}, False),
+    ],
+)
+def test_an_interval_that_includes_the_bound_decides_nothing(
+    interval: Interval, bounds: dict[str, float], answer: bool | None
+) -> None:
+    assert decided(interval, **bounds) is answer
+
+
+def test_a_judged_claim_names_the_experiments_seeds_and_recorded_runs_that_its_judge_read() -> None:
+    found = {claim.id: claim.decided_by for claim in judged(world_of_the_paper(load(FOLDER)))}
+    assert found["T2"] == "single (seed 1)"
+    assert found["T7"] == "background, background-tcponly (seeds 1 to 4)"
+    assert found["T4"] == "recorded runs fig3b, fig3-rtt100-tcponly"
+
+
 def test_a_part_that_fails_without_a_reason_says_so() -> None:
     claim = load(FOLDER).claims[0]
+    assert "undecided: the interval" in judge(claim, [Part("unheard-of", None, "x")]).explanation
     assert "no explanation is on record" in judge(claim, [Part("unheard-of", False, "x")]).explanation
     assert judge(claim, [Part("unheard-of", True, "x")]).explanation == ""
 
@@ -466,6 +502,9 @@ def test_a_flow_that_never_slows_down_needs_no_recovery() -> None:
 def test_a_tiny_reproduction_runs_from_end_to_end_and_resumes(folder: Path, tmp_path: Path) -> None:
     scenario = folder / "scenario.toml"
     scenario.write_text(scenario.read_text(encoding="utf-8").replace('"300 s"', '"15 s"'), encoding="utf-8")
+    readings = folder / "readings.toml"
+    text = readings.read_text(encoding="utf-8")
+    readings.write_text(text.replace('name = "5ms"', 'name = "5ms"\nequal = true'), encoding="utf-8")
     out = tmp_path / "out"
     outcome = papers.reproduce([str(folder)], out=out, seeds=2)[0]
     assert [claim.id for claim in outcome.claims] == [f"T{number}" for number in range(1, 10)]
@@ -473,6 +512,11 @@ def test_a_tiny_reproduction_runs_from_end_to_end_and_resumes(folder: Path, tmp_
     page = outcome.report.read_text(encoding="utf-8")
     assert "--quick" in page
     assert "T9" in outcome.table()
+    # An equally supported reading has its own verdicts on every claim, in the table and on the page.
+    assert [equal.label for equal in outcome.equals] == ["d = 5 ms"]
+    assert all(outcome.equals[0].verdict(claim.id) for claim in outcome.claims)
+    assert "(1): d = 5 ms" in outcome.table()
+    assert "as well: d = 5 ms" in page
     before = {path: path.read_bytes() for path in outcome.figures if path.suffix == ".svg"}
 
     again = papers.reproduce([str(folder)], out=out, seeds=2, workers=1)[0]

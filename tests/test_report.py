@@ -14,7 +14,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from netlull.plot import Chart, Series
-from netlull.report import ClaimPart, ClaimRow, Fact, FigureBlock, Page, ReadingRow, Section, TableBlock, render, write
+from netlull.report import (
+    ClaimPart,
+    ClaimRow,
+    Fact,
+    FigureBlock,
+    Page,
+    ReadingRow,
+    Section,
+    TableBlock,
+    UnjudgedRow,
+    render,
+    write,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,10 +37,10 @@ VOID = {"meta", "br", "img", "link", "hr", "input"}
 
 def page() -> Page:
     claims = [
-        ClaimRow("T1", "Calm", "It holds.", "Fig. 2", "10 Mb/s", "mean", [ClaimPart(True, "9.9 Mb/s")], "holds", ""),
         ClaimRow(
-            "T2", "Storm", "a < b", "Fig. 4", "huge", "mean", [ClaimPart(False, "3 %")], "fails", "Buffers & bounds."
+            "T1", "Calm", "It holds.", "Fig. 2", "10 Mb/s", [ClaimPart(True, "9.9 Mb/s")], "holds", "", "calm <links>"
         ),
+        ClaimRow("T2", "Storm", "a < b", "Fig. 4", "huge", [ClaimPart(False, "3 %")], "fails", "Buffers & bounds."),
     ]
     return Page(
         title="A paper",
@@ -157,6 +169,29 @@ def test_the_page_holds_each_claim_with_paper_ours_and_verdict_in_words() -> Non
         assert text in html
     assert "1 holds" in html
     assert "0 partly" in html
+
+
+def test_the_page_shows_the_papers_words_the_judgement_and_a_second_column_of_verdicts() -> None:
+    first, second = page().claims
+    claims = [
+        dataclasses.replace(first, equals=["partly"], judgement=[Fact("Decided by", "single (seed 1)")]),
+        dataclasses.replace(second, parts=[ClaimPart(None, "1 to 3 %")], verdict="undecided", equals=[""]),
+    ]
+    unjudged = [UnjudgedRow("Energy matters.", "section I", "An opinion.")]
+    html = render(dataclasses.replace(page(), claims=claims, equals=["RTT is measured"], unjudged=unjudged))
+    for text in (
+        "<q>calm &lt;links&gt;</q>",
+        "no sentence of the paper makes it",
+        "single (seed 1)",
+        "1 undecided",
+        'class="open">1 to 3 %',
+        "as well: RTT is measured",
+        "◐ partly",
+        "Energy matters.",
+        "An opinion.",
+    ):
+        assert text in html
+    checked(html)
 
 
 def test_the_page_holds_readings_figures_tables_and_manifest() -> None:

@@ -112,17 +112,22 @@ def _document(outcome: PaperOutcome) -> dict[str, Any]:
         "simulated_cpu_s": outcome.time.simulated.cpu_s,
         "simulated_packet_hops": outcome.time.simulated.packet_hops,
         "studies": list(outcome.studies),
-        "claims": [_claim(claim) for claim in outcome.claims],
+        "claims": [_claim(judged, outcome) for judged in outcome.claims],
         "report": str(outcome.report),
         "figures": [str(path) for path in outcome.figures],
     }
 
 
-def _claim(claim: JudgedClaim) -> dict[str, str]:
+def _claim(judged: JudgedClaim, outcome: PaperOutcome) -> dict[str, Any]:
     return {
-        "id": claim.id,
-        "statement": claim.statement,
-        "theirs": claim.theirs,
-        "ours": claim.ours,
-        "verdict": claim.verdict.value,
+        "id": judged.id,
+        "quote": judged.claim.quote,
+        "statement": judged.claim.statement,
+        "theirs": judged.claim.theirs,
+        "ours": judged.ours,
+        "verdict": judged.verdict.value,
+        "decided_by": judged.decided_by,
+        "equally_supported": {
+            equal.label: verdict.value for equal in outcome.equals if (verdict := equal.verdict(judged.id)) is not None
+        },
     }

@@ -6,10 +6,11 @@ A folder under `papers/` holds a paper's claims and its scenarios. papers/README
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from netlull.papers.documents import Alternative, Claim, Paper, PaperInfo, Reading, Study, Tolerance, load
+from netlull.papers.documents import Alternative, Claim, Paper, PaperInfo, Reading, Study, Tolerance, Unjudged, load
 from netlull.papers.grid import Cell, Grid
 from netlull.papers.outcome import (
     Drawn,
+    EqualReading,
     Evidence,
     Headline,
     JudgedClaim,
@@ -19,6 +20,7 @@ from netlull.papers.outcome import (
     Tabled,
     Time,
     Verdict,
+    decided,
     judge,
     number,
 )
@@ -33,6 +35,7 @@ __all__ = [
     "Cell",
     "Claim",
     "Drawn",
+    "EqualReading",
     "Evidence",
     "Grid",
     "Headline",
@@ -48,7 +51,9 @@ __all__ = [
     "Tabled",
     "Time",
     "Tolerance",
+    "Unjudged",
     "Verdict",
+    "decided",
     "find",
     "folder_of",
     "judge",

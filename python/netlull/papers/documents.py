@@ -159,6 +159,10 @@ class Claim(_Prose, frozen=True):
     theirs: Text
     measured: Text
     reason: Text
+    quote: str = ""
+    """The paper's own words; empty for a claim of ours, which no sentence of the paper makes."""
+    fixed: str = ""
+    """Who fixed measure and tolerance, and when; by default the file's `fixed`."""
     tolerance: Mapping[str, float] = {}
     why: Mapping[str, Text] = {}
     """The reason by part. In the file, a key may name several parts."""
@@ -172,12 +176,22 @@ class Claim(_Prose, frozen=True):
         force_setattr(self, "why", why)
 
 
+class Unjudged(_Prose, frozen=True):
+    """A sentence of the paper that states a result and that no claim judges, with the reason."""
+
+    quote: Text
+    where: Text
+    reason: Text
+
+
 class Alternative(_Prose, frozen=True):
     """Another answer to a reading's question: a change of the scenario, of an axis, or of the judged metric."""
 
     name: Text
     label: Text
     effect: str = ""
+    equal: bool = False
+    """True if the paper's words support it as well as the choice. Every reproduction judges the claims with it too."""
     set: Mapping[str, Any] = {}
     unset: tuple[str, ...] = ()
     axes: tuple[Mapping[str, Any], ...] = field(default=(), name="axis")
@@ -239,6 +253,8 @@ class _ClaimsFile(Document, frozen=True):
     """The contents of claims.toml."""
 
     claim: Annotated[tuple[Claim, ...], Meta(min_length=1, extra={"expected": "at least one claim"})]
+    fixed: str = ""
+    unjudged: tuple[Unjudged, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuses two claims with the same name."""
@@ -281,9 +297,15 @@ class Paper(_PaperFile, frozen=True, kw_only=True):
 
     info: PaperInfo
     claims: tuple[Claim, ...]
+    unjudged: tuple[Unjudged, ...]
     readings: tuple[Reading, ...]
     search_over: tuple[str, ...]
     notes: Notes
+
+    @property
+    def equals(self) -> list[Alternative]:
+        """The alternatives that the paper's words support as well as the choice."""
+        return [alternative for reading in self.readings for alternative in reading.alternatives if alternative.equal]
 
     @property
     def series(self) -> tuple[SeriesRun, ...]:
@@ -315,12 +337,13 @@ def load(folder: Path) -> Paper:
     claims_path = folder / "claims.toml"
     sheet = read(folder / "paper.toml", _PaperFile)
     readings = read(folder / "readings.toml", _ReadingsFile)
-    claims = read(claims_path, _ClaimsFile).claim
+    claims = read(claims_path, _ClaimsFile)
     notes = folder / "notes.toml"
     paper = Paper(
         **asdict(sheet),
         info=_info(folder, sheet.key, sheet.title),
-        claims=tuple(replace(claim, tolerance=Tolerance(claim.id, claims_path, claim.tolerance)) for claim in claims),
+        claims=tuple(_completed(claim, claims, claims_path) for claim in claims.claim),
+        unjudged=claims.unjudged,
         readings=readings.reading,
         search_over=readings.search_over,
         notes=read(notes, Notes) if notes.is_file() else Notes(),
@@ -335,6 +358,12 @@ def load(folder: Path) -> Paper:
         if name not in names:
             raise PaperError(f"{folder.name}/notes.toml: study.{name}: is unknown; {near(name, names)}")
     return paper
+
+
+def _completed(claim: Claim, file: _ClaimsFile, path: Path) -> Claim:
+    """The claim with the file's `fixed`, and with tolerances that name themselves in errors."""
+    tolerance = Tolerance(claim.id, path, claim.tolerance)
+    return replace(claim, tolerance=tolerance, fixed=claim.fixed or _one_line(file.fixed))
 
 
 class _Head(Struct, frozen=True):

@@ -34,8 +34,8 @@ class Effect:
 
     @property
     def score(self) -> int:
-        """The sum over the claims: 2 for each that holds, 1 for each that holds partly."""
-        worth = {Verdict.HOLDS: 2, Verdict.PARTLY: 1, Verdict.FAILS: 0}
+        """The sum over the claims: 2 for each that holds, 1 for each that holds partly or is undecided."""
+        worth = {Verdict.HOLDS: 2, Verdict.PARTLY: 1, Verdict.UNDECIDED: 1, Verdict.FAILS: 0}
         return sum(worth[verdict] for verdict in self.verdicts.values())
 
 
@@ -112,14 +112,11 @@ def vary(
     return Variations(base, single, combinations, sum(costs, Cost()))
 
 
-_LETTER = {Verdict.HOLDS: "holds", Verdict.PARTLY: "partly", Verdict.FAILS: "fails"}
-
-
 def verdict_table(effects: Sequence[Effect]) -> tuple[list[str], list[list[str]]]:
-    """Header and rows: readings against claims. The score counts 2 for holds and 1 for partly."""
+    """Header and rows: readings against claims. The score counts 2 for holds, and 1 for partly and undecided."""
     header = ["readings", *effects[0].verdicts, "score"]
     rows = [
-        [effect.label, *(_LETTER[verdict] for verdict in effect.verdicts.values()), str(effect.score)]
+        [effect.label, *(verdict.value for verdict in effect.verdicts.values()), str(effect.score)]
         for effect in effects
     ]
     return header, rows
@@ -151,7 +148,7 @@ def as_text(found: Variations, paper: Paper) -> str:
 def told(effect: Effect, base: Effect) -> str:
     """The effect of an alternative in one sentence: changed verdicts, and the numbers that change most."""
     changed = [
-        f"{claim} {_LETTER[base.verdicts[claim]]} → {_LETTER[verdict]}"
+        f"{claim} {base.verdicts[claim]} → {verdict}"
         for claim, verdict in effect.verdicts.items()
         if verdict is not base.verdicts[claim]
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -53,6 +54,14 @@ class Grid:
             point = {axis: value for axis, value in values.items() if isinstance(value, str) or _is_number(value)}
             self._cells.setdefault(Cell.of(experiment, **point), {})[int(self._columns["seed"][row])] = row
         self.runs = table.num_rows
+        self.read: dict[str, None] = {}
+        """The experiments whose numbers were read, in order."""
+
+    def watched(self) -> Grid:
+        """The same grid with an empty record of experiments read."""
+        other = copy.copy(self)
+        other.read = {}
+        return other
 
     @property
     def experiments(self) -> list[str]:
@@ -89,6 +98,7 @@ class Grid:
         if column is None:
             raise PaperError(f"the sweep has no metric {metric}; it has {', '.join(self._columns)}")
         rows = self._rows(cell)
+        self.read[cell.experiment] = None
         return {seed: _number(column[rows[seed]]) for seed in sorted(rows)}
 
     def interval(self, cell: Cell, metric: str, scale: float = 1.0) -> Interval:

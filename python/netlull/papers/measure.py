@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from netlull.papers import source
 from netlull.papers.documents import Study
 from netlull.papers.grid import Cell, Grid
 from netlull.papers.outcome import Evidence, Headline, JudgedClaim, Recorded, Watcher, judge
+from netlull.papers.text import seeds_in_words
 from netlull.papers.toml import PaperError
 from netlull.sweep import Cost, Sweep, default_workers
 
@@ -75,8 +77,34 @@ def judged(evidence: Evidence, study: str = "") -> list[JudgedClaim]:
         if claim.id not in judges:
             known = ", ".join(judges)
             raise PaperError(f"{evidence.paper.info.key}/claims.py: JUDGES has no {claim.id}; it has {known}")
-        claims.append(judge(claim, judges[claim.id](evidence, claim.tolerance)))
+        watched = replace(evidence, grid=evidence.grid.watched(), series=_Watched(evidence.series))
+        parts = judges[claim.id](watched, claim.tolerance)
+        claims.append(judge(claim, parts, _decided_by(watched)))
     return claims
+
+
+class _Watched(dict[str, Recorded]):
+    """Recorded runs that note which of them were read."""
+
+    def __init__(self, runs: Mapping[str, Recorded]) -> None:
+        super().__init__(runs)
+        self.read: dict[str, None] = {}
+
+    def __getitem__(self, name: str) -> Recorded:
+        self.read[name] = None
+        return super().__getitem__(name)
+
+
+def _decided_by(watched: Evidence) -> str:
+    """The experiments read with their seeds, and the recorded runs read."""
+    by_seeds: dict[str, list[str]] = {}
+    for experiment in watched.grid.read:
+        by_seeds.setdefault(seeds_in_words(watched.grid.seeds(experiment)), []).append(experiment)
+    texts = [f"{', '.join(experiments)} ({seeds})" for seeds, experiments in by_seeds.items()]
+    recorded = watched.series.read if isinstance(watched.series, _Watched) else {}
+    if recorded:
+        texts.append(f"recorded runs {', '.join(recorded)}")
+    return "; ".join(texts)
 
 
 def headlines(paper: Paper) -> Sequence[Headline]:

@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 
 
 class Verdict(enum.Enum):
-    """The verdict on a claim: all of its parts hold, some do, none does."""
+    """The verdict on a claim: all of its parts hold, some hold and some fail, none holds, or the seeds are too few."""
 
     HOLDS = "holds"
     PARTLY = "partly"
     FAILS = "fails"
+    UNDECIDED = "undecided"
 
     def __str__(self) -> str:
         """The printed word."""
@@ -39,7 +40,8 @@ class Part:
     """A measurable part of a claim: its result, and if it holds."""
 
     id: str
-    holds: bool
+    holds: bool | None
+    """None: undecided. The interval over the seeds includes the bound (`decided`)."""
     ours: str
     counted: bool = True
     """False: shown with the others, but without effect on the verdict. Its quantity was fitted, or belongs to another
@@ -48,24 +50,58 @@ class Part:
 
     @property
     def mark(self) -> str:
-        """`yes` or `no`; in brackets if the part does not count."""
-        held = "yes" if self.holds else "no"
+        """`yes`, `no` or `undecided`; in brackets if the part does not count."""
+        held = {True: "yes", False: "no", None: "undecided"}[self.holds]
         return held if self.counted else f"({held})"
+
+
+def decided(measured: Interval, *, at_least: float = -math.inf, at_most: float = math.inf) -> bool | None:
+    """True if the whole interval lies within the bounds, False if it lies outside of one, else None (undecided).
+
+    A single run has no interval: its value decides. A value that is not a number fails.
+    """
+    if math.isnan(measured.mean):
+        return False
+    low, high = measured.low, measured.high
+    if math.isnan(low) or math.isnan(high):
+        low = high = measured.mean
+    if low >= at_least and high <= at_most:
+        return True
+    return False if high < at_least or low > at_most else None
 
 
 @dataclass(frozen=True)
 class JudgedClaim:
     """A claim with the paper's result and ours."""
 
-    id: str
-    title: str
-    statement: str
-    where: str
-    theirs: str
-    ours: str
+    claim: Claim
     verdict: Verdict
     explanation: str
     parts: tuple[Part, ...]
+    decided_by: str = ""
+    """The experiments, seeds and recorded runs that the judge read."""
+
+    @property
+    def id(self) -> str:
+        """The claim's identifier."""
+        return self.claim.id
+
+    @property
+    def ours(self) -> str:
+        """The parts in one text, each with its mark."""
+        return " ".join(f"[{part.mark}] {part.ours}" for part in self.parts)
+
+
+@dataclass(frozen=True)
+class EqualReading:
+    """The claims judged again with an alternative that the paper's words support as well as the choice."""
+
+    label: str
+    claims: Sequence[JudgedClaim]
+
+    def verdict(self, claim: str) -> Verdict | None:
+        """The verdict on a claim; None if a study decides it: studies keep the chosen reading."""
+        return next((judged.verdict for judged in self.claims if judged.id == claim), None)
 
 
 class Recorded(Protocol):
@@ -160,26 +196,42 @@ class PaperOutcome:
     readings: str = ""
     studies: tuple[str, ...] = ()
     """Further studies in the report."""
+    equals: Sequence[EqualReading] = ()
 
     def table(self) -> str:
-        """The claims as a text table: paper, ours, verdict."""
-        return claims_table(self.claims)
+        """The claims as a text table: paper, ours, verdict; one more verdict for each equally supported reading."""
+        return claims_table(self.claims, self.equals)
 
 
-def claims_table(claims: Sequence[JudgedClaim], width: int = 110) -> str:
-    """Claim, paper, ours and verdict, wrapped into columns of `width` characters in total."""
-    fixed = 4 + 8 + 3 * 2
-    share = (width - fixed) // 2
-    header = ["", "paper", "ours", "verdict"]
-    rows = [[claim.id, claim.theirs, claim.ours, claim.verdict.value] for claim in claims]
-    body = table(header, rows, [4, share, share, 8])
-    found = [claim.verdict.value for claim in claims]
-    counts = ", ".join(f"{found.count(word)} {word}" for word in ("holds", "partly", "fails"))
-    return f"{body}\n{len(claims)} claims: {counts}"
+_ROOM = len(Verdict.UNDECIDED.value)
 
 
-def judge(claim: Claim, parts: Sequence[Part]) -> JudgedClaim:
-    """The verdict from the parts that count: *holds* if all hold, *fails* if none does, else *partly*.
+def claims_table(claims: Sequence[JudgedClaim], equals: Sequence[EqualReading] = (), width: int = 112) -> str:
+    """Claim, paper, ours and verdicts, wrapped into columns of `width` characters in total."""
+    verdicts = 1 + len(equals)
+    share = (width - 4 - verdicts * _ROOM - (2 + verdicts) * 2) // 2
+    header = ["", "paper", "ours", "verdict", *(f"({index})" for index in range(1, verdicts))]
+    rows = [
+        [judged.id, judged.claim.theirs, judged.ours, judged.verdict.value]
+        + [str(equal.verdict(judged.id) or "-") for equal in equals]
+        for judged in claims
+    ]
+    body = table(header, rows, [4, share, share, *[_ROOM] * verdicts])
+    legend = "".join(f"\n({index}): {equal.label}" for index, equal in enumerate(equals, start=1))
+    return f"{body}\n{len(claims)} claims: {counts(claims)}{legend}"
+
+
+def counts(claims: Sequence[JudgedClaim]) -> str:
+    """The number of claims by verdict, in words."""
+    found = [judged.verdict for judged in claims]
+    return ", ".join(f"{found.count(verdict)} {verdict}" for verdict in Verdict)
+
+
+def judge(claim: Claim, parts: Sequence[Part], decided_by: str = "") -> JudgedClaim:
+    """The verdict from the parts that count.
+
+    The claim *holds* if all parts hold and *fails* if all fail. It holds *partly* if some hold and some fail, whichever
+    way undecided parts would go. Otherwise it is *undecided*.
 
     Raises:
         ValueError: no part counts.
@@ -187,27 +239,29 @@ def judge(claim: Claim, parts: Sequence[Part]) -> JudgedClaim:
     counted = [part for part in parts if part.counted]
     if not counted:
         raise ValueError(f"claim {claim.id} has no parts")
-    held = [part for part in counted if part.holds]
-    verdict = Verdict.HOLDS if len(held) == len(counted) else Verdict.FAILS if not held else Verdict.PARTLY
     return JudgedClaim(
-        id=claim.id,
-        title=claim.title,
-        statement=claim.statement,
-        where=claim.where,
-        theirs=claim.theirs,
-        ours=" ".join(f"[{part.mark}] {part.ours}" for part in parts),
-        verdict=verdict,
-        explanation=_explanation(claim, parts),
-        parts=tuple(parts),
+        claim, _verdict({part.holds for part in counted}), _explanation(claim, parts), tuple(parts), decided_by
     )
+
+
+def _verdict(held: set[bool | None]) -> Verdict:
+    if True in held and False in held:
+        return Verdict.PARTLY
+    if None in held:
+        return Verdict.UNDECIDED
+    return Verdict.HOLDS if True in held else Verdict.FAILS
 
 
 def _explanation(claim: Claim, parts: Sequence[Part]) -> str:
     """The reasons of the parts that do not hold, each once."""
     reasons: dict[str, None] = {}
     for part in parts:
-        if not part.holds and (part.counted or part.id in claim.why):
-            reasons.setdefault(claim.why.get(part.id, f"Part “{part.id}” does not hold; no explanation is on record."))
+        if part.id in claim.why and part.holds is not True:
+            reasons.setdefault(claim.why[part.id])
+        elif part.holds is None and part.counted:
+            reasons.setdefault(f"Part “{part.id}” is undecided: the interval over the seeds includes the bound.")
+        elif part.holds is False and part.counted:
+            reasons.setdefault(f"Part “{part.id}” does not hold; no explanation is on record.")
     return " ".join(reasons)
 
 

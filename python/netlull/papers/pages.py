@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 from netlull._engine import __version__
 from netlull.papers import source
 from netlull.papers.effects import Variations, number_table, verdict_table
+from netlull.papers.text import seeds_in_words
 from netlull.plot import charts_of
-from netlull.report import ClaimPart, ClaimRow, Fact, FigureBlock, Page, ReadingRow, Section, TableBlock
+from netlull.report import ClaimPart, ClaimRow, Fact, FigureBlock, Page, ReadingRow, Section, TableBlock, UnjudgedRow
 from netlull.report.ledger import ledger_section
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from netlull.papers.documents import Paper, Study
-    from netlull.papers.outcome import Drawn, Evidence, JudgedClaim, Tabled, Time
+    from netlull.papers.outcome import Drawn, EqualReading, Evidence, JudgedClaim, Tabled, Time
 
 _TITLES = {"figures": "Figures", "energy": "Energy", "appendix": "Appendix"}
 """The sections of a page, in order. A paper's `figures.SECTIONS` replaces them. The appendix follows the readings."""
@@ -42,6 +43,7 @@ class Findings:
     drawings: Sequence[tuple[Drawn, str]]
     variations: Variations | None = None
     studies: Sequence[StudyFindings] = ()
+    equals: Sequence[EqualReading] = ()
 
 
 def page(paper: Paper, found: Findings, *, scope: str, scenario: str, manifest: Mapping[str, str]) -> Page:
@@ -57,7 +59,9 @@ def page(paper: Paper, found: Findings, *, scope: str, scenario: str, manifest: 
         summary=paper.summary,
         scope=scope,
         facts=[Fact(name, value) for name, value in paper.parameters.items()],
-        claims=[_claim(paper, claim) for claim in found.claims],
+        claims=[_claim(claim, found.equals) for claim in found.claims],
+        equals=[equal.label for equal in found.equals],
+        unjudged=[UnjudgedRow(entry.quote, entry.where, entry.reason) for entry in paper.unjudged],
         sections=[
             *(section for section in filled if section.id != "appendix"),
             *(section for study in found.studies for section in _study_sections(paper, study)),
@@ -86,7 +90,7 @@ def studies_page(
         summary=paper.summary,
         scope=scope,
         facts=[],
-        claims=[_claim(paper, claim) for claim in claims],
+        claims=[_claim(claim) for claim in claims],
         sections=[section for study in found for section in _study_sections(paper, study)],
         readings=[],
         reading_tables=[],
@@ -118,7 +122,7 @@ def _study_sections(paper: Paper, found: StudyFindings) -> list[Section]:
 def study_facts(found: Sequence[StudyFindings]) -> dict[str, str]:
     """The number of runs and seeds of each study, for the manifest."""
     return {
-        f"study {findings.study.name}": f"{findings.evidence.grid.runs:,} runs, seeds {_seeds(_seeds_of(findings))}"
+        f"study {findings.study.name}": f"{findings.evidence.grid.runs:,} runs, {seeds_in_words(_seeds_of(findings))}"
         for findings in found
     }
 
@@ -137,7 +141,7 @@ def manifest(
     time = made.pop("time")
     return {
         **made,
-        "seeds": _seeds(seeds),
+        "seeds": seeds_in_words(seeds).split(" ", 1)[1],
         "runs in the sweep": f"{evidence.grid.runs:,}",
         "recorded runs": str(len(evidence.series)),
         "packet-hops in the sweep": "unknown" if math.isnan(hops) else f"{hops:,.0f}",
@@ -159,13 +163,6 @@ def made_by(scope: str, spent: Time, origin: Mapping[str, str | None]) -> dict[s
 def _source(paper: Paper) -> str:
     published = f"{paper.venue}, {paper.year}." + (f" DOI {paper.doi}." if paper.doi else "")
     return f"{', '.join(paper.authors)}. {published} The paper's simulator: {paper.simulator}."
-
-
-def _seeds(seeds: Sequence[int]) -> str:
-    listed = sorted(seeds)
-    if listed and listed == list(range(listed[0], listed[-1] + 1)):
-        return f"{listed[0]} to {listed[-1]}" if len(listed) > 1 else str(listed[0])
-    return ", ".join(map(str, listed))
 
 
 def _section(
@@ -193,18 +190,29 @@ def _ledger(found: Findings) -> list[Section]:
     return [] if section is None else [section]
 
 
-def _claim(paper: Paper, claim: JudgedClaim) -> ClaimRow:
-    measured = next(known.measured for known in paper.claims if known.id == claim.id)
+def _claim(judged: JudgedClaim, equals: Sequence[EqualReading] = ()) -> ClaimRow:
+    claim = judged.claim
     return ClaimRow(
         id=claim.id,
         title=claim.title,
         statement=claim.statement,
         where=claim.where,
         theirs=claim.theirs,
-        measured=measured,
-        parts=[ClaimPart(part.holds, part.ours, part.counted) for part in claim.parts],
-        verdict=claim.verdict.value,
-        explanation=claim.explanation,
+        parts=[ClaimPart(part.holds, part.ours, part.counted) for part in judged.parts],
+        verdict=judged.verdict.value,
+        explanation=judged.explanation,
+        quote=claim.quote,
+        judgement=[
+            Fact(name, value)
+            for name, value in (
+                ("Measured", claim.measured),
+                ("Tolerance", claim.reason),
+                ("Fixed", claim.fixed),
+                ("Decided by", judged.decided_by),
+            )
+            if value
+        ],
+        equals=[str(equal.verdict(claim.id) or "") for equal in equals],
     )
 
 
@@ -234,6 +242,8 @@ def _reading_tables(found: Variations | None, paper: Paper) -> list[TableBlock]:
         (f"Every combination of {', '.join(paper.search_over)}", found.combinations),
     ):
         if effects:
-            tables.append(TableBlock(f"{what}: verdicts (score: 2 for holds, 1 for partly)", *verdict_table(effects)))
+            tables.append(
+                TableBlock(f"{what}: verdicts (score: 2 for holds, 1 for partly or undecided)", *verdict_table(effects))
+            )
             tables.append(TableBlock(f"{what}: headline numbers", *number_table(effects, paper)))
     return tables

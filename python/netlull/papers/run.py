@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from netlull.errors import NetlullWarning
 from netlull.output import staged_file
 from netlull.papers import pages, source
-from netlull.papers.documents import Paper, Study, load
+from netlull.papers.documents import Alternative, Paper, Study, load
 from netlull.papers.effects import Variations, as_text, vary, with_effects
-from netlull.papers.measure import judged, measure
-from netlull.papers.outcome import Drawn, Evidence, JudgedClaim, PaperOutcome, Time, Watcher
+from netlull.papers.measure import STORE, judged, measure
+from netlull.papers.outcome import Drawn, EqualReading, Evidence, JudgedClaim, PaperOutcome, Time, Watcher
 from netlull.papers.pages import Findings, StudyFindings
 from netlull.papers.plan import Plan, plan, plan_study
 from netlull.papers.toml import PaperError
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 SCOPES = ("quick", "full")
 STUDIES = "studies"
 """The folder of a paper's further studies in its output."""
+EQUALS = "equals"
+"""The folder of the equally supported readings in a paper's output."""
 
 
 def reproduce(
@@ -142,10 +144,13 @@ class _Job:
         shown, files = self._drawn(evidence, "figures", folder / "figures")
         found, more = self._studies(paper, studies)
         claims = _in_order(paper, [*judged(evidence), *_of_studies(found)])
+        equals = [self._equal(paper, folder, alternative) for alternative in paper.equals]
         variations = self._readings(paper, folder)
         simulated = sum((study.evidence.cost for study in found), evidence.cost)
+        simulated = sum((cost for _, cost in equals), simulated)
         spent = clock.spent(simulated if variations is None else simulated + variations.cost)
-        report = self._report(paper, planned, Findings(evidence, claims, shown, variations, found), spent)
+        other = [equal for equal, _ in equals]
+        report = self._report(paper, planned, Findings(evidence, claims, shown, variations, found, other), spent)
         return PaperOutcome(
             key=paper.info.key,
             title=paper.info.title,
@@ -157,7 +162,23 @@ class _Job:
             time=spent,
             readings=as_text(variations, paper) if variations else "",
             studies=tuple(study.study.name for study in found),
+            equals=other,
         )
+
+    def _equal(self, paper: Paper, folder: Path, alternative: Alternative) -> tuple[EqualReading, Cost]:
+        """The claims with an alternative that the paper's words support as well, in the same scope."""
+        planned = plan(paper, paper.quick if self.scope == "quick" else None, self.seeds, [alternative])
+        evidence = measure(
+            paper,
+            planned,
+            folder / EQUALS / alternative.name,
+            store=folder / STORE,
+            use=alternative.use,
+            workers=self.workers,
+            cluster=self.cluster,
+            progress=self.progress,
+        )
+        return EqualReading(alternative.label, judged(evidence)), evidence.cost
 
     def study(self, paper: Paper, studies: Sequence[tuple[Study, Plan]]) -> PaperOutcome:
         """Reproduces these studies alone, with their own report."""

@@ -1,4 +1,4 @@
-"""Tables for the terminal."""
+"""Texts for the terminal and for reports: tables, lists of seeds."""
 
 from __future__ import annotations
 
@@ -27,3 +27,13 @@ def plain_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     rule = ["-" * width for width in widths]
     padded = [[f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)] for row in [header, rule, *rows]]
     return "\n".join("  ".join(cells).rstrip() for cells in padded)
+
+
+def seeds_in_words(seeds: Sequence[int]) -> str:
+    """`seed 1`, `seeds 1 to 10` or `seeds 1, 3`."""
+    listed = sorted(seeds)
+    if len(listed) == 1:
+        return f"seed {listed[0]}"
+    if listed and listed == list(range(listed[0], listed[-1] + 1)):
+        return f"seeds {listed[0]} to {listed[-1]}"
+    return f"seeds {', '.join(map(str, listed))}"

@@ -34,7 +34,8 @@ class Fact:
 class ClaimPart:
     """A measured part of a claim."""
 
-    holds: bool
+    holds: bool | None
+    """None: undecided."""
     text: str
     counted: bool = True
     """False if the verdict ignores this part."""
@@ -42,17 +43,31 @@ class ClaimPart:
 
 @dataclass(frozen=True)
 class ClaimRow:
-    """A claim with the paper's result, the measured result and the verdict: holds, partly or fails."""
+    """A claim with the paper's result, the measured result and the verdict: holds, partly, fails or undecided."""
 
     id: str
     title: str
     statement: str
     where: str
     theirs: str
-    measured: str
     parts: Sequence[ClaimPart]
     verdict: str
     explanation: str
+    quote: str = ""
+    """The paper's own words; empty for a claim of ours."""
+    judgement: Sequence[Fact] = ()
+    """The measured quantity, the reason for the tolerance, when it was fixed, and the deciding runs."""
+    equals: Sequence[str] = ()
+    """The verdicts with equally supported readings, in the page's order; empty where a study decides."""
+
+
+@dataclass(frozen=True)
+class UnjudgedRow:
+    """A sentence of the paper that no claim judges."""
+
+    quote: str
+    where: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -130,12 +145,20 @@ class Page:
     manifest: Sequence[Fact]
     scenario: str
     kind: str = "reproduction report"
+    unjudged: Sequence[UnjudgedRow] = ()
+    equals: Sequence[str] = ()
+    """The labels of the equally supported readings, each with a column of verdicts."""
     language: str = "en"
 
     @property
     def interactive(self) -> bool:
         """True if a figure has charts."""
         return any(figure.charts for section in (*self.sections, *self.appendix) for figure in section.figures)
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """The sign of each verdict, in the order of a summary."""
+        return {"holds": "✓", "partly": "◐", "fails": "✗", "undecided": "?"}
 
     def count(self, verdict: str) -> int:
         """The number of claims with this verdict."""
