@@ -329,3 +329,69 @@ impl LinkConfig for GRouterConfig {
         self.rate.initial_rate
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::float_cmp, clippy::unwrap_used)]
+mod tests {
+    use super::super::{FlowCountConfig, QueueTarget};
+    use super::*;
+    use crate::rate::{EarthConfig, QueueLength, QueueView, RateSet};
+
+    /// AWM with T = 50 kB, beta = 1 Mb/s, swnd_0 = 20 kB and N = 5; EARTH from 4 Mb/s in steps of 1 Mb/s, up at 90 kB.
+    fn config() -> AwmEarthConfig {
+        let mbps = BitRate::from_mbps;
+        let (rates, bytes) =
+            (RateSet::from_range(mbps(1), mbps(4), mbps(1)), |count| QueueLength::Bytes(Bytes::new(count)));
+        AwmEarthConfig {
+            aim: QueueTarget { target: bytes(50_000) },
+            windows: WindowRule {
+                beta: mbps(1),
+                initial_window: Bytes::new(20_000),
+                flows: FlowCountConfig::fixed(5.0),
+                ..WindowRule::default()
+            },
+            earth: EarthConfig::new(rates.unwrap(), bytes(90_000)),
+        }
+    }
+
+    fn link() -> LinkContext {
+        LinkContext { rate: BitRate::from_mbps(4), mtu: Bytes::new(1000) }
+    }
+
+    fn waiting(bytes: u64) -> LinkEvent {
+        LinkEvent::Departure { queue: QueueView { waiting: Bytes::new(bytes), in_service: Bytes::new(1000) } }
+    }
+
+    #[test]
+    fn with_earth_windows_are_awms_and_beta_follows_the_steps() {
+        let mut gateway = config().build(link(), Instant::ZERO).unwrap();
+        let at = |millis| Instant::ZERO + Duration::from_millis(millis);
+        let window = |gateway: &Gateway| gateway.estimates().windows.unwrap().window;
+        // An empty queue steps down to 3 Mb/s, and beta to 750 kb/s = 93,750 B/s. 40 ms of it: 3750 B / 5 flows.
+        gateway.handle(at(40), waiting(0));
+        let down = LinkAction::SetRate { rate: BitRate::from_mbps(3), pause: Duration::ZERO };
+        assert_eq!(gateway.poll_action(), Some(down));
+        assert_eq!(window(&gateway), 20_750.0);
+        // 90 kB, 160 ms later: up to 4 Mb/s, beta 125,000 B/s. DQ = -90,000 / 5; DT = 20,000 x (-40/50) / 5 = -3200 B,
+        // which would leave -450 B: the floor is 1000 B.
+        gateway.handle(at(200), waiting(90_000));
+        assert_eq!(
+            gateway.poll_action(),
+            Some(LinkAction::SetRate { rate: BitRate::from_mbps(4), pause: Duration::ZERO })
+        );
+        assert_eq!(window(&gateway), 1000.0);
+        assert_eq!((gateway.rate(), gateway.changes()), (BitRate::from_mbps(4), 2));
+        assert_eq!(gateway.estimates().round_trip, None, "EARTH needs no round trip");
+    }
+
+    #[test]
+    fn wrong_values_of_awm_and_of_earth_are_named() {
+        let wrong = |config: AwmEarthConfig| config.build(link(), Instant::ZERO).unwrap_err().field;
+        let none = QueueLength::Bytes(Bytes::ZERO);
+        assert_eq!(wrong(AwmEarthConfig { aim: QueueTarget { target: none }, ..config() }), "target");
+        let windows = WindowRule { beta: BitRate::from_bps(0), ..config().windows };
+        assert_eq!(wrong(AwmEarthConfig { windows, ..config() }), "beta");
+        let earth = EarthConfig { threshold: none, ..config().earth };
+        assert_eq!(wrong(AwmEarthConfig { earth, ..config() }), "threshold");
+    }
+}

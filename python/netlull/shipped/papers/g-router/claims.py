@@ -97,9 +97,7 @@ def _against_earth(evidence: Evidence, tolerance: Tolerance, way: str, earth: Ce
     ours, theirs = error_of(evidence, case(1, way)), error_of(evidence, earth)
     closer = mean_interval([theirs[seed] - ours[seed] for seed in ours if seed in theirs])
     kept = [evidence.grid.ratio(cell, OVER, "goodput_bps") for cell in (case(1, way), earth)]
-    share = {
-        cell: evidence.grid.samples(cell, "goodput_bps") for cell in (case(1, way), earth, OVER)
-    }
+    share = {cell: evidence.grid.samples(cell, "goodput_bps") for cell in (case(1, way), earth, OVER)}
     more = mean_interval(
         [(share[case(1, way)][seed] - share[earth][seed]) / share[OVER][seed] for seed in share[earth]]
     )
@@ -153,7 +151,9 @@ def any_sender(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
             more = mean_interval([found[seed] - plain[seed] for seed in found if seed in plain])
             said = f"{name.capitalize()}, {sender}: {number(more.scaled(100), 'points', 2)}."
             parts.append(Part(f"{way}-{slug}", decided(more, at_least=-points, at_most=points), said))
-        shares = {slug: series.window_limited(evidence.series[f"{way}-{slug}"], 175.0, 300.0) for slug in ("ns2", *SENDERS)}
+        shares = {
+            slug: series.window_limited(evidence.series[f"{way}-{slug}"], 175.0, 300.0) for slug in ("ns2", *SENDERS)
+        }
         least = min(shares, key=lambda slug: shares[slug])
         said = f"{name.capitalize()}: the window limits in {100 * shares[least]:.0f} % of the samples ({least})."
         parts.append(Part(f"{way}-cause", shares[least] >= tolerance["bypassed"], said))
@@ -217,7 +217,9 @@ def _steady(
     lost = evidence.grid.interval(cell, dropped, 1e6)
     return [
         Part(f"{way}-near", near, f"{name}: {said} packets on average."),
-        Part(f"{way}-small", deviation <= tolerance["deviation"], f"{name}: standard deviation {deviation:.1f} packets."),
+        Part(
+            f"{way}-small", deviation <= tolerance["deviation"], f"{name}: standard deviation {deviation:.1f} packets."
+        ),
         Part(
             f"{way}-lossless",
             decided(lost, at_most=tolerance["drop_fraction"] * 1e6),
@@ -335,9 +337,7 @@ def stays_full(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
             decided(full, at_least=tolerance["full"]),
             f"At the bottleneck {number(full, digits=1)} of 100 packets on average, {number(drops, digits=0)} dropped.",
         ),
-        Part(
-            "empty", decided(after, at_most=tolerance["empty"]), f"Afterwards: {number(after, digits=1)} packets."
-        ),
+        Part("empty", decided(after, at_most=tolerance["empty"]), f"Afterwards: {number(after, digits=1)} packets."),
     ]
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from netlull.papers import Cell, Drawn, Evidence, Tabled, number
 from netlull.plot import Curve, Panel, Trace, draw_traces, figure, legend_above, panel_grid, styled
 from netlull.stats import mean_interval
@@ -59,10 +61,15 @@ def _over_time(evidence: Evidence) -> Figure:
             draw_traces(grid[0][column], traces, f"({'ac'[column]}) Rates, {title}", "Rate (Mb/s)", (0, claims.END_S))
             grid[0][column].set_ylim(0, 35)
             at, packets = series.queue(evidence.series[name], series.ROUTER)
-            queue = [Trace("queue", at, packets, colour=3, width=0.7)]
-            draw_traces(grid[1][column], queue, f"({'bd'[column]}) Queue, {title}", "Queue (packets)", (0, claims.END_S))
-            for level, label, colour in ((50, "target T", 5), (100, "buffer", 6)):
-                grid[1][column].axhline(level, color=f"C{colour}", linewidth=1.0, label=label)
+            ends = np.array([0.0, claims.END_S])
+            queue = [
+                Trace("queue", at, packets, colour=3, width=0.7),
+                Trace("target T", ends, np.full(2, 50.0), colour=5, width=1.4, dashed=True),
+                Trace("buffer", ends, np.full(2, 100.0), colour=6, width=1.0),
+            ]
+            draw_traces(
+                grid[1][column], queue, f"({'bd'[column]}) Queue, {title}", "Queue (packets)", (0, claims.END_S)
+            )
         used = [axes for row in grid for axes in row]
         for axes in used:
             axes.set_xlabel("Time (s)")
@@ -91,7 +98,9 @@ def _assumptions(evidence: Evidence) -> Figure:
     return panel_grid(
         [
             Panel("(a) Goodput", queue, "Of over-provisioned (%)", curves("threshold", "kept"), log_x=False),
-            Panel("(b) Losses", queue, "Dropped packets (%)", curves("threshold", "drop_fraction"), log_x=False, y_from=0),
+            Panel(
+                "(b) Losses", queue, "Dropped packets (%)", curves("threshold", "drop_fraction"), log_x=False, y_from=0
+            ),
             Panel("(c) Goodput", "Interval (ms)", "Of over-provisioned (%)", curves("interval", "kept"), log_x=True),
         ],
         columns=3,
