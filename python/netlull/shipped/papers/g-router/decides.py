@@ -1,4 +1,4 @@
-"""What decides: RTT in C-EARTH's gain, the first window, beta, the Internet node's capacity."""
+"""The readings that decide: RTT in C-EARTH's gain, the first window, beta, the Internet node's capacity."""
 
 from __future__ import annotations
 

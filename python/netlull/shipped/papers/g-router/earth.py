@@ -41,8 +41,8 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         yield Drawn(
             "thresholds",
             "EARTH's threshold and interval",
-            "Case study 1. (a, b) Goodput against over-provisioned and losses over the queue at which the rate rises. (c) "
-            f"Goodput over the shortest time between two changes. {_BANDS}",
+            "Case study 1. (a, b) Goodput against over-provisioned and losses over the queue at which the rate rises. "
+            f"(c) Goodput over the shortest time between two changes. {_BANDS}",
             _assumptions(evidence),
         )
 
