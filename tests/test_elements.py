@@ -21,6 +21,7 @@ SCHEMA = netlull.schema()
 POSITIONAL = {
     "AccessPoint": "",
     "Awm": "target",
+    "AwmEarth": "target rates threshold",
     "Bernoulli": "probability",
     "Bsd": "",
     "Bursts": "name from_ to rate",

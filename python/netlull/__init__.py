@@ -82,6 +82,7 @@ __all__ = [
 __all__ += [
     "AccessPoint",
     "Awm",
+    "AwmEarth",
     "Bernoulli",
     "Bsd",
     "Bursts",

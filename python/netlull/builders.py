@@ -15,6 +15,7 @@ from typing import ClassVar, Literal, Self
 __all__ = [
     "AccessPoint",
     "Awm",
+    "AwmEarth",
     "Bernoulli",
     "Bsd",
     "Bursts",
@@ -141,6 +142,48 @@ class Awm:
 
 
 @dataclass(frozen=True)
+class AwmEarth:
+    """Combines AWM and EARTH: windows keep the queue at its target, and the link's rate steps with the queue."""
+
+    kind: ClassVar[str] = "awm_earth"
+    target: str
+    """T: AWM's target queue, in data or packets of one MTU. The length of a queue: "50 packets" or "50 kB"."""
+    rates: RateSteps | Mapping[str, object] | Sequence[str]
+    """The possible rates, r_1 < ... < r_n; the highest is the link's."""
+    threshold: str
+    """The queue length at which an overflow is near, in data or packets of one MTU.
+
+    The length of a queue: "50 packets" or "50 kB".
+    """
+    _: KW_ONLY
+    beta: str | None = None
+    """beta: the gain that corrects the queue's distance from its target, at the link's initial rate.
+
+    A bit rate, such as "10 Mb/s". Default "10 kb/s".
+    """
+    floor: str | None = None
+    """The smallest suggested window; default the scenario's MTU. An amount of data, such as "1500 B"."""
+    initial_window: str | None = None
+    """The suggested window at the start. An amount of data, such as "1500 B". Default "65.535 kB"."""
+    flows: Mapping[str, object] | None = None
+    """The source of N, the number of flows."""
+    min_interval: str | None = None
+    """The shortest time between two changes; above `transition`. A time, such as "40 ms". Default "100 ms"."""
+    transition: str | None = None
+    """The time without transmission after a change. A time, such as "40 ms". Default "0 s"."""
+    queue: Literal["waiting", "waiting_and_in_service"] | None = None
+    """The packets that the queue counts. Default "waiting"."""
+    initial_rate: str | None = None
+    """The rate at the start; default the highest. A bit rate, such as "10 Mb/s"."""
+    in_service: Literal["finish_then_pause", "finish_while_pausing", "suspend"] | None = None
+    """Treatment of the packet in service when the rate changes. Default "finish_then_pause"."""
+    transition_power: Literal["higher", "new", "old"] | None = None
+    """Rate that determines the power while the link pauses for a change. Default "higher"."""
+    acknowledgements: str | None = None
+    """Link that carries the acknowledgements; default the reverse link."""
+
+
+@dataclass(frozen=True)
 class Bernoulli:
     """Each packet is lost with this probability, independently."""
 
@@ -199,7 +242,7 @@ class CEarth:
     """C at the start; default the link's rate, which is C_max. A bit rate, such as "10 Mb/s"."""
     gamma: float | None = None
     """gamma: C-EARTH's target is gamma T. Default 0.95."""
-    pace: Literal["round_trip", "event"] | None = None
+    pace: Literal["round_trip", "event", "sliding"] | None = None
     """The interval at which the rate is computed. Default "round_trip"."""
     granularity: str | None = None
     """The rounding step of C. A bit rate, such as "10 Mb/s". Default "1 kb/s"."""
@@ -464,7 +507,7 @@ class GRouter:
     """C at the start; default the link's rate, which is C_max. A bit rate, such as "10 Mb/s"."""
     gamma: float | None = None
     """gamma: C-EARTH's target is gamma T. Default 0.95."""
-    pace: Literal["round_trip", "event"] | None = None
+    pace: Literal["round_trip", "event", "sliding"] | None = None
     """The interval at which the rate is computed. Default "round_trip"."""
     granularity: str | None = None
     """The rounding step of C. A bit rate, such as "10 Mb/s". Default "1 kb/s"."""
@@ -1200,8 +1243,8 @@ class Tcp(_WithTable):
 Capacity = UniformRedraw | Steps
 """A capacity that varies independently of the traffic."""
 
-Controller = Practra | Earth | Awm | CEarth | GRouter
-"""A controller that changes a link's rate, the windows of the TCP flows that cross it, or both."""
+Controller = Practra | Earth | Awm | AwmEarth | CEarth | GRouter
+"""A controller that scales a link's rate, steers the windows of the TCPs that cross it, or both."""
 
 Doze = ClientShaper | Eager | Psm | Bsd
 """A machine that lets a station's radio sleep, or acknowledges eagerly."""

@@ -4,7 +4,7 @@
 //! [`LinkMachine`] and [`StationMachine`] are the running machines. A new machine takes one file and one line at
 //! the end of this file.
 
-use crate::gateway::{AwmConfig, CEarthConfig, GRouterConfig, Gateway};
+use crate::gateway::{AwmConfig, AwmEarthConfig, CEarthConfig, GRouterConfig, Gateway};
 use crate::link::{Estimates, ForeignLink, LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent};
 use crate::radio::{AccessPointConfig, Bsd, BsdConfig, Eager, EagerConfig, Psm, PsmConfig, Shaper, ShaperConfig};
 use crate::rate::{Earth, EarthConfig, PractRa, PractRaConfig};
@@ -318,6 +318,7 @@ link_mechanisms! {
     "practra" => PractRa(PractRaConfig) -> PractRa;
     "earth" => Earth(EarthConfig) -> Earth;
     "awm" => Awm(AwmConfig) -> Box<Gateway>;
+    "awm_earth" => AwmEarth(AwmEarthConfig) -> Box<Gateway>;
     "c_earth" => CEarth(CEarthConfig) -> Box<Gateway>;
     "g_router" => GRouter(GRouterConfig) -> Box<Gateway>;
 }

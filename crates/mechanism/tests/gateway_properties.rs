@@ -2,32 +2,36 @@
 
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::{
-    AwmConfig, CountedFlows, FlowCountConfig, GRouterConfig, HeldQueue, Pace, PrintedFlows, PrintedRoundTrip, RateRule,
-    RoundTripConfig, SegmentKind, SegmentView, Timestamps, WindowRule,
+    AwmConfig, AwmEarthConfig, CountedFlows, FlowCountConfig, GRouterConfig, HeldQueue, Pace, PrintedFlows,
+    PrintedRoundTrip, QueueTarget, RateRule, RoundTripConfig, SegmentKind, SegmentView, Timestamps, WindowRule,
 };
 use netlull_mechanism::link::{LinkAction, LinkContext, LinkController, LinkEvent, WindowEstimates};
 use netlull_mechanism::machines::{LinkMachine, LinkMechanism};
-use netlull_mechanism::rate::{Admission, QueueCount, QueueLength, QueueView};
+use netlull_mechanism::rate::{Admission, EarthConfig, QueueCount, QueueLength, QueueView, RateSet};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use proptest::prelude::*;
 
 const MIN: u64 = 1_000_000;
 const LINK: LinkContext = LinkContext { rate: BitRate::from_mbps(40), mtu: Bytes::new(1500) };
 
-/// AWM, with or without C-EARTH.
+/// AWM alone, with C-EARTH or with EARTH.
 #[derive(Clone, Debug)]
 struct Config {
     held: HeldQueue,
     windows: WindowRule,
     rate: Option<RateRule>,
+    earth: Option<EarthConfig>,
 }
 
 impl Config {
     fn build(&self) -> LinkMachine {
         let (held, windows) = (self.held, self.windows.clone());
-        let mechanism = match self.rate.clone() {
-            Some(rate) => LinkMechanism::GRouter(GRouterConfig { held, windows, rate }),
-            None => LinkMechanism::Awm(AwmConfig { held, windows }),
+        let mechanism = match (self.rate.clone(), self.earth.clone()) {
+            (Some(rate), _) => LinkMechanism::GRouter(GRouterConfig { held, windows, rate }),
+            (None, Some(earth)) => {
+                LinkMechanism::AwmEarth(AwmEarthConfig { aim: QueueTarget { target: held.target }, windows, earth })
+            }
+            (None, None) => LinkMechanism::Awm(AwmConfig { held, windows }),
         };
         mechanism.build(LINK, Instant::ZERO).unwrap()
     }
@@ -52,9 +56,10 @@ fn configs() -> impl Strategy<Value = Config> {
         some.clone().prop_map(RoundTripConfig::handshake),
         some.prop_map(RoundTripConfig::timestamps),
     ];
-    let rate = (0.01_f64..0.99, any::<bool>(), round_trip).prop_map(|(gamma, each, round_trip)| RateRule {
+    let pace = prop_oneof![Just(Pace::Event), Just(Pace::RoundTrip), Just(Pace::Sliding)];
+    let rate = (0.01_f64..0.99, pace, round_trip).prop_map(|(gamma, pace, round_trip)| RateRule {
         gamma,
-        pace: if each { Pace::Event } else { Pace::RoundTrip },
+        pace,
         ..RateRule::new(BitRate::from_bps(MIN), round_trip)
     });
     let windows =
@@ -64,16 +69,21 @@ fn configs() -> impl Strategy<Value = Config> {
             initial_window: Bytes::new(floor + more),
             flows,
         });
-    (1_u64..1_000_000, any::<bool>(), windows, prop::option::of(rate)).prop_map(|(target, both, windows, rate)| {
-        Config {
-            held: HeldQueue {
-                target: QueueLength::Bytes(Bytes::new(target)),
-                queue: if both { QueueCount::WaitingAndInService } else { QueueCount::Waiting },
-            },
-            windows,
-            rate,
-        }
+    let followed = (prop::option::of(rate), prop::option::of((1_u64..1_000_000, 0_u64..3_000_000)));
+    (1_u64..1_000_000, any::<bool>(), windows, followed).prop_map(|(target, both, windows, (rate, earth))| {
+        let queue = if both { QueueCount::WaitingAndInService } else { QueueCount::Waiting };
+        let earth = earth.map(|(threshold, nanos)| EarthConfig {
+            queue,
+            min_interval: Duration::from_nanos(1 + nanos),
+            ..EarthConfig::new(rates(), QueueLength::Bytes(Bytes::new(threshold)))
+        });
+        Config { held: HeldQueue { target: QueueLength::Bytes(Bytes::new(target)), queue }, windows, rate, earth }
     })
+}
+
+/// EARTH's rates: 1 to 40 Mb/s.
+fn rates() -> RateSet {
+    RateSet::from_range(BitRate::from_bps(MIN), LINK.rate, BitRate::from_bps(MIN)).unwrap()
 }
 
 fn windows(gateway: &LinkMachine) -> WindowEstimates {
@@ -132,7 +142,7 @@ proptest! {
                     }
                     (LinkAction::SetWindow(_), _) => prop_assert!(false, "there is no acknowledgement to write to"),
                     (LinkAction::SetRate { rate, .. }, _) => {
-                        prop_assert!(config.rate.is_some());
+                        prop_assert!(config.rate.is_some() || config.earth.is_some());
                         prop_assert!((MIN..=LINK.rate.as_bps()).contains(&rate.as_bps()), "{rate}");
                     }
                 }
@@ -143,7 +153,30 @@ proptest! {
         }
     }
 
-    /// A gateway with an empty queue and no arrivals needs no timer: it requests at most two more timeouts.
+    /// AWM next to EARTH changes none of its rates, and asks for its timeouts.
+    #[test]
+    fn earth_steps_as_if_alone(config in configs(), events in events()) {
+        let Some(earth) = config.earth.clone() else { return Ok(()) };
+        let mut both = Config { rate: None, ..config }.build();
+        let mut alone = LinkMechanism::Earth(earth).build(LINK, Instant::ZERO).unwrap();
+        let mut now = Instant::ZERO;
+        for (gap, event) in events {
+            now += Duration::from_nanos(gap);
+            both.handle(now, event);
+            while both.poll_action().is_some() {}
+            // A link shows no acknowledgements to EARTH alone.
+            if event.queue().is_some() {
+                alone.handle(now, event);
+                while alone.poll_action().is_some() {}
+            }
+            prop_assert_eq!(both.rate(), alone.rate());
+            prop_assert_eq!(both.changes(), alone.changes());
+            prop_assert_eq!(both.next_timeout(), alone.next_timeout());
+        }
+    }
+
+    /// A gateway with an empty queue and no arrivals needs no timer: it requests at most two more timeouts, and EARTH
+    /// one for each of its rates.
     #[test]
     fn an_idle_link_falls_quiet(config in configs(), events in events()) {
         let mut gateway = config.build();
@@ -155,7 +188,7 @@ proptest! {
         }
         gateway.handle(now, LinkEvent::Departure { queue: QueueView::EMPTY });
         while gateway.poll_action().is_some() {}
-        for _ in 0..2 {
+        for _ in 0..2.max(rates().as_slice().len()) {
             let Some(due) = gateway.next_timeout() else { break };
             now = now.max(due);
             gateway.handle(now, LinkEvent::Timeout { queue: QueueView::EMPTY });
@@ -191,6 +224,7 @@ proptest! {
             windows: WindowRule { flows: FlowCountConfig::fixed(7.0), ..config.windows },
             rate: config.rate.map(|rate| RateRule { pace: Pace::Event, round_trip, ..rate }),
             held: config.held,
+            earth: None,
         };
         let mut gateway = fixed.build();
         let mut printed = Printed::new(&fixed);

@@ -97,6 +97,63 @@ fn the_g_router_brings_its_rate_down_to_a_bottleneck_further_on() {
     assert!(number(&link, "rate_changes") > 10.0);
 }
 
+/// The rate and the queue of a G-Router in front of 20 Mb/s with T = 75 kB while one flow without delay sends 3 MB, and
+/// the flow's completion time.
+fn without_delay(more: &Value) -> (f64, f64, f64) {
+    let mut controller = json!({ "kind": "g_router", "target": "75 kB", "min_rate": "1 Mb/s", "pace": "event",
+        "round_trip": { "kind": "timestamps", "initial": "100 ms" } });
+    controller.as_object_mut().expect("a table").extend(more.as_object().expect("a table").clone());
+    let json = json!({
+        "duration": "40 s", "nodes": ["s", "N1", "N2"],
+        "link": [
+            { "from": "s", "to": "N1", "duplex": true, "rate": "1 Gb/s", "buffer": "unlimited" },
+            { "from": "N1", "to": "N2", "rate": "20 Mb/s", "buffer": "150 kB", "controller": controller },
+            { "from": "N2", "to": "N1", "rate": "1 Gb/s", "buffer": "unlimited" },
+        ],
+        "flow": [{ "kind": "tcp", "name": "t", "from": "s", "to": "N2", "size": "3 MB", "start": "1 s" }],
+        "tcp": { "preset": "linux-6", "congestion_control": "cubic" },
+        "phase": [{ "name": "sending", "from": "2 s", "to": "5 s" }],
+    });
+    let (_, summary) = bottleneck(&json);
+    let link = &summary["phase"]["sending"]["link"]["N1-N2"];
+    let flow = &summary["flows"][0];
+    (number(link, "mean_rate_bps"), number(link, "mean_queue_packets"), number(flow, "completion_time_s"))
+}
+
+#[test]
+fn a_first_window_below_twice_the_target_leaves_the_rate_at_its_lowest() {
+    // DQ telescopes: without delay, and while beta is slow, swnd = swnd_0 - q. All of one window waits: q = swnd. So the
+    // queue settles at swnd_0 / 2 = 32.8 kB, 21.8 packets of 1500 B, far below gamma T = 71 kB. C-EARTH then only slows
+    // down. 3 MB at 1 Mb/s take 24 s and more.
+    let (rate, queue, time) = without_delay(&json!({}));
+    assert_eq!(rate, 1e6);
+    assert!((queue - 21.8).abs() < 1.5, "{queue}");
+    assert!((24.0..26.0).contains(&time), "{time}");
+    // With a first window of more than 2 T the queue passes its target, and the rate comes back.
+    let (_, _, time) = without_delay(&json!({ "initial_window": "200 kB" }));
+    assert!(time < 10.0, "{time}");
+    let (_, _, time) = without_delay(&json!({ "beta": "1 Mb/s" }));
+    assert!(time < 10.0, "{time}");
+}
+
+#[test]
+fn awm_with_earth_loses_nothing_and_constricts_greedy_flows() {
+    // AWM holds the queue below EARTH's threshold of 80 packets, so the rate does not return to 10 Mb/s: the "QoS
+    // constriction" of g-router section 2, against which C-EARTH has a target below AWM's.
+    let with_earth = json!({ "kind": "awm_earth", "target": "50 packets", "initial_window": "12 kB", "flows": { "kind": "fixed", "count": 20 },
+        "rates": { "from": "1 Mb/s", "to": "10 Mb/s", "step": "1 Mb/s" }, "threshold": "80 packets" });
+    let mut json = uploads(&with_earth, 20, &json!({}));
+    let (busy, _) = bottleneck(&json);
+    assert_eq!((number(&busy, "dropped_packets"), number(&busy, "rate_changes")), (0.0, 0.0));
+    assert_eq!(number(&busy, "mean_rate_bps"), 7e6);
+    assert!((50.0..80.0).contains(&number(&busy, "mean_queue_packets")), "{busy}");
+    assert!(number(&busy["gateway"], "rewritten_acknowledgements") > 1000.0, "{busy}");
+    json["flow"][0]["start"] = "49.999 s".into();
+    json["duration"] = "50 s".into();
+    let (idle, _) = bottleneck(&json);
+    assert_eq!((number(&idle, "mean_rate_bps"), number(&idle, "rate_changes")), (1e6, 0.0), "after the warm-up");
+}
+
 #[test]
 fn earth_walks_down_when_nobody_sends_and_up_when_its_queue_grows() {
     let earth = json!({ "kind": "earth", "rates": { "from": "1 Mb/s", "to": "10 Mb/s", "step": "1 Mb/s" }, "threshold": "80 packets" });

@@ -1,6 +1,7 @@
 //! C-EARTH: a service rate that keeps a queue between two targets (g-router section 2.2).
 
 use super::config::{Pace, RateRule};
+use super::recent::Recent;
 use crate::ConfigError;
 use netlull_units::{BitRate, Duration, Instant};
 
@@ -26,6 +27,8 @@ pub struct CEarth {
     /// The end of the round trip in progress, which began when the previous one ended. `None` before the first
     /// event.
     due: Option<Instant>,
+    /// The queue's recent lengths, for `Pace::Sliding` only.
+    recent: Option<Box<Recent>>,
 }
 
 impl CEarth {
@@ -47,6 +50,7 @@ impl CEarth {
             rounded: initial.as_f64(),
             queue: 0.0,
             due: None,
+            recent: (rule.pace == Pace::Sliding).then(Box::default),
         })
     }
 
@@ -68,6 +72,10 @@ impl CEarth {
     /// Returns true if the rate may have changed.
     #[inline]
     pub fn update(&mut self, now: Instant, queue: f64, target: f64, round_trip: Duration) -> bool {
+        if let Some(recent) = &mut self.recent {
+            let change = recent.change(now, queue, round_trip.max(SHORTEST));
+            return self.compute(change, queue, target, round_trip);
+        }
         if self.pace == Pace::RoundTrip {
             let round_trip = round_trip.max(SHORTEST);
             let ends = *self.due.get_or_insert(now + round_trip);
@@ -76,11 +84,12 @@ impl CEarth {
             }
             self.due = Some(now + round_trip);
         }
-        self.compute(queue, target, round_trip)
+        self.compute(self.queue - queue, queue, target, round_trip)
     }
 
-    fn compute(&mut self, queue: f64, target: f64, round_trip: Duration) -> bool {
-        let change = rate_change(self.queue, queue, target, self.gamma, round_trip);
+    /// Applies the rate change for a queue that changed by `queue_change` bytes.
+    fn compute(&mut self, queue_change: f64, queue: f64, target: f64, round_trip: Duration) -> bool {
+        let change = rate_change(queue_change, queue, target, self.gamma, round_trip);
         self.rate = (self.rate + change).clamp(self.min, self.max);
         self.queue = queue;
         // A change well within half a step rounds to the same rate.
@@ -109,14 +118,15 @@ fn to_granularity(rate: f64, granularity: f64) -> f64 {
 }
 
 /// The rate change dC_k = |dr_k| sgn(q_k - T_C-EARTH) g_k in bit/s; queues and T are in bytes. Equation (3):
-/// |dr_k| = |q_{k-1} - q_k| / RTT. Equation (4): g_k = |q_k - T| / T. A round trip of zero gives no change.
-fn rate_change(before: f64, queue: f64, target: f64, gamma: f64, round_trip: Duration) -> f64 {
+/// |dr_k| = |dq_k| / RTT, with dq_k = q_{k-1} - q_k or its mean over a round trip. Equation (4): g_k = |q_k - T| / T.
+/// A round trip of zero gives no change.
+fn rate_change(queue_change: f64, queue: f64, target: f64, gamma: f64, round_trip: Duration) -> f64 {
     let seconds = round_trip.as_secs_f64();
     let distance = queue - gamma * target;
     if seconds <= 0.0 || distance == 0.0 {
         return 0.0;
     }
-    let arrivals = 8.0 * (before - queue).abs() / seconds;
+    let arrivals = 8.0 * queue_change.abs() / seconds;
     arrivals * distance.signum() * (queue - target).abs() / target
 }
 
@@ -162,6 +172,48 @@ mod tests {
         c_earth.update(at(1), 49_000.0, TARGET, RTT);
         // 8 x 49,000 / 0.2 / 50 = 39,200, rounded to whole kb/s.
         assert_eq!(c_earth.rate(), BitRate::from_bps(10_039_000));
+    }
+
+    #[test]
+    fn a_sliding_mean_ignores_packets_that_come_and_go() {
+        // 100 packets of 1000 B come and go, one every 2 ms, while the queue stays at 30 to 31 kB. Per event each
+        // takes off 8 x 1000 / 0.2 x 0.4 = 16 kb/s, twice. The mean over a round trip of 200 ms is at most 1000 B.
+        let (mut each, mut sliding) = (c_earth(Pace::Event), c_earth(Pace::Sliding));
+        for c_earth in [&mut each, &mut sliding] {
+            c_earth.update(at(0), 30_000.0, TARGET, RTT);
+            c_earth.update(at(1000), 30_000.0, TARGET, RTT);
+        }
+        let (before, settled) = (each.rate(), sliding.rate());
+        for packet in 0..100 {
+            for c_earth in [&mut each, &mut sliding] {
+                c_earth.update(at(1000 + 2 * packet), 31_000.0, TARGET, RTT);
+                c_earth.update(at(1001 + 2 * packet), 30_000.0, TARGET, RTT);
+            }
+        }
+        let lost = |from: BitRate, c_earth: &CEarth| from.as_f64() - c_earth.rate().as_f64();
+        assert!(lost(before, &each) > 2e6, "{}", each.rate());
+        assert!(lost(settled, &sliding) < 20e3, "{}", sliding.rate());
+    }
+
+    #[test]
+    fn a_sliding_mean_spreads_a_change_over_a_round_trip() {
+        // From 0 to 75 kB at once, then an event every 10 ms. In an RTT of 200 ms each takes a twentieth of
+        // |dr| g = 8 x 75,000 / 0.2 x 0.5 = 1.5 Mb/s; afterwards the queue no longer changes.
+        let mut c_earth = c_earth(Pace::Sliding);
+        c_earth.update(at(0), 0.0, TARGET, RTT);
+        c_earth.update(at(1000), 75_000.0, TARGET, RTT);
+        let first = c_earth.rate();
+        for event in 1..=10 {
+            c_earth.update(at(1000 + 10 * event), 75_000.0, TARGET, RTT);
+        }
+        let half = c_earth.rate();
+        assert!((half.as_f64() - first.as_f64() - 750_000.0).abs() < 2000.0, "{half} from {first}");
+        for event in 11..=40 {
+            c_earth.update(at(1000 + 10 * event), 75_000.0, TARGET, RTT);
+        }
+        let end = c_earth.rate();
+        assert!((end.as_f64() - first.as_f64() - 1_500_000.0).abs() < 2000.0, "{end} from {first}");
+        assert_eq!(c_earth.next_timeout(75_000.0), None, "as at every event");
     }
 
     #[test]

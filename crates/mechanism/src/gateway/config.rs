@@ -3,7 +3,7 @@
 use super::flow_count::FlowCountConfig;
 use super::round_trip::RoundTripConfig;
 use crate::ConfigError;
-use crate::rate::{QueueCount, QueueLength};
+use crate::rate::{EarthConfig, QueueCount, QueueLength};
 use netlull_describe::{check_ranges, read_parts};
 use netlull_units::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
@@ -36,6 +36,21 @@ pub struct CEarthConfig {
     pub rate: RateRule,
 }
 
+/// Combines AWM and EARTH: windows keep the queue at its target, and the link's rate steps with the queue.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(extend("x-source" = "g-router section 1 (Panarello et al., e-Energy 2010), without a rule; reading"))]
+pub struct AwmEarthConfig {
+    /// The queue target.
+    #[serde(flatten)]
+    pub aim: QueueTarget,
+    /// The rule for windows.
+    #[serde(flatten)]
+    pub windows: WindowRule,
+    /// The rule for the rate; its count of packets applies to both.
+    #[serde(flatten)]
+    pub earth: EarthConfig,
+}
+
 /// Combines AWM and C-EARTH: windows keep the queue at its target, and the link's rate follows the queue.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(extend("x-source" = "g-router section 2"))]
@@ -53,7 +68,17 @@ pub struct GRouterConfig {
 
 read_parts!(AwmConfig { held, windows });
 read_parts!(CEarthConfig { held, rate });
+read_parts!(AwmEarthConfig { aim, windows, earth });
 read_parts!(GRouterConfig { held, windows, rate });
+
+/// The queue target of AWM next to a controller with a count of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QueueTarget {
+    /// T: AWM's target queue, in data or packets of one MTU.
+    #[schemars(extend("x-unit" = "packets or data", "x-source" = "g-router uses half of the buffer"))]
+    pub target: QueueLength,
+}
 
 /// The queue target of a gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -124,7 +149,8 @@ pub struct RateRule {
 
 /// The interval at which C-EARTH computes its rate.
 ///
-/// The paper's formula applies at every event, its prose says "averaged along a round-trip time".
+/// The paper's formula applies at every event, its prose says "averaged along a time interval of duration equal to the
+/// round-trip time".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pace {
@@ -133,6 +159,8 @@ pub enum Pace {
     RoundTrip,
     /// At every arrival and departure.
     Event,
+    /// At every arrival and departure, from the queue's mean change over the last round-trip time.
+    Sliding,
 }
 
 fn default_beta() -> BitRate {

@@ -1,23 +1,24 @@
-//! The gateway as one machine: AWM, C-EARTH or both, with their estimators (g-router section 2).
+//! The gateway as one machine: AWM, C-EARTH or both, with their estimators (g-router section 2); or AWM with EARTH.
 
 use super::awm::Awm;
 use super::c_earth::CEarth;
-use super::config::{AwmConfig, CEarthConfig, GRouterConfig, HeldQueue, RateRule, WindowRule};
+use super::config::{AwmConfig, AwmEarthConfig, CEarthConfig, GRouterConfig, HeldQueue, RateRule, WindowRule};
 use super::flow_count::FlowCount;
 use super::round_trip::{RoundTrip, RoundTripConfig};
 use crate::link::{Estimates, LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent, WindowEstimates};
+use crate::rate::Earth;
 use crate::view::{QueueCount, SegmentView};
 use crate::{ConfigError, Machine};
-use netlull_units::{BitRate, Bytes, Instant};
+use netlull_units::{BitRate, Bytes, Duration, Instant};
 
-/// The G-Router: AWM and C-EARTH, or one of them alone. Its rate is C, its window swnd.
+/// The G-Router: AWM and C-EARTH, or one of them alone, or AWM and EARTH. Its rate is C, its window swnd.
 #[derive(Clone, Debug)]
 pub struct Gateway {
     /// The queue target T in bytes.
     target: f64,
     count: QueueCount,
     windows: Option<Windows>,
-    following: Option<Following>,
+    rating: Rating,
     /// The queue q in bytes at the last event.
     queue: f64,
     rate: BitRate,
@@ -33,11 +34,22 @@ struct Windows {
     flows: FlowCount,
 }
 
-/// C-EARTH and its estimate of RTT.
+/// The rule for C.
 #[derive(Clone, Debug)]
-struct Following {
-    c_earth: CEarth,
-    round_trip: RoundTrip,
+enum Rating {
+    /// The link's rate.
+    Fixed,
+    /// C-EARTH and its estimate of RTT.
+    Follows { c_earth: CEarth, round_trip: RoundTrip },
+    /// EARTH, which needs no estimate.
+    Steps(Earth),
+}
+
+impl Rating {
+    /// Creates C-EARTH on an empty queue.
+    fn follows(rule: &RateRule, link: LinkContext) -> Result<Self, ConfigError> {
+        Ok(Self::Follows { c_earth: CEarth::new(rule, link.rate)?, round_trip: RoundTrip::new(&rule.round_trip)? })
+    }
 }
 
 impl Gateway {
@@ -45,7 +57,7 @@ impl Gateway {
     fn new(
         held: HeldQueue,
         windows: Option<&WindowRule>,
-        rate: Option<&RateRule>,
+        rating: Rating,
         link: LinkContext,
         start: Instant,
     ) -> Result<Self, ConfigError> {
@@ -57,17 +69,17 @@ impl Gateway {
             let awm = Awm::new(target, rule, link.mtu, start)?;
             Ok(Windows { awm, flows: FlowCount::new(&rule.flows, start)? })
         });
-        let following = rate.map(|rule| -> Result<Following, ConfigError> {
-            let c_earth = CEarth::new(rule, link.rate)?;
-            Ok(Following { c_earth, round_trip: RoundTrip::new(&rule.round_trip)? })
-        });
-        let (windows, following) = (windows.transpose()?, following.transpose()?);
-        let rate = following.as_ref().map_or(link.rate, |following| following.c_earth.rate());
+        let windows = windows.transpose()?;
+        let rate = match &rating {
+            Rating::Fixed => link.rate,
+            Rating::Follows { c_earth, .. } => c_earth.rate(),
+            Rating::Steps(earth) => earth.rate(),
+        };
         let mut gateway = Self {
             target: target.as_f64(),
             count: held.queue,
             windows,
-            following,
+            rating,
             queue: 0.0,
             rate,
             changes: 0,
@@ -80,21 +92,32 @@ impl Gateway {
     /// Computes RTT_k from the values of event k - 1 if equation (7) is the source of RTT.
     #[inline(always)]
     fn update_round_trip(&mut self) {
-        if let (Some(following), Some(windows)) = (&mut self.following, &self.windows) {
-            following.round_trip.update(windows.flows.value(), windows.awm.window(), self.rate.as_f64());
+        if let (Rating::Follows { round_trip, .. }, Some(windows)) = (&mut self.rating, &self.windows) {
+            round_trip.update(windows.flows.value(), windows.awm.window(), self.rate.as_f64());
         }
     }
 
     /// Event k, in the order of the paper's indices: RTT_k from event k - 1 (7), C_k (4), beta_k, swnd_k (1), N_k
     /// (5).
     #[inline(always)]
-    fn update(&mut self, now: Instant) {
+    fn update(&mut self, now: Instant, queue: Bytes) {
+        self.queue = queue.as_f64();
         self.update_round_trip();
         let before = self.rate;
-        if let Some(following) = &mut self.following
-            && following.c_earth.update(now, self.queue, self.target, following.round_trip.value())
-        {
-            self.follow_c_earth();
+        match &mut self.rating {
+            Rating::Fixed => {}
+            Rating::Follows { c_earth, round_trip } => {
+                if c_earth.update(now, self.queue, self.target, round_trip.value()) {
+                    let (next, pause) = (c_earth.rate(), c_earth.transition());
+                    self.follow(next, pause);
+                }
+            }
+            Rating::Steps(earth) => {
+                if earth.update(now, queue) {
+                    let (next, pause) = (earth.rate(), earth.transition());
+                    self.follow(next, pause);
+                }
+            }
         }
         if let Some(Windows { awm, flows }) = &mut self.windows {
             let window = awm.window();
@@ -104,9 +127,7 @@ impl Gateway {
     }
 
     /// Applies C_k, which may equal C_{k-1}.
-    fn follow_c_earth(&mut self) {
-        let Some(Following { c_earth, .. }) = &self.following else { return };
-        let (next, pause) = (c_earth.rate(), c_earth.transition());
+    fn follow(&mut self, next: BitRate, pause: Duration) {
         if next != self.rate {
             if let Some(Windows { awm, .. }) = &mut self.windows {
                 awm.rescale(self.rate, next);
@@ -125,14 +146,14 @@ impl Gateway {
         {
             flows.saw(now, segment.flow);
         }
-        if let Some(Following { round_trip, .. }) = &mut self.following {
+        if let Rating::Follows { round_trip, .. } = &mut self.rating {
             round_trip.forward(now, segment);
         }
     }
 
     #[inline(always)]
     fn rewrite(&mut self, now: Instant, segment: &SegmentView, window: Bytes) {
-        if let Some(Following { round_trip, .. }) = &mut self.following {
+        if let Rating::Follows { round_trip, .. } = &mut self.rating {
             round_trip.backward(now, segment);
         }
         if let Some(Windows { awm, .. }) = &self.windows {
@@ -157,8 +178,7 @@ impl Machine for Gateway {
             }
             LinkEvent::Departure { queue } | LinkEvent::Timeout { queue } => queue,
         };
-        self.queue = self.count.of(queue).as_f64();
-        self.update(now);
+        self.update(now, self.count.of(queue));
     }
 
     #[inline]
@@ -168,7 +188,11 @@ impl Machine for Gateway {
 
     #[inline]
     fn next_timeout(&self) -> Option<Instant> {
-        self.following.as_ref().and_then(|following| following.c_earth.next_timeout(self.queue))
+        match &self.rating {
+            Rating::Fixed => None,
+            Rating::Follows { c_earth, .. } => c_earth.next_timeout(self.queue),
+            Rating::Steps(earth) => earth.next_timeout(),
+        }
     }
 }
 
@@ -193,7 +217,10 @@ impl LinkController for Gateway {
                 is_at_floor: awm.is_at_floor(),
                 flows: flows.value(),
             }),
-            round_trip: self.following.as_ref().map(|following| following.round_trip.value()),
+            round_trip: match &self.rating {
+                Rating::Follows { round_trip, .. } => Some(round_trip.value()),
+                Rating::Fixed | Rating::Steps(_) => None,
+            },
         }
     }
 }
@@ -209,7 +236,7 @@ impl LinkConfig for AwmConfig {
     }
 
     fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
-        Gateway::new(self.held, Some(&self.windows), None, link, start)
+        Gateway::new(self.held, Some(&self.windows), Rating::Fixed, link, start)
     }
 
     fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
@@ -236,7 +263,7 @@ impl LinkConfig for CEarthConfig {
 
     fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
         self.check(link)?;
-        Gateway::new(self.held, None, Some(&self.rate), link, start)
+        Gateway::new(self.held, None, Rating::follows(&self.rate, link)?, link, start)
     }
 
     fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
@@ -245,6 +272,37 @@ impl LinkConfig for CEarthConfig {
 
     fn initial_rate(&self) -> Option<BitRate> {
         self.rate.initial_rate
+    }
+}
+
+impl AwmEarthConfig {
+    /// The target, with EARTH's count of packets.
+    fn held(&self) -> HeldQueue {
+        HeldQueue { target: self.aim.target, queue: self.earth.queue }
+    }
+}
+
+impl LinkConfig for AwmEarthConfig {
+    type Machine = Gateway;
+    const READS_SEGMENTS: bool = true;
+
+    fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
+        self.held().bytes(link.mtu)?;
+        self.windows.check(link.mtu)?;
+        self.earth.check(link)
+    }
+
+    fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
+        let earth = self.earth.build(link, start)?;
+        Gateway::new(self.held(), Some(&self.windows), Rating::Steps(earth), link, start)
+    }
+
+    fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
+        self.earth.lowest_rate()
+    }
+
+    fn initial_rate(&self) -> Option<BitRate> {
+        self.earth.initial_rate
     }
 }
 
@@ -259,7 +317,8 @@ impl LinkConfig for GRouterConfig {
     }
 
     fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
-        Gateway::new(self.held, Some(&self.windows), Some(&self.rate), link, start)
+        self.check(link)?;
+        Gateway::new(self.held, Some(&self.windows), Rating::follows(&self.rate, link)?, link, start)
     }
 
     fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
@@ -268,5 +327,71 @@ impl LinkConfig for GRouterConfig {
 
     fn initial_rate(&self) -> Option<BitRate> {
         self.rate.initial_rate
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::float_cmp, clippy::unwrap_used)]
+mod tests {
+    use super::super::{FlowCountConfig, QueueTarget};
+    use super::*;
+    use crate::rate::{EarthConfig, QueueLength, QueueView, RateSet};
+
+    /// AWM with T = 50 kB, beta = 1 Mb/s, swnd_0 = 20 kB and N = 5; EARTH from 4 Mb/s in steps of 1 Mb/s, up at 90 kB.
+    fn config() -> AwmEarthConfig {
+        let mbps = BitRate::from_mbps;
+        let (rates, bytes) =
+            (RateSet::from_range(mbps(1), mbps(4), mbps(1)), |count| QueueLength::Bytes(Bytes::new(count)));
+        AwmEarthConfig {
+            aim: QueueTarget { target: bytes(50_000) },
+            windows: WindowRule {
+                beta: mbps(1),
+                initial_window: Bytes::new(20_000),
+                flows: FlowCountConfig::fixed(5.0),
+                ..WindowRule::default()
+            },
+            earth: EarthConfig::new(rates.unwrap(), bytes(90_000)),
+        }
+    }
+
+    fn link() -> LinkContext {
+        LinkContext { rate: BitRate::from_mbps(4), mtu: Bytes::new(1000) }
+    }
+
+    fn waiting(bytes: u64) -> LinkEvent {
+        LinkEvent::Departure { queue: QueueView { waiting: Bytes::new(bytes), in_service: Bytes::new(1000) } }
+    }
+
+    #[test]
+    fn with_earth_windows_are_awms_and_beta_follows_the_steps() {
+        let mut gateway = config().build(link(), Instant::ZERO).unwrap();
+        let at = |millis| Instant::ZERO + Duration::from_millis(millis);
+        let window = |gateway: &Gateway| gateway.estimates().windows.unwrap().window;
+        // An empty queue steps down to 3 Mb/s, and beta to 750 kb/s = 93,750 B/s. 40 ms of it: 3750 B / 5 flows.
+        gateway.handle(at(40), waiting(0));
+        let down = LinkAction::SetRate { rate: BitRate::from_mbps(3), pause: Duration::ZERO };
+        assert_eq!(gateway.poll_action(), Some(down));
+        assert_eq!(window(&gateway), 20_750.0);
+        // 90 kB, 160 ms later: up to 4 Mb/s, beta 125,000 B/s. DQ = -90,000 / 5; DT = 20,000 x (-40/50) / 5 = -3200 B,
+        // which would leave -450 B: the floor is 1000 B.
+        gateway.handle(at(200), waiting(90_000));
+        assert_eq!(
+            gateway.poll_action(),
+            Some(LinkAction::SetRate { rate: BitRate::from_mbps(4), pause: Duration::ZERO })
+        );
+        assert_eq!(window(&gateway), 1000.0);
+        assert_eq!((gateway.rate(), gateway.changes()), (BitRate::from_mbps(4), 2));
+        assert_eq!(gateway.estimates().round_trip, None, "EARTH needs no round trip");
+    }
+
+    #[test]
+    fn wrong_values_of_awm_and_of_earth_are_named() {
+        let wrong = |config: AwmEarthConfig| config.build(link(), Instant::ZERO).unwrap_err().field;
+        let none = QueueLength::Bytes(Bytes::ZERO);
+        assert_eq!(wrong(AwmEarthConfig { aim: QueueTarget { target: none }, ..config() }), "target");
+        let windows = WindowRule { beta: BitRate::from_bps(0), ..config().windows };
+        assert_eq!(wrong(AwmEarthConfig { windows, ..config() }), "beta");
+        let earth = EarthConfig { threshold: none, ..config().earth };
+        assert_eq!(wrong(AwmEarthConfig { earth, ..config() }), "threshold");
     }
 }

@@ -124,6 +124,29 @@ pub struct Earth {
 }
 
 impl Earth {
+    /// Event with a queue of `queue` bytes, counted by the caller. Returns true if the rate has changed.
+    pub(crate) fn update(&mut self, now: Instant, queue: Bytes) -> bool {
+        self.queue = queue;
+        self.step(now)
+    }
+
+    /// The transition time: the link sends nothing for this long after a change.
+    pub(crate) fn transition(&self) -> Duration {
+        self.config.transition
+    }
+
+    /// Moves one level towards the one that the queue requires, if the last change is old enough.
+    fn step(&mut self, now: Instant) -> bool {
+        let wanted = self.wanted();
+        if wanted == self.level || now < self.hold_until {
+            return false;
+        }
+        self.level = wanted;
+        self.hold_until = now + self.config.min_interval;
+        self.changes += 1;
+        true
+    }
+
     /// The level that the queue requires.
     fn wanted(&self) -> usize {
         if self.queue >= self.threshold {
@@ -147,11 +170,7 @@ impl Machine for Earth {
             }
             LinkEvent::Acknowledgement { .. } => {}
         }
-        let wanted = self.wanted();
-        if wanted != self.level && now >= self.hold_until {
-            self.level = wanted;
-            self.hold_until = now + self.config.min_interval;
-            self.changes += 1;
+        if self.step(now) {
             self.action = Some(LinkAction::SetRate { rate: self.rate(), pause: self.config.transition });
         }
     }

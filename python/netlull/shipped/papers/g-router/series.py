@@ -28,10 +28,35 @@ def queue(recorded: Recorded, link: str) -> tuple[Floats, Floats]:
     return column(found, "time_s"), column(found, "queue_packets")
 
 
-def queue_deviation(recorded: Recorded, from_s: float) -> float:
-    """Standard deviation of the router's queue at the ends of bins from `from_s` on, in packets."""
+def queue_deviation(recorded: Recorded, from_s: float, to_s: float) -> float:
+    """Standard deviation of the router's queue at the ends of bins in this interval, in packets."""
     time, packets = queue(recorded, ROUTER)
-    return float(np.std(packets[time > from_s]))
+    return float(np.std(packets[(time > from_s) & (time <= to_s)]))
+
+
+def full_share(recorded: Recorded, from_s: float, to_s: float, packets: float) -> float:
+    """The share of bins in this interval at whose end the Internet node's queue has at least this many packets."""
+    time, queued = queue(recorded, NODE)
+    return float(np.mean(queued[(time > from_s) & (time <= to_s)] >= packets))
+
+
+def drop_times(recorded: Recorded, link: str, from_s: float, to_s: float) -> Floats:
+    """The times of a link's drops in this interval, in seconds."""
+    time = column(rows(recorded, "drop", link), "time_s")
+    return np.sort(time[(time >= from_s) & (time < to_s)])
+
+
+def window_limited(recorded: Recorded, from_s: float, to_s: float) -> float:
+    """The share of samples of FTP-like flows in this interval in which cwnd is at least the suggested window."""
+    window_at = dict(zip(*(each.tolist() for each in suggested(recorded, "window_bytes")), strict=True))
+    flows = recorded.series("flow")
+    names, time, cwnd = flows["flow"].to_pylist(), column(flows, "time_s"), column(flows, "cwnd_bytes")
+    limited = [
+        cwnd[row] >= window_at[float(at)]
+        for row, at in enumerate(time)
+        if from_s < at <= to_s and names[row].startswith("ftp-") and np.isfinite(cwnd[row])
+    ]
+    return float(np.mean(limited))
 
 
 def throughput(recorded: Recorded, link: str, width_s: float = 5.0) -> tuple[Floats, Floats]:
@@ -50,3 +75,9 @@ def suggested(recorded: Recorded, name: str) -> tuple[Floats, Floats]:
     """A column of the gateway's table (suggested window or an estimate) at the end of each bin: time (s) and value."""
     found = rows(recorded, "gateway", ROUTER)
     return column(found, "time_s"), column(found, name)
+
+
+def mean_suggested(recorded: Recorded, name: str, from_s: float, to_s: float) -> float:
+    """The mean of a column of the gateway's table over the bins of an interval; empty bins do not count."""
+    time, values = suggested(recorded, name)
+    return float(np.nanmean(values[(time > from_s) & (time <= to_s)]))
