@@ -264,7 +264,7 @@ def test_the_whole_has_it_as_a_section(folder: Path, tmp_path: Path) -> None:
         assert text in page
     # The paper's own figures and claims are present.
     assert {path.parent.name + "/" + path.name for path in full.figures} >= {"figures/fig2.svg", "figures/goodput.svg"}
-    assert len(full.claims) == 9
+    assert len(full.claims) == 20
 
 
 def test_the_command_runs_one_and_names_what_it_cannot(
