@@ -1244,7 +1244,7 @@ Capacity = UniformRedraw | Steps
 """A capacity that varies independently of the traffic."""
 
 Controller = Practra | Earth | Awm | AwmEarth | CEarth | GRouter
-"""A controller that scales a link's rate, steers the windows of the TCPs that cross it, or both."""
+"""A controller that changes a link's rate, the windows of the TCP flows that cross it, or both."""
 
 Doze = ClientShaper | Eager | Psm | Bsd
 """A machine that lets a station's radio sleep, or acknowledges eagerly."""
