@@ -24,16 +24,24 @@ CHUNK = 1 << 16
 def serve(algorithm: str) -> None:
     """Serves one download after the other, until it is ended."""
     with socket.create_server(("", PORT)) as listener:
+        # The accepted sockets begin with the listener's algorithm.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, algorithm.encode())
         while True:
             stream, _ = listener.accept()
             with stream:
-                stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, algorithm.encode())
+                if used(stream) != algorithm:
+                    raise SystemExit(f"the sender is {used(stream)}; expected {algorithm}")
                 size = int(stream.makefile("rb").readline())
                 # The kernel takes the whole file, so a late server delays nothing.
                 stream.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 4 * size)
                 stream.sendall(bytes(size))
                 stream.shutdown(socket.SHUT_WR)
                 stream.recv(1)
+
+
+def used(stream: socket.socket) -> str:
+    """The congestion control of a socket."""
+    return stream.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0").decode()
 
 
 def fetch(address: str, size: int, window: int, timeout_s: float) -> dict[str, float]:

@@ -141,7 +141,7 @@ def inside() -> dict[str, Mapping[str, Any]]:
 
 def download(case: Case, seed: int, name: str, longest_s: float) -> Download:
     """Downloads once, over a path between two new namespaces whose names begin with `name`."""
-    with tempfile.TemporaryDirectory() as folder, namespaces(name, case.sender) as (server, client):
+    with tempfile.TemporaryDirectory() as folder, namespaces(name) as (server, client):
         report, ended = Path(folder, "report.json"), START_S + longest_s
         values: dict[str, object] = {
             # A flow makes the routes and the hosts' TCP settings. This one begins after the download.
@@ -202,12 +202,12 @@ def measured(
 
 
 @contextmanager
-def namespaces(name: str, sender: str) -> Iterator[tuple[str, str]]:
+def namespaces(name: str) -> Iterator[tuple[str, str]]:
     """Two namespaces without IPv6 and without memory of earlier connections, removed at the end."""
     both = f"{name}s", f"{name}c"
     settings = ["net.ipv6.conf.all.disable_ipv6=1", "net.ipv4.tcp_no_metrics_save=1"]
-    # A socket that begins as bbr stays paced, so the sender is the server's default.
-    settings += [f"net.ipv4.tcp_congestion_control={sender}"]
+    # A socket that begins as bbr, the system's default, stays paced.
+    settings += ["net.ipv4.tcp_congestion_control=reno"]
     try:
         for one in both:
             subprocess.run(["ip", "netns", "add", one], check=True)
