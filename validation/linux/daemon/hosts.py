@@ -1,9 +1,9 @@
 """The two ends of a download, run inside network namespaces: `hosts.py serve ALGORITHM` and `hosts.py fetch ...`.
 
-The server answers a request line `BYTES` with so many bytes, under the congestion control ALGORITHM. `fetch ADDRESS
-BYTES WINDOW TIMEOUT` downloads with a receive window of at most WINDOW bytes, and prints a JSON object: the received
-bytes, the seconds from the call of connect to the end of the stream, and the waits of its parent process for a
-processor.
+The server answers a request line `BYTES` with so many bytes, under the congestion control ALGORITHM.
+`fetch ADDRESS BYTES WINDOW TIMEOUT` downloads with a receive window of at most WINDOW bytes (0: the kernel's own
+windows). It prints a JSON object: the received bytes, the seconds from the call of connect to the end of the stream,
+and the waits of its parent process for a processor.
 """
 
 from __future__ import annotations
@@ -51,15 +51,17 @@ def fetch(address: str, size: int, window: int, timeout_s: float) -> dict[str, f
     received = 0
     with socket.socket() as stream:
         stream.settimeout(timeout_s)
-        stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
-        stream.setsockopt(socket.IPPROTO_TCP, TCP_WINDOW_CLAMP, window)
+        if window:
+            stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
+            stream.setsockopt(socket.IPPROTO_TCP, TCP_WINDOW_CLAMP, window)
         try:
             stream.connect((address, PORT))
             stream.sendall(f"{size}\n".encode())
             while chunk := stream.recv(CHUNK):
                 received += len(chunk)
-                # The kernel widens the window when it knows how packets fill its memory.
-                stream.setsockopt(socket.IPPROTO_TCP, TCP_WINDOW_CLAMP, window)
+                if window:
+                    # The kernel widens the window when it knows how packets fill its memory.
+                    stream.setsockopt(socket.IPPROTO_TCP, TCP_WINDOW_CLAMP, window)
         except OSError as error:
             print(f"after {received} bytes: {error}", file=sys.stderr)
     waited, turns = (after - before for before, after in zip(waits, _waits(), strict=True))
