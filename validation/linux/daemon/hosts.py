@@ -22,10 +22,11 @@ CHUNK = 1 << 16
 
 
 def serve(algorithm: str) -> None:
-    """Serves one download after the other, until it is ended."""
+    """Serves one download after the other, until it is ended. Prints a line when it listens."""
     with socket.create_server(("", PORT)) as listener:
         # The accepted sockets begin with the listener's algorithm.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, algorithm.encode())
+        print("listens", flush=True)
         while True:
             stream, _ = listener.accept()
             with stream:

@@ -189,6 +189,8 @@ def measured(
     case: Case, seed: int, fetched: Mapping[str, Any], report: Mapping[str, Any], account: Mapping[str, Any]
 ) -> Download:
     """The values of a download, from the client's, the daemon's and the path's own reports."""
+    if not report["downloads"]:
+        raise EmulationError("the client received no data")
     one = report["downloads"][0]
     whole = one["complete"]
     return Download(
@@ -240,9 +242,11 @@ def in_real_time(namespace: str, *words: str) -> list[str]:
 
 @contextmanager
 def process(command: Sequence[str]) -> Iterator[None]:
-    """A process that ends with the block."""
-    with subprocess.Popen(command) as running:
+    """A process that ends with the block. The block begins after the first line of its output."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         try:
+            if running.stdout is not None:
+                running.stdout.readline()
             yield
         finally:
             running.terminate()
