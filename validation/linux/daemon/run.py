@@ -426,6 +426,11 @@ COLUMNS = (
     *("missed, each pair", "asleep [%]", "fallback", "verdict"),
 )
 
+MEANS = (
+    *("mean of", "paths", "energy x delay", "time", "energy", "best", *WORDS.values(), "missed [%]"),
+    *("without loss", "1 % of loss"),
+)
+
 
 def _interval(found: Interval) -> str:
     half = "" if math.isnan(found.half_width) else f" ± {found.half_width:.2f}"
@@ -463,6 +468,8 @@ def report(found: Sequence[Download]) -> str:
         "",
         "Time, energy and energy x delay are relative to `eager` with the same seed: means over pairs, 95 % intervals.",
         "",
+        f"| {' | '.join(MEANS)} |",
+        f"|---|{'---:|' * (len(MEANS) - 1)}",
     ]
     for kind, is_in in KINDS.items():
         for sender in SENDERS:
@@ -482,23 +489,22 @@ KINDS: Mapping[str, Callable[[Case], bool]] = {
 
 def _summary(name: str, rows: Sequence[Cell]) -> str:
     best = min(rows, key=lambda row: row.product.mean)
-    counts = {word: sum(row.saves is saves for row in rows) for saves, word in WORDS.items()}
-    verdicts = ", ".join(f"{word} {number}" for word, number in counts.items())
     lossy = [row for row in rows if row.case.path.endswith("-1%")]
     calm = [row for row in rows if row.case.path.endswith("-0%")]
     missed = statistics.mean(pair.shaped.missed / pair.shaped.packets for row in rows for pair in row.pairs.values())
-    parts = [
-        f"- {name}, {len(rows)} paths: energy x delay {_interval(of_grid(rows, lambda pair: pair.product))}",
-        f"time {_interval(of_grid(rows, lambda pair: pair.time))}",
-        f"energy {_interval(of_grid(rows, lambda pair: pair.energy))}",
-        f"best {_interval(best.product)} ({best.case.path})",
-        f"paths by verdict: {verdicts}",
-        f"packets missed {missed:.2%}",
+    ends = [_interval(of_grid(kind, lambda pair: pair.product)) if kind else "" for kind in (calm, lossy)]
+    cells = [
+        name,
+        str(len(rows)),
+        _interval(of_grid(rows, lambda pair: pair.product)),
+        _interval(of_grid(rows, lambda pair: pair.time)),
+        _interval(of_grid(rows, lambda pair: pair.energy)),
+        f"{_interval(best.product)} ({best.case.path})",
+        *(str(sum(row.saves is saves for row in rows)) for saves in WORDS),
+        f"{100 * missed:.2f}",
+        *ends,
     ]
-    if calm and lossy:
-        ends = (f"{_interval(of_grid(kind, lambda pair: pair.product))}" for kind in (calm, lossy))
-        parts.append("without loss {}, at 1 % {}".format(*ends))
-    return "; ".join(parts) + "."
+    return f"| {' | '.join(cells)} |"
 
 
 def _conditions(found: Sequence[Download], rows: Sequence[Cell]) -> list[str]:
