@@ -81,6 +81,7 @@ pub(super) fn link(wire: &Wire<'_>, measure: Measure) -> Result<LinkSpec> {
         capacity,
         loss: None,
         noise: document.noise.as_ref().filter(|_| there).map(|doc| noise(&field, *doc)).transpose()?.flatten(),
+        air: None,
     })
 }
 
