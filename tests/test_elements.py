@@ -20,6 +20,7 @@ SCHEMA = netlull.schema()
 
 POSITIONAL = {
     "AccessPoint": "",
+    "Air": "name",
     "Awm": "target",
     "AwmEarth": "target rates threshold",
     "Bernoulli": "probability",
@@ -85,7 +86,7 @@ def test_every_class_takes_its_positional_fields_in_their_order() -> None:
 
 
 def test_a_scenario_takes_the_fields_of_the_schema() -> None:
-    plural = {"link": "links", "flow": "flows", "phase": "phases", "station": "stations"}
+    plural = {"link": "links", "flow": "flows", "phase": "phases", "station": "stations", "air": "airs"}
     fields = {plural.get(field, field) for field in SCHEMA["properties"]}
     assert set(inspect.signature(netlull.Scenario).parameters) == fields
 

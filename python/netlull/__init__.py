@@ -81,6 +81,7 @@ __all__ = [
 # builders: written by tools/generate.py
 __all__ += [
     "AccessPoint",
+    "Air",
     "Awm",
     "AwmEarth",
     "Bernoulli",

@@ -14,6 +14,7 @@ from typing import ClassVar, Literal, Self
 
 __all__ = [
     "AccessPoint",
+    "Air",
     "Awm",
     "AwmEarth",
     "Bernoulli",
@@ -111,6 +112,20 @@ class AccessPoint:
     """
     buffer: int | None = None
     """The packets that the access point buffers for the station. Default 1000."""
+
+
+@dataclass(frozen=True)
+class Air:
+    """An air that several links share. It carries one packet at a time, in the order of their arrivals at the links."""
+
+    name: str
+    """Name for the field `air` of links."""
+    _: KW_ONLY
+    overhead: str | None = None
+    """Time on the air that each packet takes in addition to its bits; at most 1 s.
+
+    A time, such as "40 ms". Default "0 s".
+    """
 
 
 @dataclass(frozen=True)
@@ -577,6 +592,8 @@ class Link:
     """Packet losses before the queue."""
     noise: Noise | Mapping[str, object] | None = None
     """Random extra delay of each packet. Packets stay in order."""
+    air: str | None = None
+    """Name of the air that the link, and with `duplex` also its reverse link, shares with other links."""
 
 
 @dataclass(frozen=True)

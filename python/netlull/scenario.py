@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from netlull._engine import Monitor
-    from netlull.builders import Flow, Link, Phase, Power, Probe, Recording, Routing, Sleep, Station, TcpOptions
+    from netlull.builders import Air, Flow, Link, Phase, Power, Probe, Recording, Routing, Sleep, Station, TcpOptions
 
 __all__ = ["Scenario"]
 
@@ -73,6 +73,7 @@ class Scenario:
         routing: Routing | Mapping[str, object] | None = None,
         sleep: Iterable[Sleep | Mapping[str, object]] = (),
         stations: Iterable[Station | Mapping[str, object]] = (),
+        airs: Iterable[Air | Mapping[str, object]] = (),
         position: Mapping[str, tuple[float, float]] | None = None,
         topology: Topology | Mapping[str, object] | None = None,
     ) -> None:
@@ -95,6 +96,7 @@ class Scenario:
             "routing": routing,
             "sleep": list(sleep) or None,
             "station": list(stations) or None,
+            "air": list(airs) or None,
             "position": position,
             "topology": as_table(topology) if isinstance(topology, Topology) else topology,
         }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 mod ahead;
+mod air;
 mod applications;
 mod bbr;
 mod common;

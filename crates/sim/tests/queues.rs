@@ -209,6 +209,7 @@ fn bare_link(red: Option<RedConfig>, codel: Option<CoDelConfig>) -> (Link, Sched
         buffer: Buffer::Bytes(Bytes::new(1_000_000)),
         loss: None,
         noise: None,
+        air: None,
         red: red.map(|config| Red::new(config, Stream::new(1, "queue.test"))),
         departure: codel.map(|_| Slot::FIRST),
         codel,

@@ -34,6 +34,10 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
         let message = format!("has {} hosts with traffic; expected at most {MOST_HOSTS}", hosts.len());
         return refuse("flow", message);
     }
+    if let Some(link) = scenario.links.iter().find(|link| link.air.is_some()) {
+        let message = "names a shared air, which only the simulator has; expected a link without it";
+        return refuse(format!("link.{}.air", link.name), message);
+    }
     for LinkSpec { name, control, .. } in &scenario.links {
         if let Some(LinkMechanism::Foreign(foreign)) = control.as_ref().map(|control| &control.mechanism) {
             let message = format!("is \"{}\", a custom controller of this program", foreign.factory().name());

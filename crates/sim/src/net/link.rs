@@ -15,6 +15,7 @@
 //!
 //! Noise adds a random time to each packet's propagation.
 
+use super::air::Air;
 use super::buffer::Buffer;
 pub use super::counters::LinkCounters;
 use super::fixed::{FixedTransmitter, Waiting};
@@ -32,7 +33,7 @@ use super::transmitter::{Departure, RateChange, VariableTransmitter};
 use crate::engine::ring::Ring;
 use crate::engine::schedule::{Schedule, Slot};
 use netlull_mechanism::rate::QueueView;
-use netlull_units::{BitRate, Duration, Instant, Serialiser};
+use netlull_units::{BitRate, Bytes, Duration, Instant, Serialiser};
 use std::ops::{Index, IndexMut};
 
 /// The result of offering a packet to a link.
@@ -128,6 +129,8 @@ pub struct LinkParts {
     pub loss: Option<Loss>,
     /// The random extra delay.
     pub noise: Option<Noise>,
+    /// The air that it shares with other links; only for a link of fixed rate.
+    pub air: Option<Air>,
     /// The management of its queue at arrivals.
     pub red: Option<Red>,
     /// The management of its queue at departures; requires `departure`.
@@ -166,7 +169,8 @@ impl Link {
             }),
             Some(slot) => Transmitter::Variable(Box::new(VariableTransmitter::new(parts.rate, slot, parts.codel))),
         };
-        let ingress = Ingress { loss: parts.loss, red: parts.red, noise: parts.noise, closed: false }.open();
+        let LinkParts { loss, red, noise, air, .. } = parts;
+        let ingress = Ingress { loss, red, noise, air, closed: false }.open();
         Self {
             transmitter,
             delay: parts.delay.as_nanos(),
@@ -219,10 +223,34 @@ impl Link {
         if let Some(refused) = self.enter(now, packet) {
             return Offered::Refused(refused);
         }
-        match self.queue_plain(now, packet, schedule) {
+        let offered = match self.queue_on_air(now.as_nanos(), packet.size) {
+            Some(offered) => offered,
+            None => self.queue_plain(now, packet, schedule),
+        };
+        match offered {
             Offered::Arrives(at) => Offered::Arrives(self.disturbed(at)),
             offered => offered,
         }
+    }
+
+    /// Decides on a packet of a link that shares its air; `None` for other links.
+    ///
+    /// The packet waits in the buffer while any link of the air transmits.
+    fn queue_on_air(&mut self, now: u64, size: u32) -> Option<Offered> {
+        let Transmitter::Fixed(fixed) = &mut self.transmitter else { return None };
+        let air = self.ingress.as_ref()?.air.as_ref()?;
+        let starts = air.free_at().max(now);
+        if starts > now {
+            let own = std::mem::replace(&mut fixed.free_at, starts);
+            if !fixed.waits(now, size, self.buffer, &mut self.waiting, &mut self.tally) {
+                fixed.free_at = own;
+                return Some(self.refuse(size));
+            }
+        } else {
+            fixed.send(now, size, &mut self.waiting);
+        }
+        fixed.free_at = air.send(starts, size, fixed.serialiser.rate());
+        Some(Offered::Arrives(fixed.free_at.saturating_add(self.delay)))
     }
 
     #[inline(always)]
@@ -549,6 +577,13 @@ impl Link {
             Transmitter::Fixed(fixed) => Instant::from_nanos(fixed.free_at),
             Transmitter::Variable(_) => Instant::ZERO,
         }
+    }
+
+    /// The time of the first bit of a packet whose last bit is sent at `ends`, if the link shares its air.
+    pub(crate) fn air_begins(&self, ends: Instant, size: u32) -> Option<Instant> {
+        self.ingress.as_ref()?.air.as_ref()?;
+        let time = self.rate().time_for(Bytes::new(u64::from(size)));
+        Some(Instant::ZERO + (ends - Instant::ZERO).saturating_sub(time))
     }
 
     /// The buffer of the link.

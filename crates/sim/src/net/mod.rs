@@ -1,5 +1,6 @@
 //! The network: packets, buffers, queues, losses, links and routes.
 
+pub mod air;
 mod fixed;
 mod flight;
 pub mod ids;

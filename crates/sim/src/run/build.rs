@@ -15,6 +15,7 @@ use super::stations::Stations;
 use super::world::World;
 use crate::engine::random::Stream;
 use crate::engine::schedule::Schedule;
+use crate::net::air::Air;
 use crate::net::ids::{FlowId, LinkId, NodeId, SourceId, StationId};
 use crate::net::link::{Link, LinkParts};
 use crate::net::loss::{Loss, LossModel};
@@ -120,6 +121,7 @@ fn net(scenario: &Scenario) -> Net {
 
 /// The links of a scenario, each with its controller, gateway or station.
 fn links(scenario: &Scenario, order: &EventOrder, scheduled: &[LinkId]) -> Vec<Link> {
+    let airs: Vec<Air> = scenario.airs.iter().map(|air| Air::new(air.overhead)).collect();
     let build = |(id, spec): (LinkId, &LinkSpec)| {
         let stream = |what: &str| Stream::new(scenario.seed, &format!("{what}.{}", spec.name));
         let loss = |model: &LossModel| Loss::new(model, stream("loss"));
@@ -136,6 +138,7 @@ fn links(scenario: &Scenario, order: &EventOrder, scheduled: &[LinkId]) -> Vec<L
             buffer: spec.buffer,
             loss: spec.loss.as_ref().map(loss),
             noise: spec.noise.map(|model| Noise::new(model, stream("noise"))),
+            air: spec.air.map(|air| airs[air].clone()),
             red,
             codel,
             delivery: order.delivery(id),

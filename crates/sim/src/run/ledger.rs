@@ -6,8 +6,10 @@ use super::stations::Station;
 use super::world::World;
 use crate::net::ids::{AgentId, FlowId, LinkId};
 use crate::net::transmitter::InService;
-use crate::scenario::{FlowPath, LinkSpec, Scenario, StationSpec, TransferSize};
-use crate::verify::ledger::{AgentLedger, Ledger, LinkLedger, RequestsLedger, TcpLedger, VariableLedger};
+use crate::scenario::{AirSpec, FlowPath, LinkSpec, Scenario, StationSpec, TransferSize};
+use crate::verify::ledger::{
+    AgentLedger, Ledger, LinkLedger, RequestsLedger, SharedAirLedger, TcpLedger, VariableLedger,
+};
 use crate::verify::station::{AirLedger, StationLedger};
 use netlull_units::Duration;
 
@@ -67,11 +69,17 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
             .map(|(station, spec)| station_ledger(world, scenario, station, spec))
             .collect(),
         links,
+        airs: scenario.airs.iter().enumerate().map(|(index, air)| air_ledger(scenario, index, air)).collect(),
         agents,
         tcp: FlowId::all(world.hosts.connections.len()).map(|flow| tcp_ledger(world, scenario, flow)).collect(),
         requests: world.requests.pools.iter().map(|pool| requests_ledger(world, pool)).collect(),
         power: scenario.power.iter().map(|power| power.model).collect(),
     }
+}
+
+fn air_ledger(scenario: &Scenario, index: usize, air: &AirSpec) -> SharedAirLedger {
+    let links = scenario.links.iter().enumerate().filter(|(_, link)| link.air == Some(index));
+    SharedAirLedger { name: air.name.clone(), overhead: air.overhead, links: links.map(|(link, _)| link).collect() }
 }
 
 fn station_ledger(world: &World, scenario: &Scenario, station: &Station, spec: &StationSpec) -> StationLedger {

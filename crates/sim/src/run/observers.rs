@@ -163,6 +163,7 @@ fn replay(scenario: &Scenario) -> Replay {
         scheduled: spec.schedules_departures(),
         loss: spec.loss.clone(),
         noisy: spec.noise.is_some(),
+        air: spec.air,
     };
-    Replay::new(scenario.links.iter().map(line).collect())
+    Replay::new(scenario.links.iter().map(line).collect(), scenario.airs.iter().map(|air| air.overhead).collect())
 }

@@ -69,6 +69,9 @@ pub struct Document {
     /// Links between the nodes.
     #[serde(default)]
     pub link: Vec<LinkDocument>,
+    /// Airs that links share.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub air: Vec<AirDocument>,
     /// Traffic.
     #[serde(default)]
     pub flow: Vec<FlowDocument>,
@@ -130,6 +133,17 @@ pub enum Verify {
     Off,
 }
 
+/// An air that several links share. It carries one packet at a time, in the order of their arrivals at the links.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AirDocument {
+    /// Name for the field `air` of links.
+    pub name: String,
+    /// Time on the air that each packet takes in addition to its bits; at most 1 s.
+    #[serde(default)]
+    pub overhead: Duration,
+}
+
 /// A link from one node to another; `duplex` adds the reverse link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -179,6 +193,9 @@ pub struct LinkDocument {
     /// Random extra delay of each packet. Packets stay in order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<NoiseDocument>,
+    /// Name of the air that the link, and with `duplex` also its reverse link, shares with other links.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub air: Option<String>,
 }
 
 /// A capacity that varies independently of the traffic.

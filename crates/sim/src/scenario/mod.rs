@@ -18,8 +18,8 @@ pub use quantity::{BufferSize, TransferSize};
 pub use read::read_document;
 pub(crate) use resolve::LONGEST;
 pub use resolve::{
-    ArrivalPattern, Capacity, Control, DatagramFlow, FlowPath, LinkSpec, NamedPower, Nap, PhaseSpec, ProbeSpec,
-    Recording, RequestFlow, RoutingSpec, Scenario, SleepSpec, StationSpec, TcpFlow, Writes,
+    AirSpec, ArrivalPattern, Capacity, Control, DatagramFlow, FlowPath, LinkSpec, NamedPower, Nap, PhaseSpec,
+    ProbeSpec, Recording, RequestFlow, RoutingSpec, Scenario, SleepSpec, StationSpec, TcpFlow, Writes,
 };
 
 /// The JSON Schema of a scenario document, for editors.

@@ -26,6 +26,8 @@ pub struct Ledger {
     pub stations: Vec<StationLedger>,
     /// The ledgers of links.
     pub links: Vec<LinkLedger>,
+    /// The ledgers of shared airs.
+    pub airs: Vec<SharedAirLedger>,
     /// The ledgers of senders and receivers.
     pub agents: Vec<AgentLedger>,
     /// The ledgers of TCP connections.
@@ -57,6 +59,17 @@ pub struct LinkLedger {
     pub naps: u64,
     /// The ledger of its scheduled departures, if it schedules them.
     pub variable: Option<VariableLedger>,
+}
+
+/// The ledger of an air that links share.
+#[derive(Clone, Debug)]
+pub struct SharedAirLedger {
+    /// Name.
+    pub name: String,
+    /// The overhead of each packet.
+    pub overhead: Duration,
+    /// The indices of its links.
+    pub links: Vec<usize>,
 }
 
 /// The ledger of a link that schedules its departures.
@@ -151,6 +164,9 @@ pub fn check(ledger: &Ledger) -> Findings {
             }
         }
     }
+    for air in &ledger.airs {
+        air_carries_one_packet_at_a_time(&mut findings, air, ledger);
+    }
     for agent in &ledger.agents {
         let found = agent.received + agent.dropped + agent.held;
         findings.check(agent.addressed == found, &agent.name, || {
@@ -222,6 +238,19 @@ fn fixed_rate_holds(findings: &mut Findings, link: &LinkLedger, end: Instant) {
     let most = u128::from(link.max_rate.as_bps()) * (u128::from(awake.as_nanos()) + u128::from(link.naps) + 1);
     findings.check(sent <= most, &link.name, || {
         format!("delivered {} bytes in {awake}, more than {} carries", link.counters.delivered_bytes, link.max_rate)
+    });
+}
+
+/// Checks that the transmissions of all links of an air, with their overheads, fit into the run.
+fn air_carries_one_packet_at_a_time(findings: &mut Findings, air: &SharedAirLedger, ledger: &Ledger) {
+    let busy = air.links.iter().map(|&link| {
+        let LinkLedger { counters, max_rate, .. } = &ledger.links[link];
+        u128::from(counters.delivered_bytes) * BIT_NANOS_PER_BYTE / u128::from(max_rate.as_bps())
+            + u128::from(counters.delivered_packets) * u128::from(air.overhead.as_nanos())
+    });
+    let (busy, end) = (busy.sum::<u128>(), ledger.end);
+    findings.check(busy <= u128::from(end.as_nanos()), &air.name, || {
+        format!("its links sent for {busy} ns, but the run ends at {end}")
     });
 }
 
@@ -442,6 +471,7 @@ mod tests {
                 naps: 0,
                 variable: Some(variable),
             }],
+            airs: vec![SharedAirLedger { name: "ap".to_owned(), overhead: Duration::ZERO, links: vec![0, 0] }],
             agents: vec![
                 AgentLedger { name: "sender".to_owned(), node: 0, sent: 10, ..AgentLedger::default() },
                 AgentLedger {
@@ -512,6 +542,10 @@ mod tests {
         has("delivered 7000 bytes in", &|ledger| {
             ledger.links[0].variable = None;
             ledger.links[0].max_rate = BitRate::from_bps(55_999);
+        });
+        // 2 x 7 packets of 71 ms, and 2 x 5.6 ms for their bits at 10 Mb/s.
+        has("ap: its links sent for 1005200000 ns, but the run ends at 1.000000000 s", &|ledger| {
+            ledger.airs[0].overhead = Duration::from_millis(71);
         });
         has("more than 5 Mb/s carries outside a pause of 2 ms", &|ledger| {
             // 5 Mb/s for 0.5 s less 2 ms is 311,250 B, and the packet before had finished. An extra byte is too many.

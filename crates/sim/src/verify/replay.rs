@@ -42,6 +42,8 @@ pub struct ReplayLink {
     pub loss: Option<LossModel>,
     /// True if packets may be late.
     pub noisy: bool,
+    /// The index of the air that it shares with other links.
+    pub air: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -88,16 +90,25 @@ struct Line {
     stranded: u64,
 }
 
+/// An air that links share: at any time it carries one packet at most.
+#[derive(Clone, Copy)]
+struct SharedAir {
+    overhead: u64,
+    /// The end of the last transmission.
+    free: u64,
+}
+
 /// The model of a run.
 pub struct Replay {
     lines: Vec<Line>,
+    airs: Vec<SharedAir>,
     findings: Findings,
 }
 
 impl Replay {
-    /// Creates a model with idle links.
+    /// Creates a model with idle links. `overheads` has the time per packet of each shared air.
     #[must_use]
-    pub fn new(links: Vec<ReplayLink>) -> Self {
+    pub fn new(links: Vec<ReplayLink>, overheads: Vec<Duration>) -> Self {
         let line = |link| Line {
             link,
             held: VecDeque::new(),
@@ -111,12 +122,18 @@ impl Replay {
             asleep: false,
             stranded: 0,
         };
-        Self { lines: links.into_iter().map(line).collect(), findings: Findings::default() }
+        let air = |overhead: Duration| SharedAir { overhead: overhead.as_nanos(), free: 0 };
+        Self {
+            lines: links.into_iter().map(line).collect(),
+            airs: overheads.into_iter().map(air).collect(),
+            findings: Findings::default(),
+        }
     }
 
     /// Checks a link's decision on an offered packet.
     pub fn offered(&mut self, now: Instant, link: LinkId, packet: &Packet, admission: Admission) {
         let line = &mut self.lines[link.index()];
+        let air = line.link.air.and_then(|air| self.airs.get_mut(air));
         let asleep = admission == Admission::Asleep;
         self.findings.check(line.asleep == asleep, &line.link.name, || {
             format!("{admission:?} a packet at {now}, but is {}", if line.asleep { "asleep" } else { "awake" })
@@ -141,7 +158,7 @@ impl Replay {
         let holds = if line.link.scheduled {
             admission != Admission::DroppedEarly || matches!(line.link.queue, QueueModel::Red(_))
         } else {
-            let admits = line.admits(now.as_nanos(), packet.size);
+            let admits = line.admits(now.as_nanos(), packet.size, air.as_deref());
             match admission {
                 Admission::DroppedEarly => line.may_drop_early(),
                 decided => admits == (decided == Admission::Accepted),
@@ -151,7 +168,7 @@ impl Replay {
             format!("{admission:?} a packet of {} B at {now}, but its queue disagrees", packet.size)
         });
         if admission == Admission::Accepted {
-            line.accept(now.as_nanos(), packet);
+            line.accept(now.as_nanos(), packet, air);
         }
     }
 
@@ -290,7 +307,7 @@ impl Line {
     }
 
     /// Decides whether drop-tail accepts a packet, with this model's own count and comparison.
-    fn admits(&mut self, now: u64, size: u32) -> bool {
+    fn admits(&mut self, now: u64, size: u32, air: Option<&SharedAir>) -> bool {
         while self.waiting.0 > 0 {
             let first = self.held[self.held.len() - self.waiting.0];
             if first.starts > now {
@@ -299,7 +316,10 @@ impl Line {
             self.waiting = (self.waiting.0 - 1, self.waiting.1 - u64::from(first.size));
         }
         self.most = (self.most.0.max(self.waiting.0), self.most.1.max(self.waiting.1));
-        let idle = self.held.back().is_none_or(|last| last.departs <= now);
+        let idle = match air {
+            Some(air) => air.free <= now,
+            None => self.held.back().is_none_or(|last| last.departs <= now),
+        };
         idle || match self.link.buffer {
             Buffer::Packets(limit) => (self.waiting.0 as u64) < limit,
             Buffer::Bytes(limit) => self.waiting.1 + u64::from(size) <= limit.as_u64(),
@@ -307,16 +327,11 @@ impl Line {
         }
     }
 
-    fn accept(&mut self, now: u64, packet: &Packet) {
-        let last = self.held.back().map_or(self.last_departure, |shadow| shadow.departs);
-        if now > last {
-            (self.busy_from, self.busy_bits) = (now, 0);
-        }
-        let starts = now.max(last);
-        self.busy_bits += u128::from(packet.size) * 8;
-        let busy = self.busy_bits * 1_000_000_000 / u128::from(self.link.rate.as_bps());
-        let departs = if self.link.scheduled { now } else { self.busy_from + u64::try_from(busy).unwrap_or(u64::MAX) };
-        let starts = if self.link.scheduled { now } else { starts };
+    fn accept(&mut self, now: u64, packet: &Packet, air: Option<&mut SharedAir>) {
+        let (starts, departs) = match air {
+            Some(air) => air.carry(now, packet.size, self.link.rate),
+            None => self.times(now, packet.size),
+        };
         if starts > now {
             self.waiting = (self.waiting.0 + 1, self.waiting.1 + u64::from(packet.size));
         }
@@ -327,6 +342,32 @@ impl Line {
             starts,
             departs,
         });
+    }
+
+    /// The start and the end of the next transmission, from the start of the busy period. For a link that schedules
+    /// its departures, both are `now`.
+    fn times(&mut self, now: u64, size: u32) -> (u64, u64) {
+        if self.link.scheduled {
+            return (now, now);
+        }
+        let last = self.held.back().map_or(self.last_departure, |shadow| shadow.departs);
+        if now > last {
+            (self.busy_from, self.busy_bits) = (now, 0);
+        }
+        self.busy_bits += u128::from(size) * 8;
+        let busy = self.busy_bits * 1_000_000_000 / u128::from(self.link.rate.as_bps());
+        (now.max(last), self.busy_from + u64::try_from(busy).unwrap_or(u64::MAX))
+    }
+}
+
+impl SharedAir {
+    /// The start and the end of the next transmission, at the rate of its link.
+    fn carry(&mut self, now: u64, size: u32, rate: BitRate) -> (u64, u64) {
+        let starts = now.max(self.free);
+        let (bits, rate) = (u128::from(size) * 8_000_000_000, u128::from(rate.as_bps()));
+        let whole = bits / rate + u128::from(!bits.is_multiple_of(rate));
+        self.free = starts + self.overhead + u64::try_from(whole).unwrap_or(u64::MAX);
+        (starts, self.free)
     }
 }
 
@@ -340,16 +381,20 @@ mod tests {
 
     /// A link of 12 Mb/s: 1500 B take 1 ms.
     fn replay(queue: QueueModel, loss: Option<LossModel>) -> Replay {
-        Replay::new(vec![ReplayLink {
-            name: "a-b".to_owned(),
-            rate: BitRate::from_mbps(12),
-            delay: Duration::ZERO,
-            buffer: Buffer::Packets(2),
-            scheduled: matches!(queue, QueueModel::CoDel(_)),
-            queue,
-            loss,
-            noisy: false,
-        }])
+        Replay::new(
+            vec![ReplayLink {
+                name: "a-b".to_owned(),
+                rate: BitRate::from_mbps(12),
+                delay: Duration::ZERO,
+                buffer: Buffer::Packets(2),
+                scheduled: matches!(queue, QueueModel::CoDel(_)),
+                queue,
+                loss,
+                noisy: false,
+                air: None,
+            }],
+            Vec::new(),
+        )
     }
 
     fn noisy(queue: QueueModel) -> Replay {

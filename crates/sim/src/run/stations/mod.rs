@@ -357,7 +357,8 @@ impl Turn<'_> {
                     _ if given.is_lost() => None,
                     _ => return,
                 };
-                let (from, to) = self.station.radio.transmits(now, packet.size, ends);
+                let begins = ends.and_then(|ends| self.net.links[up].air_begins(ends, packet.size)).unwrap_or(now);
+                let (from, to) = self.station.radio.transmits(begins, packet.size, ends);
                 self.record(|| AirRow::packet(name, AirTime { from, to }, &view));
             }
             Frame::Poll => {

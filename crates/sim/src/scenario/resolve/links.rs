@@ -77,6 +77,7 @@ pub(super) fn link(wire: &Wire<'_>, measure: Measure) -> Result<LinkSpec> {
         capacity,
         loss: None,
         noise: document.noise.filter(|_| there).and_then(noise),
+        air: None,
     })
 }
 

@@ -1,5 +1,6 @@
 //! Conversion of a document to a checked scenario: every name resolved, every value in range.
 
+mod air;
 mod control;
 mod flows;
 mod links;
@@ -25,6 +26,7 @@ use crate::net::noise::NoiseModel;
 use crate::net::queue::QueueModel;
 use crate::net::routing::{Edge, Routes};
 pub use crate::traffic::{ArrivalPattern, DatagramFlow, FlowPath, RequestFlow};
+pub use air::AirSpec;
 pub(super) use control::refused;
 use netlull_mechanism::link::LinkContext;
 use netlull_mechanism::machines::LinkMechanism;
@@ -57,6 +59,8 @@ pub struct Scenario {
     pub nodes: Vec<String>,
     /// Links.
     pub links: Vec<LinkSpec>,
+    /// Airs that links share.
+    pub airs: Vec<AirSpec>,
     /// The links as routing sees them.
     pub edges: Vec<Edge>,
     /// TCP flows, in the order of the document, `count` unfolded.
@@ -132,6 +136,8 @@ pub struct LinkSpec {
     pub loss: Option<LossModel>,
     /// Random extra delay.
     pub noise: Option<NoiseModel>,
+    /// The index of the air that it shares with other links.
+    pub air: Option<usize>,
 }
 
 /// A controller and the link's options for it.
@@ -276,6 +282,7 @@ impl Scenario {
             .collect::<Result<Vec<_>>>()?;
         unique_names(&links, &flows)?;
         links::join_gateways(&wiring, &mut links)?;
+        let airs = air::airs(document, &wiring, &mut links)?;
         if document.link.iter().any(|link| link.loss.is_some()) {
             let crossing = paths::crossing(&wiring, &routes, &flows);
             for ((link, wire), crossing) in links.iter_mut().zip(&wiring).zip(&crossing) {
@@ -298,6 +305,7 @@ impl Scenario {
             nodes: document.nodes.clone(),
             edges: wiring.iter().map(|wire| wire.edge).collect(),
             links,
+            airs,
             tcp_flows: flows.tcp,
             datagram_flows: flows.datagrams,
             request_flows: flows.requests,

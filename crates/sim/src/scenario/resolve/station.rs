@@ -135,6 +135,7 @@ fn station(around: Around<'_>, station: Member<'_>) -> Result<StationSpec> {
         mtu: around.document.mtu,
     };
     if let Some(mechanism) = &document.mechanism {
+        super::air::check_station(field, mechanism, [&around.links[down], &around.links[up]])?;
         let Flows { tcp, requests, .. } = around.flows;
         check_traffic(mechanism.serves(), tcp, requests, At { field: nodes, name, node: own })?;
         mechanism.build(context, Instant::ZERO).map_err(|error| refused_mechanism(station.field, &error))?;
