@@ -1,4 +1,4 @@
-"""The `netlull` command, also as `python -m netlull`."""
+"""The `netlull` command, also as `python -m netlull`. Ctrl-C ends it in one line even while modules are loaded."""
 
 import os
 import signal
@@ -11,14 +11,11 @@ def _leave(_signal: int, _frame: FrameType | None) -> None:
     os._exit(130)
 
 
-def main() -> int:
-    """Runs the command. Ctrl-C ends it in one line from the start, even while modules are loaded."""
-    before = signal.signal(signal.SIGINT, _leave)
-    from netlull.cli import main as command  # under the handler
+_BEFORE = signal.signal(signal.SIGINT, _leave)
 
-    signal.signal(signal.SIGINT, before)
-    return command()
+from netlull.cli import main  # noqa: E402  # under the handler
 
+signal.signal(signal.SIGINT, _BEFORE)
 
 if __name__ == "__main__":
     sys.exit(main())

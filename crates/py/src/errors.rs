@@ -12,7 +12,12 @@ create_exception!(
     PyValueError,
     "A scenario that cannot be run: the field, its value and the expected value."
 );
-create_exception!(netlull._core, VerificationError, PyRuntimeError, "A run that violates conservation: a defect of netlull.");
+create_exception!(
+    netlull._core,
+    VerificationError,
+    PyRuntimeError,
+    "A run that violates conservation: a defect of netlull."
+);
 create_exception!(netlull._core, Cancelled, PyException, "A cancelled run.");
 
 pub(crate) fn scenario(error: scenario::ScenarioError) -> PyErr {

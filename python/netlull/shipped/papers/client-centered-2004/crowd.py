@@ -13,7 +13,7 @@ from netlull.stats import mean_interval
 from .studies import BANDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from matplotlib.figure import Figure
 
@@ -128,7 +128,7 @@ def _all(found: Sequence[bool | None]) -> bool | None:
     return False if False in found else None if None in found else True
 
 
-def crowd_parts(evidence: Evidence, tolerance: Tolerance, reading: str) -> list[Part]:
+def crowd_parts(evidence: Evidence, tolerance: Mapping[str, float], reading: str) -> list[Part]:
     """The parts of C9 under a reading.
 
     Losses rise if an interval lies above 1. They do not if none does and no mean exceeds the slack. Throughput

@@ -176,7 +176,7 @@ def at_sites(evidence: Evidence) -> Figure:
         bars(axes, places, found, "netlull", 0, 0.6)
         draw_means(axes, places, means, others)
         crosses(axes, [places[list(SITES).index(name)] for name in PRINTED_SITES], list(PRINTED_SITES.values()))
-        mean = np.mean([value.mean for value in found])
+        mean = float(np.mean([value.mean for value in found]))
         axes.axhline(mean, color=COLOURS[0], linestyle=":", linewidth=1, label=f"netlull, mean {mean:.2f}")
         axes.axhline(PRINTED_MEAN_SITES, color="#000000", linestyle="--", linewidth=0.9, label="paper, mean 0.81")
         axes.set_xticks(places, list(SITES))

@@ -91,7 +91,7 @@ def capacity(evidence: Evidence, state: printed.State) -> float:
     tcp = next(flow for flow in summary["flows"] if flow["name"] == series.FLOW)
     path = directions.route(str(state), int(tcp["from"]), int(tcp["to"]))
     links = summary["phase"]["settled" if state == "before" else "later"]["link"]
-    return directions.RATE - max(links[f"{a}-{b}"]["throughput_bps"] for a, b in path) / 1e6
+    return directions.RATE - max(float(links[f"{a}-{b}"]["throughput_bps"]) for a, b in path) / 1e6
 
 
 # ---- Throughput (Table IV, Figs. 3 and 4) ----------------------------------------------------------------------------
