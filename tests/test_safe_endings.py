@@ -211,7 +211,7 @@ def test_sigterm_leaves_nothing_behind(small_file: Path, tmp_path: Path, command
     while len(list(tmp_path.iterdir())) == 1:
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
-    assert len(list(tmp_path.iterdir())) == 2
+    assert len(list(tmp_path.iterdir())) > 1
     process.send_signal(signal.SIGTERM)
     assert [text.strip() for text in process.communicate()] == ["", "terminated"]
     assert process.returncode == 143

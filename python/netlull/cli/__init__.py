@@ -125,7 +125,8 @@ class _Commands(click.Group):
 
 
 _FIRST_STEPS = """\
-A packet-level simulator of energy-saving networks under TCP. Three commands to start:
+A packet-level simulator of energy-saving networks under TCP.
+Three commands to start:
 
   netlull run dumbbell                        simulate a TCP flow: a table
   netlull reproduce troubled-marriage-2016    judge a paper's claims: a report

@@ -77,14 +77,15 @@ class Table:
         return widths
 
     def widths(self, room: int) -> list[int]:
-        """The width of each column in characters, in a line of `room`. The smallest wishes for more are met first."""
+        """The width of each column in characters, in a line of `room`. What is left over is shared out evenly."""
         widths = self.least_widths()
         whole = [
             max([len(column), *(len(cells[i]) for cells, _ in self.rows)]) for i, column in enumerate(self.columns)
         ]
-        spare = room - _width(widths)
-        for index in sorted(range(len(widths)), key=lambda index: whole[index] - widths[index]):
-            more = max(0, min(spare, whole[index] - widths[index]))
+        spare = max(0, room - _width(widths))
+        order = sorted(range(len(widths)), key=lambda index: whole[index] - widths[index])
+        for place, index in enumerate(order):
+            more = max(0, min(spare // (len(order) - place), whole[index] - widths[index]))
             widths[index] += more
             spare -= more
         return widths
