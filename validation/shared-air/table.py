@@ -2,7 +2,7 @@
 
 python validation/shared-air/table.py [SEEDS]
 
-Every client downloads 4.5 MB from a server of its own, 60 ms away. The table has, for each number of clients, the mean
+Every client downloads 4.5 MB from a separate server, 60 ms away. The table has, for each number of clients, the mean
 over seeds of a download's time, energy, and energy x delay, relative to eager clients with the same seed, and the half
 width of the 95 % interval.
 """

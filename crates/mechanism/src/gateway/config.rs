@@ -71,7 +71,7 @@ read_parts!(CEarthConfig { held, rate });
 read_parts!(AwmEarthConfig { aim, windows, earth });
 read_parts!(GRouterConfig { held, windows, rate });
 
-/// The queue target of AWM next to a controller with a count of its own.
+/// The queue target of AWM next to a controller that counts the queue itself.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QueueTarget {
