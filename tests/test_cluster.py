@@ -113,12 +113,12 @@ class Sabotage(distributed.WorkerPlugin):  # type: ignore[misc]  # of a library 
     def checked(self, text: str) -> Any:
         from types import SimpleNamespace
 
-        def measure(seed: int, monitor: Any) -> str:
+        def measure(seed: int, monitor: Any, memory: int | None = None) -> str:
             if seed == self.seed and self.error:
                 raise ScenarioError(self.error)
             if seed == self.seed:
                 os.kill(os.getpid(), signal.SIGKILL)
-            return str(self.sound(text).measure(seed, monitor))
+            return str(self.sound(text).measure(seed, monitor, memory))
 
         return SimpleNamespace(measure=measure)
 

@@ -254,6 +254,9 @@ def test_a_failure_in_a_run_names_the_run(sweep: Sweep, monkeypatch: pytest.Monk
         def expected_hops(self) -> float:
             return 1.0
 
+        def expected_memory(self) -> float:
+            return 1.0
+
         def measure(self, *_: object) -> str:
             raise RuntimeError("broken")
 

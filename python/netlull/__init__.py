@@ -23,7 +23,15 @@ if TYPE_CHECKING:
     from netlull import stats as stats
     from netlull import sweep as sweep
     from netlull import topology as topology
-    from netlull._engine import Cancelled, Monitor, ScenarioError, VerificationError, __version__, catalogue
+    from netlull._engine import (
+        Cancelled,
+        MemoryLimitError,
+        Monitor,
+        ScenarioError,
+        VerificationError,
+        __version__,
+        catalogue,
+    )
     from netlull.builders import *
     from netlull.cluster import Cluster, open_cluster
     from netlull.errors import (
@@ -56,6 +64,7 @@ __all__ = [
     "Experiment",
     "FieldPathError",
     "InputError",
+    "MemoryLimitError",
     "Monitor",
     "NetlullWarning",
     "OutputError",
@@ -137,7 +146,7 @@ __all__ += [
 # end
 
 _HOMES = {
-    "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue",
+    "netlull._engine": "Cancelled MemoryLimitError Monitor ScenarioError VerificationError __version__ catalogue",
     "netlull.cluster": "Cluster open_cluster",
     "netlull.errors": (
         "ClusterError EmulationError EmulationLate FieldPathError InputError NetlullWarning OutputError ResultError "

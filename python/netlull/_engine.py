@@ -11,7 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netlull import _core
-from netlull._core import Cancelled, Checked, Monitor, RawResult, ScenarioError, VerificationError, __version__
+from netlull._core import (
+    Cancelled,
+    Checked,
+    MemoryLimitError,
+    Monitor,
+    RawResult,
+    ScenarioError,
+    VerificationError,
+    __version__,
+)
 from netlull.fieldpath import plain
 
 if TYPE_CHECKING:
@@ -21,6 +30,7 @@ __all__ = [
     "MAX_SEED",
     "Cancelled",
     "Checked",
+    "MemoryLimitError",
     "Monitor",
     "RawResult",
     "ScenarioError",

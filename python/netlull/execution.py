@@ -72,7 +72,7 @@ class Team(Protocol):
     """Runs all jobs of an order. A team is used once."""
 
     ended: queue.SimpleQueue[Finished | BaseException]
-    """Results in any order. An exception is the last."""
+    """Results in any order. An exception is the last, unless a run only exceeded its memory limit."""
 
     def start(self) -> None:
         """Begins. Other threads deliver the results."""
@@ -92,11 +92,12 @@ Hire = Callable[[LongestFirst], Team]
 
 
 class Threads:
-    """Threads that each take the next run at the end of the last."""
+    """Threads that each take the next run at the end of the last. `memory` is the limit of each run, in bytes."""
 
-    def __init__(self, order: LongestFirst, count: int) -> None:
+    def __init__(self, order: LongestFirst, count: int, memory: int | None = None) -> None:
         self.ended: queue.SimpleQueue[Finished | BaseException] = queue.SimpleQueue()
         self._order = order
+        self._memory = memory
         self._stopped = False
         self._underway: list[tuple[_engine.Monitor, float] | None] = [None] * (count := min(count, len(order)))
         self._threads = [
@@ -117,7 +118,11 @@ class Threads:
                 return
             began = time.thread_time()
             try:
-                summary = job.scenario.measure(job.seed, monitor)
+                summary = job.scenario.measure(job.seed, monitor, self._memory)
+            except _engine.MemoryLimitError as error:
+                error.add_note(f"in the run {job.label}")
+                self.ended.put(error)
+                continue
             except BaseException as error:  # forwarded
                 if not isinstance(error, _engine.Cancelled):
                     error.add_note(f"in the run {job.label}")
@@ -156,7 +161,8 @@ def execute(
 ) -> None:
     """Runs all jobs with the hired team, the longest first; calls `finished` with each in this thread.
 
-    The first failure, and Ctrl-C, stops the runs under way. Runs that have ended by then still reach `finished`.
+    The first failure, and Ctrl-C, stops the runs under way. Runs that have ended by then still reach `finished`. A run
+    above its memory limit stops no other run; its error is raised after the last run.
 
     Args:
         jobs: the runs.
@@ -173,6 +179,7 @@ def execute(
     hops_done = sum(job.expected_hops for job, _ in reused)
     hops = hops_done + sum(job.expected_hops for job in jobs)
     team = hire(order)
+    too_large: list[_engine.MemoryLimitError] = []
 
     def report() -> None:
         if progress is not None:
@@ -189,16 +196,24 @@ def execute(
             except queue.Empty:
                 report()
                 continue
-            run = _run_of(outcome)
-            finished(run)
             done += 1
-            hops_done += run.job.expected_hops
+            if isinstance(outcome, _engine.MemoryLimitError):
+                too_large.append(outcome)
+            else:
+                run = _run_of(outcome)
+                finished(run)
+                hops_done += run.job.expected_hops
             report()
         team.join()
     except BaseException:
         team.stop()
         _keep_finished(team.ended, finished)
         raise
+    if too_large:
+        too_large[0].add_note(
+            f"{len(too_large)} of {total} runs exceed their memory limit, and the others are finished"
+        )
+        raise too_large[0]
 
 
 def _run_of(outcome: Finished | BaseException) -> Finished:

@@ -14,6 +14,7 @@ from netlull import _engine, emulation
 from netlull.datafiles import inline
 from netlull.errors import FieldPathError, NetlullWarning
 from netlull.fieldpath import plain, put, read_toml, remove
+from netlull.memory import excess, limit
 from netlull.result import Result
 from netlull.textfiles import read_text
 from netlull.topology.expand import as_table, expanded, order_of, prepare, read_in
@@ -240,26 +241,32 @@ class Scenario:
         probe: Probe | Mapping[str, object] | None = None,
         verify: str | None = None,
         monitor: Monitor | None = None,
+        memory: str | None = None,
     ) -> Result:
         """Simulates the scenario. Other Python threads continue meanwhile. Ctrl-C stops it with KeyboardInterrupt.
 
-        Each of the scenario's `warnings` becomes a `NetlullWarning`.
+        Each of the scenario's `warnings` becomes a `NetlullWarning`, and so does a run that is expected to need more
+        than its memory limit.
 
         Args:
             seed: the seed of every random stream, 0 to 2^63 - 1; default the scenario's.
             probe: replaces the scenario's probe. A recording never changes the run.
             verify: replaces the scenario's check: "ledger", "replay" or "off".
             monitor: shows the simulated fraction to other threads, and lets them cancel.
+            memory: the most memory of the run, such as "2 GB"; default a third of the free memory.
 
         Raises:
             ScenarioError: the seed, the probe or `verify` is invalid.
+            InputError: `memory` is not a size.
+            MemoryLimitError: the run needs more memory. The message names the largest queue or table.
             VerificationError: the run broke a conservation law: a bug in the simulator.
             Cancelled: `monitor.cancel()` was called.
         """
         options = _engine.run_options(seed, probe, verify)
-        for warning in self.warnings:
+        most = limit(memory)
+        for warning in (*self.warnings, *excess(self._checked, most)):
             warnings.warn(warning, NetlullWarning, stacklevel=2)
-        return Result.from_raw(self._checked.run(*options, monitor), self.warnings)
+        return Result.from_raw(self._checked.run(*options, monitor, most), self.warnings)
 
     def emulate(  # options of one run
         self,

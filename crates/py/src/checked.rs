@@ -43,6 +43,11 @@ impl Checked {
         self.scenario.expected_hops()
     }
 
+    /// The expected memory of a run, in bytes.
+    fn expected_memory(&self) -> f64 {
+        self.scenario.expected_memory()
+    }
+
     /// The same scenario with other run options. `probe` is a table in JSON.
     #[pyo3(signature = (seed=None, probe=None, verify=None))]
     fn with_options(&self, seed: Option<u64>, probe: Option<&str>, verify: Option<&str>) -> PyResult<Self> {
@@ -51,8 +56,8 @@ impl Checked {
         Ok(Self { document: self.document.with_options(&options), scenario })
     }
 
-    /// Runs the scenario without the GIL. The options are those of `with_options`.
-    #[pyo3(signature = (seed=None, probe=None, verify=None, monitor=None))]
+    /// Runs the scenario without the GIL. The options are those of `with_options`. `memory` is the limit in bytes.
+    #[pyo3(signature = (seed=None, probe=None, verify=None, monitor=None, memory=None))]
     fn run(
         &self,
         py: Python<'_>,
@@ -60,27 +65,30 @@ impl Checked {
         probe: Option<&str>,
         verify: Option<&str>,
         monitor: Option<PyRef<'_, Monitor>>,
+        memory: Option<u64>,
     ) -> PyResult<RawResult> {
-        self.with_options(seed, probe, verify)?.execute(py, monitor, None)
+        self.with_options(seed, probe, verify)?.execute(py, monitor, memory, None)
     }
 
     /// Runs the scenario and writes the packets on `links` to `path` as pcapng.
-    #[pyo3(signature = (links, path, monitor=None))]
+    #[pyo3(signature = (links, path, monitor=None, memory=None))]
     fn trace(
         &self,
         py: Python<'_>,
         links: Vec<String>,
         path: PathBuf,
         monitor: Option<PyRef<'_, Monitor>>,
+        memory: Option<u64>,
     ) -> PyResult<RawResult> {
         let capture = CaptureWriter::of(&self.scenario, &links, &path).map_err(errors::capture)?;
-        self.execute(py, monitor, Some(capture))
+        self.execute(py, monitor, memory, Some(capture))
     }
 
     /// Runs the scenario without the GIL and returns the summary as JSON, without times per rate and without tables.
-    fn measure(&self, py: Python<'_>, seed: u64, monitor: PyRef<'_, Monitor>) -> PyResult<String> {
+    #[pyo3(signature = (seed, monitor, memory=None))]
+    fn measure(&self, py: Python<'_>, seed: u64, monitor: PyRef<'_, Monitor>, memory: Option<u64>) -> PyResult<String> {
         let scenario = Scenario { seed, ..self.scenario.clone() };
-        let mut summary = simulate(py, &scenario, Some(monitor), None)?.summary;
+        let mut summary = simulate(py, &scenario, Some(monitor), memory, None)?.summary;
         summary.links.iter_mut().for_each(|link| link.residency.clear());
         py.detach(|| serde_json::to_string(&summary)).map_err(errors::internal)
     }
@@ -111,9 +119,10 @@ impl Checked {
         &self,
         py: Python<'_>,
         monitor: Option<PyRef<'_, Monitor>>,
+        memory: Option<u64>,
         capture: Option<CaptureWriter>,
     ) -> PyResult<RawResult> {
-        let RunOutcome { summary, tables } = simulate(py, &self.scenario, monitor, capture)?;
+        let RunOutcome { summary, tables } = simulate(py, &self.scenario, monitor, memory, capture)?;
         self.result(&summary, tables)
     }
 
@@ -128,9 +137,10 @@ fn simulate(
     py: Python<'_>,
     scenario: &Scenario,
     monitor: Option<PyRef<'_, Monitor>>,
+    memory: Option<u64>,
     capture: Option<CaptureWriter>,
 ) -> PyResult<RunOutcome> {
-    let mut watcher = Watcher::new(py, monitor.map(|monitor| monitor.shared()))?;
+    let mut watcher = Watcher::new(py, monitor.map(|monitor| monitor.shared()), memory)?;
     let outcome = py.detach(|| run(scenario, &mut watcher, capture));
     if let Some(interrupt) = watcher.interrupt {
         return Err(interrupt);

@@ -14,6 +14,12 @@ create_exception!(
 );
 create_exception!(
     netlull._core,
+    MemoryLimitError,
+    ScenarioError,
+    "A run above its memory limit: the field that bounds most of the memory, its value and the expected value."
+);
+create_exception!(
+    netlull._core,
     VerificationError,
     PyRuntimeError,
     "A run that violates conservation: a defect of netlull."
@@ -49,6 +55,7 @@ pub(crate) fn run(error: RunError) -> PyErr {
     match error {
         RunError::Cancelled => Cancelled::new_err(error.to_string()),
         RunError::TooManyOpen { .. } | RunError::Machine(_) => ScenarioError::new_err(error.to_string()),
+        RunError::Memory(error) => MemoryLimitError::new_err(error.to_string()),
         RunError::Violation { .. } => VerificationError::new_err(error.to_string()),
         RunError::Capture(error) => capture(error),
     }

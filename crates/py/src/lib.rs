@@ -7,6 +7,7 @@ mod catalogue;
 mod checked;
 mod convert;
 mod errors;
+mod memory;
 mod monitor;
 mod plan;
 
@@ -52,6 +53,7 @@ fn schema() -> PyResult<String> {
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("ScenarioError", module.py().get_type::<errors::ScenarioError>())?;
+    module.add("MemoryLimitError", module.py().get_type::<errors::MemoryLimitError>())?;
     module.add("VerificationError", module.py().get_type::<errors::VerificationError>())?;
     module.add("Cancelled", module.py().get_type::<errors::Cancelled>())?;
     module.add_class::<checked::Checked>()?;

@@ -1,6 +1,7 @@
 //! Progress and cancellation of a run from other threads.
 
-use netlull_sim::run;
+use crate::memory::Limit;
+use netlull_sim::run::{self, Stop};
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -45,9 +46,10 @@ impl Monitor {
     }
 }
 
-/// Checks the monitor and Python's signals during a run.
+/// Checks the monitor, the memory and Python's signals during a run.
 pub(crate) struct Watcher {
     shared: Option<Arc<Shared>>,
+    memory: Option<Limit>,
     /// True if Python handles signals in this thread.
     handles_signals: bool,
     /// The exception of a signal handler, such as `KeyboardInterrupt` after Ctrl-C.
@@ -55,27 +57,33 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
-    pub(crate) fn new(py: Python<'_>, shared: Option<Arc<Shared>>) -> PyResult<Self> {
+    /// A watcher of a run on this thread. `memory` is the run's limit in bytes.
+    pub(crate) fn new(py: Python<'_>, shared: Option<Arc<Shared>>, memory: Option<u64>) -> PyResult<Self> {
         let threading = py.import("threading")?;
         let this: u64 = threading.call_method0("get_ident")?.extract()?;
         let main: u64 = threading.call_method0("main_thread")?.getattr("ident")?.extract()?;
-        Ok(Self { shared, handles_signals: this == main, interrupt: None })
+        Ok(Self { shared, memory: memory.map(Limit::new), handles_signals: this == main, interrupt: None })
     }
 }
 
 impl run::Monitor for Watcher {
-    fn progress(&mut self, share: f64) -> ControlFlow<()> {
+    fn progress(&mut self, share: f64) -> ControlFlow<Stop> {
         if let Some(shared) = &self.shared {
             shared.fraction_bits.store(share.to_bits(), Ordering::Relaxed);
             if shared.cancelled.load(Ordering::Relaxed) {
-                return ControlFlow::Break(());
+                return ControlFlow::Break(Stop::Cancelled);
             }
+        }
+        if let Some(limit) = &self.memory
+            && limit.is_exceeded()
+        {
+            return ControlFlow::Break(Stop::Memory(limit.bytes));
         }
         if self.handles_signals
             && let Err(raised) = Python::attach(|py| py.check_signals())
         {
             self.interrupt = Some(raised);
-            return ControlFlow::Break(());
+            return ControlFlow::Break(Stop::Cancelled);
         }
         ControlFlow::Continue(())
     }

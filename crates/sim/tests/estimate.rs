@@ -82,3 +82,18 @@ fn what_is_expected_is_near_what_happens() {
     let found = outcome(json).summary.packet_hops as f64;
     close(found, expected, 0.2 * expected);
 }
+
+#[test]
+fn memory_is_expected_from_backlogs_and_tables() {
+    let memory = |json: &Value| scenario(json).expect("a sound scenario").expected_memory();
+    let flood = json!({ "kind": "cbr", "name": "c", "from": "a", "to": "b", "rate": "24 Mb/s" });
+    let mut json = line("10 s", json!([flood]));
+    let bounded = memory(&json);
+    json["link"][0]["buffer"] = "unlimited".into();
+    // Half of 20,000 packets wait, in a ring for 16,384. A buffer of 100 packets needs one for 128.
+    let backlog = memory(&json);
+    close(backlog / bounded, 128.0, 1e-6);
+    json["probe"] = json!({ "interval": "1 ms" });
+    // 10,000 bins of four links and a flow, in rows of seven columns.
+    close(memory(&json) - backlog, 10_000.0 * 5.0 * 56.0, 1e-6);
+}

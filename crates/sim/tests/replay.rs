@@ -1,7 +1,7 @@
 //! Arrivals recorded at a link and replayed as datagrams.
 
 use crate::common::{close, floats, flow, in_words, link, outcome, scenario, table};
-use netlull_sim::run::{Monitor, RunError, RunOutcome, Unwatched, run};
+use netlull_sim::run::{Monitor, RunError, RunOutcome, Stop, Unwatched, run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
@@ -122,9 +122,9 @@ fn a_replay_from_a_document_needs_no_first_run() {
 struct Shares(Vec<f64>, f64);
 
 impl Monitor for Shares {
-    fn progress(&mut self, share: f64) -> ControlFlow<()> {
+    fn progress(&mut self, share: f64) -> ControlFlow<Stop> {
         self.0.push(share);
-        if share >= self.1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if share >= self.1 { ControlFlow::Break(Stop::Cancelled) } else { ControlFlow::Continue(()) }
     }
 }
 

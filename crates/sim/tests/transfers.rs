@@ -2,7 +2,7 @@
 
 use crate::common::{close, flow, link, outcome, scenario, table};
 use netlull_sim::probe::CaptureWriter;
-use netlull_sim::run::{Monitor, RunError, Unwatched, run};
+use netlull_sim::run::{Monitor, RunError, Stop, Unwatched, run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
@@ -146,8 +146,8 @@ fn the_window_table_follows_slow_start() {
 struct Impatient;
 
 impl Monitor for Impatient {
-    fn progress(&mut self, _: f64) -> ControlFlow<()> {
-        ControlFlow::Break(())
+    fn progress(&mut self, _: f64) -> ControlFlow<Stop> {
+        ControlFlow::Break(Stop::Cancelled)
     }
 }
 
@@ -276,4 +276,26 @@ fn both_ends_close_and_fall_silent() {
     let run = outcome(dumbbell("60 s", json!({}), flow_json));
     assert_eq!(flow(&run, "t").packets_sent, 9);
     assert_eq!(flow(&run, "t").retransmissions + flow(&run, "t").timeouts, 0);
+}
+
+/// Ends a run above a memory limit of 7 MB after half of its time.
+struct Frugal;
+
+impl Monitor for Frugal {
+    fn progress(&mut self, share: f64) -> ControlFlow<Stop> {
+        if share >= 0.5 { ControlFlow::Break(Stop::Memory(7_000_000)) } else { ControlFlow::Continue(()) }
+    }
+}
+
+#[test]
+fn a_run_above_its_memory_limit_names_the_longest_queue() {
+    let flood = json!({ "kind": "cbr", "name": "flood", "from": "a", "to": "b", "rate": "12 Mb/s" });
+    let json = json!({ "duration": "10 s", "nodes": ["a", "b"], "flow": [flood],
+        "link": [{ "from": "a", "to": "b", "rate": "1 kb/s", "buffer": "unlimited" }] });
+    let outcome = run(&scenario(&json).expect("valid"), &mut Frugal, None).map(drop);
+    let error = outcome.expect_err("an error").to_string();
+    // 1,000 packets per second, and the first takes 12 s.
+    assert!(error.starts_with("link.a-b.buffer: unlimited; after 5.0"), "{error}");
+    assert!(error.contains("memory limit of 7 MB, with 50"), "{error}");
+    assert!(error.contains(" packets on the link; expected a smaller buffer"), "{error}");
 }

@@ -29,6 +29,7 @@ __all__ = [
     "cluster_options",
     "json_option",
     "load_scenario",
+    "memory_option",
     "scenario_argument",
     "seed_option",
     "set_option",
@@ -38,6 +39,9 @@ _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 scenario_argument: _Decorator = click.argument("file", metavar="FILE")
 seed_option: _Decorator = click.option("--seed", type=int, metavar="N", help="Seed; default the scenario's.")
+memory_option: _Decorator = click.option(
+    "--memory", metavar="SIZE", help="The most memory of a run, such as 2GB; default a third of the free memory."
+)
 set_option: _Decorator = click.option(
     "--set",
     "settings",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import warnings
 from pathlib import Path
@@ -11,11 +12,19 @@ import click
 
 import netlull
 from netlull._engine import Monitor
-from netlull.cli.inputs import json_option, load_scenario, scenario_argument, seed_option, set_option
+from netlull.cli.inputs import (
+    json_option,
+    load_scenario,
+    memory_option,
+    scenario_argument,
+    seed_option,
+    set_option,
+)
 from netlull.cli.progress import bar, watched
 from netlull.cli.tables import print_summary
 from netlull.cli.warnings import warn
 from netlull.errors import MissingPackageError
+from netlull.memory import excess, limit
 from netlull.output import staged_folder, writing
 from netlull.quantities import in_unit
 from netlull.result import KIND
@@ -43,9 +52,16 @@ out_option = click.option(
 @set_option
 @out_option
 @click.option("--verify", type=click.Choice(["ledger", "replay", "off"]), help="Check of the conservation laws.")
+@memory_option
 @json_option
-def run_command(
-    file: str, seed: int | None, settings: tuple[str, ...], out: Path | None, verify: str | None, as_json: bool
+def run_command(  # one per option
+    file: str,
+    seed: int | None,
+    settings: tuple[str, ...],
+    out: Path | None,
+    verify: str | None,
+    memory: str | None,
+    as_json: bool,
 ) -> None:
     """Simulate FILE and print the results.
 
@@ -54,7 +70,7 @@ def run_command(
     scenario = load_scenario(file, settings, seed)
     if verify is not None:
         scenario = scenario.with_values({"verify": verify})
-    result = run_into(out, scenario, simulate)
+    result = run_into(out, scenario, functools.partial(simulate, memory=memory))
     if as_json:
         click.echo(json.dumps(result.summary, indent=2, ensure_ascii=False))
         return
@@ -84,15 +100,15 @@ def run_into(out: Path | None, scenario: Scenario, run: Callable[[Scenario], Res
     return result
 
 
-def simulate(scenario: Scenario) -> Result:
+def simulate(scenario: Scenario, memory: str | None = None) -> Result:
     """Runs the scenario in this thread with a progress bar. Ctrl-C and SIGTERM raise KeyboardInterrupt."""
     monitor = Monitor()
-    for warning in scenario.warnings:
+    for warning in (*scenario.warnings, *excess(scenario.checked, limit(memory))):
         warn(warning)
     with bar(scenario.name) as show, watched(monitor, show), warnings.catch_warnings():
         # The warnings were printed above.
         warnings.simplefilter("ignore")
-        return scenario.run(monitor=monitor)
+        return scenario.run(monitor=monitor, memory=memory)
 
 
 def with_default_probe(scenario: Scenario) -> Scenario:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 import netlull
-from netlull.cli.inputs import Place, cluster_options, json_option
+from netlull.cli.inputs import Place, cluster_options, json_option, memory_option
 from netlull.cli.progress import bar
 from netlull.cli.sweep_output import print_sweep
 from netlull.cli.warnings import warn, warnings_told
@@ -42,6 +42,7 @@ __all__ = ["sweep_command"]
 )
 @click.option("--most-seeds", type=int, metavar="N", help="The most seeds of a point with --until; default 1000.")
 @cluster_options
+@memory_option
 @click.option("--report/--no-report", default=True, help="Write report.html into the store; the default.")
 @json_option
 def sweep_command(  # noqa: PLR0913, PLR0917  # one per option
@@ -52,6 +53,7 @@ def sweep_command(  # noqa: PLR0913, PLR0917  # one per option
     until: tuple[str, ...],
     most_seeds: int | None,
     place: Place,
+    memory: str | None,
     report: bool,
     as_json: bool,
 ) -> None:
@@ -61,7 +63,7 @@ def sweep_command(  # noqa: PLR0913, PLR0917  # one per option
         sweep = sweep.replaced(seeds=seeds)
     store = out or Path("out") / _name(file)
     with warnings_told(), place.reached(workers) as where:
-        result = _run(sweep, store, Asked(workers, where, until or None, most_seeds))
+        result = _run(sweep, store, Asked(workers, where, until or None, most_seeds, memory))
     # A failure of the report must not lose the numbers.
     unwritten = _report(store) if report else None
     _print(result, store, as_json=as_json)
@@ -112,6 +114,7 @@ class Asked:
     cluster: Cluster | None
     until: tuple[str, ...] | None
     most_seeds: int | None
+    memory: str | None
 
 
 def _run(sweep: Sweep, store: Path, asked: Asked) -> SweepResult:
@@ -127,4 +130,5 @@ def _run(sweep: Sweep, store: Path, asked: Asked) -> SweepResult:
             progress=shown,
             until=asked.until,
             most_seeds=asked.most_seeds,
+            memory=asked.memory,
         )

@@ -10,6 +10,7 @@ from netlull import _engine
 from netlull.cli.inputs import json_option, load_scenario, scenario_argument, seed_option, set_option
 from netlull.cli.progress import bar, watched
 from netlull.errors import OutputError
+from netlull.memory import limit
 from netlull.output import is_standard_output, staged_file
 
 __all__ = ["trace_command"]
@@ -30,10 +31,10 @@ def trace_command(  # the command's options
     Simulates FILE. The capture has one interface per link.
     """
     scenario = load_scenario(file, settings, seed)
-    monitor = _engine.Monitor()
+    monitor, most = _engine.Monitor(), limit(None)
     with staged_file(out) as stage, bar(scenario.name) as show, watched(monitor, show):
         try:
-            raw = scenario.checked.trace(list(links), str(stage), monitor)
+            raw = scenario.checked.trace(list(links), str(stage), monitor, most)
         except OSError as error:
             raise OutputError(str(error).replace(str(stage), str(out))) from None
     click.echo(raw.summary() if as_json else f"written to {out}", err=is_standard_output(out))

@@ -70,10 +70,11 @@ class ClusterTeam:
     named and ends the sweep.
     """
 
-    def __init__(self, order: LongestFirst, cluster: Cluster) -> None:
+    def __init__(self, order: LongestFirst, cluster: Cluster, memory: int | None = None) -> None:
         self.ended: queue.SimpleQueue[Finished | BaseException] = queue.SimpleQueue()
         self._order = order
         self._cluster = cluster
+        self._memory = memory
         self._client = cluster.client
         self._name = f"netlull-{uuid.uuid4().hex[:12]}"
         self._numbers = itertools.count()
@@ -159,7 +160,8 @@ class ClusterTeam:
         runs = [(numbers.setdefault(job.scenario, len(numbers)), job.seed) for job in jobs]
         texts = [self._text(scenario) for scenario in numbers]
         key = f"{self._name}-{next(self._numbers)}"
-        future = self._client.submit(work, _engine.identity(), self._name, runs, *texts, key=key, pure=False)
+        work_of = (_engine.identity(), self._name, self._memory, runs, *texts)
+        future = self._client.submit(work, *work_of, key=key, pure=False)
         self._batches[key] = _Batch(jobs, future, is_alone, sum(job.expected_hops for job in jobs))
         future.add_done_callback(self._done.put)
 
@@ -214,7 +216,11 @@ class ClusterTeam:
             raise failures[0]
 
     def _hand_over(self, jobs: Sequence[Job], outcome: Outcome) -> None:
-        for job, (summary, cpu_s) in zip(jobs, outcome.runs, strict=False):
+        for job, run in zip(jobs, outcome.runs, strict=False):
+            if isinstance(run, Failure):
+                self.ended.put(self._raised(job, run))
+                continue
+            summary, cpu_s = run
             self._order.took(job, cpu_s)
             self.ended.put(Finished(job, summary, cpu_s))
         if outcome.failure is not None:
@@ -232,7 +238,11 @@ class ClusterTeam:
         """A run's exception, as a local run would raise it."""
         if failure.kind == WrongBuildError.__name__:
             return self._cluster.wrong_build(*failure.message.split())
-        kinds: tuple[type[Exception], ...] = (_engine.ScenarioError, _engine.VerificationError)
+        kinds: tuple[type[Exception], ...] = (
+            _engine.ScenarioError,
+            _engine.MemoryLimitError,
+            _engine.VerificationError,
+        )
         kind = next((kind for kind in kinds if kind.__name__ == failure.kind), None)
         error = kind(failure.message) if kind else RuntimeError(f"on a worker: {failure.message}\n{failure.trace}")
         error.add_note(f"in the run {job.label}")

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from netlull import _engine
+from netlull.memory import limit
 
 __all__ = ["Failure", "Outcome", "WrongBuildError", "as_is", "identity", "work"]
 
@@ -39,9 +40,12 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The finished runs of a batch, in order, as summary and CPU time in s; then the next run's failure, if any."""
+    """The finished runs of a batch, in order, as summary and CPU time in s; then the next run's failure, if any.
 
-    runs: list[tuple[str, float]]
+    A run above its memory limit is finished by its failure.
+    """
+
+    runs: list[tuple[str, float] | Failure]
     failure: Failure | None
 
 
@@ -55,30 +59,49 @@ def as_is(text: str) -> str:
     return text
 
 
-def work(build: str, topic: str, runs: Sequence[tuple[int, int]], *texts: str) -> Outcome:
+def work(build: str, topic: str, memory: int | None, runs: Sequence[tuple[int, int]], *texts: str) -> Outcome:
     """Simulates `runs`, each a pair of the scenario's index in `texts` and a seed.
 
-    Meanwhile the progress is reported as an event of `topic`. A cancelled batch, or one on a closing worker, is left.
+    `memory` is the limit of each run in bytes; the default is a share of the worker's memory. Meanwhile
+    the progress is reported as an event of `topic`. A cancelled batch, or one on a closing worker, is left.
     """
-    ended: list[tuple[str, float]] = []
+    ended: list[tuple[str, float] | Failure] = []
     try:
         _compare(build)
+        most = _memory() if memory is None else memory
         underway = _Underway(len(runs))
         with _told(underway, topic):
             for number, (scenario, seed) in enumerate(runs):
                 monitor = underway.begin(number)
                 checked = _checked(texts[scenario])
                 began_s = time.thread_time()
-                summary = checked.measure(seed, monitor)
-                ended.append((summary, time.thread_time() - began_s))
+                try:
+                    summary = checked.measure(seed, monitor, most)
+                except _engine.MemoryLimitError as error:
+                    ended.append(_failure(error))
+                else:
+                    ended.append((summary, time.thread_time() - began_s))
     except _engine.Cancelled:
         from distributed import Reschedule
 
         # Only if this worker is closing does the result still matter: another worker repeats the batch.
         raise Reschedule from None
     except Exception as error:
-        return Outcome(ended, Failure(type(error).__name__, str(error), traceback.format_exc()))
+        return Outcome(ended, _failure(error))
     return Outcome(ended, None)
+
+
+def _failure(error: Exception) -> Failure:
+    return Failure(type(error).__name__, str(error), "".join(traceback.format_exception(error)))
+
+
+def _memory() -> int:
+    """The memory limit of a run, in bytes: the worker's threads share its memory."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    free, most = limit(None, worker.state.nthreads), worker.memory_manager.memory_limit
+    return min(free, most // worker.state.nthreads) if most else free
 
 
 def _compare(build: str) -> None:

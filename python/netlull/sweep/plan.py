@@ -15,6 +15,7 @@ from netlull import _engine
 from netlull.cluster import Cluster, ClusterTeam, open_cluster
 from netlull.errors import FieldPathError, InputError, NetlullWarning, SweepError
 from netlull.execution import Hire, Progress, Threads, default_workers
+from netlull.memory import limit
 from netlull.sweep.axes import RESERVED_COLUMNS, Axis, AxisPoint, Experiment, check_seeds
 from netlull.sweep.document import read_sweep
 from netlull.sweep.points import Point
@@ -217,6 +218,7 @@ class Sweep:
         progress: Callable[[Progress], None] | None = None,
         until: str | Sequence[str] | None = None,
         most_seeds: int | None = None,
+        memory: str | None = None,
     ) -> SweepResult:
         """Runs the missing runs on all cores. The table does not depend on the workers and the interruptions.
 
@@ -230,8 +232,11 @@ class Sweep:
             until: conditions on the metrics, such as "goodput_bps<5%". Seeds are added to each point until its 95 %
                 intervals are narrow enough. At least 5 seeds; their choice does not depend on workers or interruptions.
             most_seeds: the most seeds of a point; default 1000. `SweepResult.unmet` names the points that need more.
+            memory: the most memory of each run, such as "2 GB". The default is a third of the free memory, shared by
+                the simultaneous runs of a machine.
 
         Raises:
+            MemoryLimitError: a run exceeded its memory limit. All other runs are finished and in the store.
             SweepError: a point, a metric, a condition or the store is invalid, or another sweep is writing to the
                 store.
             OutputError: the store cannot be written.
@@ -247,7 +252,9 @@ class Sweep:
         if stop is not None:
             stop.check(self.metrics)
         points = self.points()
-        for text in warnings_of(points):
+        count = workers or default_workers()
+        most = limit(memory, count if cluster is None else 1)
+        for text in warnings_of(points, None if cluster is not None and memory is None else most):
             warnings.warn(text, NetlullWarning, stacklevel=2)
         with contextlib.ExitStack() as stack:
             if isinstance(cluster, str):
@@ -259,9 +266,9 @@ class Sweep:
                 warnings.warn(f"{store}: {text}", NetlullWarning, stacklevel=2)
             hire: Hire
             if cluster is None:
-                hire = functools.partial(Threads, count=workers or default_workers())
+                hire = functools.partial(Threads, count=count, memory=most)
             else:
-                hire = functools.partial(ClusterTeam, cluster=cluster)
+                hire = functools.partial(ClusterTeam, cluster=cluster, memory=None if memory is None else most)
             return self._run(points, Running(self.metrics, opened, hire, progress), opened, stop)
 
     def _run(self, points: Sequence[Point], running: Running, store: Store | None, until: Until | None) -> SweepResult:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from netlull.memory import excess
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -16,12 +18,16 @@ _NUMBER = re.compile(r"\d[\d.]*")
 _MOST_NAMED = 4
 
 
-def warnings_of(points: Sequence[Point]) -> tuple[str, ...]:
-    """Warnings of the points' scenarios (`Scenario.warnings`). Texts that differ only in numbers are merged."""
+def warnings_of(points: Sequence[Point], memory: int | None = None) -> tuple[str, ...]:
+    """Warnings of the points' scenarios (`Scenario.warnings`). Texts that differ only in numbers are merged.
+
+    `memory`, in bytes, adds warnings about runs that are expected to need more.
+    """
     texts: dict[tuple[str, str], list[str]] = {}
     places: dict[tuple[str, str], list[str]] = {}
     for point in points:
-        for text in point.scenario.warnings:
+        too_large = () if memory is None else excess(point.scenario.checked, memory)
+        for text in (*point.scenario.warnings, *too_large):
             field, _, rest = text.partition(": ")
             kind = field, _NUMBER.sub("", rest)
             texts.setdefault(kind, []).append(text)

@@ -24,8 +24,13 @@ use crate::net::queue::QueueModel;
 use crate::net::queue::red::Red;
 use crate::net::routing::Routes;
 use crate::probe::CaptureWriter;
-use crate::scenario::{LinkSpec, Scenario};
-use netlull_units::Instant;
+use crate::scenario::{DatagramFlow, LinkSpec, Scenario};
+use netlull_units::{Duration, Instant};
+
+/// The least number of beats in a run.
+const BEATS: u64 = 1024;
+/// The most datagrams that all sources send between two beats.
+const DATAGRAMS_PER_BEAT: f64 = 65_536.0;
 
 impl World {
     /// The world of `scenario` at time zero. `capture` writes the packets of its links.
@@ -114,9 +119,19 @@ fn net(scenario: &Scenario) -> Net {
         links: links(scenario, &order, &scheduled_links),
         order,
         scheduled_links,
+        beat: beat(scenario),
         horizon: 0,
         failure: None,
     }
+}
+
+/// The time between two beats: a fixed part of the run, but shorter if sources would send very many datagrams in it.
+fn beat(scenario: &Scenario) -> Duration {
+    let per_second = |flow: &DatagramFlow| flow.rate.as_f64() / f64::from(8 * flow.size);
+    let datagrams: f64 = scenario.datagram_flows.iter().map(per_second).sum();
+    let gap = scenario.duration / BEATS;
+    let crowded = Duration::from_secs_f64(DATAGRAMS_PER_BEAT / datagrams).unwrap_or(gap);
+    gap.min(crowded).max(Duration::from_nanos(1))
 }
 
 /// The links of a scenario, each with its controller, gateway or station.

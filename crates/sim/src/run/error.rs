@@ -29,6 +29,8 @@ pub enum RunError {
     },
     /// A machine cannot be built, or has broken its contract.
     Machine(Box<MachineError>),
+    /// The run has exceeded its memory limit.
+    Memory(MemoryError),
     /// The captured packets could not be written.
     Capture(CaptureError),
 }
@@ -44,6 +46,36 @@ pub struct MachineError {
     pub at: Instant,
     /// The value, and the expectation.
     pub error: ConfigError,
+}
+
+/// The error of a run above its memory limit.
+#[derive(Clone, Debug)]
+pub struct MemoryError {
+    /// The field of the scenario that bounds most of the memory, with its value, such as
+    /// `link.N1-N2.buffer: unlimited`.
+    pub field: String,
+    /// The largest part of the memory, such as `4000000 packets`.
+    pub content: String,
+    /// The advice, such as `a smaller buffer`.
+    pub expected: &'static str,
+    /// The limit, in bytes.
+    pub limit: u64,
+    /// The simulated time.
+    pub at: Instant,
+}
+
+impl fmt::Display for MemoryError {
+    #[allow(clippy::cast_precision_loss)]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { field, content, expected, limit, at } = self;
+        let limit = if *limit < 1_000_000 { format!("{limit} B") } else { format!("{:.0} MB", *limit as f64 / 1e6) };
+        write!(
+            f,
+            "{field}; after {:.3} s the run exceeds its memory limit of {limit}, with {content}; expected {expected}, \
+             or a higher memory limit",
+            at.as_secs_f64()
+        )
+    }
 }
 
 impl fmt::Display for MachineError {
@@ -71,6 +103,7 @@ impl fmt::Display for RunError {
                  a larger limit, or less load (flow.{flow}.offered)"
             ),
             Self::Machine(error) => error.fmt(f),
+            Self::Memory(error) => error.fmt(f),
             Self::Capture(error) => error.fmt(f),
         }
     }

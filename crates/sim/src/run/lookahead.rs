@@ -33,12 +33,9 @@ use crate::net::link::Link;
 use crate::net::packet::Packet;
 use crate::net::routing::{Edge, NextHop, Routes};
 use crate::scenario::{Scenario, TcpFlow};
-use netlull_units::{Duration, Instant};
+use netlull_units::Instant;
 use order::{Feeder, Order, Ways};
 use std::cmp::Reverse;
-
-/// The number of beats in a run.
-const BEATS: u64 = 1024;
 
 /// Packets held back at the horizon, and drawn sources of datagrams.
 pub(super) struct Lookahead {
@@ -219,8 +216,7 @@ impl Lookahead {
 
     /// Schedules the next beat if there are datagrams to draw.
     pub fn next_beat(&self, net: &mut Net) {
-        let gap = ((net.end - Instant::ZERO) / BEATS).max(Duration::from_nanos(1));
-        let at = if self.draws.is_empty() { Instant::NEVER } else { net.now + gap };
+        let at = if self.draws.is_empty() { Instant::NEVER } else { net.now + net.beat };
         net.schedule.set(net.order.beat(), at);
     }
 

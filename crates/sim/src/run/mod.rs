@@ -16,6 +16,7 @@ mod gateway_probe;
 mod hosts;
 mod ledger;
 mod lookahead;
+mod memory;
 mod net;
 mod observers;
 mod outcome;
@@ -32,7 +33,7 @@ mod world;
 
 pub use emulated::{Emulated, check_format, emulated};
 pub use energy::{EnergySummary, NetworkSummary};
-pub use error::{MachineError, RunError};
+pub use error::{MachineError, MemoryError, RunError};
 pub use netlull_network::gateway_summary::GatewaySummary;
 pub use outcome::RunOutcome;
 pub(crate) use phases::edges;
@@ -48,17 +49,26 @@ use crate::scenario::Scenario;
 use finish::finish;
 use std::ops::ControlFlow;
 
+/// The reason for the early end of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The run's result is no longer wanted.
+    Cancelled,
+    /// The run has exceeded its memory limit, given in bytes.
+    Memory(u64),
+}
+
 /// Observes a run. A monitor cannot change the run, but it can end it early.
 pub trait Monitor {
     /// Receives the simulated share of the run, 0 to 1, at intervals.
-    fn progress(&mut self, share: f64) -> ControlFlow<()>;
+    fn progress(&mut self, share: f64) -> ControlFlow<Stop>;
 }
 
 /// A monitor that does nothing.
 pub struct Unwatched;
 
 impl Monitor for Unwatched {
-    fn progress(&mut self, _: f64) -> ControlFlow<()> {
+    fn progress(&mut self, _: f64) -> ControlFlow<Stop> {
         ControlFlow::Continue(())
     }
 }
@@ -70,7 +80,7 @@ const EVENTS_PER_LOOK: u32 = 1 << 16;
 /// comes first.
 ///
 /// # Errors
-/// - [`RunError::Cancelled`]: the monitor ended the run.
+/// - [`RunError::Cancelled`] and [`RunError::Memory`]: the monitor ended the run.
 /// - [`RunError::Violation`]: the verifier found a violated rule.
 /// - [`RunError::TooManyOpen`]: a flow exceeded its number of open connections.
 /// - [`RunError::Machine`]: a machine cannot be built or breaks its contract.
@@ -91,20 +101,19 @@ fn run_once(
     monitor: &mut dyn Monitor,
     capture: Option<CaptureWriter>,
 ) -> Result<RunOutcome, RunError> {
-    let mut world = World::new(scenario, capture)?;
-    pass(&mut world, scenario, monitor)?;
-    finish(world, scenario)
+    finish(pass(World::new(scenario, capture)?, scenario, monitor)?, scenario)
 }
 
 /// Advances time to the end of the run.
-fn pass(world: &mut World, scenario: &Scenario, monitor: &mut dyn Monitor) -> Result<(), RunError> {
-    while world.advance(EVENTS_PER_LOOK) {
-        if monitor.progress(world.now().as_secs_f64() / scenario.duration.as_secs_f64()).is_break() {
-            return Err(RunError::Cancelled);
+fn pass(mut world: World, scenario: &Scenario, monitor: &mut dyn Monitor) -> Result<World, RunError> {
+    loop {
+        let goes_on = world.advance(EVENTS_PER_LOOK);
+        let share = if goes_on { world.now().as_secs_f64() / scenario.duration.as_secs_f64() } else { 1.0 };
+        match monitor.progress(share) {
+            ControlFlow::Break(Stop::Cancelled) => return Err(RunError::Cancelled),
+            ControlFlow::Break(Stop::Memory(limit)) => return Err(memory::exceeded(world, scenario, limit)),
+            ControlFlow::Continue(()) if goes_on => {}
+            ControlFlow::Continue(()) => return Ok(world),
         }
     }
-    if monitor.progress(1.0).is_break() {
-        return Err(RunError::Cancelled);
-    }
-    Ok(())
 }

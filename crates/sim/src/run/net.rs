@@ -8,7 +8,7 @@ use crate::net::link::Link;
 use crate::net::packet::Packet;
 use crate::net::routing::Routes;
 use crate::net::transmitter::RateChange;
-use netlull_units::Instant;
+use netlull_units::{Duration, Instant};
 
 /// Links, routes, the schedule and the time. All other parts of a run access the network through it.
 pub(super) struct Net {
@@ -22,6 +22,8 @@ pub(super) struct Net {
     pub links: Vec<Link>,
     /// Links that schedule their departures, in the order of their departure slots.
     pub scheduled_links: Vec<LinkId>,
+    /// The time between two beats, at which datagrams are drawn.
+    pub beat: Duration,
     /// A nanosecond after the horizon; 0 if nothing runs ahead. Packets that arrive at this time or later wait until
     /// it moves on.
     pub horizon: u64,

@@ -4,7 +4,7 @@ use super::error::RunError;
 use super::finish::finish;
 use super::outcome::RunOutcome;
 use super::summary::RecordingSummary;
-use super::{Monitor, World, pass, run_once};
+use super::{Monitor, Stop, World, pass, run_once};
 use crate::net::ids::LinkId;
 use crate::probe::CaptureWriter;
 use crate::scenario::{ArrivalPattern, Recording, Scenario};
@@ -20,7 +20,7 @@ struct Half<'a> {
 }
 
 impl Monitor for Half<'_> {
-    fn progress(&mut self, share: f64) -> ControlFlow<()> {
+    fn progress(&mut self, share: f64) -> ControlFlow<Stop> {
         self.whole.progress(self.from + 0.5 * share)
     }
 }
@@ -49,8 +49,7 @@ pub(super) fn run(
 /// The packets that the first run offers to the link.
 fn record(scenario: &Scenario, recording: &Recording, monitor: &mut dyn Monitor) -> Result<Record, RunError> {
     let first = Scenario { seed: scenario.seed, verify: scenario.verify, ..(*recording.first).clone() };
-    let mut world = World::new(&first, None)?;
-    pass(&mut world, &first, monitor)?;
+    let mut world = pass(World::new(&first, None)?, &first, monitor)?;
     world.draw_all();
     let arrivals = world.observers.arrivals.take();
     let record = arrivals.map(|arrivals| arrivals.into_record(LinkId::new(recording.link))).unwrap_or_default();

@@ -1,9 +1,11 @@
-//! An estimate of the work of a run, before it starts.
+//! Estimates of the work and the memory of a run, before it starts.
 #![allow(clippy::cast_precision_loss)]
 
 use super::quantity::TransferSize;
 use super::resolve::{ArrivalPattern, Capacity, DatagramFlow, FlowPath, LinkSpec, RequestFlow, Scenario, TcpFlow};
+use crate::net::buffer::Buffer;
 use crate::net::ids::LinkId;
+use crate::net::packet::Packet;
 use netlull_units::Instant;
 
 /// An IPv4 header and a TCP header without options.
@@ -12,6 +14,10 @@ const HEADERS: f64 = 40.0;
 const LEAST_SHARE: f64 = 0.01;
 /// Segments of a request in addition to full ones: SYN, FIN, and on average half a segment at the end.
 const BESIDE_FULL: f64 = 2.5;
+/// The memory of a packet on a link, in bytes, with its time.
+const PACKET: f64 = (size_of::<Packet>() + size_of::<u64>()) as f64;
+/// The memory of a table's row, in bytes: seven columns.
+const ROW: f64 = 7.0 * 8.0;
 
 impl Scenario {
     /// The expected number of packet-hops of a run. A sweep uses it to start the longest runs first.
@@ -50,6 +56,49 @@ impl Scenario {
             hops += segments * (path.len() + self.path_of(&flow.path, Way::Back).len()) as f64;
         }
         hops
+    }
+
+    /// The expected memory of a run, in bytes: the backlogs that datagrams leave at links, and the tables of the probes.
+    ///
+    /// The estimate assumes that each link carries its mean capacity, and that datagrams share no link with TCP or
+    /// requests. A table of events counts only if it has a row per packet.
+    #[must_use]
+    pub fn expected_memory(&self) -> f64 {
+        let duration_s = self.duration.as_secs_f64();
+        let mut offered = vec![(0.0, 0.0); self.links.len()];
+        for flow in &self.datagram_flows {
+            let mut bits = self.offered_bits(flow);
+            for link in self.path_of(&flow.path, Way::There) {
+                let (packets, total) = &mut offered[link.index()];
+                *packets += bits / f64::from(8 * flow.size);
+                *total += bits;
+                bits = bits.min(mean_bps(&self.links[link.index()]) * duration_s);
+            }
+        }
+        let backlog = |(link, &(packets, bits)): (&LinkSpec, &(f64, f64))| {
+            let queued = packets * (1.0 - mean_bps(link) * duration_s / bits).max(0.0);
+            let queued = match link.buffer {
+                Buffer::Packets(most) => queued.min(most as f64),
+                Buffer::Bytes(most) => queued.min(most.as_u64() as f64 * 8.0 * packets / bits),
+                Buffer::Unlimited => queued,
+            };
+            // A ring holds a power of two, and its old half while it grows.
+            if packets > 0.0 { 1.5 * queued.max(1.0).log2().ceil().exp2() * PACKET } else { 0.0 }
+        };
+        let backlogs: f64 = self.links.iter().zip(&offered).map(backlog).sum();
+        let first = self.recording.as_ref().map_or(0.0, |recording| recording.first.expected_memory());
+        first.max(backlogs + self.expected_tables(&offered))
+    }
+
+    /// The expected memory of the probes' tables, in bytes. `offered` has each link's datagrams, in packets and bits.
+    fn expected_tables(&self, offered: &[(f64, f64)]) -> f64 {
+        let probe = &self.probe;
+        let chosen = |some: &Option<Vec<usize>>, all: usize| some.as_ref().map_or(all, Vec::len) as f64;
+        let bins = probe.interval.map_or(0.0, |interval| self.duration.as_secs_f64() / interval.as_secs_f64());
+        let series = chosen(&probe.links, self.links.len()) + chosen(&probe.flows, self.flow_paths().count());
+        let arrivals: f64 = probe.arrivals.iter().flatten().map(|&link| offered[link].0).sum();
+        let segments = if probe.segments { self.expected_hops() / 2.0 } else { 0.0 };
+        ROW * (bins * series + arrivals + segments)
     }
 
     /// Subtracts `offered` bits from the remaining capacity of these links.
