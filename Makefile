@@ -83,7 +83,8 @@ $(BENCH_RUNNER):
 # FUZZ_SECONDS and FUZZ_SEED can be given; what fails is written to out/fuzz/.
 FUZZ_SECONDS := 60
 FUZZ_SEED := $(shell date +%s)
-fuzz: ## Drive pairs of TCP endpoints through random paths, and random packets through the parser, for a minute.
+fuzz: setup ## Attack the readers and the simulator, TCP endpoints on random paths, and the packet parser, for a minute each.
+	$(BIN)/python tools/attack.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 	cargo build --quiet --profile fuzz --locked --package netlull-tcp --example fuzz_path
 	cargo build --quiet --profile fuzz --locked --package netlull-wire --example fuzz_wire
 	@mkdir -p out/fuzz; end=$$((SECONDS + $(FUZZ_SECONDS))); seed=$(FUZZ_SEED); \
@@ -92,6 +93,24 @@ fuzz: ## Drive pairs of TCP endpoints through random paths, and random packets t
 	  $${CARGO_TARGET_DIR:-target}/fuzz/examples/fuzz_wire --seed $$seed --count 100000 --out out/fuzz || exit 1; \
 	  seed=$$((seed + 1)); \
 	done
+
+# Each is installed once, next to the compiled code.
+DENY := $(CURDIR)/target/tools/cargo-deny-0.20.2
+MUTATE := $(CURDIR)/target/tools/cargo-mutants-27.1.0
+$(DENY) $(MUTATE):
+	cargo install $(subst -0,@0,$(subst -27,@27,$(@F))) --locked --quiet --root $@
+
+audit: setup $(DENY) ## Check licences, advisories and yanked versions of all dependencies.
+	PATH=$(DENY)/bin:$$PATH $(BIN)/python tools/audit.py
+
+# A crate and a part of its mutants can be given: MUTANTS=mechanism SHARD=0/10. Results go to out/mutants/CRATE.
+MUTANTS := power
+SHARD := 0/1
+SEEN_BY_sim := mechanism network tcp
+mutants: $(MUTATE) ## Change the code of a crate in small ways, and list the changes that no test notices.
+	mkdir -p out/mutants/$(MUTANTS)
+	$(MUTATE)/bin/cargo-mutants mutants --package netlull-$(MUTANTS) --test-package netlull-$(MUTANTS) \
+	  $(if $(filter $(MUTANTS),$(SEEN_BY_sim)),--test-package netlull-sim) --shard $(SHARD) --output out/mutants/$(MUTANTS)
 
 # The crates that simulate, and the systems besides Linux that they are checked for. Needs rustup.
 ENGINE := units describe power mechanism tcp wire network sim

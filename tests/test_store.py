@@ -319,7 +319,7 @@ def test_a_sweep_killed_again_and_again_gives_the_same_bytes(
     # Every run is present once: finished runs were not repeated.
     assert len(contents.lines) == lines_in(journal) == RUNS
     assert f"{RUNS - kept} runs simulated, {kept} taken" in last
-    for name in ("results.parquet", "sweep.json"):
+    for name in ("results.parquet", "sweep.json", "energy.parquet", "report.html"):
         assert (store / name).read_bytes() == (whole / name).read_bytes()
 
 

@@ -20,91 +20,12 @@ from netlull.topology import Demand, Line, Node, Topology, markup
 from netlull.topology.options import ReadOptions
 from netlull.topology.read import LARGEST_BYTES, read_bytes
 
-# Three cities, in each format.
-NATIVE = """?SNDlib native format; type: network; version: 1.0
-# network test
+NETWORKS = Path(__file__).parent / "networks"
+"""Three cities, in each format."""
 
-META (
-  granularity  = 5min
-  unit  = MBITPERSEC
-)
-
-# NODE SECTION
-NODES (
-  Wien ( 16.37 48.21 )
-  Graz ( 15.44 47.07 )
-  Linz ( 14.29 48.31 )
-)
-LINKS (
-  L1 ( Wien Graz ) 2400.00 0.00 7.00 0.00 ( 40000.00 1081.00 10000.00 12.00 )
-  L2 ( Graz Linz ) 0.00 0.00 0.00 0.00 ( 40000.00 1081.00 10000.00 12.00 )
-  L3 ( Linz Wien ) 0.00 0.00 0.00 0.00 ( )
-)
-DEMANDS (
-  D1 ( Wien Linz ) 1 3580.50 UNLIMITED
-)
-ADMISSIBLE_PATHS (
-)
-"""
-XML = """<?xml version="1.0" encoding="UTF-8"?>
-<network xmlns="http://sndlib.zib.de/network" version="1.0">
- <meta><granularity>5min</granularity><unit>MBITPERSEC</unit></meta>
- <networkStructure>
-  <nodes coordinatesType="geographical">
-   <node id="Wien"><coordinates><x>16.37</x><y>48.21</y></coordinates></node>
-   <node id="Graz"><coordinates><x>15.44</x><y>47.07</y></coordinates></node>
-   <node id="Linz"><coordinates><x>14.29</x><y>48.31</y></coordinates></node>
-  </nodes>
-  <links>
-   <link id="L1"><source>Wien</source><target>Graz</target>
-    <preInstalledModule><capacity>2400.0</capacity><cost>0.0</cost></preInstalledModule>
-    <routingCost>7.0</routingCost>
-    <additionalModules>
-     <addModule><capacity>40000.0</capacity><cost>1081.0</cost></addModule>
-     <addModule><capacity>10000.0</capacity><cost>12.0</cost></addModule>
-    </additionalModules></link>
-   <link id="L2"><source>Graz</source><target>Linz</target>
-    <additionalModules>
-     <addModule><capacity>40000.0</capacity><cost>1081.0</cost></addModule>
-     <addModule><capacity>10000.0</capacity><cost>12.0</cost></addModule>
-    </additionalModules></link>
-   <link id="L3"><source>Linz</source><target>Wien</target></link>
-  </links>
- </networkStructure>
- <demands>
-  <demand id="D1"><source>Wien</source><target>Linz</target><routingUnit>1</routingUnit>
-   <demandValue>3580.5</demandValue></demand>
- </demands>
-</network>
-"""
-GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
-<key attr.name="LinkLabel" attr.type="string" for="edge" id="d35"/>
-<key attr.name="LinkSpeedRaw" attr.type="double" for="edge" id="d36"/>
-<key attr.name="LinkSpeed" attr.type="string" for="edge" id="d37"/>
-<key attr.name="LinkSpeedUnits" attr.type="string" for="edge" id="d38"/>
-<key attr.name="label" attr.type="string" for="node" id="d33"/>
-<key attr.name="Longitude" attr.type="double" for="node" id="d32"/>
-<key attr.name="Latitude" attr.type="double" for="node" id="d29"/>
-<key attr.name="Internal" attr.type="int" for="node" id="d28"/>
-<key attr.name="Network" attr.type="string" for="graph" id="d3"/>
-<graph edgedefault="undirected">
-<data key="d3">Alps</data>
-<node id="0"><data key="d28">1</data><data key="d29">48.21</data><data key="d32">16.37</data>
- <data key="d33">Wien</data></node>
-<node id="1"><data key="d28">1</data><data key="d29">47.07</data><data key="d32">15.44</data>
- <data key="d33">Graz</data></node>
-<node id="2"><data key="d28">1</data><data key="d33">St. Johann</data></node>
-<node id="3"><data key="d28">0</data><data key="d33">GEANT</data></node>
-<node id="4"><data key="d28">1</data><data key="d33">None</data></node>
-<node id="5"><data key="d28">1</data><data key="d33">None</data></node>
-<edge source="0" target="1" id="e1"><data key="d36">2500000000.0</data></edge>
-<edge source="0" target="3"><data key="d35">10 Gbps</data></edge>
-<edge source="1" target="2"><data key="d37">622</data><data key="d38">M</data></edge>
-<edge source="2" target="4"><data key="d35">OC-48c</data></edge>
-<edge source="4" target="5"><data key="d35">1-20Gbps</data></edge>
-</graph>
-</graphml>
-"""
+NATIVE = (NETWORKS / "alps.native").read_text(encoding="utf-8")
+XML = (NETWORKS / "alps.xml").read_text(encoding="utf-8")
+GRAPHML = (NETWORKS / "alps.graphml").read_text(encoding="utf-8")
 TOML = """name = "alps"
 [nodes]
 Wien = [16.37, 48.21]

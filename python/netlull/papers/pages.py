@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from netlull.papers.documents import Paper, Study
-    from netlull.papers.outcome import Drawn, EqualReading, Evidence, JudgedClaim, Tabled, Time
+    from netlull.papers.outcome import Drawn, EqualReading, Evidence, JudgedClaim, Tabled
 
 _TITLES = {"figures": "Figures", "energy": "Energy", "appendix": "Appendix"}
 """The sections of a page, in order. A paper's `figures.SECTIONS` replaces them. The appendix follows the readings."""
@@ -132,31 +132,25 @@ def _seeds_of(found: StudyFindings) -> list[int]:
     return sorted({seed for experiment in grid.experiments for seed in grid.seeds(experiment)})
 
 
-def manifest(
-    evidence: Evidence, scope: str, seeds: Sequence[int], spent: Time, origin: Mapping[str, str | None]
-) -> dict[str, str]:
-    """The facts about the production of the page."""
+def manifest(evidence: Evidence, scope: str, seeds: Sequence[int], origin: Mapping[str, str | None]) -> dict[str, str]:
+    """The facts about the production of the page. Its times would differ between equal reproductions."""
     hops = evidence.grid.total("packet_hops")
-    made = made_by(scope, spent, origin)
-    time = made.pop("time")
     return {
-        **made,
+        **made_by(scope, origin),
         "seeds": seeds_in_words(seeds).split(" ", 1)[1],
         "runs in the sweep": f"{evidence.grid.runs:,}",
         "recorded runs": str(len(evidence.series)),
         "packet-hops in the sweep": "unknown" if math.isnan(hops) else f"{hops:,.0f}",
-        "time": time,
     }
 
 
-def made_by(scope: str, spent: Time, origin: Mapping[str, str | None]) -> dict[str, str]:
+def made_by(scope: str, origin: Mapping[str, str | None]) -> dict[str, str]:
     """The facts common to all manifests."""
     return {
         "netlull": __version__,
         "engine": origin.get("engine") or "unknown",
         "commit": origin.get("commit") or "unknown",
         "scope": scope,
-        "time": f"{spent} (runs in the store are reused)",
     }
 
 

@@ -150,7 +150,7 @@ class _Job:
         simulated = sum((cost for _, cost in equals), simulated)
         spent = clock.spent(simulated if variations is None else simulated + variations.cost)
         other = [equal for equal, _ in equals]
-        report = self._report(paper, planned, Findings(evidence, claims, shown, variations, found, other), spent)
+        report = self._report(paper, planned, Findings(evidence, claims, shown, variations, found, other))
         return PaperOutcome(
             key=paper.info.key,
             title=paper.info.title,
@@ -186,7 +186,7 @@ class _Job:
         found, files = self._studies(paper, studies)
         spent = clock.spent(sum((study.evidence.cost for study in found), Cost()))
         names = [study.study.name for study in found]
-        manifest = {**pages.made_by(self.scope, spent, origin()), **pages.study_facts(found)}
+        manifest = {**pages.made_by(self.scope, origin()), **pages.study_facts(found)}
         claims = _in_order(paper, _of_studies(found))
         page = pages.studies_page(paper, found, claims, scope=self._scope_of(found), manifest=manifest)
         return PaperOutcome(
@@ -243,7 +243,7 @@ class _Job:
                 stage.write_text(text, encoding="utf-8", newline="\n")
         return found
 
-    def _report(self, paper: Paper, planned: Plan, found: Findings, spent: Time) -> Path:
+    def _report(self, paper: Paper, planned: Plan, found: Findings) -> Path:
         grid = found.evidence.grid
         quick = self.scope == "quick"
         scope = f"--quick: {paper.quick.description}." if quick else f"--full: {paper.full}."
@@ -254,7 +254,7 @@ class _Job:
         missing = [study for study in paper.studies if study.missing() and not quick]
         scope += "".join(f" Left out: {_left_out(study)}." for study in missing)
         seeds = sorted({seed for name in planned.experiments for seed in grid.seeds(name)})
-        manifest = pages.manifest(found.evidence, self.scope, seeds, spent, origin()) | pages.study_facts(found.studies)
+        manifest = pages.manifest(found.evidence, self.scope, seeds, origin()) | pages.study_facts(found.studies)
         page = pages.page(paper, found, scope=scope, scenario=planned.scenario, manifest=manifest)
         return write(page, self.out / paper.info.key / "report.html")
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netlull.errors import ResultError
-from netlull.execution import Cost
 from netlull.output import read_description
 from netlull.plot import charts_of, svg_text
 from netlull.plot.panels import metric_figure
@@ -27,7 +26,6 @@ __all__ = ["REPORT", "sweep_page", "sweep_report"]
 REPORT = "report.html"
 _MOST_ROWS = 2000
 _FEW_SEEDS = 5
-_CPU_S = re.compile(rb'"cpu_s":([0-9.eE+-]+)')
 _HOPS = re.compile(rb'"packet_hops":(\d+)')
 
 
@@ -45,11 +43,11 @@ def sweep_report(store: str | Path, out: Path | None = None) -> Path:
     document = read_description(folder / DESCRIPTION)
     if document is None:
         raise ResultError(f"{folder / DESCRIPTION}: is truncated or damaged; run the sweep again to rebuild it")
-    return write(sweep_page(result, document, _cost(folder / JOURNAL)), out or folder / REPORT)
+    return write(sweep_page(result, document, _work(folder / JOURNAL)), out or folder / REPORT)
 
 
-def sweep_page(result: SweepResult, document: Mapping[str, Any], cost: tuple[int, Cost]) -> Page:
-    """The page of a sweep, from its result, its store's description, and the number and cost of the stored runs."""
+def sweep_page(result: SweepResult, document: Mapping[str, Any], work: tuple[int, int]) -> Page:
+    """The page of a sweep, from its result, its store's description, and the stored runs and their packet-hops."""
     scenario = document.get("scenario", {})
     notes, figures = _notes(result), _figures(result)
     ledger = ledger_section(result.energy, result.windows)
@@ -69,25 +67,24 @@ def sweep_page(result: SweepResult, document: Mapping[str, Any], cost: tuple[int
         readings=[],
         reading_tables=[],
         appendix=[],
-        manifest=_manifest(document, cost),
+        manifest=_manifest(document, work),
         scenario=json.dumps(scenario, indent=2, ensure_ascii=False),
         kind="sweep report",
     )
 
 
-def _cost(journal: Path) -> tuple[int, Cost]:
-    """The number of runs in the store and their total cost."""
-    runs, cpu_s, hops = 0, 0.0, 0
+def _work(journal: Path) -> tuple[int, int]:
+    """The number of runs in the store and their packet-hops. Their times would differ after an interruption."""
+    runs, hops = 0, 0
     try:
         with journal.open("rb") as lines:
             for line in lines:
                 runs += 1
-                found = _CPU_S.search(line), _HOPS.search(line)
-                cpu_s += float(found[0][1]) if found[0] else 0.0
-                hops += int(found[1][1]) if found[1] else 0
+                found = _HOPS.search(line)
+                hops += int(found[1]) if found else 0
     except OSError as error:
         raise ResultError(f"{journal}: cannot be read: {error.strerror or error}") from None
-    return runs, Cost(cpu_s, hops)
+    return runs, hops
 
 
 def _rows(result: SweepResult) -> list[dict[str, Any]]:
@@ -202,16 +199,15 @@ def _sides(metric: str) -> tuple[str, str, str]:
     return metric, f"{metric}_low", f"{metric}_high"
 
 
-def _manifest(document: Mapping[str, Any], cost: tuple[int, Cost]) -> Sequence[Fact]:
-    runs, spent = cost
+def _manifest(document: Mapping[str, Any], work: tuple[int, int]) -> Sequence[Fact]:
+    runs, hops = work
     facts = [
         Fact("netlull" if name == "version" else name, str(document.get(name) or "unknown"))
         for name in ("version", "engine", "commit")
     ]
     facts.append(Fact("runs in the store", f"{runs:,}"))
-    if spent.packet_hops:
-        per_hop = f"; {spent.packet_hops:,} packet-hops at {spent.ns_per_hop:.0f} ns"
-        facts.append(Fact("their cost", f"{spent.cpu_s:.1f} s of CPU time{per_hop}"))
+    if hops:
+        facts.append(Fact("packet-hops in the store", f"{hops:,}"))
     for name, path in document.get("metrics", {}).items():
         facts.append(Fact(f"metric {name}", path))
     return facts

@@ -1,0 +1,66 @@
+"""A small standing attack on the readers and the simulator, and all input that once failed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+
+ATTACK = ROOT / "tools" / "attack.py"
+CORPUS = sorted((ROOT / "tests" / "corpus").glob("*.json"))
+CASES = 1500
+
+
+def attack(*arguments: str | Path) -> tuple[int, str]:
+    """The exit code and the output of an attack."""
+    command = [sys.executable, str(ATTACK), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # our own tool
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_damaged_input_is_refused_or_runs(tmp_path: Path) -> None:
+    code, said = attack("--cases", str(CASES), "--seed", "22", "--workers", "1", "--out", tmp_path)
+    assert code == 0, said
+    assert ": 0 findings" in said
+
+
+@pytest.mark.parametrize("file", CORPUS, ids=lambda file: file.stem)
+def test_what_once_failed_no_longer_does(file: Path) -> None:
+    assert attack("--replay", file) == (0, "no finding\n")
+
+
+@pytest.mark.parametrize(
+    ("harm", "finding"),
+    [
+        ("raise KeyError('harm')", "KeyError: 'harm'"),
+        ("import os; os.abort()", "the process ended with -6"),
+        ("\n    while True: pass", "more than 5 s of CPU time"),
+    ],
+)
+def test_an_attack_notices_harm(tmp_path: Path, harm: str, finding: str) -> None:
+    # A reader that does harm to every network.
+    (tmp_path / "sitecustomize.py").write_text(
+        f"from netlull.topology.files import Topology\ndef harm(*_, **__): {harm}\nTopology.from_file = harm\n"
+    )
+    command = [
+        sys.executable,
+        str(ATTACK),
+        "--cases",
+        "1",
+        "--target",
+        "network",
+        "--workers",
+        "1",
+        "--out",
+        str(tmp_path),
+    ]
+    done = subprocess.run(  # our own tool
+        command, capture_output=True, text=True, check=False, env={"PYTHONPATH": str(tmp_path)}, timeout=300
+    )
+    assert done.returncode == 1, done.stderr
+    assert finding in done.stdout
+    assert list(tmp_path.glob("network-*.json"))

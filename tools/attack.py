@@ -1,0 +1,629 @@
+"""Attacks netlull's readers and the simulator with damaged input: scenarios, networks, sweeps, papers, stores.
+
+    tools/attack.py [--cases N | --seconds S] [--seed N] [--workers N] [--target NAME] [--out DIR]
+    tools/attack.py --replay FILE
+
+A case is a target and a number, which together determine the input. Input may be refused with one of netlull's errors
+for users. A finding is any other exception, a panic, the end of the process, more than 5 s of CPU time, or more memory
+than the limit. It is written to DIR, default out/fuzz, as a file for `--replay`. The exit code is 1 if there are any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import contextlib
+import copy
+import io
+import json
+import multiprocessing
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+import tomllib
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, NoReturn
+
+import psutil
+
+import netlull
+from netlull import InputError, MemoryLimitError, Monitor, Scenario, ScenarioError, Sweep
+from netlull.bundled import ready
+from netlull.papers import documents, source
+from netlull.result import Result
+from netlull.topology import Topology
+
+ROOT = Path(__file__).resolve().parent.parent
+MOST_CPU_S = 5.0
+MOST_MEMORY = 4 * 10**9
+"""Bytes of address space of a worker, with its libraries and thread stacks."""
+
+RUN_MEMORY = "200 MB"
+RUN_S = 0.01
+"""Seconds after which the simulation of a valid scenario is cancelled."""
+
+MOST_FINDINGS = 25
+LONGEST_MESSAGE = 20_000
+MOST_DEPTH = 4
+"""Tables in one another in a value made from the schema."""
+
+Rng = random.Random
+Json = Any
+
+
+# --- mutations -------------------------------------------------------------------------------------------------------
+
+NUMBERS = (
+    "0",
+    "-1",
+    "1",
+    "2",
+    "1e-9",
+    "0.5",
+    "1e9",
+    "1e18",
+    "1e308",
+    "1e309",
+    "nan",
+    "inf",
+    "-0",
+    "007",
+    "18446744073709551616",
+)
+UNITS = (
+    "s",
+    "ms",
+    "ns",
+    "b/s",
+    "kb/s",
+    "Mb/s",
+    "Gb/s",
+    "B",
+    "kB",
+    "MB",
+    "packets",
+    "BDP",
+    "W",
+    "mW",
+    "%",
+    "furlongs",
+    "",
+)
+SCALARS: tuple[Json, ...] = (
+    None, True, False, 0, 1, -1, 2, 3, 7, 10**6, 2**31, 2**32, 2**53 + 1, 2**63, 2**64, -(2**63), 10**30, 0.0, -0.0,
+    0.1, 1.0, 1e-300, 1e300, float("inf"), float("nan"), "", " ", "a", "\0", "\n", "é", "\ud800", "a" * 5000, "a.b",
+    "../x", "N1", "N2", "N1-N2", "all", "tcp", [], {}, [[]], [{}], {"": 0}, {"kind": "nothing"},
+)  # fmt: skip
+"""Values of every kind, near the limits of the readers."""
+
+_NUMBER = re.compile(r"[-+]?\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
+
+
+def number(rng: Rng) -> str:
+    """A number, often a sound one."""
+    return rng.choice(NUMBERS) if rng.random() < 0.3 else f"{rng.uniform(0, 100) * 10 ** rng.randint(-3, 3):.3g}"
+
+
+def quantity(rng: Rng) -> str:
+    """A number with a unit, often a sound one."""
+    return f"{number(rng)} {rng.choice(UNITS)}"
+
+
+def places(value: Json, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The paths of all values in a document."""
+    yield path
+    items: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from places(item, (*path, key))
+
+
+def at(value: Json, path: tuple[str | int, ...]) -> Json:
+    """The value at a path."""
+    for key in path:
+        value = value[key]
+    return value
+
+
+class Schema:
+    """The JSON Schema of scenarios as a source of values."""
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        self.root = schema
+
+    def resolved(self, schema: Json, rng: Rng) -> dict[str, Any]:
+        """A schema without references, with one of its alternatives."""
+        for _ in range(20):
+            if "$ref" in schema:
+                schema = self.root["$defs"][schema["$ref"].rpartition("/")[2]]
+            elif "anyOf" in schema and "properties" not in schema:
+                schema = rng.choice(schema["anyOf"])
+            elif "oneOf" in schema:
+                schema = rng.choice(schema["oneOf"])
+            else:
+                break
+        return dict(schema)
+
+    def value(self, schema: Json, rng: Rng, depth: int = 0) -> Json:
+        """A value that mostly fits a schema."""
+        schema = self.resolved(schema, rng)
+        fixed = schema.get("enum") or [schema[name] for name in ("const", "default") if name in schema]
+        if fixed and ("default" not in schema or rng.random() < 0.2):
+            return copy.deepcopy(rng.choice(fixed))
+        kinds = schema.get("type", "string")
+        kind = rng.choice(kinds) if isinstance(kinds, list) else kinds
+        if kind == "object":
+            return self.table(schema, rng, depth)
+        if kind == "array":
+            few = 0 if depth > MOST_DEPTH else rng.choice((0, 1, 1, 2, 3, 30))
+            return [self.value(schema.get("items", {}), rng, depth + 1) for _ in range(few)]
+        bounds = (schema.get("minimum", 0), schema.get("maximum", 9))
+        choices: dict[str, tuple[Json, ...]] = {
+            "integer": (0, 1, 2, 3, 10, 100, 2**16, 2**32, -1, *bounds),
+            "number": (0, 0.5, 1, 1.5, -0.1, 1e9, *bounds),
+            "boolean": (True, False),
+            "null": (None,),
+        }
+        texts = (quantity(rng), "a", "N1", "N1-N2", *schema.get("examples", ["b"]))
+        return rng.choice(choices.get(kind, texts))
+
+    def table(self, schema: dict[str, Any], rng: Rng, depth: int) -> dict[str, Any]:
+        """A table with the required fields and some others."""
+        fields = schema.get("properties", {})
+        chosen = set(schema.get("required", ()))
+        if depth < MOST_DEPTH:
+            chosen |= {name for name in fields if rng.random() < min(0.3, 3 / len(fields))}
+        return {name: self.value(fields.get(name, {}), rng, depth + 1) for name in sorted(chosen)}
+
+    def below(self, path: tuple[str | int, ...], rng: Rng) -> Json:
+        """The schema at a path of a document; an alternative is chosen at random."""
+        schema: Json = self.root
+        for key in path:
+            schema = self.resolved(schema, rng) if schema is not self.root else schema
+            schema = schema.get("items", {}) if isinstance(key, int) else schema.get("properties", {}).get(key, {})
+        return schema
+
+
+def mutated(document: Json, rng: Rng, schema: Schema, pool: list[Json]) -> Json:
+    """The document after one to six changes that follow its structure."""
+    document = copy.deepcopy(document)
+    for _ in range(rng.choice((1, 1, 1, 2, 3, 6))):
+        paths = [path for path in places(document) if path]
+        if not paths:
+            return document
+        path = rng.choice(paths)
+        holder, key = at(document, path[:-1]), path[-1]
+        match rng.randrange(16):
+            case 0:
+                del holder[key]
+            case 1:
+                holder[key] = copy.deepcopy(rng.choice(pool))
+            case 2:
+                holder[key] = copy.deepcopy(rng.choice(SCALARS))
+            case 3 | 4 | 5:
+                holder[key] = schema.value(schema.below(path, rng), rng)
+            case 6 | 7 | 8 | 9:
+                holder[key] = changed_number(holder[key], rng)
+            case 10:
+                holder[key] = copy.deepcopy(at(document, rng.choice(paths)))
+            case 11:
+                grow(holder, key, rng)
+            case _:
+                add_field(holder[key] if isinstance(holder[key], dict) else holder, path, rng, schema)
+    return document
+
+
+def changed_number(value: Json, rng: Rng) -> Json:
+    """A text with another number in it, or another number."""
+    if isinstance(value, str) and _NUMBER.search(value):
+        return _NUMBER.sub(lambda _: number(rng), value, count=1)
+    return quantity(rng) if isinstance(value, str) else rng.choice(SCALARS)
+
+
+def grow(holder: Json, key: str | int, rng: Rng) -> None:
+    """Repeats an item of a list, or replaces a value by a deep or long one."""
+    if isinstance(holder, list):
+        holder.extend(copy.deepcopy(holder[key]) for _ in range(rng.choice((1, 2, 40))))  # type: ignore[index]
+        return
+    deep: Json = 0
+    for _ in range(rng.choice((5, 200))):
+        deep = [deep] if rng.random() < 0.5 else {"a": deep}
+    holder[key] = deep
+
+
+def add_field(holder: Json, path: tuple[str | int, ...], rng: Rng, schema: Schema) -> None:
+    """Adds a field that the schema allows here, or an unknown one."""
+    if not isinstance(holder, dict):
+        return
+    fields = schema.resolved(schema.below(path, rng), rng).get("properties") or schema.root["properties"]
+    name = rng.choice([*fields, "unknown"])
+    holder[name] = schema.value(fields.get(name, {}), rng)
+
+
+def mutated_text(text: str, rng: Rng, pool: list[str]) -> str:
+    """The text after one to five changes of lines, numbers, tokens or characters."""
+    for _ in range(rng.choice((1, 1, 2, 3, 5))):
+        lines = text.split("\n")
+        place = rng.randrange(len(lines))
+        match rng.randrange(12):
+            case 0:
+                del lines[place]
+            case 1:
+                lines.insert(place, rng.choice(lines))
+            case 2 | 9 | 10:
+                lines[place] = _NUMBER.sub(lambda _: number(rng), lines[place], count=1)
+            case 3 | 11:
+                lines[place] = re.sub(r'"[^"]*"', lambda _: json.dumps(rng.choice(pool)), lines[place], count=1)
+            case 4:
+                lines[place] = lines[place].replace(
+                    rng.choice('"[]{}=<>/(),. '), rng.choice(('"', "[", "}", "<", "\0", "")), 1
+                )
+            case 5:
+                lines[place] = rng.choice(pool)
+            case 6:
+                lines = lines[:place]
+            case 7:
+                other = rng.randrange(len(lines))
+                lines[place], lines[other] = lines[other], lines[place]
+            case _:
+                lines[place:place] = [rng.choice(lines)] * rng.choice((2, 50))
+        text = "\n".join(lines) or "x"
+    return text[:200_000]
+
+
+def mutated_bytes(content: bytes, rng: Rng) -> bytes:
+    """The bytes after one to four changes."""
+    changed = bytearray(content)
+    for _ in range(rng.randint(1, 4)):
+        if not changed:
+            break
+        place = rng.randrange(len(changed))
+        match rng.randrange(4):
+            case 0:
+                changed[place] = rng.randrange(256)
+            case 1:
+                del changed[place : place + rng.choice((1, 8, 1000))]
+            case 2:
+                changed[place:place] = rng.randbytes(rng.choice((1, 8)))
+            case _:
+                changed = changed[:place]
+    return bytes(changed)
+
+
+# --- targets ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Target:
+    """A reader: makes the input of a case as plain values, and attacks with it."""
+
+    make: Callable[[Rng], Json]
+    attack: Callable[[Json, Path], None]
+
+
+class Canceller:
+    """One thread that cancels the run under way after `RUN_S`."""
+
+    def __init__(self) -> None:
+        self.due: tuple[float, Monitor] | None = None
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self) -> None:
+        while True:
+            time.sleep(RUN_S / 3)
+            due = self.due
+            if due is not None and time.monotonic() >= due[0]:
+                due[1].cancel()
+
+    @contextlib.contextmanager
+    def __call__(self) -> Iterator[Monitor]:
+        """A monitor that is cancelled soon."""
+        monitor = Monitor()
+        self.due = (time.monotonic() + RUN_S, monitor)
+        try:
+            yield monitor
+        finally:
+            self.due = None
+
+
+def targets() -> dict[str, Target]:
+    """All targets by name."""
+    schema = Schema(netlull.schema())
+    files = [*ready().values(), *(info.folder / "scenario.toml" for info in source.find())]
+    documents_ = [tomllib.loads(path.read_text(encoding="utf-8")) for path in files]
+    pool = [at(document, path) for document in documents_ for path in places(document) if path]
+    words = sorted({value for value in pool if isinstance(value, str)})
+    soon = Canceller()
+
+    def scenario(rng: Rng) -> Json:
+        return mutated(rng.choice(documents_), rng, schema, pool)
+
+    def simulate(document: Json, _: Path) -> None:
+        checked = Scenario.from_dict(document)
+        again = Scenario.from_dict(json.loads(checked.canonical()))
+        if again.canonical() != checked.canonical():
+            raise AssertionError("the canonical form changes when it is read again")
+        with soon() as monitor:
+            result = checked.run(monitor=monitor, memory=RUN_MEMORY)
+        json.dumps(result.summary, allow_nan=False)
+
+    networks = network_texts()
+    papers = paper_texts()
+    sweeps = [
+        number
+        for number, (name, _) in enumerate(papers)
+        if name.endswith("sweep.toml") and not name.endswith("larger-networks-sweep.toml")  # seconds of sound work
+    ]
+
+    def read_network(text: Json, folder: Path) -> None:
+        path = folder / "network"
+        path.write_text(text, encoding="utf-8", errors="surrogateescape")
+        Topology.from_file(path).to_toml()
+
+    def sweep(rng: Rng) -> Json:
+        number = rng.choice(sweeps)
+        return [number, mutated_text(papers[number][1], rng, words)]
+
+    def read_sweep(case: Json, folder: Path) -> None:
+        key = papers[case[0]][0].partition("/")[0]
+        for path in source.folder_of(key).glob("*scenario.toml"):
+            shutil.copy(path, folder)
+        (folder / "sweep.toml").write_text(case[1], encoding="utf-8", errors="surrogateescape")
+        sweep = Sweep.from_file(folder / "sweep.toml")
+        if len(sweep.points()) <= 0:
+            raise AssertionError("a sweep without points")
+
+    def paper(rng: Rng) -> Json:
+        number = rng.randrange(len(papers))
+        return [number, mutated_text(papers[number][1], rng, words)]
+
+    def read_paper(case: Json, folder: Path) -> None:
+        name, _ = papers[case[0]]
+        key, _, file = name.partition("/")
+        shutil.copytree(source.folder_of(key), folder / key, ignore=shutil.ignore_patterns("*.md", "__pycache__"))
+        (folder / key / file).write_text(case[1], encoding="utf-8", errors="surrogateescape")
+        documents.load(folder / key)
+
+    kept = stored()
+
+    def store(rng: Rng) -> Json:
+        name = rng.choice(sorted(kept))
+        return [name, base64.b64encode(mutated_bytes(kept[name], rng)).decode()]
+
+    def read_store(case: Json, folder: Path) -> None:
+        for name, content in kept.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(base64.b64decode(case[1]) if name == case[0] else content)
+        if case[0].startswith("run/"):
+            Result.load(folder / "run").series("link")
+        else:
+            tiny_sweep().run(folder / "sweep", workers=1)
+
+    return {
+        "scenario": Target(scenario, simulate),
+        "network": Target(lambda rng: mutated_text(rng.choice(networks), rng, words), read_network),
+        "sweep": Target(sweep, read_sweep),
+        "paper": Target(paper, read_paper),
+        "store": Target(store, read_store),
+    }
+
+
+def network_texts() -> list[str]:
+    """A network in every format that netlull reads."""
+    toml = (ROOT / "scenarios" / "topologies" / "abilene.toml").read_text(encoding="utf-8")
+    return [toml, *(path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests" / "networks").iterdir()))]
+
+
+def paper_texts() -> list[tuple[str, str]]:
+    """The TOML files of all papers, by KEY/NAME."""
+    files = [path for info in source.find() for path in sorted(info.folder.glob("*.toml"))]
+    return [(f"{path.parent.name}/{path.name}", path.read_text(encoding="utf-8")) for path in files]
+
+
+def tiny_sweep() -> Sweep:
+    """A sweep of two short runs."""
+    scenario = Scenario.from_file(ready()["dumbbell"]).with_values({"duration": "50 ms"})
+    axis = netlull.Axis("rate", "link.N1-N2.rate", ["5 Mb/s", "10 Mb/s"], unit="Mb/s")
+    return Sweep(scenario, [axis], seeds=1, metrics={"offered": "link.N1-N2.offered_packets"})
+
+
+def stored() -> dict[str, bytes]:
+    """The files of a stored run and of a sweep, by RUN/NAME."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        scenario = Scenario.from_file(ready()["dumbbell"]).with_values({"duration": "50 ms"})
+        scenario.run(probe={"interval": "10 ms"}).save(folder / "run")
+        tiny_sweep().run(folder / "sweep", workers=1)
+        files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".lock"]
+        return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+# --- cases -----------------------------------------------------------------------------------------------------------
+
+WEIGHTS = {"scenario": 75, "network": 18, "sweep": 2, "paper": 3, "store": 2}
+"""Cases of each target among a hundred, in the order of `choice`."""
+
+
+def choice(number: int, only: str | None) -> str:
+    """The target of a case."""
+    return only or [name for name, weight in WEIGHTS.items() for _ in range(weight)][number % 100]
+
+
+def random_of(seed: int, number: int) -> Rng:
+    """The random numbers of a case."""
+    return random.Random(f"{seed}/{number}")  # noqa: S311  # cases
+
+
+def attacked(target: Target, case: Json, folder: Path) -> str | None:
+    """The finding of a case, if there is one."""
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()) as said:
+            warnings.simplefilter("ignore")
+            target.attack(case, folder)
+        return "wrote to standard error: " + said.getvalue() if said.getvalue() else None
+    except (InputError, ScenarioError, MemoryLimitError) as error:
+        message = str(error)
+        if not message or len(message) > LONGEST_MESSAGE:
+            return f"a message of {len(message)} characters: {message[:200]}"
+        return None
+    except netlull.Cancelled:
+        return None
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a panic is no Exception
+        return traceback.format_exc()
+
+
+def save(out: Path, name: str, number: int, case: Json, finding: str) -> Path:
+    """Writes a finding for `--replay`."""
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / f"{name}-{number}.json"
+    path.write_text(json.dumps({"target": name, "finding": finding.splitlines()[-1:], "case": case}), encoding="utf-8")
+    return path
+
+
+def replay(path: Path) -> str | None:
+    """The finding of a stored case, if it still is one."""
+    stored_case = json.loads(path.read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory() as folder:
+        return attacked(targets()[stored_case["target"]], stored_case["case"], Path(folder))
+
+
+def work(link: Connection, first: int, step: int, seed: int, only: str | None) -> NoReturn:
+    """Attacks with every `step`-th case from `first` on; reports each number before and each finding after it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    known = targets()
+    number = first
+    while True:
+        name = choice(number, only)
+        link.send((number, None, None))
+        case = known[name].make(random_of(seed, number))
+        with tempfile.TemporaryDirectory() as folder:
+            finding = attacked(known[name], case, Path(folder))
+        if finding is not None:
+            link.send((number, finding, case))
+        number += step
+
+
+@dataclass
+class Worker:
+    """A process that attacks, and its case under way."""
+
+    process: multiprocessing.process.BaseProcess
+    link: Connection
+    number: int
+    cpu_s: float = 0.0
+
+    def spent_s(self) -> float:
+        """CPU seconds since the start of the case, including its preparation."""
+        with contextlib.suppress(psutil.Error):
+            times = psutil.Process(self.process.pid).cpu_times()
+            return float(times.user + times.system) - self.cpu_s
+        return 0.0
+
+
+class Attack:
+    """Workers, their cases and the findings."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.done = 0
+        self.findings = 0
+        self.context = multiprocessing.get_context("spawn")
+        self.workers = [self.hire(number) for number in range(options.workers)]
+
+    def hire(self, first: int) -> Worker:
+        """A worker that begins with a case."""
+        ours, theirs = self.context.Pipe(duplex=False)
+        arguments = (theirs, first, self.options.workers, self.options.seed, self.options.target)
+        process = self.context.Process(target=work, args=arguments, daemon=True)
+        process.start()
+        theirs.close()
+        return Worker(process, ours, first, cpu_s=60.0)
+
+    def find(self, number: int, finding: str, case: Json = None) -> None:
+        """Records a finding."""
+        self.findings += 1
+        name = choice(number, self.options.target)
+        if case is None:
+            case = targets()[name].make(random_of(self.options.seed, number))
+        path = save(self.options.out, name, number, case, finding)
+        print(f"case {number} of {name}: {finding.splitlines()[-1]} ({path})", flush=True)
+
+    def look(self, index: int) -> None:
+        """Reads the reports of a worker; replaces one that ended or hangs."""
+        worker = self.workers[index]
+        try:
+            while worker.link.poll():
+                number, finding, case = worker.link.recv()
+                if finding is not None:
+                    self.find(number, finding, case)
+                else:
+                    self.done += number != worker.number
+                    worker.number, worker.cpu_s = number, worker.cpu_s + worker.spent_s()
+        except EOFError:
+            worker.process.join()
+            self.replace(index, f"the process ended with {worker.process.exitcode}")
+            return
+        if worker.spent_s() > MOST_CPU_S:
+            worker.process.kill()
+            worker.process.join()
+            self.replace(index, f"more than {MOST_CPU_S:.0f} s of CPU time")
+
+    def replace(self, index: int, finding: str) -> None:
+        """Records the finding of a worker that is gone, and hires another for the next case."""
+        number = self.workers[index].number
+        self.find(number, finding)
+        self.done += 1
+        self.workers[index] = self.hire(number + self.options.workers)
+
+    def run(self) -> int:
+        """Attacks until enough cases, time or findings; returns the exit code."""
+        end = time.monotonic() + self.options.seconds
+        try:
+            while self.done < self.options.cases and time.monotonic() < end and self.findings < MOST_FINDINGS:
+                for index in range(len(self.workers)):
+                    self.look(index)
+                time.sleep(0.05)
+        finally:
+            for worker in self.workers:
+                worker.process.kill()
+        print(f"{self.done} cases with seed {self.options.seed}: {self.findings} findings")
+        return 1 if self.findings else 0
+
+
+def main() -> int:
+    """Parses the command line and attacks."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=int, default=sys.maxsize, help="number of cases")
+    parser.add_argument("--seconds", type=float, default=60.0, help="time, without a number of cases")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--target", choices=list(WEIGHTS))
+    parser.add_argument("--out", type=Path, default=ROOT / "out" / "fuzz")
+    parser.add_argument("--replay", type=Path, metavar="FILE", help="only repeat a finding")
+    options = parser.parse_args()
+    if options.replay is not None:
+        finding = replay(options.replay)
+        print(finding or "no finding")
+        return 1 if finding else 0
+    if options.cases < sys.maxsize:
+        options.seconds = float("inf")
+    return Attack(options).run()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
