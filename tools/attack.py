@@ -313,7 +313,7 @@ class Target:
 
 
 class Canceller:
-    """One thread that cancels the run under way after `RUN_S`."""
+    """A thread that cancels the run under way after `RUN_S`."""
 
     def __init__(self) -> None:
         self.due: tuple[float, Monitor] | None = None
