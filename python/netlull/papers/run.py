@@ -166,8 +166,8 @@ class _Job:
         )
 
     def _equal(self, paper: Paper, folder: Path, alternative: Alternative) -> tuple[EqualReading, Cost]:
-        """The claims with an alternative that the paper's words support as well, in the same scope."""
-        planned = plan(paper, paper.quick if self.scope == "quick" else None, self.seeds, [alternative])
+        """The claims with an alternative that the paper's words support as well."""
+        planned = plan(paper, paper.quick if self.scope == "quick" else paper.equal, self.seeds, [alternative])
         evidence = measure(
             paper,
             planned,

@@ -22,7 +22,7 @@ MAXIMUM_BPS = 10e6
 RTT = (1, 10, 50, 100)
 MRCI = (10, 50, 100, 500, 1000)
 BURSTS = {"bon": 100.0}
-BOTH = {"bon": 100.0, "bn": 50.0}
+BOTH = {"bn": 50.0}
 PANELS = {
     "a": "RTT 10, mRCI 10 ms",
     "b": "RTT 100, mRCI 10 ms",
@@ -494,8 +494,8 @@ def one_case_is_representative(evidence: Evidence, tolerance: Tolerance) -> list
         for rtt in RTT:
             for mrci in MRCI:
                 usual, plain = cell("Fig. 4", rtt, mrci), reference("Fig. 4", rtt)
-                here = Cell.of("both", bn=bn, rtt=rtt, mrci=mrci, **BURSTS)
-                without = Cell.of("both-tcponly", bn=bn, rtt=rtt, **BURSTS)
+                here = Cell.of("both", bn=bn, rtt=rtt, mrci=mrci)
+                without = Cell.of("both-tcponly", bn=bn, rtt=rtt)
                 rates.append(
                     _less(evidence.grid.samples(usual, "mean_rate_bps"), evidence.grid.samples(here, "mean_rate_bps"))
                 )
