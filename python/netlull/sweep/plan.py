@@ -257,8 +257,9 @@ class Sweep:
             # Only after the cluster was reached: otherwise nothing is written.
             description = self.description(stop, points)
             opened = None if store is None else stack.enter_context(Store.open(Path(store), description))
-            for other in () if opened is None else borrow:
-                opened.borrow(Path(other))
+            if opened is not None:
+                for other in borrow:
+                    opened.borrow(Path(other))
             for text in () if opened is None else opened.mended():
                 warnings.warn(f"{store}: {text}", NetlullWarning, stacklevel=2)
             hire: Hire
