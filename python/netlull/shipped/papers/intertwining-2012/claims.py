@@ -5,15 +5,7 @@ from __future__ import annotations
 from netlull.papers import Headline
 
 from . import conclusions, quality, savings
-from .measures import (
-    TCP_PC,
-    TCPONLY,
-    UDP_PC,
-    difference,
-    inflation,
-    mean,
-    over_seeds,
-)
+from .measures import TCP_PC, TCPONLY, UDP_PC, difference, inflation, mean, over_seeds
 
 JUDGES = {
     "I1": savings.transitions_differ,
@@ -56,9 +48,7 @@ def _saving_headline(load: float) -> Headline:
 def _gap_headline(load: float) -> Headline:
     label = f"Fig. 3 TCP+PC less UDP+PC, load {load:g}"
     return Headline(
-        label,
-        "points",
-        lambda evidence: over_seeds(difference(evidence, load, TCP_PC, UDP_PC, "saving_fs")).mean * 100,
+        label, "points", lambda evidence: over_seeds(difference(evidence, load, TCP_PC, UDP_PC, "saving_fs")).mean * 100
     )
 
 

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 from netlull.papers import Cell, Evidence, Part, Tolerance, decided, every, number
 from netlull.stats import Interval, goodman_kruskal
 
-from .measures import (
-    below_zero,
-)
+from .measures import below_zero
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

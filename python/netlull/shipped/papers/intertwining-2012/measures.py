@@ -12,29 +12,16 @@ from netlull.stats import Interval, mean_interval
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-
 TCPONLY, TCP_PC, UDP_PC = "tcponly", "tcp-pc", "udp-pc"
-
-
 TCP_LOSSLESS, UDP_LOSSLESS = "tcp-pc-lossless", "udp-pc-lossless"
-
-
 PER_DOWNLOAD = "completed_bytes"
 """The metric that stands for the goodput under the reading “per download”."""
-
-
 STATIC = {"0": "", "0.25": "_25", "0.5": "_50", "0.75": "_75"}
 """Static shares of the power, and the suffixes of the savings metrics under them."""
-
-
 OUTER_DELAY_S = 0.002
 """The delay of the links of servers and clients, one way."""
-
-
 PACKET_BITS, SEGMENT_BYTES = 12_000, 1_460
 """A full packet of 1500 B, and its data."""
-
-
 BySeed = dict[int, float]
 
 

@@ -86,11 +86,7 @@ def tcp_saves_less(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     whole, single = over_loads(gaps), [over_seeds(gap) for gap in gaps]
     against = sum(gap.low > 0 for gap in single)
     return [
-        Part(
-            "mean",
-            below_zero(whole),
-            f"TCP+PC against UDP+PC: {in_points(whole)} points, mean over high loads.",
-        ),
+        Part("mean", below_zero(whole), f"TCP+PC against UDP+PC: {in_points(whole)} points, mean over high loads."),
         Part("each", against == 0, f"significantly more at {against} of {len(single)} of them."),
     ]
 

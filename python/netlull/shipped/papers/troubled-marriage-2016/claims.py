@@ -7,12 +7,7 @@ import numpy as np
 from netlull.papers import Evidence, Headline
 
 from . import disturbances, one_flow, over_time
-from .measures import (
-    near_values,
-    rate,
-    recovery,
-    reduction,
-)
+from .measures import near_values, rate, recovery, reduction
 
 JUDGES = {
     "T1": one_flow.nothing_happens,

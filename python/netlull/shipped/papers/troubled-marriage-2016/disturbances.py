@@ -82,9 +82,7 @@ def large_mrci_is_worse(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
                     f"{figure}, RTT {rtt} ms: reduction rises by {number(rise, 'points')} from mRCI 10 to 1000 ms.",
                 ),
                 Part(
-                    f"{name}order{rtt}",
-                    order >= tolerance["rank_min"],
-                    f"{levels} % along mRCI (order {order:+.1f}).",
+                    f"{name}order{rtt}", order >= tolerance["rank_min"], f"{levels} % along mRCI (order {order:+.1f})."
                 ),
             ]
         over_rtt = mean_over([_by_seed_rise(evidence, figure, rtt) for rtt in RTT])

@@ -16,22 +16,11 @@ if TYPE_CHECKING:
 
     from netlull.papers import Recorded
 
-
 MAXIMUM_BPS = 10e6
-
-
 RTT = (1, 10, 50, 100)
-
-
 MRCI = (10, 50, 100, 500, 1000)
-
-
 BURSTS = {"bon": 100.0}
-
-
 BOTH = {"bn": 50.0}
-
-
 PANELS = {
     "a": "RTT 10, mRCI 10 ms",
     "b": "RTT 100, mRCI 10 ms",
@@ -39,8 +28,6 @@ PANELS = {
     "d": "RTT 100, mRCI 1000 ms",
 }
 """The panels of Figs. 3, 5 and 7."""
-
-
 FIGURES = {"Fig. 2": ("single", {}), "Fig. 4": ("background", BURSTS), "Fig. 6": ("both", BOTH)}
 
 

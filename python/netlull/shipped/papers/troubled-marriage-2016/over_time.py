@@ -7,10 +7,7 @@ import numpy as np
 from netlull.papers import Evidence, Part, Tolerance
 
 from . import series
-from .measures import (
-    PANELS,
-    percent,
-)
+from .measures import PANELS, percent
 
 WARM_UP_S = 10.0
 """The start of a run, with slow start, that measures of variation leave out, in seconds."""
@@ -138,16 +135,11 @@ def time_series(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     return [
         *parts,
         Part(
-            "open",
-            back["fig5b"] >= tolerance["open_bps"],
-            f"Fig. 5(b): TCP returns to {back['fig5b'] / 1e6:.1f} Mb/s.",
+            "open", back["fig5b"] >= tolerance["open_bps"], f"Fig. 5(b): TCP returns to {back['fig5b'] / 1e6:.1f} Mb/s."
         ),
         Part("open-tcponly", plain >= tolerance["open_bps"], f"TCPonly to {plain / 1e6:.1f} Mb/s.", counted=False),
         Part(
-            "bottleneck",
-            low <= back["fig7b"] <= high,
-            f"Fig. 7(b): to {back['fig7b'] / 1e6:.1f} Mb/s.",
-            counted=False,
+            "bottleneck", low <= back["fig7b"] <= high, f"Fig. 7(b): to {back['fig7b'] / 1e6:.1f} Mb/s.", counted=False
         ),
     ]
 
