@@ -31,7 +31,7 @@ SAVINGS = [f"saving_{model}{ending}" for model in ("fs", "dvs") for ending in ("
 LOSSLESS = ("tcp-pc-lossless", "udp-pc-lossless")
 LOSSLESS_LOADS = (0.1, 0.2, 0.3, 0.4, 0.8, 0.9)
 
-claims = module_of(FOLDER, "claims")
+MEASURES, SAVINGS, QUALITY = (module_of(FOLDER, name) for name in ("measures", "savings", "quality"))
 climb = module_of(FOLDER, "climb")
 round_trip = module_of(FOLDER, "round_trip")
 study = module_of(FOLDER, "study")
@@ -225,7 +225,7 @@ def test_seeds_that_scatter_around_a_bound_leave_a_claim_undecided() -> None:
     ]
     evidence = Evidence(load(FOLDER), Grid(pa.Table.from_pylist(rows), ["load"]), {})
     claim = next(claim for claim in load(FOLDER).claims if claim.id == "I5")
-    parts = {part.id: part.holds for part in claims.at_least_doubles(evidence, claim.tolerance)}
+    parts = {part.id: part.holds for part in QUALITY.at_least_doubles(evidence, claim.tolerance)}
     assert parts == {"low": None, "middle": None, "high": None, "grows": True}
 
 
@@ -238,7 +238,7 @@ def test_curves_are_apart_where_the_replay_never_changes_the_rate() -> None:
     ]
     evidence = Evidence(load(FOLDER), Grid(pa.Table.from_pylist(rows), ["load"]), {})
     claim = next(claim for claim in load(FOLDER).claims if claim.id == "I1")
-    assert [part.holds for part in claims.transitions_differ(evidence, claim.tolerance)] == [True]
+    assert [part.holds for part in SAVINGS.transitions_differ(evidence, claim.tolerance)] == [True]
 
 
 def test_a_cause_does_not_hold_if_the_difference_stays_without_losses() -> None:
@@ -258,7 +258,7 @@ def test_a_cause_does_not_hold_if_the_difference_stays_without_losses() -> None:
     table = pa.Table.from_pylist([dict.fromkeys(names) | row for row in rows])
     evidence = Evidence(load(FOLDER), Grid(table, ["load", "lossless_load"]), arrivals(tcp=1, udp=6))
     claim = next(claim for claim in load(FOLDER).claims if claim.id == "I11")
-    parts = {part.id: part.holds for part in claims.reacts_to_losses(evidence, claim.tolerance)}
+    parts = {part.id: part.holds for part in SAVINGS.reacts_to_losses(evidence, claim.tolerance)}
     assert parts == {"smoother": True, "losses": False, "cause": False}
 
 
@@ -276,21 +276,21 @@ PATH = {"one_way_s": 0.014, "wait_s": 0.016, "back_wait_s": 0.001, "mean_rate_bp
 
 def test_a_round_trip_is_propagation_waits_and_transmission() -> None:
     # 2 x (14 + 2) ms of propagation, 16 + 1 ms of waits, 12,000 b at 6 Mb/s: 32 + 17 + 2 = 51 ms.
-    found = claims.round_trip_at(single(**PATH), papers.Cell.of("tcp-pc", load=0.8))
+    found = MEASURES.round_trip_at(single(**PATH), papers.Cell.of("tcp-pc", load=0.8))
     assert found == {1: pytest.approx(0.051)}
 
 
 def test_a_window_is_the_mean_rate_of_a_download_times_the_round_trip() -> None:
     # 100 downloads of 7.3 kB in 0.204 s each: 35,784 B/s; times 51 ms 1825 B, 1.25 segments.
     evidence = single(**PATH, completed=100, completed_bytes=730e3, completion_s=0.204)
-    assert claims.window(evidence, "tcp-pc", 0.8) == {1: pytest.approx(1.25)}
+    assert MEASURES.window(evidence, "tcp-pc", 0.8) == {1: pytest.approx(1.25)}
 
 
 def test_the_variation_of_arrivals_is_that_of_their_bytes_in_a_bin() -> None:
     # A packet each 20 ms in bins of 40 ms never varies; two together each 40 ms in bins of 20 ms are 0 or 3000 B: 1.
     evidence = Evidence(load(FOLDER), Grid(pa.table({"experiment": ["x"], "seed": [1]}), []), arrivals(tcp=1, udp=1))
-    assert claims.burstiness(evidence, "tcp", 0.040)[2] == pytest.approx(0)
-    assert claims.burstiness(evidence, "tcp", 0.020)[1] == pytest.approx(1)
+    assert SAVINGS.burstiness(evidence, "tcp", 0.040)[2] == pytest.approx(0)
+    assert SAVINGS.burstiness(evidence, "tcp", 0.020)[1] == pytest.approx(1)
 
 
 def test_the_goodput_per_download_is_completed_data_over_completion_times() -> None:
@@ -299,7 +299,7 @@ def test_the_goodput_per_download_is_completed_data_over_completion_times() -> N
     reading = next(reading for reading in load(FOLDER).readings if reading.id == "goodput")
     use = reading.alternatives[0].use
     tables = {name: Grid(pa.Table.from_pylist([row]), ["load"], chosen) for name, chosen in (("", None), ("use", use))}
-    found = {name: claims.goodput(Evidence(load(FOLDER), grid, {}), "tcp-pc", 0.8) for name, grid in tables.items()}
+    found = {name: MEASURES.goodput(Evidence(load(FOLDER), grid, {}), "tcp-pc", 0.8) for name, grid in tables.items()}
     # 650 kB in 100 x 0.5 s: 13 kB/s, 104 kb/s.
     assert found == {"": {1: 8e6}, "use": {1: pytest.approx(104e3)}}
 

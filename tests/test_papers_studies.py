@@ -236,6 +236,7 @@ def test_a_claim_may_be_a_study_s_to_judge(folder: Path, tmp_path: Path) -> None
     claims.write_text(text.replace('id = "T1"\n', 'id = "T1"\nstudy = "few"\n'), encoding="utf-8")
     with (folder / "claims.py").open("a", encoding="utf-8") as module:
         # Two seeds of one rate: from the study's table, not from the paper's.
+        module.write("\nfrom netlull.papers import Part\n")
         module.write('\nJUDGES["T1"] = lambda evidence, _: [Part("runs", evidence.grid.runs == 2, "Two runs.")]\n')
     outcome = papers.reproduce_studies(str(folder), ["few"], out=tmp_path / "out")
     assert [(claim.id, claim.verdict.value, claim.ours) for claim in outcome.claims] == [

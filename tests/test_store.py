@@ -178,6 +178,17 @@ def test_a_table_of_an_earlier_sweep_is_not_taken_for_this_one(sweep: Sweep, tmp
     assert sweep.replaced(seeds=4).run(tmp_path / "store").executed <= 2
 
 
+def test_a_sweep_borrows_the_runs_of_another_store(sweep: Sweep, tmp_path: Path) -> None:
+    sweep.run(tmp_path / "first")
+    longer = sweep.replaced(seeds=4)
+    borrowing = longer.run(tmp_path / "second", borrow=[tmp_path / "first", tmp_path / "missing"])
+    assert (borrowing.executed, borrowing.reused) == (2, 6)
+    longer.run(tmp_path / "alone")
+    tables = [(tmp_path / store / "results.parquet").read_bytes() for store in ("second", "alone")]
+    assert tables[0] == tables[1]
+    assert len((tmp_path / "second" / "journal.jsonl").read_text().splitlines()) == 2
+
+
 def test_another_version_runs_everything(sweep: Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sweep.run(tmp_path)
     assert sweep.run(tmp_path).executed == 0

@@ -237,6 +237,8 @@ class _PaperFile(_Prose, frozen=True, kw_only=True):
     quick: Scope
     vary: Scope | None = None
     """The scope that `--readings` repeats with every alternative; without it `quick`."""
+    equal: Scope | None = None
+    """The scope of `--full` with an equally supported reading; without it the whole sweep."""
     recorded: Series = field(name="series")
     studies: tuple[Study, ...] = field(default=(), name="study")
 

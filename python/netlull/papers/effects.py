@@ -85,7 +85,14 @@ def vary(
         use = {column: metric for alternative in alternatives for column, metric in alternative.use.items()}
         place = folder / ("-".join("_".join(name) for name in names) or "base")
         evidence = measure(
-            paper, planned, place, store=folder / STORE, use=use, workers=workers, cluster=cluster, progress=progress
+            paper,
+            planned,
+            place,
+            stores=(folder / STORE, folder.parent / STORE),
+            use=use,
+            workers=workers,
+            cluster=cluster,
+            progress=progress,
         )
         costs.append(evidence.cost)
         return effect_of(label, names, evidence)

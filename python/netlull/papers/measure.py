@@ -32,7 +32,7 @@ def measure(
     planned: Plan,
     folder: Path,
     *,
-    store: Path | None = None,
+    stores: Sequence[Path] = (),
     use: Mapping[str, str] | None = None,
     workers: int | None = None,
     cluster: Cluster | None = None,
@@ -46,7 +46,7 @@ def measure(
         paper: the paper.
         planned: the plan.
         folder: the folder for the plan's files.
-        store: the store, whose runs are reused; default in the folder.
+        stores: the store, whose runs are reused, and others that lend theirs; default one in the folder.
         use: replaces metrics under their columns' names.
         workers: number of simultaneous runs; default one per core.
         cluster: runs the sweep instead of this process.
@@ -56,7 +56,8 @@ def measure(
         PaperError: a recorded run is not a point of the sweep.
     """
     sweep = Sweep.from_file(planned.write(folder))
-    result = sweep.run(store or folder / STORE, workers=workers, cluster=cluster, progress=progress)
+    store, *others = stores or (folder / STORE,)
+    result = sweep.run(store, borrow=others, workers=workers, cluster=cluster, progress=progress)
     named = paper if planned.study is None else planned.study
     wanted = [run for run in named.series if run.experiment in planned.experiments]
     series, cost = _record(paper, named, wanted, sweep, workers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -68,6 +68,17 @@ def decided(measured: Interval, *, at_least: float = -math.inf, at_most: float =
     if low >= at_least and high <= at_most:
         return True
     return False if high < at_least or low > at_most else None
+
+
+def above_zero(measured: Interval) -> bool | None:
+    """True if the interval is above zero, False if it is below or the value is 0, None if it includes zero."""
+    return False if measured.low == measured.high == 0 else decided(measured, at_least=0.0)
+
+
+def every(answers: Iterable[bool | None]) -> bool | None:
+    """True if all are True, False if one is False, else None (undecided)."""
+    found = set(answers)
+    return False if False in found else None if None in found else True
 
 
 @dataclass(frozen=True)

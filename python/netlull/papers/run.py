@@ -166,13 +166,14 @@ class _Job:
         )
 
     def _equal(self, paper: Paper, folder: Path, alternative: Alternative) -> tuple[EqualReading, Cost]:
-        """The claims with an alternative that the paper's words support as well, in the same scope."""
-        planned = plan(paper, paper.quick if self.scope == "quick" else None, self.seeds, [alternative])
+        """The claims with an alternative that the paper's words support as well."""
+        planned = plan(paper, paper.quick if self.scope == "quick" else paper.equal, self.seeds, [alternative])
+        place = folder / EQUALS / alternative.name
         evidence = measure(
             paper,
             planned,
-            folder / EQUALS / alternative.name,
-            store=folder / STORE,
+            place,
+            stores=(place / STORE, folder / STORE),
             use=alternative.use,
             workers=self.workers,
             cluster=self.cluster,
@@ -209,6 +210,7 @@ class _Job:
                 paper,
                 planned,
                 folder,
+                stores=(folder / STORE, self.out / paper.info.key / STORE),
                 workers=self.workers,
                 cluster=self.cluster,
                 progress=self.progress,

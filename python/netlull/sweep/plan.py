@@ -213,6 +213,7 @@ class Sweep:
         self,
         store: str | Path | None = None,
         *,
+        borrow: Sequence[str | Path] = (),
         workers: int | None = None,
         cluster: str | Cluster | None = None,
         progress: Callable[[Progress], None] | None = None,
@@ -226,6 +227,7 @@ class Sweep:
 
         Args:
             store: a folder that keeps finished runs and lets the sweep resume; None keeps nothing.
+            borrow: further stores, whose finished runs are not repeated and not copied; only with `store`.
             workers: number of simultaneous runs; default one per core.
             cluster: runs the sweep elsewhere: a result or argument of `netlull.open_cluster` (docs/how-to/cluster.md).
             progress: called in this thread when a run ends and several times a second.
@@ -262,6 +264,9 @@ class Sweep:
             # Only after the cluster was reached: otherwise nothing is written.
             description = self.description(stop, points)
             opened = None if store is None else stack.enter_context(Store.open(Path(store), description))
+            if opened is not None:
+                for other in borrow:
+                    opened.borrow(Path(other))
             for text in () if opened is None else opened.mended():
                 warnings.warn(f"{store}: {text}", NetlullWarning, stacklevel=2)
             hire: Hire

@@ -25,7 +25,7 @@ from netlull.sweep.description import (
     describe,
     write_description,
 )
-from netlull.sweep.journal import Contents, Journal
+from netlull.sweep.journal import Contents, Journal, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -53,6 +53,7 @@ class Store:
         self._folder = folder
         self._journal = journal
         self._contents = contents
+        self._lent: list[Contents] = []
         self._description = written.document
         self.damaged = contents.damaged
         """The damage to lines of the journal. Their runs are unknown."""
@@ -89,12 +90,24 @@ class Store:
         repeated = [f"{what}; its run is repeated" for what in self.damaged]
         return [*repeated, *(f"{what}; it is rewritten" for what in self.rebuilt)]
 
+    def borrow(self, folder: Path) -> None:
+        """Also takes runs from the journal of another store, if it has one. They stay there.
+
+        Raises:
+            OutputError: the journal cannot be read.
+        """
+        try:
+            self._lent.append(read(folder / JOURNAL))
+        except OSError as error:
+            raise OutputError(f"{folder / JOURNAL}: cannot be used: {error.strerror or error}") from None
+
     def kept(self, key: str) -> Kept | None:
-        """The record of a run that was in the store when it was opened; else None."""
-        if key not in self._contents.lines:
-            return None
-        record = self._contents.record(key)
-        return Kept(record["summary"], record.get("cpu_s"))
+        """The record of a run that was in the store when it was opened, or is borrowed; else None."""
+        for contents in (self._contents, *self._lent):
+            if key in contents.lines:
+                record = contents.record(key)
+                return Kept(record["summary"], record.get("cpu_s"))
+        return None
 
     def record(self, run: Finished) -> None:
         """Keeps a finished run.

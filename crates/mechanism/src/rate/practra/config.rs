@@ -83,7 +83,7 @@ pub struct PractRaConfig {
     pub tick: Option<Duration>,
     /// The distance of a change.
     #[serde(default)]
-    #[schemars(extend("x-source" = "adjacent as printed; intertwining-2012 section V asks for any"))]
+    #[schemars(extend("x-source" = "adjacent as printed; intertwining-2012 section 4 asks for any"))]
     pub steps: Reach,
     /// The rate at the start; default the highest.
     #[serde(default, skip_serializing_if = "Option::is_none")]

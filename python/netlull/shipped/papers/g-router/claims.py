@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netlull.papers import Cell, Evidence, Headline, Part, Tolerance, decided, number
+from netlull.papers import Cell, Evidence, Headline, Part, Tolerance, decided, every, number
 from netlull.stats import mean_interval
 
 from . import series
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from netlull.stats import Interval
 
@@ -49,12 +49,6 @@ def followed(evidence: Evidence, cell: Cell, phase: str) -> Interval:
 
 def _percent(interval: Interval, digits: int = 2) -> str:
     return number(interval.scaled(100), "%", digits)
-
-
-def _all(held: Iterable[bool | None]) -> bool | None:
-    """False if any is False, else None if any is None."""
-    found = set(held)
-    return False if False in found else None if None in found else True
 
 
 def improves(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
@@ -171,7 +165,7 @@ def _near(evidence: Evidence, cell: Cell, phases: dict[str, str], most: float) -
     """True if the rate matches the demand in every phase, within `most`; with a text that gives the ratios."""
     found = {phase: followed(evidence, cell, phase) for phase in phases}
     said = ", ".join(f"{phases[phase]} {_percent(found[phase], 1)}" for phase in phases)
-    return _all(decided(each, at_least=1 - most, at_most=1 + most) for each in found.values()), said
+    return every(decided(each, at_least=1 - most, at_most=1 + most) for each in found.values()), said
 
 
 def follows_demand(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
@@ -211,7 +205,7 @@ def _steady(
     name = WAYS[way].capitalize()
     queues = [evidence.grid.interval(cell, f"{phase}_queue_packets") for phase in phases]
     bounds = {"at_least": target * (1 - tolerance["near"]), "at_most": target * (1 + tolerance["near"])}
-    near = _all(decided(queue, **bounds) for queue in queues)
+    near = every(decided(queue, **bounds) for queue in queues)
     means = [f"{queue.mean:.1f}" for queue in queues]
     said = f"{min(means, key=float)} to {max(means, key=float)}" if len(means) > 1 else number(queues[0])
     lost = evidence.grid.interval(cell, dropped, 1e6)

@@ -43,8 +43,9 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         _against(
             evidence,
             [("beta-printed", "beta", "as printed", SERVICE), ("beta-working", "beta", "working", CAPACITY)],
-            "beta (kb/s)",
+            "beta (Mb/s)",
             log_x=True,
+            x_scale=1e-3,
         ),
     )
     yield Drawn(
@@ -60,13 +61,19 @@ _BANDS = "Means over seeds; bands are 95 % intervals (Student's t)."
 
 
 def _against(
-    evidence: Evidence, lines: list[tuple[str, str, str, int]], x_label: str, *, log_x: bool = False
+    evidence: Evidence,
+    lines: list[tuple[str, str, str, int]],
+    x_label: str,
+    *,
+    log_x: bool = False,
+    x_scale: float = 1.0,
 ) -> Figure:
-    """Draws goodput, losses and utilisation over an axis."""
+    """Draws goodput, losses and utilisation over an axis, whose values are multiplied by `x_scale`."""
     goodput, drops, use = [], [], []
     for experiment, axis, label, colour in lines:
-        values = evidence.grid.values(experiment, axis)
-        cells = [Cell.of(experiment, **{axis: value}) for value in values]
+        places = evidence.grid.values(experiment, axis)
+        cells = [Cell.of(experiment, **{axis: place}) for place in places]
+        values = [x_scale * place for place in places]
         kept = [evidence.grid.ratio(cell, claims.OVER, "goodput_bps", 100) for cell in cells]
         goodput.append(Curve(label, values, kept, colour))
         drops.append(

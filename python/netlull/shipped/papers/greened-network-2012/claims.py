@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netlull.papers import Cell, Evidence, Headline, Part, Tolerance, decided, number
+from netlull.papers import Cell, Evidence, Headline, Part, Tolerance, decided, every, number
 from netlull.stats import mean_interval
 
 from . import directions, network, pairs, printed, series, windows
@@ -25,7 +25,6 @@ from .measures import (
     asleep,
     column_name,
     dropped,
-    every,
     lead,
     less,
     loss,

@@ -230,7 +230,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield Drawn(
         "directions-fit",
         "Distance from Table IV before ESTOP, by the directions of the background",
-        "Each point is one class of admissible sets, in order of its distance: the mean over six versions, 4 seeds. "
+        "Each point is one class of admissible sets, in order of its distance (mean over six versions and the seeds). "
         "Background on 8-2, the flow's first link, spaces its segments.",
         panel_grid([flat("", "Class", "Distance (%)", curves)], columns=1, row_height=2.4),
     )
@@ -250,7 +250,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield Drawn(
         "directions-loss",
         "Loss of throughput at three thresholds, by the directions of the background",
-        "Means over the five loss-based versions and 2 seeds, for each sampled set in the order of the tables; lines "
+        "Means over the five loss-based versions and the seeds, for each sampled set in the order of the tables; lines "
         "only guide the eye. Set 1 of (a) is the default. All sets leave TCP 20 Mb/s at all three thresholds.",
         panel_grid(panels, columns=2, row_height=2.6),
     )

@@ -11,7 +11,7 @@ from netlull.stats import Interval, mean_interval
 from . import printed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 
 VERSIONS = tuple(printed.TABLE_IV)
@@ -85,12 +85,6 @@ def less(one: Mapping[int, float], other: Mapping[int, float], times: float = 1.
 def loss_over(evidence: Evidence, one: Cell, other: Cell, times: float = 1.0) -> Interval:
     """The loss at one point less that at another, seed by seed."""
     return less(losses(evidence, one), losses(evidence, other), times)
-
-
-def every(answers: Iterable[bool | None]) -> bool | None:
-    """True if all hold, False if one fails, else None (undecided)."""
-    found = list(answers)
-    return False if False in found else None if None in found else True
 
 
 def column_name(state: printed.State) -> str:

@@ -13,9 +13,10 @@ from . import series
 from .measures import AIMD, EARLY_S, LATE_S, LINUX, LOSS_BASED, RECORDED_SEEDS, STABLE_S, Values, less, mean, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from netlull.papers import Recorded
+    from netlull.stats import Interval
 
 
 def windows_of(evidence: Evidence, version: str) -> dict[int, Recorded]:
@@ -68,9 +69,7 @@ def short_fall(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         lowest = of_runs(
             evidence,
             version,
-            lambda run: (
-                series.lowest_window(run, series.SWITCH_S, series.SWITCH_S + 2) / series.mean_window(run, *EARLY_S)
-            ),
+            lambda run: lowest_after_switch(run) / series.mean_window(run, *EARLY_S),
         )
         back = reactions(evidence, version, tolerance["back"])
         drift = of_runs(
@@ -101,6 +100,11 @@ def short_fall(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     return parts
 
 
+def lowest_after_switch(run: Recorded) -> float:
+    """The lowest window in the first 2 s after the switch-off, in segments."""
+    return series.lowest_window(run, series.SWITCH_S, series.SWITCH_S + 2)
+
+
 def reactions(evidence: Evidence, version: str, share: float) -> Values:
     """The time in s until each run's window is at this share of its later mean again."""
     return of_runs(evidence, version, lambda run: series.reaction_s(run, share * series.mean_window(run, *STABLE_S)))
@@ -113,11 +117,17 @@ def variations(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         spans = [teeth_of(evidence, version, span, tolerance["fall"]) for span in (EARLY_S, LATE_S)]
         found = {seed: [*spans[0][seed].depths, *spans[1][seed].depths] for seed in RECORDED_SEEDS}
         depth[version] = {seed: float(np.mean(depths)) for seed, depths in found.items() if depths}
+    return below_aimd(depth, lambda found: percent(found, 0))
+
+
+def below_aimd(values: Mapping[str, Values], shown: Callable[[Interval], str]) -> list[Part]:
+    """A part for BIC and CUBIC against each AIMD version: the value is smaller, seed by seed."""
+    texts = {version: f"{version} {shown(mean(found))}" for version, found in values.items()}
     return [
         Part(
             f"{version}-{other}".lower(),
-            decided(less(depth[version], depth[other]), at_most=0),
-            f"{version} {percent(mean(depth[version]), 0)}, {other} {percent(mean(depth[other]), 0)}.",
+            decided(less(values[version], values[other]), at_most=0),
+            f"{texts[version]}, {texts[other]}.",
         )
         for version in LINUX
         for other in AIMD
@@ -127,24 +137,14 @@ def variations(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 def quicker(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """Judges N15: BIC and CUBIC react quicker."""
     took = {version: reactions(evidence, version, tolerance["back"]) for version in LOSS_BASED}
-    return [
-        Part(
-            f"{version}-{other}".lower(),
-            decided(less(took[version], took[other]), at_most=0),
-            f"{version} {mean(took[version]).mean:.2f} s, {other} {mean(took[other]).mean:.2f} s.",
-        )
-        for version in LINUX
-        for other in AIMD
-    ]
+    return below_aimd(took, lambda found: f"{found.mean:.2f} s")
 
 
 def one_segment(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
     """Judges N8: the windows of BIC and CUBIC never fall to one segment."""
     parts = []
     for version in LOSS_BASED:
-        lowest = of_runs(
-            evidence, version, lambda run: series.lowest_window(run, series.SWITCH_S, series.SWITCH_S + 2)
-        ).values()
+        lowest = of_runs(evidence, version, lowest_after_switch).values()
         one = [value <= 1 for value in lowest]
         holds = all(one) if version in AIMD else not any(one)
         parts.append(Part(version.lower(), holds, f"{version} {', '.join(f'{value:.0f}' for value in lowest)}."))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from netlull.papers import Drawn, Evidence, Tabled, number
 from netlull.plot import Curve, Panel, panel_grid
 
-from .claims import (
+from .measures import (
     STATIC,
     TCP_PC,
     TCPONLY,

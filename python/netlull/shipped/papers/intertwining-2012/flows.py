@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from netlull.papers import Cell, Drawn, Evidence, Tabled, number
 from netlull.plot import Curve, Panel, panel_grid
 
-from .claims import TCP_PC, TCPONLY, BySeed, over_seeds, together
+from .measures import TCP_PC, TCPONLY, BySeed, over_seeds, together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,7 +11,7 @@ from netlull.papers import Cell, Drawn, Evidence, Tabled, number
 from netlull.plot import Curve, Panel, Trace, draw_traces, figure, legend_above, panel_grid, styled
 from netlull.plot.series import column, rows_of
 
-from .claims import TCP_PC, TCPONLY, BySeed, over_seeds, together
+from .measures import TCP_PC, TCPONLY, BySeed, over_seeds, together
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,7 +10,7 @@ from netlull.papers import Cell, Drawn, Evidence, Tabled, number
 from netlull.plot import Curve, Panel, panel_grid
 from netlull.stats import Interval, mean_interval
 
-from .claims import TCP_PC, TCPONLY, round_trip_at
+from .measures import TCP_PC, TCPONLY, round_trip_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -30,7 +30,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     burst = {"bon": 100.0}
     yield _panels(evidence, "fig4", "Fig. 4. Background traffic, bON = 100 ms", "background", burst, _BANDS)
     yield _over_time(evidence, 5, "Background traffic, bON = 100 ms")
-    both = {"bn": 50.0, "bon": 100.0}
+    both = {"bn": 50.0}
     title = "Fig. 6. Bottleneck, BN = 50 ms, and background traffic, bON = 100 ms"
     yield _panels(evidence, "fig6", title, "both", both, _BANDS)
     yield _over_time(evidence, 7, "Bottleneck, BN = 50 ms, and background traffic, bON = 100 ms")
@@ -52,11 +52,13 @@ def _appendix(evidence: Evidence) -> Iterator[Drawn]:
         title = f"Bottleneck, BN = {bn:g} ms, single TCP source"
         yield _panels(evidence, f"bottleneck-bn{bn:g}", title, "bottleneck", {"bn": bn}, _BANDS, "appendix")
     for bn in grid.values("both", "bn"):
-        for bon in grid.values("both", "bon"):
-            if (bn, bon) != (50, 100):
-                title = f"Bottleneck, BN = {bn:g} ms, and background traffic, bON = {bon:g} ms"
-                name = f"both-bn{bn:g}-bon{bon:g}"
-                yield _panels(evidence, name, title, "both", {"bn": bn, "bon": bon}, _BANDS, "appendix")
+        shorter = grid.values("both-shorter", "shorter") if grid.cells("both-shorter") else []
+        points = [("both-shorter", bon, {"bn": bn, "shorter": bon}) for bon in shorter]
+        if bn != 50:
+            points.append(("both", 100.0, {"bn": bn}))
+        for experiment, bon, point in points:
+            title = f"Bottleneck, BN = {bn:g} ms, and background traffic, bON = {bon:g} ms"
+            yield _panels(evidence, f"both-bn{bn:g}-bon{bon:g}", title, experiment, point, _BANDS, "appendix")
 
 
 def _panels(
@@ -162,7 +164,7 @@ POWER_MODELS = {
 ENERGY_CASES: tuple[tuple[str, dict[str, float]], ...] = (
     ("single", {}),
     ("background", {"bon": 100.0}),
-    ("both", {"bn": 50.0, "bon": 100.0}),
+    ("both", {"bn": 50.0}),
 )
 
 
