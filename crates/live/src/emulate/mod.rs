@@ -6,8 +6,8 @@
 //!                       TUN ◄── in virtual time                  ◄── TUN
 //! ```
 //!
-//! Hosts are unnamed network namespaces, which end with this process. A single thread carries packets, with real-time
-//! scheduling if permitted. A packet sent in immediate response to another, such as an acknowledgement, gets that
+//! Hosts are unnamed network namespaces, which end with this process. Without root, they belong to a user namespace of
+//! the process. A single thread carries packets, with real-time scheduling if permitted. A packet sent in immediate response to another, such as an acknowledgement, gets that
 //! packet's virtual time. Lateness of some microseconds therefore does not accumulate.
 
 mod address;
@@ -143,7 +143,7 @@ fn emulate(plan: Plan, arguments: &Arguments) -> Result<Option<Outcome>> {
     // Before the start of any thread: all threads must block the signals.
     let signals = system::take_signals(&[Signal::SIGINT, Signal::SIGTERM])?;
     let attach: BTreeMap<String, String> = arguments.attach.iter().cloned().collect();
-    let mut hosts = hosts(&plan, &attach)?;
+    let mut hosts = hosts(&plan, &attach, CARRIER)?;
     let nodes: Vec<&str> = hosts.iter().map(|host| plan.nodes[host.node.index()].as_str()).collect();
     let mut capture = arguments.capture.as_deref().map(|file| Capture::create(file, &nodes)).transpose()?;
     let gauges: Arc<[Gauge]> = plan.flows.iter().map(|_| Gauge::default()).collect();
