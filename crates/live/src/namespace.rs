@@ -2,7 +2,7 @@
 //! process ends.
 
 use crate::error::{LiveError, Result};
-use crate::system::run_in_real_time_with_threads;
+use crate::system::{capabilities, run_in_real_time_with_threads};
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, setns, unshare};
 use std::fs::File;
@@ -25,10 +25,7 @@ impl Rights {
     /// The rights with which this process was started: those of the system, or none.
     #[must_use]
     pub fn given() -> Option<Self> {
-        let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
-        let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
-        let bits = u64::from_str_radix(effective.trim(), 16).ok()?;
-        (bits & ADMIN == ADMIN).then_some(Self::System)
+        (capabilities() & ADMIN == ADMIN).then_some(Self::System)
     }
 
     /// Gives this process the right to create network namespaces. A process without the system's rights enters a user

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use crate::error::{LiveError, Result};
-use nix::sys::resource::{RLIM_INFINITY, Resource, setrlimit};
+use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
@@ -210,13 +210,33 @@ impl Awake {
     }
 }
 
+/// The effective capabilities of the calling thread in its user namespace, as bits (linux/capability.h).
+#[must_use]
+pub fn capabilities() -> u64 {
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+    let bits = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    bits.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0)
+}
+
+/// Whether a process can lock any amount of memory, from its capabilities, `/proc/self/uid_map` and its limit in bytes.
+/// CAP_IPC_LOCK counts in the system's own user namespace, which has all users.
+fn can_lock_any_amount(capabilities: u64, users: &str, limit: u64) -> bool {
+    const IPC_LOCK: u64 = 1 << 14;
+    let is_root = capabilities & IPC_LOCK != 0 && users.split_whitespace().eq(["0", "0", "4294967295"]);
+    is_root || limit == RLIM_INFINITY
+}
+
 /// Locks the process's memory, so no page fault delays a packet.
 ///
 /// # Errors
 /// If the system refuses, or limits the locked memory: beyond the limit it would refuse all further memory.
 pub fn lock_memory() -> Result<()> {
-    setrlimit(Resource::RLIMIT_MEMLOCK, RLIM_INFINITY, RLIM_INFINITY)
-        .map_err(|error| LiveError::system("locking memory", error))?;
+    let refused = |error: io::Error| LiveError::system("locking memory", error);
+    let users = std::fs::read_to_string("/proc/self/uid_map").map_err(|error| refused(error.into()))?;
+    let (limit, _) = getrlimit(Resource::RLIMIT_MEMLOCK).map_err(|error| refused(error.into()))?;
+    if !can_lock_any_amount(capabilities(), &users, limit) {
+        return Err(refused(io::ErrorKind::PermissionDenied.into()));
+    }
     // SAFETY: takes flags.
     check("locking memory", unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) })
 }
@@ -337,6 +357,14 @@ mod again;
 mod tests {
     use super::*;
     use nix::sys::signal::Signal;
+
+    #[test]
+    fn memory_is_locked_only_where_nothing_limits_it() {
+        let (all, own) = ("         0          0 4294967295\n", "         0       1001          1\n");
+        // Root of the system, root of a user namespace, a user, a user without a limit.
+        let cases = [(u64::MAX, all, 1 << 23), (u64::MAX, own, 1 << 23), (0, all, 1 << 23), (0, own, RLIM_INFINITY)];
+        assert_eq!(cases.map(|(has, users, limit)| can_lock_any_amount(has, users, limit)), [true, false, false, true]);
+    }
 
     #[test]
     fn processors_are_asked_to_stay_awake_while_it_is_held() {

@@ -579,6 +579,17 @@ fn a_killed_emulation_without_rights_leaves_no_namespace() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "137\n130\n137\n130\n137\n", "{}", said(&output));
 }
 
+#[test]
+fn a_test_that_needs_root_is_skipped_by_name() {
+    let folder = Folder::new("skipped");
+    let name = "a_namespace_that_was_there_gets_back_what_it_had";
+    let mut command = without_rights(std::env::current_exe().unwrap().to_str().unwrap());
+    let output = command.args(["--exact", name]).env("NETLULL_SKIPPED", folder.file("skipped")).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    assert!(said(&output).contains(&format!("skipped {name}: ")), "{}", said(&output));
+    assert_eq!(std::fs::read_to_string(folder.file("skipped")).unwrap(), format!("{name}\n"));
+}
+
 /// A named namespace, removed when dropped.
 struct Named(String);
 
