@@ -489,6 +489,8 @@ fn what_cannot_be_done_is_said_and_nothing_is_written() {
     let output = command.args(["--max-lateness", "1 ns"]).output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     assert!(said(&output).contains("expected at most 1 ns: the run is not trustworthy"), "{}", said(&output));
+    let is_ordinary = folder.outcome().system.scheduling == "other";
+    assert_eq!(said(&output).contains("no real-time priority"), is_ordinary, "{}", said(&output));
     assert!(folder.outcome().lateness.packets > 0, "the numbers are there to be looked at");
 }
 

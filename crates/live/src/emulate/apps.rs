@@ -554,7 +554,7 @@ const EXACT: libc::c_int = 1 << 20;
 /// everything were read at once.
 const READ_AT_ONCE: libc::c_int = 1 << 15;
 
-/// One of a socket's buffers, and the ways to set it.
+/// A buffer of a socket, and the ways to set its size.
 struct Buffer {
     /// The option that sets the size beyond the system's limit. Only root of the system may use it.
     force: libc::c_int,

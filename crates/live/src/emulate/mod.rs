@@ -128,9 +128,11 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
     let Lateness { p99, limit, max, .. } = outcome.lateness;
     if p99 > limit {
         let asleep = if outcome.system.kept_awake { "" } else { ", processors that could not be kept awake" };
+        let ordinary =
+            if outcome.system.scheduling == REAL_TIME { "" } else { ", no real-time priority (root has it)" };
         say(format_args!(
             "the 99th percentile of lateness is {p99} (maximum {max}); expected at most {limit}: the run is not trustworthy. \
-             Usual reasons: other work on this machine, too many packets for one processor{asleep}"
+             Usual reasons: other work on this machine, too many packets for one processor{ordinary}{asleep}"
         ));
         return Ok(ExitCode::from(TOO_LATE));
     }
@@ -213,6 +215,8 @@ impl Drop for SetWhenDropped<'_> {
 /// The priorities under SCHED_FIFO: packets come before applications.
 const CARRIER: i32 = 50;
 const APPLICATIONS: i32 = 40;
+/// The scheduling that an outcome reports for real time.
+const REAL_TIME: &str = "fifo";
 
 /// The carrier of packets between hosts and the world.
 struct Carrier<'a> {
@@ -268,7 +272,7 @@ impl Carrier<'_> {
         for (index, host) in (0..).zip(self.hosts.iter()) {
             epoll.add(host.device(), EpollEvent::new(EpollFlags::EPOLLIN, index)).map_err(refused)?;
         }
-        let scheduling = if system::run_in_real_time(CARRIER).is_ok() { "fifo" } else { "other" };
+        let scheduling = if system::run_in_real_time(CARRIER).is_ok() { REAL_TIME } else { "other" };
         let mut events = [EpollEvent::empty(); 64];
         let mut buffer = vec![0; LARGEST];
         let mut told = Instant::ZERO;
