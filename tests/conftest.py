@@ -81,6 +81,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Appends the names of skipped tests to the file that `make test` names, which counts them at the end."""
+    skipped = [report.nodeid.removeprefix("tests/") for report in terminalreporter.stats.get("skipped", ())]
+    if skipped and (reports := os.environ.get("NETLULL_SKIPPED")):
+        with Path(reports).open("a", encoding="utf-8") as file:
+            file.writelines(f"{name}\n" for name in skipped)
+
+
 MODERN = Radio("modern", asleep="10 mW", idle="500 mW", receive="900 mW", transmit="1.2 W", wake_time="1 ms")
 
 

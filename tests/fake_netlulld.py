@@ -1,4 +1,4 @@
-"""A stand-in for netlulld: reads a plan and writes a matching outcome, immediately and without root.
+"""A stand-in for netlulld: reads a plan and writes a matching outcome, immediately and without any namespace.
 
 Every TCP flow gets the full rate of the slowest link from its start, after two round trips. No packet is lost. Tests
 choose other behaviour in FAKE_NETLULLD: late, refuse, silent, damaged, slow.
@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TextIO
@@ -24,6 +25,12 @@ SEGMENT = 1448
 def _say(text: str, file: TextIO | None = None) -> None:
     (file or sys.stdout).write(text + "\n")
     (file or sys.stdout).flush()
+
+
+def _check(
+    name: str, message: str, needed_for: Sequence[str] = (), optional_for: Sequence[str] = (), *, ok: bool = True
+) -> dict[str, Any]:
+    return {"name": name, "ok": ok, "needed_for": needed_for, "optional_for": optional_for, "message": message}
 
 
 def base(quantity: str) -> int:
@@ -228,8 +235,9 @@ def main() -> int:
             json.dumps(
                 {
                     "checks": [
-                        {"name": "root", "ok": True, "needed_for": ["emulating"], "message": "is root"},
-                        {"name": "netem", "ok": False, "needed_for": ["nothing"], "message": "not in this kernel"},
+                        _check("root", "is root", needed_for=["emulating"]),
+                        _check("netem", "not in this kernel", needed_for=["nothing"], ok=False),
+                        _check("real-time priority", "not allowed", optional_for=["emulating", "nothing"], ok=False),
                     ]
                 }
             )

@@ -250,9 +250,13 @@ def test_doctor_says_what_is_missing(printed: Printed) -> None:
     text = printed("doctor")
     for words in ("core", "netlulld", "version 0.1.0", "root", "netem", "not in this kernel", "simulating"):
         assert words in text, text
+    assert "Not or only partly possible: nothing." in text
+    assert "Possible, but less exact: emulating." in text
     document = json.loads(printed("doctor", "--json"))
     assert document["simulates"] is True
-    assert [check["name"] for check in document["checks"]] == ["package", "core", "netlulld", "root", "netem"]
+    names = ["package", "core", "netlulld", "root", "netem", "real-time priority"]
+    assert [check["name"] for check in document["checks"]] == names
+    assert document["checks"][-1]["optional_for"] == ["emulating", "nothing"]
 
 
 def test_doctor_without_netlulld_still_simulates(

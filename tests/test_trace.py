@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from conftest import ROOT
 
 if TYPE_CHECKING:
     from netlull import Scenario
@@ -23,7 +26,7 @@ def tshark() -> Callable[..., list[list[str]]]:
     """Fields of the matching packets of a capture."""
     program = shutil.which("tshark")
     if program is None:
-        pytest.fail("this test reads captures with tshark, which is not installed: run `make tools` (Debian: tshark)")
+        pytest.skip("it reads captures with tshark, which is not installed: run `make tools` (Debian: tshark)")
 
     def fields(path: Path, wanted: str, *names: str) -> list[list[str]]:
         options = [part for name in names for part in ("-e", name)]
@@ -90,3 +93,14 @@ def test_a_trace_shows_selective_acknowledgements(
     # The receiver reports losses, in segments without data.
     assert blocks
     assert set(map(tuple, blocks)) == {("c-b", "0")}
+
+
+def test_a_missing_program_skips_a_test_by_name(tmp_path: Path) -> None:
+    """`make test` counts the names in this file at its end."""
+    reports, name = tmp_path / "skipped", "test_trace.py::test_a_trace_shows_a_tcp_connection"
+    environment = {**os.environ, "PATH": "", "NETLULL_SKIPPED": str(reports)}
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"tests/{name}"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert "captures with tshark, which is not installed" in done.stdout
+    assert reports.read_text() == f"{name}\n"

@@ -34,6 +34,8 @@ class Check:
     needed_for: tuple[str, ...]
     message: str
     """The result, or the missing part and how to get it."""
+    optional_for: tuple[str, ...] = ()
+    """The uses that work without it, but less exactly."""
 
 
 def examine(program: str | Path | None = None) -> list[Check]:
@@ -93,7 +95,13 @@ def _its_checks(program: Path) -> list[Check]:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_PATIENCE_S)  # noqa: S603
         checks: Any = json.loads(done.stdout)["checks"]
         return [
-            Check(str(each["name"]), bool(each["ok"]), tuple(map(str, each["needed_for"])), str(each["message"]))
+            Check(
+                str(each["name"]),
+                bool(each["ok"]),
+                tuple(map(str, each["needed_for"])),
+                str(each["message"]),
+                tuple(map(str, each["optional_for"])),
+            )
             for each in checks
         ]
     except (OSError, ValueError, KeyError, TypeError, subprocess.TimeoutExpired) as error:

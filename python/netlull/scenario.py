@@ -297,8 +297,8 @@ class Scenario:
 
         Raises:
             ScenarioError: the scenario, the seed or the probe is invalid, or cannot be emulated.
-            EmulationError: there is no netlulld, or it cannot emulate this here: no root, no TUN, an algorithm that the
-                kernel lacks.
+            EmulationError: there is no netlulld, or it cannot emulate this here: no namespaces, no TUN, an algorithm
+                that the kernel lacks.
             EmulationLate: packets were too late for a valid run.
         """
         options = emulation.options(max_lateness, tapes, capture, attach or {})

@@ -6,11 +6,13 @@ use netlull_live::program::Arguments;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match Arguments::parse().run() {
+    let arguments = Arguments::parse();
+    let lacks_root = arguments.needs_root() && !nix::unistd::geteuid().is_root();
+    match arguments.run() {
         Ok(code) => code,
         Err(error) => {
             say(error);
-            if !nix::unistd::geteuid().is_root() {
+            if lacks_root {
                 say("the process is not root; see `netlulld doctor` for the requirements");
             }
             ExitCode::FAILURE

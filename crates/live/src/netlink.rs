@@ -1,4 +1,4 @@
-//! Messages of rtnetlink as bytes: only those for queues and routes (linux/rtnetlink.h, linux/pkt_sched.h).
+//! Messages of rtnetlink as bytes: only those for devices, queues and routes (linux/rtnetlink.h, linux/pkt_sched.h).
 //!
 //! They are written by hand, because the crates for rtnetlink lack TBF, and the requests are few and fixed.
 
@@ -11,6 +11,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 pub mod kind {
     /// RTM_GETLINK.
     pub const GET_LINK: u16 = 18;
+    /// RTM_SETLINK.
+    pub const SET_LINK: u16 = 19;
     /// RTM_NEWROUTE.
     pub const NEW_ROUTE: u16 = 24;
     /// RTM_NEWQDISC.

@@ -32,6 +32,12 @@ enum Command {
 }
 
 impl Arguments {
+    /// Whether the command usually needs root.
+    #[must_use]
+    pub fn needs_root(&self) -> bool {
+        matches!(self.command, Command::Router(_) | Command::Client(_))
+    }
+
     /// Runs the command that was given.
     ///
     /// # Errors

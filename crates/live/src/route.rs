@@ -1,4 +1,4 @@
-//! The default route of a host with one device, and its TCP metrics.
+//! The default route of a host with one device, its TCP metrics, and the device's queue.
 
 use crate::error::{LiveError, Result};
 use crate::netlink::{Message, Socket, flag, kind, put};
@@ -66,6 +66,21 @@ pub fn go_through(device: &str, metrics: Metrics, existing: Existing) -> Result<
     let message = Message::new(kind::NEW_ROUTE, flag::ACK | flag::CREATE | existing, &fixed)
         .with(RTA_OIF, &index.to_ne_bytes())
         .with(RTA_METRICS, &metrics.attributes());
+    Socket::open()?.ask(message).map(|_| ()).map_err(refused)
+}
+
+/// Gives a device a queue of `room` packets. An ioctl does so too, but only for root of the system.
+///
+/// # Errors
+/// If the device is missing, or the kernel refuses.
+pub fn set_queue_length(device: &str, room: u32) -> Result<()> {
+    const IFLA_TXQLEN: u16 = 13;
+    let refused = |error| LiveError::system(format!("giving {device} a queue of {room} packets"), error);
+    let index = nix::net::if_::if_nametoindex(device).map_err(refused)?;
+    // struct ifinfomsg: family, type, index, flags, changed flags.
+    let mut fixed = [0; 16];
+    fixed[4..8].copy_from_slice(&index.to_ne_bytes());
+    let message = Message::new(kind::SET_LINK, flag::ACK, &fixed).with(IFLA_TXQLEN, &room.to_ne_bytes());
     Socket::open()?.ask(message).map(|_| ()).map_err(refused)
 }
 

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 
 use crate::error::{LiveError, Result};
+use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
@@ -35,11 +36,17 @@ fn interface(name: &str) -> Result<libc::ifreq> {
 /// # Errors
 /// If TUN is not available, or the device cannot be created.
 pub fn open_tun(name: &str) -> Result<File> {
-    let file = File::options()
-        .read(true)
-        .write(true)
-        .open("/dev/net/tun")
-        .map_err(|error| LiveError::system("/dev/net/tun", error))?;
+    const DEVICE: &str = "/dev/net/tun";
+    let file = File::options().read(true).write(true).open(DEVICE).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            LiveError::system(DEVICE, "does not exist; expected the module tun, as root: modprobe tun")
+        }
+        io::ErrorKind::PermissionDenied => LiveError::system(
+            DEVICE,
+            format_args!("{error}; expected the mode 0666, as udev sets it, as root: chmod 0666 {DEVICE}"),
+        ),
+        _ => LiveError::system(DEVICE, error),
+    })?;
     let mut request = interface(name)?;
     request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
     // SAFETY: TUNSETIFF reads and writes one `ifreq`, which lives through the call.
@@ -89,11 +96,11 @@ pub fn bring_up(name: &str) -> Result<()> {
     configure(&format!("bringing {name} up"), libc::SIOCSIFFLAGS, &mut request)
 }
 
-/// Gives a device its only address, its MTU and a queue of `room` packets, switches its offloads off, and brings it up.
+/// Gives a device its only address and its MTU, switches its offloads off, and brings it up.
 ///
 /// # Errors
 /// If the system refuses.
-pub fn set_up_point_to_point(name: &str, address: Ipv4Addr, mtu: u32, room: u32) -> Result<()> {
+pub fn set_up_point_to_point(name: &str, address: Ipv4Addr, mtu: u32) -> Result<()> {
     let mut request = interface(name)?;
     request.ifr_ifru.ifru_addr = internet(address);
     configure(&format!("giving {name} the address {address}"), libc::SIOCSIFADDR, &mut request)?;
@@ -101,9 +108,6 @@ pub fn set_up_point_to_point(name: &str, address: Ipv4Addr, mtu: u32, room: u32)
     configure(&format!("giving {name} its mask"), libc::SIOCSIFNETMASK, &mut request)?;
     request.ifr_ifru.ifru_mtu = mtu.try_into().unwrap_or(libc::c_int::MAX);
     configure(&format!("giving {name} the MTU {mtu}"), libc::SIOCSIFMTU, &mut request)?;
-    // The union's integer is at the offset of the queue's length.
-    request.ifr_ifru.ifru_metric = room.try_into().unwrap_or(libc::c_int::MAX);
-    configure(&format!("giving {name} a queue of {room} packets"), libc::SIOCSIFTXQLEN, &mut request)?;
     for (what, command) in [("TSO", ETHTOOL_STSO), ("GSO", ETHTOOL_SGSO), ("GRO", ETHTOOL_SGRO)] {
         switch_off(name, what, command)?;
     }
@@ -138,9 +142,21 @@ pub fn switch_off(name: &str, what: &str, command: u32) -> Result<()> {
 /// scheduling.
 ///
 /// # Errors
-/// If the system refuses: real-time priorities need CAP_SYS_NICE.
+/// If the system refuses: real-time priorities need CAP_SYS_NICE, or an `rtprio` limit (limits.conf(5)).
 pub fn run_in_real_time(priority: i32) -> Result<()> {
-    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    schedule(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, priority)
+}
+
+/// Schedules the calling thread, and the threads and processes that it starts, in real time (SCHED_FIFO). Each of them
+/// can [choose](run_in_real_time) a lower priority later, without any right.
+///
+/// # Errors
+/// As [`run_in_real_time`].
+pub fn run_in_real_time_with_threads(priority: i32) -> Result<()> {
+    schedule(libc::SCHED_FIFO, priority)
+}
+
+fn schedule(policy: libc::c_int, priority: i32) -> Result<()> {
     // By number: musl's `sched_setscheduler` always refuses.
     // SAFETY: reads the kernel's `sched_param`, one int, which lives through the call; 0 is the calling thread.
     let result = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) };
@@ -194,11 +210,33 @@ impl Awake {
     }
 }
 
+/// The effective capabilities of the calling thread in its user namespace, as bits (linux/capability.h).
+#[must_use]
+pub fn capabilities() -> u64 {
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+    let bits = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    bits.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0)
+}
+
+/// Whether a process can lock any amount of memory, from its capabilities, `/proc/self/uid_map` and its limit in bytes.
+/// CAP_IPC_LOCK counts in the system's own user namespace, which has all users.
+fn can_lock_any_amount(capabilities: u64, users: &str, limit: u64) -> bool {
+    const IPC_LOCK: u64 = 1 << 14;
+    let is_root = capabilities & IPC_LOCK != 0 && users.split_whitespace().eq(["0", "0", "4294967295"]);
+    is_root || limit == RLIM_INFINITY
+}
+
 /// Locks the process's memory, so no page fault delays a packet.
 ///
 /// # Errors
-/// If the system refuses.
+/// If the system refuses, or limits the locked memory: beyond the limit it would refuse all further memory.
 pub fn lock_memory() -> Result<()> {
+    let refused = |error: io::Error| LiveError::system("locking memory", error);
+    let users = std::fs::read_to_string("/proc/self/uid_map").map_err(|error| refused(error.into()))?;
+    let (limit, _) = getrlimit(Resource::RLIMIT_MEMLOCK).map_err(|error| refused(error.into()))?;
+    if !can_lock_any_amount(capabilities(), &users, limit) {
+        return Err(refused(io::ErrorKind::PermissionDenied.into()));
+    }
     // SAFETY: takes flags.
     check("locking memory", unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) })
 }
@@ -312,9 +350,21 @@ pub fn discard(socket: RawFd, most: usize) -> io::Result<usize> {
 }
 
 #[cfg(test)]
+#[path = "../tests/support/again.rs"]
+mod again;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use nix::sys::signal::Signal;
+
+    #[test]
+    fn memory_is_locked_only_where_nothing_limits_it() {
+        let (all, own) = ("         0          0 4294967295\n", "         0       1001          1\n");
+        // Root of the system, root of a user namespace, a user, a user without a limit.
+        let cases = [(u64::MAX, all, 1 << 23), (u64::MAX, own, 1 << 23), (0, all, 1 << 23), (0, own, RLIM_INFINITY)];
+        assert_eq!(cases.map(|(has, users, limit)| can_lock_any_amount(has, users, limit)), [true, false, false, true]);
+    }
 
     #[test]
     fn processors_are_asked_to_stay_awake_while_it_is_held() {
@@ -330,7 +380,7 @@ mod tests {
                 assert_eq!(asked(), 0);
                 drop(awake);
             }
-            Err(error) => println!("skipped: {error}"),
+            Err(error) => again::skip(error),
         }
     }
 

@@ -1,12 +1,13 @@
 //! `netlulld emulate` with the kernel's own TCP. Skipped with a message if namespaces or TUN devices are not available.
+//! Only attached namespaces need root.
 //!
 //! Assertions refer to the emulation's virtual time or to counters, never to real time. Properties that depend on the
 //! hosts' scheduling must hold in one run of five.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)] // A test may fail.
 
-use netlull_live::namespace::{Namespace, sysctl};
-use netlull_live::system::{Awake, open_tun};
+use netlull_live::namespace::{Namespace, Rights, sysctl};
+use netlull_live::system::Awake;
 use netlull_live::tape::replay;
 use netlull_mechanism::gateway::{AwmConfig, FlowCountConfig, HeldQueue, WindowRule};
 use netlull_mechanism::link::LinkContext;
@@ -21,29 +22,49 @@ use netlull_network::plan::{
 };
 use netlull_network::queue::QueueModel;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 #[path = "support/again.rs"]
 mod again;
 
-use again::{check, in_one_of_five};
+use again::{check, in_one_of_five, skip};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 /// Runs need the machine's processors, so they run one after the other.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Exclusive use of the machine, if it supports these tests; prints the reason if not.
+/// The first missing requirement of an emulation on this machine.
+static MISSING: LazyLock<Option<String>> = LazyLock::new(|| {
+    // Another process: a user namespace is open only to a process without threads.
+    let output = Command::new(env!("CARGO_BIN_EXE_netlulld")).args(["doctor", "--json"]).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let lacks = |check: &&Value| {
+        check["ok"] == false && check["needed_for"].as_array().unwrap().iter().any(|command| command == "emulate")
+    };
+    let missing = report["checks"].as_array().unwrap().iter().find(lacks);
+    missing.map(|check| format!("{}: {}", check["name"].as_str().unwrap(), check["message"].as_str().unwrap()))
+});
+
+/// Exclusive use of the machine, if it supports these tests; reports the reason if not.
 fn alone() -> Option<MutexGuard<'static, ()>> {
-    let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    match Namespace::make(|| open_tun("probe").map(drop)) {
-        Ok(_) => Some(alone),
-        Err(error) => {
-            println!("skipped: {error}");
-            None
-        }
+    if let Some(missing) = &*MISSING {
+        skip(missing);
+        return None;
     }
+    Some(ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// A command of an ordinary user: without any capability, even if the tests run as root.
+fn without_rights(program: &str) -> Command {
+    if Rights::given().is_none() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--bounding-set=-all", "--inh-caps=-all", program]);
+    command
 }
 
 fn at(millis: u64) -> Instant {
@@ -130,8 +151,12 @@ impl Folder {
     }
 
     fn command(&self, plan: &Plan) -> Command {
+        self.command_of(Command::new(env!("CARGO_BIN_EXE_netlulld")), plan)
+    }
+
+    /// The given command of netlulld, with the arguments that emulate a plan.
+    fn command_of(&self, mut command: Command, plan: &Plan) -> Command {
         std::fs::write(self.file("plan.json"), serde_json::to_string(plan).unwrap()).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_netlulld"));
         command.arg("emulate").arg("--plan").arg(self.file("plan.json"));
         // A shared machine may be late, but the assertions do not depend on it.
         command.arg("--outcome").arg(self.file("outcome.json")).args(["--max-lateness", "10 s"]);
@@ -143,7 +168,11 @@ impl Folder {
     }
 
     fn emulate(&self, plan: &Plan, more: &[&str]) -> Outcome {
-        let output = self.command(plan).args(more).output().unwrap();
+        self.outcome_of(self.command(plan).args(more))
+    }
+
+    fn outcome_of(&self, command: &mut Command) -> Outcome {
+        let output = command.output().unwrap();
         assert!(output.status.success(), "{}", said(&output));
         self.outcome()
     }
@@ -169,7 +198,7 @@ fn has(algorithm: &str) -> bool {
     let available = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
     let has = available.split_whitespace().any(|name| name == algorithm);
     if !has {
-        println!("skipped: this kernel has no {algorithm}");
+        skip(format_args!("this kernel has no {algorithm}"));
     }
     has
 }
@@ -206,6 +235,29 @@ fn downloads_complete_with_what_arithmetic_allows_and_every_packet_is_counted() 
         assert!(outcome.flows[0].mean_cwnd_bytes.is_some_and(|mean| mean > 14_000.0), "{algorithm}");
         assert!(outcome.tables.iter().any(|table| table.name == "window" && !table.columns[0].1.is_empty()));
     }
+}
+
+#[test]
+fn an_emulation_without_rights_has_the_same_windows_and_buffers() {
+    let Some(_alone) = alone() else { return };
+    let folder = Folder::new("rights");
+    let mut plan = plan(&["reno", "cubic"], 4);
+    // A window of 30 kB is the limit of the first flow: per round trip of 40 ms and more. A send buffer of 20 kB, which
+    // the kernel doubles for its own memory, is the limit of the second.
+    let sizes = [(Bytes::new(30_000), None), (Bytes::new(1 << 20), Some(Bytes::new(20_000)))];
+    for (flow, (receive, send)) in plan.flows.iter_mut().zip(sizes) {
+        let Traffic::Tcp { tcp, .. } = &mut flow.traffic else { panic!("no TCP") };
+        (tcp.receive_buffer, tcp.send_buffer) = (receive, send);
+    }
+    let both = |run: &Outcome| (0..2).map(|flow| seconds(run, flow)).collect::<Vec<_>>();
+    in_one_of_five(|| {
+        let run = folder.outcome_of(&mut folder.command_of(without_rights(env!("CARGO_BIN_EXE_netlulld")), &plan));
+        check(run.flows.iter().all(|flow| flow.completed.is_some()), &run.flows)?;
+        let (free, given) = (both(&run), both(&folder.emulate(&plan, &[])));
+        // 34 windows of 30 kB, each a round trip of 40 ms. The kernel's default buffer would allow windows of 1 MB.
+        assert!(free[0] > 34.0 * 0.04, "{free:?}");
+        check(free.iter().zip(&given).all(|(free, given)| (free / given - 1.0).abs() < 0.05), (&free, &given))
+    });
 }
 
 #[test]
@@ -437,6 +489,8 @@ fn what_cannot_be_done_is_said_and_nothing_is_written() {
     let output = command.args(["--max-lateness", "1 ns"]).output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     assert!(said(&output).contains("expected at most 1 ns: the run is not trustworthy"), "{}", said(&output));
+    let is_ordinary = folder.outcome().system.scheduling == "other";
+    assert_eq!(said(&output).contains("no real-time priority"), is_ordinary, "{}", said(&output));
     assert!(folder.outcome().lateness.packets > 0, "the numbers are there to be looked at");
 }
 
@@ -466,6 +520,78 @@ fn an_emulation_that_is_killed_leaves_nothing_behind() {
     }
 }
 
+/// A script in a user namespace whose settings it may lower. Its words are netlulld without rights, emulating a plan.
+fn lowered(folder: &Folder, plan: &Plan, script: &str) -> Output {
+    let mut command = Command::new("unshare");
+    command.args(["--user", "--map-root-user", "sh", "-c", script, folder.0.to_str().unwrap()]);
+    command.args(["setpriv", "--bounding-set=-all", "--inh-caps=-all", env!("CARGO_BIN_EXE_netlulld")]);
+    folder.command_of(command, plan).output().unwrap()
+}
+
+#[test]
+fn a_machine_that_forbids_namespaces_is_told_how_to_allow_them() {
+    let Some(_alone) = alone() else { return };
+    let folder = Folder::new("forbidden");
+    let refused = |setting: &str, value: u32| {
+        let script = format!(r#"echo {value} > /proc/sys/user/{setting} || exit 99; exec "$@""#);
+        let output = lowered(&folder, &plan(&["reno"], 1), &script);
+        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        said(&output)
+    };
+    for setting in ["max_user_namespaces", "max_net_namespaces"] {
+        let message = refused(setting, 0);
+        let remedy = format!("user.{setting}: 0; expected 10000, as root: sysctl -w user.{setting}=10000");
+        assert!(message.contains(&remedy) && !message.contains("not root"), "{message}");
+    }
+    // Two hosts need two namespaces.
+    let message = refused("max_net_namespaces", 1);
+    assert!(message.contains("node B: creating a network namespace") && message.contains("a limit"), "{message}");
+}
+
+#[test]
+fn a_killed_emulation_without_rights_leaves_no_namespace() {
+    let Some(_alone) = alone() else { return };
+    let folder = Folder::new("namespaces");
+    // No more namespaces are allowed than the two of a run's hosts, so no killed run may leave one. The kernel removes
+    // namespaces a little after their process.
+    let script = r#"
+        echo 2 > /proc/sys/user/max_net_namespaces || exit 99
+        start() {
+            for again in $(seq 200); do
+                : > "$0/progress"
+                "$@" --progress > "$0/progress" 2> "$0/said" & child=$!
+                while kill -0 $child 2> /dev/null; do
+                    grep -q progress "$0/progress" && return
+                    sleep 0.02
+                done
+                sleep 0.05
+            done
+            cat "$0/said" >&2
+            exit 1
+        }
+        for signal in KILL TERM KILL TERM KILL; do
+            start "$@"
+            kill -$signal $child
+            wait $child
+            echo $?
+        done"#;
+    let output = lowered(&folder, &plan(&["reno"], 30), script);
+    assert!(output.status.success() || output.status.code() == Some(137), "{}", said(&output));
+    // A shell reports 128 + 9 for a killed process; netlulld ends with 130 when asked to.
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "137\n130\n137\n130\n137\n", "{}", said(&output));
+}
+
+#[test]
+fn a_test_that_needs_root_is_skipped_by_name() {
+    let folder = Folder::new("skipped");
+    let name = "a_namespace_that_was_there_gets_back_what_it_had";
+    let mut command = without_rights(std::env::current_exe().unwrap().to_str().unwrap());
+    let output = command.args(["--exact", name]).env("NETLULL_SKIPPED", folder.file("skipped")).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    assert!(said(&output).contains(&format!("skipped {name}: ")), "{}", said(&output));
+    assert_eq!(std::fs::read_to_string(folder.file("skipped")).unwrap(), format!("{name}\n"));
+}
+
 /// A named namespace, removed when dropped.
 struct Named(String);
 
@@ -493,6 +619,9 @@ impl Drop for Named {
 #[test]
 fn a_namespace_that_was_there_gets_back_what_it_had() {
     let Some(_alone) = alone() else { return };
+    if Rights::given().is_none() {
+        return skip("it needs root: `ip netns` does");
+    }
     let (named, folder) = (Named::new(), Folder::new("attached"));
     let before = named.values();
     // Without SACK each hole takes a round trip or a timeout: 1.7 s.

@@ -30,10 +30,15 @@ def doctor_command(context: click.Context, as_json: bool) -> None:
     else:
         table = Table(["", "check", "needed for", "found or missing"], words=4)
         for check in checks:
-            table.add(["ok" if check.ok else "no", check.name, ", ".join(check.needed_for), check.message])
+            uses = [*check.needed_for, *(f"{use} (optional)" for use in check.optional_for)]
+            table.add(["ok" if check.ok else "no", check.name, ", ".join(uses), check.message])
         show(new_console(), "Abilities of this machine", table)
-        missing = list(dict.fromkeys(use for check in checks if not check.ok for use in check.needed_for))
+        lacking = [check for check in checks if not check.ok]
+        missing = dict.fromkeys(use for check in lacking for use in check.needed_for)
+        inexact = dict.fromkeys(use for check in lacking for use in check.optional_for if use not in missing)
         click.echo(f"Not or only partly possible: {', '.join(missing)}." if missing else "Everything is possible here.")
+        if inexact:
+            click.echo(f"Possible, but less exact: {', '.join(inexact)}.")
     if not can:
         context.exit(1)
 

@@ -88,8 +88,8 @@ def emulate_command(  # noqa: PLR0913, PLR0917  # one per option
 ) -> None:
     """Emulate FILE in real time with the kernel's TCP.
 
-    Prints the results as `netlull run` does. Needs root and netlulld; `netlull doctor` reports missing parts. Runs with
-    too much lateness are refused.
+    Prints the results as `netlull run` does. Needs Linux and netlulld, but not root; `netlull doctor` reports missing
+    parts. Runs with too much lateness are refused.
     """
     scenario = load_scenario(file, settings, seed)
     emulating = Emulating(max_lateness, tapes, capture, tuple(_pair(given) for given in attach))

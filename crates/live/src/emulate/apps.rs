@@ -6,6 +6,7 @@ use super::hosts::Host;
 use super::ids::{ById, FlowId, Id, NodeId, RequestId};
 use crate::clock::Clock;
 use crate::error::{LiveError, Result};
+use crate::namespace::{set_sysctl, sysctl};
 use crate::system::{self, TcpInfo, set_option, tcp_info};
 use netlull_network::plan::{Plan, TcpPlan, Traffic};
 use netlull_units::{Duration, Instant};
@@ -187,11 +188,35 @@ impl<'a> Applications<'a> {
             .map_err(|error| LiveError::system("a TCP socket", error))
     }
 
+    /// Opens a socket with a buffer of its own in the namespace of a node.
+    fn socket_with(&self, node: NodeId, buffer: &Buffer, size: libc::c_int) -> Result<OwnedFd> {
+        let socket = self.socket(node)?;
+        match set_option(socket.as_raw_fd(), libc::SOL_SOCKET, buffer.force, size) {
+            Ok(()) => Ok(socket),
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => self.socket_of_namespace(node, buffer, size),
+            Err(error) => Err(LiveError::system("a socket's buffer", error)),
+        }
+    }
+
+    /// Opens a socket with a buffer of its own, without a right of the system: a new socket takes over the default of
+    /// its namespace, and then keeps it.
+    fn socket_of_namespace(&self, node: NodeId, buffer: &Buffer, size: libc::c_int) -> Result<OwnedFd> {
+        let before = sysctl(buffer.default)?;
+        // The kernel doubles the size of an option, but not a default.
+        set_sysctl(buffer.default, &format!("4096 {} 1073741823", size.saturating_mul(2).max(LEAST_BUFFER)))?;
+        let socket = self.socket(node);
+        set_sysctl(buffer.default, &before)?;
+        let socket = socket?;
+        set_option(socket.as_raw_fd(), libc::SOL_SOCKET, SO_BUF_LOCK, buffer.lock)
+            .map_err(|error| LiveError::system("keeping a socket's buffer (Linux 5.14 and later)", error))?;
+        Ok(socket)
+    }
+
     fn listens(&mut self, flow: FlowId, node: NodeId, tcp: &TcpPlan) -> Result<()> {
-        let listener = self.socket(node)?;
-        let doing = |what: &str| format!("flow {}: {what}", self.plan.flows[flow.index()].name);
         // The buffer must be set before the handshake, which negotiates the window scale.
-        receive_buffer(&listener, tcp).map_err(|error| LiveError::system(doing("its receive buffer"), error))?;
+        let listener = self.socket_with(node, &RECEIVES, receive_buffer(tcp))?;
+        let doing = |what: &str| format!("flow {}: {what}", self.plan.flows[flow.index()].name);
+        receive_window(&listener, tcp).map_err(|error| LiveError::system(doing("its receive window"), error))?;
         let max_segment = libc::c_int::from(tcp.mss);
         set_option(listener.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_MAXSEG, max_segment)
             .map_err(|error| LiveError::system(doing("its segment size"), error))?;
@@ -323,7 +348,7 @@ impl<'a> Applications<'a> {
         let plan = Arc::clone(&self.plan);
         let spec = &plan.flows[flow.index()];
         let Some(tcp) = tcp_of(&spec.traffic) else { return Err(LiveError::new("datagrams open no connection")) };
-        let sender = self.socket(NodeId::numbered(spec.from))?;
+        let sender = self.socket_with(NodeId::numbered(spec.from), &SENDS, send_buffer(tcp))?;
         let refused =
             |what: &str, error: std::io::Error| LiveError::system(format!("flow {}: {what}", spec.name), error);
         congestion_control(&sender, tcp)?;
@@ -509,7 +534,7 @@ fn congestion_control(socket: &OwnedFd, tcp: &TcpPlan) -> Result<()> {
         let has = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
         let asked = &tcp.congestion_control;
         LiveError::new(format!(
-            "congestion control {asked}: {error}; this kernel has {}",
+            "congestion control {asked}: {error}; this kernel has {}; root may load others: modprobe tcp_{asked}",
             has.trim().replace(' ', ", ")
         ))
     })
@@ -529,12 +554,38 @@ const EXACT: libc::c_int = 1 << 20;
 /// everything were read at once.
 const READ_AT_ONCE: libc::c_int = 1 << 15;
 
-/// Sets a buffer that allows the window: the kernel doubles the value and offers at least half of it.
-fn receive_buffer(socket: &impl AsRawFd, tcp: &TcpPlan) -> std::io::Result<()> {
+/// A buffer of a socket, and the ways to set its size.
+struct Buffer {
+    /// The option that sets the size beyond the system's limit. Only root of the system may use it.
+    force: libc::c_int,
+    /// The namespace's least, default and largest size, below `/proc/sys/net/`.
+    default: &'static str,
+    /// The value of SO_BUF_LOCK that keeps the size.
+    lock: libc::c_int,
+}
+
+const SENDS: Buffer = Buffer { force: libc::SO_SNDBUFFORCE, default: "ipv4/tcp_wmem", lock: 1 };
+const RECEIVES: Buffer = Buffer { force: libc::SO_RCVBUFFORCE, default: "ipv4/tcp_rmem", lock: 2 };
+/// The option of asm-generic/socket.h that keeps the sizes of a socket's buffers.
+const SO_BUF_LOCK: libc::c_int = 72;
+/// The kernel's least size of a send buffer (SOCK_MIN_SNDBUF).
+const LEAST_BUFFER: libc::c_int = 4608;
+
+/// A buffer that allows the window: the kernel doubles the value and offers at least half of it.
+fn receive_buffer(tcp: &TcpPlan) -> libc::c_int {
     let window = largest_window(tcp);
-    let buffer = if window < EXACT { window } else { window.saturating_mul(2) };
-    set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, buffer)?;
-    if window >= EXACT {
+    if window < EXACT { window } else { window.saturating_mul(2) }
+}
+
+/// A buffer of the plan's size, or one that is large enough that a late application leaves no gap, and small enough
+/// that many senders do not exhaust TCP's memory.
+fn send_buffer(tcp: &TcpPlan) -> libc::c_int {
+    const AHEAD: u64 = 1 << 22;
+    i32::try_from(tcp.send_buffer.map_or(AHEAD, |size| size.as_u64())).unwrap_or(i32::MAX / 2)
+}
+
+fn receive_window(socket: &impl AsRawFd, tcp: &TcpPlan) -> std::io::Result<()> {
+    if largest_window(tcp) >= EXACT {
         set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, READ_AT_ONCE)?;
     }
     window_clamp(socket, tcp)
@@ -546,11 +597,6 @@ fn window_clamp(socket: &impl AsRawFd, tcp: &TcpPlan) -> std::io::Result<()> {
 
 fn options(socket: &OwnedFd, tcp: &TcpPlan) -> std::io::Result<()> {
     let number = socket.as_raw_fd();
-    // Large enough that a late application leaves no gap, and small enough that many senders do not exhaust TCP's
-    // memory.
-    const AHEAD: u64 = 1 << 22;
-    let buffer = i32::try_from(tcp.send_buffer.map_or(AHEAD, |size| size.as_u64())).unwrap_or(i32::MAX / 2);
-    set_option(number, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, buffer)?;
     set_option(number, libc::IPPROTO_TCP, libc::TCP_NODELAY, libc::c_int::from(!tcp.nagle))?;
     // The first data complete the handshake, as in the simulator. An additional packet would shift random losses, which
     // are drawn per packet. Without data the kernel acknowledges after at most 0.2 s.

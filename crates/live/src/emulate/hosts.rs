@@ -3,8 +3,8 @@
 use super::address::address;
 use super::ids::{Id, NodeId};
 use crate::error::{LiveError, Result};
-use crate::namespace::{Namespace, set_sysctl, sysctl};
-use crate::route::{Existing, Metrics, go_through};
+use crate::namespace::{Namespace, Rights, set_sysctl, sysctl};
+use crate::route::{Existing, Metrics, go_through, set_queue_length};
 use crate::system::{bring_up, open_tun, set_up_point_to_point};
 use netlull_network::plan::{Plan, TcpPlan, Traffic};
 use std::collections::BTreeMap;
@@ -86,11 +86,13 @@ impl Host {
     }
 }
 
-/// Creates the hosts of a plan's flows. `attach` maps names of nodes to names of existing namespaces.
+/// Creates the hosts of a plan's flows. `attach` maps names of nodes to names of existing namespaces. A process without
+/// root's rights creates them in a user namespace, and keeps the real-time `priority`; it must not have started a
+/// thread yet.
 ///
 /// # Errors
 /// If the system refuses, flows of a host need different TCP settings, or a node does not exist.
-pub fn hosts(plan: &Plan, attach: &BTreeMap<String, String>) -> Result<Vec<Host>> {
+pub fn hosts(plan: &Plan, attach: &BTreeMap<String, String>, priority: i32) -> Result<Vec<Host>> {
     for name in attach.keys() {
         if !plan.nodes.contains(name) {
             return Err(LiveError::new(format!(
@@ -118,6 +120,16 @@ pub fn hosts(plan: &Plan, attach: &BTreeMap<String, String>) -> Result<Vec<Host>
         let node = plan.nodes.iter().position(|node| node == name).unwrap_or_default();
         wanted.entry(NodeId::new(node)).or_default();
     }
+    if let Some((node, name)) = attach.first_key_value()
+        && Rights::given().is_none()
+    {
+        return Err(LiveError::new(format!(
+            "--attach {node}={name}: the namespaces of `ip netns` need root; expected root, or no --attach"
+        )));
+    }
+    if !wanted.is_empty() {
+        Rights::take(priority)?;
+    }
     wanted.into_iter().map(|(node, tcp)| host(plan, node, tcp, attach)).collect()
 }
 
@@ -127,7 +139,8 @@ fn host(plan: &Plan, node: NodeId, tcp: Option<&TcpPlan>, attach: &BTreeMap<Stri
     let device = |existing| {
         let tun = open_tun(DEVICE)?;
         bring_up("lo")?;
-        set_up_point_to_point(DEVICE, address(node), plan.mtu, ROOM)?;
+        set_queue_length(DEVICE, ROOM)?;
+        set_up_point_to_point(DEVICE, address(node), plan.mtu)?;
         go_through(DEVICE, tcp.map_or_else(Metrics::default, metrics), existing)?;
         Ok(tun)
     };

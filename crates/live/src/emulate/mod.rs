@@ -6,8 +6,8 @@
 //!                       TUN ◄── in virtual time                  ◄── TUN
 //! ```
 //!
-//! Hosts are unnamed network namespaces, which end with this process. A single thread carries packets, with real-time
-//! scheduling if permitted. A packet sent in immediate response to another, such as an acknowledgement, gets that
+//! Hosts are unnamed network namespaces, which end with this process. Without root, they belong to a user namespace of
+//! the process. A single thread carries packets, with real-time scheduling if permitted. A packet sent in immediate response to another, such as an acknowledgement, gets that
 //! packet's virtual time. Lateness of some microseconds therefore does not accumulate.
 
 mod address;
@@ -128,9 +128,11 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
     let Lateness { p99, limit, max, .. } = outcome.lateness;
     if p99 > limit {
         let asleep = if outcome.system.kept_awake { "" } else { ", processors that could not be kept awake" };
+        let ordinary =
+            if outcome.system.scheduling == REAL_TIME { "" } else { ", no real-time priority (root has it)" };
         say(format_args!(
             "the 99th percentile of lateness is {p99} (maximum {max}); expected at most {limit}: the run is not trustworthy. \
-             Usual reasons: other work on this machine, too many packets for one processor{asleep}"
+             Usual reasons: other work on this machine, too many packets for one processor{ordinary}{asleep}"
         ));
         return Ok(ExitCode::from(TOO_LATE));
     }
@@ -143,7 +145,7 @@ fn emulate(plan: Plan, arguments: &Arguments) -> Result<Option<Outcome>> {
     // Before the start of any thread: all threads must block the signals.
     let signals = system::take_signals(&[Signal::SIGINT, Signal::SIGTERM])?;
     let attach: BTreeMap<String, String> = arguments.attach.iter().cloned().collect();
-    let mut hosts = hosts(&plan, &attach)?;
+    let mut hosts = hosts(&plan, &attach, CARRIER)?;
     let nodes: Vec<&str> = hosts.iter().map(|host| plan.nodes[host.node.index()].as_str()).collect();
     let mut capture = arguments.capture.as_deref().map(|file| Capture::create(file, &nodes)).transpose()?;
     let gauges: Arc<[Gauge]> = plan.flows.iter().map(|_| Gauge::default()).collect();
@@ -213,6 +215,8 @@ impl Drop for SetWhenDropped<'_> {
 /// The priorities under SCHED_FIFO: packets come before applications.
 const CARRIER: i32 = 50;
 const APPLICATIONS: i32 = 40;
+/// The scheduling that an outcome reports for real time.
+const REAL_TIME: &str = "fifo";
 
 /// The carrier of packets between hosts and the world.
 struct Carrier<'a> {
@@ -268,7 +272,7 @@ impl Carrier<'_> {
         for (index, host) in (0..).zip(self.hosts.iter()) {
             epoll.add(host.device(), EpollEvent::new(EpollFlags::EPOLLIN, index)).map_err(refused)?;
         }
-        let scheduling = if system::run_in_real_time(CARRIER).is_ok() { "fifo" } else { "other" };
+        let scheduling = if system::run_in_real_time(CARRIER).is_ok() { REAL_TIME } else { "other" };
         let mut events = [EpollEvent::empty(); 64];
         let mut buffer = vec![0; LARGEST];
         let mut told = Instant::ZERO;

@@ -207,6 +207,10 @@ mod tests {
         fn new(name: &str, folder: &str) -> Self {
             let root = std::env::temp_dir().join(format!("netlull-file-access-{name}-{}", std::process::id()));
             std::fs::create_dir_all(root.join(folder)).unwrap();
+            // Open to all, since the owner need not be root.
+            for folder in Path::new(folder).ancestors() {
+                std::fs::set_permissions(root.join(folder), std::fs::Permissions::from_mode(0o777)).unwrap();
+            }
             Self(root)
         }
 
@@ -283,7 +287,9 @@ mod tests {
         // A file outside the root is not accessible to the unit, even if this process can read it.
         link(&std::env::current_exe().unwrap().display().to_string(), "here.toml");
         assert!(read("/etc/netlull/here.toml").is_err());
-        std::fs::set_permissions(root.0.join("home/one"), std::fs::Permissions::from_mode(0o000)).unwrap();
+        // Closed to root without CAP_DAC_OVERRIDE, as owner or as another user, but not to this process.
+        let closed = if nix::unistd::geteuid().is_root() { 0o000 } else { 0o700 };
+        std::fs::set_permissions(root.0.join("home/one"), std::fs::Permissions::from_mode(closed)).unwrap();
         let why = read("/etc/netlull/g.toml").unwrap_err().to_string();
         assert!(why.contains("the unit has no right to") && why.contains("home/one"), "{why}");
     }

@@ -1,5 +1,6 @@
 //! Networks of namespaces for tests: sender ─ router ─ receiver, with an optional delay.
 
+use super::again::skip;
 use netlull_live::system::open_tun;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sched::{CloneFlags, setns};
@@ -27,7 +28,7 @@ pub fn can_run() -> bool {
     } else {
         return true;
     };
-    println!("skipped: this test needs {missing}");
+    skip(format_args!("it needs {missing}"));
     false
 }
 

@@ -1,8 +1,21 @@
-//! Repeated runs for properties that depend on the hosts' scheduling.
+//! Repeated runs for properties that depend on the hosts' scheduling, and skipped tests.
 
 #![allow(dead_code)] // Each test uses a part of it.
 
-use std::fmt::Debug;
+use std::fmt::{Debug, Display};
+use std::io::Write;
+
+/// Reports that the calling test cannot run here. `make test` names a file for these reports, and counts them at the end.
+pub fn skip(why: impl Display) {
+    let thread = std::thread::current();
+    let name = thread.name().unwrap_or("a test");
+    // The test harness hides `println!` of a test that passes.
+    let _ = writeln!(std::io::stderr(), "skipped {name}: {why}");
+    if let Some(reports) = std::env::var_os("NETLULL_SKIPPED") {
+        let mut reports = std::fs::OpenOptions::new().create(true).append(true).open(reports).expect("a file");
+        writeln!(reports, "{name}").expect("room for a line");
+    }
+}
 
 /// Runs a test up to five times, until it succeeds, and returns its result. A busy machine may spoil a run, but hardly
 /// five of them; a real defect fails in each. Assertions without timing are inside the run and fail at once.
@@ -27,7 +40,7 @@ pub fn in_one_that_counts<T>(mut run: impl FnMut() -> Option<Result<T, String>>)
         }
     }
     assert!(failures.is_empty(), "in none of five runs, or of as many as were in time: {}", failures.join("\n"));
-    println!("skipped: this machine is too busy");
+    skip("this machine is too busy");
     None
 }
 

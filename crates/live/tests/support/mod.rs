@@ -40,14 +40,18 @@ impl Path {
         Self { bits_per_second: 20_000_000, one_way: Duration::from_millis(30), buffer: 4_000_000 };
 }
 
-/// Whether tests with real packets can run here; prints the reason if not.
+/// Whether tests with real packets can run here; reports the calling test as skipped if not.
 pub fn can_run() -> bool {
-    static ANSWER: OnceLock<bool> = OnceLock::new();
-    *ANSWER.get_or_init(look)
+    static MISSING: OnceLock<Option<&'static str>> = OnceLock::new();
+    let missing = *MISSING.get_or_init(missing);
+    if let Some(missing) = missing {
+        again::skip(format_args!("it needs {missing}"));
+    }
+    missing.is_none()
 }
 
-fn look() -> bool {
-    let missing = if !nix::unistd::geteuid().is_root() {
+fn missing() -> Option<&'static str> {
+    if !nix::unistd::geteuid().is_root() {
         Some("root")
     } else if File::open("/dev/net/tun").is_err() {
         Some("/dev/net/tun")
@@ -55,11 +59,7 @@ fn look() -> bool {
         Some("ip, iptables, ip6tables and curl")
     } else {
         queues_missing()
-    };
-    if let Some(missing) = missing {
-        eprintln!("skipped: these tests need {missing}");
     }
-    missing.is_none()
 }
 
 fn is_there(program: &str) -> bool {
