@@ -14,7 +14,7 @@ fn place(root: &Path, device: &str) -> Result<PathBuf> {
     // The kernel allows more characters in a device's name than systemd in a unit's name.
     if device.is_empty() || !device.chars().all(|char| char.is_ascii_alphanumeric() || "_.-".contains(char)) {
         let expected = "letters, digits, \"_\", \".\" and \"-\"";
-        return Err(LiveError::new(format!(
+        return Err(LiveError::input(format!(
             "device is \"{device}\"; expected {expected} in the name of a unit's device"
         )));
     }
