@@ -315,3 +315,64 @@ const CALLS_OF_PROGRAMS: &[i64] = &[
     #[cfg(target_arch = "x86_64")]
     libc::SYS_getdents,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+    use std::net::{TcpListener, TcpStream};
+    use std::process::Command;
+
+    /// Enters a confinement in a thread of its own, and returns the result of an action there.
+    fn confined<T: Send>(programs: Programs, writable: &Path, action: impl FnOnce() -> T + Send) -> T {
+        let inside = || {
+            let capabilities = &[Capability::CAP_NET_ADMIN];
+            let confinement = Confinement { capabilities, programs, readable: Vec::new(), writable: vec![writable] };
+            let missing = confinement.enter().unwrap();
+            assert!(missing.is_empty(), "this kernel lacks a part: {missing:?}");
+            action()
+        };
+        std::thread::scope(|scope| scope.spawn(inside).join().unwrap())
+    }
+
+    #[test]
+    fn a_confined_daemon_writes_to_its_directory_and_does_little_else() {
+        let folder = std::env::temp_dir().join(format!("netlull-confine-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let elsewhere = folder.with_extension("elsewhere");
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        confined(Programs::None, &folder, || {
+            std::fs::write(folder.join("state"), "text").unwrap();
+            assert_eq!(std::fs::read_to_string(folder.join("state")).unwrap(), "text");
+            std::fs::remove_file(folder.join("state")).unwrap();
+            assert!(File::create(&elsewhere).is_err() && File::open("/etc/passwd").is_err());
+            assert!(Command::new("true").status().is_err(), "no program");
+            assert!(TcpStream::connect(address).is_err(), "no connection");
+            assert_eq!(std::thread::spawn(|| File::open("/etc/passwd").is_err()).join().ok(), Some(true));
+            // SAFETY: refers to no memory.
+            #[allow(unsafe_code)]
+            let created = unsafe { libc::syscall(libc::SYS_bpf, 0, 0, 0) };
+            assert_eq!((created, Errno::last()), (-1, Errno::EPERM), "no eBPF map");
+        });
+        std::fs::remove_dir_all(folder).unwrap();
+        assert!(File::open("/etc/passwd").is_ok(), "other threads keep their rights");
+    }
+
+    #[test]
+    fn programs_of_a_confined_daemon_have_its_rights_at_most() {
+        let folder = std::env::temp_dir();
+        let output = confined(Programs::OfSystem, &folder, || {
+            Command::new("grep").args(["-E", "^(CapPrm|NoNewPrivs|Seccomp):", "/proc/self/status"]).output().unwrap()
+        });
+        let text = String::from_utf8(output.stdout).unwrap();
+        let values: Vec<_> = text.split_whitespace().collect();
+        let root = nix::unistd::geteuid().is_root();
+        let capabilities = format!("{:016x}", if root { Capability::CAP_NET_ADMIN.bitmask() } else { 0 });
+        assert_eq!(values, ["CapPrm:", &capabilities, "NoNewPrivs:", "1", "Seccomp:", "2"]);
+        let touched = confined(Programs::OfSystem, Path::new("/dev/null"), || {
+            Command::new("touch").arg(folder.join("netlull-confine-touched")).output().unwrap()
+        });
+        assert!(!touched.status.success());
+    }
+}

@@ -50,19 +50,43 @@ ExecStopPost={program} router restore --dev {device}
 # The watch process outlives a killed daemon and restores the queue; ExecStopPost does the same for systemd.
 KillMode=mixed
 Restart=on-failure
+# Bad input stays bad.
+RestartPreventExitStatus=2
 RestartSec=2
 RuntimeDirectory=netlull
+RuntimeDirectoryMode=0700
 RuntimeDirectoryPreserve=yes
 # Recordings ({STAYS}): nothing else is writable.
 StateDirectory=netlull
+StateDirectoryMode=0700
 User=root
+UMask=0077
 CapabilityBoundingSet=CAP_NET_ADMIN CAP_BPF CAP_NET_RAW CAP_SYS_NICE
 AmbientCapabilities=CAP_NET_ADMIN CAP_BPF CAP_NET_RAW CAP_SYS_NICE
 NoNewPrivileges=yes
 ProtectSystem=strict
 ProtectHome=read-only
+ProtectClock=yes
+ProtectControlGroups=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+PrivateDevices=yes
+PrivateMounts=yes
 RestrictAddressFamilies=AF_NETLINK AF_UNIX AF_INET AF_INET6
+RestrictNamespaces=yes
+RestrictSUIDSGID=yes
+# The metrics are the only sockets; forwarded packets belong to no process.
+IPAddressDeny=any
+IPAddressAllow=localhost
 LockPersonality=yes
+MemoryDenyWriteExecute=yes
+SystemCallArchitectures=native
+# The program loads eBPF, then gives up more rights itself.
+SystemCallFilter=@system-service bpf capset seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self
+SystemCallFilter=~@chown @keyring @memlock @setuid
+SystemCallErrorNumber=EPERM
 LimitRTPRIO=10
 
 [Install]

@@ -1,4 +1,4 @@
-//! What other users can do, and what the daemon itself can still do.
+//! The limits of other users, and the rights of the daemon itself.
 
 use super::net::{Network, command, is_bfifo};
 use super::rights::{NET_ADMIN, is_confined};
