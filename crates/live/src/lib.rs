@@ -15,11 +15,14 @@
 
 pub mod client;
 pub mod clock;
+pub mod confine;
 pub mod doctor;
 pub mod emulate;
 pub mod error;
 pub mod guard;
+pub mod input;
 pub mod lateness;
+pub mod lock;
 pub mod namespace;
 pub mod netlink;
 pub mod program;

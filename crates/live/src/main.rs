@@ -1,7 +1,7 @@
 //! `netlulld`: netlull's mechanisms on real packets.
 
 use clap::Parser;
-use netlull_live::error::say;
+use netlull_live::error::{exit, say};
 use netlull_live::program::Arguments;
 use std::process::ExitCode;
 
@@ -11,11 +11,12 @@ fn main() -> ExitCode {
     match arguments.run() {
         Ok(code) => code,
         Err(error) => {
+            let code = error.exit_code();
             say(error);
-            if lacks_root {
+            if code == exit::REFUSED && lacks_root {
                 say("the process is not root; see `netlulld doctor` for the requirements");
             }
-            ExitCode::FAILURE
+            ExitCode::from(code)
         }
     }
 }

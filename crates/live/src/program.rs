@@ -6,9 +6,13 @@ use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+/// The end of the help.
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 refused by the system; 2 bad input; 3 the answer is no (no daemon runs, \
+                          a decision differs, packets were too late); 130 interrupted";
+
 /// netlull's mechanisms on real packets.
 #[derive(Parser)]
-#[command(name = "netlulld", version, about)]
+#[command(name = "netlulld", version, about, after_help = EXIT_CODES)]
 pub struct Arguments {
     #[command(subcommand)]
     command: Command,

@@ -1,4 +1,4 @@
-//! Parameters of mechanisms on the command line: `--set NAME=VALUE`.
+//! Parameters of mechanisms: `--set NAME=VALUE` on the command line, and tables of files.
 
 use crate::error::{LiveError, Result};
 use toml::{Table, Value};
@@ -8,7 +8,7 @@ use toml::{Table, Value};
 /// # Errors
 /// If there is no `=`, or a name on the path does not refer to a table.
 pub fn set(table: &mut Table, assignment: &str) -> Result<()> {
-    let wrong = || LiveError::new(format!("--set {assignment}: expected NAME=VALUE, such as target=\"50 kB\""));
+    let wrong = || LiveError::input(format!("--set {assignment}: expected NAME=VALUE, such as target=\"50 kB\""));
     let (path, text) = assignment.split_once('=').ok_or_else(wrong)?;
     let value = text.parse::<Value>().unwrap_or_else(|_| Value::String(text.to_owned()));
     let (names, last) = path.rsplit_once('.').unwrap_or(("", path));
@@ -19,4 +19,46 @@ pub fn set(table: &mut Table, assignment: &str) -> Result<()> {
     }
     place.insert(last.trim().to_owned(), value);
     Ok(())
+}
+
+/// Converts a table for the readers of mechanisms.
+///
+/// # Errors
+/// If a number is not finite: TOML has `nan` and `inf`, the readers have not.
+pub fn fields(table: Table) -> Result<serde_json::Value> {
+    table.iter().try_for_each(|(name, value)| check_finite(name, value))?;
+    serde_json::to_value(table).map_err(LiveError::input)
+}
+
+fn check_finite(path: &str, value: &Value) -> Result<()> {
+    match value {
+        Value::Float(number) if !number.is_finite() => {
+            Err(LiveError::input(format!("{path}: {number}; expected a finite number")))
+        }
+        Value::Table(table) => {
+            table.iter().try_for_each(|(name, value)| check_finite(&format!("{path}.{name}"), value))
+        }
+        Value::Array(values) => {
+            values.iter().enumerate().try_for_each(|(index, value)| check_finite(&format!("{path}[{index}]"), value))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_is_not_finite_is_named() {
+        for (assignment, why) in [
+            ("beta=nan", "beta: NaN; expected a finite number"),
+            ("round_trip.initial=-inf", "round_trip.initial: -inf; expected a finite number"),
+            ("rates=[1.0, inf]", "rates[1]: inf; expected a finite number"),
+        ] {
+            let mut table = Table::new();
+            set(&mut table, assignment).unwrap();
+            assert_eq!(fields(table).unwrap_err().to_string(), why);
+        }
+    }
 }

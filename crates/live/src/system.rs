@@ -4,13 +4,14 @@
 
 use crate::error::{LiveError, Result};
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use std::fs::File;
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -173,6 +174,13 @@ pub fn take_signals(signals: &[Signal]) -> Result<SignalFd> {
     let refused = |error| LiveError::system("taking signals", error);
     set.thread_block().map_err(refused)?;
     SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC).map_err(refused)
+}
+
+/// Whether a pipe has lost its reader.
+pub fn is_abandoned(pipe: &impl AsFd) -> bool {
+    let mut fds = [PollFd::new(pipe.as_fd(), PollFlags::empty())];
+    let polled = poll(&mut fds, PollTimeout::ZERO);
+    polled.is_ok_and(|_| fds[0].revents().is_some_and(|events| events.contains(PollFlags::POLLERR)))
 }
 
 /// Makes a program start with no signal blocked, regardless of the thread that starts it.

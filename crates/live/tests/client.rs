@@ -2,13 +2,18 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)] // A test may fail.
 
+#[path = "support/rights.rs"]
+mod rights;
 mod support;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use rights::{KILL, NET_ADMIN, NET_RAW, child, field, is_confined};
 use serde_json::Value;
-use std::io::Write;
-use std::process::{Child, Stdio};
+use std::io::{Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path as FilePath, PathBuf};
+use std::process::{Child, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use support::again::{check, in_one_of_five};
@@ -175,7 +180,7 @@ fn one_daemon_at_a_time_and_leftovers_are_removed() {
     let daemon = Daemon::start(&network);
     let second = network.netlulld(&RUN).output().unwrap();
     let message = String::from_utf8_lossy(&second.stderr).into_owned();
-    assert!(!second.status.success() && message.contains("shapes it already"), "{message}");
+    assert!(!second.status.success() && message.contains("is controlled by the instance with pid"), "{message}");
     assert_eq!(network.chains(), 4, "the second has touched nothing");
     let status = network.netlulld(&["client", "status", "--dev", DEVICE]).output().unwrap();
     assert!(String::from_utf8_lossy(&status.stdout).contains("chains are installed"));
@@ -253,6 +258,114 @@ fn what_is_no_segment_passes() {
         ip(t[:12]); ip(struct.pack('!HHIIBBHHH',999,80,1,1,0xf0,0x10,100,0,0))\n";
     assert!(network.command("python3").args(["-c", script]).status().unwrap().success());
     assert_eq!(network.download(200_000, "reno").0, 200_000);
+}
+
+/// The files of a network's daemons.
+fn files(network: &Network) -> Vec<PathBuf> {
+    let namespace = FilePath::new("/run/netns").join(network.client()).metadata().unwrap().ino().to_string();
+    let files = std::fs::read_dir("/run/netlull").into_iter().flatten().flatten().map(|file| file.path());
+    files.filter(|path| path.to_string_lossy().contains(&namespace)).collect()
+}
+
+/// `netlulld client` as nobody, in the client's namespace, with other variables of the environment.
+fn as_nobody(network: &Network, words: &[&str]) -> Output {
+    let mut command = network.command("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups", env!("CARGO_BIN_EXE_netlulld"), "client"]);
+    command.args(words).args(["--dev", DEVICE]).output().unwrap()
+}
+
+#[test]
+fn other_users_neither_keep_it_from_starting_nor_read_its_state() {
+    let Some((_alone, network)) = network() else { return };
+    let daemon = Daemon::start(&network);
+    wait_until("the state is written", || files(&network).len() == 2);
+    assert_eq!(network.download(200_000, "reno").0, 200_000);
+    std::thread::sleep(Duration::from_millis(1200));
+    for file in files(&network) {
+        assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600, "{}", file.display());
+        assert!(!std::fs::read_to_string(&file).unwrap().contains(SERVER), "the state lists no peer");
+    }
+    assert_eq!(FilePath::new("/run/netlull").metadata().unwrap().mode() & 0o777, 0o700);
+    // As nobody, every lock that can be opened is held.
+    let taker = "import fcntl, glob, time\n\
+                 for path in glob.glob('/run/netlull/*') + ['/run/netlull']:\n\
+                 \x20try: file = open(path); fcntl.flock(file, fcntl.LOCK_EX); print('held', path)\n\
+                 \x20except OSError: pass\n\
+                 print('done')\n";
+    let mut other = network.command("setpriv");
+    other.args(["--reuid=65534", "--regid=65534", "--clear-groups", "env", "PATH=/usr/bin:/bin"]);
+    let other = other.args(["python3", "-c", taker]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&other.stdout), "done\n", "{other:?}");
+    for task in ["status", "restore"] {
+        let done = as_nobody(&network, &[task]);
+        assert_eq!(done.status.code(), Some(1), "{task}");
+        assert!(String::from_utf8_lossy(&done.stderr).contains("/run/netlull"), "{done:?}");
+    }
+    for signal in [Signal::SIGTERM, Signal::SIGKILL] {
+        let daemon = if signal == Signal::SIGTERM { &daemon } else { &Daemon::start(&network) };
+        daemon.signal(signal);
+        wait_until("all files are gone", || files(&network).is_empty());
+        wait_until("the chains are gone", || network.chains() == 0);
+    }
+}
+
+#[test]
+fn status_and_restore_say_what_they_cannot_know() {
+    let Some((_alone, network)) = network() else { return };
+    let _ = std::fs::remove_dir("/run/netlull");
+    for task in ["status", "restore"] {
+        let done = as_nobody(&network, &[task]);
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(1), "{task}: {done:?}");
+        assert!(said.contains("ermission") || said.contains("/run/netlull"), "{said}");
+        let mut command = network.command("env");
+        command.args(["PATH=/none", env!("CARGO_BIN_EXE_netlulld"), "client", task, "--dev", DEVICE]);
+        let done = command.output().unwrap();
+        assert_eq!(done.status.code(), Some(1), "{task}");
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert!(said.contains("iptables: not found; expected the package iptables"), "{said}");
+    }
+    assert_eq!(network.netlulld(&["client", "status", "--dev", DEVICE]).status().unwrap().code(), Some(3));
+}
+
+#[test]
+fn the_daemon_and_its_guard_keep_the_capabilities_of_iptables() {
+    let Some((_alone, network)) = network() else { return };
+    let daemon = Daemon::start(&network);
+    let pid = daemon.0.id();
+    wait_until("the daemon is confined", || is_confined(pid, &[NET_ADMIN, NET_RAW]));
+    let guard = child(pid).unwrap();
+    wait_until("the guard is confined", || is_confined(guard, &[NET_ADMIN, NET_RAW]));
+    // A confined daemon starts a guard, which is confined, too, and removes the chains.
+    kill(Pid::from_raw(guard.cast_signed()), Signal::SIGKILL).unwrap();
+    wait_until("there is another guard", || child(pid).is_some_and(|other| other != guard));
+    wait_until("the daemon has one child again", || child(pid).is_some());
+    let guard = child(pid).unwrap();
+    wait_until("the new guard is confined", || is_confined(guard, &[NET_ADMIN, NET_RAW]));
+    // The daemon installs the chains again; a second without another child means that it has.
+    wait_until("no iptables runs", || {
+        (0..20).all(|_| {
+            std::thread::sleep(Duration::from_millis(50));
+            child(pid) == Some(guard)
+        })
+    });
+    daemon.signal(Signal::SIGSTOP);
+    wait_until("the chains are gone", || network.chains() == 0);
+    daemon.signal(Signal::SIGCONT);
+    wait_until("the chains are back", || network.chains() == 4);
+    daemon.signal(Signal::SIGTERM);
+    wait_until("the chains are gone", || network.chains() == 0);
+    // The command keeps its rights, and ends with the daemon even as another user.
+    let words = ["--", "setpriv", "--reuid=65534", "--clear-groups", "sh", "-c", "echo; exec sleep 600"];
+    let mut command = network.netlulld(&RUN);
+    let mut daemon = Daemon(command.args(words).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
+    daemon.0.stdout.take().unwrap().read_exact(&mut [0]).unwrap();
+    wait_until("the daemon is confined", || is_confined(daemon.0.id(), &[KILL, NET_ADMIN, NET_RAW]));
+    let sleep = pids(&network).into_iter().find(|pid| field(pid.as_raw().unsigned_abs(), "Name") == "sleep").unwrap();
+    let sleep = sleep.as_raw().unsigned_abs();
+    assert_eq!([field(sleep, "NoNewPrivs"), field(sleep, "Seccomp")], ["0", "0"]);
+    daemon.signal(Signal::SIGTERM);
+    wait_until("the command has ended", || !FilePath::new(&format!("/proc/{sleep}")).exists());
 }
 
 /// The processes in the client's namespace.

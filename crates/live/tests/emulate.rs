@@ -592,6 +592,26 @@ fn a_test_that_needs_root_is_skipped_by_name() {
     assert_eq!(std::fs::read_to_string(folder.file("skipped")).unwrap(), format!("{name}\n"));
 }
 
+#[test]
+fn an_emulation_whose_caller_is_killed_ends() {
+    let Some(_alone) = alone() else { return };
+    let folder = Folder::new("orphan");
+    let (reader, writer) = std::io::pipe().unwrap();
+    let mut command = folder.command(&plan(&["reno"], 60));
+    let mut child = command.stdout(writer).spawn().unwrap();
+    // The command has a copy of the pipe's end, too.
+    drop(command);
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert!(child.try_wait().unwrap().is_none(), "it runs while its caller does");
+    drop(reader);
+    let ended = (0..200).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        child.try_wait().unwrap()
+    });
+    let _ = child.kill();
+    assert_eq!(ended.and_then(|status| status.code()), Some(130), "long before the plan's end");
+}
+
 /// A named namespace, removed when dropped.
 struct Named(String);
 

@@ -16,6 +16,10 @@ mod net;
 mod packets;
 #[path = "router/restored.rs"]
 mod restored;
+#[path = "support/rights.rs"]
+mod rights;
+#[path = "router/safe.rs"]
+mod safe;
 #[path = "router/senders.rs"]
 mod senders;
 #[path = "router/windows.rs"]
@@ -78,6 +82,11 @@ impl Instance {
     fn watch(&self, network: &Network) -> String {
         let pid = self.0.as_ref().unwrap().id().to_string();
         pids(network).into_iter().find(|other| *other != pid).unwrap()
+    }
+
+    /// The pid of its watch process, if other processes run in the namespace.
+    fn watch_of_its_own(&self) -> u32 {
+        rights::child(self.0.as_ref().unwrap().id()).unwrap()
     }
 
     /// Waits for its end.

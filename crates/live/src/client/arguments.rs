@@ -1,7 +1,7 @@
 //! The arguments of `netlulld client`.
 
 use crate::error::{LiveError, Result};
-use crate::set::set;
+use crate::set::{fields, set};
 use crate::station::{Asleep, QUIET, StationConfig, live_shaper};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
@@ -115,11 +115,11 @@ impl Run {
 
     /// The machine that lets the radio sleep; `None` for a radio that is always on.
     fn mechanism(&self) -> Result<Option<StationMechanism>> {
-        let wrong = |error: &dyn Display| LiveError::new(error.to_string());
+        let wrong = |error: &dyn Display| LiveError::input(error);
         let mut table = match (self.mechanism.as_str(), self.set.first()) {
             (ALWAYS_ON, None) => return Ok(None),
             (ALWAYS_ON, Some(set)) => {
-                return Err(LiveError::new(format!("--set {set}: expected none: {ALWAYS_ON} has no parameters")));
+                return Err(LiveError::input(format!("--set {set}: expected none: {ALWAYS_ON} has no parameters")));
             }
             (SHAPER, _) => {
                 let shaper = ShaperConfig { margin: self.margin, ..live_shaper() };
@@ -130,15 +130,17 @@ impl Run {
         for assignment in &self.set {
             set(&mut table, assignment)?;
         }
-        let table = serde_json::to_value(table).map_err(|error| wrong(&error))?;
-        netlull_describe::read(&table).map(Some).map_err(|error| wrong(&error))
+        netlull_describe::read(&fields(table)?).map(Some).map_err(|error| wrong(&error))
     }
 }
 
 fn named(name: String) -> Result<NamedRadio> {
     let Some(power) = RadioPower::by_name(&name) else {
         let known: Vec<_> = RadioPower::catalogue().iter().map(|radio| radio.name).collect();
-        return Err(LiveError::new(format!("--radio: \"{name}\" is not known; expected one of {}", known.join(", "))));
+        return Err(LiveError::input(format!(
+            "--radio: \"{name}\" is not known; expected one of {}",
+            known.join(", ")
+        )));
     };
     Ok(NamedRadio { name, power })
 }

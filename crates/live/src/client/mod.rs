@@ -23,12 +23,15 @@ mod table;
 pub use arguments::Arguments;
 
 use crate::clock::Clock;
-use crate::error::{LiveError, Result, say, tell};
+use crate::confine::{Confinement, Programs};
+use crate::error::{LiveError, Result, exit, say, tell};
 use crate::guard::{self, Guard, Guarded, Heard};
+use crate::lock::{DIRECTORY, DeviceLock, Held, write_private};
 use crate::station::{LiveStation, StationReport};
 use crate::system::{run_in_real_time, take_signals, unblock_signals};
 use access::Access;
 use arguments::{Command, Device, Run};
+use caps::Capability;
 use daemon::{BEAT, Datapath, Woken};
 use netlull_mechanism::radio::AccessPointConfig;
 use netlull_units::{Duration, Instant};
@@ -38,18 +41,13 @@ use nix::sys::signalfd::SignalFd;
 use queue::{Copied, Queue};
 use raw::RawSender;
 use rules::Rules;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, Write};
-use std::os::unix::fs::MetadataExt;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitCode};
 
-/// The directory of locks and states.
-const RUN: &str = "/run/netlull";
 /// The silence after which the guard removes the chains.
 const SILENCE: Duration = Duration::from_millis(1000);
-/// The time that a start waits for another daemon's guard to restore.
-const PATIENCE: Duration = Duration::from_secs(3);
 /// The priority under SCHED_FIFO, if permitted: a late timer delays a burst.
 const PRIORITY: i32 = 40;
 /// The maximum timer slack in nanoseconds; the default is 50 us (prctl(2), PR_SET_TIMERSLACK).
@@ -63,17 +61,18 @@ pub fn command(arguments: Arguments) -> Result<ExitCode> {
     match arguments.command {
         Command::Run(run) => self::run(&run),
         Command::Restore(device) => {
-            if let Some(pid) = held_by(&device)? {
-                let what = format!("--dev {}: process {pid} shapes it", device.dev);
-                return Err(LiveError::new(format!("{what}; end the process to remove its chains")));
-            }
+            // Held until the end of the restoration.
+            let _held = lock_of(&device)?.hold_to_restore()?;
             let index = if_nametoindex(device.dev.as_str()).unwrap_or(0);
-            tell(format_args!("{}: {} chains removed", device.dev, rules_of(&device, index).remove()))?;
+            tell(format_args!("{}: {} chains removed", device.dev, rules_of(&device, index).remove()?))?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Status(device) => status(&device),
         Command::Watch(device) => {
-            guard::watch(SILENCE, &mut Changed(rules_of(&device, 0)))?;
+            let lock = lock_of(&device)?;
+            // The daemon reports what this kernel lacks.
+            let _missing = confine(&[], None)?;
+            guard::watch(SILENCE, &mut Changed { rules: rules_of(&device, 0), lock })?;
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -88,79 +87,59 @@ fn first_queue(index: u32) -> u16 {
     20_000 + u16::try_from(index % 20_000).unwrap_or(0) * 2
 }
 
-/// The path of a device's file in this network namespace.
-fn file_of(device: &Device, what: &str) -> Result<PathBuf> {
-    let namespace =
-        std::fs::metadata("/proc/self/ns/net").map_err(|error| LiveError::system("/proc/self/ns/net", error))?;
-    Ok(Path::new(RUN).join(format!("client-{}-{}.{what}", namespace.ino(), device.dev)))
-}
-
-/// Locks a device: one daemon at a time. A restoring guard holds the lock slightly longer than its daemon.
-fn lock(device: &Device) -> Result<File> {
-    let path = file_of(device, "lock")?;
-    let cannot = |error| LiveError::system(path.display(), error);
-    std::fs::create_dir_all(RUN).map_err(cannot)?;
-    let mut file =
-        OpenOptions::new().create(true).read(true).write(true).truncate(false).open(&path).map_err(cannot)?;
-    let clock = Clock::start();
-    loop {
-        match file.try_lock() {
-            Ok(()) => break,
-            Err(TryLockError::WouldBlock) => {}
-            Err(TryLockError::Error(error)) => return Err(cannot(error)),
-        }
-        let mut pid = String::new();
-        file.rewind().and_then(|()| file.read_to_string(&mut pid)).map_err(cannot)?;
-        let pid = pid.trim();
-        if Path::new("/proc").join(pid).exists() && !pid.is_empty() || clock.now() > Instant::ZERO + PATIENCE {
-            return Err(LiveError::new(format!(
-                "--dev {}: process {pid} shapes it already; expected a device without a daemon",
-                device.dev
-            )));
-        }
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    file.set_len(0).and_then(|()| file.rewind()).map_err(cannot)?;
-    writeln!(file, "{}", std::process::id()).map_err(cannot)?;
-    Ok(file)
-}
-
-/// The pid of a device's daemon, if it is alive.
-fn held_by(device: &Device) -> Result<Option<String>> {
-    let path = file_of(device, "lock")?;
-    let held = File::open(&path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)));
-    let pid = std::fs::read_to_string(&path).unwrap_or_default().trim().to_owned();
-    Ok((held && !pid.is_empty() && Path::new("/proc").join(&pid).exists()).then_some(pid))
+fn lock_of(device: &Device) -> Result<DeviceLock> {
+    DeviceLock::new("client", &device.dev, &device.dev)
 }
 
 fn status(device: &Device) -> Result<ExitCode> {
     let index = if_nametoindex(device.dev.as_str()).unwrap_or(0);
-    let chains = if rules_of(device, index).are_installed() { "installed" } else { "not installed" };
-    let lock = file_of(device, "lock")?;
-    let held = File::open(&lock).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)));
-    if !held {
+    let lock = lock_of(device)?;
+    let holder = lock.holder()?;
+    let chains = if rules_of(device, index).are_installed()? { "installed" } else { "not installed" };
+    let Some(holder) = holder else {
         tell(format_args!("{}: no daemon; chains are {chains}", device.dev))?;
-        return Ok(ExitCode::from(3));
-    }
-    let pid = std::fs::read_to_string(&lock).unwrap_or_default();
-    tell(format_args!("{}: process {}; chains are {chains}", device.dev, pid.trim()))?;
-    if let Ok(state) = std::fs::read_to_string(file_of(device, "state")?) {
+        return Ok(ExitCode::from(exit::NO));
+    };
+    tell(format_args!("{}: {holder}; chains are {chains}", device.dev))?;
+    if let Ok(state) = std::fs::read_to_string(lock.state()) {
         tell(state)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The lock of iptables, which creates it before the daemon is confined.
+const LOCK_OF_IPTABLES: &str = "/run/xtables.lock";
+/// The input and output of a program without any.
+const NOTHING: &str = "/dev/null";
+
+/// Gives up all rights but those of a running daemon and its guard: to give verdicts, to start iptables and to remove
+/// the state. `more` are further capabilities, `record` is the file of the recordings.
+fn confine(more: &[Capability], record: Option<&Path>) -> Result<Vec<&'static str>> {
+    let mut capabilities = vec![Capability::CAP_NET_ADMIN, Capability::CAP_NET_RAW];
+    capabilities.extend(more);
+    let mut writable: Vec<_> = [DIRECTORY, LOCK_OF_IPTABLES, NOTHING].map(Path::new).into();
+    let here = Path::new(".");
+    let folder = |file: &'_ Path| file.parent().filter(|folder| *folder != Path::new("")).map(Path::to_owned);
+    let folder = record.map(|file| folder(file).unwrap_or_else(|| here.to_owned()));
+    writable.extend(folder.as_deref());
+    let confinement =
+        Confinement { capabilities: &capabilities, programs: Programs::OfSystem, readable: Vec::new(), writable };
+    confinement.enter()
 }
 
 /// The daemon and its changes.
 struct Running<'a> {
     run: &'a Run,
     index: u32,
-    lock: File,
+    lock: DeviceLock,
+    held: Held,
+    /// The open file of the report.
+    report: Option<File>,
     rules: Rules,
     guard: Option<Guard>,
     path: Datapath,
     signals: SignalFd,
     child: Option<Child>,
-    state: PathBuf,
 }
 
 /// The reason why a daemon ends.
@@ -177,13 +156,16 @@ fn run(run: &Run) -> Result<ExitCode> {
         .map_err(|error| LiveError::system(format!("--dev {}: no such device", device.dev), error))?;
     let config = run.station()?;
     // Unwritable files are reported before any shaping.
-    for file in [&run.record, &run.report].into_iter().flatten() {
-        let opened = OpenOptions::new().create(true).append(true).open(file);
-        opened.map_err(|error| LiveError::system(format!("writing {}", file.display()), error))?;
-    }
-    let lock = lock(device)?;
+    let open = |file: &PathBuf| {
+        let opened = OpenOptions::new().create(true).write(true).truncate(false).open(file);
+        opened.map_err(|error| LiveError::system(format!("writing {}", file.display()), error))
+    };
+    run.record.as_ref().map(open).transpose()?;
+    let report = run.report.as_ref().map(open).transpose()?;
+    let lock = lock_of(device)?;
+    let held = lock.hold()?;
     let rules = rules_of(device, index);
-    rules.remove();
+    rules.remove()?;
     // Before the start of the threads that write recordings: a signal goes to any thread that does not block it.
     let signals = take_signals(&[Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGCHLD])?;
     let clock = Clock::start();
@@ -198,32 +180,37 @@ fn run(run: &Run) -> Result<ExitCode> {
     let path = Datapath::new(clock, station, queues, RawSender::open(&device.dev)?, access);
     // A failure is harmless: the kernel keeps its slack of 50 us.
     let _ = nix::sys::prctl::set_timerslack(TIMER_SLACK);
-    let guard = Some(start_guard(device, &lock)?);
-    let state = file_of(device, "state")?;
-    let mut running = Running { run, index, lock, rules, guard, path, signals, child: None, state };
+    let guard = Some(start_guard(device, &held)?);
+    let mut running = Running { run, index, lock, held, report, rules, guard, path, signals, child: None };
     let served = running.rules.install().and_then(|()| running.serve());
     let finished = running.finish();
     let end = served?;
     running.tell(finished?, end)
 }
 
-fn start_guard(device: &Device, lock: &File) -> Result<Guard> {
+fn start_guard(device: &Device, held: &Held) -> Result<Guard> {
     // The guard holds the lock, too, so a second daemon starts only after the first one's changes are undone.
-    let lock = lock.try_clone().map_err(|error| LiveError::system("starting the guard", error))?;
-    Guard::start(&["client", "watch", "--dev", &device.dev], lock.into())
+    Guard::start(&["client", "watch", "--dev", &device.dev], held.for_guard()?)
 }
 
-/// The rules that a guard removes.
-struct Changed(Rules);
+/// The rules and files that a guard removes.
+struct Changed {
+    rules: Rules,
+    lock: DeviceLock,
+}
 
 impl Guarded for Changed {
     fn ease(&mut self) {
-        self.0.remove();
-        say(format_args!("no heartbeat for {SILENCE}: packets bypass the daemon"));
+        match self.rules.remove() {
+            Ok(_) => say(format_args!("no heartbeat for {SILENCE}: packets bypass the daemon")),
+            Err(error) => say(format_args!("no heartbeat for {SILENCE}, and the chains cannot be removed: {error}")),
+        }
     }
 
     fn undo(&mut self) -> Result<()> {
-        self.0.remove();
+        self.rules.remove()?;
+        let _ = std::fs::remove_file(self.lock.state());
+        self.lock.remove();
         Ok(())
     }
 }
@@ -249,6 +236,7 @@ impl Running<'_> {
         // After the start of the command, which inherits the scheduling. Without the right, ordinary scheduling
         // remains.
         let _ = run_in_real_time(PRIORITY);
+        self.confine()?;
         let over = self.run.lasting.map_or(Instant::NEVER, |lasting| self.path.now() + lasting);
         let mut beat = self.path.now();
         let mut written = beat;
@@ -275,6 +263,17 @@ impl Running<'_> {
                 self.write_state(now);
             }
         }
+    }
+
+    /// Gives up all rights that neither the loop nor the end needs.
+    fn confine(&self) -> Result<()> {
+        let mut more = Vec::new();
+        // Recordings are files of their own, possibly in a folder of another user.
+        more.extend(self.run.record.as_ref().map(|_| Capability::CAP_DAC_OVERRIDE));
+        // The command ends with the daemon, as whatever user it runs.
+        more.extend(self.child.as_ref().map(|_| Capability::CAP_KILL));
+        confine(&more, self.run.record.as_deref())?.into_iter().for_each(say);
+        Ok(())
     }
 
     fn signalled(&mut self) -> Result<Option<End>> {
@@ -309,7 +308,7 @@ impl Running<'_> {
             }
             Some(Err(error)) => {
                 self.guard.take().into_iter().for_each(Guard::dismiss);
-                self.guard = Some(start_guard(&self.run.device, &self.lock)?);
+                self.guard = Some(start_guard(&self.run.device, &self.held)?);
                 self.rules.install()?;
                 say(format_args!("{error}; a new guard was started"));
                 Ok(())
@@ -318,38 +317,47 @@ impl Running<'_> {
         }
     }
 
-    /// Writes the state for `netlulld client status`; ignores failures.
+    /// Writes the state for `netlulld client status`, without the host's peers; ignores failures.
     fn write_state(&mut self, now: Instant) {
-        let report = self.path.report(now);
+        let report = StationReport { downloads: Vec::new(), ..self.path.report(now) };
         if let Ok(text) = serde_json::to_string_pretty(&report) {
-            let _ = std::fs::write(&self.state, text);
+            let _ = write_private(&self.lock.state(), &text);
         }
     }
 
     /// Undoes all changes and returns the report.
     fn finish(&mut self) -> Result<StationReport> {
-        self.rules.remove();
+        let removed = self.rules.remove();
         let finished = self.path.finish();
-        if let Some(guard) = self.guard.take() {
+        let _ = std::fs::remove_file(self.lock.state());
+        // A guard that is not dismissed tries again to remove the chains.
+        if removed.is_ok()
+            && let Some(guard) = self.guard.take()
+        {
             guard.dismiss();
+            self.held.guard_has_ended();
         }
-        let _ = std::fs::remove_file(&self.state);
         if let Some(mut child) = self.child.take() {
             // The command ends with the daemon.
             let _ = child.kill();
             let _ = child.wait();
         }
         finished?;
+        removed?;
         let now = self.path.now();
         Ok(self.path.report(now))
     }
 
     fn tell(&self, report: StationReport, end: End) -> Result<ExitCode> {
         let _ = write!(std::io::stderr(), "{}", table::table(&report));
-        if let Some(file) = &self.run.report {
+        if let (Some(file), Some(mut written)) = (&self.run.report, self.report.as_ref()) {
             let cannot = |error: String| LiveError::system(file.display(), error);
             let text = serde_json::to_string_pretty(&report).map_err(|error| cannot(error.to_string()))?;
-            std::fs::write(file, text + "\n").map_err(|error| cannot(error.to_string()))?;
+            // A pipe has no length.
+            let is_file = written.metadata().is_ok_and(|found| found.is_file());
+            let emptied = if is_file { written.set_len(0) } else { Ok(()) };
+            let write = emptied.and_then(|()| written.write_all((text + "\n").as_bytes()));
+            write.map_err(|error| cannot(error.to_string()))?;
         }
         Ok(match end {
             End::Asked | End::Time => ExitCode::SUCCESS,

@@ -36,7 +36,7 @@ mod timetable;
 mod world;
 
 use crate::clock::Clock;
-use crate::error::{LiveError, Result, say};
+use crate::error::{LiveError, Result, exit, say};
 use crate::lateness::LatenessCounts;
 use crate::system::{self, Awake};
 use apps::{Applications, Seen, WindowSample};
@@ -98,8 +98,7 @@ fn attachment(text: &str) -> std::result::Result<(String, String), String> {
     Ok((node.to_owned(), name.to_owned()))
 }
 
-/// Exit codes besides 0 and 1.
-const TOO_LATE: u8 = 3;
+/// The exit code of an interrupted run.
 const INTERRUPTED: u8 = 130;
 
 /// Emulates a plan and writes its outcome.
@@ -107,14 +106,14 @@ const INTERRUPTED: u8 = 130;
 /// # Errors
 /// If the system cannot do a part of the plan.
 pub fn command(arguments: &Arguments) -> Result<ExitCode> {
-    let text =
-        std::fs::read_to_string(&arguments.plan).map_err(|error| LiveError::system(arguments.plan.display(), error))?;
-    let unreadable = |error: &dyn Display| LiveError::system(arguments.plan.display(), error);
+    let shown = arguments.plan.display();
+    let unreadable = |error: &dyn Display| LiveError::input(format!("{shown}: {error}"));
+    let text = std::fs::read_to_string(&arguments.plan).map_err(|error| unreadable(&error))?;
     let Head { format } = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
     if format != FORMAT {
         let file = arguments.plan.display();
         let message = format!("{file}: has format {format}; expected {FORMAT}: netlulld and netlull of one version");
-        return Err(LiveError::new(message));
+        return Err(LiveError::input(message));
     }
     let plan = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
     let plan: Plan = netlull_describe::read(&plan).map_err(|error| unreadable(&error))?;
@@ -134,7 +133,7 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
             "the 99th percentile of lateness is {p99} (maximum {max}); expected at most {limit}: the run is not trustworthy. \
              Usual reasons: other work on this machine, too many packets for one processor{ordinary}{asleep}"
         ));
-        return Ok(ExitCode::from(TOO_LATE));
+        return Ok(ExitCode::from(exit::NO));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -282,8 +281,14 @@ impl Carrier<'_> {
                 return self.ended(passed, scheduling);
             }
             let (now, next) = (self.clock.now(), self.world.wakes());
-            if progress && now.saturating_since(told) >= Duration::from_secs(1) {
+            if now.saturating_since(told) >= Duration::from_secs(1) {
                 told = now;
+                // The caller was killed: nobody is left to read the outcome or to end the run.
+                if system::is_abandoned(&std::io::stdout()) {
+                    return self.ended(Passed::Stopped, scheduling);
+                }
+            }
+            if progress && told == now {
                 let share = now.as_secs_f64() / plan.duration.as_secs_f64();
                 let mut out = std::io::stdout();
                 if writeln!(out, "progress {:.3}", share.min(1.0)).and_then(|()| out.flush()).is_err() {

@@ -2,7 +2,7 @@
 
 use super::document;
 use super::file_access::absolute;
-use super::state::DIRECTORY;
+use crate::lock::DIRECTORY;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Subcommand};
 use netlull_units::{BitRate, Bytes, Duration};

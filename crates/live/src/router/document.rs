@@ -1,6 +1,7 @@
 //! A mechanism's parameters as users write them: the names and units of a scenario's `[link.controller]`.
 
 use crate::error::{LiveError, Result};
+use crate::set::fields;
 use netlull_mechanism::link::LinkContext;
 use netlull_mechanism::machines::{LinkKind, LinkMechanism};
 use netlull_units::Bytes;
@@ -17,7 +18,7 @@ pub(super) fn names() -> Vec<&'static str> {
 /// If no mechanism has this name.
 pub(super) fn kind(name: &str) -> Result<&'static LinkKind> {
     LinkMechanism::kind(&name.replace('-', "_"))
-        .ok_or_else(|| LiveError::new(format!("mechanism is \"{name}\"; expected one of {}", names().join(", "))))
+        .ok_or_else(|| LiveError::input(format!("mechanism is \"{name}\"; expected one of {}", names().join(", "))))
 }
 
 /// Builds a mechanism from its table of parameters. The defaults are those of scenarios, with one exception:
@@ -30,9 +31,9 @@ pub fn mechanism(kind: &LinkKind, mut table: Table, buffer: Bytes, link: LinkCon
     if (kind.fields)().contains(&"target") && !table.contains_key("target") {
         table.insert("target".to_owned(), Value::String(Bytes::new(buffer.as_u64() / 2).to_string()));
     }
-    let fields = serde_json::to_value(table).map_err(|error| LiveError::new(error.to_string()))?;
-    let mechanism = (kind.read)(&fields).map_err(|error| LiveError::new(error.to_string()))?;
-    mechanism.check(link).map_err(|error| LiveError::new(error.to_string()))?;
+    let fields = fields(table)?;
+    let mechanism = (kind.read)(&fields).map_err(LiveError::input)?;
+    mechanism.check(link).map_err(LiveError::input)?;
     Ok(mechanism)
 }
 

@@ -1,7 +1,7 @@
 //! The files that an instance can read and write, here or in a unit's sandbox.
 
-use super::state::DIRECTORY;
 use crate::error::{LiveError, Result};
+use crate::lock::DIRECTORY;
 use nix::errno::Errno;
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
@@ -90,7 +90,7 @@ impl Way {
             };
             if found.mode() >> shift & bits != bits {
                 let (path, place) = (self.end.display(), place.display());
-                return Err(LiveError::new(format!(
+                return Err(LiveError::input(format!(
                     "{path}: the unit has no right to {place}; expected an owner or a mode that admits root without CAP_DAC_OVERRIDE"
                 )));
             }
@@ -147,7 +147,7 @@ impl FileAccess<'_> {
     /// If its folder does not exist, or a unit may not write there.
     pub(super) fn check_record(self, file: &Path) -> Result<()> {
         let path = absolute(file);
-        let wrong = |expected: String| LiveError::new(format!("record is {}; expected {expected}", path.display()));
+        let wrong = |expected: String| LiveError::input(format!("record is {}; expected {expected}", path.display()));
         let a_file = || wrong("a file in a folder that exists".to_owned());
         let Self::Unit { root } = self else {
             let is_wrong = path.is_dir() || !path.parent().is_some_and(Path::is_dir);
@@ -188,7 +188,7 @@ impl FileAccess<'_> {
         match self {
             Self::Unit { .. } if directory != Path::new(DIRECTORY) => {
                 let directory = directory.display();
-                Err(LiveError::new(format!("state is {directory}; expected {DIRECTORY}, where a unit may write it")))
+                Err(LiveError::input(format!("state is {directory}; expected {DIRECTORY}, where a unit may write it")))
             }
             _ => Ok(()),
         }

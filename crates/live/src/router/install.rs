@@ -14,7 +14,7 @@ fn place(root: &Path, device: &str) -> Result<PathBuf> {
     // The kernel allows more characters in a device's name than systemd in a unit's name.
     if device.is_empty() || !device.chars().all(|char| char.is_ascii_alphanumeric() || "_.-".contains(char)) {
         let expected = "letters, digits, \"_\", \".\" and \"-\"";
-        return Err(LiveError::new(format!(
+        return Err(LiveError::input(format!(
             "device is \"{device}\"; expected {expected} in the name of a unit's device"
         )));
     }
@@ -50,19 +50,43 @@ ExecStopPost={program} router restore --dev {device}
 # The watch process outlives a killed daemon and restores the queue; ExecStopPost does the same for systemd.
 KillMode=mixed
 Restart=on-failure
+# Bad input stays bad.
+RestartPreventExitStatus=2
 RestartSec=2
 RuntimeDirectory=netlull
+RuntimeDirectoryMode=0700
 RuntimeDirectoryPreserve=yes
 # Recordings ({STAYS}): nothing else is writable.
 StateDirectory=netlull
+StateDirectoryMode=0700
 User=root
+UMask=0077
 CapabilityBoundingSet=CAP_NET_ADMIN CAP_BPF CAP_NET_RAW CAP_SYS_NICE
 AmbientCapabilities=CAP_NET_ADMIN CAP_BPF CAP_NET_RAW CAP_SYS_NICE
 NoNewPrivileges=yes
 ProtectSystem=strict
 ProtectHome=read-only
+ProtectClock=yes
+ProtectControlGroups=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+PrivateDevices=yes
+PrivateMounts=yes
 RestrictAddressFamilies=AF_NETLINK AF_UNIX AF_INET AF_INET6
+RestrictNamespaces=yes
+RestrictSUIDSGID=yes
+# The metrics are the only sockets; forwarded packets belong to no process.
+IPAddressDeny=any
+IPAddressAllow=localhost
 LockPersonality=yes
+MemoryDenyWriteExecute=yes
+SystemCallArchitectures=native
+# The program loads eBPF, then gives up more rights itself.
+SystemCallFilter=@system-service bpf capset seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self
+SystemCallFilter=~@chown @keyring @memlock @setuid
+SystemCallErrorNumber=EPERM
 LimitRTPRIO=10
 
 [Install]

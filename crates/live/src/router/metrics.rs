@@ -2,14 +2,16 @@
 
 use super::clamp::Counters;
 use super::driver::Reading;
+use crate::clock::Clock;
 use crate::error::{LiveError, Result};
 use crate::lateness::{ENDS, LatenessCounts};
-use netlull_units::{BitRate, Bytes, Duration, Joules};
+use netlull_units::{BitRate, Bytes, Duration, Instant, Joules};
 use serde::Serialize;
 use std::fmt::Write as _;
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration as StdDuration;
 
 /// The state of an instance at the end of a period.
 #[derive(Clone, Debug, Default)]
@@ -268,61 +270,110 @@ pub fn check(address: SocketAddr) -> Result<()> {
         return Ok(());
     }
     let expected = "expected a loopback address, such as 127.0.0.1:9464";
-    Err(LiveError::new(format!("metrics is {address}; {expected}")))
+    Err(LiveError::input(format!("metrics is {address}; {expected}")))
 }
 
-/// Serves a board's metrics at an address in a separate thread. Returns the address, with the chosen port in place of
-/// port 0.
-///
-/// # Errors
-/// If the address is not a loopback address, or is in use.
-pub fn serve(address: SocketAddr, board: &Board) -> Result<SocketAddr> {
-    check(address)?;
-    let cannot = |error: std::io::Error| LiveError::system(format!("metrics at {address}"), error);
-    let listener = TcpListener::bind(address).map_err(cannot)?;
-    let taken = listener.local_addr().map_err(cannot)?;
-    let board = board.clone();
-    std::thread::Builder::new()
-        .name("netlull-metrics".to_owned())
-        .spawn(move || {
-            for stream in listener.incoming().flatten() {
-                // A client that has disconnected needs no answer.
-                let _ = answer(stream, &board);
-            }
-        })
-        .map_err(cannot)?;
-    Ok(taken)
+/// The server of an instance's metrics. It listens before the instance is confined, and answers afterwards.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    /// The address, with the chosen port in place of port 0.
+    pub address: SocketAddr,
+}
+
+/// The number of requests that are answered at the same time.
+const AT_ONCE: usize = 16;
+/// The time from the acceptance of a connection until its request must be complete.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+impl Server {
+    /// Listens at an address.
+    ///
+    /// # Errors
+    /// If the address is not a loopback address, or is in use.
+    pub fn listen(address: SocketAddr) -> Result<Self> {
+        check(address)?;
+        let cannot = |error: std::io::Error| LiveError::system(format!("metrics at {address}"), error);
+        let listener = TcpListener::bind(address).map_err(cannot)?;
+        let address = listener.local_addr().map_err(cannot)?;
+        Ok(Self { listener, address })
+    }
+
+    /// Answers requests in separate threads.
+    ///
+    /// # Errors
+    /// If the threads cannot be started.
+    pub fn serve(self, board: &Board) -> Result<()> {
+        let cannot = |error: std::io::Error| LiveError::system(format!("metrics at {}", self.address), error);
+        for _ in 0..AT_ONCE {
+            let (listener, board) = (self.listener.try_clone().map_err(cannot)?, board.clone());
+            let answers = move || {
+                for stream in listener.incoming() {
+                    match stream {
+                        // A client that has disconnected needs no answer.
+                        Ok(stream) => drop(answer(stream, &board)),
+                        // The limit of open files: the loop must not take a processor.
+                        Err(_) => std::thread::sleep(StdDuration::from_millis(100)),
+                    }
+                }
+            };
+            std::thread::Builder::new().name("netlull-metrics".to_owned()).spawn(answers).map_err(cannot)?;
+        }
+        Ok(())
+    }
 }
 
 /// Answers a single request: `GET /metrics` or `GET /status`.
 fn answer(mut stream: TcpStream, board: &Board) -> std::io::Result<()> {
-    let patience = std::time::Duration::from_secs(1);
-    stream.set_read_timeout(Some(patience))?;
-    stream.set_write_timeout(Some(patience))?;
-    let mut request = [0; 2048];
+    let clock = Clock::start();
+    let mut request = [0; 4096];
     let mut length = 0;
     while length < request.len() && !request[..length].windows(4).any(|end| end == b"\r\n\r\n") {
+        let left = PATIENCE.saturating_sub(clock.now() - Instant::ZERO);
+        if left == Duration::ZERO {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(StdDuration::from_nanos(left.as_nanos())))?;
         match stream.read(&mut request[length..])? {
             0 => break,
             more => length += more,
         }
     }
-    let line = request[..length].split(|&byte| byte == b'\r').next().unwrap_or_default();
+    let request = String::from_utf8_lossy(&request[..length]);
+    let mut lines = request.split("\r\n");
+    let line = lines.next().unwrap_or_default();
     let (status, kind, body) = match line {
-        line if line.starts_with(b"GET /metrics ") => {
+        _ if !lines.take_while(|line| !line.is_empty()).any(names_loopback) => {
+            ("403 Forbidden", "text/plain", "expected Host: localhost or a loopback address\n".to_owned())
+        }
+        line if line.starts_with("GET /metrics ") => {
             ("200 OK", "text/plain; version=0.0.4; charset=utf-8", board.look().exposition())
         }
-        line if line.starts_with(b"GET /status ") => {
+        line if line.starts_with("GET /status ") => {
             ("200 OK", "application/json", serde_json::to_string(&board.look().summary()).unwrap_or_default())
         }
-        line if line.starts_with(b"GET ") => ("404 Not Found", "text/plain", "see /metrics\n".to_owned()),
+        line if line.starts_with("GET ") => ("404 Not Found", "text/plain", "see /metrics\n".to_owned()),
         _ => ("400 Bad Request", "text/plain", "expected GET\n".to_owned()),
     };
     let length = body.len();
+    // The answer is smaller than a socket's buffer, so a client that does not read delays nobody.
+    stream.set_write_timeout(Some(StdDuration::from_nanos(PATIENCE.as_nanos())))?;
     write!(
         stream,
         "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
     )
+}
+
+/// Whether a header is a `Host` on loopback. A web page that rebinds its own name to a loopback address sends that name.
+fn names_loopback(header: &str) -> bool {
+    let Some((name, host)) = header.split_once(':') else { return false };
+    let host = host.trim();
+    let is_port = |port: &str| port.parse::<u16>().is_ok();
+    let host = host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(host, _)| host);
+    let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    name.eq_ignore_ascii_case("host")
+        && (host.eq_ignore_ascii_case("localhost")
+            || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback()))
 }
 
 #[cfg(test)]
@@ -368,22 +419,72 @@ mod tests {
         assert_eq!((board.look().missed, board.look().changes), (2, 7));
     }
 
-    #[test]
-    fn metrics_are_served_on_loopback_and_nowhere_else() {
+    fn served() -> SocketAddr {
         let board = Board::default();
         board.show(|shown| *shown = snapshot());
-        let address = serve("127.0.0.1:0".parse().unwrap(), &board).unwrap();
-        let get = |path: &str| {
-            let mut stream = TcpStream::connect(address).unwrap();
-            write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
-            let mut text = String::new();
-            stream.read_to_string(&mut text).unwrap();
-            text
-        };
+        let server = Server::listen("127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = server.address;
+        server.serve(&board).unwrap();
+        address
+    }
+
+    fn get(address: SocketAddr, path: &str, host: &str) -> String {
+        let mut stream = TcpStream::connect(address).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nAccept: */*\r\n{host}\r\n\r\n").unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    #[test]
+    fn metrics_are_served_on_loopback_and_nowhere_else() {
+        let address = served();
+        let get = |path: &str| get(address, path, &format!("Host: {address}"));
         assert!(get("/metrics").contains("netlull_router_window_bytes{device=\"eth0\"} 40000\n"));
         assert!(get("/status").contains("\"rewritten\":3"));
         assert!(get("/").starts_with("HTTP/1.1 404 "));
-        let why = serve("0.0.0.0:0".parse().unwrap(), &board).unwrap_err().to_string();
+        let why = Server::listen("0.0.0.0:0".parse().unwrap()).unwrap_err().to_string();
         assert!(why.starts_with("metrics is 0.0.0.0:0; expected a loopback address"), "{why}");
+    }
+
+    #[test]
+    fn a_name_that_was_rebound_to_loopback_is_refused() {
+        let address = served();
+        for host in ["Host: localhost:9464", "host: LOCALHOST", "Host: [::1]:9464", "Host: 127.8.9.1", "Host: [::1]"] {
+            assert!(get(address, "/metrics", host).starts_with("HTTP/1.1 200 "), "{host}");
+        }
+        for host in
+            ["Host: evil.example:9464", "Host: localhost.evil.example", "Host: 10.0.0.1", "Host:", "X: localhost"]
+        {
+            assert!(get(address, "/metrics", host).starts_with("HTTP/1.1 403 "), "{host}");
+        }
+    }
+
+    #[test]
+    fn slow_clients_delay_nobody_and_have_a_deadline() {
+        let address = served();
+        let clock = Clock::start();
+        let since = |start: Instant| clock.now() - start;
+        // Each sends a byte at a time, so a limit for each byte alone would never end them.
+        let slow: Vec<_> = (0..AT_ONCE - 1)
+            .map(|_| {
+                std::thread::spawn(move || {
+                    let mut stream = TcpStream::connect(address).unwrap();
+                    let mut sent = 0;
+                    while sent < 100 && stream.write_all(b"G").is_ok() {
+                        sent += 1;
+                        std::thread::sleep(StdDuration::from_millis(100));
+                    }
+                    sent
+                })
+            })
+            .collect();
+        std::thread::sleep(StdDuration::from_millis(200));
+        let start = clock.now();
+        assert!(get(address, "/metrics", "Host: localhost").starts_with("HTTP/1.1 200 "));
+        assert!(since(start) < Duration::from_millis(600), "{}", since(start));
+        for slow in slow {
+            assert!(slow.join().unwrap() < 100, "the server ends the connection");
+        }
     }
 }

@@ -9,8 +9,8 @@
 //!                   swnd, rate  ◄─────────────────────────────────────
 //! ```
 //!
-//! `segment`, `driver` and `document` decide or translate without I/O. `clamp`, `netlink`, `qdisc`, `lock`, `state`,
-//! `watch` and `metrics` use the system. `plan` checks the options, and `run` connects all parts.
+//! `segment`, `driver` and `document` decide or translate without I/O. `clamp`, `netlink`, `qdisc`, `state`, `watch`
+//! and `metrics` use the system. `plan` checks the options, and `run` connects all parts.
 
 mod arguments;
 pub mod clamp;
@@ -18,7 +18,6 @@ pub mod document;
 pub mod driver;
 mod file_access;
 mod install;
-pub mod lock;
 pub mod metrics;
 mod plan;
 pub mod qdisc;
@@ -49,8 +48,10 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
         Task::Restore(arguments) => {
             let place = Place::new(&arguments.state, &arguments.dev)?;
             let (device, mut socket) = (&arguments.dev, crate::netlink::Socket::open()?);
-            let held = place.index(&mut socket).map(|index| lock::hold(device, index)).transpose()?;
-            let done = match place.restore(&mut socket, held.as_ref())? {
+            let index = place.index(&mut socket);
+            // Held until the end of the restoration.
+            let _held = index.map(|index| state::lock(index, device)?.hold_to_restore()).transpose()?;
+            let done = match place.restore(&mut socket, index)? {
                 Restored::Nothing => "nothing to restore",
                 Restored::Queue => "the former queue is restored",
                 Restored::Gone => "the device is gone, and its queue with it",

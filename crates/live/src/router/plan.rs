@@ -4,11 +4,11 @@ use super::arguments::RunArguments;
 use super::clamp::Clamp;
 use super::document;
 use super::file_access::FileAccess;
-use super::lock;
 use super::metrics;
 use super::qdisc::{self, Bucket, Device, Former};
-use super::state::Place;
+use super::state::{Place, lock};
 use crate::error::{LiveError, Result, say, tell};
+use crate::input;
 use crate::netlink::Socket;
 use crate::set::set;
 use crate::tape::LinkSetup;
@@ -36,9 +36,9 @@ fn read_config(arguments: &RunArguments, access: FileAccess<'_>) -> Result<(&'st
         None => Table::new(),
         Some(file) => {
             let file = access.readable(file)?;
-            let cannot = |error: &dyn std::fmt::Display| LiveError::system(file.display(), error);
-            let text = std::fs::read_to_string(&file).map_err(|error| cannot(&error))?;
-            text.parse().map_err(|error: toml::de::Error| cannot(&error.message()))?
+            let text = input::read(&file)?;
+            let wrong = |error: toml::de::Error| LiveError::input(format!("{}: {}", file.display(), error.message()));
+            text.parse().map_err(wrong)?
         }
     };
     for assignment in &arguments.set {
@@ -46,18 +46,18 @@ fn read_config(arguments: &RunArguments, access: FileAccess<'_>) -> Result<(&'st
     }
     let written = table.get("kind").map(|kind| match kind.as_str() {
         Some(name) => document::kind(name),
-        None => Err(LiveError::new(format!("kind is {kind}; expected one of {}", document::names().join(", ")))),
+        None => Err(LiveError::input(format!("kind is {kind}; expected one of {}", document::names().join(", ")))),
     });
     let written = written.transpose()?;
     let named = arguments.mechanism.as_deref().map(document::kind).transpose()?;
     let kind = match (named, written) {
         (Some(named), Some(written)) if named.name != written.name => {
             let (named, written) = (named.name, written.name);
-            return Err(LiveError::new(format!("mechanism is {named}; expected {written}, as in the configuration")));
+            return Err(LiveError::input(format!("mechanism is {named}; expected {written}, as in the configuration")));
         }
         (Some(kind), _) | (None, Some(kind)) => kind,
         (None, None) => {
-            return Err(LiveError::new("mechanism is not given; expected --mechanism, or kind in --config"));
+            return Err(LiveError::input("mechanism is not given; expected --mechanism, or kind in --config"));
         }
     };
     Ok((kind, table))
@@ -75,7 +75,7 @@ impl Options {
     fn check(arguments: &RunArguments, device: &Device, access: FileAccess<'_>) -> Result<Self> {
         let (shortest, longest) = (Duration::from_millis(1), Duration::from_millis(100));
         if arguments.period < shortest || arguments.period > longest {
-            return Err(LiveError::new(format!("loop is {}; expected {shortest} to {longest}", arguments.period)));
+            return Err(LiveError::input(format!("loop is {}; expected {shortest} to {longest}", arguments.period)));
         }
         let bucket = Bucket::new(arguments.rate, arguments.buffer, device.mtu, device.link_header)?;
         let (kind, table) = read_config(arguments, access)?;
@@ -89,7 +89,7 @@ impl Options {
         let mechanism = LinkSetup { mechanism, link };
         let power = PowerModel::by_name(&arguments.power).ok_or_else(|| {
             let names: Vec<_> = PowerModel::catalogue().iter().map(|info| info.name).collect();
-            LiveError::new(format!("power is \"{}\"; expected one of {}", arguments.power, names.join(", ")))
+            LiveError::input(format!("power is \"{}\"; expected one of {}", arguments.power, names.join(", ")))
         })?;
         if let Some(address) = arguments.metrics {
             metrics::check(address)?;
@@ -158,7 +158,7 @@ pub(super) fn tell_plan(arguments: &RunArguments, plan: &Plan) -> Result<()> {
     }
     let Plan { device, back, bucket, former, .. } = plan;
     let mechanism = plan.mechanism.mechanism.name();
-    let holder = lock::holder(device.index)?;
+    let holder = lock(device.index, &device.name)?.holder()?;
     if arguments.json {
         return tell(json!({
             "dry_run": true,

@@ -114,7 +114,7 @@ impl Bucket {
         let limit = u32::try_from(buffer.as_u64())
             .ok()
             .filter(|&limit| limit >= frame)
-            .ok_or_else(|| LiveError::new(format!("buffer is {buffer}; expected at least {frame} B, below 4 GB")))?;
+            .ok_or_else(|| LiveError::input(format!("buffer is {buffer}; expected at least {frame} B, below 4 GB")))?;
         let half_millisecond = u32::try_from(rate.as_bps() / 16_000).unwrap_or(u32::MAX);
         Ok(Self { rate, burst: half_millisecond.max(2 * frame), limit })
     }
@@ -155,7 +155,7 @@ pub fn check_rate(field: &str, rate: BitRate) -> Result<()> {
     } else {
         return Ok(());
     };
-    Err(LiveError::new(format!("{field} is {rate}; expected {expected}")))
+    Err(LiveError::input(format!("{field} is {rate}; expected {expected}")))
 }
 
 /// The queue at a device's root before the daemon replaced it.

@@ -3,17 +3,17 @@
 use super::arguments::RunArguments;
 use super::clamp::{Clamp, Orders};
 use super::driver::{Driver, Reading};
-use super::lock::{self, Held};
-use super::metrics::{self, Board};
+use super::metrics::{self, Board, Server};
 use super::plan::{Plan, needs_programs, plan, tell_plan};
 use super::qdisc;
 use super::segment::{Sampling, Sighting};
-use super::state::{Place, Restored, Saved};
-use super::watch::{self, SILENCE};
+use super::state::{Place, Restored, Saved, lock};
+use super::watch::{self, SILENCE, confine};
 use crate::clock::Clock;
 use crate::error::{LiveError, Result, say, tell};
 use crate::guard::{Guard, Heard};
 use crate::lateness::LatenessCounts;
+use crate::lock::Held;
 use crate::netlink::Socket;
 use crate::system::take_signals;
 use netlull_power::{EnergyMeter, Residency, Traffic};
@@ -54,26 +54,27 @@ pub(super) fn run(arguments: &RunArguments) -> Result<()> {
     let place = Place::new(&arguments.state, &arguments.dev)?;
     // A refused instance changes nothing, not even the leftovers of an earlier instance.
     let mut plan = plan(arguments, &mut socket)?;
-    let held = lock::hold(&arguments.dev, plan.device.index)?;
+    let held = lock(plan.device.index, &arguments.dev)?.hold()?;
+    let own = Some(plan.device.index);
     // An earlier instance was killed together with its watch process.
-    if place.restore(&mut socket, Some(&held))? == Restored::Queue {
+    if place.restore(&mut socket, own)? == Restored::Queue {
         say(format_args!("{}: an earlier instance had left its queue; the former queue is restored", arguments.dev));
     }
     plan.former = qdisc::former(&mut socket, &plan.device)?;
     let signals = take_signals(&[Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP])?;
     let board = Board::default();
-    let metrics = arguments.metrics.map(|address| metrics::serve(address, &board)).transpose()?;
+    let server = arguments.metrics.map(Server::listen).transpose()?;
     place.save(&Saved {
         pid: std::process::id(),
         device: plan.device.clone(),
         bucket: plan.bucket,
         former: plan.former.clone(),
-        metrics,
+        metrics: server.as_ref().map(|server| server.address),
         mechanism: plan.mechanism.mechanism.name().to_owned(),
     })?;
     let instance = Instance { arguments, plan: &plan, place: &place, held: &held, signals: &signals, board: &board };
-    let outcome = instance.serve(&mut socket);
-    let restored = place.restore(&mut socket, Some(&held));
+    let outcome = instance.serve(&mut socket, server);
+    let restored = place.restore(&mut socket, own);
     let (device, ended) = (&plan.device.name, outcome?);
     match (ended, restored?) {
         (Ended::Gone, _) | (_, Restored::Gone) => say(format_args!("{device} was removed; the instance ends")),
@@ -88,7 +89,6 @@ pub(super) fn run(arguments: &RunArguments) -> Result<()> {
 /// The state of the loop.
 struct Loop<'a> {
     plan: &'a Plan,
-    held: &'a Held,
     socket: &'a mut Socket,
     clock: Clock,
     driver: Driver,
@@ -120,12 +120,12 @@ struct Instance<'a> {
 
 impl Instance<'_> {
     /// Sets everything up and runs until a signal arrives or the device is gone. The caller restores the former queue.
-    fn serve(&self, socket: &mut Socket) -> Result<Ended> {
+    fn serve(&self, socket: &mut Socket, server: Option<Server>) -> Result<Ended> {
         let Self { arguments, plan, place, held, signals, board } = *self;
         let name = &plan.device.name;
         let clamp = needs_programs(&plan.mechanism).then(|| Clamp::attach(&plan.device, &plan.back)).transpose()?;
         // The watch process starts before the bucket is installed: a rate is never lowered without it.
-        let guard = watch::start(place, name)?;
+        let guard = watch::start(place, name, held)?;
         let refused = |error: Errno| LiveError::system(format!("putting a token bucket on {name}"), error.desc());
         qdisc::install(socket, plan.device.index, plan.bucket).map_err(refused)?;
         let reading = qdisc::read(socket, plan.device.index).map_err(refused)?;
@@ -145,6 +145,8 @@ impl Instance<'_> {
         if let Err(error) = crate::system::run_in_real_time(PRIORITY) {
             say(format_args!("{name}: no real-time scheduling ({error}); expected CAP_SYS_NICE"));
         }
+        confine(place)?.into_iter().for_each(say);
+        server.map_or(Ok(()), |server| server.serve(board))?;
         say(format_args!(
             "{name}: {} controls the device at {rate} of {}",
             plan.mechanism.mechanism.name(),
@@ -152,7 +154,6 @@ impl Instance<'_> {
         ));
         let mut running = Loop {
             plan,
-            held,
             socket,
             clock,
             driver,
@@ -179,9 +180,10 @@ impl Instance<'_> {
         });
         let recorded = running.driver.finish();
         // The watch process ends last, after the former queue is restored.
-        let restored = place.restore(running.socket, Some(held));
+        let restored = place.restore(running.socket, Some(plan.device.index));
         if restored.is_ok() {
             running.guard.dismiss();
+            held.guard_has_ended();
         }
         let ended = ended?;
         restored?;
@@ -225,7 +227,6 @@ impl Loop<'_> {
             board.show(|shown| self.fill(now, shown));
             if now >= self.slow {
                 self.slow = now + SLOW;
-                self.held.dismiss_callers();
                 board.show(self.account(now));
             }
         }

@@ -1,8 +1,8 @@
 //! The saved state of an instance: the former queue of a device, for other processes to restore.
 
-use super::lock::{self, Held};
 use super::qdisc::{self, Bucket, Device, Former};
 use crate::error::{LiveError, Result, say};
+use crate::lock::{DeviceLock, private_directory, write_private};
 use crate::namespace;
 use crate::netlink::Socket;
 use nix::errno::Errno;
@@ -11,8 +11,13 @@ use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The default directory of the state files.
-pub const DIRECTORY: &str = "/run/netlull";
+/// The lock of the device with an index. `name` is its name in messages.
+///
+/// # Errors
+/// If the network namespace is unknown.
+pub fn lock(index: u32, name: &str) -> Result<DeviceLock> {
+    DeviceLock::new("router", index, name)
+}
 
 /// The changes of an instance to a device, sufficient to undo them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,9 +97,9 @@ impl Place {
     pub fn save(&self, saved: &Saved) -> Result<()> {
         let (path, draft) = (self.saved(), self.saved().with_extension("json.new"));
         let cannot = |error: std::io::Error| LiveError::system(path.display(), error);
-        std::fs::create_dir_all(&self.directory).map_err(cannot)?;
+        private_directory(&self.directory)?;
         let text = serde_json::to_string_pretty(saved).map_err(|error| LiveError::system(path.display(), error))?;
-        std::fs::write(&draft, text).map_err(cannot)?;
+        write_private(&draft, &text).map_err(cannot)?;
         std::fs::rename(&draft, &path).map_err(cannot)
     }
 
@@ -113,12 +118,13 @@ impl Place {
 
     /// Undoes the changes of a dead instance. Repeated calls have no further effect.
     ///
-    /// `held` is the lock that the caller holds. Another device is locked in the meantime. If another instance holds
-    /// its lock, the device is left unchanged, because that instance has already undone everything.
+    /// `own` is the index of the device that the caller may change: it holds the lock, or no daemon runs. Another device
+    /// is locked in the meantime. If another instance holds its lock, the device is left unchanged, because that
+    /// instance has already undone everything.
     ///
     /// # Errors
     /// If the former queue cannot be restored.
-    pub fn restore(&self, socket: &mut Socket, held: Option<&Held>) -> Result<Restored> {
+    pub fn restore(&self, socket: &mut Socket, own: Option<u32>) -> Result<Restored> {
         // An unreadable file must not keep a lowered rate in place: the kernel's default queue is better.
         let saved = self.load().unwrap_or_else(|error| {
             say(format_args!("{error}; the kernel's default queue replaces the former queue"));
@@ -128,10 +134,9 @@ impl Place {
             Some(saved) => Some(saved.device.index),
             None => self.index(socket),
         };
-        let own = held.map(Held::index);
-        let meanwhile = index.filter(|_| index != own).map(|index| lock::hold(&self.device, index));
-        let restored = match (index, &meanwhile) {
-            (None, _) | (_, Some(Err(_))) => Ok(Restored::Nothing),
+        let other = index.filter(|_| index != own).map(|index| lock(index, &self.device)?.try_hold()).transpose()?;
+        let restored = match (index, &other) {
+            (None, _) | (_, Some(None)) => Ok(Restored::Nothing),
             (Some(index), _) => self.restore_root(socket, index, saved.map(|saved| saved.former))?,
         };
         match std::fs::remove_file(self.saved()) {

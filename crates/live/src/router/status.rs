@@ -1,17 +1,16 @@
 //! The state of a device's instance.
 
 use super::arguments::StatusArguments;
-use super::lock;
 use super::qdisc;
-use super::state::{Place, Saved};
-use crate::error::{LiveError, Result, tell};
+use super::state::{Place, Saved, lock};
+use crate::error::{LiveError, Result, exit, tell};
 use crate::netlink::Socket;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::ExitCode;
 
-/// Shows the state; the exit code is a failure if no instance runs.
+/// Shows the state; the exit code is [`NO`](exit::NO) if no instance runs.
 ///
 /// # Errors
 /// If the state cannot be read or printed.
@@ -19,8 +18,11 @@ pub(super) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     let place = Place::new(&arguments.device.state, &arguments.device.dev)?;
     let device = &arguments.device.dev;
     let saved = place.load()?;
-    let holder = place.index(&mut Socket::open()?).map(lock::holder).transpose()?.flatten();
-    let Some(saved) = saved.filter(|saved| holder.is_some_and(|holder| holder.may_be(saved.pid))) else {
+    let index = place.index(&mut Socket::open()?);
+    let holder = index.map(|index| lock(index, device)?.holder()).transpose()?.flatten();
+    let Some(saved) =
+        saved.filter(|saved| holder.is_some_and(|holder| holder.is_alive() && holder.pid == Some(saved.pid)))
+    else {
         let leftover = place.saved().exists();
         if arguments.json {
             let pid = holder.and_then(|holder| holder.pid);
@@ -38,7 +40,7 @@ pub(super) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
         } else {
             tell(format_args!("{device}: no instance"))?;
         }
-        return Ok(ExitCode::FAILURE);
+        return Ok(ExitCode::from(exit::NO));
     };
     let inside = saved.metrics.and_then(ask);
     let shown = show(&saved, inside.as_ref())?;

@@ -120,10 +120,10 @@ impl LiveStation {
     /// If a value of `config` is out of range, or the file cannot be written.
     pub fn new(config: StationConfig, start: Instant, tape: Option<&Path>) -> Result<Self> {
         if config.rates.iter().any(|rate| rate.is_zero()) {
-            return Err(LiveError::new("air rate: is 0 bit/s; expected a positive rate"));
+            return Err(LiveError::input("air rate: is 0 bit/s; expected a positive rate"));
         }
         if config.connections == 0 {
-            return Err(LiveError::new("connections: is 0; expected 1 or more"));
+            return Err(LiveError::input("connections: is 0; expected 1 or more"));
         }
         // A trial build: errors in the parameters of the connections' machines show now.
         let machine = match config.has_machines_of_connections() {

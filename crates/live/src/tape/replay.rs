@@ -1,7 +1,8 @@
 //! The replay of a recording through the same machine.
 
 use super::{FORMAT, Header, Line, Taped};
-use crate::error::{LiveError, Result, tell};
+use crate::error::{LiveError, Result, exit, tell};
+use crate::input;
 use netlull_mechanism::machines::{LinkMachine, LinkMechanism, StationMachine, StationMechanism};
 use netlull_mechanism::radio::AccessPoint;
 use std::io::{BufRead, BufReader};
@@ -40,21 +41,21 @@ pub struct Difference {
 /// If the file cannot be read, is not a tape, or has a line that does not fit this tape's machine. A truncated last
 /// line, as left by a killed process, is ignored.
 pub fn replay(file: &Path) -> Result<Replayed> {
-    let open = std::fs::File::open(file).map_err(|error| LiveError::system(file.display(), error))?;
+    let open = input::open(file)?;
     let mut lines = BufReader::new(open).lines();
     let first = lines.next().transpose().map_err(|error| LiveError::system(file.display(), error))?.unwrap_or_default();
     let header: Header<serde_json::Value> = serde_json::from_str(&first)
-        .map_err(|error| LiveError::new(format!("{}: is not a tape: {error}", file.display())))?;
+        .map_err(|error| LiveError::input(format!("{}: is not a tape: {error}", file.display())))?;
     if (header.netlull.as_str(), header.format) != ("tape", FORMAT) {
         let what = format!("{}, format {}", header.netlull, header.format);
-        return Err(LiveError::new(format!("{}: is a {what}; expected a tape of format {FORMAT}", file.display())));
+        return Err(LiveError::input(format!("{}: is a {what}; expected a tape of format {FORMAT}", file.display())));
     }
     let of = match header.kind.as_str() {
         link if LinkMechanism::kind(link).is_some() => through::<LinkMachine>,
         station if StationMechanism::NAMES.contains(&station) => through::<StationMachine>,
         "access_point" => through::<AccessPoint>,
         other => {
-            return Err(LiveError::new(format!(
+            return Err(LiveError::input(format!(
                 "{}: \"{other}\" is not a machine that can be replayed",
                 file.display()
             )));
@@ -66,7 +67,7 @@ pub fn replay(file: &Path) -> Result<Replayed> {
 type Lines = std::io::Lines<BufReader<std::fs::File>>;
 
 fn through<M: Taped>(file: &Path, header: Header<serde_json::Value>, lines: &mut Lines) -> Result<Replayed> {
-    let wrong = |line: u64, error: String| LiveError::new(format!("{}, line {line}: {error}", file.display()));
+    let wrong = |line: u64, error: String| LiveError::input(format!("{}, line {line}: {error}", file.display()));
     let config: M::Config = netlull_describe::read(&header.config).map_err(|error| wrong(1, error.to_string()))?;
     let mut machine = M::build(&config, header.start).map_err(|error| wrong(1, error.to_string()))?;
     let mut replayed = Replayed { kind: header.kind, name: header.name, events: 0, actions: 0, difference: None };
@@ -99,7 +100,7 @@ fn through<M: Taped>(file: &Path, header: Header<serde_json::Value>, lines: &mut
     Ok(replayed)
 }
 
-/// Runs `netlulld replay`: prints the result; the exit code is a failure if a decision differs.
+/// Runs `netlulld replay`: prints the result; the exit code is [`NO`](exit::NO) if a decision differs.
 ///
 /// # Errors
 /// The errors of [`replay`], or if standard output cannot be written.
@@ -113,7 +114,7 @@ pub fn replay_command(file: &Path) -> Result<ExitCode> {
         Some(Difference { line, recorded, replayed }) => {
             tell(format_args!("{name} ({kind}): line {line} differs after {events} events"))?;
             tell(format_args!("recorded: {recorded}\nreplayed: {replayed}"))?;
-            Ok(ExitCode::FAILURE)
+            Ok(ExitCode::from(exit::NO))
         }
     }
 }

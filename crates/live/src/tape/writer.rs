@@ -16,8 +16,15 @@ const BLOCK: usize = 256 * 1024;
 pub struct TapeWriter {
     path: PathBuf,
     block: Vec<u8>,
-    blocks: Sender<Vec<u8>>,
-    writes: JoinHandle<std::io::Result<()>>,
+    writing: Writing,
+}
+
+/// The state of the thread. It starts with the first block: a daemon confines itself before, and its threads with it.
+#[derive(Debug)]
+enum Writing {
+    NotYet(Option<File>),
+    Since { blocks: Sender<Vec<u8>>, thread: JoinHandle<std::io::Result<()>> },
+    Failed(std::io::Error),
 }
 
 impl TapeWriter {
@@ -28,12 +35,8 @@ impl TapeWriter {
     pub fn create(path: &Path) -> Result<Self> {
         let cannot = |error| LiveError::system(format!("recording {}", path.display()), error);
         let file = File::create(path).map_err(cannot)?;
-        let (blocks, waiting) = channel();
-        let writes = std::thread::Builder::new()
-            .name("netlull-tape".to_owned())
-            .spawn(move || write(file, &waiting))
-            .map_err(cannot)?;
-        Ok(Self { path: path.to_owned(), block: Vec::with_capacity(BLOCK + 1024), blocks, writes })
+        let block = Vec::with_capacity(BLOCK + 1024);
+        Ok(Self { path: path.to_owned(), block, writing: Writing::NotYet(Some(file)) })
     }
 
     /// Adds a line.
@@ -56,8 +59,15 @@ impl TapeWriter {
 
     fn hand_over(&mut self) {
         let block = std::mem::replace(&mut self.block, Vec::with_capacity(BLOCK + 1024));
-        // A stopped thread has an error, which `finish` reports.
-        let _ = self.blocks.send(block);
+        if let Writing::NotYet(file) = &mut self.writing
+            && let Some(file) = file.take()
+        {
+            self.writing = Writing::start(file);
+        }
+        if let Writing::Since { blocks, .. } = &self.writing {
+            // A stopped thread has an error, which `finish` reports.
+            let _ = blocks.send(block);
+        }
     }
 
     /// Writes the rest.
@@ -66,10 +76,23 @@ impl TapeWriter {
     /// If anything could not be written.
     pub fn finish(mut self) -> Result<()> {
         self.hand_over();
-        drop(self.blocks);
-        let written =
-            self.writes.join().unwrap_or_else(|_| Err(std::io::Error::other("the writing thread has failed")));
+        let written = match self.writing {
+            Writing::NotYet(_) => Ok(()),
+            Writing::Failed(error) => Err(error),
+            Writing::Since { blocks, thread } => {
+                drop(blocks);
+                thread.join().unwrap_or_else(|_| Err(std::io::Error::other("the writing thread has failed")))
+            }
+        };
         written.map_err(|error| LiveError::system(format!("recording {}", self.path.display()), error))
+    }
+}
+
+impl Writing {
+    fn start(file: File) -> Self {
+        let (blocks, waiting) = channel();
+        let thread = std::thread::Builder::new().name("netlull-tape".to_owned()).spawn(move || write(file, &waiting));
+        thread.map_or_else(Self::Failed, |thread| Self::Since { blocks, thread })
     }
 }
 

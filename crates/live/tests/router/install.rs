@@ -60,6 +60,9 @@ fn a_unit_is_installed_under_a_root_and_removed() {
     assert!(written.contains(start), "{written}");
     assert!(written.contains("router restore --dev eth7"));
     assert!(written.contains("AmbientCapabilities=CAP_NET_ADMIN CAP_BPF CAP_NET_RAW CAP_SYS_NICE\n"));
+    for line in ["NoNewPrivileges=yes", "RuntimeDirectoryMode=0700", "SystemCallFilter=@system-service bpf capset"] {
+        assert!(written.contains(line), "{line}: {written}");
+    }
     assert!(written.contains("StateDirectory=netlull\n"), "systemd makes what --record needs");
     verify(&root.unit());
     assert!(root.router("uninstall --dev eth7").status.success());
