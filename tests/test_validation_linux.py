@@ -298,3 +298,78 @@ def test_no_packet_is_missed_on_a_clean_path_with_real_senders(clients: subproce
     lines = [line for line in clients.stdout.splitlines() if "without noise and loss" in line]
     assert [line.partition(",")[0] for line in lines] == ["- reno", "- cubic"], clients.stdout + clients.stderr
     assert all(line.endswith("30ms 0, 60ms 0, 90ms 0, 120ms 0.") for line in lines), lines
+
+
+SCRIPTS = LINUX / "scripts"
+
+
+def in_scripts(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs Python code with the modules of the packet scripts' folder."""
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, cwd=SCRIPTS, capture_output=True, text=True, check=False)
+
+
+def test_the_kernel_has_played_every_script_as_it_is() -> None:
+    lines = (SCRIPTS / "stored" / "kernel.txt").read_text().splitlines()
+    paths = sorted(SCRIPTS.glob("*.script"))
+    assert len(paths) > 5
+    digests = in_scripts("import run; print(*(run.digest(path) for path in sorted(run.HERE.glob('*.script'))))")
+    assert digests.returncode == 0, digests.stderr
+    for line, path, digest in zip(lines, paths, digests.stdout.split(), strict=True):
+        verdict = rf"{path.stem}: pass, [1-9]\d* checks; Linux \S+; {digest}"
+        assert re.fullmatch(verdict, line), f"{path.stem}: run scripts/run.py --kernel --store"
+
+
+FIRST_WINDOW = """# The first window
+preset linux-6
+option timestamps off
+0 connect rtt 0.05
+0.1 send 20000
+0.1 out 0:10000 by 1000
+0.2 in ack 2000
+0.2 out 10000:14000 by 1000
+0.2 expect cwnd_segments 12
+"""
+PLAY = """
+import sys, kernel, pathlib
+try:
+    kernel.in_new_namespace()
+    outcome = kernel.play(pathlib.Path(sys.argv[1]))
+except (PermissionError, FileNotFoundError) as error:
+    sys.exit(f"no kernel: {error}")
+print(outcome.checks, *outcome.differences, sep="\\n")
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "difference"),
+    [
+        ("", "", None),
+        ("cwnd_segments 12", "cwnd_segments 13", "line 9: expected cwnd_segments 13, found 12"),
+        ("10000:14000", "10000:15000", "line 8: nothing was sent, expected 14000:15000"),
+        ("10000:14000", "10000:13000", "line 9: before this, unexpected at 0.2"),
+        ("by 1000\n0.2 expect", "by 1000 retransmission\n0.2 expect", "line 8: sent 10000:11000, expected"),
+    ],
+)
+def test_a_kernel_plays_a_script_and_differs_from_a_wrong_one(
+    tmp_path: Path, right: str, wrong: str, difference: str | None
+) -> None:
+    script = tmp_path / "a.script"
+    script.write_text(FIRST_WINDOW.replace(right, wrong) if right else FIRST_WINDOW)
+    played = in_scripts(PLAY, str(script))
+    if "no kernel" in played.stderr:
+        pytest.skip(played.stderr.strip())
+    assert played.returncode == 0, played.stderr
+    checks, *found = played.stdout.splitlines()
+    assert int(checks) >= 14
+    if difference is None:
+        assert found == []
+    else:
+        assert found[0].startswith(difference), found
+
+
+def test_a_kernel_refuses_statements_that_it_cannot_carry_out(tmp_path: Path) -> None:
+    script = tmp_path / "a.script"
+    script.write_text("# A title\npreset linux-6\noption delayed_ack 0.2\n")
+    refused = in_scripts("import kernel, pathlib, sys; kernel.play(pathlib.Path(sys.argv[1]))", str(script))
+    assert "a.script: line 3: option delayed_ack 0.2: " in refused.stderr

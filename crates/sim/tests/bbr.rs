@@ -1,8 +1,8 @@
 //! BBR on the dumb-bell: 10 Mb/s and 50 ms, a bandwidth-delay product of 62,500 B or 41.7 packets of 1500 B.
 
-use crate::common::{flow, link, outcome};
+use crate::common::{floats, flow, link, outcome, table};
 use netlull_sim::run::RunOutcome;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// `flows` of BBR, started within a second and measured from 10 s to 60 s.
 fn dumbbell(flows: u32, buffer: &str) -> RunOutcome {
@@ -74,6 +74,97 @@ fn a_shallow_buffer_loses_less_than_the_threshold() {
         assert!(link(&run, "n1-n2").utilisation > 0.9, "{}", link(&run, "n1-n2").utilisation);
         assert!(jain(&run) > 0.9);
     }
+}
+
+/// 50 Mb/s and 50 ms with two BDP of buffer; `more` are further fields of the bottleneck.
+fn wide(duration: &str, interval: &str, more: &Value, flows: Value) -> RunOutcome {
+    let access = |from: &str, to: &str| json!({ "from": from, "to": to, "duplex": true, "rate": "1 Gb/s", "buffer": "unlimited" });
+    let back = json!({ "from": "n2", "to": "n1", "rate": "50 Mb/s", "delay": "25 ms", "buffer": "unlimited" });
+    let mut there = json!({ "from": "n1", "to": "n2", "rate": "50 Mb/s", "delay": "25 ms", "buffer": "2 BDP" });
+    for (name, value) in more.as_object().expect("fields") {
+        there[name] = value.clone();
+    }
+    outcome(json!({
+        "duration": duration,
+        "nodes": ["s", "n1", "n2", "d"],
+        "link": [access("s", "n1"), there, back, access("n2", "d")],
+        "flow": flows,
+        "probe": { "interval": interval, "window": true },
+    }))
+}
+
+fn bbr(name: &str, start: &str, delayed_ack: bool) -> Value {
+    json!({ "kind": "tcp", "name": name, "from": "s", "to": "d", "start": start,
+            "tcp": { "congestion_control": "bbr", "delayed_ack": delayed_ack } })
+}
+
+/// The times between the starts of `ProbeRTT`, whose window is half a BDP. All other windows exceed a BDP.
+fn between_probes(run: &RunOutcome) -> Vec<f64> {
+    const BDP: f64 = 50e6 / 8.0 * 0.05;
+    let windows = table(run, "window");
+    let rows: Vec<(f64, f64)> = floats(windows, "time_s").into_iter().zip(floats(windows, "cwnd_bytes")).collect();
+    let steady = rows.into_iter().filter(|row| row.0 > 3.0);
+    let mut starts = Vec::new();
+    let mut inside = false;
+    for (time, cwnd) in steady {
+        if cwnd < 0.75 * BDP && !inside {
+            starts.push(time);
+        }
+        inside = cwnd < 0.75 * BDP;
+    }
+    starts.windows(2).map(|pair| pair[1] - pair[0]).collect()
+}
+
+#[test]
+fn probe_rtt_is_due_five_seconds_after_the_last_lower_sample() {
+    // Each segment acknowledged: no later sample is below that of ProbeRTT. 5 s, the fall of the flight within a round
+    // trip, and 200 ms: 5.2 to 5.3 s.
+    let every = between_probes(&wide("40 s", "20 ms", &json!({}), json!([bbr("one", "0 s", false)])));
+    assert!(every.len() >= 6 && every.iter().all(|gap| (5.15..5.35).contains(gap)), "{every:?}");
+    // With delayed acknowledgements a sample contains the transmission of one packet or of two, by the parity of the
+    // segments. A change of parity gives a lower sample and puts ProbeRTT off (section 5.3.4.3: RS.rtt <
+    // BBR.probe_rtt_min_delay). The next one can come at most 5 s after that.
+    let second = between_probes(&wide("40 s", "20 ms", &json!({}), json!([bbr("one", "0 s", true)])));
+    assert!(second.iter().all(|gap| (5.15..10.4).contains(gap)), "{second:?}");
+    assert!(second.iter().any(|&gap| gap > 6.0), "{second:?}");
+}
+
+#[test]
+fn a_halved_rate_leaves_a_queue_for_two_bandwidth_probes() {
+    // max_bw covers the current cycle and the previous one (section 5.5.3), so two cycles must end after the change. A
+    // cycle takes 2 to 3 s, REFILL, and UP of four round trips of 200 ms, now with the queue. ProbeRTT every 5.25 s
+    // restarts it (section 5.3.4.4) and ends no slot, since its samples are application-limited. That allows one cycle
+    // in each interval: at least one more interval, and two at most, with the drain in the next ProbeRTT.
+    let halved = json!({ "capacity": { "kind": "steps", "steps": [{ "at": "20 s", "rate": "25 Mb/s" }] } });
+    let run = wide("40 s", "100 ms", &halved, json!([bbr("one", "0 s", true)]));
+    let links = table(&run, "link");
+    let bottleneck = run.summary.links.iter().position(|link| link.name == "n1-n2").expect("a link") as f64;
+    let [time, of, queue] = ["time_s", "link", "queue_packets"].map(|column| floats(links, column));
+    let last = (0..time.len()).filter(|&row| of[row] == bottleneck && time[row] < 35.0 && queue[row] > 200.0).last();
+    let standing = time[last.expect("a queue")] - 20.0;
+    assert!((5.25..2.0 * 5.25 + 1.0).contains(&standing), "{standing}");
+    // The window of 2 BDP before the change is 417 packets, and a BDP after it 104.
+    let most = queue.iter().zip(&of).filter(|(_, link)| **link == bottleneck).map(|(packets, _)| *packets);
+    assert!((300.0..400.0).contains(&most.fold(0.0, f64::max)));
+}
+
+#[test]
+fn a_late_flow_gains_its_share_probe_by_probe() {
+    // With shares x and y = 1 - x, a probe at 1.25 of x measures 1.25 x / (1 + x / 4) (section 5.3.3.5), and so does the
+    // other flow. Normalised, the distance x - 1/2 shrinks to 1 / (1 + x y / 2), about 8/9. From 0.4 to 0.05 it takes
+    // ln(8) / ln(9/8) = 18 probes of 2.5 to 5.25 s each: 44 to 93 s.
+    let run = wide("120 s", "1 s", &json!({}), json!([bbr("one", "0 s", true), bbr("two", "500 ms", true)]));
+    let flows = table(&run, "flow");
+    let [time, of, bytes] = ["time_s", "flow", "delivered_bytes"].map(|column| floats(flows, column));
+    let share = |from: f64, to: f64| {
+        let sum = |flow: f64| -> f64 {
+            let rows = (0..time.len()).filter(|&row| of[row] == flow && from < time[row] && time[row] <= to);
+            rows.map(|row| bytes[row]).sum()
+        };
+        sum(0.0) / (sum(0.0) + sum(1.0))
+    };
+    assert!(share(0.0, 30.0) > 0.65, "{}", share(0.0, 30.0));
+    assert!((0.45..0.55).contains(&share(93.0, 120.0)), "{}", share(93.0, 120.0));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use netlull_sim::run::{RunError, RunOutcome, Unwatched, run};
 use netlull_sim::scenario::{Scenario, ScenarioError, read_document};
 use netlull_tcp::Config;
 use netlull_tcp::cc::{
-    Ack, CongestionControl, CongestionControlFactory, ForeignControl, Loss, Recovered, Start, TimeoutKind,
+    Ack, CongestionControl, CongestionControlFactory, ForeignControl, Idle, Loss, Recovered, Start, TimeoutKind,
 };
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use serde_json::{Value, json};
@@ -342,7 +342,7 @@ impl CongestionControl for Fixed {
     fn on_loss(&mut self, _: &Loss) {}
     fn on_timeout(&mut self, _: &Loss, _: TimeoutKind) {}
     fn on_recovered(&mut self, _: &Recovered) {}
-    fn on_idle_restart(&mut self, _: Instant) {}
+    fn on_idle_restart(&mut self, _: &Idle) {}
 }
 
 impl CongestionControlFactory for Fixed {
@@ -387,7 +387,7 @@ impl CongestionControl for Stopping {
     fn on_loss(&mut self, _: &Loss) {}
     fn on_timeout(&mut self, _: &Loss, _: TimeoutKind) {}
     fn on_recovered(&mut self, _: &Recovered) {}
-    fn on_idle_restart(&mut self, _: Instant) {}
+    fn on_idle_restart(&mut self, _: &Idle) {}
 }
 
 impl CongestionControlFactory for Stopping {

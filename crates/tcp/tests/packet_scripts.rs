@@ -1,10 +1,11 @@
-//! Every packet script of `validation/rfc/scripts` passes, and a wrong script fails.
+//! Every packet script of `validation/rfc/scripts` and `validation/linux/scripts` passes, and a wrong script fails.
 
 use crate::packet_script::Script;
+use netlull_tcp::Preset;
 use std::path::PathBuf;
 
-fn scripts() -> Vec<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../validation/rfc/scripts");
+fn scripts(of: &str) -> Vec<PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../validation").join(of).join("scripts");
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "script"));
     paths.sort();
@@ -16,22 +17,40 @@ fn run(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_script_passes() {
-    let paths = scripts();
+fn every_script_of_the_rfcs_passes() {
+    let paths = scripts("rfc");
     assert!(paths.len() > 20, "{} scripts found", paths.len());
-    let mut failures = Vec::new();
+    for (name, script) in every_one_passes(paths) {
+        assert!(!script.sections.is_empty(), "{name} names no section of an RFC");
+    }
+}
+
+#[test]
+fn every_script_that_a_kernel_has_played_passes() {
+    let paths = scripts("linux");
+    assert!(paths.len() > 5, "{} scripts found", paths.len());
+    for (name, script) in every_one_passes(paths) {
+        let expected = Preset::Linux6.config(1000).recovery.window_reduction;
+        assert_eq!(script.window_reduction(), expected, "{name} is about another TCP");
+    }
+}
+
+/// The scripts by their names, after a run of each.
+fn every_one_passes(paths: Vec<PathBuf>) -> Vec<(String, Script)> {
+    let (mut failures, mut all) = (Vec::new(), Vec::new());
     for path in paths {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let script = Script::parse(&std::fs::read_to_string(&path).unwrap());
         let script = script.unwrap_or_else(|why| panic!("{name}: {why}"));
-        assert!(!script.sections.is_empty(), "{name} names no section of an RFC");
         let outcome = script.run();
         assert!(outcome.checks > 0, "{name} checks nothing");
         if !outcome.passed() {
             failures.push(format!("{name}\n{}", outcome.transcript.join("\n")));
         }
+        all.push((name, script));
     }
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+    all
 }
 
 const GOOD: &str = "# A window of two\noption initial_window 2\n0 connect\n0 send 3000\n0 out 0:2000 by 1000\n\
@@ -86,6 +105,43 @@ fn what_is_not_understood_is_an_error_with_its_line() {
         assert!(error.starts_with("line 2: ") && error.contains(why), "{error}");
     }
     assert!(Script::parse("1 connect\n0.5 send 5\n").unwrap_err().contains("time goes back"));
+}
+
+#[test]
+fn a_preset_brings_its_system_and_an_algorithm_stays_in_it() {
+    // Linux grows by acknowledged segments: two at once open the window by two. RFC 5681 counts acknowledgements.
+    let text = "# A window\npreset linux-6\noption timestamps off\n0 connect rtt 0.1\n0.1 send 20000\n0.1 out any\n\
+                0.2 in ack 2000\n0.2 out any\n0.2 expect cwnd_segments 12 srtt 0.1\n";
+    assert_eq!(run(text), [""; 0]);
+    assert_eq!(run(&text.replace("preset linux-6\n", "preset linux-6\nalgorithm sack\n")), [""; 0]);
+    let rfc = run(&text.replace("preset linux-6", "preset rfc"));
+    assert_eq!(rfc, ["line 9: at 0.200: expected cwnd_segments 12, found 11"]);
+    assert!(Script::parse("# title\npreset windows\n").unwrap_err().contains("expected one of `rfc`, `ns2`"));
+    let named = Script::parse("# title\npreset linux-6\nalgorithm fast\n").unwrap_err();
+    assert!(named.contains("congestion_control \"fast\" is unknown; expected one of"), "{named}");
+}
+
+#[test]
+fn a_handshake_with_a_round_trip_is_a_sample_and_takes_its_time() {
+    let text = "# A handshake\noption handshake_rtt sampled\n1 connect rtt 0.25\n1.25 expect srtt 0.25\n";
+    assert_eq!(run(text), [""; 0]);
+    assert_eq!(Script::parse(&text.replace("1.25 expect", "1.2 expect")).unwrap_err(), "line 4: time goes back");
+}
+
+#[test]
+fn a_wildcard_takes_what_was_sent_and_an_interval_its_first_segment() {
+    let any = GOOD.replace("0 out 0:2000 by 1000", "0 out any");
+    assert_eq!(run(&any), [""; 0]);
+    // Nothing is a number of segments, too.
+    assert_eq!(run(&any.replace("0 out any\n", "0 out any\n0.05 out any\n")), [""; 0]);
+    let early = GOOD.replace("0.1 in", "0.05..0.09 out 2000:3000\n0.1 in");
+    assert!(run(&early)[0].contains("nothing was sent, expected a segment 2000:3000"), "{:?}", run(&early));
+    let within = GOOD.replace("0.1 out", "0.1..0.2 out").replace("0.1 expect", "0.2 expect");
+    assert_eq!(run(&within), [""; 0]);
+    let late = GOOD.replace("0.1 out", "0.11..0.2 out").replace("0.1 expect", "0.2 expect");
+    assert!(run(&late)[0].contains("sent at 0.100, expected at 0.110..0.200"), "{:?}", run(&late));
+    let wrong = Script::parse("# title\n0..1 in ack 5\n").unwrap_err();
+    assert_eq!(wrong, "line 2: `in ack 5` at an interval; only `out` takes one");
 }
 
 #[test]

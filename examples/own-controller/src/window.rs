@@ -1,10 +1,9 @@
 //! A congestion control whose window never changes.
 
 use netlull_tcp::cc::{
-    Ack, CongestionControl, CongestionControlFactory, ForeignControl, Loss, Recovered, Start, TimeoutKind,
+    Ack, CongestionControl, CongestionControlFactory, ForeignControl, Idle, Loss, Recovered, Start, TimeoutKind,
 };
 use netlull_tcp::{Config, ConfigError};
-use netlull_units::Instant;
 
 /// A window of a fixed number of segments.
 #[derive(Clone, Debug)]
@@ -34,7 +33,7 @@ impl CongestionControl for FixedWindow {
 
     fn on_recovered(&mut self, _recovered: &Recovered) {}
 
-    fn on_idle_restart(&mut self, _now: Instant) {}
+    fn on_idle_restart(&mut self, _idle: &Idle) {}
 }
 
 /// The parameter. A factory makes one window for each connection.

@@ -26,7 +26,8 @@ pub struct Ack {
     pub now: Instant,
     /// Bytes newly acknowledged: the advance of SND.UNA.
     pub acked: u64,
-    /// Bytes newly reported as arrived, by SND.UNA or by SACK; without SACK, the same as `acked`.
+    /// Bytes newly reported as arrived, by SND.UNA or by SACK. Without SACK, each duplicate before it outside recovery
+    /// has reported a segment.
     pub delivered: u64,
     /// Stream offset up to which everything is acknowledged.
     pub una: u64,
@@ -76,6 +77,17 @@ pub enum TimeoutKind {
     First,
     /// At least once.
     Repeated,
+}
+
+/// A pause of the sender, with nothing in flight.
+#[derive(Clone, Copy, Debug)]
+pub struct Idle {
+    /// Now, at its end.
+    pub now: Instant,
+    /// Time of the last transmission of data.
+    pub last_sent: Instant,
+    /// The retransmission timeout.
+    pub rto: Duration,
 }
 
 /// The end of fast recovery.
@@ -153,7 +165,10 @@ pub trait CongestionControl {
     fn on_recovered(&mut self, recovered: &Recovered);
 
     /// Handles data after a pause of more than an RTO.
-    fn on_idle_restart(&mut self, now: Instant);
+    fn on_idle_restart(&mut self, idle: &Idle);
+
+    /// Handles the transmission of new data with nothing in flight, after a pause of any length.
+    fn on_flight(&mut self, _idle: &Idle) {}
 
     /// True if the endpoint must record deliveries and losses, for the four methods below and for
     /// [`pacing_rate`](Self::pacing_rate).

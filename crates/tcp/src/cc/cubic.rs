@@ -5,7 +5,7 @@ use super::cube_root::cube_root;
 use super::hystart;
 use super::hystart::{HyStart, Verdict};
 use super::parameters::{ParameterInfo, constant, option};
-use super::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
+use super::{Ack, CongestionControl, Idle, Loss, Recovered, Start, TimeoutKind};
 use crate::catalogue::{AlgorithmInfo, KnownWith};
 use crate::config::{Algorithm, CwndUnit};
 use crate::config::{Config, Increase, RepeatedTimeout, SsthreshFrom};
@@ -354,7 +354,7 @@ impl CongestionControl for Cubic {
         self.set_cwnd(float(recovered.window));
     }
 
-    fn on_idle_restart(&mut self, _now: Instant) {
+    fn on_idle_restart(&mut self, _idle: &Idle) {
         // RFC 5681 section 4.1: RW = min(IW, cwnd). Slow start follows, and another stage.
         if self.window > self.initial_window {
             self.set_cwnd(float(self.initial_window));

@@ -1,12 +1,11 @@
 //! DCTCP (RFC 8257): the window of RFC 5681, reduced in proportion to the marked share of the data.
 
 use super::parameters::{ParameterInfo, constant};
-use super::{Ack, CongestionControl, Loss, Recovered, Reno, Start, TimeoutKind};
+use super::{Ack, CongestionControl, Idle, Loss, Recovered, Reno, Start, TimeoutKind};
 use crate::catalogue::{AlgorithmInfo, KnownWith};
 use crate::config::Config;
 use crate::config::{Algorithm, Ecn};
 use crate::number::{float, whole};
-use netlull_units::Instant;
 
 /// The algorithm's entry of the catalogue.
 pub(super) static INFO: AlgorithmInfo = AlgorithmInfo {
@@ -112,8 +111,8 @@ impl CongestionControl for Dctcp {
         self.reno.on_recovered(recovered);
     }
 
-    fn on_idle_restart(&mut self, now: Instant) {
-        self.reno.on_idle_restart(now);
+    fn on_idle_restart(&mut self, idle: &Idle) {
+        self.reno.on_idle_restart(idle);
     }
 }
 
@@ -121,6 +120,7 @@ impl CongestionControl for Dctcp {
 mod tests {
     use super::*;
     use crate::recovery::RecoveryPhase;
+    use netlull_units::Instant;
 
     const SMSS: u64 = 1000;
 

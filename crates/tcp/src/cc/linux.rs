@@ -4,7 +4,7 @@
 //! acknowledgement may open the window, provides Reno's growth, and carries out reductions. Names in backquotes are
 //! the kernel's.
 
-use super::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
+use super::{Ack, CongestionControl, Idle, Loss, Recovered, Start, TimeoutKind};
 use crate::config::{Config, Increase, RepeatedTimeout, SsthreshFrom, WindowReduction};
 use crate::recovery::RecoveryPhase;
 use netlull_units::{Bytes, Instant};
@@ -118,7 +118,7 @@ impl<A: Ops> CongestionControl for Linux<A> {
         self.algorithm.reopened();
     }
 
-    fn on_idle_restart(&mut self, _now: Instant) {
+    fn on_idle_restart(&mut self, _idle: &Idle) {
         self.window.restart();
         self.algorithm.restarted(&self.window);
     }

@@ -60,7 +60,7 @@ pub use algorithm::{Algorithm, CongestionControlFactory, Foreign, ForeignControl
 pub use bbr::Bbr;
 pub use bic::Bic;
 pub use compound::Compound;
-pub use control::{Ack, CongestionControl, Delivery, Loss, Recovered, Start, TimeoutKind, Transmission};
+pub use control::{Ack, CongestionControl, Delivery, Idle, Loss, Recovered, Start, TimeoutKind, Transmission};
 pub use cubic::Cubic;
 pub use cubic_2_6_22::Cubic2622;
 pub use dctcp::Dctcp;

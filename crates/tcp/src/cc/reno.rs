@@ -2,13 +2,13 @@
 //! recovery only.
 
 use super::parameters::{ParameterInfo, option};
-use super::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
+use super::{Ack, CongestionControl, Idle, Loss, Recovered, Start, TimeoutKind};
 use super::{Controller, Reno6};
 use crate::catalogue::{AlgorithmInfo, KnownWith};
 use crate::config::{Algorithm, CwndUnit, InitialWindow, LossRecovery, SackDetection};
 use crate::config::{Config, Growth, Increase, RepeatedTimeout, SsthreshFrom};
 use crate::recovery::RecoveryPhase;
-use netlull_units::{Bytes, Instant};
+use netlull_units::Bytes;
 
 /// Tahoe in the catalogue.
 pub(super) static TAHOE: AlgorithmInfo = AlgorithmInfo {
@@ -273,7 +273,7 @@ impl CongestionControl for Reno {
         }
     }
 
-    fn on_idle_restart(&mut self, _now: Instant) {
+    fn on_idle_restart(&mut self, _idle: &Idle) {
         // RFC 5681 section 4.1: RW = min(IW, cwnd).
         if self.cwnd() > u64::from(self.initial_window) {
             self.set_cwnd(u64::from(self.initial_window));
@@ -284,8 +284,11 @@ impl CongestionControl for Reno {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use netlull_units::Instant;
 
     const SMSS: u64 = 1000;
+    const PAUSE: Idle =
+        Idle { now: Instant::from_nanos(4), last_sent: Instant::ZERO, rto: netlull_units::Duration::from_nanos(1) };
 
     fn established(config: &Config, initial_window: u64) -> Reno {
         let mut cc = Reno::new(config);
@@ -415,10 +418,10 @@ mod tests {
     #[test]
     fn idling_falls_back_to_the_initial_window() {
         let mut cc = established(&Config::default(), 4 * SMSS);
-        cc.on_idle_restart(Instant::ZERO);
+        cc.on_idle_restart(&PAUSE);
         assert_eq!(cc.cwnd(), 4 * SMSS);
         cc.on_ack(&ack(1000));
-        cc.on_idle_restart(Instant::ZERO);
+        cc.on_idle_restart(&PAUSE);
         assert_eq!(cc.cwnd(), 4 * SMSS);
     }
 

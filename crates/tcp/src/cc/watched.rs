@@ -1,8 +1,8 @@
 //! A custom congestion control whose answers are checked.
 
 use super::{
-    Ack, CongestionControl, CongestionControlFactory, Delivery, ForeignControl, Loss, Recovered, Start, TimeoutKind,
-    Transmission,
+    Ack, CongestionControl, CongestionControlFactory, Delivery, ForeignControl, Idle, Loss, Recovered, Start,
+    TimeoutKind, Transmission,
 };
 use crate::config::Config;
 use crate::delivery::{DeliveryRate, LostSegment};
@@ -72,7 +72,8 @@ impl CongestionControl for Watched {
         on_congestion_echo(loss: &Loss) at loss.now;
         on_timeout(loss: &Loss, kind: TimeoutKind) at loss.now;
         on_recovered(recovered: &Recovered) at recovered.now;
-        on_idle_restart(now: Instant) at now;
+        on_idle_restart(idle: &Idle) at idle.now;
+        on_flight(idle: &Idle) at idle.now;
         on_delivery(delivery: &Delivery, rate: &mut DeliveryRate) at delivery.now;
         on_marked_lost(now: Instant, lost: &LostSegment, rate: &DeliveryRate) at now;
         on_restart(now: Instant, rate: &DeliveryRate) at now;

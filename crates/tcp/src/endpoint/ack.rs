@@ -129,7 +129,12 @@ impl Endpoint {
             AckNumber::New(acked) => self.on_new_ack(now, segment, acked),
             AckNumber::Same => self.on_same_ack(now, segment),
             // A duplicate of an older acknowledgement can be ignored, but not the segment's data.
-            AckNumber::Old => return Then::Continue,
+            AckNumber::Old => {
+                if segment.sack_count > 0 {
+                    self.on_old_ack_selective(now, segment);
+                }
+                return Then::Continue;
+            }
             AckNumber::Unsent => {
                 self.refuse();
                 return Then::Stop;
@@ -148,6 +153,9 @@ impl Endpoint {
         self.snd.advance(acked);
         let mut rtt = if self.rare.recovery.samples(self.snd.una) { self.measure_rtt(now, segment) } else { None };
         let phase = self.rare.recovery.phase();
+        // A duplicate is the delivery of a segment, which the advance covers again.
+        let duplicates = u64::from(self.rare.recovery.counted_duplicates()) * u64::from(self.snd.smss);
+        let delivered = acked.saturating_sub(duplicates).max(acked.min(u64::from(self.snd.smss)));
         let acked_by_recovery = self.rare.recovery.on_ack(now, self.snd.una, acked, u64::from(self.snd.smss));
         if let Some(fine) = self.rare.recovery.segment_rtt() {
             rtt = fine;
@@ -163,7 +171,7 @@ impl Endpoint {
         let flight = self.snd.flight();
         let srtt = self.rtt.srtt();
         let ece = self.rare.ecn.hears(segment.flags);
-        let ack = Ack { now, acked, delivered: acked, una, nxt, flight_before, flight, rtt, srtt, ece, phase };
+        let ack = Ack { now, acked, delivered, una, nxt, flight_before, flight, rtt, srtt, ece, phase };
         match acked_by_recovery {
             Acked::Ordinary => self.cc.on_ack(&ack),
             Acked::Partial(_) => {

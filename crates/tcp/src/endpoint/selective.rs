@@ -35,6 +35,32 @@ impl Endpoint {
         }
     }
 
+    /// Handles the SACK blocks of an acknowledgement below SND.UNA, which arrives late. RFC 9293 section 3.10.7.4 allows
+    /// to ignore it, and Linux does not (`tcp_ack`).
+    #[cold]
+    pub(super) fn on_old_ack_selective(&mut self, now: Instant, segment: &Segment) {
+        if !self.selective.as_deref().is_some_and(Selective::takes_old_acks) {
+            return;
+        }
+        let Some(mut selective) = self.selective.take() else { return };
+        let (outstanding, pipe) = (selective.board.outstanding(), selective.board.pipe());
+        let mut delivery = Delivery::default();
+        let at = self.situation(now, false);
+        let duplicate_sack = self.take_sack_blocks(segment, &mut selective, &mut delivery);
+        if duplicate_sack.is_some()
+            && let Some(rack) = selective.rack()
+        {
+            rack.on_duplicate_sack(at.una, at.nxt);
+        }
+        if selective.on_ack(&at, &delivery) == Step::Lost {
+            self.begin_recovery(now, &mut selective, outstanding, pipe);
+            selective.proceed(delivery.bytes, self.cc.ssthresh(), at.smss);
+        }
+        self.selective = Some(selective);
+        self.set_wake();
+        self.record_acked(now);
+    }
+
     fn take_ack(&mut self, now: Instant, segment: &Segment, acked: u64, selective: &mut Selective) {
         let flight_before = selective.board.pipe();
         let outstanding = selective.board.outstanding();
@@ -106,9 +132,11 @@ impl Endpoint {
     }
 
     /// Passes the blocks to the scoreboard. Returns the end of the first block if it is a D-SACK (RFC 2883 section
-    /// 4): acknowledged data, or a part of the second block.
+    /// 4): data below the acknowledgement's number, or a part of the second block.
     fn take_sack_blocks(&self, segment: &Segment, selective: &mut Selective, delivery: &mut Delivery) -> Option<u64> {
         let blocks = segment.sack_blocks();
+        // 0, or less for an acknowledgement that arrives late.
+        let acked = i64::from(segment.ack.distance_from(self.snd.seq(self.snd.una)));
         let mut duplicate = None;
         for (index, block) in blocks.iter().enumerate() {
             let left = i64::from(block.left.distance_from(self.snd.seq(self.snd.una)));
@@ -117,7 +145,7 @@ impl Endpoint {
             if left >= right || right > most {
                 continue;
             }
-            if index == 0 && (left < 0 || blocks.get(1).is_some_and(|second| lies_within(*block, *second))) {
+            if index == 0 && (left < acked || blocks.get(1).is_some_and(|second| lies_within(*block, *second))) {
                 duplicate = Some(self.snd.una.saturating_add_signed(right));
                 continue;
             }

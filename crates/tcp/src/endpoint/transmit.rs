@@ -5,7 +5,7 @@ use super::prediction::Prediction;
 use super::receiver::AckDue;
 use super::sender::{Fin, Next, UNTIMED};
 use super::{Control, Endpoint, TimerKind};
-use crate::cc::CongestionControl;
+use crate::cc::{CongestionControl, Idle};
 use crate::config::ShrunkWindow;
 use crate::number::{field_u16, length_u32};
 use crate::recovery::Span;
@@ -145,12 +145,16 @@ impl Endpoint {
 
     /// RFC 5681 section 4.1.
     pub(super) fn restart_after_idle(&mut self, now: Instant) {
-        let idle = now.saturating_since(self.times.last_sent);
-        if self.rare.idle_restart && idle > self.rtt.rto() && self.snd.queued > self.snd.nxt {
+        let pause = now.saturating_since(self.times.last_sent);
+        if self.rare.idle_restart && pause > self.rtt.rto() && self.snd.queued > self.snd.nxt {
             let before = self.cc.cwnd();
-            self.cc.on_idle_restart(now);
+            self.cc.on_idle_restart(&self.idle(now));
             self.counters.idle_restarts += u64::from(self.cc.cwnd() < before);
         }
+    }
+
+    fn idle(&self, now: Instant) -> Idle {
+        Idle { now, last_sent: self.times.last_sent, rto: self.rtt.rto() }
     }
 
     /// A segment of `len` bytes from SND.NXT, with the FIN if they are the last.
@@ -158,6 +162,9 @@ impl Endpoint {
     pub(super) fn transmit_next(&mut self, now: Instant, len: u64) -> Segment {
         let offset = self.snd.nxt;
         let is_new = offset >= self.snd.max;
+        if self.snd.una == self.snd.max {
+            self.cc.on_flight(&self.idle(now));
+        }
         if self.rare.recovery.is_counting() && offset + len > self.snd.una.saturating_add(self.cc.cwnd()) {
             self.rare.recovery.limited_transmit_sent(length_u32(len));
         }

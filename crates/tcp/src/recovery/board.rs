@@ -85,6 +85,8 @@ pub(crate) struct Delivery {
     pub timed: Option<Instant>,
     /// The offset after the lowest segment without retransmissions.
     pub lowest_original: Option<u64>,
+    /// The transmission time of an original that was acknowledged cumulatively, above a retransmission.
+    pub original_above: Option<Instant>,
     /// The offset after the highest segment.
     pub highest: u64,
     /// The latest retransmission among them by its number; 0 if there is none.
@@ -119,6 +121,12 @@ impl Delivery {
         if self.latest.is_none_or(|(latest, _)| transmission > latest) {
             self.latest = Some((transmission, resent));
         }
+    }
+
+    /// The last transmission time of originals, if the latest transmission is a retransmission below all of them.
+    fn originals_above_the_latest(&self) -> Option<Instant> {
+        let (Some((latest, Resent::Yes)), Some(lowest)) = (self.latest, self.lowest_original) else { return None };
+        if lowest > latest.end { self.timed } else { None }
     }
 }
 
@@ -264,6 +272,7 @@ impl Scoreboard {
             self.trim_sacked(una);
         }
         if !self.retransmissions.is_empty() {
+            delivery.original_above = delivery.originals_above_the_latest();
             self.trim_retransmissions();
         }
     }

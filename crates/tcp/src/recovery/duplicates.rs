@@ -299,6 +299,11 @@ impl DuplicateRecovery {
         self.duplicates != 0 && matches!(self.phase, Phase::Open)
     }
 
+    /// Duplicate acknowledgements of SND.UNA since its last advance, outside recovery.
+    pub fn counted_duplicates(&self) -> u32 {
+        if self.is_counting() { self.duplicates } else { 0 }
+    }
+
     /// Records `bytes` of limited transmit.
     pub fn limited_transmit_sent(&mut self, bytes: u32) {
         self.limited = self.limited.saturating_add(bytes);

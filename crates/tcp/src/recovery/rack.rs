@@ -1,6 +1,7 @@
 //! RACK-TLP: losses by time, and a probe for the tail (RFC 8985).
 
 use super::board::{Delivery, Resent, Transmission};
+use crate::config::RackClock;
 use netlull_units::{Duration, Instant};
 
 /// RFC 8985 section 6.2 step 4: the number of recoveries after a D-SACK in which the window stays wide.
@@ -46,11 +47,13 @@ pub(crate) struct Rack {
     /// RACK.dsack_round: SND.NXT at the last growth of the multiplier.
     dsack_round: Option<u64>,
     probe: Option<Probe>,
+    clock: RackClock,
 }
 
 impl Rack {
-    pub fn new() -> Self {
+    pub fn new(clock: RackClock) -> Self {
         Self {
+            clock,
             latest: None,
             rtt: Duration::ZERO,
             min_rtt: Duration::ZERO,
@@ -86,6 +89,13 @@ impl Rack {
                 self.rtt = rtt;
                 self.latest = self.latest.max(Some(transmission));
             }
+        }
+        // Linux passes the segments from the lowest to the highest, and the last one sets the round trip
+        // (`tcp_rack_advance`).
+        if self.clock == RackClock::Jiffies
+            && let Some(sent_at) = delivery.original_above
+        {
+            self.rtt = now - sent_at;
         }
         // Step 3: a segment without retransmissions arrives after later ones.
         if delivery.lowest_original.is_some_and(|end| end < self.fack) {

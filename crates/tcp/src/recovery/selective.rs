@@ -117,7 +117,7 @@ impl Selective {
         let mut board = Scoreboard::default();
         board.journal = journal.then(Box::default);
         let detection = match (config.loss_recovery, config.sack_detection) {
-            (LossRecovery::Rack, _) => Detection::Rack(Box::new(Rack::new())),
+            (LossRecovery::Rack, _) => Detection::Rack(Box::new(Rack::new(config.rack_clock))),
             (_, SackDetection::Forward) => Detection::Forward {
                 reordering: u32::from(config.forward_reordering),
                 single_pass: config.forward_single_pass,
@@ -262,6 +262,11 @@ impl Selective {
         self.probe_at = Instant::NEVER;
     }
 
+    /// True if the SACK blocks of acknowledgements below SND.UNA count (Linux).
+    pub fn takes_old_acks(&self) -> bool {
+        matches!((&self.detection, self.clock), (Detection::Rack(_), RackClock::Jiffies))
+    }
+
     /// True if a segment goes out regardless of the window.
     pub fn is_forced(&self) -> bool {
         self.forced
@@ -344,6 +349,10 @@ impl Selective {
         let Some((latest, allowed)) = rack.horizon(at.srtt, eager) else { return 0 };
         let overdue = self.board.mark_overdue(at.now, latest, allowed);
         self.reorder_at = overdue.next.map_or(Instant::NEVER, |due| self.timer(at.now, due.saturating_since(at.now)));
+        if self.reorder_at != Instant::NEVER && self.clock == RackClock::Jiffies {
+            // RFC 8985 section 8: the timers exclude each other.
+            self.probe_at = Instant::NEVER;
+        }
         overdue.lost
     }
 
@@ -352,7 +361,8 @@ impl Selective {
         match self.clock {
             RackClock::Fine => now + span,
             RackClock::Jiffies => {
-                let jiffies = now.as_nanos() / JIFFY + (span + LEAST_TIMEOUT).as_nanos().div_ceil(JIFFY);
+                // The timer wheel adds a jiffy (`calc_index`).
+                let jiffies = now.as_nanos() / JIFFY + (span + LEAST_TIMEOUT).as_nanos().div_ceil(JIFFY) + 1;
                 Instant::from_nanos(jiffies.saturating_mul(JIFFY))
             }
         }

@@ -10,7 +10,9 @@ mod pattern;
 mod quantity;
 mod run;
 
-use netlull_tcp::{Config, Data};
+#[cfg(test)]
+use netlull_tcp::WindowReduction;
+use netlull_tcp::{Config, Data, Preset};
 use netlull_units::{Duration, Instant};
 use path::PathModel;
 use pattern::Pattern;
@@ -28,15 +30,19 @@ pub enum Side {
 enum Action {
     /// Sends a SYN.
     Open,
-    /// A handshake of no duration.
-    Connect,
+    /// A handshake of this duration.
+    Connect(Duration),
     Send(Data),
     Close,
     Read(u64),
     /// Segments of the peer.
     In(Vec<Pattern>),
-    /// Segments expected.
-    Out(Vec<Pattern>),
+    /// Segments expected, in the time from the step's to this one.
+    Out(Instant, Vec<Pattern>),
+    /// Any number of segments.
+    OutAny,
+    /// From here on the peer acknowledges each segment of data after this time, or none.
+    Acks(Option<Duration>),
     Expect(Vec<Expectation>),
     /// The mean window is taken from here on (on a modelled path).
     Measure,
@@ -58,11 +64,20 @@ pub struct Script {
     /// The sections of RFCs that comments name, in order of appearance, each once: "RFC 5681 3.1, 3.2; RFC 6298 5".
     pub sections: String,
     config: Config,
+    preset: Option<Preset>,
     side: Side,
     iss: u32,
     irs: u32,
     path: Option<PathModel>,
     steps: Vec<Step>,
+}
+
+impl Script {
+    /// The reduction of the window, which only a preset brings.
+    #[cfg(test)]
+    pub fn window_reduction(&self) -> WindowReduction {
+        self.config.recovery.window_reduction
+    }
 }
 
 /// Result of a script.

@@ -11,7 +11,7 @@ mod plain;
 pub use plain::plain as base;
 
 /// The value of that name, as in scenarios and in the recipes of packet scripts.
-fn named<T: DeserializeOwned>(value: &str) -> Result<T, String> {
+pub fn named<T: DeserializeOwned>(value: &str) -> Result<T, String> {
     serde_json::from_value(value.into()).map_err(|error| error.to_string())
 }
 

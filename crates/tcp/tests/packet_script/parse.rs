@@ -4,8 +4,8 @@ use super::path::PathModel;
 use super::pattern::Pattern;
 use super::quantity::Expectation;
 use super::{Action, Script, Side, Step, options, parse_number, parse_seconds};
-use netlull_tcp::{Config, Data};
-use netlull_units::Instant;
+use netlull_tcp::{Config, Data, Preset, TcpOptions};
+use netlull_units::{Duration, Instant};
 
 impl Script {
     /// Reads a script.
@@ -17,6 +17,7 @@ impl Script {
             title: String::new(),
             sections: sections(text),
             config: options::base(),
+            preset: None,
             side: Side::Client,
             iss: 100,
             irs: 700,
@@ -40,6 +41,7 @@ impl Script {
         match words {
             ["option", name, value] => options::apply(&mut self.config, name, value),
             ["algorithm", name] => self.choose_algorithm(name),
+            ["preset", name] => self.choose_preset(name),
             ["server"] => {
                 self.side = Side::Server;
                 Ok(())
@@ -59,33 +61,65 @@ impl Script {
 
     /// Sets the algorithm with its usual recovery; the other options stay.
     fn choose_algorithm(&mut self, name: &str) -> Result<(), String> {
+        if let Some(preset) = self.preset {
+            let options =
+                TcpOptions { preset: Some(preset), congestion_control: Some(name.to_owned()), ..TcpOptions::default() };
+            self.config = options.config(self.config.mss).map_err(|why| why.to_string())?;
+            return Ok(());
+        }
         let mut config: Config = self.config.clone();
         options::apply(&mut config, "congestion_control", name)?;
         self.config = self.config.clone().with_algorithm(config.congestion_control);
         Ok(())
     }
 
+    /// Replaces the configuration with a preset of scenarios, for segments of the same size.
+    fn choose_preset(&mut self, name: &str) -> Result<(), String> {
+        let preset: Preset = options::named(name)?;
+        (self.preset, self.config) = (Some(preset), preset.config(self.config.mss));
+        Ok(())
+    }
+
     fn parse_step(&mut self, line: usize, at: &str, words: &[&str]) -> Result<(), String> {
-        let at = Instant::ZERO + parse_seconds(at)?;
-        if self.steps.last().is_some_and(|last| last.at > at) {
+        let (from, to) = at.split_once("..").unwrap_or((at, at));
+        let (at, latest) = (Instant::ZERO + parse_seconds(from)?, Instant::ZERO + parse_seconds(to)?);
+        if self.steps.last().is_some_and(|last| last.end() > at) || latest < at {
             return Err("time goes back".to_owned());
+        }
+        if latest > at && words.first() != Some(&"out") {
+            return Err(format!("`{}` at an interval; only `out` takes one", words.join(" ")));
         }
         let action = match words {
             ["open"] => Action::Open,
-            ["connect"] => Action::Connect,
+            ["connect"] => Action::Connect(Duration::ZERO),
+            ["connect", "rtt", rtt] => Action::Connect(parse_seconds(rtt)?),
             ["send", "endless"] => Action::Send(Data::Endless),
             ["send", bytes] => Action::Send(Data::Bytes(parse_number(bytes)?)),
             ["close"] => Action::Close,
+            ["acks", "off"] => Action::Acks(None),
+            ["acks", delay] => Action::Acks(Some(parse_seconds(delay)?)),
             ["measure"] => Action::Measure,
             ["read", bytes] => Action::Read(parse_number(bytes)?),
             ["in", rest @ ..] => Action::In(Pattern::parse_all(rest)?),
-            ["out", rest @ ..] => Action::Out(Pattern::parse_all(rest)?),
+            ["out", "any"] => Action::OutAny,
+            ["out", rest @ ..] => Action::Out(latest, Pattern::parse_all(rest)?),
             ["silence"] => Action::Expect(Vec::new()),
             ["expect", rest @ ..] => Action::Expect(expectations(rest)?),
             _ => return Err(format!("`{}` is not understood", words.join(" "))),
         };
         self.steps.push(Step { line, at, action });
         Ok(())
+    }
+}
+
+impl Step {
+    /// The time at which the step is over.
+    fn end(&self) -> Instant {
+        match &self.action {
+            Action::Connect(rtt) => self.at + *rtt,
+            Action::Out(latest, _) => *latest,
+            _ => self.at,
+        }
     }
 }
 

@@ -67,7 +67,7 @@ impl Script {
         for step in &self.steps {
             world.until(step.at);
             match &step.action {
-                Action::Connect | Action::Open => world.ends[0].open(world.now),
+                Action::Connect(_) | Action::Open => world.ends[0].open(world.now),
                 Action::Send(data) => world.ends[0].send(*data),
                 Action::Close => world.ends[0].close(),
                 Action::Measure => (world.area, world.measured_from) = (0.0, world.now),
@@ -84,7 +84,7 @@ impl Script {
                         }
                     }
                 }
-                Action::In(_) | Action::Out(_) | Action::Read(_) => {
+                Action::In(_) | Action::Out(..) | Action::OutAny | Action::Acks(_) | Action::Read(_) => {
                     outcome.differs(step.line, "on a modelled path the peer is not scripted");
                 }
             }

@@ -25,9 +25,11 @@ enum Actual {
 }
 
 /// Names of quantities that are numbers: bytes, counts, or seconds.
-const NUMBERS: [&str; 25] = [
+const NUMBERS: [&str; 27] = [
     "cwnd",
     "ssthresh",
+    "cwnd_segments",
+    "ssthresh_segments",
     "flight",
     "una",
     "nxt",
@@ -94,6 +96,7 @@ impl Expectation {
 
     fn actual(&self, tcp: &Endpoint, mean_cwnd: Option<f64>) -> Actual {
         let counters = tcp.counters();
+        let smss = u64::from(tcp.smss());
         let count = match self.name.as_str() {
             "phase" => return Actual::Word(snake(&format!("{:?}", tcp.recovery_phase()))),
             "state" => return Actual::Word(snake(&format!("{:?}", tcp.state()))),
@@ -102,12 +105,14 @@ impl Expectation {
             "timer" => return instant(tcp.next_timeout()),
             "mean_cwnd" => return mean_cwnd.map_or_else(none, Actual::Number),
             "cwnd" => tcp.cwnd(),
-            "ssthresh" if tcp.ssthresh() == u64::MAX => return none(),
+            "ssthresh" | "ssthresh_segments" if tcp.ssthresh() == u64::MAX => return none(),
+            "cwnd_segments" => tcp.cwnd() / smss,
+            "ssthresh_segments" => tcp.ssthresh() / smss,
             "ssthresh" => tcp.ssthresh(),
             "flight" => tcp.flight(),
             "una" => tcp.snd_una(),
             "nxt" => tcp.snd_nxt(),
-            "smss" => u64::from(tcp.smss()),
+            "smss" => smss,
             "window" => tcp.send_window(),
             "acked" => tcp.bytes_acked(),
             "delivered" => tcp.bytes_delivered(),

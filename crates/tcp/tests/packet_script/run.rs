@@ -3,7 +3,7 @@
 use super::pattern::{Defaults, Origins, Pattern, describe};
 use super::{Action, Outcome, Script, Side, Step, seconds};
 use netlull_tcp::{Endpoint, Flags, Segment, SeqNr, State};
-use netlull_units::Instant;
+use netlull_units::{Duration, Instant};
 use std::collections::VecDeque;
 
 /// A segment of the endpoint that the script has not mentioned yet.
@@ -22,6 +22,9 @@ struct Runner {
     /// The highest offset sent, excluded.
     highest: u64,
     sent: VecDeque<Sent>,
+    /// The delay of the peer's own acknowledgements, with their times and numbers.
+    ack_delay: Option<Duration>,
+    acks: VecDeque<(Instant, u64)>,
     outcome: Outcome,
 }
 
@@ -55,23 +58,34 @@ impl Runner {
             defaults: Defaults { seq: 0, ack: 0, window: u16::MAX },
             highest: 0,
             sent: VecDeque::new(),
+            ack_delay: None,
+            acks: VecDeque::new(),
             outcome: Outcome::default(),
         }
     }
 
     fn step(&mut self, step: &Step) {
         self.until(step.at);
-        if let Action::Out(patterns) = &step.action {
-            for pattern in patterns {
-                self.expect_segment(step, pattern);
+        match &step.action {
+            Action::Out(latest, patterns) => {
+                self.until(*latest);
+                for pattern in patterns {
+                    self.expect_segment(step, *latest, pattern);
+                }
+                return;
             }
-            return;
+            Action::OutAny => {
+                self.sent.clear();
+                return;
+            }
+            _ => {}
         }
         self.nothing_unexpected(step.line);
         match &step.action {
             Action::Open => self.tcp.open(self.now),
-            Action::Connect => self.connect(step.line),
+            Action::Connect(rtt) => self.connect(step.line, *rtt),
             Action::Send(data) => self.tcp.send(*data),
+            Action::Acks(delay) => self.ack_delay = *delay,
             Action::Close => self.tcp.close(),
             Action::Read(bytes) => {
                 self.tcp.read(*bytes);
@@ -90,23 +104,33 @@ impl Runner {
                 }
             }
             Action::Measure => self.outcome.differs(step.line, "`measure` needs a `path`"),
-            Action::Out(_) => {}
+            Action::Out(..) | Action::OutAny => {}
         }
         self.drain();
     }
 
-    /// Advances the time and expires timers on the way.
+    /// Advances the time. Expires timers and delivers the peer's own acknowledgements on the way.
     fn until(&mut self, at: Instant) {
-        while self.tcp.next_timeout() <= at {
-            self.now = self.tcp.next_timeout();
-            self.tcp.handle_timeout(self.now);
-            self.drain();
+        loop {
+            let (timeout, ack) = (self.tcp.next_timeout(), self.acks.front().map_or(Instant::NEVER, |ack| ack.0));
+            if timeout.min(ack) > at {
+                break;
+            }
+            self.now = timeout.min(ack);
+            if ack <= timeout
+                && let Some((_, number)) = self.acks.pop_front()
+            {
+                self.take(0, &Pattern { ack: Some(number), ..Pattern::default() });
+            } else {
+                self.tcp.handle_timeout(self.now);
+                self.drain();
+            }
         }
         self.now = at;
     }
 
-    /// A handshake of no duration, with a peer that accepts every offer.
-    fn connect(&mut self, line: usize) {
+    /// A handshake of this duration, with a peer that accepts every offer.
+    fn connect(&mut self, line: usize, rtt: Duration) {
         self.tcp.open(self.now);
         let Some(syn) = self.tcp.poll_transmit(self.now) else {
             self.outcome.differs(line, "no SYN was sent");
@@ -125,6 +149,7 @@ impl Runner {
         // A SYN+ACK that agrees to ECN has ECE without CWR (RFC 3168 section 6.1.1).
         let flags = if answer.flags.contains(Flags::CWR) { answer.flags.bits() & !Flags::CWR.bits() } else { u16::MAX };
         let answer = Segment { flags: masked(answer.flags, flags), ..answer };
+        self.until(self.now + rtt);
         self.tcp.handle_segment(self.now, &answer);
         while self.tcp.poll_transmit(self.now).is_some() {}
         if self.tcp.state() != State::Established {
@@ -162,21 +187,23 @@ impl Runner {
             let retransmission = segment.len > 0 && start < self.highest;
             if segment.len > 0 {
                 self.highest = self.highest.max(end);
+                self.acks.extend(self.ack_delay.map(|delay| (self.now + delay, end)));
             }
             self.outcome.note(self.now, &format!("out {}", describe(&segment, retransmission, self.origins)));
             self.sent.push_back(Sent { at: self.now, segment, retransmission });
         }
     }
 
-    fn expect_segment(&mut self, step: &Step, pattern: &Pattern) {
+    fn expect_segment(&mut self, step: &Step, latest: Instant, pattern: &Pattern) {
         self.outcome.checks += 1;
         let Some(sent) = self.sent.pop_front() else {
             let data = pattern.range.map_or(String::new(), |(start, end)| format!(" {start}:{end}"));
             return self.outcome.differs(step.line, &format!("nothing was sent, expected a segment{data}"));
         };
         let shown = describe(&sent.segment, sent.retransmission, self.origins);
-        if sent.at != step.at {
-            let why = format!("sent at {}, expected at {}: {shown}", seconds(sent.at), seconds(step.at));
+        if sent.at < step.at || sent.at > latest {
+            let interval = if latest > step.at { format!("..{}", seconds(latest)) } else { String::new() };
+            let why = format!("sent at {}, expected at {}{interval}: {shown}", seconds(sent.at), seconds(step.at));
             self.outcome.differs(step.line, &why);
         } else if let Some(why) = pattern.difference(&sent.segment, sent.retransmission, self.origins) {
             self.outcome.differs(step.line, &format!("sent {shown}; {why}"));

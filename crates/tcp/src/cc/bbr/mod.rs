@@ -19,7 +19,7 @@ mod probe_rtt;
 mod tests;
 
 use super::parameters::{ParameterInfo, constant};
-use super::{Ack, CongestionControl, Delivery, Loss, Recovered, Start, TimeoutKind};
+use super::{Ack, CongestionControl, Delivery, Idle, Loss, Recovered, Start, TimeoutKind};
 use crate::catalogue::{AlgorithmInfo, KnownWith};
 use crate::config::Algorithm;
 use crate::config::Config;
@@ -463,7 +463,7 @@ impl CongestionControl for Bbr {
     fn on_recovered(&mut self, _recovered: &Recovered) {}
 
     /// Does nothing: pacing makes a smaller window unnecessary (section 5.4.2).
-    fn on_idle_restart(&mut self, _now: Instant) {}
+    fn on_idle_restart(&mut self, _idle: &Idle) {}
 
     fn wants_deliveries(&self) -> bool {
         true

@@ -35,6 +35,11 @@ fn loss(segments: u64) -> Loss {
     Loss { now: Instant::ZERO, flight: segments * SMSS, window: segments * SMSS, nxt: 0 }
 }
 
+/// A pause of 4 s with an RTO of 1 s.
+fn idle_since(now: Instant) -> Idle {
+    Idle { now: now + seconds(4.0), last_sent: now, rto: seconds(1.0) }
+}
+
 /// Slow start has brought the window to `segments`.
 fn established(segments: u64) -> Cubic {
     let mut cc = Cubic::new(&Config::default().with(|c| c.cwnd.hystart = false));
@@ -298,7 +303,7 @@ fn hystart_leaves_slow_start_without_a_loss() {
 fn idling_falls_back_to_the_initial_window() {
     let mut cc = established(10);
     cc.set_cwnd(70_000.0);
-    cc.on_idle_restart(at(0));
+    cc.on_idle_restart(&idle_since(at(0)));
     assert_eq!(cc.cwnd(), 10_000);
 }
 
@@ -325,7 +330,7 @@ proptest! {
                 0 => cc.on_loss(&Loss { flight: bytes, ..loss(20) }),
                 1 => cc.on_congestion_echo(&Loss { flight: bytes, ..loss(20) }),
                 2 => cc.on_timeout(&loss(bytes / 1000), TimeoutKind::First),
-                3 => cc.on_idle_restart(now),
+                3 => cc.on_idle_restart(&idle_since(now)),
                 _ => {
                     una += bytes;
                     let rtt = Some(Duration::from_nanos(pause / 8));

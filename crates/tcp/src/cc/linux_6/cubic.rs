@@ -3,7 +3,7 @@
 //! Windows are in segments, times in jiffies, or in 2^-10 s for the cubic function. All numbers are integers.
 
 use super::super::cubic_2_6_22::{CUBIC_FACTOR, CUBIC_SCALE, TIME_BITS, cubic_root};
-use super::super::{Ack, Loss, Start};
+use super::super::{Ack, Idle, Loss, Start};
 use super::hystart::{HyStart, Round, Verdict};
 use super::window::Window;
 use super::{Linux6, Ops};
@@ -166,6 +166,14 @@ impl Ops for CubicOps {
         (cwnd * BETA / BETA_SCALE).max(2)
     }
 
+    /// `cubictcp_cwnd_event`: a pause is no part of the stage, whose start moves by its length.
+    fn transmits(&mut self, idle: &Idle) {
+        let now = Self::jiffies(idle.now);
+        if let Some(epoch) = &mut self.epoch {
+            epoch.start = (epoch.start + (now - Self::jiffies(idle.last_sent))).min(now);
+        }
+    }
+
     /// `bictcp_reset`: erases the knowledge about the path.
     fn timed_out(&mut self, loss: &Loss) {
         (self.count, self.wmax, self.decided_for, self.decided_at) = (0, 0, 0, 0);
@@ -178,7 +186,7 @@ impl Ops for CubicOps {
 
 #[cfg(test)]
 mod tests {
-    use super::super::window::tests::{SMSS, loss, start};
+    use super::super::window::tests::{SMSS, idle, loss, start};
     use super::*;
     use crate::cc::{CongestionControl, TimeoutKind};
 
@@ -230,6 +238,19 @@ mod tests {
         // At the plateau: 100 cwnd, but 20 without a W_max.
         cubic.algorithm.decide(cubic.window.cwnd, 1000, 1);
         assert_eq!(cubic.algorithm.count, 20);
+    }
+
+    #[test]
+    fn a_pause_moves_the_start_of_the_stage() {
+        let mut cubic = after_loss(100);
+        cubic.algorithm.decide(cubic.window.cwnd, 1000, 1);
+        // 4 s are 1000 jiffies.
+        let pause = Idle { last_sent: Instant::from_nanos(5_000_000_000), ..idle(9000, 300) };
+        cubic.on_flight(&pause);
+        assert_eq!(cubic.algorithm.epoch.expect("an epoch").start, 2000);
+        // Never into the future: a stage that began during the pause.
+        cubic.on_flight(&pause);
+        assert_eq!(cubic.algorithm.epoch.expect("an epoch").start, 2250);
     }
 
     #[test]

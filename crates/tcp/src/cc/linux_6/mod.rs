@@ -7,7 +7,7 @@ mod window;
 
 pub use cubic::Cubic6;
 
-use super::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
+use super::{Ack, CongestionControl, Idle, Loss, Recovered, Start, TimeoutKind};
 use crate::config::Config;
 use netlull_units::Instant;
 use std::fmt;
@@ -31,6 +31,10 @@ pub trait Ops: Clone + fmt::Debug {
 
     /// The threshold after a loss (`ssthresh`).
     fn threshold(&mut self, window: &Window) -> u64;
+
+    /// Handles a transmission with nothing in flight (`CA_EVENT_TX_START`).
+    #[inline]
+    fn transmits(&mut self, _idle: &Idle) {}
 
     /// Handles the start of the state after a timeout (`set_state(TCP_CA_Loss)`).
     fn timed_out(&mut self, _loss: &Loss) {}
@@ -107,8 +111,12 @@ impl<A: Ops> CongestionControl for Linux6<A> {
         self.open(recovered.now, segments);
     }
 
-    fn on_idle_restart(&mut self, _now: Instant) {
-        self.window.restart();
+    fn on_idle_restart(&mut self, idle: &Idle) {
+        self.window.restart(idle);
+    }
+
+    fn on_flight(&mut self, idle: &Idle) {
+        self.algorithm.transmits(idle);
     }
 }
 

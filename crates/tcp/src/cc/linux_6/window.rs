@@ -1,6 +1,6 @@
 //! `snd_cwnd` and related fields.
 
-use super::super::{Ack, Loss, Recovered, Start, TimeoutKind};
+use super::super::{Ack, Idle, Loss, Recovered, Start, TimeoutKind};
 use crate::config::Config;
 use crate::recovery::RecoveryPhase;
 use netlull_units::Bytes;
@@ -181,10 +181,17 @@ impl Window {
         self.recover = Some(loss.nxt);
     }
 
-    /// `tcp_cwnd_restart`: the threshold keeps three quarters of the window (`tcp_current_ssthresh`).
-    pub fn restart(&mut self) {
+    /// `tcp_cwnd_restart`: the threshold keeps three quarters of the window (`tcp_current_ssthresh`), and each RTO of
+    /// the pause halves it, down to the initial window.
+    pub fn restart(&mut self, idle: &Idle) {
         self.ssthresh = self.ssthresh.max((self.cwnd >> 1) + (self.cwnd >> 2));
-        self.cwnd = self.cwnd.min(self.initial_window);
+        let least = self.initial_window.min(self.cwnd);
+        let mut left = idle.now - idle.last_sent;
+        while left > idle.rto && self.cwnd > least {
+            left = left - idle.rto;
+            self.cwnd >>= 1;
+        }
+        self.cwnd = self.cwnd.max(least);
     }
 }
 
@@ -214,6 +221,12 @@ pub(super) mod tests {
             ece: false,
             phase: RecoveryPhase::Open,
         }
+    }
+
+    /// A pause from the start, in milliseconds, with this RTO.
+    pub fn idle(millis: u64, rto: u64) -> Idle {
+        let now = Instant::ZERO + Duration::from_millis(millis);
+        Idle { now, last_sent: Instant::ZERO, rto: Duration::from_millis(rto) }
     }
 
     pub fn loss(flight: u64) -> Loss {
@@ -267,8 +280,21 @@ pub(super) mod tests {
     fn a_pause_is_remembered_in_the_threshold() {
         let mut window = window(10);
         (window.cwnd, window.ssthresh) = (41, 20);
-        window.restart();
+        window.restart(&idle(60, 2));
         // 20 + 10.
         assert_eq!((window.cwnd, window.ssthresh), (10, 30));
+    }
+
+    #[test]
+    fn each_timeout_of_a_pause_halves_the_window() {
+        for (timeouts, cwnd) in [(1, 41), (2, 20), (3, 10), (9, 10)] {
+            let mut window = window(10);
+            window.cwnd = 41;
+            // One nanosecond more than this number of timeouts, less one.
+            let mut pause = idle(10 * timeouts, 10);
+            pause.last_sent = Instant::ZERO + Duration::from_nanos(1);
+            window.restart(&pause);
+            assert_eq!(window.cwnd, cwnd, "{timeouts}");
+        }
     }
 }

@@ -18,7 +18,7 @@
 //!   over for good.
 //! - [`CongestionControl::on_timeout`]: a window of 2, and half of the old one as the threshold.
 
-use crate::cc::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind, Transmission};
+use crate::cc::{Ack, CongestionControl, Idle, Loss, Recovered, Start, TimeoutKind, Transmission};
 use crate::config::{Config, VegasBounds};
 use crate::number::{float, whole};
 use crate::recovery::RecoveryPhase;
@@ -304,7 +304,7 @@ impl CongestionControl for VegasNs2 {
         self.set_cwnd(window);
     }
 
-    fn on_idle_restart(&mut self, _now: Instant) {
+    fn on_idle_restart(&mut self, _idle: &Idle) {
         if self.cwnd > self.initial_window() {
             self.set_cwnd(self.initial_window());
         }
