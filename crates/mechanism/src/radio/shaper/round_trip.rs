@@ -111,6 +111,12 @@ fn ticks(at: Instant) -> u32 {
     (at.as_nanos() >> TICK_BITS) as u32
 }
 
+/// A sample without timestamps, in whole milliseconds: the resolution of the paper's timers (reading). The handshake's
+/// segments and an open ACK differ in size, and a radio that wakes microseconds late misses a packet.
+fn whole_millis(sample: Duration) -> Duration {
+    Duration::from_millis(sample.as_nanos() / 1_000_000)
+}
+
 impl RoundTrip {
     pub(super) fn new(from: RttFrom) -> Self {
         let opened = Opened::Never;
@@ -149,14 +155,14 @@ impl RoundTrip {
             && segment.acknowledged == Some(number)
         {
             self.shaking = None;
-            self.lower(now.saturating_since(sent));
+            self.lower(whole_millis(now.saturating_since(sent)));
         }
     }
 
     /// Takes a sample from the first data after an open ACK that was sent once, `took` ago.
     pub(super) fn answered(&mut self, took: Duration) {
         if self.from == RttFrom::Answers {
-            self.lower(took);
+            self.lower(whole_millis(took));
         }
     }
 

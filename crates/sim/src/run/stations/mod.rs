@@ -225,6 +225,11 @@ impl Stations {
         self.each[id.index()].counters.counts.closed_acks += 1;
     }
 
+    /// Counts an acknowledgement that the machine withholds.
+    pub fn count_withheld(&mut self, id: StationId) {
+        self.each[id.index()].counters.withheld_acks += 1;
+    }
+
     /// The download of a station begins.
     pub fn download_begins(&mut self, id: StationId, net: &Net) {
         let snapshot = self.snapshot(id, net);

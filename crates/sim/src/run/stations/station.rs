@@ -59,6 +59,8 @@ pub(in crate::run) struct StationCounters {
     pub counts: StationCounts,
     /// Bytes of the packets that the radio received.
     pub received_bytes: u64,
+    /// Acknowledgements of the host that the machine withheld.
+    pub withheld_acks: u64,
     /// Polls and null frames transmitted.
     pub frames: u64,
     /// Bytes of polls and null frames.

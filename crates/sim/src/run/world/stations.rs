@@ -112,7 +112,11 @@ impl World {
             None => {
                 // The radio wakes before its machine handles the packet.
                 self.turn(id).wake_to_send();
-                let Some(name) = self.shape(id, packet, &view) else { return };
+                let Some(name) = self.shape(id, packet, &view) else {
+                    self.stations.count_withheld(id);
+                    self.drop(self.net.now, None, packet);
+                    return;
+                };
                 name
             }
         };

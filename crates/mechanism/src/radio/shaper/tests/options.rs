@@ -98,6 +98,15 @@ fn the_handshake_gives_a_round_trip_without_timestamps() {
 }
 
 #[test]
+fn samples_without_timestamps_are_whole_milliseconds() {
+    let mut script = Script::new(&ShaperConfig { rtt_from: RttFrom::Handshake, ..config() });
+    let answer = TcpView { acknowledged: Some(FIRST.wrapping_add(1)), ..segment(FIRST, 0, 0) };
+    let packet = PacketView { size: 52, segment: Some(answer) };
+    script.event(Instant::ZERO + us(60_749), StationEvent::Received { packet, more: false });
+    assert_eq!(script.shaper.rtt(), Some(us(60_000)));
+}
+
+#[test]
 fn a_repeated_open_ack_gives_no_sample() {
     let mut script = without_timestamps(RttFrom::Answers);
     script.flight(60, 4, 0);
