@@ -122,3 +122,21 @@ def test_ns3_still_gives_what_is_stored() -> None:
     # One family of five: program, library and format are the same for all.
     done = run("ns3/run.py", "--check-stored", "vegas")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_shapers_on_a_shared_air_are_compared_with_eager_clients() -> None:
+    done = run("shared-air/table.py", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines()[2:]]
+    assert [row[0] for row in rows] == ["1", "2", "4", "8"]
+    eager = [float(row[1].split(" s,")[0]) for row in rows]
+    products = [float(row[4].split(" ±")[0]) for row in rows]
+    missed = [float(row[5]) for row in rows]
+    # A window of 32 KiB in 60 ms and more is at most 4.4 Mb/s: 4.5 MB take 8.2 s. 36 MB on 20 Mb/s take 14.4 s.
+    assert 8.2 < eager[0] < 9.5
+    assert 14.4 < eager[3] < 16.5
+    # Alone a shaper saves energy without a missed packet; among eight the air has no room for its pauses.
+    assert products[0] < 0.8
+    assert missed[0] < 1
+    assert products[0] < products[1] < products[2] < products[3]
+    assert products[3] > 2

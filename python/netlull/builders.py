@@ -333,10 +333,24 @@ class ClientShaper:
     """The number of consecutive saturating bursts that ends shaping. Default 3."""
     eager: bool | None = None
     """Eager acknowledgements while the machine does not shape. Default true."""
-    rtt_from: Literal["any_echo", "open_ack"] | None = None
+    rtt_from: Literal["any_echo", "open_ack", "handshake", "answers"] | None = None
     """The data that gives the RTT. Default "any_echo"."""
     repair: Literal["closed", "as_they_are"] | None = None
     """The acknowledgements while a packet is missing. Default "closed"."""
+    burst_acks: Literal["closed", "withheld"] | None = None
+    """The acknowledgements during a burst. Default "closed"."""
+    open_window: str | None = None
+    """The largest window that an open acknowledgement advertises; at least the MTU.
+
+    An amount of data, such as "1500 B". Default: none: the host's window.
+    """
+    resume: float | None = None
+    """A saturated shaper starts again after `saturated_bursts` rounds in a row below this share of air rate x RTT.
+
+    At most `saturation`. Default: none: it never starts again.
+    """
+    most_slowdown: float | None = None
+    """The predicted slowdown of the download, as a share, that ends shaping. Default: none: without bound."""
     paced_share: float | None = None
     """Guard against pacing senders: a burst that takes longer than this share of the RTT is spread.
 

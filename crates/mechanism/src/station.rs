@@ -112,8 +112,10 @@ pub enum StationAction {
     /// Wake the radio, which hears nothing until its wake time has passed. No effect on an awake radio.
     Wake,
     /// Write this window, in bytes, into the packet just shown by [`StationEvent::Sending`]. It never exceeds the
-    /// packet's window.
+    /// packet's window. Before [`Acknowledge`](Self::Acknowledge): the largest window of the requested acknowledgement.
     SetWindow(Bytes),
+    /// Do not send the acknowledgement just shown by [`StationEvent::Sending`]. A later one covers it.
+    Withhold,
     /// Let the host's TCP acknowledge all received data now (an eager acknowledgement), with its present window.
     /// The driver answers with [`StationEvent::Acknowledged`], unless the connection is not open.
     /// It answers each request, in the order of the requests.

@@ -146,7 +146,9 @@ impl<M: Machine<Event = StationEvent, Action = StationAction>> Cell<M> {
                     self.overtaken += if mode == PowerMode::Dozing { self.on_air.len() } else { 0 };
                     self.tell_access(AccessEvent::Announced(mode));
                 }
-                StationAction::SetWindow(_) | StationAction::Acknowledge { .. } => panic!("{action:?}"),
+                StationAction::SetWindow(_) | StationAction::Withhold | StationAction::Acknowledge { .. } => {
+                    panic!("{action:?}")
+                }
             }
         }
         assert!(self.station.next_timeout().is_none_or(|due| due >= self.now), "a timeout in the past");

@@ -1,9 +1,9 @@
 //! Properties of the shaper for any losses and delays on the path and any configuration.
 
-use crate::download::{Download, Probe, Setting, readings, station};
+use crate::download::{Download, Probe, Setting, reading, station};
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::{SegmentKind, Timestamps};
-use netlull_mechanism::radio::{Eager, EagerConfig, PacedFrom, Shaper, ShaperConfig, ShaperState};
+use netlull_mechanism::radio::{BurstAcks, Eager, EagerConfig, PacedFrom, Shaper, ShaperConfig, ShaperState};
 use netlull_mechanism::station::{PacketView, StationAction, StationContext, StationEvent, TcpView};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use proptest::prelude::*;
@@ -12,19 +12,21 @@ fn configs() -> impl Strategy<Value = ShaperConfig> {
     let from = prop_oneof![Just(PacedFrom::Bursts), Just(PacedFrom::SlowStart)];
     let guard = prop::option::of((0.1_f64..1.0, 1.0_f64..3.0, 1_u32..4, from));
     let counts = (1_u32..6, 0.3_f64..50.0, 1_u32..5);
-    (1_u64..10, 1.0_f64..2.0, counts, any::<u8>(), guard).prop_map(
-        |(least, growth, (patience, saturation, saturated_bursts), bits, guard)| {
-            let (rtt_from, repair, eager) = readings(bits);
+    let window = prop::option::of((1500_u64..70_000).prop_map(Bytes::new));
+    let future = (window, prop::option::of(0.1_f64..1.0), prop::option::of(0.01_f64..3.0));
+    (1_u64..10, 1.0_f64..2.0, counts, any::<u8>(), guard, future).prop_map(
+        |(least, growth, (patience, saturation, saturated_bursts), bits, guard, future)| {
+            let (open_window, resume, most_slowdown) = future;
             let config = ShaperConfig {
                 least_wait: Duration::from_millis(least),
                 growth,
                 patience,
                 saturation,
                 saturated_bursts,
-                eager,
-                rtt_from,
-                repair,
-                ..ShaperConfig::default()
+                open_window,
+                resume: resume.map(|share| share * saturation),
+                most_slowdown,
+                ..reading(bits)
             };
             let Some((share, paced_stretch, paced_bursts, paced_from)) = guard else { return config };
             ShaperConfig { paced_share: Some(share), paced_stretch, paced_bursts, paced_from, ..config }
@@ -171,6 +173,12 @@ proptest! {
             let shapes = matches!(shaper.state(), ShaperState::Saving | ShaperState::Recovery);
             for action in &actions {
                 match (action, event) {
+                    (StationAction::SetWindow(window), StationEvent::Timeout) => {
+                        prop_assert!(shapes && Some(*window) == config.open_window);
+                    }
+                    (StationAction::Withhold, StationEvent::Sending { packet }) => {
+                        prop_assert!(shapes && config.burst_acks == BurstAcks::Withheld && packet.is_acknowledgement());
+                    }
                     (StationAction::SetWindow(window), StationEvent::Sending { packet }) => {
                         let segment = packet.segment.unwrap();
                         prop_assert!(shapes && *window < segment.window);

@@ -21,6 +21,15 @@ pub struct Coming {
     pub size: u32,
 }
 
+/// The time on the air of a frame that a link sends too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// The time of the first bit, if the link shares its air; otherwise the radio's own queue decides.
+    pub from: Option<Instant>,
+    /// The time of the last bit.
+    pub to: Instant,
+}
+
 /// The intention of a radio that does not sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Intention {
@@ -154,13 +163,15 @@ impl Radio {
         self.rates[0].time_for(Bytes::new(u64::from(size)))
     }
 
-    /// Transmits `size` bytes after all queued frames and not before `now`. Returns the start and the end. If a
-    /// link sends the frame too, it finishes at `until`.
-    pub fn transmits(&mut self, now: Instant, size: u32, until: Option<Instant>) -> (Instant, Instant) {
-        let from = self.sends_until.max(self.wakes_at().unwrap_or(now));
-        let to = (from + self.rates[1].time_for(Bytes::new(u64::from(size)))).max(until.unwrap_or(from));
+    /// Transmits `size` bytes after all queued frames and not before `now`, at the times of the link that carries them,
+    /// if any. Returns the start and the end.
+    pub fn transmits(&mut self, now: Instant, size: u32, link: Option<Carried>) -> (Instant, Instant) {
+        let earliest = link.and_then(|link| link.from).unwrap_or(now);
+        let from = self.sends_until.max(self.wakes_at().unwrap_or(earliest));
+        let until = link.map_or(from, |link| link.to);
+        let to = (from + self.rates[1].time_for(Bytes::new(u64::from(size)))).max(until);
         self.sends_until = to;
-        self.meter.transmits(from, to);
+        self.meter.transmits(now, from, to);
         (from, to)
     }
 

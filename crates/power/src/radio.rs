@@ -167,9 +167,9 @@ pub struct RadioMeter {
     heard: Instant,
 }
 
-/// The number of separate transmissions that a meter stores: past ones that a reception may overlap, and future
-/// ones. Back-to-back packets form a single transmission, so a whole future queue is only one or two. No packet
-/// is on the air for as long as a hundred others.
+/// The number of past transmissions that a meter stores, because a later reception may overlap them: no packet is on
+/// the air for as long as a hundred others. It stores all future ones. Back-to-back packets form a single
+/// transmission, but packets of other stations may separate them on a shared air.
 const REMEMBERED: usize = 128;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -235,11 +235,11 @@ impl RadioMeter {
         self.enter(at, RadioState::Awake);
     }
 
-    /// Records a transmission from `from` to `to`.
+    /// Records at `now` a transmission from `from` to `to`.
     ///
     /// Transmissions are reported in ascending order, no later than their start. They may lie in the future,
-    /// after the wake-up of a radio that is not awake yet. Fewer than a hundred separate ones may lie in the future.
-    pub fn transmits(&mut self, from: Instant, to: Instant) {
+    /// after the wake-up of a radio that is not awake yet.
+    pub fn transmits(&mut self, now: Instant, from: Instant, to: Instant) {
         let from = from.max(self.since).max(self.heard);
         let next = match self.transmissions.back_mut() {
             Some(last) if from <= last.to => {
@@ -251,7 +251,8 @@ impl RadioMeter {
         if next.from < next.to {
             self.transmissions.push_back(next);
         }
-        if self.transmissions.len() > REMEMBERED {
+        let is_past = |sent: &Interval| sent.to <= now;
+        if self.transmissions.len() > REMEMBERED && self.transmissions.front().is_some_and(is_past) {
             self.fold_first();
         }
     }
@@ -264,7 +265,8 @@ impl RadioMeter {
             return;
         }
         let heard = Interval { from: from.max(self.since).max(self.heard), to };
-        let duplex: Duration = self.transmissions.iter().map(|sent| sent.within(heard.from, heard.to)).sum();
+        let begun = self.transmissions.iter().take_while(|sent| sent.from < heard.to);
+        let duplex: Duration = begun.map(|sent| sent.within(heard.from, heard.to)).sum();
         let alone = heard.within(heard.from, heard.to).saturating_sub(duplex);
         self.past.receiving += alone;
         self.heard = self.heard.max(to);
@@ -362,7 +364,7 @@ mod tests {
         let wavelan = RadioPower::by_name("wavelan-dsss").unwrap();
         let mut meter = RadioMeter::new(at(0));
         meter.received(at(5), at(15));
-        meter.transmits(at(15), at(16));
+        meter.transmits(at(15), at(15), at(16));
         meter.sleep(at(20));
         meter.wake(at(78));
         meter.awake(at(80));
@@ -387,8 +389,8 @@ mod tests {
     fn what_is_received_while_transmitting_counts_as_transmitting() {
         // Transmitting 10..14 and 16..20, receiving 12..18: 2 ms (14..16) of reception alone.
         let mut meter = RadioMeter::new(at(0));
-        meter.transmits(at(10), at(14));
-        meter.transmits(at(16), at(20));
+        meter.transmits(at(0), at(10), at(14));
+        meter.transmits(at(0), at(16), at(20));
         meter.received(at(12), at(18));
         let times = meter.times(at(30));
         assert_eq!((times.transmitting, times.receiving, times.idle), (MS(8), MS(2), MS(20)));
@@ -400,10 +402,10 @@ mod tests {
         // 10..20 is cut at 15. The transmission at 28..32 is reported while waking, and the radio is awake from
         // 30 on.
         let mut meter = RadioMeter::new(at(0));
-        meter.transmits(at(10), at(20));
+        meter.transmits(at(0), at(10), at(20));
         meter.sleep(at(15));
         meter.wake(at(28));
-        meter.transmits(at(28), at(32));
+        meter.transmits(at(28), at(28), at(32));
         assert_eq!(meter.times(at(29)).transmitting, MS(5));
         meter.awake(at(30));
         assert_eq!(meter.times(at(40)).transmitting, MS(5 + 2));
@@ -413,7 +415,7 @@ mod tests {
     #[test]
     fn a_restart_keeps_the_state_and_the_rest_of_what_is_on_the_air() {
         let mut meter = RadioMeter::new(at(0));
-        meter.transmits(at(8), at(12));
+        meter.transmits(at(8), at(8), at(12));
         meter.restart(at(10));
         meter.received(at(9), at(14));
         // From 10..20: transmitting 10..12, receiving 12..14.
@@ -431,10 +433,25 @@ mod tests {
     fn a_million_transmissions_take_no_more_room() {
         let mut meter = RadioMeter::new(at(0));
         for i in 0..1_000_000 {
-            meter.transmits(at(10 * i), at(10 * i + 1));
+            meter.transmits(at(10 * i), at(10 * i), at(10 * i + 1));
         }
         assert!(meter.transmissions.len() <= REMEMBERED);
         assert_eq!(meter.times(at(10_000_000)).transmitting, MS(1_000_000));
+    }
+
+    #[test]
+    fn receptions_between_a_thousand_future_transmissions_count() {
+        // At 0: a transmission of 1 ms every 10 ms from 100 ms on. Before each one, a reception of 2 ms.
+        let mut meter = RadioMeter::new(at(0));
+        (0..1000).for_each(|i| meter.transmits(at(0), at(100 + 10 * i), at(101 + 10 * i)));
+        (0..1000).for_each(|i| meter.received(at(95 + 10 * i), at(97 + 10 * i)));
+        let times = meter.times(at(11_000));
+        assert_eq!((times.transmitting, times.receiving), (MS(1000), MS(2000)));
+        // The radio is switched off at 605 ms: 51 transmissions have ended.
+        let mut meter = RadioMeter::new(at(0));
+        (0..1000).for_each(|i| meter.transmits(at(0), at(100 + 10 * i), at(101 + 10 * i)));
+        meter.sleep(at(605));
+        assert_eq!(meter.times(at(11_000)).transmitting, MS(51));
     }
 
     #[test]

@@ -112,7 +112,7 @@ impl Reference {
             Call::Transmits { gap, length } => {
                 let from = self.now.max(self.sent_until) + gap;
                 self.sent_until = from + length;
-                meter.transmits(at(from), at(self.sent_until));
+                meter.transmits(at(self.now), at(from), at(self.sent_until));
                 self.sends[from as usize..self.sent_until as usize].fill(true);
             }
             Call::Received { length } => {

@@ -96,6 +96,26 @@ fn shaped_clients_on_one_air_complete_and_sleep() {
 }
 
 #[test]
+fn hundreds_of_queued_acknowledgements_cost_no_reception() {
+    // The first window of 300 packets reaches the access point at once and takes 300 ms of air. Each packet is
+    // acknowledged, and each acknowledgement waits for the end of the window. The other client's datagrams separate the
+    // acknowledgements.
+    let flows = json!([
+        { "kind": "tcp", "name": "one", "from": "server", "to": "one", "size": "450 kB" },
+        datagrams("two", "6 Mb/s")
+    ]);
+    let mut cell = cell(&shared("0 s"), &json!({ "air": "cell" }), &flows);
+    cell["tcp"] = json!({ "initial_window": 400, "delayed_ack": false, "receive_buffer": "1 MB" });
+    cell["station"] = json!([{ "name": "phone", "nodes": ["one"], "mechanism": { "kind": "eager" } }]);
+    let outcome = outcome(cell);
+    let (station, down) = (&outcome.summary.stations[0], link(&outcome, "ap-one"));
+    assert!(link(&outcome, "one-ap").max_queue_packets >= 200, "{}", link(&outcome, "one-ap").max_queue_packets);
+    assert_eq!(station.counts.missed_packets, 0);
+    // Transmissions and receptions never overlap on one air.
+    close(station.radio.receiving_s, down.delivered_bytes as f64 * 8.0 / 12e6, 1e-6);
+}
+
+#[test]
 fn an_air_that_cannot_be_is_refused() {
     let refusal = |json: Value| scenario(&json).map(|_| ()).expect_err("must be refused").to_string();
     let flows = json!([datagrams("one", "1 Mb/s")]);

@@ -114,6 +114,30 @@ fn acknowledgements_are_closed_until_the_burst_is_over_and_then_one_is_open() {
 }
 
 #[test]
+fn withheld_acknowledgements_leave_one_for_each_burst() {
+    let outcome = outcome(download(&json!({ "kind": "client_shaper", "burst_acks": "withheld" })));
+    let kinds = words(table(&outcome, "air"), "kind");
+    let first = kinds.iter().position(|kind| *kind == "open").expect("an open acknowledgement");
+    let bursts = floats(table(&outcome, "burst"), "packets");
+    assert!(bursts.len() > 50, "{}", bursts.len());
+    // The FIN, which ends the last burst, is acknowledged by the host.
+    let others = kinds[first..].iter().filter(|kind| ["ack", "closed", "eager"].contains(*kind)).count();
+    assert!(others <= 2, "{others}");
+    assert_eq!(kinds.iter().filter(|kind| **kind == "open").count(), bursts.len() - 1);
+    assert_eq!((station(&outcome).counts.closed_acks, station(&outcome).counts.missed_packets), (0, 0));
+}
+
+#[test]
+fn an_open_acknowledgement_bounds_the_burst_by_its_window() {
+    // 16 KiB are 11 segments of 1448 B; without the option a burst has 44.
+    let outcome = outcome(download(&json!({ "kind": "client_shaper", "open_window": "16 KiB" })));
+    let packets = floats(table(&outcome, "burst"), "packets");
+    assert!(packets[3..].iter().all(|&packets| packets <= 11.0), "{packets:?}");
+    assert!(packets.iter().filter(|&&packets| packets == 11.0).count() > 200);
+    assert_eq!(station(&outcome).counts.missed_packets, 0);
+}
+
+#[test]
 fn acknowledgements_that_close_nothing_are_eager_not_open() {
     let kinds = |json: Value| words(table(&outcome(json), "air"), "kind");
     let eager = kinds(download(&json!({ "kind": "eager" })));
@@ -354,12 +378,14 @@ proptest! {
         back in 0.0_f64..0.08,
         delay in 1_u64..80,
         noise in 0_u64..20,
-        kind in 0_usize..5,
+        kind in 0_usize..7,
         preset in 0_usize..3,
     ) {
         let mechanism = [
             json!({ "kind": "client_shaper" }),
             json!({ "kind": "client_shaper", "repair": "as_they_are", "rtt_from": "open_ack", "paced_share": 0.5 }),
+            json!({ "kind": "client_shaper", "burst_acks": "withheld", "resume": 0.5, "open_window": "16 KiB" }),
+            json!({ "kind": "client_shaper", "rtt_from": "answers", "most_slowdown": 0.3, "resume": 0.9 }),
             json!({ "kind": "psm" }),
             json!({ "kind": "psm", "access_point": { "poll": "one" } }),
             json!({ "kind": "bsd" }),

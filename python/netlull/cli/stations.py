@@ -19,6 +19,7 @@ _FALLBACKS = {
     "bad_bursts": "bursts had missing packets",
     "saturated": "the window fills the air",
     "paced": "the sender paces its bursts",
+    "slowdown": "shaping reached most_slowdown",
 }
 
 

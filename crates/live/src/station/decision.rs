@@ -39,7 +39,8 @@ pub enum SendVerdict {
     Send,
     /// Holds it until the radio has woken. Packets leave in the order of their calls.
     HoldUntil(Instant),
-    /// Drops it: the radio sleeps, and the peer has already received its content on behalf of the host.
+    /// Drops it. The radio sleeps and the peer has already received its content on behalf of the host, or the machine
+    /// withholds it for a later acknowledgement.
     Redundant,
 }
 

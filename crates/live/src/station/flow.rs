@@ -358,12 +358,13 @@ impl Flow {
         Some(if seq_lt(host, next) && ahead <= delayed { next } else { host })
     }
 
-    /// Writes an acknowledgement of all data that the host has received. It offers the host's own window up to its end,
-    /// and not a byte more. `None` before the host's first acknowledgement, or if its segments cannot be imitated.
-    pub(super) fn acknowledgement(&mut self, now: Instant) -> Option<(Vec<u8>, PacketView)> {
+    /// Writes an acknowledgement of all data that the host has received. It offers the host's own window up to its end, at
+    /// most `limit`, and not a byte more. `None` before the host's first acknowledgement, or if its segments cannot be imitated.
+    pub(super) fn acknowledgement(&mut self, now: Instant, limit: Option<Bytes>) -> Option<(Vec<u8>, PacketView)> {
         let (template, shift, seq) = (self.template?, self.host_shift()?, self.sent_until?);
         let (number, edge) = (self.acknowledgeable()?, self.host_ack?.edge);
-        let window = if seq_lt(number, edge) { edge.wrapping_sub(number) } else { 0 };
+        let left = if seq_lt(number, edge) { edge.wrapping_sub(number) } else { 0 };
+        let window = limit.and_then(|limit| u32::try_from(limit.as_u64()).ok()).map_or(left, |limit| limit.min(left));
         // Rounded down: never more than the host has offered.
         let field = u16::try_from(window >> shift).unwrap_or(u16::MAX);
         let timestamps = self.clock.as_mut().zip(self.recent).map(|(clock, recent)| (clock.reads(now), recent));

@@ -234,17 +234,24 @@ impl LiveStation {
             self.counters.redundant_acks += 1;
             return SendVerdict::Redundant;
         }
-        self.counters.sent_packets += 1;
         if slept {
             self.radio.wake(now);
         }
         let window = match parse(bytes) {
-            Ok(Packet::Tcp(tcp)) => self.sends_segment(now, &tcp, slept),
+            Ok(Packet::Tcp(tcp)) => match self.sends_segment(now, &tcp, slept) {
+                Rewrite::Nothing => None,
+                Rewrite::Window(field) => Some(field),
+                Rewrite::Withheld => {
+                    self.counters.redundant_acks += 1;
+                    return SendVerdict::Redundant;
+                }
+            },
             _ => {
                 self.sends_other(now, u32::try_from(bytes.len()).unwrap_or(u32::MAX));
                 None
             }
         };
+        self.counters.sent_packets += 1;
         let view = self.records.is_watched().then(|| self.flows.view(Side::Host, bytes));
         let mut kind = if view.is_some_and(|view| view.is_acknowledgement()) { "ack" } else { "sent" };
         if let Some(field) = window
@@ -271,13 +278,13 @@ impl LiveStation {
         is_redundant
     }
 
-    /// Processes a segment and returns the window field to write, if it changes.
-    fn sends_segment(&mut self, now: Instant, tcp: &TcpPacket<'_>, slept: bool) -> Option<u16> {
+    /// Processes a segment and returns its change.
+    fn sends_segment(&mut self, now: Instant, tcp: &TcpPacket<'_>, slept: bool) -> Rewrite<u16> {
         self.open(Side::Host, tcp, now);
         let Some(entry) = self.flows.find(tcp.connection()) else {
             self.counters.unknown_packets += 1;
             self.sends_other(now, tcp.packet_len());
-            return None;
+            return Rewrite::Nothing;
         };
         entry.flow.sent(now, tcp);
         entry.consents &= !slept;
@@ -285,12 +292,18 @@ impl LiveStation {
             self.radio.stay();
         }
         let (number, packet, shift) = (entry.flow.number, entry.flow.view(Side::Host, tcp), entry.flow.host_shift());
-        let window = self.tell(now, self.machine_of(number), StationEvent::Sending { packet });
+        let rewrite = self.tell(now, self.machine_of(number), StationEvent::Sending { packet });
         if tcp.flags().rst {
             self.delivered(now, number);
             self.forget(now, number);
         }
-        window.zip(shift).map(|(bytes, shift)| window_field(bytes.as_u64(), shift, tcp.window_field()))
+        match (rewrite, shift) {
+            (Rewrite::Window(bytes), Some(shift)) => {
+                Rewrite::Window(window_field(bytes.as_u64(), shift, tcp.window_field()))
+            }
+            (Rewrite::Withheld, _) => Rewrite::Withheld,
+            (Rewrite::Nothing | Rewrite::Window(_), _) => Rewrite::Nothing,
+        }
     }
 
     fn sends_other(&mut self, now: Instant, size: u32) {
@@ -372,7 +385,7 @@ impl LiveStation {
         let closed: Vec<u32> =
             self.flows.entries().filter(|entry| entry.has_closed()).map(|entry| entry.flow.number).collect();
         for number in closed {
-            self.acknowledge(now, number);
+            self.acknowledge(now, number, None);
         }
     }
 
@@ -452,7 +465,7 @@ impl LiveStation {
     /// Forgets a connection. Its sender must not be left with a closed window.
     fn forget(&mut self, now: Instant, number: u32) {
         if self.flows.get(number).is_some_and(|entry| entry.has_closed() && entry.over.is_none()) {
-            self.acknowledge(now, number);
+            self.acknowledge(now, number, None);
         }
         let Some(mut entry) = self.flows.remove(number) else { return };
         self.counters.resent_opens += entry.shaping().map_or(0, |shaping| shaping.resent_opens);
@@ -469,24 +482,27 @@ impl LiveStation {
         }
     }
 
-    fn tell(&mut self, now: Instant, who: Who, event: StationEvent) -> Option<Bytes> {
+    fn tell(&mut self, now: Instant, who: Who, event: StationEvent) -> Rewrite<Bytes> {
         self.tell_at(now, now, who, event)
     }
 
-    /// Delivers an event at `at` to a machine and performs its actions; packets are sent `now`. Returns the window to
-    /// write, if requested.
-    fn tell_at(&mut self, mut at: Instant, now: Instant, who: Who, event: StationEvent) -> Option<Bytes> {
-        let (mut window, mut next) = (None, Some(event));
+    /// Delivers an event at `at` to a machine and performs its actions; packets are sent `now`. Returns the change of the
+    /// event's packet.
+    fn tell_at(&mut self, mut at: Instant, now: Instant, who: Who, event: StationEvent) -> Rewrite<Bytes> {
+        let (mut rewrite, mut next) = (Rewrite::Nothing, Some(event));
         let mut acknowledged = VecDeque::new();
         while let Some(event) = next {
-            self.machine(who)?.handle(at, event);
+            let Some(machine) = self.machine(who) else { return Rewrite::Nothing };
+            machine.handle(at, event);
             while let Some(action) = self.machine(who).and_then(Machine::poll_action) {
                 match action {
                     StationAction::Sleep => self.wants_sleep(at, who),
                     StationAction::Wake => self.wants_wake(at, who),
-                    StationAction::SetWindow(bytes) => window = Some(bytes),
+                    StationAction::SetWindow(bytes) => rewrite = Rewrite::Window(bytes),
+                    StationAction::Withhold => rewrite = Rewrite::Withheld,
                     StationAction::Acknowledge { connection } => {
-                        let packet = self.acknowledge(now, connection);
+                        let limit = std::mem::replace(&mut rewrite, Rewrite::Nothing).window();
+                        let packet = self.acknowledge(now, connection, limit);
                         acknowledged.extend(packet.map(|packet| StationEvent::Acknowledged { packet }));
                     }
                     StationAction::Poll => self.polls(now),
@@ -501,7 +517,7 @@ impl LiveStation {
         if let Who::Connection(number) = who {
             self.flows.arm(number);
         }
-        window
+        rewrite
     }
 
     fn machine(&mut self, who: Who) -> Option<&mut OnTape<StationMachine>> {
@@ -537,11 +553,11 @@ impl LiveStation {
         self.others.is_none_or(quiet) && self.flows.entries().all(|entry| entry.consents || quiet(entry.flow.active))
     }
 
-    /// Sends an acknowledgement on the host's behalf and returns its view.
-    fn acknowledge(&mut self, now: Instant, number: u32) -> Option<PacketView> {
+    /// Sends an acknowledgement on the host's behalf, with a window of at most `limit`, and returns its view.
+    fn acknowledge(&mut self, now: Instant, number: u32, limit: Option<Bytes>) -> Option<PacketView> {
         let entry = self.flows.get(number)?;
         let kind = if entry.shaping().is_some_and(|shaping| shaping.opens) { "open" } else { "eager" };
-        let (bytes, packet) = entry.flow.acknowledgement(now)?;
+        let (bytes, packet) = entry.flow.acknowledgement(now, limit)?;
         let (at, to) = self.radio.transmits(now, packet.size);
         self.records.packet(kind, AirTime { from: at, to }, || packet);
         self.counters.own_acks += 1;
@@ -579,6 +595,23 @@ impl LiveStation {
         self.counters.detection += ended.saturating_since(last);
         if let Some(since) = self.radio.awake_since() {
             self.counters.early += first.saturating_since(since.max(opened));
+        }
+    }
+}
+
+/// A machine's change of a packet of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rewrite<W> {
+    Nothing,
+    Window(W),
+    Withheld,
+}
+
+impl<W> Rewrite<W> {
+    fn window(self) -> Option<W> {
+        match self {
+            Self::Window(window) => Some(window),
+            Self::Nothing | Self::Withheld => None,
         }
     }
 }

@@ -47,7 +47,7 @@ pub struct StationReport {
     /// shaper.
     pub state: Option<&'static str>,
     /// The reason why that shaper leaves windows unchanged, or did at the end of the download: no_timestamps,
-    /// bad_bursts, saturated or paced. Null if it never did.
+    /// bad_bursts, saturated, paced or slowdown. Null if it never did.
     pub fallback: Option<&'static str>,
     /// The RTT of that shaper, in seconds.
     pub round_trip_s: Option<f64>,

@@ -23,4 +23,4 @@ pub use access_point::{AccessAction, AccessEvent, AccessPoint};
 pub use bsd::{Bsd, BsdConfig, Requests};
 pub use eager::{Eager, EagerConfig};
 pub use psm::{Psm, PsmConfig};
-pub use shaper::{Burst, Fallback, PacedFrom, RepairAcks, RttFrom, Shaper, ShaperConfig, ShaperState};
+pub use shaper::{Burst, BurstAcks, Fallback, PacedFrom, RepairAcks, RttFrom, Shaper, ShaperConfig, ShaperState};

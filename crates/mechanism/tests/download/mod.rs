@@ -3,7 +3,7 @@
 
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::{SegmentKind, Timestamps, spread};
-use netlull_mechanism::radio::{Burst, RepairAcks, RttFrom, Shaper, ShaperConfig, ShaperState};
+use netlull_mechanism::radio::{Burst, BurstAcks, Fallback, RepairAcks, RttFrom, Shaper, ShaperConfig, ShaperState};
 use netlull_mechanism::station::{PacketView, StationAction, StationContext, StationEvent, TcpView};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
@@ -433,6 +433,10 @@ impl Download {
         let actions = self.tell(StationEvent::Sending { packet });
         let mut window = WINDOW;
         for action in actions {
+            if action == StationAction::Withhold {
+                assert_eq!(self.setting.config.burst_acks, BurstAcks::Withheld);
+                return;
+            }
             if let StationAction::SetWindow(bytes) = action {
                 assert!(bytes < segment.window);
                 assert!(
@@ -470,6 +474,7 @@ impl Download {
     /// Delivers an event to the machine and carries out its actions.
     fn tell(&mut self, event: StationEvent) -> Vec<StationAction> {
         let actions = self.hand_over(event);
+        let mut offered = WINDOW;
         for &action in &actions {
             match action {
                 StationAction::Sleep => {
@@ -486,9 +491,16 @@ impl Download {
                         self.opened = Some(self.now);
                     }
                     assert!(self.hand_over(StationEvent::Acknowledged { packet }).is_empty());
-                    self.send_ack(segment, WINDOW);
+                    self.send_ack(segment, offered);
                 }
-                StationAction::SetWindow(_) => assert!(matches!(event, StationEvent::Sending { .. })),
+                // The window of the open acknowledgement that follows.
+                StationAction::SetWindow(bytes) if event == StationEvent::Timeout => {
+                    assert_eq!(Some(bytes), self.setting.config.open_window);
+                    offered = offered.min(bytes.as_u64());
+                }
+                StationAction::SetWindow(_) | StationAction::Withhold => {
+                    assert!(matches!(event, StationEvent::Sending { .. }));
+                }
                 StationAction::Poll | StationAction::Announce(_) => panic!("there is no such access point"),
             }
         }
@@ -523,6 +535,9 @@ impl Download {
             let allowed = match was {
                 ShaperState::Initial => is != ShaperState::Recovery,
                 ShaperState::Saving | ShaperState::Recovery => is != ShaperState::Initial,
+                ShaperState::Standard(Fallback::Saturated) if self.setting.config.resume.is_some() => {
+                    matches!(is, ShaperState::Saving | ShaperState::Ended)
+                }
                 ShaperState::Standard(_) => is == ShaperState::Ended,
                 ShaperState::Ended => false,
             };
@@ -537,11 +552,13 @@ impl Download {
     }
 }
 
-/// All readings of the paper's gaps, and all additions.
-pub fn readings(bits: u8) -> (RttFrom, RepairAcks, bool) {
-    (
-        if bits & 1 == 0 { RttFrom::AnyEcho } else { RttFrom::OpenAck },
-        if bits & 2 == 0 { RepairAcks::Closed } else { RepairAcks::AsTheyAre },
-        bits & 4 == 0,
-    )
+/// A configuration with any reading of the paper's gaps, and any addition without a number.
+pub fn reading(bits: u8) -> ShaperConfig {
+    ShaperConfig {
+        rtt_from: [RttFrom::AnyEcho, RttFrom::OpenAck, RttFrom::Handshake, RttFrom::Answers][usize::from(bits & 3)],
+        repair: if bits & 4 == 0 { RepairAcks::Closed } else { RepairAcks::AsTheyAre },
+        burst_acks: if bits & 8 == 0 { BurstAcks::Closed } else { BurstAcks::Withheld },
+        eager: bits & 16 == 0,
+        ..ShaperConfig::default()
+    }
 }

@@ -50,7 +50,7 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
     };
     let mut kept_at_nodes = vec![0; scenario.nodes.len()];
     for station in world.stations.iter() {
-        lost_at_nodes[station.node.index()] += station.counters.counts.missed_packets;
+        lost_at_nodes[station.node.index()] += station.counters.counts.missed_packets + station.counters.withheld_acks;
         lost_at_nodes[station.access_node.index()] += station.counters.counts.refused_packets;
         for (node, packet) in station.kept() {
             kept_at_nodes[node.index()] += 1;

@@ -490,6 +490,52 @@ mod tests {
         assert!(found(replay(codel(), None), &twice, arrivals(7, 7)).contains("within 0 ns, faster than"));
     }
 
+    /// Two links with one air. A packet takes 1 ms and the overhead.
+    fn on_one_air(overhead: Duration, buffer: u64) -> Replay {
+        let line = |name: &str| {
+            let link = replay(QueueModel::DropTail, None).lines.remove(0).link;
+            ReplayLink { name: name.to_owned(), air: Some(0), buffer: Buffer::Packets(buffer), ..link }
+        };
+        Replay::new(vec![line("a-b"), line("a-c")], vec![overhead])
+    }
+
+    #[test]
+    fn an_air_with_two_transmissions_at_once_is_found() {
+        // One packet is offered to each link at 0, the second one with this decision. They arrive at these times.
+        let found = |overhead: u64, buffer: u64, second: Admission, arrivals: [u64; 2]| {
+            let mut replay = on_one_air(Duration::from_micros(overhead), buffer);
+            let links = [LinkId::numbered(0), LinkId::numbered(1)];
+            replay.offered(Instant::ZERO, links[0], &packet(Flags::ECT), Admission::Accepted);
+            replay.offered(Instant::ZERO, links[1], &packet(Flags::ECT), second);
+            for (link, micros) in links.into_iter().zip(arrivals) {
+                let now = Instant::ZERO + Duration::from_micros(micros);
+                if link == links[0] || second == Admission::Accepted {
+                    replay.delivered(now, link, &packet(Flags::ECT));
+                }
+            }
+            let findings = replay.into_findings(&[LinkCounters::default(), LinkCounters::default()]);
+            findings.violations().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+        };
+        let (taken, dropped) = (Admission::Accepted, Admission::Dropped);
+        assert_eq!(found(0, 2, taken, [1000, 2000]), "");
+        assert_eq!(found(500, 2, taken, [1500, 3000]), "");
+        assert_eq!(found(0, 0, dropped, [1000, 0]), "");
+        let has = |text: &str, found: String| assert!(found.contains(text), "{text:?} not in {found:?}");
+        // At the same time, as over two airs; without the overhead; in the other order.
+        has("a-c: sent a packet's last bit at 1000000 ns, but exact", found(0, 2, taken, [1000, 1000]));
+        has("a-c: sent a packet's last bit at 2500000 ns, but exact", found(500, 2, taken, [1500, 2500]));
+        has("a-b: sent a packet's last bit at 2000000 ns, but exact", found(0, 2, taken, [2000, 1000]));
+        // A packet that waits for the other link's needs room in its own buffer.
+        has(
+            "a-c: Accepted a packet of 1500 B at 0.000000000 s, but its queue disagrees",
+            found(0, 0, taken, [1000, 2000]),
+        );
+        has(
+            "a-c: Dropped a packet of 1500 B at 0.000000000 s, but its queue disagrees",
+            found(0, 2, dropped, [1000, 0]),
+        );
+    }
+
     #[test]
     fn every_rule_of_losses_and_queues_finds_its_violation() {
         let (taken, early) = (Admission::Accepted, Admission::DroppedEarly);

@@ -127,7 +127,11 @@ impl Download {
             let Ok(Packet::Tcp(tcp)) = parse(&bytes) else { panic!("no segment") };
             let window = u32::from(tcp.window_field()) << SHIFT;
             assert!(window <= 65_536);
-            let leaves = if let SendVerdict::HoldUntil(until) = verdict { until } else { now };
+            let leaves = match verdict {
+                SendVerdict::Send => now,
+                SendVerdict::HoldUntil(until) => until,
+                SendVerdict::Redundant => return,
+            };
             self.up.push((leaves + ms(RTT / 2), self.has, window, stamp));
         }
     }
@@ -170,6 +174,31 @@ fn a_download_is_slept_through_and_nothing_is_missed() {
     assert!((states - report.seconds).abs() < 1e-9);
     let saving = report.energy.0.iter().map(|(_, energy)| energy.saving).fold(f64::INFINITY, f64::min);
     assert!(saving > 0.3, "{saving}");
+}
+
+#[test]
+fn a_download_is_slept_through_with_each_option_of_the_shaper() {
+    let total = 3_000_000;
+    let run = |shaper: ShaperConfig| {
+        let mechanism = Some(StationMechanism::ClientShaper(shaper));
+        let mut download = Download::new(StationConfig { mechanism, asleep: Asleep::Drop, ..shaped() }, total, 1);
+        let end = download.run(at(60_000));
+        assert_eq!((download.has, download.missed), (total, 0), "{shaper:?}");
+        let report = download.station.summary(end);
+        assert!(report.radio.asleep_s > 0.4 * report.seconds, "{shaper:?}: {report:?}");
+        report
+    };
+    let plain = run(live_shaper());
+    // An open ACK releases 30,080 of 65,536 bytes, a multiple of the scale's 128: more and smaller bursts.
+    let small = run(ShaperConfig { open_window: Some(Bytes::new(30_100)), ..live_shaper() });
+    assert!(small.counts.bursts > 3 * plain.counts.bursts / 2, "{} and {}", small.counts.bursts, plain.counts.bursts);
+    let withheld = run(ShaperConfig { burst_acks: BurstAcks::Withheld, ..live_shaper() });
+    assert_eq!(withheld.counts.closed_acks, 0);
+    assert!(withheld.redundant_acks > plain.counts.closed_acks / 2, "{}", withheld.redundant_acks);
+    for rtt_from in [RttFrom::Handshake, RttFrom::Answers] {
+        let timed = run(ShaperConfig { rtt_from, ..live_shaper() });
+        assert!((timed.round_trip_s.unwrap() - 0.06).abs() < 0.001, "{:?}", timed.round_trip_s);
+    }
 }
 
 #[test]

@@ -2,12 +2,13 @@
 
 use crate::ConfigError;
 use crate::radio::eager::default_least_wait;
+use crate::station::StationContext;
 use netlull_describe::check_ranges;
-use netlull_units::Duration;
+use netlull_units::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The echoed timestamps that give a round-trip time.
+/// The observations that give a round-trip time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RttFrom {
@@ -22,6 +23,34 @@ pub enum RttFrom {
     // noisy path are too long. The radio then sleeps through packets until bursts in Recovery have given shorter
     // samples.
     OpenAck,
+    /// The handshake alone, without timestamps: from the host's SYN to the peer's acknowledgement of it.
+    // One sample. On a noisy path it is too long for some bursts, and the radio misses their first packets.
+    Handshake,
+    /// The handshake and the first data after each open acknowledgement, without timestamps.
+    // The paper leaves such an association of data with acknowledgements for future work (section III-A.2). After
+    // closed acknowledgements only an open one releases data, so its first answer is a sample. Repeated open
+    // acknowledgements are ambiguous and give none (as in Karn's rule, RFC 6298 section 3).
+    Answers,
+}
+
+impl RttFrom {
+    /// Whether the round-trip time needs no timestamps.
+    pub(super) fn is_without_timestamps(self) -> bool {
+        matches!(self, Self::Handshake | Self::Answers)
+    }
+}
+
+/// The host's acknowledgements during a burst.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BurstAcks {
+    /// Sent with a window of zero, as in the paper (section III-A).
+    #[default]
+    Closed,
+    /// Not sent: the open acknowledgement is the only one of the burst.
+    // The sender's own window ends its burst then. It counts one acknowledgement for each burst, so its congestion
+    // window grows once.
+    Withheld,
 }
 
 /// The shaper's acknowledgements while a packet is missing.
@@ -92,12 +121,29 @@ pub struct ShaperConfig {
     pub eager: bool,
     /// The data that gives the RTT.
     #[serde(default)]
-    #[schemars(extend("x-source" = "client-centered-2004 section III-A.2; open_ack: own"))]
+    #[schemars(extend("x-source" = "client-centered-2004 section III-A.2; the others: own"))]
     pub rtt_from: RttFrom,
     /// The acknowledgements while a packet is missing.
     #[serde(default)]
     #[schemars(extend("x-source" = "client-centered-2004 section III-A; as_they_are: own"))]
     pub repair: RepairAcks,
+    /// The acknowledgements during a burst.
+    #[serde(default)]
+    #[schemars(extend("x-source" = "client-centered-2004 section III-A; withheld: reading of section V-d"))]
+    pub burst_acks: BurstAcks,
+    /// The largest window that an open acknowledgement advertises; at least the MTU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "none: the host's window", "x-source" = "client-centered-2004 section III-A: 64 KB"))]
+    pub open_window: Option<Bytes>,
+    /// A saturated shaper starts again after `saturated_bursts` rounds in a row below this share of air rate x RTT;
+    /// at most `saturation`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0.0, "x-default" = "none: it never starts again", "x-source" = "client-centered-2004 section V-f, future work"))]
+    pub resume: Option<f64>,
+    /// The predicted slowdown of the download, as a share, that ends shaping.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0.0, "x-default" = "none: without bound", "x-source" = "client-centered-2004 sections IV-B and V-f, future work"))]
+    pub most_slowdown: Option<f64>,
     /// Guard against pacing senders: a burst that takes longer than this share of the RTT is spread.
     /// The paper has no guard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -161,6 +207,10 @@ impl Default for ShaperConfig {
             eager: true,
             rtt_from: RttFrom::default(),
             repair: RepairAcks::default(),
+            burst_acks: BurstAcks::default(),
+            open_window: None,
+            resume: None,
+            most_slowdown: None,
             paced_share: None,
             paced_stretch: STRETCH,
             paced_bursts: default_three(),
@@ -170,8 +220,15 @@ impl Default for ShaperConfig {
 }
 
 impl ShaperConfig {
-    pub(super) fn check(&self) -> Result<(), ConfigError> {
+    pub(super) fn check(&self, station: StationContext) -> Result<(), ConfigError> {
         check_ranges(self)?;
+        // A smaller window makes the sender wait for its persist timer (RFC 9293 section 3.8.6.2.1).
+        if let Some(window) = self.open_window.filter(|&window| window < station.mtu) {
+            return Err(ConfigError::new("open_window", window, format!("at least the MTU of {}", station.mtu)));
+        }
+        if let Some(share) = self.resume.filter(|&share| share > self.saturation) {
+            return Err(ConfigError::new("resume", share, format!("at most saturation, {}", self.saturation)));
+        }
         // Without `paced_share` nothing uses the guard's other parameters.
         if self.paced_share.is_none() && self.paced_from != PacedFrom::default() {
             return Err(ConfigError::new("paced_from", "given without a guard", "paced_share as well"));

@@ -13,7 +13,7 @@ mod state;
 mod tests;
 
 pub use burst::Burst;
-pub use config::{PacedFrom, RepairAcks, RttFrom, ShaperConfig};
+pub use config::{BurstAcks, PacedFrom, RepairAcks, RttFrom, ShaperConfig};
 pub use state::{Fallback, ShaperState};
 
 use super::eager::default_longest_wait;
@@ -31,20 +31,21 @@ use rounds::{Rounds, SlowStart};
 use sequence::{Arrival, Sequence};
 use state::{Opening, Phase, Radio, Reply};
 
-/// The lengths of the current streaks of bad, saturated and spread bursts.
+/// The lengths of the current streaks: of bad, saturated and spread bursts, and of small rounds after saturation.
 #[derive(Clone, Copy, Debug, Default)]
 struct Streaks {
     bad: u32,
     saturated: u32,
     spread: u32,
+    small: u32,
 }
 
 /// The size of a probe. Data of this length or less may be a probe into a closed window (RFC 9293 section
 /// 3.8.6.1) and neither begins nor extends a burst.
 const PROBE: u32 = 1;
 
-/// The largest number of simultaneous requests: wake, acknowledge, sleep.
-const ACTIONS: usize = 3;
+/// The largest number of simultaneous requests: wake, window, acknowledge, sleep.
+const ACTIONS: usize = 4;
 
 /// The client-centred shaper of one download: the first connection with data.
 #[derive(Clone, Debug)]
@@ -68,6 +69,10 @@ pub struct Shaper {
     /// The time of the last acknowledgement with an open window, except the first open ACK of each burst.
     freed: Option<Instant>,
     streaks: Streaks,
+    /// The time of the first data.
+    begun: Option<Instant>,
+    /// The predicted time that shaping has cost: from the first packets of bursts to their ends (section IV-B).
+    delayed: Duration,
     last_burst: Option<Burst>,
     bursts: u64,
     resent_opens: u64,
@@ -94,7 +99,7 @@ impl Shaper {
     /// # Errors
     /// If a value of `config` is out of range, or the station's air rate is zero.
     pub fn new(config: &ShaperConfig, station: StationContext, start: Instant) -> Result<Self, ConfigError> {
-        config.check()?;
+        config.check(station)?;
         if station.air_rate.is_zero() {
             return Err(ConfigError::new("air_rate", station.air_rate, "a rate above zero"));
         }
@@ -115,6 +120,8 @@ impl Shaper {
             largest: 0,
             freed: None,
             streaks: Streaks::default(),
+            begun: None,
+            delayed: Duration::ZERO,
             last_burst: None,
             bursts: 0,
             resent_opens: 0,
@@ -182,6 +189,14 @@ impl Shaper {
         }
     }
 
+    /// Requests an open ACK. While the machine shapes, its window is at most `open_window`.
+    fn ask_to_open(&mut self) {
+        if let Some(window) = self.config.open_window.filter(|_| self.shapes()) {
+            self.ask(StationAction::SetWindow(window));
+        }
+        self.ask_to_acknowledge();
+    }
+
     /// The round-trip time for timers: the upper bound of the least one, because a clock tick must not cause a
     /// repetition. The least wait is a lower bound, because a timer of zero would expire at once, for ever.
     fn round_trip(&self) -> Duration {
@@ -203,9 +218,12 @@ impl Shaper {
     }
 
     fn received(&mut self, now: Instant, packet: &PacketView) {
+        if let Some(segment) = packet.segment.filter(|segment| self.stream.is_of(segment.connection)) {
+            self.round_trip.is_shaken(now, &segment);
+        }
         let Some(segment) = packet.segment.filter(|segment| self.follows(segment)) else { return };
         let arrival = self.stream.receive(&segment);
-        if let Some(echo) = echo(&segment)
+        if let Some(echo) = self.round_trip.echo(now, &segment)
             && segment.len > 0
         {
             self.round_trip.sample(now, echo);
@@ -241,12 +259,15 @@ impl Shaper {
     /// Handles new data.
     fn data(&mut self, now: Instant, bytes: u32, segment: &TcpView, order: Order) {
         self.fastest.received(now, bytes);
+        self.begun.get_or_insert(now);
         match self.phase {
             Phase::Free { .. } => {
                 self.sample_gap(now);
                 self.phase = Phase::Free { owed: Some(now) };
-                if self.state == ShaperState::Initial {
-                    self.slow_start(now, bytes, segment, order);
+                match self.state {
+                    ShaperState::Initial => self.slow_start(now, bytes, segment, order),
+                    ShaperState::Standard(Fallback::Saturated) => self.saturated(now, bytes, segment, order),
+                    _ => {}
                 }
             }
             Phase::Burst(mut arriving) => {
@@ -254,12 +275,22 @@ impl Shaper {
                 arriving.add(now, bytes, order);
                 self.phase = Phase::Burst(arriving);
             }
-            Phase::Open(opening) if opening.reply == Reply::Sent && self.round_trip.answers(echo(segment)) => {
+            Phase::Open(opening) if self.answers(now, &opening, segment) => {
                 self.answered(now, opening, bytes, order);
             }
             // A straggler of the previous burst.
             Phase::Open(_) => self.expected = expected_after(self.expected),
         }
+    }
+
+    /// Whether data answers the open ACK.
+    fn answers(&self, now: Instant, opening: &Opening, segment: &TcpView) -> bool {
+        opening.reply == Reply::Sent
+            && if self.config.rtt_from.is_without_timestamps() {
+                self.round_trip.answers_in_time(now, opening.first)
+            } else {
+                self.round_trip.answers(self.round_trip.echo(now, segment))
+            }
     }
 
     /// Takes the sample `S_A`. A gap longer than any gap within a burst lies between two flights of slow start.
@@ -276,26 +307,63 @@ impl Shaper {
         }
     }
 
-    /// Handles data in the state Initial. Without timestamps, shaping ends for good. Otherwise Initial lasts as
+    /// Adds data to its round; `None` without an echo.
+    fn round(&mut self, now: Instant, bytes: u32, segment: &TcpView) -> Option<SlowStart> {
+        let echo = self.round_trip.echo(now, segment)?;
+        Some(self.rounds.received(now, bytes, echo, self.round_trip.newest()))
+    }
+
+    /// Handles data in the state Initial. Without a round-trip time, shaping ends for good. Otherwise Initial lasts as
     /// long as slow start.
     fn slow_start(&mut self, now: Instant, bytes: u32, segment: &TcpView, order: Order) {
-        let Some(echo) = echo(segment) else {
+        let Some(round) = self.round(now, bytes, segment) else {
             self.leave_alone(Fallback::NoTimestamps);
             return;
         };
-        let round = self.rounds.received(now, bytes, echo, self.round_trip.newest());
         self.count_round(&round);
         if self.spread_for_long() {
             self.leave_alone(Fallback::Paced);
         } else if let SlowStart::Over(Arriving { packets, .. }) = round
             && self.rtt().is_some()
         {
-            // Data in flight arrives as smoothly as before. Closed acknowledgements release nothing after it, so
-            // it ends in silence like a burst.
-            self.state = ShaperState::Saving;
-            self.expected = expected_after(packets);
-            self.phase = Phase::Burst(Arriving::begin(now, now, bytes, order));
+            self.begin_bursts(packets, Arriving::begin(now, now, bytes, order));
         }
+    }
+
+    /// Begins to shape after a round of `packets`. Data in flight arrives as smoothly as before. Closed acknowledgements
+    /// release nothing after it, so it ends in silence like a burst.
+    fn begin_bursts(&mut self, packets: u32, first: Arriving) {
+        self.state = ShaperState::Saving;
+        self.expected = expected_after(packets);
+        self.phase = Phase::Burst(first);
+    }
+
+    /// Handles data while the air is saturated. With `resume`, shaping starts again after enough small rounds in a row.
+    fn saturated(&mut self, now: Instant, bytes: u32, segment: &TcpView, order: Order) {
+        let Some(share) = self.config.resume else { return };
+        let Some(SlowStart::Grown(round) | SlowStart::Over(round)) = self.round(now, bytes, segment) else { return };
+        let is_small = !self.fills(share, round.bytes);
+        grow(&mut self.streaks.small, is_small);
+        if self.streaks.small >= self.config.saturated_bursts {
+            self.streaks = Streaks::default();
+            self.fallback = None;
+            self.begin_bursts(round.packets, Arriving::begin(now, now, bytes, order));
+        }
+    }
+
+    /// Whether a window of `bytes` fills this share of air rate x RTT (section III-B.2; in bytes: reading).
+    fn fills(&self, share: f64, bytes: u64) -> bool {
+        let rtt = self.rtt().unwrap_or(default_longest_wait());
+        let product = self.station.air_rate.as_f64() * rtt.as_secs_f64();
+        Bytes::new(bytes).as_f64() * 8.0 >= share * product
+    }
+
+    /// Whether the prediction of the slowdown reaches the user's bound. A burst costs the time from its first packet to
+    /// its detected end (section IV-B). Without this cost the download would have taken the rest of its time so far.
+    fn is_too_slow(&self, now: Instant) -> bool {
+        let (Some(most), Some(begun)) = (self.config.most_slowdown, self.begun) else { return false };
+        let rest = now.saturating_since(begun).saturating_sub(self.delayed);
+        self.delayed.as_secs_f64() >= most * rest.as_secs_f64()
     }
 
     fn leave_alone(&mut self, why: Fallback) {
@@ -338,6 +406,10 @@ impl Shaper {
     /// Handles the first data released by an open ACK.
     fn answered(&mut self, now: Instant, opening: Opening, bytes: u32, order: Order) {
         self.awaken(opening.radio);
+        // A repeated open ACK is ambiguous.
+        if opening.at == opening.first {
+            self.round_trip.answered(now.saturating_since(opening.first));
+        }
         self.last = Some(now);
         self.phase = match self.state {
             ShaperState::Saving | ShaperState::Recovery => {
@@ -397,11 +469,16 @@ impl Shaper {
                 self.spacing.missed(self.longest_wait());
             }
             self.count(arriving, burst.intact);
-            self.state = self.judge(burst.intact);
+            self.delayed += now.saturating_since(arriving.first);
+            self.state = self.judge(now, burst.intact);
             self.fallback = self.state.fallback();
+            if self.state == ShaperState::Standard(Fallback::Saturated) {
+                self.streaks = Streaks::default();
+                self.rounds = Rounds::new(self.config.growth);
+            }
         }
         self.expected = expected_after(arriving.packets);
-        self.ask_to_acknowledge();
+        self.ask_to_open();
         let radio = if self.is_settled(now) && self.state == ShaperState::Saving && !self.sleep().is_zero() {
             self.ask(StationAction::Sleep);
             Radio::Asleep
@@ -420,12 +497,9 @@ impl Shaper {
     }
 
     fn count(&mut self, burst: &Arriving, intact: bool) {
-        let rtt = self.rtt().unwrap_or(default_longest_wait());
         grow(&mut self.streaks.bad, !intact);
-        // W >= 90 % of air rate x RTT, where W is the size of this burst (section III-B.2; in bytes: reading).
-        let product = self.station.air_rate.as_f64() * rtt.as_secs_f64();
-        let bits = Bytes::new(burst.bytes).as_f64() * 8.0;
-        grow(&mut self.streaks.saturated, bits >= self.config.saturation * product);
+        let fills = self.fills(self.config.saturation, burst.bytes);
+        grow(&mut self.streaks.saturated, fills);
         // The first burst was released by slow start and is as smooth as any stream.
         let stretch = self.config.paced_stretch;
         let spread = self.bursts > 1 && self.is_spread(burst, stretch);
@@ -433,13 +507,15 @@ impl Shaper {
     }
 
     /// The state after a burst.
-    fn judge(&self, intact: bool) -> ShaperState {
+    fn judge(&self, now: Instant, intact: bool) -> ShaperState {
         if self.streaks.bad >= self.config.patience {
             ShaperState::Standard(Fallback::BadBursts)
         } else if self.streaks.saturated >= self.config.saturated_bursts {
             ShaperState::Standard(Fallback::Saturated)
         } else if self.spread_for_long() {
             ShaperState::Standard(Fallback::Paced)
+        } else if self.is_too_slow(now) {
+            ShaperState::Standard(Fallback::Slowdown)
         } else if intact {
             ShaperState::Saving
         } else {
@@ -450,12 +526,19 @@ impl Shaper {
     fn sending(&mut self, now: Instant, packet: &PacketView) {
         // The acknowledgement of data that fills a hole belongs to its repair.
         let repairs = self.config.repair == RepairAcks::AsTheyAre && self.stream.has_hole();
-        let Some(segment) = packet.segment.filter(|segment| self.note_sent(now, segment)) else { return };
+        let Some(segment) = packet.segment else { return };
         let bare = segment.kind == SegmentKind::Other && !segment.fin && segment.len == 0;
-        if !bare || segment.acknowledged.is_none() || segment.window == Bytes::new(0) {
+        let frees = bare && segment.acknowledged.is_some() && segment.window > Bytes::new(0);
+        let shaped = frees && self.shapes() && !repairs;
+        if shaped && self.config.burst_acks == BurstAcks::Withheld && self.stream.is_shaped(&segment) {
+            self.stream.note_acknowledged(&segment);
+            self.ask(StationAction::Withhold);
             return;
         }
-        if self.shapes() && !repairs {
+        if !self.note_sent(now, &segment) || !frees {
+            return;
+        }
+        if shaped {
             self.ask(StationAction::SetWindow(Bytes::new(0)));
         } else {
             self.freed = Some(now);
@@ -471,11 +554,7 @@ impl Shaper {
     fn note_sent(&mut self, now: Instant, segment: &TcpView) -> bool {
         match &mut self.stream {
             Stream::Of { connection, .. } if *connection != segment.connection => return false,
-            Stream::Of { sequence, .. } => {
-                if let Some(number) = segment.acknowledged {
-                    sequence.acknowledge(number);
-                }
-            }
+            Stream::Of { .. } => self.stream.note_acknowledged(segment),
             Stream::Awaited { connection, acknowledged } => {
                 if *connection != Some(segment.connection) {
                     self.round_trip = RoundTrip::new(self.config.rtt_from);
@@ -484,9 +563,10 @@ impl Shaper {
                 *acknowledged = segment.acknowledged.or(*acknowledged);
             }
         }
-        if let Some(stamps) = segment.timestamps {
-            self.round_trip.sent(now, stamps.value);
-            self.rounds.sent(stamps.value);
+        self.round_trip.shakes(now, segment);
+        if let Some(stamp) = self.round_trip.stamp(now, segment) {
+            self.round_trip.sent(now, stamp);
+            self.rounds.sent(stamp);
         }
         if segment.acknowledged.is_some()
             && let Phase::Free { owed } = &mut self.phase
@@ -509,8 +589,8 @@ impl Shaper {
             opening.reply = Reply::Sent;
             opening.first = now;
             opening.resend_at = now + rtt.saturating_mul(2);
-            if let Some(stamps) = segment.timestamps {
-                self.round_trip.opened(stamps.value);
+            if let Some(stamp) = self.round_trip.stamp(now, &segment) {
+                self.round_trip.opened(stamp);
             }
         } else {
             opening.resend_at = now + rtt;
@@ -538,7 +618,7 @@ impl Shaper {
         self.awaken(opening.radio);
         opening.radio = Radio::Awake;
         if now >= opening.resend_at {
-            self.ask_to_acknowledge();
+            self.ask_to_open();
             self.resent_opens += 1;
             opening.resend_at = now + self.round_trip();
         }
@@ -572,15 +652,31 @@ impl Stream {
     fn has_hole(&self) -> bool {
         matches!(self, Self::Of { sequence, .. } if sequence.has_hole())
     }
+
+    /// Whether this is the connection of the download, or the one that has begun.
+    fn is_of(&self, number: u32) -> bool {
+        match self {
+            Self::Awaited { connection, .. } => *connection == Some(number),
+            Self::Of { connection, .. } => *connection == number,
+        }
+    }
+
+    /// Whether the segment belongs to the download whose data has begun.
+    fn is_shaped(&self, segment: &TcpView) -> bool {
+        matches!(self, Self::Of { connection, .. } if *connection == segment.connection)
+    }
+
+    /// Learns from an acknowledgement of the host.
+    fn note_acknowledged(&mut self, segment: &TcpView) {
+        if let (Self::Of { sequence, .. }, Some(number)) = (self, segment.acknowledged) {
+            sequence.acknowledge(number);
+        }
+    }
 }
 
 /// Extends a streak, or resets it to zero.
 fn grow(streak: &mut u32, holds: bool) {
     *streak = if holds { streak.saturating_add(1) } else { 0 };
-}
-
-fn echo(segment: &TcpView) -> Option<u32> {
-    segment.timestamps.map(|stamps| stamps.echo)
 }
 
 impl Machine for Shaper {

@@ -1,7 +1,10 @@
-//! The least round-trip time, from echoed timestamps (client-centered-2004 section III-A.2; RFC 7323 section 3).
+//! The least round-trip time (client-centered-2004 section III-A.2): from echoed timestamps (RFC 7323 section 3), or
+//! from the handshake and the answers to open ACKs.
 
 use super::config::RttFrom;
 use super::sequence::is_after;
+use crate::gateway::SegmentKind;
+use crate::station::TcpView;
 use netlull_units::{Duration, Instant};
 
 /// The number of stored TSvals, for a window of twice as many packets with one acknowledgement per two packets.
@@ -95,19 +98,83 @@ pub(super) struct RoundTrip {
     least_answer: Option<Duration>,
     /// The number of answered open ACKs.
     answers: u32,
+    /// The number that acknowledges the host's SYN, and the time of the SYN.
+    shaking: Option<(u32, Instant)>,
+}
+
+/// The tick of the clock that stands in for timestamps, as a power of two: 65.5 us.
+const TICK_BITS: u32 = 16;
+
+/// The time of an instant on the clock that stands in for timestamps.
+#[allow(clippy::cast_possible_truncation, reason = "the clock wraps, as timestamps do")]
+fn ticks(at: Instant) -> u32 {
+    (at.as_nanos() >> TICK_BITS) as u32
+}
+
+/// A sample without timestamps, in whole milliseconds: the resolution of the paper's timers (reading). The handshake's
+/// segments and an open ACK differ in size, and a radio that wakes microseconds late misses a packet.
+fn whole_millis(sample: Duration) -> Duration {
+    Duration::from_millis(sample.as_nanos() / 1_000_000)
 }
 
 impl RoundTrip {
     pub(super) fn new(from: RttFrom) -> Self {
         let opened = Opened::Never;
-        Self { from, stamps: Stamps::new(), opened, least: None, least_answer: None, answers: 0 }
+        Self { from, stamps: Stamps::new(), opened, least: None, least_answer: None, answers: 0, shaking: None }
+    }
+
+    /// The time stamp of a segment that the host sends: its TSval, or the time without use of timestamps.
+    pub(super) fn stamp(&self, now: Instant, segment: &TcpView) -> Option<u32> {
+        if self.from.is_without_timestamps() {
+            return Some(ticks(now));
+        }
+        segment.timestamps.map(|stamps| stamps.value)
+    }
+
+    /// The time stamp that received data echoes. Without use of timestamps, a least round-trip time ago: the sender
+    /// has seen no later acknowledgement.
+    pub(super) fn echo(&self, now: Instant, segment: &TcpView) -> Option<u32> {
+        if self.from.is_without_timestamps() {
+            let since = now.saturating_since(Instant::ZERO).saturating_sub(self.least?);
+            return Some(ticks(Instant::ZERO + since));
+        }
+        segment.timestamps.map(|stamps| stamps.echo)
+    }
+
+    /// Records the host's SYN or SYN-ACK. The latest one counts if it is repeated, so the radio wakes too early rather
+    /// than too late.
+    pub(super) fn shakes(&mut self, now: Instant, segment: &TcpView) {
+        if self.from.is_without_timestamps() && segment.kind != SegmentKind::Other {
+            self.shaking = Some((segment.seq.wrapping_add(1), now));
+        }
+    }
+
+    /// Takes a sample from the peer's first acknowledgement of the handshake.
+    pub(super) fn is_shaken(&mut self, now: Instant, segment: &TcpView) {
+        if let Some((number, sent)) = self.shaking
+            && segment.acknowledged == Some(number)
+        {
+            self.shaking = None;
+            self.lower(whole_millis(now.saturating_since(sent)));
+        }
+    }
+
+    /// Takes a sample from the first data after an open ACK that was sent once, `took` ago.
+    pub(super) fn answered(&mut self, took: Duration) {
+        if self.from == RttFrom::Answers {
+            self.lower(whole_millis(took));
+        }
+    }
+
+    fn lower(&mut self, sample: Duration) {
+        self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
     }
 
     /// The least round-trip time, once there is a sample.
     pub(super) fn least(&self) -> Option<Duration> {
         match self.from {
             RttFrom::OpenAck if self.answers >= ENOUGH_ANSWERS => self.least_answer,
-            RttFrom::OpenAck | RttFrom::AnyEcho => self.least,
+            RttFrom::OpenAck | RttFrom::AnyEcho | RttFrom::Handshake | RttFrom::Answers => self.least,
         }
     }
 
@@ -132,6 +199,12 @@ impl RoundTrip {
         self.opened = Opened::Unanswered(value);
     }
 
+    /// Whether data answers the open ACK of `opened` by its time: it arrives at least half of the least round-trip time
+    /// later (reading). Data that comes earlier is a straggler.
+    pub(super) fn answers_in_time(&self, now: Instant, opened: Instant) -> bool {
+        self.least.is_none_or(|least| now.saturating_since(opened) >= least / 2)
+    }
+
     /// Whether data with this echo left after the open ACK arrived; true if unknown.
     pub(super) fn answers(&self, echo: Option<u32>) -> bool {
         match (echo, self.opened) {
@@ -142,14 +215,16 @@ impl RoundTrip {
 
     /// Takes a sample from data with this echo.
     pub(super) fn sample(&mut self, now: Instant, echo: u32) {
+        if self.from.is_without_timestamps() {
+            return;
+        }
         let Some(sent) = self.stamps.find(echo) else { return };
         let sample = now.saturating_since(sent);
-        let lower = |least: &mut Option<Duration>| *least = Some(least.map_or(sample, |least| least.min(sample)));
-        lower(&mut self.least);
+        self.lower(sample);
         if self.opened == Opened::Never || !self.answers(Some(echo)) {
             return;
         }
-        lower(&mut self.least_answer);
+        self.least_answer = Some(self.least_answer.map_or(sample, |least| least.min(sample)));
         if let Opened::Unanswered(value) = self.opened {
             self.opened = Opened::Answered(value);
             self.answers = self.answers.saturating_add(1);

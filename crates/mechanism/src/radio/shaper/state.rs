@@ -15,7 +15,9 @@ use serde::{Deserialize, Serialize};
 ///      │                                    Recovery ───────────────┘
 ///      │ no timestamps, or spread rounds        │  │
 ///      ▼                                        │  │ bad bursts in a row (C4)
-///   Standard(why) ◄─────────────────────────────┴──┘ saturated bursts in a row (C5), or spread ones
+///   Standard(why) ◄─────────────────────────────┴──┘ saturated bursts in a row (C5), or spread ones, or too slow
+///
+///   Standard(Saturated) ── small rounds in a row, with `resume` ──► Saving
 ///
 ///   any ── FIN ──► Ended
 /// ```
@@ -30,7 +32,7 @@ pub enum ShaperState {
     Saving,
     /// The shaper forms bursts, and the radio stays awake.
     Recovery,
-    /// Windows are unchanged for good.
+    /// Windows are unchanged for good, or until a saturated shaper resumes.
     Standard(Fallback),
     /// The FIN has arrived: the radio is awake, and windows are unchanged.
     Ended,
@@ -62,7 +64,7 @@ impl ShaperState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fallback {
-    /// The sender's data has no timestamps (section III-A.2).
+    /// The sender's data has no timestamps (section III-A.2). Without use of timestamps: no handshake was seen.
     NoTimestamps,
     /// Too many consecutive bursts had a packet missing (section III-B.1).
     BadBursts,
@@ -70,10 +72,12 @@ pub enum Fallback {
     Saturated,
     /// The sender spreads bursts or rounds of slow start (beyond the paper).
     Paced,
+    /// The predicted slowdown reached the user's bound (section V-f).
+    Slowdown,
 }
 
 impl Fallback {
-    /// The reason's name: no_timestamps, bad_bursts, saturated or paced.
+    /// The reason's name: no_timestamps, bad_bursts, saturated, paced or slowdown.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -81,6 +85,7 @@ impl Fallback {
             Self::BadBursts => "bad_bursts",
             Self::Saturated => "saturated",
             Self::Paced => "paced",
+            Self::Slowdown => "slowdown",
         }
     }
 }

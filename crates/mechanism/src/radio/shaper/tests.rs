@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod options;
 mod paced;
 
 use super::*;
@@ -52,6 +53,8 @@ struct Script {
     next: u32,
     /// The rate of the air in bit/s.
     rate: u64,
+    /// True if segments have no timestamps.
+    plain: bool,
 }
 
 impl Script {
@@ -61,7 +64,7 @@ impl Script {
 
     fn at(station: StationContext, config: &ShaperConfig) -> Self {
         let shaper = Shaper::new(config, station, Instant::ZERO).unwrap();
-        let mut script = Self { shaper, next: FIRST, rate: station.air_rate.as_bps() };
+        let mut script = Self { shaper, next: FIRST, rate: station.air_rate.as_bps(), plain: false };
         let handshake = TcpView { kind: SegmentKind::SynAck, ..segment(FIRST, 0, 0) };
         assert_eq!(script.sending(0, handshake), [], "a SYN is never closed");
         script
@@ -90,12 +93,18 @@ impl Script {
         std::iter::from_fn(|| self.shaper.poll_action()).collect()
     }
 
+    fn bare(&self, segment: TcpView) -> TcpView {
+        TcpView { timestamps: segment.timestamps.filter(|_| !self.plain), ..segment }
+    }
+
     fn receive(&mut self, millis: u64, segment: TcpView) -> Vec<Act> {
+        let segment = self.bare(segment);
         let packet = PacketView { size: segment.len + 52, segment: Some(segment) };
         self.event(ms(millis), StationEvent::Received { packet, more: false })
     }
 
     fn sending(&mut self, millis: u64, segment: TcpView) -> Vec<Act> {
+        let segment = self.bare(segment);
         self.event(ms(millis), StationEvent::Sending { packet: PacketView { size: 52, segment: Some(segment) } })
     }
 
@@ -104,7 +113,7 @@ impl Script {
     }
 
     fn opened(&mut self, millis: u64) {
-        let packet = PacketView { size: 52, segment: Some(segment(self.next, 0, millis)) };
+        let packet = PacketView { size: 52, segment: Some(self.bare(segment(self.next, 0, millis))) };
         assert_eq!(self.event(ms(millis), StationEvent::Acknowledged { packet }), []);
     }
 

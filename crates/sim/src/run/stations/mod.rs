@@ -45,7 +45,7 @@ use netlull_mechanism::radio::{AccessAction, AccessEvent};
 use netlull_mechanism::station::{PacketView, StationAction, StationEvent, TcpView};
 use netlull_mechanism::{ConfigError, Machine};
 use netlull_network::outcome::StationOutcome;
-use netlull_network::radio::Coming;
+use netlull_network::radio::{Carried, Coming};
 use netlull_network::station::Snapshot;
 use netlull_tcp::Flags;
 use netlull_units::{Bytes, Instant};
@@ -94,13 +94,32 @@ impl Given {
 
 /// A request of a station's machine to its host.
 pub(super) enum Demand {
-    /// A new window in the packet shown to the machine.
+    /// A new window in the packet shown to the machine, or the largest window of the next acknowledgement.
     Window(Bytes),
+    /// The packet shown to the machine is not sent.
+    Withhold,
     /// An acknowledgement of all data received by a connection.
     Acknowledge {
         /// The connection's number, unchecked.
         connection: u32,
     },
+}
+
+/// A machine's decision on the packet shown to it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outgoing {
+    AsItIs,
+    Within(Bytes),
+    Withheld,
+}
+
+/// An acknowledgement that the machine has requested.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Acknowledging {
+    /// The largest window, if it is bounded.
+    window: Option<Bytes>,
+    /// The packet, once it is sent.
+    shown: Option<PacketView>,
 }
 
 /// The result of inspecting a packet.
@@ -177,31 +196,38 @@ impl Stations {
         Turn { id, station: &mut self.each[id.index()], sent: &mut self.sent, net, observers }
     }
 
-    /// The name on the air if a packet is the acknowledgement that a station's machine has requested.
-    pub fn asked_for(&mut self, id: StationId, view: &PacketView) -> Option<&'static str> {
+    /// The name on the air and the largest window if a packet is the acknowledgement that a station's machine has
+    /// requested.
+    pub fn asked_for(&mut self, id: StationId, view: &PacketView) -> Option<(&'static str, Option<Bytes>)> {
         let station = &mut self.each[id.index()];
         match &mut station.acknowledging {
-            Some(shown) if shown.is_none() && view.is_acknowledgement() => {
+            Some(Acknowledging { window, shown }) if shown.is_none() && view.is_acknowledgement() => {
                 *shown = Some(*view);
-                Some(station.acknowledgement())
+                let window = *window;
+                Some((station.acknowledgement(), window))
             }
             _ => None,
         }
     }
 
-    /// Starts an acknowledgement that the machine has requested.
-    pub fn begin_acknowledging(&mut self, id: StationId) {
-        self.each[id.index()].acknowledging = Some(None);
+    /// Starts an acknowledgement that the machine has requested, with a window of at most `window`.
+    pub fn begin_acknowledging(&mut self, id: StationId, window: Option<Bytes>) {
+        self.each[id.index()].acknowledging = Some(Acknowledging { window, shown: None });
     }
 
     /// Ends the acknowledgement. Returns the sent packet, or `None` if there was nothing to acknowledge.
     pub fn end_acknowledging(&mut self, id: StationId) -> Option<PacketView> {
-        self.each[id.index()].acknowledging.take().flatten()
+        self.each[id.index()].acknowledging.take()?.shown
     }
 
     /// Counts an acknowledgement that closes the window.
     pub fn count_closed(&mut self, id: StationId) {
         self.each[id.index()].counters.counts.closed_acks += 1;
+    }
+
+    /// Counts an acknowledgement that the machine withholds.
+    pub fn count_withheld(&mut self, id: StationId) {
+        self.each[id.index()].counters.withheld_acks += 1;
     }
 
     /// The download of a station begins.
@@ -296,6 +322,7 @@ impl Turn<'_> {
                 StationAction::Sleep => self.station.radio.wants_sleep(self.net.now),
                 StationAction::Wake => self.wake_radio(),
                 StationAction::SetWindow(bytes) => return Some(Demand::Window(bytes)),
+                StationAction::Withhold => return Some(Demand::Withhold),
                 StationAction::Acknowledge { connection } => {
                     return Some(Demand::Acknowledge { connection });
                 }
@@ -357,8 +384,8 @@ impl Turn<'_> {
                     _ if given.is_lost() => None,
                     _ => return,
                 };
-                let begins = ends.and_then(|ends| self.net.links[up].air_begins(ends, packet.size)).unwrap_or(now);
-                let (from, to) = self.station.radio.transmits(begins, packet.size, ends);
+                let carried = |to| Carried { from: self.net.links[up].air_begins(to, packet.size), to };
+                let (from, to) = self.station.radio.transmits(now, packet.size, ends.map(carried));
                 self.record(|| AirRow::packet(name, AirTime { from, to }, &view));
             }
             Frame::Poll => {

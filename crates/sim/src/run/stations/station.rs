@@ -1,5 +1,6 @@
 //! A station and its parts.
 
+use super::Acknowledging;
 use crate::net::ids::{FlowId, LinkId, NodeId};
 use crate::net::packet::Packet;
 use crate::run::conduct::Conduct;
@@ -8,7 +9,7 @@ use crate::scenario::{Scenario, StationSpec};
 use netlull_mechanism::Machine;
 use netlull_mechanism::machines::{StationMachine, StationMechanism};
 use netlull_mechanism::radio::{AccessPoint, AccessPointConfig, Burst};
-use netlull_mechanism::station::{PacketView, PowerMode, Shaping, StationController};
+use netlull_mechanism::station::{PowerMode, Shaping, StationController};
 use netlull_network::radio::{Coming, Radio};
 use netlull_network::station::{Snapshot, StationCounts};
 use netlull_units::{Duration, Instant};
@@ -58,6 +59,8 @@ pub(in crate::run) struct StationCounters {
     pub counts: StationCounts,
     /// Bytes of the packets that the radio received.
     pub received_bytes: u64,
+    /// Acknowledgements of the host that the machine withheld.
+    pub withheld_acks: u64,
     /// Polls and null frames transmitted.
     pub frames: u64,
     /// Bytes of polls and null frames.
@@ -108,8 +111,8 @@ pub(in crate::run) struct Station {
     pub(super) polled_at: VecDeque<Instant>,
     /// Announcements that wait for earlier frames of the radio, and their start times.
     pub(super) announcements: VecDeque<(Instant, PowerMode)>,
-    /// The state of an acknowledgement requested by the machine: in progress, and its packet once it is sent.
-    pub(super) acknowledging: Option<Option<PacketView>>,
+    /// An acknowledgement requested by the machine, while it is in progress.
+    pub(super) acknowledging: Option<Acknowledging>,
     pub counters: StationCounters,
     pub base: StationCounters,
     pub base_at: Snapshot,

@@ -36,7 +36,8 @@ pub struct StationSummary {
     pub state: Option<&'static str>,
     /// Reason for which the shaper leaves windows unchanged, at the latest when the download ended.
     ///
-    /// The value is no_timestamps, bad_bursts, saturated or paced, or null if this never happened.
+    /// The value is no_timestamps, bad_bursts, saturated, paced or slowdown, or null if this never happened. A resumed
+    /// shaper has null again.
     pub fallback: Option<&'static str>,
     /// The shaper's round-trip time at the end of the run.
     pub round_trip_s: Option<f64>,

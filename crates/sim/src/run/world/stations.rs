@@ -5,7 +5,7 @@ use super::hosts::window_shift;
 use crate::net::ids::{AgentId, FlowId, LinkId, StationId};
 use crate::net::packet::Packet;
 use crate::run::control::{header, window_field};
-use crate::run::stations::{Attended, Demand, Entry, Given, Hearing, Sent, Turn, view};
+use crate::run::stations::{Attended, Demand, Entry, Given, Hearing, Outgoing, Sent, Turn, view};
 use netlull_mechanism::gateway::SegmentKind;
 use netlull_mechanism::station::{PacketView, StationEvent};
 use netlull_network::probe::CLOSED;
@@ -37,29 +37,36 @@ impl World {
         }
     }
 
-    /// Passes an event to a station's machine and performs its actions. Returns the window to write, if it asks for
-    /// one.
-    fn tell_station(&mut self, id: StationId, event: StationEvent) -> Option<Bytes> {
-        let (mut window, mut next) = (None, Some(event));
+    /// Passes an event to a station's machine and performs its actions. Returns its decision on the packet of the
+    /// event.
+    fn tell_station(&mut self, id: StationId, event: StationEvent) -> Outgoing {
+        let (mut outgoing, mut next) = (Outgoing::AsItIs, Some(event));
         let mut acknowledged = VecDeque::new();
         while let Some(event) = next {
             self.turn(id).tell(event);
             while let Some(demand) = self.turn(id).next_demand() {
                 self.follow_sent();
                 match demand {
-                    Demand::Window(bytes) => window = Some(bytes),
-                    Demand::Acknowledge { connection } => acknowledged.extend(self.acknowledge(id, connection)),
+                    Demand::Window(bytes) => outgoing = Outgoing::Within(bytes),
+                    Demand::Withhold => outgoing = Outgoing::Withheld,
+                    Demand::Acknowledge { connection } => {
+                        let window = match std::mem::replace(&mut outgoing, Outgoing::AsItIs) {
+                            Outgoing::Within(bytes) => Some(bytes),
+                            Outgoing::AsItIs | Outgoing::Withheld => None,
+                        };
+                        acknowledged.extend(self.acknowledge(id, connection, window));
+                    }
                 }
             }
             self.follow_sent();
             next = acknowledged.pop_front();
         }
         self.turn(id).arm();
-        window
+        outgoing
     }
 
-    /// Lets a host's TCP acknowledge all received data. Returns the event for the machine.
-    fn acknowledge(&mut self, id: StationId, connection: u32) -> Option<StationEvent> {
+    /// Lets a host's TCP acknowledge all received data, with at most `window`. Returns the event for the machine.
+    fn acknowledge(&mut self, id: StationId, connection: u32, window: Option<Bytes>) -> Option<StationEvent> {
         let Some(flow) = FlowId::checked(connection).filter(|&flow| self.requests.knows(flow)) else {
             self.turn(id).refuse_connection(connection);
             return None;
@@ -69,7 +76,7 @@ impl World {
         let is_here =
             |agent: &AgentId| agent.index() < hosts.endpoints.len() && hosts.agents[agent.index()].node == node;
         let agent = ends.find(is_here)?;
-        self.stations.begin_acknowledging(id);
+        self.stations.begin_acknowledging(id, window);
         hosts.endpoints[agent.index()].acknowledge();
         self.pump(self.net.now, agent);
         let packet = self.stations.end_acknowledging(id)?;
@@ -90,34 +97,53 @@ impl World {
         Attended::Taken
     }
 
-    /// Handles a packet sent by a station's host. Its machine may rewrite the window, and its radio wakes up for it.
+    /// Handles a packet sent by a station's host. Its machine may rewrite the window or withhold the packet. The radio
+    /// wakes up for it.
     fn station_sends(&mut self, id: StationId, packet: &mut Packet) {
         let shift = self.shift_of(packet);
         let view = view(packet, shift);
         let name = match self.stations.asked_for(id, &view) {
-            Some(name) => name,
+            Some((name, window)) => {
+                if let Some(window) = window {
+                    self.write_window(packet, window);
+                }
+                name
+            }
             None => {
                 // The radio wakes before its machine handles the packet.
                 self.turn(id).wake_to_send();
-                self.shape(id, packet, &view)
+                let Some(name) = self.shape(id, packet, &view) else {
+                    self.stations.count_withheld(id);
+                    self.drop(self.net.now, None, packet);
+                    return;
+                };
+                name
             }
         };
         self.turn(id).send(*packet, name, shift);
     }
 
-    /// Shows a packet to the machine and writes the requested window. Returns the packet's name on the air.
-    fn shape(&mut self, id: StationId, packet: &mut Packet, view: &PacketView) -> &'static str {
-        let window = self.tell_station(id, StationEvent::Sending { packet: *view });
-        let Some(window) = window else {
-            return if view.is_acknowledgement() { "ack" } else { "sent" };
-        };
+    /// Shows a packet to the machine and writes the requested window. Returns the packet's name on the air; `None` if it
+    /// is withheld.
+    fn shape(&mut self, id: StationId, packet: &mut Packet, view: &PacketView) -> Option<&'static str> {
+        match self.tell_station(id, StationEvent::Sending { packet: *view }) {
+            Outgoing::AsItIs => Some(if view.is_acknowledgement() { "ack" } else { "sent" }),
+            Outgoing::Withheld => None,
+            Outgoing::Within(window) => {
+                self.write_window(packet, window);
+                if packet.segment.window > 0 {
+                    return Some("ack");
+                }
+                self.stations.count_closed(id);
+                Some(CLOSED)
+            }
+        }
+    }
+
+    /// Lowers a packet's window to `window`.
+    fn write_window(&mut self, packet: &mut Packet, window: Bytes) {
         let shift = window_shift(packet.agent.peer(), &self.hosts, &self.requests);
         packet.segment.window = window_field(window, shift, packet.segment.window);
-        if packet.segment.window > 0 {
-            return "ack";
-        }
-        self.stations.count_closed(id);
-        CLOSED
     }
 
     /// Handles a packet at the end of a link that a gateway or a radio inspects.

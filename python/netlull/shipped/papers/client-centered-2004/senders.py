@@ -300,6 +300,7 @@ FALLBACKS = {
     "bad_bursts": "standard: three bad bursts",
     "saturated": "standard: saturated",
     "paced": "standard: paced",
+    "slowdown": "standard: the bound of the slowdown",
     None: "goes on to the end",
 }
 """The text for each reason for which a shaper gave up."""
