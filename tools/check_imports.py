@@ -42,6 +42,7 @@ ORDER = (
     "provenance",
     "aggregate",
     "result",
+    "energy",
     "topology",
     "datafiles",
     "emulation",

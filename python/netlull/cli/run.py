@@ -13,7 +13,7 @@ import netlull
 from netlull._engine import Monitor
 from netlull.cli.inputs import json_option, load_scenario, scenario_argument, seed_option, set_option
 from netlull.cli.progress import bar, watched
-from netlull.cli.tables import print_summary
+from netlull.cli.tables import print_result
 from netlull.cli.warnings import warn
 from netlull.errors import MissingPackageError
 from netlull.output import staged_folder, writing
@@ -58,7 +58,7 @@ def run_command(
     if as_json:
         click.echo(json.dumps(result.summary, indent=2, ensure_ascii=False))
         return
-    print_summary(result.summary)
+    print_result(result)
     if out is not None:
         click.echo(f"written to {out}")
 
