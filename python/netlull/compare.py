@@ -240,7 +240,7 @@ def _about_energy(metric: str, path: str, names: tuple[str, str]) -> list[str]:
     a, b = names
     if path.endswith(".total_j"):
         return [f"{metric} is energy: a relative difference of -5 % is a saving of 5 % compared with {a}"]
-    if path.endswith(".saving"):
+    if "network.energy." in path and path.endswith(".saving"):
         own = f"{metric} compares each run with links at full rate that carry its own traffic"
         return [f"{own}; compare {path.removesuffix('saving')}total_j for the saving of {b} compared with {a}"]
     return []
