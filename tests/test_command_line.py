@@ -63,6 +63,49 @@ def test_run_prints_links_energy_and_flows(printed: Printed, small_file: Path) -
     assert all(len(line) <= 150 for line in text.splitlines())
 
 
+def test_run_explains_its_numbers(printed: Printed, tmp_path: Path) -> None:
+    file = tmp_path / "short.toml"
+    file.write_text(
+        """duration = "4 s"
+warm_up = "2 s"
+nodes = ["a", "b"]
+power = [{ model = "fs" }, { model = "nexus-9336-fx2", name = "router" }]
+[[link]]
+from = "a"
+to = "b"
+rate = "4 Mb/s"
+delay = "10 ms"
+duplex = true
+capacity = { kind = "steps", steps = [{ at = "0 s", rate = "2 Mb/s" }] }
+[[flow]]
+kind = "tcp"
+name = "short"
+from = "a"
+to = "b"
+size = "20 kB"
+[[flow]]
+kind = "requests"
+name = "web"
+from = "a"
+to = "b"
+offered = "100 kb/s"
+size = { kind = "fixed", size = "5 kB" }
+"""
+    )
+    text = printed("run", str(file))
+    lines = text.splitlines()
+    assert any(line.split()[:3] == ["short", "tcp", "new_reno"] for line in lines if "in warm-up" in line), text
+    assert " segments)" in text
+    assert "flow.web.requests_completed, mean_completion_s, p50_completion_s" in text
+    assert "with this run's traffic)" in text
+    assert "fs: ideal frequency scaling: power linear in the rate; 1 W per link at its full rate." in text
+    assert "links of 4 Mb/s as 100 Gb/s ports at the same utilisation." in " ".join(text.split())
+    # The link was at half its rate for 2 s without a change of rate: it has its own row.
+    energy = [line.split() for line in lines if line.startswith((" a-b", " b-a", " all links"))]
+    assert ["a-b", "1", "J", "(50.0", "%)"] in [row[:5] for row in energy]
+    assert "always at full rate" not in text
+
+
 @pytest.mark.parametrize(
     ("computation", "said"),
     [
@@ -90,7 +133,7 @@ def test_run_fits_a_narrow_terminal(
     small: Scenario, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(tables, "new_console", lambda: Console(width=80, force_terminal=True, color_system=None))
-    tables.print_summary(small.run().summary)
+    tables.print_result(small.run())
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     rows = [line.split()[0] for line in lines if line.startswith(" a-b")]

@@ -224,6 +224,51 @@ def test_the_command(printed: Printed, store: Path) -> None:
     assert "(Holm)" in again
 
 
+def test_energy_is_compared_with_the_run_without_sleep(printed: Printed, tmp_path: Path) -> None:
+    file = tmp_path / "nap.toml"
+    file.write_text(
+        """duration = "2 s"
+nodes = ["a", "b", "c"]
+power = [{ model = "nexus-9336-fx2" }]
+link = [
+    { from = "a", to = "b", duplex = true, rate = "1 Mb/s" },
+    { from = "b", to = "c", duplex = true, rate = "1 Mb/s" },
+    { from = "a", to = "c", duplex = true, rate = "1 Mb/s" },
+]
+flow = [{ kind = "poisson", name = "f", from = "a", to = "c", rate = "500 kb/s", packet = "500 B" }]
+"""
+    )
+    path = tmp_path / "energy.toml"
+    path.write_text(
+        """scenario = "nap.toml"
+seeds = 2
+[metrics]
+router_j = "network.energy.nexus-9336-fx2.total_j"
+saving = "network.energy.nexus-9336-fx2.saving"
+[[axis]]
+name = "sleep"
+[[axis.point]]
+value = "none"
+[[axis.point]]
+value = "nap"
+set = { sleep = [{ at = "1 s", links = ["a-c"] }] }
+"""
+    )
+    printed("sweep", path, "--out", tmp_path / "store")
+    out = " ".join(printed("compare", tmp_path / "store", "--by", "sleep=none,nap").split())
+    assert "router_j is energy: a relative difference of -5 % is a saving of 5 % compared with none" in out
+    assert "compare network.energy.nexus-9336-fx2.total_j for the saving of nap compared with none" in out
+    # The reference of the run with sleep would carry the detour: it has no saving of its own.
+    assert "saving has no value in 2 of 2 pairs" in out
+    awake, asleep = tmp_path / "awake.toml", tmp_path / "asleep.toml"
+    awake.write_text(file.read_text(), encoding="utf-8")
+    asleep.write_text(f'sleep = [{{ at = "1 s", links = ["a-c"] }}]\n{file.read_text()}', encoding="utf-8")
+    for name in (awake, asleep):
+        printed("run", name, "--out", name.with_suffix(""))
+    out = printed("compare", awake.with_suffix(""), asleep.with_suffix(""))
+    assert "network.energy.nexus-9336-fx2.total_j" in out
+
+
 def test_two_scenarios(printed: Printed, small_file: Path) -> None:
     other = small_file.with_name("other.toml")
     other.write_text(small_file.read_text().replace('rate = "8 Mb/s"', 'rate = "4 Mb/s"'))

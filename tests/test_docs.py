@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import shlex
 import tomllib
@@ -164,7 +165,7 @@ def test_the_doze_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_the_topology_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    own, scenario = _blocks("topology.md", "toml")
+    own, scenario, day = _blocks("topology.md", "toml")
     shown, others, planned, drawn = _blocks("topology.md", "console")
     for line in [*shown.splitlines(), *planned.splitlines()]:
         prompt, command, *arguments = shlex.split(line)
@@ -180,6 +181,12 @@ def test_the_topology_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     run = Scenario.from_toml(scenario).with_values({"duration": "1 s"}).run()
     assert run.link("SNVAng-STTLng")["rate_bps"] == 5e6
     assert run.flow("download")["goodput_bps"] > 0
+    document = Scenario.from_toml(scenario).to_dict()
+    tables = tomllib.loads(day)["topology"]["traffic"]
+    several = Scenario.from_dict(document | {"topology": {**document["topology"], "traffic": tables}})
+    flows = json.loads(several.canonical())["flow"]
+    times = [(flow["name"].partition("-")[0], flow["start"], flow.get("stop")) for flow in flows[1:]]
+    assert set(times) == {("night", "0 s", "10 s"), ("day", "10 s", None)}
 
 
 def test_the_sleep_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: Callable[..., str]) -> None:
@@ -214,7 +221,7 @@ def test_the_page_of_pictures_runs(
     ]
     for command in [*rows, *shown]:
         printed(*shlex.split(command))
-    pictures = {"sawtooth.svg", "duel.svg", "three.svg", "doze.svg", "asleep.svg"}
+    pictures = {"sawtooth.svg", "duel.svg", "three.svg", "link.svg", "doze.svg", "asleep.svg"}
     assert {path.name for path in tmp_path.glob("*.svg")} == pictures
     assert (tmp_path / "practra" / "figures" / "links.svg").exists()
 
@@ -230,22 +237,27 @@ def test_the_sweep_pages_search_for_seeds_runs() -> None:
 
 
 def test_the_scenario_pages_examples_are_scenarios() -> None:
-    whole, controlled, managed, lossy, stopped, web, recording, phases, sleep, probe = _blocks("scenario.md", "toml")
+    whole, controlled, stepped, managed, lossy, stopped, web, recording, phases, sleep, probe = _blocks(
+        "scenario.md", "toml"
+    )
     scenario = Scenario.from_toml(whole.replace('duration = "60 s"', 'duration = "6 s"'))
     changed = scenario.to_dict() | tomllib.loads(probe)
     assert "link" in Scenario.from_dict(changed).run().series_names
     # The second block replaces the second link of the first one's network.
     links = [scenario.to_dict()["link"][0], *tomllib.loads(controlled)["link"]]
     assert Scenario.from_dict(scenario.to_dict() | {"link": links}).run().link("router-receiver")["rate_changes"] > 0
-    # The third block does the same.
+    # The third and the fourth block do the same. The capacity is 10 Mb/s until 30 s.
+    links = [scenario.to_dict()["link"][0], *tomllib.loads(stepped)["link"], *tomllib.loads(controlled)["link"][1:]]
+    run = Scenario.from_dict(scenario.to_dict() | {"link": links}).run()
+    assert run.link("router-receiver")["mean_rate_bps"] == 10e6
     links = [scenario.to_dict()["link"][0], *tomllib.loads(managed)["link"]]
     assert Scenario.from_dict(scenario.to_dict() | {"link": links}).run().link("router-receiver")["queue"] == "red"
-    # The fourth one replaces the first link; its losses fall into the warm-up.
+    # The fifth one replaces the first link; its losses fall into the warm-up.
     links = [*tomllib.loads(lossy)["link"], scenario.to_dict()["link"][1]]
     run = Scenario.from_dict(scenario.to_dict() | {"link": links, "warm_up": "0 s"}).run()
     assert run.link("sender-router")["lost_packets"] == 3
-    # The fifth and the sixth one are more traffic for the first one's network. The first upload stops after 30 of 60 s
-    # at 500 kb/s, written in pieces of 10 kB: 188 of them (187 x 160 ms = 29.92 s), and closes.
+    # The sixth and the seventh one are more traffic for the first one's network. The first upload stops after 30 of
+    # 60 s at 500 kb/s, written in pieces of 10 kB: 188 of them (187 x 160 ms = 29.92 s), and closes.
     flows = [*scenario.to_dict()["flow"], *tomllib.loads(stopped)["flow"]]
     run = Scenario.from_dict(scenario.to_dict() | {"flow": flows, "duration": "60 s", "warm_up": "0 s"}).run()
     assert run.flow("upload-1")["delivered_bytes"] == 188 * 10_000
@@ -262,7 +274,7 @@ def test_the_scenario_pages_examples_are_scenarios() -> None:
     flows = [*scenario.to_dict()["flow"], *tomllib.loads(web)["flow"]]
     busy = scenario.to_dict() | {"flow": flows}
     assert Scenario.from_dict(busy).run().flow("web")["requests_started"] > 0
-    # The seventh block replays the sixth one's traffic, in the network of the second.
+    # The eighth block replays the seventh one's traffic, in the network of the second.
     replayed = tomllib.loads(recording)
     links = [scenario.to_dict()["link"][0], *tomllib.loads(controlled)["link"]]
     assert Scenario.from_dict(busy | replayed | {"link": links}).run().flow("replay")["packets_sent"] > 0

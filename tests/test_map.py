@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from netlull import InputError, Scenario
+from netlull import InputError, Result, Scenario
 from netlull.cli import plan
 from netlull.plot import svg_text
 from netlull.plot.map import network_map
@@ -114,6 +114,16 @@ def test_loads_sleep_and_power(abilene: Topology) -> None:
     # In Atlanta 132 km leave no room for a number; a note counts it.
     assert "ATLAM5-ATLAng" not in _ids(svg, "power")
     assert "left out: 1 link's power" in svg
+
+
+def test_the_legend_names_the_device_that_stands_for_a_link(run_folder: Path) -> None:
+    topology = topology_of_scenario(Result.load(run_folder).scenario)
+    assert "ports)" not in svg_text(network_map(topology, part_of(Result.load(run_folder))))  # ideal
+    models = [{"model": name} for name in ("fs", "nexus-9336-fx2", "ons-15600")]
+    result = Scenario.from_toml(RUN).with_values({"power": models}).run()
+    svg = svg_text(network_map(topology, part_of(result, model="nexus-9336-fx2")))
+    assert "(links of 4 Mb/s as 100 Gb/s ports)" in svg
+    assert "(16 line cards per link of any rate)" in svg_text(network_map(topology, part_of(result)))
 
 
 def test_a_run_of_which_a_link_sleeps(
@@ -293,6 +303,32 @@ def test_a_load_aware_plan_without_traffic_says_so(printed: Callable[..., str], 
     demand = '[[demand]]\nfrom = "A"\nto = "B"\nrate = "1 Mb/s"\n'
     path.write_text(f"[nodes]\nA = []\nB = []\n{link}{demand}", encoding="utf-8")
     assert "no demands" not in printed("plan", str(path), "--load-aware", "0.5")
+
+
+def test_a_load_aware_plan_counts_the_flows_of_a_scenario_and_of_a_run(
+    printed: Callable[..., str], refused: Callable[..., str], tmp_path: Path
+) -> None:
+    path = tmp_path / "flows.toml"
+    greedy = '[[flow]]\nkind = "tcp"\nname = "greedy"\nfrom = "NYCMng"\nto = "WASHng"\n'
+    written = greedy.replace("greedy", "written") + 'write_rate = "500 kb/s"\nstart = "1 s"\nstop = "3 s"\n'
+    path.write_text(RUN.replace("[[phase]]", f"{greedy}{written}[[phase]]", 1), encoding="utf-8")
+    shown = printed("plan", path, "--load-aware", "0.6")
+    assert "traffic: 1.5 Mb/s between 2 pairs of nodes, offered by 2 flows\n" in shown
+    assert "1 TCP flow counts as 0 b/s without a write_rate" in shown
+    shown = printed("plan", path, "--load-aware", "0.6", "--at", "3 s")
+    assert "traffic: 1 Mb/s between 1 pairs of nodes, offered by 1 flow active at 3 s\n" in shown
+    planned = json.loads(printed("plan", path, "--load-aware", "0.6", "--at", "1.5", "--json"))["off"]
+    sleep = {"sleep": [{"at": "1.5 s", "wake": "2 s", "plan": {"kind": "load_aware", "bound": 0.6}}]}
+    result = Scenario.from_file(path).with_values(sleep).run()
+    assert planned == [nap["link"] for nap in result.summary["routing"]["sleep"]]
+    result.save(tmp_path / "run")
+    shown = printed("plan", tmp_path / "run", "--load-aware", "0.99", "--phase", "before")
+    assert "measured goodput of before\n" in shown
+    assert "write_rate" not in shown
+    assert "--at: does not fit abilene; expected a scenario" in refused(
+        "plan", "abilene", "--estop", "0.5", "--at", "1"
+    )
+    assert "--phase x: is not a phase" in refused("plan", tmp_path / "run", "--load-aware", "0.9", "--phase", "x")
 
 
 def test_options_follow_from_the_plans_of_the_core(monkeypatch: pytest.MonkeyPatch) -> None:

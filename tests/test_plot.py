@@ -109,6 +109,9 @@ class Recorded:
     def series(self, name: str) -> pa.Table:
         return self._series[name]
 
+    def flow(self, _name: str) -> dict[str, int]:
+        return {"segment_bytes": 1000}
+
 
 def recorded() -> Recorded:
     time = np.arange(1, 11) * 0.1
@@ -135,6 +138,11 @@ def test_a_run_draws_rates_queues_goodput_and_windows(tmp_path: Path) -> None:
     names = {path.name for path in written}
     assert names == {f"{name}.{kind}" for name in ("links", "queues", "goodput", "cwnd") for kind in ("svg", "pdf")}
     assert all(path.stat().st_size > 1000 for path in written)
+
+
+def test_windows_are_drawn_in_segments(tmp_path: Path) -> None:
+    run_figures(recorded(), tmp_path)  # type: ignore[arg-type]
+    assert "cwnd (segments of 1000 B)" in (tmp_path / "cwnd.svg").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("series", [{}, {"rate": recorded().series("rate")}])

@@ -111,7 +111,7 @@ def test_the_figure_has_three_panels_and_says_what_the_download_cost(shaped: Res
     download = shaped.station("client")["download"]
     title = drawn.get_suptitle()
     assert f"{download['seconds']:.3g} s x {download['energy_j']['wavelan-dsss']:.3g} J" in title
-    assert "client: client's shaper" in title
+    assert "client: client shaper" in title
     names = {text.get_text() for text in drawn.legends[0].get_texts()}
     assert {"received", "closed acknowledgement", "open acknowledgement", "asleep", "waking", "idle"} <= names
     assert not names & {"beacon", "poll"}
@@ -151,7 +151,7 @@ def test_beacons_and_polls_are_shown_where_there_are_some(polled: Result) -> Non
 @pytest.mark.parametrize("poll", ["one", "all"])
 def test_the_title_says_what_a_poll_brings(poll: str) -> None:
     drawn = doze_figure(doze(Psm(access_point={"poll": poll})).run())
-    assert f"power-saving mode (poll = {poll})" in drawn.get_suptitle()
+    assert f"psm (poll = {poll})" in drawn.get_suptitle()
 
 
 def _legend(result: Result, **options: Any) -> set[str]:
@@ -234,7 +234,7 @@ def test_many_changes_are_shown_as_mean_power_over_bins() -> None:
 
 
 def test_a_station_that_never_sleeps_or_never_ends_can_be_drawn() -> None:
-    assert "awake all the time" in doze_figure(doze().run()).get_suptitle()
+    assert "always on" in doze_figure(doze().run()).get_suptitle()
     unfinished = doze(ClientShaper(), duration="300 ms").run()
     assert "download not complete" in doze_figure(unfinished).get_suptitle()
     assert doze_figure(unfinished, whole=True).axes[0].get_xlim() == (0.0, pytest.approx(0.3))
@@ -288,7 +288,7 @@ def test_a_file_of_a_run_is_no_scenario(refused: Printed, shaped: Result, tmp_pa
 def test_a_site_is_drawn_by_its_name(printed: Printed, tmp_path: Path) -> None:
     picture = tmp_path / "sun.svg"
     printed("plot", "doze", "sun", "-o", picture, "--set", "flow.download.size=300 kB", "--set", "duration=3 s")
-    assert "client's shaper" in picture.read_text(encoding="utf-8")
+    assert "client shaper" in picture.read_text(encoding="utf-8")
 
 
 def test_run_draws_the_station_that_slept_most(printed: Printed, tmp_path: Path) -> None:

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netlull import Axis, InputError, Scenario, Sweep, schema
-from netlull.quantities import in_unit
+from netlull.quantities import in_unit, rate_text, time_text
 from netlull.topology import Demand, Line, Node, Topology
 from netlull.topology.expand import LINKS, READING
 from netlull.topology.find import shipped
-from netlull.topology.model import great_circle_km, hops_between, rate_text, time_text
+from netlull.topology.model import great_circle_km, hops_between
 
 
 @pytest.fixture(scope="module")
@@ -232,7 +232,7 @@ def test_values_of_the_topology_and_of_its_links() -> None:
 
 def test_the_schema_has_the_table() -> None:
     table = schema()["$defs"]["TopologyDocument"]
-    assert list(table["properties"]) == ["file", "hub", "network", *LINKS, *READING]
+    assert list(table["properties"]) == ["file", "hub", "network", *LINKS, "traffic", *READING]
     jsonschema.validate(tomllib.loads(SCENARIO), schema())
     for wrong in (
         {"topology": {}},

@@ -111,3 +111,37 @@ def test_rates_follow_the_rate_of_the_links(tmp_path: Path) -> None:
         for one in (scenario, faster)
     ]
     assert total[1] == pytest.approx(2 * total[0])
+
+
+def test_a_list_of_traffic_follows_the_time_of_day(tmp_path: Path) -> None:
+    night = {"kind": "demands", "name": "night", "process": "cbr", "stop": "5 s"}
+    day = {"kind": "gravity", "name": "day", "load": 0.2, "start": "5 s"}
+    found = flows(tmp_path, [night, day], CHAIN + DEMANDS)
+    sent = rates(found)
+    assert sent["night-a-c"] == pytest.approx(2 * 5 / 10, rel=0.01)
+    # The mean load of .2 of 4 directions with 80 Mb/s in all, for half of the time.
+    carried = sum(link["throughput_bps"] for link in found["links"]) / 1e6 - sent["night-a-c"] * 2 - sent["night-c-b"]
+    assert carried == pytest.approx(0.2 * 80 / 2, rel=0.05)
+
+
+def test_demands_have_a_scale_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "chain.toml").write_text(CHAIN + DEMANDS, encoding="utf-8")
+    topology = {"file": "chain.toml", "default_delay": "1 ms", "rate_scale": 0.5, "demand_scale": 0.25}
+    document = {"duration": "10 s", "topology": {**topology, "traffic": {"kind": "demands"}}}
+    made = json.loads(Scenario.from_dict(document, folder=tmp_path).canonical())
+    assert [flow["rate"] for flow in made["flow"]] == ["500 kb/s", "250 kb/s"]
+    assert [link["rate"] for link in made["link"]] == ["5 Mb/s", "15 Mb/s"]
+
+
+@pytest.mark.parametrize(
+    ("traffic", "says"),
+    [
+        ([{"kind": "gravity", "load": 0.1}, {"kind": "gravity", "load": 0.1}], r'traffic\.1\.name: "traffic" is given'),
+        ([{"kind": "gravity", "load": 2}], r"traffic\.0\.load: 2 is out of range"),
+        ({"kind": "gravity", "load": 0.1, "start": 3}, r"traffic\.start: 3 is not a time"),
+        ({"kind": "gravity", "load": 0.1, "name": 3}, r"traffic\.name: 3 is not a name"),
+    ],
+)
+def test_lists_that_cannot_be(tmp_path: Path, traffic: object, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        flows(tmp_path, traffic)

@@ -16,7 +16,7 @@ import netlull
 from conftest import SHIPPED
 from netlull.bundled import ready
 from netlull.cli import main
-from netlull.cli.tables import print_summary
+from netlull.cli.tables import print_result
 from netlull.errors import InputError
 
 
@@ -245,7 +245,7 @@ def test_values_alone_lead_from_one_scenario_of_the_paper_to_the_others(
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
     assert manifest["recording"] == record
     assert "recording" not in controlled.summary
-    print_summary(replayed.summary)
+    print_result(replayed)
     assert " packets recorded at N1-N2 in an earlier run" in " ".join(capsys.readouterr().out.split())
 
 

@@ -43,6 +43,7 @@ ORDER = (
     "provenance",
     "aggregate",
     "result",
+    "energy",
     "topology",
     "datafiles",
     "emulation",

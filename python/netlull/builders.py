@@ -621,7 +621,7 @@ class LoadAware:
     threshold: float | None = None
     """The share of the algebraic connectivity that must remain; default 0: connected."""
     tcp_rate: str | None = None
-    """Rate assumed for each TCP flow; default none. A bit rate, such as "10 Mb/s"."""
+    """Rate assumed for each TCP flow without a `write_rate`; default none. A bit rate, such as "10 Mb/s"."""
     nodes: Sequence[str] | None = None
     """Nodes known to the plan, together with the links between them; default all."""
 
@@ -1015,7 +1015,7 @@ class Station:
 
 @dataclass(frozen=True)
 class Steps:
-    """New rates at given times. The link starts at its `rate`."""
+    """New rates at given times. The link starts at its `rate`, or with a step at 0 s."""
 
     kind: ClassVar[str] = "steps"
     steps: Sequence[Mapping[str, object]]

@@ -227,10 +227,23 @@ def _metrics(
     if not chosen:
         raise InputError(f"{names[0]} and {names[1]} have no metric in common; expected the same columns")
     for metric in chosen:
+        if ".energy." in a.metrics[metric]:
+            notes += _about_energy(metric, a.metrics[metric], names)
         if a.metrics[metric] != b.metrics[metric]:
             paths = f"{a.metrics[metric]} in {names[0]}, {b.metrics[metric]} in {names[1]}"
             notes.append(f"{metric} is not the same metric in both: {paths}")
     return chosen
+
+
+def _about_energy(metric: str, path: str, names: tuple[str, str]) -> list[str]:
+    """The meaning of a difference in energy, or in savings."""
+    a, b = names
+    if path.endswith(".total_j"):
+        return [f"{metric} is energy: a relative difference of -5 % is a saving of 5 % compared with {a}"]
+    if "network.energy." in path and path.endswith(".saving"):
+        own = f"{metric} compares each run with links at full rate that carry its own traffic"
+        return [f"{own}; compare {path.removesuffix('saving')}total_j for the saving of {b} compared with {a}"]
+    return []
 
 
 def _by_place(result: SweepResult, axes: Sequence[str], metrics: Sequence[str], name: str) -> dict[Place, Runs]:

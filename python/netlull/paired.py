@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from netlull.compare import Comparison, Options, compare
+from netlull.energy import has_varied
 from netlull.errors import FieldPathError, InputError, NetlullWarning
 from netlull.sweep import SweepResult, Window
 
@@ -50,7 +51,8 @@ def compare_runs(
     if not a or not b:
         raise InputError(f"{names[0] if not a else names[1]}: has no run; expected at least one")
     _warn_of_other_scenarios(a[0], b[0], names)
-    chosen = list(metrics) or [path for path in usual_metrics(a[0]) if _has(b[0], path)]
+    usual = dict.fromkeys([*usual_metrics(a[0]), *usual_metrics(b[0])])
+    chosen = list(metrics) or [path for path in usual if _has(a[0], path) and _has(b[0], path)]
     return compare(_sweep(a, chosen, names[0]), _sweep(b, chosen, names[1]), (), options, names)
 
 
@@ -67,7 +69,10 @@ def _warn_of_other_scenarios(a: Result, b: Result, names: tuple[str, str]) -> No
 
 
 def usual_metrics(result: Result) -> list[str]:
-    """The usual metrics: first flows, links with the longest queues, routers, first stations."""
+    """The usual metrics: first flows, links with the longest queues, routers, energy, first stations.
+
+    The network's energy is among them if a link slept or was below its full rate.
+    """
     paths: list[str] = []
     for flow in result.summary["flows"][:_MOST]:
         fields = {"tcp": _OF_TCP, "requests": _OF_REQUESTS}.get(flow["kind"], _OF_DATAGRAMS)
@@ -78,6 +83,8 @@ def usual_metrics(result: Result) -> list[str]:
         paths += [f"link.{link['name']}.{field}" for field in fields]
     if result.summary.get("routing"):
         paths += [f"routing.{field}" for field in _OF_ROUTING]
+    if any(map(has_varied, result.summary["links"])):
+        paths += [f"network.energy.{model}.total_j" for model in list(result.summary["network"]["energy"])[:_MOST]]
     for station in result.summary.get("stations", [])[:_MOST]:
         paths += [f"station.{station['name']}.{field}" for field in _OF_STATIONS]
         if station["download"] is not None:

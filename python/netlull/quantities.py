@@ -1,11 +1,11 @@
-"""Quantities as numbers in a chosen unit: `"10 ms"` in `"ms"` is 10.0. Used for axes; the core parses its own."""
+"""Quantities as numbers in a chosen unit: `"10 ms"` in `"ms"` is 10.0; and rates and times as text."""
 
 from __future__ import annotations
 
 import re
 from fractions import Fraction
 
-__all__ = ["in_unit", "is_unit"]
+__all__ = ["in_unit", "is_unit", "rate_text", "time_text"]
 
 _SCALES: tuple[dict[str, Fraction], ...] = (
     {
@@ -65,3 +65,24 @@ def in_unit(text: str, unit: str) -> float | None:
         return float(value if fitting is None else value * fitting[own] / fitting[unit])
     except OverflowError:  # larger than any float
         return None
+
+
+def rate_text(bits_per_second: float) -> str:
+    """A rate with the largest unit that keeps it above 1, to whole b/s: "9.92 Gb/s"."""
+    whole = round(bits_per_second)
+    unit, digits = next(
+        ((unit, digits) for unit, digits in (("G", 9), ("M", 6), ("k", 3)) if whole >= 10**digits), ("", 0)
+    )
+    return f"{_decimal(whole, digits)} {unit}b/s"
+
+
+def time_text(nanoseconds: int) -> str:
+    """A time in ms, exact to the nanosecond: "0.661932 ms"."""
+    return f"{_decimal(nanoseconds, 6)} ms"
+
+
+def _decimal(whole: int, digits: int) -> str:
+    """`whole` / 10^digits, exactly, without trailing zeros."""
+    before, after = divmod(whole, 10**digits)
+    fraction = f"{after:0{digits}d}".rstrip("0") if digits else ""
+    return f"{before}.{fraction}" if fraction else str(before)

@@ -139,6 +139,17 @@ pub struct WindowEstimates {
     pub flows: f64,
 }
 
+/// The queue that a controller must see before it acts. A smaller buffer disables a part of the controller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NeededQueue {
+    /// The parameter that asks for the queue.
+    pub field: &'static str,
+    /// The length of the queue.
+    pub queue: Bytes,
+    /// The consequence of a smaller buffer, as the end of a sentence.
+    pub otherwise: String,
+}
+
 /// A machine that controls a link.
 ///
 /// The driver performs all actions for an event, in their order. Only an acknowledgement may lead to a window. A
@@ -188,6 +199,11 @@ pub trait LinkConfig: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
 
     /// The rate at the start; `None` for the link's own rate.
     fn initial_rate(&self) -> Option<BitRate>;
+
+    /// The queue that the link's buffer must hold; `None` if any buffer will do.
+    fn needed_queue(&self, _link: LinkContext) -> Option<NeededQueue> {
+        None
+    }
 }
 
 /// A factory of link controllers defined outside this crate.

@@ -5,7 +5,9 @@
 //! the end of this file.
 
 use crate::gateway::{AwmConfig, AwmEarthConfig, CEarthConfig, GRouterConfig, Gateway};
-use crate::link::{Estimates, ForeignLink, LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent};
+use crate::link::{
+    Estimates, ForeignLink, LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent, NeededQueue,
+};
 use crate::radio::{AccessPointConfig, Bsd, BsdConfig, Eager, EagerConfig, Psm, PsmConfig, Shaper, ShaperConfig};
 use crate::rate::{Earth, EarthConfig, PractRa, PractRaConfig};
 use crate::station::{
@@ -162,6 +164,15 @@ macro_rules! link_mechanisms {
                 match self {
                     $(Self::$variant(config) => config.initial_rate(),)+
                     Self::Foreign(foreign) => foreign.initial_rate(),
+                }
+            }
+
+            /// The queue that the link's buffer must hold; `None` if any buffer will do.
+            #[must_use]
+            pub fn needed_queue(&self, link: LinkContext) -> Option<NeededQueue> {
+                match self {
+                    $(Self::$variant(config) => config.needed_queue(link),)+
+                    Self::Foreign(_) => None,
                 }
             }
         }

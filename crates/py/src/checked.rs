@@ -6,10 +6,12 @@ use netlull_sim::emulation::{Head, Outcome, check_format, emulated, plan};
 use netlull_sim::probe::{CaptureWriter, Table};
 use netlull_sim::run::{RunOutcome, run};
 use netlull_sim::scenario::document::Document;
-use netlull_sim::scenario::{RunOptions, Scenario, read_document};
+use netlull_sim::scenario::{Offer, RunOptions, Scenario, read_document};
+use netlull_units::{BitRate, Instant};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use serde::Serialize;
+use serde_json::json;
 use std::path::PathBuf;
 
 /// A scenario that has been fully checked. All its runs share it, with any seed and on any thread.
@@ -36,6 +38,20 @@ impl Checked {
     /// Warnings about unusual but allowed values, a sentence each.
     fn warnings(&self) -> Vec<String> {
         self.scenario.warnings()
+    }
+
+    /// The traffic that each flow offers, as JSON: name, ends, times in s, rate in b/s or null.
+    fn offers(&self) -> PyResult<String> {
+        let node = |node: usize| &self.scenario.nodes[node];
+        let seconds = |at: Instant| (at < Instant::NEVER).then(|| at.as_secs_f64());
+        let offer = |offer: Offer<'_>| {
+            json!({
+                "name": offer.path.name, "from": node(offer.path.from), "to": node(offer.path.to),
+                "rate_bps": offer.rate.map(BitRate::as_bps),
+                "start_s": seconds(offer.start), "stop_s": seconds(offer.stop),
+            })
+        };
+        serde_json::to_string(&self.scenario.offers().map(offer).collect::<Vec<_>>()).map_err(errors::internal)
     }
 
     /// The expected number of packet-hops of a run.

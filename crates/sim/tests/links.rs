@@ -108,7 +108,7 @@ fn an_idle_link_goes_down_to_its_lowest_rate_and_stays() {
     let last = summary.residency.first().expect("the lowest rate");
     assert_eq!(last.rate_bps, 1_000_000);
     // Ideal frequency scaling: the saving follows from the mean rate, with pauses at the higher rate.
-    assert!(summary.energy.get("fs").expect("fs").saving > 0.85);
+    assert!(summary.energy.get("fs").expect("fs").saving > Some(0.85));
     assert!(summary.energy.get("dvs").expect("dvs").saving > summary.energy.get("fs").expect("fs").saving);
 }
 
@@ -177,6 +177,35 @@ fn a_redrawn_capacity_has_its_mean_and_its_range() {
 }
 
 #[test]
+fn a_buffer_that_disables_a_controller_is_a_warning() {
+    // The step from 9 to 10 Mb/s needs d times 9 Mb/s: 45 kB for 40 ms, 90 kB for 80 ms. The buffer holds 60 kB.
+    let told = |buffer: &str, controller: Value| {
+        let link = json!({ "buffer": buffer, "controller": controller, "duplex": true });
+        scenario(&one_link("1 s", link, json!([cbr("1 Mb/s")]))).expect("a scenario").warnings()
+    };
+    let practra = |bound: &str| {
+        json!({
+            "kind": "practra", "rates": { "from": "1 Mb/s", "to": "10 Mb/s", "step": "1 Mb/s" },
+            "transition": "2 ms", "min_interval": "16 ms", "delay_bound": bound,
+        })
+    };
+    assert_eq!(told("40 packets", practra("40 ms")), Vec::<String>::new());
+    assert_eq!(told("unlimited", practra("80 ms")), Vec::<String>::new());
+    assert_eq!(
+        told("40 packets", practra("80 ms")),
+        ["link.a-b.controller.delay_bound: needs a queue of 90 kB; expected at most the buffer, 60 kB, \
+          otherwise the rate hardly reaches 10 Mb/s"]
+    );
+    let awm = |target: &str| json!({ "kind": "awm", "target": target, "beta": "1 Mb/s" });
+    assert_eq!(told("60 kB", awm("40 packets")), Vec::<String>::new());
+    assert_eq!(
+        told("60 kB", awm("41 packets")),
+        ["link.a-b.controller.target: needs a queue of 61.5 kB; expected at most the buffer, 60 kB, \
+          otherwise the suggested window grows without bound and limits no sender"]
+    );
+}
+
+#[test]
 fn a_capacity_in_steps_follows_them() {
     // 10 Mb/s for 2 s, 5 for 3 s, 10 again for 5 s: (20 + 15 + 50) Mb in 10 s.
     let steps = json!([{ "at": "2 s", "rate": "5 Mb/s" }, { "at": "5 s", "rate": "10 Mb/s" }]);
@@ -189,12 +218,24 @@ fn a_capacity_in_steps_follows_them() {
 }
 
 #[test]
+fn a_capacity_may_begin_with_a_step() {
+    // 4 Mb/s for 2 s, then 8 for 8 s: 72 Mb in 10 s. The start is no change.
+    let steps = json!([{ "at": "0 s", "rate": "4 Mb/s" }, { "at": "2 s", "rate": "8 Mb/s" }]);
+    let run =
+        outcome(one_link("10 s", json!({ "capacity": { "kind": "steps", "steps": steps } }), json!([cbr("1 Mb/s")])));
+    close(link(&run, "a-b").mean_rate_bps, 7.2e6, 1.0);
+    assert_eq!((link(&run, "a-b").rate_changes, link(&run, "a-b").rate_bps), (1, 10_000_000));
+    let rates = table(&run, "rate");
+    assert_eq!((floats(rates, "time_s"), floats(rates, "rate_bps")), (vec![0.0, 2.0], vec![4e6, 8e6]));
+}
+
+#[test]
 fn steps_must_go_forward_and_stay_below_the_links_rate() {
     let why = |steps: Value| {
         let link = json!({ "capacity": { "kind": "steps", "steps": steps } });
         scenario(&one_link("1 s", link, json!([cbr("1 Mb/s")]))).expect_err("bad").to_string()
     };
-    let expected = "link.a-b.capacity.steps.1.at: is 2 s; expected a time after 0 s and after the step before it";
+    let expected = "link.a-b.capacity.steps.1.at: is 2 s; expected a time after the step before it";
     let steps = json!([{ "at": "2 s", "rate": "5 Mb/s" }, { "at": "2 s", "rate": "1 Mb/s" }]);
     assert_eq!(why(steps), expected);
     assert!(why(json!([{ "at": "2 s", "rate": "11 Mb/s" }])).contains("steps.0.rate: is 11 Mb/s; expected"));

@@ -166,15 +166,19 @@ fn the_network_s_energy_is_that_of_its_links() {
     let run = outcome(json);
     let energy = |model: &str| run.summary.network.energy.get(model).expect("a model");
     close(energy("fs").total_j, 14.0, 1e-9);
-    close(energy("fs").saving, 2.0 / 16.0, 1e-12);
+    close(energy("fs").saving.expect("a model without traffic"), 2.0 / 16.0, 1e-12);
     close(energy("ons-15600").total_j, 14.0 * 2240.0, 1e-6);
     let nexus = energy("nexus-9336-fx2");
     close(nexus.asleep_j, 2.0 * (285.31 / 36.0 + 2.791), 1e-9);
     close(nexus.reference_j - nexus.total_j, 2.0 * (1.903 - 0.063), 1e-9);
+    let phase = |name: &str| &run.summary.phase.get(name).expect("a phase").network.energy;
     let after = run.summary.phase.get("after").expect("a phase");
-    close(after.network.energy.get("fs").expect("fs").saving, 0.25, 1e-12);
+    close(phase("after").get("fs").expect("fs").saving.expect("no traffic"), 0.25, 1e-12);
+    // The reference of a network whose links slept would carry the detours of its traffic.
+    assert_eq!((nexus.saving, phase("after").get("nexus-9336-fx2").expect("nexus").saving), (None, None));
+    assert_eq!(phase("before").get("nexus-9336-fx2").expect("nexus").saving, Some(0.0));
     assert!(after.link.get("b-d").is_some_and(|link| link.asleep_s == 1.0 && link.utilisation == 0.0));
-    close(run.summary.phase.get("before").expect("a phase").network.energy.get("fs").expect("fs").saving, 0.0, 1e-12);
+    close(phase("before").get("fs").expect("fs").saving.expect("no traffic"), 0.0, 1e-12);
 }
 
 #[test]
@@ -283,6 +287,30 @@ fn what_cannot_sleep_is_named() {
         "position.a: is 200, 0; expected degrees",
         why(json!([]), &|json| json["position"] = json!({ "a": [200.0, 0.0] })),
     );
+}
+
+#[test]
+fn a_plan_counts_the_flows_that_may_send_while_the_links_sleep() {
+    // 5 of 12 Mb/s go from a to c. Next to the 3 Mb/s by b they exceed the bound of .5: c-d sleeps instead of a-c.
+    let planned = |sleep: Value, flow: Value| {
+        let mut json = square(&json!([sleep]), &flooding("30 ms"));
+        json["flow"].as_array_mut().expect("flows").push(flow);
+        let run = outcome(json);
+        routing(&run).sleep.iter().map(|nap| nap.link.clone()).collect::<Vec<_>>()
+    };
+    let plan = json!({ "kind": "load_aware", "bound": 0.5 });
+    let tcp = |more: Value| {
+        let mut flow = json!({ "kind": "tcp", "name": "t", "from": "a", "to": "c" });
+        flow.as_object_mut().expect("a table").extend(more.as_object().expect("a table").clone());
+        flow
+    };
+    let sleep = json!({ "at": "1 s", "plan": plan });
+    assert_eq!(planned(sleep.clone(), tcp(json!({}))), ["a-c"]);
+    assert_eq!(planned(sleep.clone(), tcp(json!({ "write_rate": "5 Mb/s" }))), ["c-d"]);
+    assert_eq!(planned(sleep, tcp(json!({ "write_rate": "5 Mb/s", "stop": "0.9 s" }))), ["a-c"]);
+    let cbr = json!({ "kind": "cbr", "name": "t", "from": "a", "to": "c", "rate": "5 Mb/s", "start": "1.5 s" });
+    assert_eq!(planned(json!({ "at": "1 s", "wake": "1.4 s", "plan": plan }), cbr.clone()), ["a-c"]);
+    assert_eq!(planned(json!({ "at": "1 s", "wake": "1.6 s", "plan": plan }), cbr), ["c-d"]);
 }
 
 #[test]

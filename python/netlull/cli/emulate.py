@@ -13,7 +13,7 @@ import click
 from netlull.cli.inputs import json_option, load_scenario, scenario_argument, seed_option, set_option
 from netlull.cli.progress import bar
 from netlull.cli.run import out_option, run_into
-from netlull.cli.tables import print_summary
+from netlull.cli.tables import print_result
 from netlull.cli.warnings import warn
 from netlull.errors import InputError
 
@@ -99,7 +99,7 @@ def emulate_command(  # noqa: PLR0913, PLR0917  # one per option
         document: dict[str, Any] = {**result.summary, "emulation": result.emulation}
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
         return
-    print_summary(result.summary, result.emulation)
+    print_result(result)
     if out is not None:
         click.echo(f"written to {out}")
 

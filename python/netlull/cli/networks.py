@@ -14,15 +14,17 @@ import click
 from netlull.bundled import ready
 from netlull.cli.inputs import load_scenario
 from netlull.errors import InputError
+from netlull.result import Result
 from netlull.topology import ReadOptions, Topology
 from netlull.topology.find import find, shipped
+from netlull.topology.loads import Loads, measured, offered
 from netlull.topology.read import LARGEST_BYTES
 from netlull.topology.state import topology_of_scenario
 
 if TYPE_CHECKING:
     from netlull.topology import Topology
 
-__all__ = ["network_of", "reading_options", "topology_named"]
+__all__ = ["loaded_network_of", "network_of", "reading_options", "topology_named"]
 
 _READING: tuple[tuple[str, str], ...] = (
     ("format", "Format of the file: sndlib-native, sndlib-xml, graphml or toml; default by its content."),
@@ -68,10 +70,50 @@ def network_of(name: str, settings: tuple[str, ...], reading: ReadOptions) -> To
         InputError: the network is missing or unreadable, or settings are given for a topology.
     """
     if _is_scenario(name):
-        return topology_of_scenario(json.loads(load_scenario(name, settings, None).canonical()))
+        return topology_of_scenario(_canonical(name, settings))
     if settings:
         raise InputError(f"{name}: is a topology; expected a scenario for --set")
     return topology_named(name, reading)
+
+
+def loaded_network_of(
+    name: str, settings: tuple[str, ...], reading: ReadOptions, at_s: float | None, phase: str | None
+) -> tuple[Topology, Loads]:
+    """The network of a run, a scenario or a topology with its traffic: measured, offered, or of the file.
+
+    Args:
+        name: the folder of a run, a scenario or a topology.
+        settings: changes of a scenario.
+        reading: options for reading a topology.
+        at_s: counts only a scenario's flows that are active at this time in s.
+        phase: counts only this phase of a run.
+
+    Raises:
+        InputError: the network is missing or unreadable, or an option is for another kind of input.
+    """
+    is_run, is_scenario = Path(name).is_dir(), _is_scenario(name)
+    for option, given, fits, kind in (
+        ("--at", at_s is not None, is_scenario, "a scenario"),
+        ("--phase", phase is not None, is_run, "the folder of a run"),
+        ("--set", bool(settings), is_scenario, "a scenario"),
+    ):
+        if given and not fits:
+            raise InputError(f"{option}: does not fit {name}; expected {kind}")
+    if is_run:
+        result = Result.load(name)
+        loads = measured(result, phase)
+        return topology_of_scenario(result.scenario, loads.demands), loads
+    if is_scenario:
+        document = _canonical(name, settings)
+        loads = offered(document, at_s)
+        return topology_of_scenario(document, loads.demands), loads
+    topology = topology_named(name, reading)
+    return topology, Loads(topology.demands, "of the file")
+
+
+def _canonical(name: str, settings: tuple[str, ...]) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(load_scenario(name, settings, None).canonical())
+    return document
 
 
 def _is_scenario(name: str) -> bool:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import netlull
-from netlull.cli.inputs import json_option
-from netlull.cli.networks import network_of, reading_options
+from netlull.cli.inputs import json_option, set_option
+from netlull.cli.networks import loaded_network_of, reading_options
 from netlull.cli.numbers import digits, percent, scaled
-from netlull.cli.plot import check_file, write_figure
+from netlull.cli.plot import check_file, seconds, write_figure
 from netlull.cli.tables import Table, draw, new_console, say
 from netlull.errors import InputError
+from netlull.quantities import in_unit
 from netlull.topology import ReadOptions, SleepPlan, Topology, sleep_plan
 from netlull.topology.plan import KINDS, PlanKind, phrase
 from netlull.topology.state import LineState, Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from netlull.topology.loads import Loads
 
 __all__ = ["plan_command"]
 
@@ -72,25 +76,38 @@ def _plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
     metavar="FILE",
     help="Draw the plan: a .svg, .pdf or .png file.",
 )
+@click.option(
+    "--at", "at_s", callback=seconds, metavar="TIME", help="Of a scenario: the flows active at this time; default all."
+)
+@click.option("--phase", metavar="NAME", help="Of a run: the goodput in this phase; default the measured time.")
+@set_option
 @reading_options
 @json_option
 def plan_command(
-    file: str, picture: Path | None, reading: ReadOptions, as_json: bool, **options: float | bool | None
+    file: str,
+    picture: Path | None,
+    at_s: float | None,
+    phase: str | None,
+    settings: tuple[str, ...],
+    reading: ReadOptions,
+    as_json: bool,
+    **options: float | bool | None,
 ) -> None:
     """Print the links of FILE that a plan switches off.
 
-    FILE is a topology or a scenario. The links are in the order of the plan's trials. docs/models/estop.md describes
-    the plans. Load-aware plans need the demands of an SNDlib file or of netlull's TOML.
+    FILE is a topology, a scenario, or a folder that `netlull run --out` wrote. The links are in the order of the
+    plan's trials. docs/models/estop.md describes the plans. A load-aware plan counts the demands of a topology's file,
+    the offered rates of a scenario's flows, or the goodput of a run's flows.
     """
     if picture is not None:
         check_file(picture, "--map")
     kind, parameters = _chosen(options)
-    topology = network_of(file, (), reading)
+    topology, loads = loaded_network_of(file, settings, reading, at_s, phase)
     plan = sleep_plan(topology, kind.name, **parameters)
     if as_json:
         click.echo(json.dumps(_facts(plan), indent=2, ensure_ascii=False))
     else:
-        _print(topology, kind, plan)
+        _print(topology, kind, plan, loads)
     if picture is not None:
         value = _value_of(kind)
         _draw(topology, kind.name if value is None else f"{kind.name} {parameters[value]:g}", plan, picture)
@@ -137,10 +154,21 @@ _VERDICTS = {
 }
 _MOST_ROWS = 60
 """The most links listed. Larger networks list their sleeping links, up to this number, and count the others."""
-_NO_DEMANDS = "no demands: every link counts as idle (a scenario's [[sleep]] with this plan counts its flows)"
 
 
-def _print(topology: Topology, kind: PlanKind, plan: SleepPlan) -> None:
+def _about(loads: Loads) -> list[str]:
+    """The traffic that the plan counted, and the flows that it did not."""
+    total = math.fsum(in_unit(demand.rate, "b/s") or 0.0 for demand in loads.demands)
+    lines = [f"traffic: {scaled(total, 'b/s')} between {len(loads.demands)} pairs of nodes, {loads.origin}"]
+    if not loads.demands:
+        lines = ["no demands: every link counts as idle (expected a file with demands, a scenario or a run)"]
+    if loads.unknown:
+        flows = "1 TCP flow counts" if loads.unknown == 1 else f"{loads.unknown} TCP flows count"
+        lines.append(f"{flows} as 0 b/s without a write_rate; the folder of a finished run gives its measured rate")
+    return lines
+
+
+def _print(topology: Topology, kind: PlanKind, plan: SleepPlan, loads: Loads) -> None:
     console = new_console()
     facts = _facts(plan)
     share = percent(len(facts["off"]) / len(topology.lines))
@@ -154,8 +182,9 @@ def _print(topology: Topology, kind: PlanKind, plan: SleepPlan) -> None:
         cells = [step["link"], _VERDICTS[step["verdict"]], rank, digits(step["ratio"])]
         table.add(cells, style=None if step["verdict"] == "off" else "dim")
     draw(console, table)
-    if kind.reads_traffic and not topology.demands:
-        say(console, _NO_DEMANDS)
+    if kind.reads_traffic:
+        for line in _about(loads):
+            say(console, line)
     if many:
         verdicts = [step["verdict"] for step in facts["step"]]
         rest = [f"{verdicts.count('off') - len(shown)} more sleep"] if verdicts.count("off") > len(shown) else []

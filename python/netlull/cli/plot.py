@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check_file", "plot_group", "seconds", "write_figure"]
 
+_BINS = 300
+_LEAST_BIN_NS = 1_000_000
 _KINDS_OF_FILES = (".svg", ".pdf", ".png")
 _PARTS_OF_RUNS = (".parquet", ".json")
 _WINDOWS: Mapping[str, object] = {"window": True, "events": True}
@@ -133,6 +135,36 @@ def overlay_command(  # one per option
         found = [(result.world, result) for _, result in found]
     named = _named(found, labels)
     write_figure(netlull.plot.overlay_figure(named, flows, links, (start, end)), out)
+
+
+@plot_group.command("link")
+@click.argument("run", metavar="FILE-or-RUN")
+@click.option("--link", "link", required=True, metavar="NAME", help="The link.")
+@click.option("--flow", "flows", multiple=True, metavar="NAME", help="The window of this flow. Repeatable.")
+@_from_option
+@_to_option
+@_figure_option
+@set_option
+def link_command(
+    run: str,
+    link: str,
+    flows: tuple[str, ...],
+    start: float | None,
+    end: float | None,
+    out: Path,
+    settings: tuple[str, ...],
+) -> None:
+    """Draw a link over time: service rate and arrivals, queue, and congestion windows.
+
+    FILE is a scenario file or a ready scenario, which is run first. RUN is a folder that `netlull run --out` wrote.
+    Without --flow, the first TCP flows are drawn. With --from and --to, a scenario records short bins.
+    """
+    check_file(out)
+    probe: dict[str, object] = {}
+    if start is not None and end is not None and start < end:
+        probe = {"interval": f"{max(round((end - start) * 1e9 / _BINS), _LEAST_BIN_NS)} ns", "window": True}
+    ((_, result),) = _results(run, settings, None, probe=probe)
+    write_figure(netlull.plot.link_figure(result, link, flows, (start, end)), out)
 
 
 @plot_group.command("sweep")

@@ -21,7 +21,7 @@ from netlull.cli.inputs import (
     set_option,
 )
 from netlull.cli.progress import bar, watched
-from netlull.cli.tables import print_summary
+from netlull.cli.tables import print_result
 from netlull.cli.warnings import warn
 from netlull.errors import MissingPackageError
 from netlull.memory import excess, limit
@@ -74,7 +74,7 @@ def run_command(  # one per option
     if as_json:
         click.echo(json.dumps(result.summary, indent=2, ensure_ascii=False))
         return
-    print_summary(result.summary)
+    print_result(result)
     if out is not None:
         click.echo(f"written to {out}")
 

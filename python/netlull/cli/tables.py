@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from netlull.cli.numbers import count, digits, percent, scaled
 from netlull.cli.stations import radio_powers, radio_words, station_cells, stations_notes
+from netlull.energy import has_varied, model_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import rich.table
     from rich.console import Console
+
+    from netlull.result import Result
 
 __all__ = [
     "Table",
@@ -22,7 +25,7 @@ __all__ = [
     "emulation_notes",
     "new_console",
     "print_listing",
-    "print_summary",
+    "print_result",
     "say",
     "show",
 ]
@@ -31,6 +34,8 @@ _MOST_ROWS = 20
 _FOLDED = 28
 """The width in characters to which a column of text may be folded."""
 _LATENESS = {"50 %": "p50_s", "99 %": "p99_s", "99.9 %": "p999_s", "latest": "max_s"}
+_REQUEST_TIMES = {"mean": "mean", "50 %": "p50", "95 %": "p95", "99 %": "p99", "longest": "max"}
+"""The columns of completion times, with their names in metrics."""
 _WIDTH_WITHOUT_TERMINAL = 150
 _WIDE = 145
 """Terminal width in characters that fits every table."""
@@ -168,11 +173,11 @@ def _recorded(summary: Summary) -> str:
     )
 
 
-def print_summary(summary: Summary, emulation: Summary | None = None) -> None:
+def print_result(result: Result) -> None:
     """Prints one run: headline, links, energy, flows, stations; for an emulated run also lateness and differences."""
     from rich.text import Text
 
-    console = new_console()
+    console, summary, emulation = new_console(), result.summary, result.emulation
     checked = "not checked" if summary["verify"] == "off" else f"{count(summary['checks'])} checks passed"
     facts = [
         f"seed {summary['seed']}",
@@ -189,14 +194,19 @@ def print_summary(summary: Summary, emulation: Summary | None = None) -> None:
         if summary["routing"]:
             _print_sleep(console, summary)
         if summary["links"][0]["energy"]:
-            title = "Energy (and the share saved compared with the full rate all the time)"
+            title = "Energy (and the share saved compared with the same links at full rate, with this run's traffic)"
             show(console, title, _energy_table(summary))
+            for line in _energy_notes(summary, result.scenario):
+                say(console, line)
+            say(console, "")
     if summary["flows"]:
-        show(console, "Flows", _flows_table(console, summary["flows"], summary["measured_s"]))
+        show(console, "Flows", _flows_table(console, summary))
     requests = [flow for flow in summary["flows"] if flow["kind"] == "requests"]
     if requests:
         title = "Requests (that arrived in the measured time; times from the SYN to the last byte acknowledged)"
         show(console, title, _requests_table(console, requests))
+        keys = ", ".join(f"{name}_completion_s" for name in _REQUEST_TIMES.values())
+        say(console, f"Metrics of sweeps: flow.{requests[0]['name']}.requests_completed, {keys}\n")
     if summary.get("stations"):
         _print_stations(console, summary["stations"])
     for line in emulation_notes(emulation) if emulation else ():
@@ -292,22 +302,30 @@ def _print_sleep(console: Console, summary: Summary) -> None:
 
 
 def _energy_table(summary: Summary) -> Table:
-    """A row for each link whose rate varied or that slept; the other links share a row."""
+    """A row for each link that was below its full rate or slept; the other links share a row."""
     links = summary["links"]
     models = list(links[0]["energy"])
     table = Table(["link", *models])
-    varied = [link for link in links if link["rate_changes"] or link["asleep_s"]]
+    varied = [link for link in links if has_varied(link)]
     for link in varied[:_MOST_ROWS]:
         table.add([link["name"], *(_energy(link["energy"][model]) for model in models)])
     _add_rest(table, len(varied))
-    fixed = [link for link in links if not link["rate_changes"] and not link["asleep_s"]]
+    fixed = [link for link in links if not has_varied(link)]
     if fixed:
-        name = fixed[0]["name"] if len(fixed) == 1 else f"{len(fixed)} at full rate"
+        name = fixed[0]["name"] if len(fixed) == 1 else f"{len(fixed)} always at full rate"
         table.add([name, *(_energy(_total(fixed, model)) for model in models)])
     if varied and len(links) > 1:
         together = summary["network"]["energy"]
         table.add(["all links", *(_energy(together[model]) for model in models)], style="bold")
     return table
+
+
+def _energy_notes(summary: Summary, scenario: Mapping[str, Any]) -> list[str]:
+    """The meaning of the models, and the reason for a missing saving."""
+    lines = model_words(summary, scenario)
+    if any(energy["saving"] is None for energy in summary["network"]["energy"].values()):
+        lines.append("Links slept and traffic took other links: compare with the run without sleep (netlull compare).")
+    return lines
 
 
 def _total(links: list[Summary], model: str) -> Summary:
@@ -316,34 +334,44 @@ def _total(links: list[Summary], model: str) -> Summary:
 
 
 def _energy(energy: Summary) -> str:
-    return f"{scaled(energy['total_j'], 'J')} ({percent(energy['saving'])})"
+    saving = "" if energy["saving"] is None else f" ({percent(energy['saving'])})"
+    return f"{scaled(energy['total_j'], 'J')}{saving}"
 
 
-def _flows_table(console: Console, flows: list[Summary], measured_s: float) -> Table:
+def _flows_table(console: Console, summary: Summary) -> Table:
+    flows = summary["flows"]
     essential = ("flow", "kind", "goodput", "loss", "retransmitted", "timeouts", "completed in")
-    rows = [_chosen(console, _flow_cells(flow), essential) for flow in flows[:_MOST_ROWS]]
+    rows = [_chosen(console, _flow_cells(flow, summary["warm_up_s"]), essential) for flow in flows[:_MOST_ROWS]]
     table = Table(list(rows[0]), words=2)
     for row in rows:
         table.add(list(row.values()))
     _add_rest(table, len(flows))
     if len(flows) > 1:
-        table.add(list(_chosen(console, _all_flows(flows, measured_s), essential).values()), style="bold")
+        table.add(list(_chosen(console, _all_flows(flows, summary["measured_s"]), essential).values()), style="bold")
     return table
 
 
-def _flow_cells(flow: Summary) -> dict[str, str]:
+def _flow_cells(flow: Summary, warm_up_s: float) -> dict[str, str]:
     tcp = flow["congestion_control"] is not None
+    finished = flow["completion_time_s"] is not None and flow["start_s"] + flow["completion_time_s"] <= warm_up_s
     return {
         "flow": flow["name"],
         "kind": f"{flow['kind']} {flow['congestion_control']}" if tcp else flow["kind"],
-        "goodput": scaled(flow["goodput_bps"], "b/s"),
+        "goodput": "ended in warm-up" if finished else scaled(flow["goodput_bps"], "b/s"),
         "packets sent": count(flow["packets_sent"]),
         "loss": percent(flow["loss_fraction"]),
         "retransmitted": count(flow["retransmissions"]) if tcp else "-",
         "timeouts": count(flow["timeouts"]) if tcp else "-",
-        "mean cwnd": scaled(flow["mean_cwnd_bytes"], "B"),
+        "mean cwnd": _window(flow),
         "completed in": scaled(flow["completion_time_s"], "s"),
     }
+
+
+def _window(flow: Summary) -> str:
+    """The mean congestion window in bytes, and in segments if their size is known."""
+    mean, segment = flow["mean_cwnd_bytes"], flow["segment_bytes"]
+    segments = f" ({digits(mean / segment, 3)} segments)" if mean is not None and segment else ""
+    return f"{scaled(mean, 'B')}{segments}"
 
 
 def _all_flows(flows: list[Summary], measured_s: float) -> dict[str, str]:
@@ -375,13 +403,12 @@ def _requests_table(console: Console, flows: list[Summary]) -> Table:
 
 
 def _requests_cells(flow: Summary) -> dict[str, str]:
-    times = {"mean": "mean", "50 %": "p50", "95 %": "p95", "99 %": "p99", "longest": "max"}
     return {
         "flow": flow["name"],
         "arrived": count(flow["requests_started"]),
         "requested": scaled(flow["requested_bytes"], "B"),
         "complete": count(flow["requests_completed"]),
-        **{column: scaled(flow[f"{name}_completion_s"], "s", 3) for column, name in times.items()},
+        **{column: scaled(flow[f"{name}_completion_s"], "s", 3) for column, name in _REQUEST_TIMES.items()},
         "most open": count(flow["most_open"]),
     }
 

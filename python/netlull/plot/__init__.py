@@ -13,6 +13,7 @@ from netlull.plot.charts import Chart, Series, charts_of, record
 from netlull.plot.cwnd import Windows, cwnd_figure, windows_of
 from netlull.plot.doze import doze_figure
 from netlull.plot.lines import Curve, Panel, draw_curves, log_x, log_y, panel_grid
+from netlull.plot.link import link_figure
 from netlull.plot.map import network_map
 from netlull.plot.overlay import overlay_figure
 from netlull.plot.run import run_figures
@@ -52,6 +53,7 @@ __all__ = [
     "draw_traces",
     "figure",
     "legend_above",
+    "link_figure",
     "log_x",
     "log_y",
     "mark_points",

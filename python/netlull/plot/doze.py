@@ -51,13 +51,6 @@ _STATE_COLOURS = {
     "receiving": COLOURS[0],
     "transmitting": COLOURS[2],
 }
-_MECHANISMS = {
-    "always_on": "awake all the time",
-    "eager": "awake, eager acknowledgements",
-    "client_shaper": "client's shaper",
-    "psm": "power-saving mode",
-    "bsd": "bounded slowdown",
-}
 
 Span = tuple[float, float]
 Mask = npt.NDArray[np.bool_]
@@ -173,7 +166,7 @@ def _usual_nap(wakes: Floats) -> float:
 
 def _title(air: Air) -> str:
     summary = air.summary
-    parts = [f"{summary['name']}: {_MECHANISMS.get(summary['mechanism'], summary['mechanism'])}"]
+    parts = [f"{summary['name']}: {summary['mechanism'].replace('_', ' ')}"]
     if air.poll is not None:
         parts[0] += f" (poll = {air.poll})"
     download = summary["download"]

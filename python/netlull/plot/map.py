@@ -12,8 +12,8 @@ from matplotlib.lines import Line2D
 
 from netlull.errors import InputError
 from netlull.plot.style import DOUBLE_COLUMN, figure, styled
+from netlull.quantities import rate_text
 from netlull.topology.layout import layout
-from netlull.topology.model import rate_text
 from netlull.topology.state import LineState, Part
 
 if TYPE_CHECKING:
@@ -138,7 +138,8 @@ def _explain(drawn: Figure, axes: Axes, topology: Topology, part: Part | None) -
         entries.append(Line2D([], [], color=_ASLEEP, linewidth=2, linestyle=(0, (2.5, 1.5)), label="asleep"))
     if part is not None and part.model is not None:
         total = math.fsum(state.power_w for state in part.states.values() if state.power_w is not None)
-        entries.append(Line2D([], [], linestyle="none", label=f"power: {part.model}, {_watts(total)} in all"))
+        costed = f"\n({part.costed_as})" if part.costed_as else ""
+        entries.append(Line2D([], [], linestyle="none", label=f"power: {part.model}, {_watts(total)} in all{costed}"))
     if entries:
         drawn.legend(handles=entries, loc="outside lower center", ncols=len(entries))
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from netlull.plot.doze import doze_figure
-from netlull.plot.series import Floats, Trace, column, draw_traces, rows_of
+from netlull.plot.link import bin_width_s, rate_traces
+from netlull.plot.series import Trace, column, draw_traces, rows_of
 from netlull.plot.style import figure, legend_above, save, styled
 
 if TYPE_CHECKING:
@@ -56,10 +56,6 @@ def _busiest_rows(table: pa.Table, key: str, amount: str) -> list[tuple[str, pa.
     return [(name, rows_of(table, key, name)) for name in _busiest(table, key, amount)]
 
 
-def _bin_s(time_s: Floats) -> float:
-    return float(time_s[1] - time_s[0]) if len(time_s) > 1 else float(time_s[0])
-
-
 def _links(result: Result) -> Figure | None:
     table = _table(result, "link")
     if table is None:
@@ -68,29 +64,15 @@ def _links(result: Result) -> Figure | None:
     if not names:
         return None
     rates = _table(result, "rate")
-    end = float(column(table, "time_s")[-1])
     with styled():
         drawn = figure(height=0.6 + 1.7 * len(names))
         grid = list(drawn.subplots(len(names), 1, squeeze=False)[:, 0])
         for axes, name in zip(grid, names, strict=True):
-            rows = rows_of(table, "link", name)
-            time = column(rows, "time_s")
-            arrival = column(rows, "arrived_bytes") * 8 / _bin_s(time) / 1e6
-            traces = [Trace("link rate", *_rate_steps(rates, rows, name, end), colour=1, steps=True, width=1.6)]
-            traces.append(Trace("arrival rate", time, arrival, colour=0, width=0.7))
-            draw_traces(axes, traces, name, "Rate (Mb/s)")
+            draw_traces(axes, rate_traces(rates, rows_of(table, "link", name), name), name, "Rate (Mb/s)")
+            if axes is not grid[-1]:
+                axes.set_xlabel("")
         legend_above(drawn, grid)
     return drawn
-
-
-def _rate_steps(rates: pa.Table | None, binned: pa.Table, name: str, end: float) -> tuple[Floats, Floats]:
-    """The times in s and rates in Mb/s of a link: every recorded change, else the rate at the end of each bin."""
-    if rates is not None:
-        rows = rows_of(rates, "link", name)
-        if rows.num_rows:
-            values = column(rows, "rate_bps") / 1e6
-            return np.append(column(rows, "time_s"), end), np.append(values, values[-1])
-    return column(binned, "time_s"), column(binned, "rate_bps") / 1e6
 
 
 def _queues(result: Result) -> Figure | None:
@@ -111,7 +93,7 @@ def _goodput(result: Result) -> Figure | None:
     traces = []
     for colour, (name, rows) in enumerate(_busiest_rows(table, "flow", "delivered_bytes")):
         time = column(rows, "time_s")
-        rate = column(rows, "delivered_bytes") * 8 / _bin_s(time) / 1e6
+        rate = column(rows, "delivered_bytes") * 8 / bin_width_s(time) / 1e6
         traces.append(Trace(name, time, rate, colour, width=0.8))
     return _panel(traces, "Goodput", "Goodput (Mb/s)")
 
@@ -121,11 +103,19 @@ def _cwnd(result: Result) -> Figure | None:
     if table is None:
         return None
     known = table.filter(pc.is_finite(table["cwnd_bytes"]))
+    rows = _busiest_rows(known, "flow", "cwnd_bytes")
+    segments = {result.flow(name)["segment_bytes"] for name, _ in rows}
+    scale, unit = (1e3, "kB") if len(segments) != 1 or None in segments else _segments(*segments)
     traces = [
-        Trace(name, column(rows, "time_s"), column(rows, "cwnd_bytes") / 1e3, colour, steps=True)
-        for colour, (name, rows) in enumerate(_busiest_rows(known, "flow", "cwnd_bytes"))
+        Trace(name, column(found, "time_s"), column(found, "cwnd_bytes") / scale, colour, steps=True)
+        for colour, (name, found) in enumerate(rows)
     ]
-    return _panel(traces, "Congestion window", "cwnd (kB)")
+    return _panel(traces, "Congestion window", f"cwnd ({unit})")
+
+
+def _segments(size: int) -> tuple[float, str]:
+    """The size of a segment in bytes, and the unit of windows counted in them."""
+    return float(size), f"segments of {size} B"
 
 
 def _panel(traces: Sequence[Trace], title: str, y_label: str) -> Figure | None:

@@ -167,7 +167,8 @@ def ledger_table(entries: Sequence[Entry], over: str = "") -> TableBlock:
         rows.append([entry.scenario, entry.link, entry.model, *parts, f"{entry.total_j:,.2f}", saved])
     caption = (
         "Energy of a run in joules, as means over the runs of each scenario. Savings are relative to the same link "
-        "always at its maximum rate. A model without a stated power has 1 W at that rate."
+        "always at its maximum rate, with the same traffic. A model without a stated power has 1 W at that rate. "
+        "A measured device stands for a link as a port of its own speed at the link's utilisation."
     )
     caption += over
     return TableBlock(caption, header, rows, sortable=True)

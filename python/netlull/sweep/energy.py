@@ -1,10 +1,12 @@
-"""The energy of a sweep's runs: the parts for every link whose rate varied, under each power model."""
+"""The energy of a sweep's runs: the parts for every link that varied, under each power model."""
 
 from __future__ import annotations
 
 import math
 from array import array
 from typing import TYPE_CHECKING, Any
+
+from netlull.energy import has_varied
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,14 +36,14 @@ class Energies:
         """Adds a run's energy. `scenario` is the key of its point."""
         places = self._runs.setdefault(scenario, {})
         for link in summary["links"]:
-            if link.get("rate_changes"):
+            if has_varied(link):
                 self._varied.add(link["name"])
             for model, energy in (link.get("energy") or {}).items():
                 numbers = places.setdefault((link["name"], model), array("d"))
                 numbers.extend([seed, *(energy[field] for field in FIELDS)])
 
     def table(self, points: Sequence[Point], axes: Sequence[Axis]) -> pa.Table:
-        """Means in joules over the seeds of each point, for links whose rate varied in any run."""
+        """Means in joules over the seeds of each point, for links that varied in any run."""
         import pyarrow as pa
 
         columns: dict[str, list[Any]] = {"experiment": []}

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from netlull.errors import InputError
-from netlull.topology.model import EXPECTED_ONE_LINK, Demand, Line, Network, Node, check_ends, rate_text
+from netlull.quantities import rate_text
+from netlull.topology.model import EXPECTED_ONE_LINK, Demand, Line, Network, Node, check_ends
 
 if TYPE_CHECKING:
     from collections.abc import Callable

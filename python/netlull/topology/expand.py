@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from netlull.errors import FieldPathError, InputError
-from netlull.quantities import in_unit
+from netlull.quantities import in_unit, rate_text, time_text
 from netlull.topology import document as own_format
 from netlull.topology.files import Topology
 from netlull.topology.find import find
 from netlull.topology.hub import PREFIX
-from netlull.topology.model import Line, Network, rate_text, time_text
 from netlull.topology.options import ReadOptions
 from netlull.topology.traffic import traffic_flows
 
@@ -20,13 +19,25 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from netlull.topology.model import Line, Network
+
 __all__ = ["LINKS", "READING", "as_table", "expanded", "order_of", "prepare", "read_in", "topology_of"]
 
 FIELD = "topology"
 _SOURCES = ("file", "hub", "network")
 READING = ("format", "parallel", "pieces", "external", "modules", "unit")
 _COSTS = ("given", "hops", "distance", "capacity")
-LINKS = ("rate", "rate_scale", "default_rate", "route_factor", "default_delay", "cost", "buffer", "queue")
+LINKS = (
+    "rate",
+    "rate_scale",
+    "demand_scale",
+    "default_rate",
+    "route_factor",
+    "default_delay",
+    "cost",
+    "buffer",
+    "queue",
+)
 _FIELDS = (*_SOURCES, *READING, *LINKS, "traffic")
 _PASSED = ("buffer", "queue")
 
@@ -39,6 +50,8 @@ class _Making:
     """Rate of every link, instead of the file's capacities."""
     rate_scale: float = 1.0
     """Factor of the capacities (the paper: 0.001)."""
+    demand_scale: float = 1.0
+    """Factor of the demands in the file."""
     default_rate: str | None = None
     """The capacity of lines without one."""
     route_factor: float = 1.0
@@ -64,7 +77,7 @@ class _Making:
             number = in_unit(value, unit) if isinstance(value, str) else None
             if field in table and (number is None or number < (1 if unit == "b/s" else 0)):
                 raise InputError(f"{FIELD}.{field}: {value!r} cannot be used; expected a quantity such as {expected}")
-        for field in ("rate_scale", "route_factor"):
+        for field in ("rate_scale", "demand_scale", "route_factor"):
             value = table.get(field, 1.0)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
                 raise InputError(f"{FIELD}.{field}: {value!r} is out of range; expected a number above 0")
@@ -198,7 +211,7 @@ def expanded(document: dict[str, Any]) -> dict[str, Any]:
         made["link"] = _joined(links, own)
     flows = document.get("flow", [])
     if "traffic" in table and isinstance(flows, list):
-        made["flow"] = [*flows, *traffic_flows(table["traffic"], topology, list(links.values()))]
+        made["flow"] = [*flows, *traffic_flows(table["traffic"], topology, list(links.values()), making.demand_scale)]
     nodes = document.get("nodes", [])
     if isinstance(nodes, list):
         names = [node.name for node in topology.nodes]

@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from netlull.quantities import in_unit
+from netlull.quantities import in_unit, rate_text
 from netlull.topology.draft import Draft
-from netlull.topology.model import Line, rate_text
+from netlull.topology.model import Line
 from netlull.topology.sndlib import clean_name
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["Demand", "Line", "Network", "Node", "great_circle_km", "hops_between", "rate_text", "time_text"]
+__all__ = ["Demand", "Line", "Network", "Node", "great_circle_km", "hops_between"]
 
 EARTH_RADIUS_KM = 6371.0
 """The Earth's mean radius in km (IUGG)."""
@@ -338,24 +338,3 @@ def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
         + math.cos(north_a) * math.cos(north_b) * math.sin((east_b - east_a) / 2) ** 2
     )
     return 2 * EARTH_RADIUS_KM * math.asin(min(1.0, math.sqrt(half_chord)))
-
-
-def rate_text(bits_per_second: float) -> str:
-    """A rate with the largest unit that keeps it above 1, to whole b/s: "9.92 Gb/s"."""
-    whole = round(bits_per_second)
-    unit, digits = next(
-        ((unit, digits) for unit, digits in (("G", 9), ("M", 6), ("k", 3)) if whole >= 10**digits), ("", 0)
-    )
-    return f"{_decimal(whole, digits)} {unit}b/s"
-
-
-def time_text(nanoseconds: int) -> str:
-    """A time in ms, exact to the nanosecond: "0.661932 ms"."""
-    return f"{_decimal(nanoseconds, 6)} ms"
-
-
-def _decimal(whole: int, digits: int) -> str:
-    """`whole` / 10^digits, exactly, without trailing zeros."""
-    before, after = divmod(whole, 10**digits)
-    fraction = f"{after:0{digits}d}".rstrip("0") if digits else ""
-    return f"{before}.{fraction}" if fraction else str(before)

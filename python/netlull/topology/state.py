@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from netlull.energy import costed_as
 from netlull.errors import InputError
 from netlull.topology.files import Topology
-from netlull.topology.model import Line, Node
+from netlull.topology.model import Demand, Line, Node
 
 if TYPE_CHECKING:
     from netlull.result import Result
@@ -39,17 +40,26 @@ class Part:
     states: Mapping[Ends, LineState]
     model: str | None = None
     """The power model of `power_w`."""
+    costed_as: str | None = None
+    """The device that stands for a link under that model, if it is another than the link's."""
 
 
-def topology_of_scenario(document: Mapping[str, Any]) -> Topology:
-    """The network of a scenario in its canonical form. The two directions between two nodes are one line."""
+def topology_of_scenario(document: Mapping[str, Any], demands: Sequence[Demand] = ()) -> Topology:
+    """The network of a scenario in its canonical form. The two directions between two nodes are one line.
+
+    `demands` is its traffic. Where routing counts hops, every cost is 1.
+    """
     places = document.get("position") or {}
     nodes = tuple(Node(name, *places.get(name, (None, None))) for name in document["nodes"])
     lines: dict[Ends, Line] = {}
+    hops = (document.get("routing") or {}).get("metric") == "hops"
     for link in document["link"]:
-        line = Line(link["from"], link["to"], link.get("name"), link["rate"], None, link["delay"], link.get("cost", 1))
+        cost = 1 if hops else link.get("cost", 1)
+        line = Line(link["from"], link["to"], link.get("name"), link["rate"], None, link["delay"], cost)
         lines.setdefault(line.ends, line)
-    return Topology(str(document["name"]), nodes, tuple(lines.values()), description=document.get("description"))
+    return Topology(
+        str(document["name"]), nodes, tuple(lines.values()), tuple(demands), description=document.get("description")
+    )
 
 
 def part_of(result: Result, *, phase: str | None = None, at_s: float | None = None, model: str | None = None) -> Part:
@@ -89,7 +99,7 @@ def part_of(result: Result, *, phase: str | None = None, at_s: float | None = No
         power = None if energy is None or seconds <= 0 else energy["total_j"] / seconds
         one = LineState(float(measured[name]["utilisation"]), ends in asleep, power)
         states[ends] = _both(states[ends], one) if ends in states else one
-    return Part(title, states, chosen)
+    return Part(title, states, chosen, costed_as(summary, result.scenario, chosen) if chosen else None)
 
 
 def _both(one: LineState, other: LineState) -> LineState:

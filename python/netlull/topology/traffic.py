@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from netlull.errors import InputError
-from netlull.quantities import in_unit
-from netlull.topology.model import hops_between, rate_text
+from netlull.quantities import in_unit, rate_text
+from netlull.topology.model import hops_between
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ __all__ = ["traffic_flows"]
 FIELD = "topology.traffic"
 _KINDS = ("gravity", "demands")
 _PROCESSES = ("poisson", "cbr")
-_FIELDS = ("kind", "load", "packet", "process")
+_FIELDS = ("kind", "name", "load", "packet", "process", "start", "stop")
 _Rates = dict[tuple[str, str], float]
 
 
@@ -34,54 +34,83 @@ class _Traffic:
     """Mean load of the links, both directions, on shortest paths by hops, with all links awake."""
     packet: str = "1000 B"
     process: str = "poisson"
+    name: str = "traffic"
+    """The first part of the flows' names."""
+    start: str | None = None
+    stop: str | None = None
 
     @classmethod
-    def of(cls, table: object) -> _Traffic:
+    def of(cls, table: object, path: str) -> _Traffic:
+        """The parameters in a table at this path of the scenario."""
         if not isinstance(table, dict):
             raise InputError(
-                f'{FIELD}: {table!r} is not a table; expected one such as {{ kind = "gravity", load = 0.2 }}'
+                f'{path}: {table!r} is not a table; expected one such as {{ kind = "gravity", load = 0.2 }}'
             )
         for field in table:
             if field not in _FIELDS:
-                raise InputError(f"{FIELD}.{field}: is not a field of {FIELD}; expected one of {', '.join(_FIELDS)}")
+                raise InputError(f"{path}.{field}: is not a field of {FIELD}; expected one of {', '.join(_FIELDS)}")
         for field, choices in (("kind", _KINDS), ("process", _PROCESSES)):
             value = table.get(field, None if field == "kind" else choices[0])
             if value not in choices:
-                raise InputError(f"{FIELD}.{field}: {value!r} is unknown; expected one of {', '.join(choices)}")
+                raise InputError(f"{path}.{field}: {value!r} is unknown; expected one of {', '.join(choices)}")
         packet = table.get("packet", cls.packet)
         if not isinstance(packet, str) or (in_unit(packet, "B") or 0) <= 0:
-            raise InputError(f'{FIELD}.packet: {packet!r} is not a size; expected bytes with a unit, such as "1000 B"')
+            raise InputError(f'{path}.packet: {packet!r} is not a size; expected bytes with a unit, such as "1000 B"')
         load = table.get("load")
         if "load" in table and (isinstance(load, bool) or not isinstance(load, int | float) or not 0 < load <= 1):
-            raise InputError(f"{FIELD}.load: {load!r} is out of range; expected a number above 0, at most 1")
+            raise InputError(f"{path}.load: {load!r} is out of range; expected a number above 0, at most 1")
         if table["kind"] == "gravity" and load is None:
-            raise InputError(f"{FIELD}.load: is missing; expected the mean load of the links, such as 0.2")
+            raise InputError(f"{path}.load: is missing; expected the mean load of the links, such as 0.2")
+        for field in ("start", "stop"):
+            if field in table and (not isinstance(table[field], str) or in_unit(table[field], "s") is None):
+                raise InputError(f'{path}.{field}: {table[field]!r} is not a time; expected one such as "20 s"')
+        if not isinstance(table.get("name", ""), str):
+            raise InputError(f"{path}.name: {table['name']!r} is not a name; expected a word")
         return cls(**table)
 
 
-def traffic_flows(table: object, topology: Network, links: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Flows of datagrams, `traffic-A-B`, for a scenario on this topology. `links` are made of its lines.
+def traffic_flows(
+    given: object, topology: Network, links: Sequence[Mapping[str, Any]], demand_scale: float = 1.0
+) -> list[dict[str, Any]]:
+    """Flows of datagrams, `NAME-A-B`, for a scenario on this topology. `links` are made of its lines.
 
-    A pair with less than 1 b/s has no flow.
+    `given` is a table, or a list of tables with different names. A pair with less than 1 b/s has no flow.
 
     Raises:
         InputError: a field is invalid, or the file has no demands; the message names the field.
     """
-    traffic = _Traffic.of(table)
+    tables = (
+        {f"{FIELD}.{place}": table for place, table in enumerate(given)} if isinstance(given, list) else {FIELD: given}
+    )
+    flows, names = [], set()
+    for path, table in tables.items():
+        traffic = _Traffic.of(table, path)
+        if traffic.name in names:
+            raise InputError(f'{path}.name: "{traffic.name}" is given twice; expected a different name for each table')
+        names.add(traffic.name)
+        flows += _flows(traffic, path, topology, links, demand_scale)
+    return flows
+
+
+def _flows(
+    traffic: _Traffic, path: str, topology: Network, links: Sequence[Mapping[str, Any]], demand_scale: float
+) -> list[dict[str, Any]]:
     capacities = [in_unit(str(link["rate"]), "b/s") or math.nan for link in links]
-    rates = _gravity(topology, capacities) if traffic.kind == "gravity" else _demanded(topology)
-    scale = 1.0 if traffic.load is None else traffic.load * 2 * sum(capacities) / _carried(topology, rates)
+    rates = _gravity(topology, capacities) if traffic.kind == "gravity" else _demanded(topology, path)
+    scale = demand_scale if traffic.load is None else traffic.load * 2 * sum(capacities) / _carried(topology, rates)
     if max(rates.values(), default=0.0) * scale < 1:
         what = "load" if traffic.load is not None else "kind"
-        raise InputError(f"{FIELD}.{what}: leaves less than 1 b/s to every pair of nodes; expected more traffic")
+        raise InputError(f"{path}.{what}: leaves less than 1 b/s to every pair of nodes; expected more traffic")
+    times = {field: time for field in ("start", "stop") if (time := getattr(traffic, field)) is not None}
     return [
         {
             "kind": traffic.process,
-            "name": f"traffic-{source}-{target}",
+            "name": f"{traffic.name}-{source}-{target}",
             "from": source,
             "to": target,
             "rate": rate_text(rate * scale),
             "packet": traffic.packet,
+            **times,
         }
         for (source, target), rate in rates.items()
         if rate * scale >= 1
@@ -98,13 +127,13 @@ def _gravity(topology: Network, capacities: Sequence[float]) -> _Rates:
     return {(a, b): weights[a] * weights[b] / total for a in weights for b in weights if a != b}
 
 
-def _demanded(topology: Network) -> _Rates:
+def _demanded(topology: Network, path: str) -> _Rates:
     rates: _Rates = {}
     for demand in topology.demands:
         ends = (demand.source, demand.target)
         rates[ends] = rates.get(ends, 0.0) + (in_unit(demand.rate, "b/s") or 0.0)
     if not any(rates.values()):
-        raise InputError(f'{FIELD}.kind: {topology.name} has no demands; expected "gravity"')
+        raise InputError(f'{path}.kind: {topology.name} has no demands; expected "gravity"')
     return rates
 
 

@@ -3,6 +3,7 @@
 use super::flow_count::FlowCountConfig;
 use super::round_trip::RoundTripConfig;
 use crate::ConfigError;
+use crate::link::NeededQueue;
 use crate::rate::{EarthConfig, QueueCount, QueueLength};
 use netlull_describe::{check_ranges, read_parts};
 use netlull_units::{BitRate, Bytes, Duration};
@@ -192,6 +193,12 @@ impl HeldQueue {
             Bytes::ZERO => Err(ConfigError::new("target", Bytes::ZERO, "a length above zero")),
             target => Ok(target),
         }
+    }
+
+    /// The target as a queue that the buffer must hold. AWM opens its window until the queue reaches T.
+    pub(super) fn needed(&self, mtu: Bytes) -> NeededQueue {
+        let otherwise = "the suggested window grows without bound and limits no sender".to_owned();
+        NeededQueue { field: "target", queue: self.target.bytes(mtu), otherwise }
     }
 }
 

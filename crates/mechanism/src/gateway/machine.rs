@@ -5,7 +5,9 @@ use super::c_earth::CEarth;
 use super::config::{AwmConfig, AwmEarthConfig, CEarthConfig, GRouterConfig, HeldQueue, RateRule, WindowRule};
 use super::flow_count::FlowCount;
 use super::round_trip::{RoundTrip, RoundTripConfig};
-use crate::link::{Estimates, LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent, WindowEstimates};
+use crate::link::{
+    Estimates, LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent, NeededQueue, WindowEstimates,
+};
 use crate::rate::Earth;
 use crate::view::{QueueCount, SegmentView};
 use crate::{ConfigError, Machine};
@@ -246,6 +248,10 @@ impl LinkConfig for AwmConfig {
     fn initial_rate(&self) -> Option<BitRate> {
         None
     }
+
+    fn needed_queue(&self, link: LinkContext) -> Option<NeededQueue> {
+        Some(self.held.needed(link.mtu))
+    }
 }
 
 impl LinkConfig for CEarthConfig {
@@ -304,6 +310,10 @@ impl LinkConfig for AwmEarthConfig {
     fn initial_rate(&self) -> Option<BitRate> {
         self.earth.initial_rate
     }
+
+    fn needed_queue(&self, link: LinkContext) -> Option<NeededQueue> {
+        Some(self.held().needed(link.mtu))
+    }
 }
 
 impl LinkConfig for GRouterConfig {
@@ -327,6 +337,10 @@ impl LinkConfig for GRouterConfig {
 
     fn initial_rate(&self) -> Option<BitRate> {
         self.rate.initial_rate
+    }
+
+    fn needed_queue(&self, link: LinkContext) -> Option<NeededQueue> {
+        Some(self.held.needed(link.mtu))
     }
 }
 

@@ -19,7 +19,7 @@ pub use config::{ArrivalCount, ForecastStart, PractRaConfig, Reach};
 
 use super::forecast::Forecast;
 use super::{Admission, QueueCount, QueueView};
-use crate::link::{LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent};
+use crate::link::{LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent, NeededQueue};
 use crate::{ConfigError, Machine};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
@@ -319,6 +319,16 @@ impl LinkConfig for PractRaConfig {
 
     fn initial_rate(&self) -> Option<BitRate> {
         self.initial_rate
+    }
+
+    /// The last step up needs a queue of d r_(n-1) (docs/models/practra.md).
+    fn needed_queue(&self, _link: LinkContext) -> Option<NeededQueue> {
+        let [.., last_but_one, highest] = self.rates.as_slice() else { return None };
+        Some(NeededQueue {
+            field: "delay_bound",
+            queue: last_but_one.bytes_in(self.delay_bound),
+            otherwise: format!("the rate hardly reaches {highest}"),
+        })
     }
 }
 

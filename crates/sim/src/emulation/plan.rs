@@ -129,7 +129,8 @@ fn control(control: &Control) -> ControlPlan {
 /// A capacity's changes, drawn in the same way as in the simulator.
 fn steps(scenario: &Scenario, spec: &LinkSpec, capacity: &Capacity) -> Vec<(Instant, BitRate)> {
     match capacity {
-        Capacity::Steps(steps) => steps.clone(),
+        // The link starts with the rate of a step at 0 s.
+        Capacity::Steps(steps) => steps.iter().copied().filter(|(at, _)| *at > Instant::ZERO).collect(),
         Capacity::Redraws { min, max, mean_interval } => {
             let mut stream = Stream::new(scenario.seed, &format!("capacity.{}", spec.name));
             let (mut steps, mut at) = (Vec::new(), Instant::ZERO);

@@ -27,10 +27,13 @@ pub struct EnergySummary {
     pub asleep_j: f64,
     /// Total energy.
     pub total_j: f64,
-    /// Energy for the same links and traffic, always awake and at the maximum rates.
+    /// Energy for the same links and this run's traffic on them, always awake and at the maximum rates.
     pub reference_j: f64,
     /// 1 - total/reference.
-    pub saving: f64,
+    ///
+    /// `None` for a network with sleeping links under a model that charges traffic: the reference would carry the
+    /// detours. The run without sleep is the reference then.
+    pub saving: Option<f64>,
 }
 
 pub(super) fn transition_power(spec: &LinkSpec) -> TransitionPower {
@@ -52,8 +55,8 @@ pub(super) fn ledgers(
     scenario.power.iter().map(under).collect()
 }
 
-/// The energy for the summary.
-pub(super) fn energy(scenario: &Scenario, ledgers: &[[EnergyLedger; 2]]) -> ByName<EnergySummary> {
+/// The energy for the summary. `detoured` is true if the traffic would have taken other links without sleep.
+pub(super) fn energy(scenario: &Scenario, ledgers: &[[EnergyLedger; 2]], detoured: bool) -> ByName<EnergySummary> {
     let summary = |[energy, reference]: &[EnergyLedger; 2]| EnergySummary {
         static_j: energy.static_.as_f64(),
         rate_dependent_j: energy.rate_dependent.as_f64(),
@@ -62,7 +65,7 @@ pub(super) fn energy(scenario: &Scenario, ledgers: &[[EnergyLedger; 2]]) -> ByNa
         asleep_j: energy.asleep.as_f64(),
         total_j: energy.total().as_f64(),
         reference_j: reference.total().as_f64(),
-        saving: saving(energy, reference),
+        saving: (!detoured || energy.traffic.as_f64() == 0.0).then(|| saving(energy, reference)),
     };
     ByName(scenario.power.iter().zip(ledgers).map(|(power, pair)| (power.name.clone(), summary(pair))).collect())
 }

@@ -237,8 +237,9 @@ impl Span<'_> {
     /// Every link, and the sum over all links.
     pub fn links(&self, scenario: &Scenario) -> (Vec<LinkPhase>, NetworkSummary) {
         let mut all = vec![[EnergyLedger::default(); 2]; scenario.power.len()];
-        let links = (0..scenario.links.len()).map(|index| self.link(scenario, index, &mut all)).collect();
-        (links, NetworkSummary { energy: energy(scenario, &all) })
+        let links: Vec<_> = (0..scenario.links.len()).map(|index| self.link(scenario, index, &mut all)).collect();
+        let slept = links.iter().any(|link: &LinkPhase| link.asleep_s > 0.0);
+        (links, NetworkSummary { energy: energy(scenario, &all, slept) })
     }
 
     /// A link. Its energy is added to `all`.
@@ -269,7 +270,7 @@ impl Span<'_> {
             mean_rate_bps: mean_rate,
             rate_changes: self.to.counters.rate_changes[index] - self.from.counters.rate_changes[index],
             mean_queue_packets: counters.queued_ns as f64 / self.time().as_nanos() as f64,
-            energy: energy(scenario, &spent),
+            energy: energy(scenario, &spent, false),
         }
     }
 

@@ -1,9 +1,9 @@
 //! The components of a run that have events, by kind.
 
-use super::{LinkSpec, Scenario};
+use super::{Capacity, LinkSpec, Scenario};
 use crate::engine::schedule::Schedule;
 use crate::net::queue::QueueModel;
-use netlull_units::{BitRate, Duration};
+use netlull_units::{BitRate, Duration, Instant};
 
 /// The number of components of each kind in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +78,11 @@ impl LinkSpec {
     /// The initial rate.
     #[must_use]
     pub fn first_rate(&self) -> BitRate {
-        self.control.as_ref().and_then(|control| control.mechanism.initial_rate()).unwrap_or(self.rate)
+        match &self.capacity {
+            Some(Capacity::Steps(steps)) => {
+                steps.first().filter(|(at, _)| *at == Instant::ZERO).map_or(self.rate, |&(_, rate)| rate)
+            }
+            _ => self.control.as_ref().and_then(|control| control.mechanism.initial_rate()).unwrap_or(self.rate),
+        }
     }
 }

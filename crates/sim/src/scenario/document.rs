@@ -204,7 +204,7 @@ pub struct LinkDocument {
 pub enum CapacityDocument {
     /// Uniform redraws on [min, max] after exponential intervals. The link starts at its `rate`.
     UniformRedraw(UniformRedrawDocument),
-    /// New rates at given times. The link starts at its `rate`.
+    /// New rates at given times. The link starts at its `rate`, or with a step at 0 s.
     Steps(StepsDocument),
 }
 
@@ -222,7 +222,7 @@ pub struct StepsDocument {
 pub struct StepDocument {
     /// Time of the step.
     pub at: Duration,
-    /// Rate after the step; at most the link's.
+    /// Rate after the step; at most the link's `rate`, the highest of all steps.
     pub rate: BitRate,
 }
 

@@ -18,7 +18,7 @@ pub use quantity::{BufferSize, TransferSize};
 pub use read::read_document;
 pub(crate) use resolve::LONGEST;
 pub use resolve::{
-    AirSpec, ArrivalPattern, Capacity, Control, DatagramFlow, FlowPath, LinkSpec, NamedPower, Nap, PhaseSpec,
+    AirSpec, ArrivalPattern, Capacity, Control, DatagramFlow, FlowPath, LinkSpec, NamedPower, Nap, Offer, PhaseSpec,
     ProbeSpec, Recording, RequestFlow, RoutingSpec, Scenario, SleepSpec, StationSpec, TcpFlow, Writes,
 };
 

@@ -20,11 +20,12 @@ table_of_kind! {
 
 /// The traffic input of a plan.
 ///
-/// Datagram and request flows count with their offered rates, and TCP flows with a common rate.
+/// A flow counts if it may send while the links sleep: datagrams and requests with their offered rate, TCP with its
+/// `write_rate`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrafficOptions {
-    /// Rate assumed for each TCP flow; default none.
+    /// Rate assumed for each TCP flow without a `write_rate`; default none.
     #[serde(default)]
     #[schemars(extend("x-source" = "own"))]
     pub tcp_rate: BitRate,

@@ -135,12 +135,14 @@ fn steps(field: &str, document: &StepsDocument, most: BitRate) -> Result<Capacit
     let mut steps: Vec<(Instant, BitRate)> = Vec::with_capacity(document.steps.len());
     for (index, step) in document.steps.iter().enumerate() {
         let (at, rate) = (Instant::ZERO + step.at, step.rate);
-        if at == Instant::ZERO || steps.last().is_some_and(|&(before, _)| at <= before) {
-            let message = format!("is {}; expected a time after 0 s and after the step before it", step.at);
+        if steps.last().is_some_and(|&(before, _)| at <= before) {
+            let message = format!("is {}; expected a time after the step before it", step.at);
             return refuse(format!("{field}.steps.{index}.at"), message);
         }
         if rate.is_zero() || rate > most {
-            let message = format!("is {rate}; expected more than 0 b/s and at most the link's rate, {most}");
+            let message = format!(
+                "is {rate}; expected more than 0 b/s and at most the link's rate, {most}, the highest of all steps"
+            );
             return refuse(format!("{field}.steps.{index}.rate"), message);
         }
         steps.push((at, rate));

@@ -147,7 +147,8 @@ fn chosen(field: &str, written: &SleepDocument, network: Network<'_>) -> Result<
         }
         (None, Some(plan)) => {
             let field = format!("{field}.plan");
-            let wires = planned(&field, plan, network)?;
+            let wakes = written.wake.map_or(Instant::NEVER, |wake| Instant::ZERO + wake);
+            let wires = planned(&field, plan, network, (Instant::ZERO + written.at, wakes))?;
             Ok(wires.into_iter().map(|wire| (field.clone(), cable(network.wires, wire))).collect())
         }
         _ => refuse(field, "has both or neither of `links` and `plan`; expected one of them"),

@@ -2,14 +2,14 @@
 
 use super::flows::Flows;
 use super::links::Wire;
+use super::load::{self, Offer};
 use super::{FlowPath, Nodes, Result, node, refuse};
 use crate::net::routing::{Edge, Routes};
+use crate::scenario::ScenarioError;
 use crate::scenario::document::{Document, PlanDocument};
-use crate::scenario::resolve::ArrivalPattern;
-use crate::scenario::{DatagramFlow, ScenarioError};
 use netlull_mechanism::ConfigError;
 use netlull_mechanism::topology::{Demand, Graph, GraphError, Traffic};
-use netlull_units::{BitRate, Duration};
+use netlull_units::{BitRate, Instant};
 
 /// The parts of a scenario that a plan uses.
 #[derive(Clone, Copy)]
@@ -32,11 +32,16 @@ struct Known {
     wires: Vec<usize>,
 }
 
-/// The wires whose cables sleep, in the order in which they fall asleep.
-pub(super) fn planned(field: &str, plan: &PlanDocument, network: Network<'_>) -> Result<Vec<usize>> {
+/// The wires whose cables sleep, in the order in which they fall asleep. `span` is the time of their sleep.
+pub(super) fn planned(
+    field: &str,
+    plan: &PlanDocument,
+    network: Network<'_>,
+    span: (Instant, Instant),
+) -> Result<Vec<usize>> {
     let known = Known::new(field, plan.network.nodes.as_deref(), network)?;
     let traffic = if plan.algorithm.reads_traffic() {
-        known.traffic(network, plan.traffic.unwrap_or_default().tcp_rate)
+        known.traffic(network, plan.traffic.unwrap_or_default().tcp_rate, span)
     } else {
         Traffic::default()
     };
@@ -85,28 +90,27 @@ impl Known {
         })
     }
 
-    /// The traffic of the flows, and the links that carry it.
-    fn traffic(&self, network: Network<'_>, tcp_rate: BitRate) -> Traffic {
+    /// The traffic of the flows active in `span`, and the links that carry it.
+    fn traffic(&self, network: Network<'_>, tcp_rate: BitRate, span: (Instant, Instant)) -> Traffic {
         let wires = || self.wires.iter().map(|&wire| &network.wires[wire]);
         Traffic {
             capacities: wires().map(|wire| wire.document.rate).collect(),
             weights: wires().map(|wire| wire.edge.cost).collect(),
-            demands: self.demands(network, tcp_rate),
+            demands: self.demands(network, tcp_rate, span),
         }
     }
 
-    /// The demands of the flows, each between the first and last known node on its path.
-    fn demands(&self, network: Network<'_>, tcp_rate: BitRate) -> Vec<Demand> {
+    /// The demands of the flows active in `span`, each between the first and last known node on its path.
+    fn demands(&self, network: Network<'_>, tcp_rate: BitRate, span: (Instant, Instant)) -> Vec<Demand> {
         let Network { document, flows, .. } = network;
-        let duration = document.duration;
-        let tcp = flows.tcp.iter().map(|flow| (&flow.path, tcp_rate));
-        let datagrams = flows.datagrams.iter().map(|flow| (&flow.path, mean_rate(flow, duration)));
-        let requests = flows.requests.iter().map(|flow| (&flow.path, flow.offered));
-        let demand = |(path, rate): (&FlowPath, BitRate)| {
-            let (from, to) = self.crossed(path, network)?;
+        let active = load::offers(&flows.tcp, &flows.datagrams, &flows.requests, document.duration)
+            .filter(|offer| offer.is_active(span.0, span.1));
+        let demand = |offer: Offer<'_>| {
+            let rate = offer.rate.unwrap_or(tcp_rate);
+            let (from, to) = self.crossed(offer.path, network)?;
             (!rate.is_zero() && from != to).then_some(Demand { from, to, rate })
         };
-        tcp.chain(datagrams).chain(requests).filter_map(demand).collect()
+        active.filter_map(demand).collect()
     }
 
     /// The first and last known node on a flow's path.
@@ -116,21 +120,5 @@ impl Known {
         let nodes = std::iter::once(path.from).chain(way.iter().map(|&link| edges[link.index()].to));
         let known: Vec<usize> = nodes.filter(|&node| self.nodes[node]).map(|node| self.number[node]).collect();
         Some((*known.first()?, *known.last()?))
-    }
-}
-
-/// The mean offered rate of a source of datagrams.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn mean_rate(flow: &DatagramFlow, duration: Duration) -> BitRate {
-    match &flow.pattern {
-        ArrivalPattern::Constant | ArrivalPattern::Poisson => flow.rate,
-        ArrivalPattern::Bursts { cycle, mean_on } => {
-            // Bursts have exponential lengths and end when the next begins: mean on-time m (1 - exp(-c/m)).
-            let (cycle, on) = (cycle.as_secs_f64(), mean_on.as_secs_f64());
-            BitRate::from_bps((flow.rate.as_f64() * on * -(-cycle / on).exp_m1() / cycle) as u64)
-        }
-        ArrivalPattern::Replay(record) => {
-            BitRate::from_bps((record.bytes() as f64 * 8.0 / duration.as_secs_f64()) as u64)
-        }
     }
 }
