@@ -622,6 +622,8 @@ def main() -> int:
         return 1 if finding else 0
     if options.cases < sys.maxsize:
         options.seconds = float("inf")
+    # The workers end with this process.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     return Attack(options).run()
 
 
