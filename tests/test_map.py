@@ -331,6 +331,18 @@ def test_a_load_aware_plan_counts_the_flows_of_a_scenario_and_of_a_run(
     assert "--phase x: is not a phase" in refused("plan", tmp_path / "run", "--load-aware", "0.9", "--phase", "x")
 
 
+def test_flows_of_several_times_of_day_are_chosen_by_a_time(
+    printed: Callable[..., str], refused: Callable[..., str], tmp_path: Path
+) -> None:
+    # 1 Mb/s all the time, and 1 Mb/s each before and after 2 s: at most 2 Mb/s of the bound of 2.4 Mb/s at a time.
+    flow = '[[flow]]\nkind = "cbr"\nname = "NAME"\nfrom = "NYCMng"\nto = "STTLng"\nrate = "1 Mb/s"\nTIME = "2 s"\n'
+    both = "".join(flow.replace("NAME", name).replace("TIME", name) for name in ("start", "stop"))
+    path = tmp_path / "day.toml"
+    path.write_text(RUN.replace("[[phase]]", f"{both}[[phase]]", 1), encoding="utf-8")
+    assert "; --at TIME counts only the flows active then" in refused("plan", path, "--load-aware", "0.6")
+    assert "traffic: 2 Mb/s between 1 pairs" in printed("plan", path, "--load-aware", "0.6", "--at", "3")
+
+
 def test_options_follow_from_the_plans_of_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
     def kind(name: str, required: tuple[str, ...]) -> PlanKind:
         parameters = {"share": "The share that is left.", "most": "The most that sleep."}

@@ -664,6 +664,7 @@ def test_a_step_up_and_its_pause_fill_a_buffer() -> None:
     assert buffer.edge_packets(8e6) == pytest.approx(28.33, abs=0.01)
 
 
+@pytest.mark.filterwarnings("ignore:link.N1-N2.controller.delay_bound. needs a queue")  # the study's subject
 def test_buffers_and_flows_are_drawn_from_their_sweeps(folder: Path, tmp_path: Path) -> None:
     for name in ("scenario.toml", "flows-scenario.toml"):
         scenario = folder / name

@@ -13,7 +13,7 @@ use netlull_power::RadioTime;
 use netlull_sim::emulation::{emulated, plan};
 use netlull_sim::run::{Unwatched, run};
 use netlull_sim::scenario::Scenario;
-use netlull_units::{Duration, Instant};
+use netlull_units::{BitRate, Duration, Instant};
 use serde_json::json;
 
 const WAVELAN: &str = "wavelan-dsss";
@@ -183,6 +183,22 @@ fn ring() -> serde_json::Value {
         "sleep": [{ "at": "1 s", "links": ["a-b"], "wake": "2 s", "wake_time": "100 ms" }],
         "flow": [{ "kind": "cbr", "name": "f", "from": "a", "to": "b", "rate": "1 Mb/s" }]
     })
+}
+
+#[test]
+fn a_step_at_the_start_is_the_first_rate_of_a_plan() {
+    let steps = json!([{ "at": "0 s", "rate": "4 Mb/s" }, { "at": "2 s", "rate": "8 Mb/s" }]);
+    let scenario = scenario(&json!({
+        "duration": "5 s",
+        "nodes": ["a", "b"],
+        "link": [{ "from": "a", "to": "b", "rate": "10 Mb/s", "capacity": { "kind": "steps", "steps": steps } }],
+        "flow": [{ "kind": "cbr", "name": "c", "from": "a", "to": "b", "rate": "1 Mb/s" }]
+    }))
+    .expect("a scenario");
+    let plan = plan(&scenario).expect("a plan");
+    let two_seconds = Instant::ZERO + Duration::from_secs(2);
+    assert_eq!(plan.links[0].rate, BitRate::from_mbps(4));
+    assert_eq!(plan.links[0].steps, Some(vec![(two_seconds, BitRate::from_mbps(8))]));
 }
 
 #[test]

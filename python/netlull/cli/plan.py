@@ -103,7 +103,12 @@ def plan_command(
         check_file(picture, "--map")
     kind, parameters = _chosen(options)
     topology, loads = loaded_network_of(file, settings, reading, at_s, phase)
-    plan = sleep_plan(topology, kind.name, **parameters)
+    try:
+        plan = sleep_plan(topology, kind.name, **parameters)
+    except InputError as error:
+        if not kind.reads_traffic or not loads.at_several_times:
+            raise
+        raise InputError(f"{error}; --at TIME counts only the flows active then") from None
     if as_json:
         click.echo(json.dumps(_facts(plan), indent=2, ensure_ascii=False))
     else:

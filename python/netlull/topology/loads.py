@@ -28,6 +28,8 @@ class Loads:
     """The origin in words."""
     unknown: int = 0
     """TCP flows that always have data to send: their rate is unknown before a run."""
+    at_several_times: bool = False
+    """True if the demands are of flows that are active at different times."""
 
 
 def offered(document: Mapping[str, Any], at_s: float | None = None) -> Loads:
@@ -40,7 +42,8 @@ def offered(document: Mapping[str, Any], at_s: float | None = None) -> Loads:
     when = "" if at_s is None else f" active at {at_s:g} s"
     origin = f"offered by {len(known)} flow{'' if len(known) == 1 else 's'}{when}"
     demands = [(flow["from"], flow["to"], flow["rate_bps"]) for flow in known]
-    return Loads(_summed(demands), origin, len(flows) - len(known))
+    times = {(flow["start_s"], flow["stop_s"]) for flow in known}
+    return Loads(_summed(demands), origin, len(flows) - len(known), at_s is None and len(times) > 1)
 
 
 def measured(result: Result, phase: str | None = None) -> Loads:
