@@ -240,7 +240,7 @@ fn can_lock_any_amount(capabilities: u64, users: &str, limit: u64) -> bool {
 /// If the system refuses, or limits the locked memory: beyond the limit it would refuse all further memory.
 pub fn lock_memory() -> Result<()> {
     let refused = |error: io::Error| LiveError::system("locking memory", error);
-    let users = std::fs::read_to_string("/proc/self/uid_map").map_err(|error| refused(error.into()))?;
+    let users = std::fs::read_to_string("/proc/self/uid_map").map_err(refused)?;
     let (limit, _) = getrlimit(Resource::RLIMIT_MEMLOCK).map_err(|error| refused(error.into()))?;
     if !can_lock_any_amount(capabilities(), &users, limit) {
         return Err(refused(io::ErrorKind::PermissionDenied.into()));

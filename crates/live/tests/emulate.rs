@@ -36,25 +36,35 @@ const MS: fn(u64) -> Duration = Duration::from_millis;
 /// Runs need the machine's processors, so they run one after the other.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// The first missing requirement of an emulation on this machine.
-static MISSING: LazyLock<Option<String>> = LazyLock::new(|| {
+/// The first requirement of an emulation that a command of netlulld misses on this machine.
+fn missing(mut netlulld: Command) -> Option<String> {
     // Another process: a user namespace is open only to a process without threads.
-    let output = Command::new(env!("CARGO_BIN_EXE_netlulld")).args(["doctor", "--json"]).output().unwrap();
+    let output = netlulld.args(["doctor", "--json"]).output().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let lacks = |check: &&Value| {
         check["ok"] == false && check["needed_for"].as_array().unwrap().iter().any(|command| command == "emulate")
     };
     let missing = report["checks"].as_array().unwrap().iter().find(lacks);
     missing.map(|check| format!("{}: {}", check["name"].as_str().unwrap(), check["message"].as_str().unwrap()))
-});
+}
 
 /// Exclusive use of the machine, if it supports these tests; reports the reason if not.
 fn alone() -> Option<MutexGuard<'static, ()>> {
+    static MISSING: LazyLock<Option<String>> = LazyLock::new(|| missing(Command::new(env!("CARGO_BIN_EXE_netlulld"))));
     if let Some(missing) = &*MISSING {
         skip(missing);
         return None;
     }
     Some(ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// The same for tests of an emulation without rights, which a machine may forbid.
+fn alone_without_rights() -> Option<MutexGuard<'static, ()>> {
+    if let Some(missing) = missing(without_rights(env!("CARGO_BIN_EXE_netlulld"))) {
+        skip(missing);
+        return None;
+    }
+    alone()
 }
 
 /// A command of an ordinary user: without any capability, even if the tests run as root.
@@ -239,7 +249,7 @@ fn downloads_complete_with_what_arithmetic_allows_and_every_packet_is_counted() 
 
 #[test]
 fn an_emulation_without_rights_has_the_same_windows_and_buffers() {
-    let Some(_alone) = alone() else { return };
+    let Some(_alone) = alone_without_rights() else { return };
     let folder = Folder::new("rights");
     let mut plan = plan(&["reno", "cubic"], 4);
     // A window of 30 kB is the limit of the first flow: per round trip of 40 ms and more. A send buffer of 20 kB, which
@@ -530,7 +540,7 @@ fn lowered(folder: &Folder, plan: &Plan, script: &str) -> Output {
 
 #[test]
 fn a_machine_that_forbids_namespaces_is_told_how_to_allow_them() {
-    let Some(_alone) = alone() else { return };
+    let Some(_alone) = alone_without_rights() else { return };
     let folder = Folder::new("forbidden");
     let refused = |setting: &str, value: u32| {
         let script = format!(r#"echo {value} > /proc/sys/user/{setting} || exit 99; exec "$@""#);
@@ -550,7 +560,7 @@ fn a_machine_that_forbids_namespaces_is_told_how_to_allow_them() {
 
 #[test]
 fn a_killed_emulation_without_rights_leaves_no_namespace() {
-    let Some(_alone) = alone() else { return };
+    let Some(_alone) = alone_without_rights() else { return };
     let folder = Folder::new("namespaces");
     // No more namespaces are allowed than the two of a run's hosts, so no killed run may leave one. The kernel removes
     // namespaces a little after their process.
