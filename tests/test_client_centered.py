@@ -363,6 +363,15 @@ def test_a_download_that_gave_up_says_nothing_of_bursts() -> None:
     assert math.isnan(measures.packets_of_a_burst(Recording(5, fallback="bad_bursts")))
 
 
+def test_bursts_are_undecided_where_every_download_gave_up() -> None:
+    evidence = evidence_of(as_the_paper_has_it())
+    gave_up = {key: Recording(5, fallback="bad_bursts") for key in evidence.series if key.startswith("emulated-60-1-")}
+    assert gave_up
+    evidence = Evidence(evidence.paper, evidence.grid, {**evidence.series, **gave_up})
+    found = {part.id: part.holds for part in claims.smaller_windows(evidence, {"ratio": 0.9})}
+    assert found == {"rtt-30": True, "rtt-60": None, "rtt-90": True, "rtt-120": True}
+
+
 def test_seeds_that_fill_no_repetition_do_not_count() -> None:
     assert medians.repetitions([3, 1, 2, 5, 4]) == [[1, 2, 3]]
     assert medians.repetitions([2, 1]) == [[1, 2]]

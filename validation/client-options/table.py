@@ -22,7 +22,7 @@ from netlull import Scenario
 
 SCENARIO = Path(__file__).parents[2] / "papers" / "client-centered-2004" / "scenario.toml"
 RADIO = "wavelan-dsss"
-MODERN = {"congestion_control": "new_reno", "timestamps": True, "receive_buffer": "1 MiB"}
+NEW_RENO = {"congestion_control": "new_reno", "timestamps": True, "receive_buffer": "1 MiB"}
 
 
 class Course(NamedTuple):
@@ -58,12 +58,15 @@ PLAIN = course("60 ms", 60)
 LOSSY = course("60 ms, 1 % loss", 60, **{LOSS: 0.01})
 QUIET = course("60 ms, no noise", 60, noise=0)
 STANFORD = course("58 ms, 64 KiB", 58, **{"tcp.send_buffer": "64 KiB"})
-BIG = course("60 ms, NewReno, 1 MiB, 0.1 % loss", 60, **{LOSS: 0.001, "tcp": MODERN})
+UIUC = course("21 ms, 64 KiB, 1 % loss", 21, **{LOSS: 0.01, "tcp.send_buffer": "64 KiB", "flow.download.size": "5 MB"})
+MODERN = course("60 ms, NewReno, 1 MiB, 0.1 % loss", 60, **{LOSS: 0.001, "tcp": NEW_RENO})
 
 CASES: tuple[tuple[Course, dict[str, object]], ...] = (
-    (BIG, {}),
-    (BIG, {"resume": 0.5}),
-    (BIG, {"resume": 0.9}),
+    (UIUC, {}),
+    (UIUC, {"resume": 0.5}),
+    (UIUC, {"resume": 0.9}),
+    (MODERN, {}),
+    (MODERN, {"resume": 0.5}),
     (STANFORD, {}),
     (STANFORD, {"most_slowdown": 0.1}),
     (STANFORD, {"most_slowdown": 0.2}),
@@ -72,6 +75,7 @@ CASES: tuple[tuple[Course, dict[str, object]], ...] = (
     (PLAIN, {"rtt_from": "open_ack"}),
     (PLAIN, {"rtt_from": "handshake"}),
     (PLAIN, {"rtt_from": "answers"}),
+    (PLAIN, {"rtt_from": "handshake", "margin": "3 ms"}),
     (PLAIN, {"rtt_from": "answers", "margin": "3 ms"}),
     (QUIET, {}),
     (QUIET, {"rtt_from": "handshake"}),

@@ -653,7 +653,7 @@ impl Stream {
         matches!(self, Self::Of { sequence, .. } if sequence.has_hole())
     }
 
-    /// Whether this is the connection of the download, or the one that has begun.
+    /// Whether the connection is that of the download; before its data, the connection of the last handshake.
     fn is_of(&self, number: u32) -> bool {
         match self {
             Self::Awaited { connection, .. } => *connection == Some(number),

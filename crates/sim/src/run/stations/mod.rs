@@ -49,7 +49,7 @@ use netlull_network::radio::{Carried, Coming};
 use netlull_network::station::Snapshot;
 use netlull_tcp::Flags;
 use netlull_units::{Bytes, Instant};
-use station::{Due, Frame, Heard};
+use station::{Acknowledging, Due, Frame, Heard};
 use std::collections::VecDeque;
 use summary::outcome;
 
@@ -111,15 +111,6 @@ pub(super) enum Outgoing {
     AsItIs,
     Within(Bytes),
     Withheld,
-}
-
-/// An acknowledgement that the machine has requested.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Acknowledging {
-    /// The largest window, if it is bounded.
-    window: Option<Bytes>,
-    /// The packet, once it is sent.
-    shown: Option<PacketView>,
 }
 
 /// The result of inspecting a packet.

@@ -1,6 +1,5 @@
 //! A station and its parts.
 
-use super::Acknowledging;
 use crate::net::ids::{FlowId, LinkId, NodeId};
 use crate::net::packet::Packet;
 use crate::run::conduct::Conduct;
@@ -9,10 +8,10 @@ use crate::scenario::{Scenario, StationSpec};
 use netlull_mechanism::Machine;
 use netlull_mechanism::machines::{StationMachine, StationMechanism};
 use netlull_mechanism::radio::{AccessPoint, AccessPointConfig, Burst};
-use netlull_mechanism::station::{PowerMode, Shaping, StationController};
+use netlull_mechanism::station::{PacketView, PowerMode, Shaping, StationController};
 use netlull_network::radio::{Coming, Radio};
 use netlull_network::station::{Snapshot, StationCounts};
-use netlull_units::{Duration, Instant};
+use netlull_units::{Bytes, Duration, Instant};
 use std::collections::VecDeque;
 
 /// A frame for a radio to send.
@@ -37,6 +36,15 @@ pub(super) struct Heard {
     pub from: Instant,
     pub until: Instant,
     pub buffered: bool,
+}
+
+/// An acknowledgement that the machine has requested.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Acknowledging {
+    /// The largest window, if it is bounded.
+    pub window: Option<Bytes>,
+    /// The packet, once it is sent.
+    pub shown: Option<PacketView>,
 }
 
 /// The next due action of a station.

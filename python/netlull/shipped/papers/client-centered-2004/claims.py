@@ -186,13 +186,18 @@ def smaller_windows(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """Judges C20: with more loss bursts are smaller."""
     parts = []
     for rtt in ROUND_TRIPS:
-        none, most = (
-            mean_interval([size for size in sizes if not math.isnan(size)])
-            for sizes in (
-                [measures.packets_of_a_burst(run) for run in recorded(evidence, f"emulated-{rtt}-{loss:g}")]
-                for loss in (0, MOST_LOSS)
-            )
-        )
+        sizes = [
+            [
+                size
+                for run in recorded(evidence, f"emulated-{rtt}-{loss:g}")
+                if not math.isnan(size := measures.packets_of_a_burst(run))
+            ]
+            for loss in (0, MOST_LOSS)
+        ]
+        if not all(sizes):
+            parts.append(Part(f"rtt-{rtt}", None, f"{rtt} ms: every recorded download gave up."))
+            continue
+        none, most = map(mean_interval, sizes)
         holds = decided(most, at_most=tolerance["ratio"] * none.mean)
         parts.append(Part(f"rtt-{rtt}", holds, f"{rtt} ms: {none.mean:.1f} → {number(most)} packets."))
     return parts
