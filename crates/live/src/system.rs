@@ -3,8 +3,8 @@
 #![allow(unsafe_code)]
 
 use crate::error::{LiveError, Result};
-use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};

@@ -140,7 +140,7 @@ fn a_halved_rate_leaves_a_queue_for_two_bandwidth_probes() {
     let links = table(&run, "link");
     let bottleneck = run.summary.links.iter().position(|link| link.name == "n1-n2").expect("a link") as f64;
     let [time, of, queue] = ["time_s", "link", "queue_packets"].map(|column| floats(links, column));
-    let last = (0..time.len()).filter(|&row| of[row] == bottleneck && time[row] < 35.0 && queue[row] > 200.0).last();
+    let last = (0..time.len()).rfind(|&row| of[row] == bottleneck && time[row] < 35.0 && queue[row] > 200.0);
     let standing = time[last.expect("a queue")] - 20.0;
     assert!((5.25..2.0 * 5.25 + 1.0).contains(&standing), "{standing}");
     // The window of 2 BDP before the change is 417 packets, and a BDP after it 104.
