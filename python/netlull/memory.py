@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING
 from netlull.errors import InputError
 from netlull.quantities import in_unit
 
-if sys.platform != "win32":
-    import resource
-
 if TYPE_CHECKING:
     from netlull import _engine
 
@@ -66,8 +63,9 @@ def _free() -> int:
     with contextlib.suppress(OSError, ValueError):  # no control group, or no limit ("max")
         used = int((_GROUP / "memory.current").read_text(encoding="ascii"))
         free.append(int((_GROUP / "memory.max").read_text(encoding="ascii")) - used)
-    if sys.platform != "win32":
-        most, _ = resource.getrlimit(resource.RLIMIT_AS)
-        if most != resource.RLIM_INFINITY:
-            free.append(most - psutil.Process().memory_info().vms)
+    if sys.platform == "linux":
+        process = psutil.Process()
+        most, _ = process.rlimit(psutil.RLIMIT_AS)
+        if most != psutil.RLIM_INFINITY:
+            free.append(most - process.memory_info().vms)
     return max(min(free), 1)

@@ -14,7 +14,7 @@ import click
 from netlull.bundled import ready
 from netlull.cli.inputs import load_scenario
 from netlull.errors import InputError
-from netlull.result import Result
+from netlull.result import MANIFEST, Result
 from netlull.topology import ReadOptions, Topology
 from netlull.topology.find import find, shipped
 from netlull.topology.loads import Loads, measured, offered
@@ -91,7 +91,7 @@ def loaded_network_of(
     Raises:
         InputError: the network is missing or unreadable, or an option is for another kind of input.
     """
-    is_run, is_scenario = Path(name).is_dir(), _is_scenario(name)
+    is_run, is_scenario = Path(name, MANIFEST).is_file(), _is_scenario(name)
     for option, given, fits, kind in (
         ("--at", at_s is not None, is_scenario, "a scenario"),
         ("--phase", phase is not None, is_run, "the folder of a run"),
