@@ -59,7 +59,7 @@ def cargo_deny(*checks: str) -> Found:
         error["message"] for error in errors if "fetch" in error["message"] or "failed to load" in error["message"]
     ]
     if unreachable:
-        return Found(reason=unreachable[0])
+        return Found(reason=unreachable[0].splitlines()[0])
     if done.returncode and not errors:
         return Found(reason=last_line(done.stderr))
     return Found(tuple(str(error["message"]) for error in errors))
