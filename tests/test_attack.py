@@ -64,3 +64,15 @@ def test_an_attack_notices_harm(tmp_path: Path, harm: str, finding: str) -> None
     assert done.returncode == 1, done.stderr
     assert finding in done.stdout
     assert list(tmp_path.glob("network-*.json"))
+
+
+def test_a_deep_document_is_changed_without_deep_recursion() -> None:
+    code = (
+        f"import sys; sys.path.insert(0, {str(ATTACK.parent)!r})\n"
+        "from attack import places\n"
+        "deep = 0\n"
+        "for _ in range(5000): deep = [deep]\n"
+        "print(len(list(places({'a': deep}))))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "301\n"

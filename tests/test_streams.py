@@ -138,3 +138,19 @@ def test_control_c_while_modules_load_ends_in_one_line() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (130, b"interrupted\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_control_c_within_an_exec_ends_with_the_code_of_an_interrupt(tmp_path: Path) -> None:
+    # As in the import of a dataclass: `python -m` notes such an interrupt, and would end with SIGINT.
+    (tmp_path / "sitecustomize.py").write_text(
+        "import netlull.cli\n"
+        "def interrupted():\n"
+        "    try:\n"
+        "        exec('raise KeyboardInterrupt')\n"
+        "    except KeyboardInterrupt:\n"
+        "        return netlull.cli.INTERRUPTED\n"
+        "netlull.cli.main = interrupted\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    assert subprocess.run([sys.executable, "-m", "netlull"], env=environment, check=False).returncode == 130

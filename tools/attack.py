@@ -56,6 +56,9 @@ RUN_S = 0.01
 
 MOST_FINDINGS = 25
 LONGEST_MESSAGE = 20_000
+DEEPEST = 300
+"""Depth of the values that are changed. `grow` makes deeper ones, and recursion ends at 1,000."""
+
 MOST_DEPTH = 4
 """Tables in one another in a value made from the schema."""
 
@@ -124,6 +127,8 @@ def quantity(rng: Rng) -> str:
 def places(value: Json, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
     """The paths of all values in a document."""
     yield path
+    if len(path) >= DEEPEST:
+        return
     items: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in items:
         yield from places(item, (*path, key))

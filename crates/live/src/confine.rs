@@ -323,7 +323,7 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
     use std::process::Command;
 
-    /// Enters a confinement in a thread of its own, and returns the result of an action there.
+    /// Enters a confinement in a new thread, and returns the result of an action there.
     fn confined<T: Send>(programs: Programs, writable: &Path, action: impl FnOnce() -> T + Send) -> T {
         let inside = || {
             let capabilities = &[Capability::CAP_NET_ADMIN];

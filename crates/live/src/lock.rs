@@ -76,7 +76,7 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// Whether the daemon runs. If it does not, its guard holds the lock.
+    /// Returns true if the daemon runs. Otherwise its guard holds the lock.
     #[must_use]
     pub fn is_alive(self) -> bool {
         self.pid.is_some_and(|pid| Path::new("/proc").join(pid.to_string()).exists())
@@ -217,7 +217,7 @@ impl DeviceLock {
     }
 }
 
-/// Whether an open file is still the one at a path.
+/// Returns true if an open file is still the file at a path.
 fn is_at(file: &File, path: &Path) -> bool {
     let number = |found: &std::fs::Metadata| (found.dev(), found.ino());
     matches!((file.metadata(), path.metadata()), (Ok(one), Ok(other)) if number(&one) == number(&other))

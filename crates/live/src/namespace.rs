@@ -58,7 +58,7 @@ fn refused(doing: &str, error: Errno) -> LiveError {
     LiveError::system(doing, format_args!("{error}: {obstacle}"))
 }
 
-/// The obstacle of this process. A user namespace has settings of its own, so they must be read before it is entered.
+/// The obstacle of this process. A user namespace has separate settings, so these must be read before it is entered.
 static OBSTACLE: LazyLock<Option<String>> = LazyLock::new(|| obstacle(Path::new("/proc/sys")));
 
 /// The setting below `/proc/sys` that forbids namespaces to users, and the command that allows them.

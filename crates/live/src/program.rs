@@ -36,7 +36,7 @@ enum Command {
 }
 
 impl Arguments {
-    /// Whether the command usually needs root.
+    /// Returns true if the command usually needs root.
     #[must_use]
     pub fn needs_root(&self) -> bool {
         matches!(self.command, Command::Router(_) | Command::Client(_))

@@ -21,11 +21,13 @@ import click
 from netlull import _engine
 from netlull.errors import InputError
 
-__all__ = ["LISTED", "commands", "main"]
+__all__ = ["INTERRUPTED", "LISTED", "commands", "main"]
 
 _STDERR = 2
 _BAD_INPUT = 2
-_INTERRUPTED = 130
+INTERRUPTED = 130
+"""The exit code after Ctrl-C."""
+
 _TERMINATED = 143
 
 
@@ -167,7 +169,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt) as error:
         terminated = isinstance(error, _Terminated) or isinstance(error.__cause__, _Terminated)
         click.echo("terminated" if terminated else "interrupted", err=True)
-        return _TERMINATED if terminated else _INTERRUPTED
+        return _TERMINATED if terminated else INTERRUPTED
     except Exception as error:
         return _failed(error)
     # The exit code of a command that ended with `context.exit(code)`.

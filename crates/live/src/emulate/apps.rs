@@ -188,7 +188,7 @@ impl<'a> Applications<'a> {
             .map_err(|error| LiveError::system("a TCP socket", error))
     }
 
-    /// Opens a socket with a buffer of its own in the namespace of a node.
+    /// Opens a socket with a buffer of this size in the namespace of a node.
     fn socket_with(&self, node: NodeId, buffer: &Buffer, size: libc::c_int) -> Result<OwnedFd> {
         let socket = self.socket(node)?;
         match set_option(socket.as_raw_fd(), libc::SOL_SOCKET, buffer.force, size) {
@@ -198,7 +198,7 @@ impl<'a> Applications<'a> {
         }
     }
 
-    /// Opens a socket with a buffer of its own, without a right of the system: a new socket takes over the default of
+    /// Opens a socket with a buffer of this size without a right of the system. A new socket takes over the default of
     /// its namespace, and then keeps it.
     fn socket_of_namespace(&self, node: NodeId, buffer: &Buffer, size: libc::c_int) -> Result<OwnedFd> {
         let before = sysctl(buffer.default)?;

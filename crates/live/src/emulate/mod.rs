@@ -7,8 +7,9 @@
 //! ```
 //!
 //! Hosts are unnamed network namespaces, which end with this process. Without root, they belong to a user namespace of
-//! the process. A single thread carries packets, with real-time scheduling if permitted. A packet sent in immediate response to another, such as an acknowledgement, gets that
-//! packet's virtual time. Lateness of some microseconds therefore does not accumulate.
+//! the process. A single thread carries packets, with real-time scheduling if permitted. A packet sent in immediate
+//! response to another, such as an acknowledgement, gets that packet's virtual time. Lateness of some microseconds
+//! therefore does not accumulate.
 
 mod address;
 mod apps;
