@@ -290,7 +290,7 @@ fn runs_repeat_in_virtual_time() {
 
 /// A mechanism on a link of 20 Mb/s.
 fn control(mechanism: LinkMechanism) -> ControlPlan {
-    let link = LinkContext { rate: BitRate::from_mbps(20), mtu: Bytes::new(1500) };
+    let link = LinkContext::new(BitRate::from_mbps(20), Bytes::new(1500));
     ControlPlan { mechanism, link, acknowledgements: None, in_service: InService::default() }
 }
 

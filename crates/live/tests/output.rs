@@ -47,7 +47,7 @@ fn tapes(directory: &Path) -> [PathBuf; 2] {
     let rates = RateSet::from_list(&[BitRate::from_mbps(1), BitRate::from_mbps(20)]).unwrap();
     for path in [&same, &other] {
         let earth = EarthConfig::new(rates.clone(), QueueLength::Bytes(Bytes::new(90_000)));
-        let link = LinkContext { rate: rates.highest(), mtu: Bytes::new(1500) };
+        let link = LinkContext::new(rates.highest(), Bytes::new(1500));
         let config = LinkSetup { mechanism: LinkMechanism::Earth(earth), link };
         let mut machine = OnTape::<LinkMachine>::recorded(&config, Instant::ZERO, "N1-N2", path).unwrap();
         machine.handle(Instant::ZERO, LinkEvent::Departure { queue: QueueView::EMPTY });

@@ -103,9 +103,22 @@ pub struct LinkContext {
     pub rate: BitRate,
     /// The largest packet in bytes, IP header included.
     pub mtu: Bytes,
+    /// The length of the buffer in bytes, for packets of one MTU; `None` if it is unlimited or unknown.
+    #[serde(default)]
+    pub buffer: Option<Bytes>,
+    /// Whether a packet in service stops when the rate changes, and goes on at the new rate. Otherwise it finishes at
+    /// the old rate.
+    #[serde(default)]
+    pub suspends: bool,
 }
 
 impl LinkContext {
+    /// A link with an unlimited buffer whose packets finish at their old rate.
+    #[must_use]
+    pub const fn new(rate: BitRate, mtu: Bytes) -> Self {
+        Self { rate, mtu, buffer: None, suspends: false }
+    }
+
     /// Checks a rate that a controller requests.
     ///
     /// # Errors
@@ -180,6 +193,8 @@ pub trait LinkConfig: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
     const CHANGES_RATE: bool = true;
     /// Whether the controller reads segments and acknowledgements.
     const READS_SEGMENTS: bool = false;
+    /// Whether arrivals show their segments. A controller that reads no acknowledgements may ask for them alone.
+    const SEES_SEGMENTS: bool = Self::READS_SEGMENTS;
 
     /// Checks every value by itself and against the link.
     ///
@@ -199,6 +214,12 @@ pub trait LinkConfig: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
 
     /// The rate at the start; `None` for the link's own rate.
     fn initial_rate(&self) -> Option<BitRate>;
+
+    /// The longest time that a packet leaves the link later than it would leave a link that is always at its highest
+    /// rate; `None` if the controller guarantees none. The verifier checks it in every run.
+    fn lateness_bound(&self, _link: LinkContext) -> Option<Duration> {
+        None
+    }
 
     /// The queue that the link's buffer must hold; `None` if any buffer will do.
     fn needed_queue(&self, _link: LinkContext) -> Option<NeededQueue> {

@@ -9,13 +9,13 @@ use crate::link::{
     Estimates, ForeignLink, LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent, NeededQueue,
 };
 use crate::radio::{AccessPointConfig, Bsd, BsdConfig, Eager, EagerConfig, Psm, PsmConfig, Shaper, ShaperConfig};
-use crate::rate::{Earth, EarthConfig, PractRa, PractRaConfig};
+use crate::rate::{Earth, EarthConfig, Lull, LullConfig, PractRa, PractRaConfig};
 use crate::station::{
     ForeignStation, Serves, Shaping, StationAction, StationConfig, StationContext, StationController, StationEvent,
 };
 use crate::{ConfigError, Machine};
 use netlull_describe::Kind;
-use netlull_units::{BitRate, Instant};
+use netlull_units::{BitRate, Duration, Instant};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -145,6 +145,24 @@ macro_rules! link_mechanisms {
                 match self {
                     $(Self::$variant(_) => <$config as LinkConfig>::READS_SEGMENTS,)+
                     Self::Foreign(foreign) => foreign.reads_segments(),
+                }
+            }
+
+            /// Whether arrivals show their segments to the controller.
+            #[must_use]
+            pub fn sees_segments(&self) -> bool {
+                match self {
+                    $(Self::$variant(_) => <$config as LinkConfig>::SEES_SEGMENTS,)+
+                    Self::Foreign(foreign) => foreign.reads_segments(),
+                }
+            }
+
+            /// The longest time that a packet is late because of the controller; `None` without a guarantee.
+            #[must_use]
+            pub fn lateness_bound(&self, link: LinkContext) -> Option<Duration> {
+                match self {
+                    $(Self::$variant(config) => LinkConfig::lateness_bound(config, link),)+
+                    Self::Foreign(_) => None,
                 }
             }
 
@@ -327,6 +345,7 @@ impl LinkMechanism {
 
 link_mechanisms! {
     "practra" => PractRa(PractRaConfig) -> PractRa;
+    "lull" => Lull(LullConfig) -> Box<Lull>;
     "earth" => Earth(EarthConfig) -> Earth;
     "awm" => Awm(AwmConfig) -> Box<Gateway>;
     "awm_earth" => AwmEarth(AwmEarthConfig) -> Box<Gateway>;

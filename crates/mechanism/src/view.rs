@@ -55,6 +55,9 @@ pub struct SegmentView {
     pub acknowledged: u32,
     /// Whether the segment carries data.
     pub data: bool,
+    /// Whether the segment ends its sender's stream (FIN).
+    #[serde(default)]
+    pub fin: bool,
     /// The timestamps option (RFC 7323 section 3), if present.
     pub timestamps: Option<Timestamps>,
 }

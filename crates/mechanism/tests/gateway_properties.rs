@@ -12,7 +12,7 @@ use netlull_units::{BitRate, Bytes, Duration, Instant};
 use proptest::prelude::*;
 
 const MIN: u64 = 1_000_000;
-const LINK: LinkContext = LinkContext { rate: BitRate::from_mbps(40), mtu: Bytes::new(1500) };
+const LINK: LinkContext = LinkContext::new(BitRate::from_mbps(40), Bytes::new(1500));
 
 /// AWM alone, with C-EARTH or with EARTH.
 #[derive(Clone, Debug)]
@@ -101,6 +101,7 @@ fn segments() -> impl Strategy<Value = SegmentView> {
         end,
         acknowledged,
         data,
+        fin: false,
         timestamps,
     })
 }

@@ -17,6 +17,16 @@ pub enum Buffer {
 }
 
 impl Buffer {
+    /// The length in bytes for packets of `mtu` bytes; `None` without a limit.
+    #[must_use]
+    pub fn length(self, mtu: Bytes) -> Option<Bytes> {
+        match self {
+            Self::Packets(limit) => Some(Bytes::new(limit.saturating_mul(mtu.as_u64()))),
+            Self::Bytes(limit) => Some(limit),
+            Self::Unlimited => None,
+        }
+    }
+
     /// Whether a packet of `size` bytes fits into a backlog of `packets` packets with `bytes` bytes.
     #[inline]
     #[must_use]

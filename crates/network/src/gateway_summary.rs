@@ -155,7 +155,7 @@ mod tests {
         // N = 1, swnd_0 = 9000 B, floor 1000 B, T = 10 kB, beta = 8 b/s = 1 B/s, negligible. 4000 B arrive at 1
         // s: 5000 B (4999.0 minus DT). 8000 B at 3 s: 1000 B, the floor, up to 4 s. Mean from 0.5 s on: (0.5 x
         // 9000 + 2 x 5000 + 1 x 1000) / 3.5 = 4428.6 B.
-        let link = LinkContext { rate: BitRate::from_mbps(10), mtu: Bytes::new(1000) };
+        let link = LinkContext::new(BitRate::from_mbps(10), Bytes::new(1000));
         let held = HeldQueue::new(QueueLength::Bytes(Bytes::new(10_000)));
         let windows = WindowRule {
             initial_window: Bytes::new(9000),

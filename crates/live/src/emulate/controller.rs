@@ -21,6 +21,8 @@ pub struct LinkControl {
     /// The link that carries the acknowledgements, for a controller that reads segments.
     pub acknowledgements: Option<u32>,
     machine: OnTape<LinkMachine>,
+    /// Whether arrivals show their segments.
+    sees_segments: bool,
     /// The estimates for the summary, for a controller that reads segments.
     account: Option<Account>,
 }
@@ -41,6 +43,7 @@ pub fn view(tcp: &TcpPacket<'_>) -> Option<SegmentView> {
         end: tcp.seq().wrapping_add(tcp.sequence_len()),
         acknowledged: tcp.ack().unwrap_or(0),
         data: tcp.payload_len() > 0,
+        fin: flags.fin,
         timestamps: tcp.options().timestamps.map(|(value, echo)| Timestamps { value, echo }),
     })
 }
@@ -58,13 +61,14 @@ impl LinkControl {
                 .map_err(|error| LiveError::system(format!("link {link}"), error))?,
         };
         let account = plan.mechanism.reads_segments().then(Account::default);
-        Ok(Self { in_service: plan.in_service, acknowledgements: plan.acknowledgements, machine, account })
+        let sees_segments = plan.mechanism.sees_segments();
+        Ok(Self { in_service: plan.in_service, acknowledgements: plan.acknowledgements, machine, sees_segments, account })
     }
 
-    /// Whether it reads the segments that arrive at its link.
+    /// Whether arrivals show it their segments.
     #[must_use]
-    pub fn reads_segments(&self) -> bool {
-        self.account.is_some()
+    pub fn sees_segments(&self) -> bool {
+        self.sees_segments
     }
 
     /// Delivers an event of the link. [`next_action`](Self::next_action) returns the requested actions.

@@ -120,7 +120,7 @@ impl Net {
     /// Offers a packet to the queue of a link, bypassing any access point. Returns whether the link has accepted it.
     pub(super) fn queue(&mut self, link: LinkId, frame: Frame) -> bool {
         let (now, size) = (self.now, Bytes::new(u64::from(frame.size)));
-        let reads = self.controls.get(link).is_some_and(LinkControl::reads_segments);
+        let reads = self.controls.get(link).is_some_and(LinkControl::sees_segments);
         let segment = if reads { frame.tcp().and_then(|tcp| view(&tcp)) } else { None };
         let data = if self.observers.watches_gateways() { frame.data() } else { None };
         self.observers.offered(now, link, &frame, &self.plan.probe);

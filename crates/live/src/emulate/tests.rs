@@ -278,7 +278,7 @@ fn gateway(flows: f64) -> Option<ControlPlan> {
             held: HeldQueue::new(QueueLength::Bytes(Bytes::new(4000))),
             windows,
         }),
-        link: LinkContext { rate: BitRate::from_mbps(10), mtu: Bytes::new(1500) },
+        link: LinkContext::new(BitRate::from_mbps(10), Bytes::new(1500)),
         acknowledgements: Some(2),
         in_service: InService::default(),
     })

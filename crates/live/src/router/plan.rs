@@ -80,7 +80,7 @@ impl Options {
         let bucket = Bucket::new(arguments.rate, arguments.buffer, device.mtu, device.link_header)?;
         let (kind, table) = read_config(arguments, access)?;
         let mtu = Bytes::new(u64::from(device.mtu));
-        let link = LinkContext { rate: arguments.rate, mtu };
+        let link = LinkContext { buffer: Some(arguments.buffer), ..LinkContext::new(arguments.rate, mtu) };
         let mechanism = document::mechanism(kind, table, arguments.buffer, link)?;
         // The machines check the other rates: none exceeds the link's, and an initial rate is among those they choose.
         if let Some((field, rate)) = mechanism.lowest_rate() {

@@ -75,6 +75,8 @@ impl Sighting {
                 end: word(16),
                 acknowledged: word(20),
                 data: has(what::DATA),
+                // The kernel program does not report it.
+                fin: false,
                 // Without timestamps, no estimator starts to measure a flow whose next segments will not be reported.
                 timestamps: (has(what::TIMESTAMPS) && coverage == Coverage::Whole).then_some(stamps),
             },

@@ -369,7 +369,7 @@ mod tests {
     }
 
     fn link() -> LinkContext {
-        LinkContext { rate: BitRate::from_mbps(4), mtu: Bytes::new(1000) }
+        LinkContext::new(BitRate::from_mbps(4), Bytes::new(1000))
     }
 
     fn waiting(bytes: u64) -> LinkEvent {

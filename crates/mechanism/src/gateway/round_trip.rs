@@ -411,16 +411,16 @@ mod tests {
     /// Data up to `end`, or a bare acknowledgement if `end` is 0.
     fn out(flow: FlowKey, end: u32, value: u32, echo: u32) -> SegmentView {
         let timestamps = Some(Timestamps { value, echo });
-        SegmentView { flow, kind: SegmentKind::Other, end, acknowledged: 1, data: end > 0, timestamps }
+        SegmentView { flow, kind: SegmentKind::Other, end, acknowledged: 1, data: end > 0, fin: false, timestamps }
     }
 
     fn ack(flow: FlowKey, acknowledged: u32, value: u32) -> SegmentView {
         let timestamps = Some(Timestamps { value, echo: 0 });
-        SegmentView { flow, kind: SegmentKind::Other, end: 1, acknowledged, data: false, timestamps }
+        SegmentView { flow, kind: SegmentKind::Other, end: 1, acknowledged, data: false, fin: false, timestamps }
     }
 
     fn shake(flow: FlowKey, kind: SegmentKind) -> SegmentView {
-        SegmentView { flow, kind, end: 1, acknowledged: 1, data: false, timestamps: None }
+        SegmentView { flow, kind, end: 1, acknowledged: 1, data: false, fin: false, timestamps: None }
     }
 
     fn estimator(config: &RoundTripConfig) -> RoundTrip {

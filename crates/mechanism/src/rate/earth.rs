@@ -214,7 +214,7 @@ mod tests {
     }
 
     fn link() -> LinkContext {
-        LinkContext { rate: BitRate::from_mbps(4), mtu: Bytes::new(1500) }
+        LinkContext::new(BitRate::from_mbps(4), Bytes::new(1500))
     }
 
     fn waiting(bytes: u64) -> LinkEvent {

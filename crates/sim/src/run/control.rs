@@ -30,6 +30,8 @@ struct Controlled {
     context: LinkContext,
     machine: LinkMachine,
     conduct: Box<Conduct>,
+    /// Whether arrivals show their segments.
+    sees_segments: bool,
     /// The estimates for the summary of a controller that reads segments.
     account: Option<Box<Account>>,
     in_service: InService,
@@ -55,6 +57,7 @@ impl Controlled {
             context: control.link,
             machine,
             conduct: Box::new(conduct),
+            sees_segments: mechanism.sees_segments(),
             account: mechanism.reads_segments().then(Box::default),
             in_service: control.in_service,
             acknowledgements: control.acknowledgements.map(LinkId::new),
@@ -164,6 +167,7 @@ fn seen(packet: &Packet, keys: &FlowKeys) -> Option<SegmentView> {
         end: seq.advanced_by(u64::from(packet.segment.sequence_len())).as_u32(),
         acknowledged: if flags.contains(Flags::ACK) { ack.as_u32() } else { 0 },
         data: len > 0,
+        fin: flags.contains(Flags::FIN),
         timestamps,
     })
 }
@@ -241,16 +245,14 @@ impl Controllers {
         net: &mut Net,
         observers: &mut Observers,
     ) {
-        let Controlled { link, account, .. } = &self.each[id.index()];
+        let Controlled { link, sees_segments, account, .. } = &self.each[id.index()];
         let (queue, size) = (net.links[*link].queue_view(), Bytes::new(u64::from(packet.size)));
-        let segment = if account.is_some() {
-            if let Some(gateways) = &mut observers.gateways {
-                gateways.offered(*link, packet, &self.flow_keys);
-            }
-            seen(packet, &self.flow_keys)
-        } else {
-            None
-        };
+        if account.is_some()
+            && let Some(gateways) = &mut observers.gateways
+        {
+            gateways.offered(*link, packet, &self.flow_keys);
+        }
+        let segment = if *sees_segments { seen(packet, &self.flow_keys) } else { None };
         self.tell(id, LinkEvent::Arrival { size, admission, queue, segment }, net);
     }
 

@@ -17,7 +17,7 @@ impl FlowKeys {
     /// The keys of a scenario's flows.
     pub fn new(scenario: &Scenario) -> Self {
         let mut controls = scenario.links.iter().filter_map(|link| link.control.as_ref());
-        if !controls.any(|control| control.mechanism.reads_segments()) {
+        if !controls.any(|control| control.mechanism.sees_segments()) {
             return Self::default();
         }
         let mut keys = Self { seed: scenario.seed, keys: vec![0; scenario.flow_paths().count()] };

@@ -65,7 +65,8 @@ impl Scenario {
         if self.sleep.cables.iter().any(|cable| cable.links.contains(&LinkId::new(index))) {
             return refuse("is on a link that sleeps; expected a link that is always awake");
         }
-        let context = LinkContext { rate: spec.rate, mtu: Bytes::new(u64::from(self.mtu)) };
+        let mtu = Bytes::new(u64::from(self.mtu));
+        let context = LinkContext { buffer: spec.buffer.length(mtu), ..LinkContext::new(spec.rate, mtu) };
         let foreign = ForeignLink::new(Arc::clone(factory), context).map_err(|error| refused(field, &error))?;
         let back = self.links.iter().position(|other| (other.from, other.to) == (spec.to, spec.from));
         if foreign.reads_segments() && back.is_none() {

@@ -78,7 +78,7 @@ impl LinkFactory for Toys {
 
 #[test]
 fn every_action_after_an_acknowledgement_is_performed() {
-    let link = LinkContext { rate: BitRate::from_mbps(10), mtu: Bytes::new(1500) };
+    let link = LinkContext::new(BitRate::from_mbps(10), Bytes::new(1500));
     let mechanism = LinkMechanism::Foreign(ForeignLink::new(Arc::new(Toys), link).unwrap());
     let mut plan = plan();
     let in_service = InService::default();

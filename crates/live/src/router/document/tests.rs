@@ -4,7 +4,7 @@ use netlull_units::BitRate;
 use serde_json::json;
 
 const BUFFER: Bytes = Bytes::new(150_000);
-const LINK: LinkContext = LinkContext { rate: BitRate::from_mbps(20), mtu: Bytes::new(1500) };
+const LINK: LinkContext = LinkContext::new(BitRate::from_mbps(20), Bytes::new(1500));
 
 fn written(name: &str, text: &str) -> Result<serde_json::Value> {
     let mechanism = mechanism(kind(name).unwrap(), text.parse().unwrap(), BUFFER, LINK)?;

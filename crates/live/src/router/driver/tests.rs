@@ -75,7 +75,7 @@ fn recording(seconds: u64) -> Vec<(Instant, PacketEvent, u64)> {
 
 fn view(flow: u64, end: u32, acknowledged: u32, data: bool, value: u32, echo: u32) -> SegmentView {
     let timestamps = Some(Timestamps { value, echo });
-    SegmentView { flow, kind: SegmentKind::Other, end, acknowledged, data, timestamps }
+    SegmentView { flow, kind: SegmentKind::Other, end, acknowledged, data, fin: false, timestamps }
 }
 
 /// A data segment's timestamps echo the value from 40 ms ago, the rest of its round trip.
@@ -187,7 +187,7 @@ fn rate_event(_: Instant, event: PacketEvent, queue: QueueView) -> Option<LinkEv
 }
 
 fn setup(mechanism: LinkMechanism) -> LinkSetup {
-    LinkSetup { mechanism, link: LinkContext { rate: RATE, mtu: Bytes::new(1500) } }
+    LinkSetup { mechanism, link: LinkContext::new(RATE, Bytes::new(1500)) }
 }
 
 fn machine(setup: &LinkSetup) -> LinkMachine {

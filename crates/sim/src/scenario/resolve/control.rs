@@ -1,6 +1,7 @@
 //! Conversion of link controllers in the document.
 
-use super::queueing::Measure;
+use super::queueing::{Measure, buffer};
+use crate::net::transmitter::InService;
 use super::{Control, Result};
 use crate::scenario::ScenarioError;
 use crate::scenario::document::{ControllerDocument, LinkDocument};
@@ -17,9 +18,14 @@ pub(super) fn control(
     link: &LinkDocument,
     measure: Measure,
 ) -> Result<Control> {
-    let link = LinkContext { rate: link.rate, mtu: measure.mtu };
-    document.mechanism.check(link).map_err(|error| refused(&format!("{field}.controller"), &error))?;
     let options = document.rate.unwrap_or_default();
+    let link = LinkContext {
+        rate: link.rate,
+        mtu: measure.mtu,
+        buffer: buffer(field, link, measure)?.length(measure.mtu),
+        suspends: options.in_service == InService::Suspend,
+    };
+    document.mechanism.check(link).map_err(|error| refused(&format!("{field}.controller"), &error))?;
     Ok(Control {
         mechanism: document.mechanism.clone(),
         link,

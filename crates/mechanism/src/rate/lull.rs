@@ -1,0 +1,453 @@
+//! Lull: a link that lowers its rate in the lulls of TCP, and is back at speed when TCP's next round arrives.
+//!
+//! TCP is self-clocked: the packets of a round leave the sender when the acknowledgements of the last round arrive. So
+//! what a connection does to this link now, it does again one round-trip time later. Lull follows from that:
+//!
+//! ```text
+//!   arrival ──► counterfactual queues: which rates would have made this packet late?   "violated now"
+//!                    │                                   │
+//!                    │ rate in use violated              │ round-trip time known: violated again one RTT later
+//!                    ▼                                   ▼
+//!               r_n, at once                   echoes: the link is ready before each echo,
+//!                                              and at the lowest rate that no echo forbids between them
+//! ```
+//!
+//! `docs/models/lull.md` has the rules, the bound on lateness and its proof. Rule numbers below refer to it.
+
+mod counterfactual;
+mod echoes;
+mod round_trips;
+
+use super::{Admission, QueueView, RateSet};
+use crate::link::{LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent};
+use crate::view::SegmentView;
+use crate::{ConfigError, Machine};
+use counterfactual::Counterfactual;
+use echoes::Echoes;
+use netlull_describe::check_ranges;
+use netlull_units::{BitRate, Bytes, Duration, Instant};
+use round_trips::RoundTrips;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The parameters of Lull. `rates` and `transition` describe the link, and `slowdown` is the one choice of its user.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("x-source" = "docs/models/lull.md"))]
+pub struct LullConfig {
+    /// The possible rates, r_1 < ... < r_n; the highest is the link's.
+    #[schemars(extend("x-unit" = "bit rates", "x-source" = "the link"))]
+    pub rates: RateSet,
+    /// delta: the time without transmission after a change.
+    #[schemars(extend("x-source" = "the link"))]
+    pub transition: Duration,
+    /// s: the growth of completion times that users accept, as a fraction.
+    #[serde(default = "default_slowdown")]
+    #[schemars(range(max = 1.0), extend("x-exclusiveMinimum" = 0.0, "x-source" = "own"))]
+    pub slowdown: f64,
+    /// x: the longest lateness before the link goes up; default 7 delta, at least 2 packets at r_n.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-default" = "7 transition", "x-source" = "own"))]
+    pub lateness: Option<Duration>,
+    /// H: a violated rate stays forbidden for this time if no echo is forecast; default 30 delta.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "30 transition", "x-source" = "own"))]
+    pub hold: Option<Duration>,
+    /// h: the share of each rate that the counterfactual queues do not use.
+    #[serde(default = "default_headroom")]
+    #[schemars(range(min = 0.0, max = 0.9), extend("x-source" = "own"))]
+    pub headroom: f64,
+    /// Forecasts from the round-trip times of connections. Without them, Lull is counterfactual queues with a hold.
+    #[serde(default = "default_forecast")]
+    #[schemars(extend("x-source" = "own"))]
+    pub forecast: bool,
+}
+
+fn default_slowdown() -> f64 {
+    0.05
+}
+
+fn default_headroom() -> f64 {
+    0.1
+}
+
+fn default_forecast() -> bool {
+    true
+}
+
+/// The largest number of rates that Lull uses. It picks them evenly from a larger set, so work per packet is bounded.
+const MOST_RATES: usize = 16;
+/// The largest exponent of the hold after surprises.
+const MOST_DOUBT: u32 = 8;
+
+impl LullConfig {
+    /// Lull with the default knob.
+    #[must_use]
+    pub fn new(rates: RateSet, transition: Duration) -> Self {
+        let (slowdown, headroom, forecast) = (default_slowdown(), default_headroom(), default_forecast());
+        Self { rates, transition, slowdown, lateness: None, hold: None, headroom, forecast }
+    }
+
+    /// x: the longest lateness before the link goes up. The buffer must hold such a queue: x <= B / (2 r_n) - delta
+    /// (rule 4).
+    #[must_use]
+    pub fn longest_lateness(&self, link: LinkContext) -> Duration {
+        let packet = link.rate.time_for(link.mtu);
+        let wanted = self.lateness.unwrap_or((self.transition * 7).max(packet * 2));
+        link.buffer.map_or(wanted, |buffer| {
+            let half = link.rate.time_for(buffer) / 2;
+            wanted.min(half.saturating_sub(self.transition))
+        })
+    }
+
+    /// The longest time that a packet leaves later than it would leave a link at r_n (docs/models/lull.md, theorem 1):
+    /// x, the packet in service at r_1, and two transitions.
+    #[must_use]
+    pub fn lateness_bound(&self, link: LinkContext) -> Duration {
+        self.longest_lateness(link) + self.rates.lowest().time_for(link.mtu) + self.transition * 2
+    }
+
+    /// At most [`MOST_RATES`] of the rates, with the lowest and the highest.
+    fn used_rates(&self) -> Box<[BitRate]> {
+        let rates = self.rates.as_slice();
+        let used = rates.len().min(MOST_RATES);
+        (0..used).map(|n| rates[n * (rates.len() - 1) / (used - 1).max(1)]).collect()
+    }
+}
+
+impl LinkConfig for LullConfig {
+    type Machine = Box<Lull>;
+    const SEES_SEGMENTS: bool = true;
+
+    fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
+        self.rates.end_at(link.rate)?;
+        check_ranges(self)
+    }
+
+    fn build(&self, link: LinkContext, start: Instant) -> Result<Box<Lull>, ConfigError> {
+        self.check(link)?;
+        Ok(Box::new(Lull::new(self, link, start)))
+    }
+
+    fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
+        Some(("the lowest of rates", self.rates.lowest()))
+    }
+
+    fn initial_rate(&self) -> Option<BitRate> {
+        None
+    }
+
+    fn lateness_bound(&self, link: LinkContext) -> Option<Duration> {
+        Some(LullConfig::lateness_bound(self, link))
+    }
+}
+
+/// Lull's times in seconds, derived from the link and the knob.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    /// delta.
+    transition: f64,
+    /// x.
+    lateness: f64,
+    /// H.
+    hold: f64,
+    /// A violated rate stays forbidden for this time although its next violation is forecast: 1.5 delta.
+    linger: f64,
+    /// The link is ready this long before an echo: delta and the margin.
+    lead: f64,
+    /// The link waits this long for a late echo: 2 delta.
+    slack: f64,
+    /// The shortest stay at a lower rate that saves energy: 3 delta.
+    gap: f64,
+}
+
+/// Lull, the controller of a link.
+#[derive(Debug)]
+pub struct Lull {
+    rates: Box<[BitRate]>,
+    times: Times,
+    /// Lateness of one round as a share of the round-trip time: the forecast forbids more than this.
+    per_round: f64,
+    /// Whether a packet in service stops for a change of rate.
+    suspends: bool,
+    has_forecast: bool,
+    packet_bits: f64,
+    queues: Counterfactual,
+    echoes: Echoes,
+    round_trips: RoundTrips,
+    /// Each rate is forbidden until then.
+    forbidden: Box<[f64]>,
+    /// The number of recent surprises: packets that were late and not forecast.
+    doubt: u32,
+    level: usize,
+    changes: u64,
+    queue: QueueView,
+    /// The end of the pauses of all changes so far, in seconds.
+    paused_until: f64,
+    wake: Option<Instant>,
+    action: Option<LinkAction>,
+}
+
+/// An arrival in Lull's view.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    now: f64,
+    bits: f64,
+    admission: Admission,
+    segment: Option<SegmentView>,
+}
+
+impl Lull {
+    fn new(config: &LullConfig, link: LinkContext, start: Instant) -> Self {
+        let rates = config.used_rates();
+        let transition = config.transition.as_secs_f64();
+        let packet_bits = bits(link.mtu);
+        let times = Times {
+            transition,
+            lateness: config.longest_lateness(link).as_secs_f64(),
+            hold: config.hold.unwrap_or(config.transition * 30).as_secs_f64(),
+            linger: 1.5 * transition,
+            lead: 1.25 * transition,
+            slack: 2.0 * transition,
+            gap: 3.0 * transition,
+        };
+        let level = rates.len() - 1;
+        Self {
+            times,
+            per_round: config.slowdown,
+            suspends: link.suspends,
+            has_forecast: config.forecast,
+            packet_bits,
+            queues: Counterfactual::new(&rates, config.headroom, times.lateness, start.as_secs_f64()),
+            echoes: Echoes::new(transition),
+            round_trips: RoundTrips::new(),
+            forbidden: vec![f64::NEG_INFINITY; rates.len()].into(),
+            doubt: 0,
+            level,
+            changes: 0,
+            queue: QueueView::EMPTY,
+            paused_until: start.as_secs_f64(),
+            wake: Some(start),
+            action: None,
+            rates,
+        }
+    }
+
+    fn top(&self) -> usize {
+        self.rates.len() - 1
+    }
+
+    fn is_empty(&self) -> bool {
+        self.queue == QueueView::EMPTY
+    }
+
+    fn backlog_bits(&self) -> f64 {
+        bits(self.queue.waiting + self.queue.in_service)
+    }
+
+    fn pause_left(&self, now: f64) -> f64 {
+        (self.paused_until - now).max(0.0)
+    }
+
+    /// The lateness in seconds of a packet that arrives now, at the present rate. It counts the packet in service in
+    /// full, so it is never too small.
+    fn lateness(&self, now: f64) -> f64 {
+        self.backlog_bits() / self.rates[self.level].as_f64() + self.pause_left(now) - self.queues.reference_delay()
+    }
+
+    /// Changes the rate. Each change costs its pause.
+    fn change(&mut self, now: f64, level: usize) {
+        if level == self.level {
+            return;
+        }
+        self.level = level;
+        self.changes += 1;
+        self.paused_until = self.paused_until.max(now) + self.times.transition;
+        let pause = Duration::from_secs_f64(self.times.transition).unwrap_or(Duration::ZERO);
+        self.action = Some(LinkAction::SetRate { rate: self.rates[level], pause });
+    }
+
+    /// Rules 1 to 3: judges every rate for this packet, and goes up if the rate in use is violated.
+    fn arrived(&mut self, arrival: Arrival) {
+        let Arrival { now, bits, .. } = arrival;
+        self.queues.arrive(now, bits);
+        let starts_at_once = self.queue.waiting == Bytes::ZERO && self.pause_left(now) <= 0.0;
+        let leaves = if starts_at_once {
+            now + bits / self.rates[self.level].as_f64()
+        } else {
+            now + self.pause_left(now) + self.backlog_bits() / self.rates[self.top()].as_f64()
+        };
+        let Some(segment) = arrival.segment.filter(|_| self.has_forecast) else {
+            return self.judge(arrival, None, leaves);
+        };
+        let slot = RoundTrips::slot(segment.flow);
+        let round_trip = self.round_trips.see(now, leaves, &segment, &self.times);
+        match round_trip {
+            Some(time) if segment.opens() => self.forecast(leaves + time, self.top(), slot),
+            _ if segment.data => self.judge(arrival, round_trip, leaves),
+            _ => {}
+        }
+        if segment.fin {
+            // The stream ends here: the last round has no echo (rule 6).
+            self.echoes.cancel(self.round_trips.forecast(slot), slot);
+        }
+    }
+
+    fn judge(&mut self, arrival: Arrival, round_trip: Option<f64>, leaves: f64) {
+        let Arrival { now, admission, segment, .. } = arrival;
+        let bounds = self.bounds(round_trip);
+        let mut needed = self.queues.violated(bounds.now);
+        if admission == Admission::Dropped || self.lateness(now) > bounds.now {
+            needed = needed.max(self.level + 1);
+        }
+        let needed = needed.min(self.top());
+        let is_due = self.echoes.needed(now - self.times.slack, now + self.times.lead) > 0;
+        if let (Some(time), Some(segment)) = (round_trip, segment) {
+            let echo = self.queues.violated(bounds.echo).max(needed);
+            self.forecast(leaves + time, echo, RoundTrips::slot(segment.flow));
+        }
+        let is_late = needed > self.level;
+        if round_trip.is_some() {
+            self.learn(is_late, is_due, bounds.now);
+        }
+        let hold = match (round_trip, self.doubt) {
+            (None, _) => self.times.hold,
+            (Some(_), 0) => self.times.linger,
+            (Some(_), doubt) => self.times.hold * f64::from(1_u32 << (doubt - 1)),
+        };
+        for until in &mut self.forbidden[..needed] {
+            *until = until.max(now + hold);
+        }
+        if is_late {
+            self.change(now, self.top());
+        }
+    }
+
+    /// The longest lateness now and in the next round, in seconds.
+    fn bounds(&self, round_trip: Option<f64>) -> Bounds {
+        let Some(time) = round_trip else {
+            return Bounds { now: self.times.lateness, echo: self.times.lateness };
+        };
+        let now = self.times.lateness.min(2.0 * self.per_round * time);
+        // One or two packets that no others follow delay their round once; a longer burst doubles in slow start, and
+        // every round pays.
+        let is_short = self.queues.reference_bits() <= 2.0 * self.packet_bits;
+        Bounds { now, echo: if is_short { now } else { now.min(self.per_round * time / 4.0) } }
+    }
+
+    /// Rule 7: a late packet that no echo announced is a surprise. Surprises lengthen the hold, correct forecasts
+    /// shorten it.
+    fn learn(&mut self, is_late: bool, is_due: bool, bound: f64) {
+        let unavoidable = if self.suspends { 0.0 } else { self.packet_bits / self.rates[self.level].as_f64() };
+        if is_late && !is_due && self.level < self.top() && unavoidable + self.times.transition > bound {
+            self.doubt = (self.doubt + 1).min(MOST_DOUBT);
+        } else if !is_late && is_due && self.queue.waiting == Bytes::ZERO {
+            self.doubt = self.doubt.saturating_sub(1);
+        }
+    }
+
+    fn forecast(&mut self, at: f64, needed: usize, slot: usize) {
+        if needed > 0 {
+            let bin = self.echoes.mark(at, needed, slot);
+            self.round_trips.forecasts(slot, bin);
+        }
+    }
+
+    /// Rules 4 and 5: goes up before an echo, and down when nothing waits and no echo comes soon. Sets the next timeout.
+    fn settle(&mut self, now: f64) {
+        let Times { lead, slack, gap, .. } = self.times;
+        let paused = self.pause_left(now) > 0.0;
+        let due = self.echoes.needed(now - slack, now + lead);
+        let mut wake = f64::INFINITY;
+        if due > self.level {
+            if !paused {
+                self.change(now, due);
+            }
+        } else if self.is_empty() && !paused && self.level > 0 {
+            let allowed = self.forbidden.iter().position(|&until| until <= now).unwrap_or(self.top());
+            let low = allowed.max(due);
+            if low < self.level {
+                let next = self.echoes.next_above(now + lead, low);
+                if next - lead - now > gap {
+                    self.change(now, low);
+                } else {
+                    wake = next - lead;
+                }
+            }
+            let held = self.forbidden[..self.level].iter().filter(|&&until| until > now);
+            wake = held.fold(wake, |earliest, &until| earliest.min(until));
+            if due > 0 {
+                wake = wake.min(now + self.echoes.width());
+            }
+        }
+        if self.level < self.top() {
+            wake = wake.min(self.echoes.next_above(now + lead, self.level) - lead);
+        }
+        if self.pause_left(now) > 0.0 && (self.is_empty() || due > self.level) {
+            wake = wake.min(self.paused_until);
+        }
+        self.wake = wake.is_finite().then(|| after(wake.max(now)));
+    }
+}
+
+/// The longest lateness of a packet and of its echo, in seconds.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    now: f64,
+    echo: f64,
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn bits(bytes: Bytes) -> f64 {
+    bytes.as_bits() as f64
+}
+
+/// The first whole nanosecond after a time in seconds.
+fn after(seconds: f64) -> Instant {
+    Instant::ZERO + Duration::from_secs_f64(seconds).unwrap_or(Duration::MAX) + Duration::from_nanos(1)
+}
+
+impl Machine for Lull {
+    type Event = LinkEvent;
+    type Action = LinkAction;
+
+    fn handle(&mut self, now: Instant, event: LinkEvent) {
+        let now = now.as_secs_f64();
+        if let Some(queue) = event.queue() {
+            self.queue = queue;
+        }
+        match event {
+            LinkEvent::Arrival { size, admission, segment, .. } => {
+                self.arrived(Arrival { now, bits: bits(size), admission, segment });
+            }
+            LinkEvent::Departure { .. } | LinkEvent::Timeout { .. } => self.queues.serve(now),
+            LinkEvent::Acknowledgement { .. } => return,
+        }
+        if self.action.is_none() {
+            self.settle(now);
+        } else {
+            self.wake = Some(after(self.paused_until));
+        }
+    }
+
+    fn poll_action(&mut self) -> Option<LinkAction> {
+        self.action.take()
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        self.wake
+    }
+}
+
+impl LinkController for Lull {
+    fn rate(&self) -> BitRate {
+        self.rates[self.level]
+    }
+
+    fn changes(&self) -> u64 {
+        self.changes
+    }
+}
+
+#[cfg(test)]
+mod tests;

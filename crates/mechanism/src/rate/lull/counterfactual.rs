@@ -1,0 +1,80 @@
+//! Counterfactual queues: one virtual queue per rate, fed by all arrivals.
+//!
+//! The queue of rate r_j answers: "had the link run at r_j, how late would this packet be?" Lateness is the time at
+//! which the packet would leave, minus the time at which it would leave a link that is always at r_n.
+
+use netlull_units::BitRate;
+
+/// The virtual queues of a link.
+#[derive(Clone, Debug)]
+pub(super) struct Counterfactual {
+    /// (1 - h) r_j in bit/s, for every rate below r_n.
+    drains: Box<[f64]>,
+    /// The backlog of each queue in bits.
+    backlogs: Box<[f64]>,
+    /// r_n in bit/s.
+    reference_rate: f64,
+    /// The backlog in bits of a link that is always at r_n.
+    reference: f64,
+    /// A queue later than this, in seconds, is cut: it says no more than that the rate is violated.
+    most: f64,
+    at: f64,
+}
+
+impl Counterfactual {
+    pub(super) fn new(rates: &[BitRate], headroom: f64, lateness: f64, start: f64) -> Self {
+        let lower = &rates[..rates.len() - 1];
+        Self {
+            drains: lower.iter().map(|rate| (1.0 - headroom) * rate.as_f64()).collect(),
+            backlogs: vec![0.0; lower.len()].into(),
+            reference_rate: rates[rates.len() - 1].as_f64(),
+            reference: 0.0,
+            most: 4.0 * lateness,
+            at: start,
+        }
+    }
+
+    /// Serves all queues up to `now`, in seconds.
+    #[inline]
+    pub(super) fn serve(&mut self, now: f64) {
+        let passed = now - self.at;
+        self.at = now;
+        for (backlog, drain) in self.backlogs.iter_mut().zip(&self.drains) {
+            *backlog = (*backlog - drain * passed).max(0.0);
+        }
+        self.reference = (self.reference - self.reference_rate * passed).max(0.0);
+    }
+
+    /// Adds a packet to all queues.
+    #[inline]
+    pub(super) fn arrive(&mut self, now: f64, bits: f64) {
+        self.serve(now);
+        self.reference += bits;
+        let longest = self.reference_delay() + self.most;
+        for (backlog, drain) in self.backlogs.iter_mut().zip(&self.drains) {
+            *backlog = (*backlog + bits).min(drain * longest + bits);
+        }
+    }
+
+    /// The number of rates, from r_1 up, at which the last packet would be late by more than `bound` seconds.
+    ///
+    /// A lower rate never makes a packet less late. So the violated rates are the lowest ones.
+    #[inline]
+    pub(super) fn violated(&self, bound: f64) -> usize {
+        let longest = self.reference_delay() + bound;
+        let late = self.backlogs.iter().zip(&self.drains).rposition(|(backlog, drain)| *backlog > drain * longest);
+        late.map_or(0, |rate| rate + 1)
+    }
+
+    /// The time in seconds at which a link at r_n would have sent all packets, from now.
+    #[inline]
+    pub(super) fn reference_delay(&self) -> f64 {
+        self.reference / self.reference_rate
+    }
+
+    /// The backlog in bits of a link at r_n.
+    #[inline]
+    pub(super) fn reference_bits(&self) -> f64 {
+        self.reference
+    }
+}

@@ -1,0 +1,123 @@
+//! Echoes: the rates that the next rounds will need, on a ring of short intervals of time (bins).
+
+/// The number of bins.
+const BINS: usize = 4096;
+/// The bins that share one summary.
+const BLOCK: usize = 64;
+/// The shortest bin in seconds. Round-trip times are not known better.
+const SHORTEST: f64 = 250e-6;
+
+/// The forecast of needed rates.
+#[derive(Clone, Debug)]
+pub(super) struct Echoes {
+    bins: Box<[Bin]>,
+    /// The highest need that was marked in each block of bins.
+    blocks: Box<[Block]>,
+    /// The length of a bin in seconds.
+    width: f64,
+}
+
+/// The need of one interval.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bin {
+    /// The number of the interval since time zero, plus 1; 0 for none.
+    number: u64,
+    /// The level that the link needs.
+    needed: u8,
+    /// The slot of the connection that asks for it.
+    owner: u16,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Block {
+    number: u64,
+    needed: u8,
+}
+
+impl Echoes {
+    pub(super) fn new(transition: f64) -> Self {
+        Self {
+            bins: vec![Bin::default(); BINS].into(),
+            blocks: vec![Block::default(); BINS / BLOCK].into(),
+            width: (transition / 4.0).max(SHORTEST),
+        }
+    }
+
+    /// The length of a bin in seconds.
+    pub(super) fn width(&self) -> f64 {
+        self.width
+    }
+
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    fn number(&self, at: f64) -> u64 {
+        (at / self.width).max(0.0) as u64 + 1
+    }
+
+    #[allow(clippy::cast_possible_truncation)]
+    fn place(number: u64) -> usize {
+        (number % BINS as u64) as usize
+    }
+
+    /// Records that the link needs at least `needed` at a time. Returns the number of the bin.
+    #[allow(clippy::cast_possible_truncation)]
+    pub(super) fn mark(&mut self, at: f64, needed: usize, owner: usize) -> u64 {
+        let number = self.number(at);
+        let bin = &mut self.bins[Self::place(number)];
+        if bin.number != number {
+            *bin = Bin { number, ..Bin::default() };
+        }
+        if needed as u8 >= bin.needed {
+            (bin.needed, bin.owner) = (needed as u8, owner as u16);
+        }
+        let (block, summary) = (number / BLOCK as u64, &mut self.blocks[Self::place(number) / BLOCK]);
+        if summary.number != block {
+            *summary = Block { number: block, needed: 0 };
+        }
+        summary.needed = summary.needed.max(needed as u8);
+        number
+    }
+
+    /// Withdraws a connection's forecast in a range of bins.
+    pub(super) fn cancel(&mut self, range: std::ops::RangeInclusive<u64>, owner: usize) {
+        for number in range.take(BINS) {
+            let bin = &mut self.bins[Self::place(number)];
+            if bin.number == number && usize::from(bin.owner) == owner {
+                bin.needed = 0;
+            }
+        }
+    }
+
+    /// The highest need between two times.
+    #[inline]
+    pub(super) fn needed(&self, from: f64, to: f64) -> usize {
+        (self.number(from)..=self.number(to)).map(|number| self.in_bin(number)).max().unwrap_or(0)
+    }
+
+    #[inline]
+    fn in_bin(&self, number: u64) -> usize {
+        let bin = self.bins[Self::place(number)];
+        if bin.number == number { usize::from(bin.needed) } else { 0 }
+    }
+
+    /// The start of the first bin after a time that needs more than `level`; infinity if there is none.
+    #[allow(clippy::cast_precision_loss)]
+    pub(super) fn next_above(&self, from: f64, level: usize) -> f64 {
+        let first = self.number(from) + 1;
+        let last = first + (BINS - BLOCK) as u64;
+        let mut number = first;
+        while number < last {
+            let block = self.blocks[Self::place(number) / BLOCK];
+            let end = (number / BLOCK as u64 + 1) * BLOCK as u64;
+            if block.number == number / BLOCK as u64 && usize::from(block.needed) > level {
+                while number < end {
+                    if self.in_bin(number) > level {
+                        return (number - 1) as f64 * self.width;
+                    }
+                    number += 1;
+                }
+            }
+            number = end;
+        }
+        f64::INFINITY
+    }
+}

@@ -1,0 +1,203 @@
+use super::*;
+use crate::view::Timestamps;
+
+const MTU: u64 = 1500;
+
+fn mbps(rate: u64) -> BitRate {
+    BitRate::from_mbps(rate)
+}
+
+/// 1 to 10 Mb/s, delta = 2 ms.
+fn config() -> LullConfig {
+    LullConfig::new(RateSet::from_range(mbps(1), mbps(10), mbps(1)).unwrap(), Duration::from_millis(2))
+}
+
+/// A link of 10 Mb/s with a buffer for 50 ms.
+fn link() -> LinkContext {
+    LinkContext { buffer: Some(Bytes::new(62_500)), ..LinkContext::new(mbps(10), Bytes::new(MTU)) }
+}
+
+/// A link that serves packets at the rates that Lull requests. A packet in service finishes at its old rate.
+struct Bench {
+    lull: Box<Lull>,
+    now: Instant,
+    waiting: std::collections::VecDeque<u64>,
+    serving: Option<(u64, Instant)>,
+    free_at: Instant,
+    changes: Vec<(f64, u64)>,
+    departures: Vec<f64>,
+}
+
+impl Bench {
+    fn new(config: &LullConfig) -> Self {
+        let lull = config.build(link(), Instant::ZERO).unwrap();
+        let (waiting, changes, departures) = Default::default();
+        Self { lull, now: Instant::ZERO, waiting, serving: None, free_at: Instant::ZERO, changes, departures }
+    }
+
+    fn view(&self) -> QueueView {
+        let in_service = self.serving.map_or(0, |(size, _)| size);
+        QueueView { waiting: Bytes::new(self.waiting.iter().sum()), in_service: Bytes::new(in_service) }
+    }
+
+    fn tell(&mut self, event: LinkEvent) {
+        self.lull.handle(self.now, event);
+        while let Some(LinkAction::SetRate { rate, pause }) = self.lull.poll_action() {
+            self.changes.push((self.now.as_secs_f64(), rate.as_bps() / 1_000_000));
+            let from = self.serving.map_or(self.now, |(_, ends)| ends).max(self.free_at);
+            self.free_at = from + pause;
+        }
+    }
+
+    fn begin(&mut self) {
+        if self.serving.is_none() && self.free_at <= self.now
+            && let Some(size) = self.waiting.pop_front()
+        {
+            let ends = self.now + self.lull.rate().time_for(Bytes::new(size));
+            self.serving = Some((size, ends));
+        }
+    }
+
+    /// Runs the link to a time in milliseconds.
+    fn run_to(&mut self, millis: f64) {
+        let end = Instant::ZERO + Duration::from_secs_f64(millis / 1e3).unwrap();
+        loop {
+            let departs = self.serving.map(|(_, ends)| ends);
+            let begins = (self.serving.is_none() && !self.waiting.is_empty()).then_some(self.free_at);
+            let due = [departs, begins, self.lull.next_timeout()].into_iter().flatten().min().filter(|&at| at <= end);
+            let Some(due) = due else { break };
+            self.now = self.now.max(due);
+            if departs == Some(due) {
+                self.serving = None;
+                self.departures.push(self.now.as_secs_f64());
+                self.begin();
+                self.tell(LinkEvent::Departure { queue: self.view() });
+            } else if begins == Some(due) {
+                self.begin();
+            } else {
+                self.tell(LinkEvent::Timeout { queue: self.view() });
+            }
+        }
+        self.now = end;
+    }
+
+    fn packet(&mut self, size: u64, segment: Option<SegmentView>) {
+        self.waiting.push_back(size);
+        self.begin();
+        let (queue, size) = (self.view(), Bytes::new(size));
+        self.tell(LinkEvent::Arrival { size, admission: Admission::Accepted, queue, segment });
+    }
+
+    /// Sends `count` data packets of a connection at once.
+    fn burst(&mut self, millis: f64, count: u64) {
+        self.run_to(millis);
+        (0..count).for_each(|_| self.packet(MTU, Some(data(7))));
+    }
+}
+
+fn segment(flow: u64, kind: SegmentKind, data: bool, fin: bool) -> SegmentView {
+    let timestamps: Option<Timestamps> = None;
+    SegmentView { flow, kind, end: 1, acknowledged: 1, data, fin, timestamps }
+}
+
+use crate::view::SegmentKind;
+
+fn data(flow: u64) -> SegmentView {
+    segment(flow, SegmentKind::Other, true, false)
+}
+
+#[test]
+fn an_idle_link_falls_to_its_lowest_rate_and_is_quiet() {
+    let mut bench = Bench::new(&config());
+    bench.burst(0.0, 1);
+    bench.run_to(1000.0);
+    assert_eq!(bench.lull.rate(), mbps(1));
+    assert_eq!(bench.lull.next_timeout(), None);
+}
+
+#[test]
+fn datagrams_that_would_be_late_bring_the_highest_rate_at_once() {
+    // x = 7 delta = 14 ms. At 1 Mb/s the second packet of 1500 B would leave at 24 ms instead of 2.4: too late.
+    let mut bench = Bench::new(&config());
+    bench.run_to(1000.0);
+    assert_eq!(bench.lull.rate(), mbps(1));
+    bench.packet(MTU, None);
+    assert_eq!(bench.lull.rate(), mbps(1), "12 ms instead of 1.2 are allowed");
+    bench.packet(MTU, None);
+    assert_eq!(bench.lull.rate(), mbps(10));
+    // Without a known round trip the lower rates are forbidden for H = 30 delta = 60 ms.
+    bench.run_to(1059.0);
+    assert_eq!(bench.lull.rate(), mbps(10));
+    bench.run_to(1062.0);
+    assert_eq!(bench.lull.rate(), mbps(1));
+}
+
+#[test]
+fn the_link_is_ready_when_the_next_round_arrives() {
+    // SYN at 0, two packets at 50 ms, four at 100, eight at 150: a round trip of 50 ms.
+    let mut bench = Bench::new(&config());
+    bench.run_to(1000.0);
+    bench.packet(40, Some(segment(7, SegmentKind::Syn, false, false)));
+    for (round, count) in [(1.0, 4), (2.0, 8), (3.0, 16), (4.0, 16)] {
+        bench.run_to(1000.0 + 50.0 * round - 0.1);
+        if round > 1.0 {
+            assert!(bench.lull.rate() >= mbps(6), "before round {round}: {}", bench.lull.rate());
+        }
+        bench.burst(1000.3 + 50.0 * round, count);
+        bench.run_to(1000.0 + 50.0 * round + 25.0 + 1.2 * 16.0 - 24.0);
+    }
+    // Between the third and the fourth round the link rested.
+    let rested = bench.changes.iter().any(|&(at, rate)| at > 1.1 && at < 1.15 && rate == 1);
+    assert!(rested, "{:?}", bench.changes);
+}
+
+#[test]
+fn after_the_end_of_a_stream_no_round_is_expected() {
+    let changes_after = |fin: bool| {
+        let mut bench = Bench::new(&config());
+        bench.run_to(1000.0);
+        bench.packet(40, Some(segment(7, SegmentKind::Syn, false, false)));
+        bench.burst(1050.0, 6);
+        bench.packet(MTU, Some(segment(7, SegmentKind::Other, true, fin)));
+        bench.run_to(1090.0);
+        let before = bench.changes.len();
+        bench.run_to(1150.0);
+        bench.changes.len() - before
+    };
+    // Up before the echo at 1100 ms, and down again; with FIN neither.
+    assert_eq!((changes_after(false), changes_after(true)), (2, 0));
+}
+
+#[test]
+fn a_small_buffer_bounds_the_lateness() {
+    // B = 62 500 B = 50 ms at 10 Mb/s: x <= 25 - 2 = 23 ms, so 14 ms stay. A buffer of 10 packets is 12 ms: x = 4 ms.
+    assert_eq!(config().longest_lateness(link()), Duration::from_millis(14));
+    let small = LinkContext { buffer: Some(Bytes::new(15_000)), ..link() };
+    assert_eq!(config().longest_lateness(small), Duration::from_millis(4));
+    // The bound: x + 12 ms for a packet at 1 Mb/s + 2 delta.
+    assert_eq!(config().lateness_bound(small), Duration::from_millis(20));
+}
+
+#[test]
+fn a_large_set_of_rates_is_thinned() {
+    let many = RateSet::from_range(BitRate::from_bps(10_000), mbps(10), BitRate::from_bps(10_000)).unwrap();
+    let used = LullConfig::new(many, Duration::from_millis(2)).used_rates();
+    assert_eq!((used.len(), used[0], used[15]), (16, BitRate::from_bps(10_000), mbps(10)));
+    let one = LullConfig::new(RateSet::from_list(&[mbps(10)]).unwrap(), Duration::from_millis(2));
+    assert_eq!(one.used_rates().len(), 1);
+    let mut bench = Bench::new(&one);
+    bench.burst(0.0, 20);
+    bench.run_to(100.0);
+    assert!(bench.changes.is_empty());
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let why = |config: LullConfig| config.check(link()).unwrap_err().to_string();
+    assert_eq!(why(LullConfig { slowdown: 0.0, ..config() }), "slowdown is 0; expected more than 0 and at most 1");
+    assert_eq!(why(LullConfig { headroom: 1.0, ..config() }), "headroom is 1; expected 0 to 0.9");
+    assert_eq!(
+        why(LullConfig { lateness: Some(Duration::ZERO), ..config() }),
+        "lateness is 0 s; expected more than 0 s"
+    );
+}
