@@ -218,7 +218,7 @@ impl Lull {
             suspends: link.suspends,
             has_forecast: config.forecast,
             packet_bits,
-            queues: Counterfactual::new(&rates, config.headroom, times.lateness, start.as_secs_f64()),
+            queues: Counterfactual::new(&rates, config.headroom, packet_bits, times.lateness, start.as_secs_f64()),
             echoes: Echoes::new(transition),
             round_trips: RoundTrips::new(),
             forbidden: vec![f64::NEG_INFINITY; rates.len()].into(),
@@ -331,8 +331,8 @@ impl Lull {
         let now = self.times.lateness.min(2.0 * self.per_round * time);
         // One or two packets that no others follow delay their round once; a longer burst doubles in slow start, and
         // every round pays.
-        let is_short = self.queues.reference_bits() <= 2.0 * self.packet_bits;
-        Bounds { now, echo: if is_short { now } else { now.min(self.per_round * time / 4.0) } }
+        let echo = if self.queues.is_in_burst() { now.min(self.per_round * time / 4.0) } else { now };
+        Bounds { now, echo }
     }
 
     /// Rule 7: a late packet that no echo announced is a surprise. Surprises lengthen the hold, correct forecasts

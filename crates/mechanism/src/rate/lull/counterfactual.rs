@@ -16,19 +16,28 @@ pub(super) struct Counterfactual {
     reference_rate: f64,
     /// The backlog in bits of a link that is always at r_n.
     reference: f64,
+    /// The bits that have arrived without a gap of more than two packets' time at r_n.
+    burst: f64,
+    /// Two packets in bits.
+    short: f64,
+    last_arrival: f64,
     /// A queue later than this, in seconds, is cut: it says no more than that the rate is violated.
     most: f64,
     at: f64,
 }
 
 impl Counterfactual {
-    pub(super) fn new(rates: &[BitRate], headroom: f64, lateness: f64, start: f64) -> Self {
+    /// `packet_bits` is the largest packet; `lateness` and `start` are in seconds.
+    pub(super) fn new(rates: &[BitRate], headroom: f64, packet_bits: f64, lateness: f64, start: f64) -> Self {
         let lower = &rates[..rates.len() - 1];
         Self {
             drains: lower.iter().map(|rate| (1.0 - headroom) * rate.as_f64()).collect(),
             backlogs: vec![0.0; lower.len()].into(),
             reference_rate: rates[rates.len() - 1].as_f64(),
             reference: 0.0,
+            burst: 0.0,
+            short: 2.0 * packet_bits,
+            last_arrival: f64::NEG_INFINITY,
             most: 4.0 * lateness,
             at: start,
         }
@@ -50,6 +59,9 @@ impl Counterfactual {
     pub(super) fn arrive(&mut self, now: f64, bits: f64) {
         self.serve(now);
         self.reference += bits;
+        let gap = (now - self.last_arrival) * self.reference_rate;
+        self.burst = if gap > self.short { bits } else { self.burst + bits };
+        self.last_arrival = now;
         let longest = self.reference_delay() + self.most;
         for (backlog, drain) in self.backlogs.iter_mut().zip(&self.drains) {
             *backlog = (*backlog + bits).min(drain * longest + bits);
@@ -72,9 +84,9 @@ impl Counterfactual {
         self.reference / self.reference_rate
     }
 
-    /// The backlog in bits of a link at r_n.
+    /// Whether the last packet belongs to a burst of more than two packets.
     #[inline]
-    pub(super) fn reference_bits(&self) -> f64 {
-        self.reference
+    pub(super) fn is_in_burst(&self) -> bool {
+        self.burst > self.short
     }
 }
