@@ -116,6 +116,7 @@ __all__ += [
     "LoadAware",
     "LognormalComponent",
     "LognormalSize",
+    "Lull",
     "Noise",
     "ParetoSize",
     "Phase",

@@ -40,6 +40,7 @@ __all__ = [
     "LoadAware",
     "LognormalComponent",
     "LognormalSize",
+    "Lull",
     "Noise",
     "ParetoSize",
     "Phase",
@@ -655,6 +656,44 @@ class LognormalSize:
 
     The part above is omitted, and the rest is scaled up. An amount of data, such as "1500 B".
     """
+
+
+@dataclass(frozen=True)
+class Lull:
+    """The parameters of Lull.
+
+    `rates` and `transition` describe the link, and `slowdown` is the one choice of its user.
+    """
+
+    kind: ClassVar[str] = "lull"
+    rates: RateSteps | Mapping[str, object] | Sequence[str]
+    """The possible rates, r_1 < ... < r_n; the highest is the link's."""
+    transition: str
+    """delta: the time without transmission after a change. A time, such as "40 ms"."""
+    _: KW_ONLY
+    slowdown: float | None = None
+    """s: the growth of completion times that users accept, as a fraction. Default 0.05."""
+    lateness: str | None = None
+    """x: the longest lateness before the link goes up; default 7 delta, at least 2 packets at r_n.
+
+    A time, such as "40 ms".
+    """
+    hold: str | None = None
+    """H: a violated rate stays forbidden for this time if no echo is forecast; default 30 delta.
+
+    A time, such as "40 ms".
+    """
+    headroom: float | None = None
+    """h: the share of each rate that the counterfactual queues do not use. Default 0.1."""
+    forecast: bool | None = None
+    """Forecasts from the round-trip times of connections.
+
+    Without them, Lull is counterfactual queues with a hold. Default true.
+    """
+    in_service: Literal["finish_then_pause", "finish_while_pausing", "suspend"] | None = None
+    """Treatment of the packet in service when the rate changes. Default "finish_then_pause"."""
+    transition_power: Literal["higher", "new", "old"] | None = None
+    """Rate that determines the power while the link pauses for a change. Default "higher"."""
 
 
 @dataclass(frozen=True)
@@ -1274,7 +1313,7 @@ class Tcp(_WithTable):
 Capacity = UniformRedraw | Steps
 """A capacity that varies independently of the traffic."""
 
-Controller = Practra | Earth | Awm | AwmEarth | CEarth | GRouter
+Controller = Practra | Lull | Earth | Awm | AwmEarth | CEarth | GRouter
 """A controller that changes a link's rate, the windows of the TCP flows that cross it, or both."""
 
 Doze = ClientShaper | Eager | Psm | Bsd
