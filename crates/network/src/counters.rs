@@ -48,12 +48,15 @@ pub struct LinkCounters {
     pub most_waiting: u64,
     /// The largest backlog in bytes.
     pub most_waiting_bytes: u64,
+    /// The largest lateness of a packet in nanoseconds, for a controller that bounds it.
+    #[serde(default)]
+    pub largest_lateness_ns: u64,
     /// The time asleep in nanoseconds. Updated when the counters are read.
     pub asleep_ns: u64,
 }
 
 impl LinkCounters {
-    /// The difference from earlier counters. The largest backlogs stay those since the start.
+    /// The difference from earlier counters. The largest backlogs and the largest lateness stay those since the start.
     #[must_use]
     pub fn since(&self, then: &Self) -> Self {
         Self {
@@ -78,6 +81,7 @@ impl LinkCounters {
             discarded_bytes: self.discarded_bytes - then.discarded_bytes,
             most_waiting: self.most_waiting,
             most_waiting_bytes: self.most_waiting_bytes,
+            largest_lateness_ns: self.largest_lateness_ns,
             asleep_ns: self.asleep_ns - then.asleep_ns,
         }
     }

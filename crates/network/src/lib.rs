@@ -10,6 +10,7 @@ pub mod buffer;
 pub mod by_name;
 pub mod counters;
 pub mod gateway_summary;
+mod lateness;
 pub mod loss;
 pub mod noise;
 pub mod outcome;

@@ -164,6 +164,14 @@ pub struct ControlPlan {
     pub in_service: InService,
 }
 
+impl ControlPlan {
+    /// Whether the controller bounds the lateness of packets.
+    #[must_use]
+    pub fn bounds_lateness(&self) -> bool {
+        self.mechanism.lateness_bound(self.link).is_some()
+    }
+}
+
 /// The treatment of the packet in service at a rate change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -5,6 +5,7 @@
 
 use crate::buffer::Buffer;
 use crate::counters::LinkCounters;
+use crate::lateness::Lateness;
 use crate::queue::Verdict;
 use crate::queue::codel::{CoDel, CoDelConfig, Leaving};
 use crate::ring::Ring;
@@ -77,6 +78,8 @@ pub struct Transmitter<P> {
     /// Packets that CoDel has dropped and the caller has not taken yet.
     discarded: VecDeque<P>,
     meter: EnergyMeter,
+    /// The packets on a link at the highest rate, if lateness is measured.
+    lateness: Option<Box<Lateness>>,
 }
 
 impl<P: QueuedPacket> Transmitter<P> {
@@ -91,7 +94,14 @@ impl<P: QueuedPacket> Transmitter<P> {
             codel: codel.map(CoDel::new),
             discarded: VecDeque::new(),
             meter: EnergyMeter::new(Instant::ZERO, rate),
+            lateness: None,
         }
+    }
+
+    /// Measures the lateness of packets against a link that is always at its highest rate. The counters get the
+    /// largest.
+    pub fn measure_lateness(&mut self, highest: BitRate) {
+        self.lateness = Some(Box::new(Lateness::new(highest)));
     }
 
     /// The rate for the next packet.
@@ -214,6 +224,7 @@ impl<P: QueuedPacket> Transmitter<P> {
             }
             counters.served_packets += 1;
             self.serving = packet;
+            self.arrived(now, size);
             return Queued::Sent(self.service.start_idle(now, size));
         }
         if !buffer.admits(self.waiting_packets(), self.waiting_bytes, size) {
@@ -222,9 +233,17 @@ impl<P: QueuedPacket> Transmitter<P> {
         let place = self.queue.push_place();
         (place.since, place.packet) = (now, packet);
         self.waiting_bytes += u64::from(size);
+        self.arrived(now, size);
         counters.most_waiting = counters.most_waiting.max(self.waiting_packets());
         counters.most_waiting_bytes = counters.most_waiting_bytes.max(self.waiting_bytes);
         Queued::Waits
+    }
+
+    #[inline(always)]
+    fn arrived(&mut self, now: Instant, size: u32) {
+        if let Some(lateness) = &mut self.lateness {
+            lateness.arrived(now, size);
+        }
     }
 
     /// Handles the event of [`next`](Self::next): a last bit was sent or a pause is over.
@@ -233,6 +252,10 @@ impl<P: QueuedPacket> Transmitter<P> {
         match self.service.turn(now) {
             Turn::Sent { goes_over, then } => {
                 let packet = self.serving.take();
+                if let Some(lateness) = &mut self.lateness {
+                    let late = lateness.departed(now).as_nanos();
+                    counters.largest_lateness_ns = counters.largest_lateness_ns.max(late);
+                }
                 if let Some(pause) = goes_over {
                     self.meter.rate_changed(now, self.rate(), pause);
                 }
@@ -274,6 +297,7 @@ impl<P: QueuedPacket> Transmitter<P> {
                     counters.discarded_bytes += u64::from(size);
                     counters.waited_in_vain_ns += waited.as_nanos();
                     self.discarded.push_back(packet.take());
+                    self.lateness.as_mut().map(|lateness| lateness.departed(now));
                     continue;
                 }
                 Verdict::Mark => counters.marked_packets += u64::from(packet.mark()),

@@ -90,12 +90,16 @@ impl Link {
             QueueModel::Red(config) => (Some(Red::new(config, stream("queue"))), None),
             QueueModel::CoDel(config) => (None, Some(config)),
         };
+        let mut transmitter = Transmitter::new(plan.rate, codel);
+        if let Some(control) = plan.control.as_ref().filter(|control| control.bounds_lateness()) {
+            transmitter.measure_lateness(control.link.rate);
+        }
         Self {
             to: NodeId::numbered(plan.to),
             counters: LinkCounters::default(),
             settled: Instant::ZERO,
             buffer: plan.buffer,
-            transmitter: Transmitter::new(plan.rate, codel),
+            transmitter,
             rates: vec![(Instant::ZERO, plan.rate)],
             flight: VecDeque::new(),
             for_host: VecDeque::new(),

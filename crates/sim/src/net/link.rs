@@ -445,6 +445,13 @@ impl Link {
         }
     }
 
+    /// Measures the lateness of packets against a link that is always at its highest rate.
+    pub fn measure_lateness(&mut self, highest: BitRate) {
+        if let Transmitter::Variable(variable) = &mut self.transmitter {
+            variable.measure_lateness(highest);
+        }
+    }
+
     /// Puts the link to sleep. All its packets are lost and added to `stranded`, in the order of arrival.
     pub fn fall_asleep(&mut self, now: Instant, schedule: &mut Schedule, stranded: &mut Vec<Packet>) {
         let first = stranded.len();

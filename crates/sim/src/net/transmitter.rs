@@ -106,6 +106,11 @@ impl VariableTransmitter {
         }
     }
 
+    /// Measures the lateness of packets against a link that is always at its highest rate.
+    pub(super) fn measure_lateness(&mut self, highest: BitRate) {
+        self.line.measure_lateness(highest);
+    }
+
     /// The rate of the next transmission.
     #[must_use]
     pub fn rate(&self) -> BitRate {

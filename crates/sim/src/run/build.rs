@@ -164,6 +164,11 @@ fn links(scenario: &Scenario, order: &EventOrder, scheduled: &[LinkId]) -> Vec<L
     for control in scenario.links.iter().filter_map(|link| link.control.as_ref()) {
         control.acknowledgements.into_iter().for_each(|link| links[LinkId::new(link)].is_steered = true);
     }
+    for (link, spec) in links.iter_mut().zip(&scenario.links) {
+        if spec.lateness_bound().is_some() {
+            link.measure_lateness(spec.rate);
+        }
+    }
     for (station, spec) in StationId::all(scenario.stations.len()).zip(&scenario.stations) {
         let (down, up) = (LinkId::new(spec.down), LinkId::new(spec.up));
         [down, up].into_iter().for_each(|link| links[link].station = Some(station));

@@ -37,6 +37,7 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
             buffer: spec.buffer,
             counters: link.counters(world.net.now),
             held,
+            lateness_bound: spec.lateness_bound(),
             naps: world
                 .rerouting
                 .as_ref()

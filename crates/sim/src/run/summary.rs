@@ -128,6 +128,10 @@ pub struct LinkSummary {
     /// Mean waiting time of a packet before its transmission. If the link falls asleep, the planned waiting time
     /// counts.
     pub mean_wait_s: f64,
+    /// The largest lateness since the start: the departure of a packet minus its departure at the highest rate. Null
+    /// for a controller that guarantees no bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub largest_lateness_s: Option<f64>,
     /// Time at each rate; empty for a capacity with more than `MOST_RATES` rates.
     pub residency: Vec<Residence>,
     /// The gateway that controls TCP windows here; null without a gateway.
@@ -287,6 +291,7 @@ pub(super) fn link_summary(scenario: &Scenario, index: usize, measured: Measured
         mean_queue_packets: all.mean_queue_packets,
         max_queue_packets: counters.most_waiting,
         mean_wait_s: ratio(counters.waited_ns, counters.served_packets) * 1e-9,
+        largest_lateness_s: spec.lateness_bound().map(|_| Duration::from_nanos(counters.largest_lateness_ns).as_secs_f64()),
         residency: residences(&span.residency(scenario, index)),
         gateway,
         energy: all.energy,

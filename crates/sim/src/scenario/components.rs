@@ -75,6 +75,14 @@ impl LinkSpec {
         self.varies() || matches!(self.queue, QueueModel::CoDel(_))
     }
 
+    /// The longest lateness that its controller guarantees. A queue that drops packets at departures, CoDel, voids the
+    /// guarantee.
+    #[must_use]
+    pub fn lateness_bound(&self) -> Option<Duration> {
+        let control = self.control.as_ref().filter(|_| !matches!(self.queue, QueueModel::CoDel(_)))?;
+        control.mechanism.lateness_bound(control.link)
+    }
+
     /// The initial rate.
     #[must_use]
     pub fn first_rate(&self) -> BitRate {

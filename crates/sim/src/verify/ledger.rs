@@ -57,6 +57,8 @@ pub struct LinkLedger {
     pub held: (u64, u64),
     /// The number of times it fell asleep.
     pub naps: u64,
+    /// The longest lateness that its controller guarantees, if it guarantees one.
+    pub lateness_bound: Option<Duration>,
     /// The ledger of its scheduled departures, if it schedules them.
     pub variable: Option<VariableLedger>,
 }
@@ -155,6 +157,7 @@ pub fn check(ledger: &Ledger) -> Findings {
     for link in &ledger.links {
         link_conserves(&mut findings, link);
         link_keeps_its_buffer(&mut findings, link);
+        no_packet_is_too_late(&mut findings, link);
         match &link.variable {
             None => fixed_rate_holds(&mut findings, link, ledger.end),
             Some(variable) => {
@@ -226,6 +229,15 @@ fn link_keeps_its_buffer(findings: &mut Findings, link: &LinkLedger) {
         Buffer::Unlimited => return,
     };
     findings.check(most <= limit, &link.name, || format!("{most} waited, but the buffer holds {}", link.buffer));
+}
+
+/// Checks the controller's guarantee against the same packets on a link that is always at its highest rate.
+fn no_packet_is_too_late(findings: &mut Findings, link: &LinkLedger) {
+    let Some(bound) = link.lateness_bound else { return };
+    let largest = Duration::from_nanos(link.counters.largest_lateness_ns);
+    findings.check(largest <= bound, &link.name, || {
+        format!("a packet left {largest} later than at the highest rate; its controller guarantees {bound}")
+    });
 }
 
 const BIT_NANOS_PER_BYTE: u128 = 8 * 1_000_000_000;
@@ -468,6 +480,7 @@ mod tests {
                 buffer: Buffer::Packets(3),
                 counters: counters(),
                 held: (1, 1_000),
+                lateness_bound: Some(Duration::from_millis(5)),
                 naps: 0,
                 variable: Some(variable),
             }],
@@ -534,6 +547,9 @@ mod tests {
         has("a-b: 3001 waited, but the buffer holds 3000 B", &|ledger| {
             ledger.links[0].buffer = Buffer::Bytes(netlull_units::Bytes::new(3_000));
             ledger.links[0].counters.most_waiting_bytes = 3_001;
+        });
+        has("a-b: a packet left 5.000001 ms later than at the highest rate; its controller guarantees 5 ms", &|ledger| {
+            ledger.links[0].counters.largest_lateness_ns = 5_000_001;
         });
         has("a-b: 2 packets were dropped, of them 3", &|ledger| ledger.links[0].counters.managed_drops = 3);
         has("a-b: 9 packets were marked, but delivered + stranded + held = 8", &|ledger| {
