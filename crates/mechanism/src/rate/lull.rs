@@ -269,8 +269,8 @@ impl Lull {
 
     /// Rules 1 to 3: judges every rate for this packet, and goes up if the rate in use is violated.
     fn arrived(&mut self, arrival: Arrival) {
-        let Arrival { now, bits, .. } = arrival;
-        self.queues.arrive(now, bits);
+        let Arrival { now, bits, admission, .. } = arrival;
+        self.queues.arrive(now, bits, admission);
         let starts_at_once = self.queue.waiting == Bytes::ZERO && self.pause_left(now) <= 0.0;
         let leaves = if starts_at_once {
             now + bits / self.rates[self.level].as_f64()
@@ -304,7 +304,10 @@ impl Lull {
         let is_due = self.echoes.needed(now - self.times.slack, now + self.times.lead) > 0;
         if let (Some(time), Some(segment)) = (round_trip, segment) {
             let echo = self.queues.violated(bounds.echo).max(needed);
-            self.forecast(leaves + time, echo, RoundTrips::slot(segment.flow));
+            let slot = RoundTrips::slot(segment.flow);
+            // A burst needs its rate from its first packet on: a change within it would cost a pause.
+            self.forecast(self.round_trips.next_round(slot), echo, slot);
+            self.forecast(leaves + time, echo, slot);
         }
         let is_late = needed > self.level;
         if round_trip.is_some() {

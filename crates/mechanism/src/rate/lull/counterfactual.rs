@@ -3,6 +3,7 @@
 //! The queue of rate r_j answers: "had the link run at r_j, how late would this packet be?" Lateness is the time at
 //! which the packet would leave, minus the time at which it would leave a link that is always at r_n.
 
+use crate::view::Admission;
 use netlull_units::BitRate;
 
 /// The virtual queues of a link.
@@ -54,11 +55,13 @@ impl Counterfactual {
         self.reference = (self.reference - self.reference_rate * passed).max(0.0);
     }
 
-    /// Adds a packet to all queues.
+    /// Adds a packet to all queues. A dropped packet shows demand, but a link at r_n need not have sent it.
     #[inline]
-    pub(super) fn arrive(&mut self, now: f64, bits: f64) {
+    pub(super) fn arrive(&mut self, now: f64, bits: f64, admission: Admission) {
         self.serve(now);
-        self.reference += bits;
+        if admission == Admission::Accepted {
+            self.reference += bits;
+        }
         let gap = (now - self.last_arrival) * self.reference_rate;
         self.burst = if gap > self.short { bits } else { self.burst + bits };
         self.last_arrival = now;

@@ -84,6 +84,11 @@ impl RoundTrips {
         (connection.time > 0.0).then_some(connection.time)
     }
 
+    /// The expected start of a connection's next round, in seconds.
+    pub(super) fn next_round(&self, slot: usize) -> f64 {
+        self.slots[slot].expected
+    }
+
     /// Remembers a bin of a connection's forecast.
     pub(super) fn forecasts(&mut self, slot: usize, bin: u64) {
         let (first, last) = &mut self.slots[slot].bins;
