@@ -13,6 +13,7 @@ mod foreign;
 mod gateways;
 mod links;
 mod losses;
+mod lull;
 mod noise;
 mod phases;
 mod probes;

@@ -364,7 +364,9 @@ impl Lull {
         let mut wake = f64::INFINITY;
         if due > self.level {
             if !paused {
-                self.change(now, due);
+                // The change itself must not make a queued packet too late.
+                let is_tight = !self.is_empty() && self.lateness(now) + self.times.transition > self.times.lateness;
+                self.change(now, if is_tight { self.top() } else { due });
             }
         } else if self.is_empty() && !paused && self.level > 0 {
             let allowed = self.forbidden.iter().position(|&until| until <= now).unwrap_or(self.top());

@@ -1,0 +1,161 @@
+//! Lull under TCP: it saves energy, keeps its bound on lateness, and costs users little.
+
+use crate::common::{flow, link, outcome, scenario, table};
+use netlull_sim::probe::Column;
+use netlull_sim::run::{RunOutcome, Unwatched, run};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// A link of 10 Mb/s between two nodes with a round-trip time of 50 ms; `controller` is null for none.
+fn network(controller: &Value, flows: &Value) -> Value {
+    let mut down = json!({ "from": "N1", "to": "N2", "rate": "10 Mb/s", "delay": "23 ms", "buffer": "42 packets" });
+    if !controller.is_null() {
+        down["controller"] = controller.clone();
+    }
+    json!({
+        "name": "lull", "duration": "60 s", "warm_up": "5 s", "nodes": ["s", "N1", "N2", "c"],
+        "link": [
+            { "from": "s", "to": "N1", "duplex": true, "rate": "1 Gb/s", "delay": "1 ms", "buffer": "unlimited" },
+            down,
+            { "from": "N2", "to": "N1", "rate": "10 Mb/s", "delay": "23 ms", "buffer": "unlimited" },
+            { "from": "N2", "to": "c", "duplex": true, "rate": "1 Gb/s", "delay": "1 ms", "buffer": "unlimited" },
+        ],
+        "flow": flows, "power": [{ "model": "fs" }], "probe": { "requests": true },
+    })
+}
+
+fn lull() -> Value {
+    json!({
+        "kind": "lull", "rates": { "from": "1 Mb/s", "to": "10 Mb/s", "step": "1 Mb/s" }, "transition": "2 ms",
+    })
+}
+
+fn web(load: f64) -> Value {
+    json!([{
+        "kind": "requests", "name": "web", "from": "s", "to": "c", "offered": format!("{} Mb/s", load * 10.0),
+        "size": { "kind": "fixed", "size": "30 kB" },
+    }])
+}
+
+fn saving(run: &RunOutcome) -> f64 {
+    link(run, "N1-N2").energy.get("fs").unwrap().saving.unwrap()
+}
+
+/// The completion times of all requests, in seconds and in ascending order.
+fn completions(run: &RunOutcome) -> Vec<f64> {
+    let request = table(run, "request");
+    let Column::Float(times) = &request.columns.iter().find(|(name, _)| *name == "completion_s").unwrap().1 else {
+        panic!("completion_s is not a number")
+    };
+    let mut times: Vec<f64> = times.iter().copied().filter(|time| time.is_finite()).collect();
+    times.sort_by(f64::total_cmp);
+    times
+}
+
+fn p95(times: &[f64]) -> f64 {
+    times[times.len() * 95 / 100]
+}
+
+#[test]
+fn web_requests_hardly_notice_and_the_link_saves_half_of_its_energy() {
+    let (always_on, with) = (outcome(network(&Value::Null, &web(0.2))), outcome(network(&lull(), &web(0.2))));
+    assert!(saving(&with) > 0.5, "{}", saving(&with));
+    let (usual, slowed) = (completions(&always_on), completions(&with));
+    assert!(usual.len() > 300 && usual.len().abs_diff(slowed.len()) < 5);
+    let growth = p95(&slowed) / p95(&usual);
+    assert!(growth < 1.05, "the 95th percentile grows {growth} times");
+    // The forecast is the reason: without it, packets wait for a higher rate in each round.
+    let blind = json!({ "forecast": false });
+    let mut without = lull();
+    without.as_object_mut().unwrap().extend(blind.as_object().unwrap().clone());
+    let median = |times: &[f64]| times[times.len() / 2];
+    let late = completions(&outcome(network(&without, &web(0.2))));
+    assert!(median(&late) / median(&usual) > 1.04, "{}", median(&late) / median(&usual));
+    assert!(median(&slowed) / median(&usual) < 1.02, "{}", median(&slowed) / median(&usual));
+}
+
+#[test]
+fn a_bulk_transfer_keeps_its_goodput() {
+    let flows = json!([{ "kind": "tcp", "name": "bulk", "from": "s", "to": "c" }]);
+    let goodput = |controller: &Value| flow(&outcome(network(controller, &flows)), "bulk").goodput_bps;
+    let (usual, with) = (goodput(&Value::Null), goodput(&lull()));
+    assert!(with > 0.99 * usual, "{with} of {usual} b/s");
+}
+
+#[test]
+fn a_slow_writer_keeps_its_goodput_at_less_than_half_of_the_energy() {
+    let flows = json!([{ "kind": "tcp", "name": "writer", "from": "s", "to": "c", "write_rate": "3 Mb/s" }]);
+    let with = outcome(network(&lull(), &flows));
+    assert!(flow(&with, "writer").goodput_bps > 2.99e6);
+    assert!(saving(&with) > 0.5, "{}", saving(&with));
+}
+
+#[test]
+fn an_idle_link_rests_at_its_lowest_rate() {
+    let flows = json!([{ "kind": "tcp", "name": "short", "from": "s", "to": "c", "size": "20 kB" }]);
+    let with = outcome(network(&lull(), &flows));
+    let lowest = &link(&with, "N1-N2").residency[0];
+    assert_eq!((lowest.rate_bps, lowest.seconds), (1_000_000, 55.0));
+    assert_eq!(link(&with, "N1-N2").rate_changes, 0, "in the measured time");
+}
+
+fn traffic() -> impl Strategy<Value = Value> {
+    prop::collection::vec(
+        prop_oneof![
+            (1_u64..400, 0_u64..5000).prop_map(|(size, start)| json!({
+                "kind": "tcp", "from": "s", "to": "c", "size": format!("{size} kB"), "start": format!("{start} ms")
+            })),
+            (1_u64..12_000).prop_map(|rate| json!({
+                "kind": "poisson", "from": "s", "to": "c", "rate": format!("{rate} kb/s")
+            })),
+            (1_u64..30, 50_u64..2000).prop_map(|(rate, cycle)| json!({
+                "kind": "bursts", "from": "s", "to": "c", "rate": format!("{rate} Mb/s"),
+                "cycle": format!("{cycle} ms"), "mean_on": format!("{} ms", cycle / 3)
+            })),
+            (500_u64..9000).prop_map(|offered| json!({
+                "kind": "requests", "from": "s", "to": "c", "offered": format!("{offered} kb/s"),
+                "size": { "kind": "exponential", "mean": "20 kB" }
+            })),
+        ],
+        1..4,
+    )
+    .prop_map(|flows| {
+        let named = |(number, mut flow): (usize, Value)| {
+            flow["name"] = format!("f{number}").into();
+            flow
+        };
+        flows.into_iter().enumerate().map(named).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    /// The verifier compares the largest lateness with Lull's bound; a violation is an error of the run.
+    #[test]
+    fn no_packet_is_later_than_the_bound(
+        flows in traffic(),
+        rates in prop::sample::subsequence((1_u64..40).collect::<Vec<_>>(), 0..8),
+        transition in 0_u64..6000,
+        slowdown in 1_u64..50,
+        hold in prop::option::of(0_u64..100),
+        buffer in 1_u64..80,
+        in_service in prop::sample::select(vec!["finish_then_pause", "finish_while_pausing", "suspend"]),
+    ) {
+        let mut rates: Vec<u64> = rates.into_iter().map(|quarter| quarter * 250).collect();
+        rates.push(10_000);
+        let mut controller = json!({
+            "kind": "lull", "rates": rates.iter().map(|rate| format!("{rate} kb/s")).collect::<Vec<_>>(),
+            "transition": format!("{transition} us"), "slowdown": slowdown as f64 / 100.0, "in_service": in_service,
+        });
+        if let Some(hold) = hold {
+            controller["hold"] = format!("{hold} ms").into();
+        }
+        let mut document = network(&controller, &flows);
+        document["duration"] = "12 s".into();
+        document["link"][1]["buffer"] = format!("{buffer} packets").into();
+        document["verify"] = "replay".into();
+        let checked = scenario(&document).unwrap();
+        let result = run(&checked, &mut Unwatched, None);
+        prop_assert!(result.is_ok(), "{}\n{document}", result.err().map(|error| error.to_string()).unwrap_or_default());
+    }
+}
