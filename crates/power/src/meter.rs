@@ -116,14 +116,7 @@ impl EnergyMeter {
     /// Creates a meter of a link that serves at `rate` from `start` on.
     #[must_use]
     pub fn new(start: Instant, rate: BitRate) -> Self {
-        Self {
-            rate,
-            settled: start,
-            pause: None,
-            in_service: Times::new(),
-            in_transition: Times::new(),
-            changes: 0,
-        }
+        Self { rate, settled: start, pause: None, in_service: Times::new(), in_transition: Times::new(), changes: 0 }
     }
 
     /// Records that the link changes to `rate` at `now`, with a transition of length `pause` in which it sends
