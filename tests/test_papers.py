@@ -6,6 +6,7 @@ import math
 import re
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -19,8 +20,11 @@ from netlull.papers.effects import Effect, Variations, with_effects
 from netlull.papers.measure import judged
 from netlull.papers.plan import Plan, plan
 from netlull.stats import Interval
-from netlull.sweep import Cost
+from netlull.sweep import Cost, Sweep
 from troubled_marriage import FOLDER, OWN, world_of_the_paper
+
+if TYPE_CHECKING:
+    from netlull.execution import Progress
 
 # ---- Refused files ---------------------------------------------------------------------------------------------------
 
@@ -324,7 +328,8 @@ def test_a_tiny_reproduction_runs_from_end_to_end_and_resumes(folder: Path, tmp_
     scenario = folder / "scenario.toml"
     scenario.write_text(scenario.read_text(encoding="utf-8").replace('"300 s"', '"15 s"'), encoding="utf-8")
     out = tmp_path / "out"
-    outcome = papers.reproduce([str(folder)], out=out, seeds=2)[0]
+    seen: list[Progress] = []
+    outcome = papers.reproduce([str(folder)], out=out, seeds=2, progress=seen.append)[0]
     assert [claim.id for claim in outcome.claims] == OWN
     assert {path.name for path in outcome.figures} >= {"fig2.svg", "fig2.pdf", "fig7.svg", "energy.svg"}
     page = outcome.report.read_text(encoding="utf-8")
@@ -338,6 +343,11 @@ def test_a_tiny_reproduction_runs_from_end_to_end_and_resumes(folder: Path, tmp_
     # Each has a table of its own, so that results.parquet in `store` is the table behind the first verdicts.
     own, equal = (outcome.report.parent / place / "results.parquet" for place in ("store", "equals/33/store"))
     assert own.read_bytes() != equal.read_bytes()
+    # A recorded run is not repeated in the sweep. A sweep that runs everything has the same tables.
+    assert 0 < seen[0].reused < seen[0].total
+    Sweep.from_file(outcome.report.parent / "sweep.toml").run(tmp_path / "alone")
+    for name in ("results.parquet", "energy.parquet"):
+        assert (outcome.report.parent / "store" / name).read_bytes() == (tmp_path / "alone" / name).read_bytes()
     before = {path: path.read_bytes() for path in outcome.figures if path.suffix == ".svg"}
 
     again = papers.reproduce([str(folder)], out=out, seeds=2, workers=1)[0]
