@@ -10,7 +10,7 @@ import math
 from operator import sub
 from typing import TYPE_CHECKING
 
-from netlull.papers import Evidence, Headline, Part, Tolerance, above_zero, decided, every, number
+from netlull.papers import Evidence, Headline, Part, Tolerance, decided, every, number
 from netlull.stats import mean_interval
 
 from . import crowd, measures
@@ -350,7 +350,7 @@ def small_windows(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
     return [
         Part(
             f"{small}-{large}",
-            above_zero(_less(found[large], found[small])),
+            above(_less(found[large], found[small]), 0),
             f"{small} KiB {told(typical(found[small]))}, {large} KiB {told(typical(found[large]))}.",
         )
         for small, large in itertools.pairwise(found)
@@ -433,7 +433,7 @@ def against_psm(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
         mean = _mean(measures.difference(evidence, measures.way(rtt, IDEAL_PSM), measures.way(rtt, SHAPER)))
         both = f"PSM {typical(values).mean:.2f}, shaper {typical(shaped).mean:.2f}"
         said = f"{rtt} ms: {both}, difference {told(less)}; {mean}."
-        parts.append(Part(f"rtt-{rtt}", below(less, 0) if rtt == 90 else above_zero(less), said))
+        parts.append(Part(f"rtt-{rtt}", below(less, 0) if rtt == 90 else above(less, 0), said))
     order = [below(_less(psm[later], psm[earlier]), 0) for earlier, later in ((30, 60), (60, 90), (120, 90))]
     shown = " → ".join(f"{typical(values).mean:.2f}" for values in psm.values())
     return [*parts, Part("order", every(order), f"PSM {shown}.")]
@@ -495,7 +495,7 @@ def real_psm(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
     for rtt in ROUND_TRIPS:
         ours, ideal = (repeated(evidence, measures.way(rtt, way)) for way in (REAL_PSM, IDEAL_PSM))
         shown = f"{rtt} ms: 802.11 {typical(ours).mean:.2f}, ideal {typical(ideal).mean:.2f}."
-        parts.append(Part(f"rtt-{rtt}", above_zero(_less(ours, ideal)), shown))
+        parts.append(Part(f"rtt-{rtt}", above(_less(ours, ideal), 0), shown))
     return parts
 
 
