@@ -32,6 +32,19 @@ def test_null_is_nan_and_what_is_missing_is_named() -> None:
         metrics.of(summary(b=0.1))
 
 
+def test_a_number_outside_the_lists_is_found_in_each_summary() -> None:
+    def phase(value: float | None) -> dict[str, Any]:
+        found = {"link": {"a": {"rates": [{"bps": 4}, {"bps": value}]}}}
+        return {**summary(a=0.1), "phase": {"late": found}}
+
+    metrics = Metrics({"r": "phase.late.link.a.rates.1.bps", "events": "events"})
+    assert metrics.of(phase(7.0)) == {"r": 7.0, "events": 7.0}
+    assert math.isnan(metrics.of(phase(None))["r"])
+    assert metrics.of(phase(9)) == {"r": 9.0, "events": 7.0}
+    with pytest.raises(SweepError, match=r'metrics\.r: phase\.late\.link\.a\.rates\.1\.bps: "phase" is not a field'):
+        metrics.of(summary(a=0.1))
+
+
 def test_points_without_a_gateway_have_none_of_its_numbers() -> None:
     def under(gateway: dict[str, float] | None) -> dict[str, Any]:
         return {"links": [{"name": "a", "gateway": gateway}], "flows": []}

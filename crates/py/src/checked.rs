@@ -4,7 +4,7 @@ use crate::monitor::{Monitor, Watcher};
 use crate::{RawResult, errors};
 use netlull_sim::emulation::{Head, Outcome, check_format, emulated, plan};
 use netlull_sim::probe::{CaptureWriter, Table};
-use netlull_sim::run::{RunOutcome, run};
+use netlull_sim::run::{RunError, RunOutcome, measure, run};
 use netlull_sim::scenario::document::Document;
 use netlull_sim::scenario::{Offer, RunOptions, Scenario, read_document};
 use netlull_units::{BitRate, Instant};
@@ -104,9 +104,12 @@ impl Checked {
     #[pyo3(signature = (seed, monitor, memory=None))]
     fn measure(&self, py: Python<'_>, seed: u64, monitor: PyRef<'_, Monitor>, memory: Option<u64>) -> PyResult<String> {
         let scenario = Scenario { seed, ..self.scenario.clone() };
-        let mut summary = simulate(py, &scenario, Some(monitor), memory, None)?.summary;
-        summary.links.iter_mut().for_each(|link| link.residency.clear());
-        py.detach(|| serde_json::to_string(&summary)).map_err(errors::internal)
+        let mut summary = watched(py, Some(monitor), memory, |watcher| measure(&scenario, watcher))?;
+        py.detach(|| {
+            summary.links.iter_mut().for_each(|link| link.residency.clear());
+            serde_json::to_string(&summary)
+        })
+        .map_err(errors::internal)
     }
 
     /// The emulation plan of the scenario, in the format of `netlulld emulate`.
@@ -138,7 +141,8 @@ impl Checked {
         memory: Option<u64>,
         capture: Option<CaptureWriter>,
     ) -> PyResult<RawResult> {
-        let RunOutcome { summary, tables } = simulate(py, &self.scenario, monitor, memory, capture)?;
+        let RunOutcome { summary, tables } =
+            watched(py, monitor, memory, |watcher| run(&self.scenario, watcher, capture))?;
         self.result(&summary, tables)
     }
 
@@ -149,15 +153,14 @@ impl Checked {
 }
 
 /// Runs a scenario without the GIL.
-fn simulate(
+fn watched<T: Send>(
     py: Python<'_>,
-    scenario: &Scenario,
     monitor: Option<PyRef<'_, Monitor>>,
     memory: Option<u64>,
-    capture: Option<CaptureWriter>,
-) -> PyResult<RunOutcome> {
+    simulate: impl FnOnce(&mut Watcher) -> Result<T, RunError> + Send,
+) -> PyResult<T> {
     let mut watcher = Watcher::new(py, monitor.map(|monitor| monitor.shared()), memory)?;
-    let outcome = py.detach(|| run(scenario, &mut watcher, capture));
+    let outcome = py.detach(|| simulate(&mut watcher));
     if let Some(interrupt) = watcher.interrupt {
         return Err(interrupt);
     }

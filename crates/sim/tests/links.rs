@@ -1,6 +1,7 @@
 //! Links: serialisation, queues, drops and rate changes, compared with arithmetic and queueing theory.
 
 use crate::common::{close, floats, flow, link, outcome, scenario, table};
+use netlull_sim::run::{Unwatched, measure, run};
 use serde_json::{Value, json};
 
 fn one_link(duration: &str, link: Value, flows: Value) -> Value {
@@ -264,6 +265,16 @@ fn observing_never_changes_a_run() {
         serde_json::to_string(&outcome(json).summary).expect("writes")
     };
     assert_eq!(run(json!({})), run(json!({ "interval": "1 ms", "window": true, "drops": true })));
+}
+
+#[test]
+fn a_run_without_tables_has_the_same_summary() {
+    let flows = json!([{ "kind": "poisson", "name": "p", "from": "a", "to": "b", "rate": "8 Mb/s" }]);
+    let scenario = scenario(&one_link("5 s", practra(&json!({})), flows)).expect("reads");
+    let alone = measure(&scenario, &mut Unwatched).expect("runs");
+    let whole = run(&scenario, &mut Unwatched, None).expect("runs");
+    assert_eq!(serde_json::to_string(&alone).expect("writes"), serde_json::to_string(&whole.summary).expect("writes"));
+    assert!(whole.summary.links[0].rate_changes > 0);
 }
 
 #[test]

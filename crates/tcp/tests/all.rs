@@ -10,3 +10,4 @@ mod ns2_golden;
 mod packet_script;
 mod packet_scripts;
 mod support;
+mod trace;

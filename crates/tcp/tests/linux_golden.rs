@@ -4,6 +4,7 @@
 //! and called as in ns-2.35's TCP/Linux, on a scripted sequence of acknowledgements, losses and timeouts. The
 //! algorithms here get the same sequence.
 
+use crate::trace::Event;
 use netlull_tcp::cc::{Ack, Bic, Compound, CongestionControl, Cubic2622, Loss, Recovered, Start, TimeoutKind, Vegas};
 use netlull_tcp::{Algorithm, Config, RecoveryPhase, VegasFlavour};
 use netlull_units::{Bytes, Duration, Instant};
@@ -21,36 +22,14 @@ fn config(algorithm: Algorithm) -> Config {
     })
 }
 
-/// A line of a trace.
-struct Event<'a> {
-    kind: &'a str,
-    numbers: Vec<u64>,
-    state: &'a str,
+fn now(event: &Event) -> Instant {
+    Instant::from_nanos(event.numbers[0] * 1000)
 }
 
-impl<'a> Event<'a> {
-    fn parse(line: &'a str) -> Self {
-        let mut fields = line.split(' ');
-        let kind = fields.next().unwrap_or_default();
-        let (mut numbers, mut state) = (Vec::new(), "");
-        for field in fields {
-            match field.parse() {
-                Ok(number) => numbers.push(number),
-                Err(_) => state = field,
-            }
-        }
-        Self { kind, numbers, state }
-    }
-
-    fn now(&self) -> Instant {
-        Instant::from_nanos(self.numbers[0] * 1000)
-    }
-
-    /// cwnd and ssthresh in segments.
-    fn result(&self) -> (u64, u64) {
-        let [.., cwnd, ssthresh] = self.numbers[..] else { unreachable!() };
-        (cwnd, ssthresh)
-    }
+/// cwnd and ssthresh in segments.
+fn result(event: &Event) -> (u64, u64) {
+    let [.., cwnd, ssthresh] = event.numbers[..] else { unreachable!() };
+    (cwnd, ssthresh)
 }
 
 /// State of the replay.
@@ -65,7 +44,7 @@ impl Replay {
         match event.kind {
             "A" => self.acknowledge(event, cc),
             kind => {
-                let (now, nxt) = (event.now(), event.numbers[1] * SMSS);
+                let (now, nxt) = (now(event), event.numbers[1] * SMSS);
                 self.recover = nxt;
                 let loss = Loss { now, flight: nxt - self.una, window: cc.cwnd().min(WINDOW * SMSS), nxt };
                 if kind == "T" { cc.on_timeout(&loss, TimeoutKind::First) } else { cc.on_loss(&loss) }
@@ -81,7 +60,7 @@ impl Replay {
             "R" => RecoveryPhase::FastRecovery,
             _ => RecoveryPhase::Loss,
         };
-        let (now, acked, flight) = (event.now(), una - self.una, nxt - una);
+        let (now, acked, flight) = (now(event), una - self.una, nxt - una);
         self.una = una;
         cc.on_ack(&Ack {
             now,
@@ -111,7 +90,7 @@ fn replay(trace: &str, mut cc: impl CongestionControl) {
         let event = Event::parse(line);
         replay.play(&event, &mut cc);
         lines += 1;
-        assert_eq!((cc.cwnd() / SMSS, cc.ssthresh() / SMSS), event.result(), "line {lines}: {line}");
+        assert_eq!((cc.cwnd() / SMSS, cc.ssthresh() / SMSS), result(&event), "line {lines}: {line}");
     }
     assert_eq!(lines, 3000);
 }

@@ -4,6 +4,7 @@
 //! windows are compared after each event. `golden/ns2_trace.tcl` and `golden/ns2_events.py` wrote the traces, and
 //! explain how.
 
+use crate::trace::Event;
 use netlull_tcp::cc::{Ack, Bic, Compound, CongestionControl, Cubic2622, Loss, Recovered, Start, Transmission, Vegas};
 use netlull_tcp::{Algorithm, Config, RecoveryPhase, VegasBounds, VegasFlavour};
 use netlull_units::{Bytes, Duration, Instant};
@@ -24,28 +25,6 @@ fn linux(algorithm: Algorithm) -> Config {
         c.cwnd.vegas = VegasBounds::LINUX;
         c.cwnd.vegas_flavour = VegasFlavour::Linux;
     })
-}
-
-/// A line of a trace.
-struct Event<'a> {
-    kind: &'a str,
-    numbers: Vec<u64>,
-    state: &'a str,
-}
-
-impl<'a> Event<'a> {
-    fn parse(line: &'a str) -> Self {
-        let mut fields = line.split(' ');
-        let kind = fields.next().unwrap_or_default();
-        let (mut numbers, mut state) = (Vec::new(), "");
-        for field in fields {
-            match field.parse() {
-                Ok(number) => numbers.push(number),
-                Err(_) => state = field,
-            }
-        }
-        Self { kind, numbers, state }
-    }
 }
 
 /// State of the replay, in nanoseconds and bytes.

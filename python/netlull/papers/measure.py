@@ -14,15 +14,18 @@ from netlull.papers.outcome import Evidence, Headline, JudgedClaim, Recorded, Wa
 from netlull.papers.text import seeds_in_words
 from netlull.papers.toml import PaperError
 from netlull.sweep import Cost, Sweep, default_workers
+from netlull.sweep.running import finished
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from netlull.cluster import Cluster
+    from netlull.execution import Finished
     from netlull.papers.documents import Paper, SeriesRun
     from netlull.papers.plan import Plan
     from netlull.result import Result
+    from netlull.sweep.points import Point
 
 STORE = "store"
 
@@ -38,9 +41,10 @@ def measure(
     cluster: Cluster | None = None,
     progress: Watcher | None = None,
 ) -> Evidence:
-    """Runs the plan's missing runs and records its time series.
+    """Records the plan's time series and runs its missing runs.
 
-    The plan is the paper's own, or that of one of its studies.
+    The plan is the paper's own, or that of one of its studies. A recording never changes a run: a recorded run of the
+    sweep is not repeated.
 
     Args:
         paper: the paper.
@@ -57,11 +61,16 @@ def measure(
     """
     sweep = Sweep.from_file(planned.write(folder))
     store, *others = stores or (folder / STORE,)
-    result = sweep.run(store, borrow=others, workers=workers, cluster=cluster, progress=progress)
     named = paper if planned.study is None else planned.study
     wanted = [run for run in named.series if run.experiment in planned.experiments]
-    series, cost = _record(paper, named, wanted, sweep, workers)
-    return Evidence(paper, Grid(result.table, planned.axes, use), series, result.cost + cost, result.energy)
+    points = sweep.points()
+    series, runs = _record(paper, named, wanted, points, workers)
+    if runs:
+        sweep.keep(store, runs, points, borrow=others)
+    result = sweep.run(store, borrow=others, workers=workers, cluster=cluster, progress=progress)
+    hops = sum(recorded.summary["packet_hops"] for recorded in series.values())
+    cost = result.cost + Cost(sum(run.cpu_s for run in runs), hops)
+    return Evidence(paper, Grid(result.table, planned.axes, use), series, cost, result.energy)
 
 
 def judged(evidence: Evidence, study: str = "") -> list[JudgedClaim]:
@@ -115,25 +124,25 @@ def headlines(paper: Paper) -> Sequence[Headline]:
 
 
 def _record(
-    paper: Paper, named: Paper | Study, wanted: Sequence[SeriesRun], sweep: Sweep, workers: int | None
-) -> tuple[dict[str, Recorded], Cost]:
-    """Runs the points with recorded time series."""
+    paper: Paper, named: Paper | Study, wanted: Sequence[SeriesRun], points: Sequence[Point], workers: int | None
+) -> tuple[dict[str, Recorded], list[Finished]]:
+    """Runs the points with recorded time series. Returns the recordings by name, and the same runs without."""
     if not wanted or named.recorded is None:
-        return {}, Cost()
-    at = {Cell.of(point.experiment, **point.values): point.scenario for point in sweep.points()}
+        return {}, []
+    at = {Cell.of(point.experiment, **point.values): point for point in points}
     probe = {"interval": named.recorded.interval, "drops": True}
 
-    def recorded(run: SeriesRun) -> tuple[Result, Cost]:
+    def recorded(run: SeriesRun) -> tuple[Result, Finished]:
         place = Cell.of(run.experiment, **run.point)
         if place not in at:
             study = f"study.{named.name}." if isinstance(named, Study) else ""
             where = f"{paper.info.folder.name}/paper.toml: {study}series.run.{run.name}"
             raise PaperError(f"{where}: {place} is not a point of the sweep")
         began = time.thread_time()
-        result = at[place].run(run.seed, probe={**probe, **run.probe})
-        return result, Cost(time.thread_time() - began, result.summary["packet_hops"])
+        result = at[place].scenario.run(run.seed, probe={**probe, **run.probe})
+        return result, finished(at[place], run.seed, result.summary, time.thread_time() - began)
 
     with ThreadPoolExecutor(workers or default_workers()) as pool:
         found = list(pool.map(recorded, wanted))
     results: dict[str, Recorded] = {run.name: result for run, (result, _) in zip(wanted, found, strict=True)}
-    return results, sum((cost for _, cost in found), Cost())
+    return results, [run for _, run in found]

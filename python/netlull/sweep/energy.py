@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from netlull.energy import has_varied
@@ -21,6 +22,8 @@ __all__ = ["FIELDS", "Energies"]
 FIELDS = ("static_j", "rate_dependent_j", "traffic_j", "transitions_j", "total_j", "reference_j")
 """Fields of a run's summary, in joules over the measured part of the run."""
 _WIDTH = 1 + len(FIELDS)
+
+_fields = itemgetter(*FIELDS)
 
 _Place = tuple[str, str]
 
@@ -40,7 +43,7 @@ class Energies:
                 self._varied.add(link["name"])
             for model, energy in (link.get("energy") or {}).items():
                 numbers = places.setdefault((link["name"], model), array("d"))
-                numbers.extend([seed, *(energy[field] for field in FIELDS)])
+                numbers.extend((seed, *_fields(energy)))
 
     def table(self, points: Sequence[Point], axes: Sequence[Axis]) -> pa.Table:
         """Means in joules over the seeds of each point, for links that varied in any run."""

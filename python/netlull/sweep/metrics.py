@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -16,26 +17,29 @@ __all__ = ["Metrics"]
 
 
 class _Place:
-    """The position of a metric in the last summary: its list and entry (if in a list), and the keys below."""
+    """The position of a metric in the last summary: its keys, with the names of entries of lists."""
 
     def __init__(self, summary: Mapping[str, Any], keys: Sequence[str | int]) -> None:
-        self._list = SUMMARY_LISTS.get(str(keys[0]))
-        self._entry = keys[1]
-        self._keys = keys[2:]
-        self._name = None if self._list is None else summary[self._list][self._entry]["name"]
+        first, *rest = keys
+        self._steps: list[tuple[str | int, str | None]] = []
+        node: Any = summary
+        for key in (SUMMARY_LISTS.get(str(first), first), *rest):
+            node = node[key]
+            named = isinstance(key, int) and isinstance(node, dict)
+            self._steps.append((key, node.get("name") if named else None))
 
     def number(self, summary: Mapping[str, Any]) -> float | None:
-        """The number at the position; None if the entry has another name, or for anything else."""
-        if self._list is None:
-            return None
+        """The number at the position, NaN for null; None if an entry has another name, or for anything else."""
+        node: Any = summary
         try:
-            node = summary[self._list][self._entry]
-            if node["name"] != self._name:
-                return None
-            for key in self._keys:
+            for key, name in self._steps:
                 node = node[key]
+                if name is not None and node["name"] != name:
+                    return None
         except (KeyError, IndexError, TypeError):
             return None
+        if node is None:
+            return math.nan
         return float(node) if type(node) is float or type(node) is int else None
 
 
@@ -81,9 +85,8 @@ class Metrics:
         except FieldPathError as error:
             hint = f"{_alike(summary, path)}netlull run FILE --json lists all metrics"
             raise SweepError(f"metrics.{column}: {error}; {hint}") from None
-        if math.isnan(value):
-            return value
-        keys = metric_keys(summary, path)
-        if len(keys) > 1:
-            self._places[column] = _Place(summary, keys)
+        # Below a missing part there are no keys: a later summary may have it.
+        with contextlib.suppress(FieldPathError):
+            if keys := metric_keys(summary, path):
+                self._places[column] = _Place(summary, keys)
         return value

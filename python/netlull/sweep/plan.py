@@ -7,7 +7,7 @@ import functools
 import itertools
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -26,6 +26,7 @@ from netlull.sweep.until import Until
 from netlull.sweep.warnings import warnings_of
 
 if TYPE_CHECKING:
+    from netlull.execution import Finished
     from netlull.scenario import Scenario
     from netlull.sweep.design import Design
 
@@ -263,18 +264,33 @@ class Sweep:
                 cluster = stack.enter_context(open_cluster(cluster, workers=workers))
             # Only after the cluster was reached: otherwise nothing is written.
             description = self.description(stop, points)
-            opened = None if store is None else stack.enter_context(Store.open(Path(store), description))
-            if opened is not None:
-                for other in borrow:
-                    opened.borrow(Path(other))
-            for text in () if opened is None else opened.mended():
-                warnings.warn(f"{store}: {text}", NetlullWarning, stacklevel=2)
+            opened = None if store is None else stack.enter_context(_opened(store, description, borrow))
             hire: Hire
             if cluster is None:
                 hire = functools.partial(Threads, count=count, memory=most)
             else:
                 hire = functools.partial(ClusterTeam, cluster=cluster, memory=None if memory is None else most)
             return self._run(points, Running(self.metrics, opened, hire, progress), opened, stop)
+
+    def keep(
+        self, store: str | Path, runs: Sequence[Finished], points: Sequence[Point], *, borrow: Sequence[str | Path] = ()
+    ) -> None:
+        """Puts finished runs into a store that has none of them. `run` does not repeat them there.
+
+        Args:
+            store: the folder.
+            runs: the runs.
+            points: the sweep's own points.
+            borrow: further stores. A run in one of them is not copied.
+
+        Raises:
+            SweepError: the store is invalid, or another sweep is writing to it.
+            OutputError: the store cannot be written.
+        """
+        with _opened(store, self.description(None, points), borrow) as opened:
+            for key, run in {run.job.key: run for run in runs}.items():
+                if opened.kept(key) is None:
+                    opened.record(run)
 
     def _run(self, points: Sequence[Point], running: Running, store: Store | None, until: Until | None) -> SweepResult:
         if until is None:
@@ -337,6 +353,18 @@ class Sweep:
             described["warnings"] = list(warned)
         described["scenario"] = self.scenario.to_dict()
         return described
+
+
+@contextlib.contextmanager
+def _opened(store: str | Path, description: Mapping[str, Any], borrow: Sequence[str | Path]) -> Iterator[Store]:
+    """Opens a store and those that lend it runs. Damage becomes a warning at the caller of the sweep's method."""
+    with Store.open(Path(store), description) as opened:
+        for other in borrow:
+            opened.borrow(Path(other))
+        for text in opened.mended():
+            # Past this function, two of contextlib, and the method.
+            warnings.warn(f"{store}: {text}", NetlullWarning, stacklevel=5)
+        yield opened
 
 
 def _windows(points: Sequence[Point]) -> tuple[Window, ...]:

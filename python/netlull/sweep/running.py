@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from netlull.sweep.store import Store
     from netlull.sweep.until import Until
 
-__all__ = ["Running"]
+__all__ = ["Running", "finished"]
 
 
 class Running:
@@ -102,13 +102,25 @@ class Running:
             self._progress(dataclasses.replace(progress, reused=self.reused))
 
 
+def finished(point: Point, seed: int, summary: Mapping[str, Any], cpu_s: float) -> Finished:
+    """A run of a point outside the sweep, as a run of the sweep: its summary has no times per rate."""
+    links = [{**link, "residency": []} for link in summary["links"]]
+    text = json.dumps({**summary, "links": links}, ensure_ascii=False, separators=(",", ":"))
+    scenario = point.scenario.checked
+    return Finished(Job(point.run_key(seed), seed, scenario, point.label, _hops(scenario)), text, cpu_s)
+
+
+def _hops(scenario: _engine.Checked) -> float:
+    return max(scenario.expected_hops(), 1.0)
+
+
 def _jobs(points: Sequence[Point]) -> dict[str, Job]:
     """The runs of the points, each once, in the order of the points."""
     jobs: dict[str, Job] = {}
     shared: dict[str, _engine.Checked] = {}
     for point in points:
         scenario = shared.setdefault(point.scenario.key, point.scenario.checked)
-        hops = max(scenario.expected_hops(), 1.0)
+        hops = _hops(scenario)
         for seed in point.seeds:
             key = point.run_key(seed)
             if key not in jobs:

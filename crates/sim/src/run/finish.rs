@@ -1,7 +1,7 @@
 //! The end of a run: measurement and verification.
 
 use super::error::{MachineError, RunError};
-use super::outcome::RunOutcome;
+use super::outcome::{RunOutcome, Wanted};
 use super::world::World;
 use super::{ledger, summary};
 use crate::net::link::LinkCounters;
@@ -19,8 +19,8 @@ fn broken_congestion_control(world: &World, scenario: &Scenario) -> Option<Machi
     })
 }
 
-/// The results of a finished run.
-pub(super) fn finish(mut world: World, scenario: &Scenario) -> Result<RunOutcome, RunError> {
+/// The results of a finished run, with or without its tables.
+pub(super) fn finish(mut world: World, scenario: &Scenario, wanted: Wanted) -> Result<RunOutcome, RunError> {
     world.draw_all();
     if let Some(failure) = world.net.failure.take() {
         return Err(failure);
@@ -49,6 +49,9 @@ pub(super) fn finish(mut world: World, scenario: &Scenario) -> Result<RunOutcome
         });
     }
     let summary = summary::summarise(&world, scenario, findings.checks());
+    if wanted == Wanted::Summary {
+        return Ok(RunOutcome { summary, tables: Vec::new() });
+    }
     let mut tables = vec![summary::rate_table(&world, scenario)];
     let [before, behind] = world.observers.into_tables();
     tables.extend(before);

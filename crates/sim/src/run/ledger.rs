@@ -12,9 +12,10 @@ use crate::verify::ledger::{
 };
 use crate::verify::station::{AirLedger, StationLedger};
 use netlull_units::Duration;
+use std::borrow::Cow;
 
 /// The verifier's ledger.
-pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
+pub(super) fn ledger<'a>(world: &'a World, scenario: &Scenario) -> Ledger<'a> {
     let flows = scenario.flow_paths().enumerate().map(|(place, path)| (FlowId::new(place), path));
     let ends = |(flow, path): (FlowId, &FlowPath)| {
         [("sender", AgentId::sender(flow)), ("receiver", AgentId::receiver(flow))]
@@ -107,11 +108,11 @@ fn station_ledger(world: &World, scenario: &Scenario, station: &Station, spec: &
     }
 }
 
-fn variable_ledger(world: &World, spec: &LinkSpec, index: usize) -> Option<VariableLedger> {
+fn variable_ledger<'a>(world: &'a World, spec: &LinkSpec, index: usize) -> Option<VariableLedger<'a>> {
     let variable = world.net.links[index].variable()?;
     Some(VariableLedger {
-        log: variable.log().to_vec(),
-        effective: variable.effective().to_vec(),
+        log: Cow::Borrowed(variable.log()),
+        effective: Cow::Borrowed(variable.effective()),
         sent_bytes: variable.sent_bytes(),
         largest_packet: variable.largest_packet(),
         residency: variable.meter().finish(world.net.now),

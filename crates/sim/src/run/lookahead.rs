@@ -49,6 +49,10 @@ pub(super) struct Lookahead {
     drawn: ById<SourceId, bool>,
     /// Drawn sources, in the order of their first links.
     draws: Vec<Draw>,
+    /// The time of each draw's next datagram, in ns.
+    due: Vec<u64>,
+    /// For each link, the numbers of its first draw and of the draw after its last.
+    draws_of: ById<LinkId, (usize, usize)>,
     /// The first links of drawn sources.
     drawn_links: Vec<LinkId>,
 }
@@ -60,6 +64,14 @@ pub(super) struct Draw {
     link: LinkId,
     pub source: SourceId,
     pub sender: AgentId,
+}
+
+/// A drawn datagram.
+pub(super) struct Due {
+    pub at: Instant,
+    /// The number of its draw.
+    pub number: usize,
+    pub draw: Draw,
 }
 
 /// The parts of a network that lookahead configures.
@@ -140,7 +152,10 @@ impl Lookahead {
         draws.sort_unstable();
         let mut drawn_links: Vec<LinkId> = draws.iter().map(|draw| draw.link).collect();
         drawn_links.dedup();
-        Self { off, deepest_first, drawn: order.drawn, draws, drawn_links, ..Self::off() }
+        let first = |link: LinkId| draws.partition_point(|draw| draw.link < link);
+        let after = |link: LinkId| draws.partition_point(|draw| draw.link <= link);
+        let draws_of = ById::new(LinkId::all(links.len()).map(|link| (first(link), after(link))).collect());
+        Self { off, deepest_first, drawn: order.drawn, draws, draws_of, drawn_links, ..Self::off() }
     }
 
     /// Creates a lookahead that is off: nothing runs ahead.
@@ -151,6 +166,8 @@ impl Lookahead {
             held: Vec::new(),
             drawn: ById::default(),
             draws: Vec::new(),
+            due: Vec::new(),
+            draws_of: ById::default(),
             drawn_links: Vec::new(),
         }
     }
@@ -198,19 +215,20 @@ impl Lookahead {
         self.held = held;
     }
 
-    /// Sets the time from which each link needs work before an offered packet.
+    /// Sets the times of the first drawn datagrams, and the time from which each link needs work before an offered
+    /// packet.
     ///
     /// The time is zero if arrivals are recorded or the link belongs to a station. Otherwise it is the time of the
     /// first drawn datagram, if there is one.
-    pub fn first_looks(&self, net: &mut Net, hosts: &Hosts, observers: &Observers) {
+    pub fn first_looks(&mut self, net: &mut Net, hosts: &Hosts, observers: &Observers) {
         for id in LinkId::all(net.links.len()) {
             let looks_always = is_looked_at(&net.links[id], id, observers);
             net.links[id].looks_from = if looks_always { 0 } else { u64::MAX };
         }
-        for draw in &self.draws {
+        self.due = self.draws.iter().map(|draw| hosts.sources[draw.source.index()].next().as_nanos()).collect();
+        for (draw, due) in self.draws.iter().zip(&self.due) {
             let looks_from = &mut net.links[draw.link].looks_from;
-            let first = hosts.sources[draw.source.index()].next().as_nanos().saturating_add(1);
-            *looks_from = (*looks_from).min(first);
+            *looks_from = (*looks_from).min(due.saturating_add(1));
         }
     }
 
@@ -225,30 +243,28 @@ impl Lookahead {
         self.drawn_links.get(n).copied()
     }
 
-    /// The index of a link's first draw.
+    /// The next datagram of a link that is due before `end`. The order is by time, then by flow.
     #[inline]
-    pub fn first_draw(&self, link: LinkId) -> usize {
-        self.draws.partition_point(|draw| draw.link < link)
-    }
-
-    /// The next datagram of a link that is due before `end`, and its time. The order is by time, then by flow. `first`
-    /// is the index of the link's first draw.
-    #[inline]
-    pub fn next_draw(
-        &self,
-        first: usize,
-        link: LinkId,
-        end: u64,
-        net: &mut Net,
-        hosts: &Hosts,
-        observers: &Observers,
-    ) -> Option<(Instant, Draw)> {
-        let here = self.draws[first..].iter().take_while(|draw| draw.link == link);
-        let due = here.map(|draw| (hosts.sources[draw.source.index()].next().as_nanos(), draw)).min();
-        let (at, draw) = due?;
+    pub fn next_draw(&self, link: LinkId, end: u64, net: &mut Net, observers: &Observers) -> Option<Due> {
+        let &(first, after) = self.draws_of.get(link)?;
+        let due = self.due.get(first..after)?;
+        // A loop: iterators over iterators cost several times as much here, unless all are inlined.
+        let (mut nearest, mut at) = (0, *due.first()?);
+        for (n, &other) in due.iter().enumerate().skip(1) {
+            if other < at {
+                (nearest, at) = (n, other);
+            }
+        }
+        let number = first + nearest;
         let looks_always = is_looked_at(&net.links[link], link, observers);
         net.links[link].looks_from = if looks_always { 0 } else { at.saturating_add(1) };
-        (at < end).then_some((Instant::from_nanos(at), *draw))
+        (at < end).then(|| Due { at: Instant::from_nanos(at), number, draw: self.draws[number] })
+    }
+
+    /// Sets the time of a draw's next datagram.
+    #[inline]
+    pub fn set_due(&mut self, number: usize, next: Instant) {
+        self.due[number] = next.as_nanos();
     }
 }
 

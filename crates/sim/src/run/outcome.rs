@@ -11,3 +11,12 @@ pub struct RunOutcome {
     /// The requested time series; always contains the table `rate`.
     pub tables: Vec<Table>,
 }
+
+/// The wanted parts of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// The summary alone.
+    Summary,
+    /// The summary and the tables.
+    All,
+}

@@ -2,7 +2,7 @@
 
 use super::error::RunError;
 use super::finish::finish;
-use super::outcome::RunOutcome;
+use super::outcome::{RunOutcome, Wanted};
 use super::summary::RecordingSummary;
 use super::{Monitor, Stop, World, pass, run_once};
 use crate::net::ids::LinkId;
@@ -31,6 +31,7 @@ pub(super) fn run(
     recording: &Recording,
     monitor: &mut dyn Monitor,
     capture: Option<CaptureWriter>,
+    wanted: Wanted,
 ) -> Result<RunOutcome, RunError> {
     let record = record(scenario, recording, &mut Half { whole: monitor, from: 0.0 })?;
     let summary = RecordingSummary {
@@ -41,7 +42,7 @@ pub(super) fn run(
     };
     let mut second = Scenario { recording: None, ..scenario.clone() };
     second.datagram_flows[recording.source].pattern = ArrivalPattern::Replay(Arc::new(record));
-    let mut outcome = run_once(&second, &mut Half { whole: monitor, from: 0.5 }, capture)?;
+    let mut outcome = run_once(&second, &mut Half { whole: monitor, from: 0.5 }, capture, wanted)?;
     outcome.summary.recording = Some(summary);
     Ok(outcome)
 }
@@ -54,6 +55,6 @@ fn record(scenario: &Scenario, recording: &Recording, monitor: &mut dyn Monitor)
     let arrivals = world.observers.arrivals.take();
     let record = arrivals.map(|arrivals| arrivals.into_record(LinkId::new(recording.link))).unwrap_or_default();
     // The first run's ledger is checked like any other.
-    finish(world, &first)?;
+    finish(world, &first, Wanted::Summary)?;
     Ok(record)
 }

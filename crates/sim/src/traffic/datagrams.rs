@@ -81,17 +81,20 @@ impl DatagramSource {
 
     /// The size of the next packet on the wire, in bytes.
     #[must_use]
+    #[inline]
     pub fn size(&self) -> u32 {
         self.size
     }
 
     /// The time of the next packet; [`Instant::NEVER`] after the source has stopped.
     #[must_use]
+    #[inline]
     pub fn next(&self) -> Instant {
         if self.next < self.stop { self.next } else { Instant::NEVER }
     }
 
     /// Records that the packet due at `now` is sent, and schedules the next.
+    #[inline]
     pub fn sent(&mut self, now: Instant) {
         self.next = match &mut self.pattern {
             Pattern::Constant => now + self.spacing.next(self.size),

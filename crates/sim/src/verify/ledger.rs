@@ -10,10 +10,11 @@ use crate::net::link::LinkCounters;
 use crate::net::transmitter::{EffectiveRate, InService, RateLogEntry};
 use netlull_power::{PowerModel, Residency, Traffic, TransitionPower};
 use netlull_units::{BitRate, Duration, Instant};
+use std::borrow::Cow;
 
 /// The counts and logs of a run for its verifier.
 #[derive(Clone, Debug)]
-pub struct Ledger {
+pub struct Ledger<'a> {
     /// End of the run.
     pub end: Instant,
     /// Start of the energy meters' measured time.
@@ -25,7 +26,7 @@ pub struct Ledger {
     /// The ledgers of stations.
     pub stations: Vec<StationLedger>,
     /// The ledgers of links.
-    pub links: Vec<LinkLedger>,
+    pub links: Vec<LinkLedger<'a>>,
     /// The ledgers of shared airs.
     pub airs: Vec<SharedAirLedger>,
     /// The ledgers of senders and receivers.
@@ -40,7 +41,7 @@ pub struct Ledger {
 
 /// A link's ledger.
 #[derive(Clone, Debug)]
-pub struct LinkLedger {
+pub struct LinkLedger<'a> {
     /// Name.
     pub name: String,
     /// Sending node.
@@ -60,7 +61,7 @@ pub struct LinkLedger {
     /// The longest lateness that its controller guarantees, if it guarantees one.
     pub lateness_bound: Option<Duration>,
     /// The ledger of its scheduled departures, if it schedules them.
-    pub variable: Option<VariableLedger>,
+    pub variable: Option<VariableLedger<'a>>,
 }
 
 /// The ledger of an air that links share.
@@ -76,11 +77,11 @@ pub struct SharedAirLedger {
 
 /// The ledger of a link that schedules its departures.
 #[derive(Clone, Debug)]
-pub struct VariableLedger {
+pub struct VariableLedger<'a> {
     /// Changes as decided.
-    pub log: Vec<RateLogEntry>,
+    pub log: Cow<'a, [RateLogEntry]>,
     /// Changes as carried out.
-    pub effective: Vec<EffectiveRate>,
+    pub effective: Cow<'a, [EffectiveRate]>,
     /// Bytes sent by the end.
     pub sent_bytes: u64,
     /// The largest packet.
@@ -152,7 +153,7 @@ pub struct RequestsLedger {
 
 /// Checks the whole ledger.
 #[must_use]
-pub fn check(ledger: &Ledger) -> Findings {
+pub fn check(ledger: &Ledger<'_>) -> Findings {
     let mut findings = Findings::default();
     for link in &ledger.links {
         link_conserves(&mut findings, link);
@@ -195,7 +196,7 @@ pub fn check(ledger: &Ledger) -> Findings {
     findings
 }
 
-fn link_conserves(findings: &mut Findings, link: &LinkLedger) {
+fn link_conserves(findings: &mut Findings, link: &LinkLedger<'_>) {
     let c = &link.counters;
     let packets = c.delivered_packets + c.dropped_packets + c.lost_packets + c.asleep_packets + link.held.0;
     findings.check(c.offered_packets == packets, &link.name, || {
@@ -221,7 +222,7 @@ fn link_conserves(findings: &mut Findings, link: &LinkLedger) {
     });
 }
 
-fn link_keeps_its_buffer(findings: &mut Findings, link: &LinkLedger) {
+fn link_keeps_its_buffer(findings: &mut Findings, link: &LinkLedger<'_>) {
     let counters = &link.counters;
     let (most, limit) = match link.buffer {
         Buffer::Packets(limit) => (counters.most_waiting, limit),
@@ -244,7 +245,7 @@ const BIT_NANOS_PER_BYTE: u128 = 8 * 1_000_000_000;
 
 /// Checks bytes <= rate x time awake for a link of fixed rate. Departures are rounded down, so each wake period may
 /// have an extra nanosecond.
-fn fixed_rate_holds(findings: &mut Findings, link: &LinkLedger, end: Instant) {
+fn fixed_rate_holds(findings: &mut Findings, link: &LinkLedger<'_>, end: Instant) {
     let sent = u128::from(link.counters.delivered_bytes) * BIT_NANOS_PER_BYTE;
     let awake = Duration::from_nanos(end.as_nanos().saturating_sub(link.counters.asleep_ns));
     let most = u128::from(link.max_rate.as_bps()) * (u128::from(awake.as_nanos()) + u128::from(link.naps) + 1);
@@ -254,7 +255,7 @@ fn fixed_rate_holds(findings: &mut Findings, link: &LinkLedger, end: Instant) {
 }
 
 /// Checks that the transmissions of all links of an air, with their overheads, fit into the run.
-fn air_carries_one_packet_at_a_time(findings: &mut Findings, air: &SharedAirLedger, ledger: &Ledger) {
+fn air_carries_one_packet_at_a_time(findings: &mut Findings, air: &SharedAirLedger, ledger: &Ledger<'_>) {
     let busy = air.links.iter().map(|&link| {
         let LinkLedger { counters, max_rate, .. } = &ledger.links[link];
         u128::from(counters.delivered_bytes) * BIT_NANOS_PER_BYTE / u128::from(max_rate.as_bps())
@@ -268,7 +269,7 @@ fn air_carries_one_packet_at_a_time(findings: &mut Findings, air: &SharedAirLedg
 
 /// Checks bytes <= rate x (time - pause) between any two changes, plus a packet if the packet in service is not
 /// finished first.
-fn varying_rate_holds(findings: &mut Findings, link: &LinkLedger, variable: &VariableLedger, end: Instant) {
+fn varying_rate_holds(findings: &mut Findings, link: &LinkLedger<'_>, variable: &VariableLedger<'_>, end: Instant) {
     let last =
         EffectiveRate { at: end, rate: BitRate::default(), pause: Duration::ZERO, sent_bytes: variable.sent_bytes };
     let ends = variable.effective.iter().skip(1).chain(std::iter::once(&last));
@@ -292,11 +293,11 @@ fn varying_rate_holds(findings: &mut Findings, link: &LinkLedger, variable: &Var
 }
 
 /// Checks the decided changes against the actual ones: the same last rate, and the same total of pauses.
-fn every_change_is_carried_out(findings: &mut Findings, link: &LinkLedger, variable: &VariableLedger) {
+fn every_change_is_carried_out(findings: &mut Findings, link: &LinkLedger<'_>, variable: &VariableLedger<'_>) {
     let decided: Duration = variable.log.iter().map(|entry| entry.pause).sum();
     // A pause that begins within another one extends it.
     let (mut done, mut until) = (Duration::ZERO, Instant::ZERO);
-    for entry in &variable.effective {
+    for entry in variable.effective.iter() {
         let ends = entry.at + entry.pause;
         done += ends.saturating_since(entry.at.max(until));
         until = until.max(ends);
@@ -318,9 +319,9 @@ struct Stretch {
     span: Duration,
 }
 
-/// Divides the time from `from` to `end` into intervals of constant power, from the log alone.
-fn stretches(variable: &VariableLedger, from: Instant, end: Instant) -> Vec<Stretch> {
-    let mut stretches = Vec::new();
+/// Divides the time from `from` to `end` into intervals of constant power, from the log alone. Intervals without length
+/// are left out.
+fn each_stretch(variable: &VariableLedger<'_>, from: Instant, end: Instant, mut visit: impl FnMut(Stretch)) {
     let clip = |at: Instant| at.max(from).min(end);
     for (index, entry) in variable.effective.iter().enumerate() {
         let until = variable.effective.get(index + 1).map_or(end, |next| next.at);
@@ -333,17 +334,31 @@ fn stretches(variable: &VariableLedger, from: Instant, end: Instant) -> Vec<Stre
         let resumes = (entry.at + entry.pause).min(until);
         let pause = clip(resumes).saturating_since(clip(entry.at));
         let whole = clip(until).saturating_since(clip(entry.at));
-        stretches.push(Stretch { rate: entry.rate, charged, span: pause });
-        stretches.push(Stretch { rate: entry.rate, charged: entry.rate, span: whole.saturating_sub(pause) });
+        for (charged, span) in [(charged, pause), (entry.rate, whole.saturating_sub(pause))] {
+            if !span.is_zero() {
+                visit(Stretch { rate: entry.rate, charged, span });
+            }
+        }
     }
-    stretches
 }
 
 /// Compares the meter with the log: time and rate to the nanosecond, and energy under every model.
-fn energy_is_the_integral(findings: &mut Findings, link: &LinkLedger, variable: &VariableLedger, ledger: &Ledger) {
-    let stretches = stretches(variable, ledger.measured_from, ledger.end);
-    let area: u128 =
-        stretches.iter().map(|part| u128::from(part.rate.as_bps()) * u128::from(part.span.as_nanos())).sum();
+fn energy_is_the_integral(
+    findings: &mut Findings,
+    link: &LinkLedger<'_>,
+    variable: &VariableLedger<'_>,
+    ledger: &Ledger<'_>,
+) {
+    let with_transitions = |model: &PowerModel| model.with_transition_power(variable.transition_power);
+    let mut integrals: Vec<(PowerModel, f64)> =
+        ledger.power.iter().map(|model| (with_transitions(model), 0.0)).collect();
+    let mut area = 0_u128;
+    each_stretch(variable, ledger.measured_from, ledger.end, |part| {
+        area += u128::from(part.rate.as_bps()) * u128::from(part.span.as_nanos());
+        for (model, integral) in &mut integrals {
+            *integral += (model.power(part.charged, link.max_rate) * part.span).as_f64();
+        }
+    });
     let metered: u128 = variable
         .residency
         .in_service()
@@ -355,18 +370,15 @@ fn energy_is_the_integral(findings: &mut Findings, link: &LinkLedger, variable: 
     findings.check(area == metered, &link.name, || {
         format!("its meter holds {metered} bit ns of rate over time, but its log says {area}")
     });
-    for model in &ledger.power {
-        let model = model.with_transition_power(variable.transition_power);
+    for (model, integral) in integrals {
         let reported = model.energy(&variable.residency, link.max_rate, Traffic::default()).total().as_f64();
-        let integral: f64 =
-            stretches.iter().map(|part| (model.power(part.charged, link.max_rate) * part.span).as_f64()).sum();
         findings.check((reported - integral).abs() <= 1e-9 * integral.abs().max(1e-12), &link.name, || {
             format!("energy is {reported} J, but power integrates to {integral} J")
         });
     }
 }
 
-fn nodes_forward_everything(findings: &mut Findings, ledger: &Ledger) {
+fn nodes_forward_everything(findings: &mut Findings, ledger: &Ledger<'_>) {
     /// Packets that arrived at a node or were sent by agents there, and packets that left it or were received by
     /// agents there.
     #[derive(Clone, Copy, Default)]
@@ -443,7 +455,7 @@ mod tests {
     }
 
     /// A run without errors: of 10 packets from node 0 to node 1, 7 arrived, 2 were dropped, and 1 is held.
-    fn sound() -> Ledger {
+    fn sound() -> Ledger<'static> {
         let (start, end) = (Instant::ZERO, Instant::from_nanos(1_000_000_000));
         let (fast, slow) = (BitRate::from_mbps(10), BitRate::from_mbps(5));
         let change = Instant::from_nanos(500_000_000);
@@ -451,14 +463,14 @@ mod tests {
         let mut meter = EnergyMeter::new(start, fast);
         meter.rate_changed(change, slow, pause);
         let variable = VariableLedger {
-            log: vec![
+            log: Cow::Owned(vec![
                 RateLogEntry { at: start, rate: fast, pause: Duration::ZERO, sent_bytes: 0 },
                 RateLogEntry { at: change, rate: slow, pause, sent_bytes: 6_000 },
-            ],
-            effective: vec![
+            ]),
+            effective: Cow::Owned(vec![
                 EffectiveRate { at: start, rate: fast, pause: Duration::ZERO, sent_bytes: 0 },
                 EffectiveRate { at: change, rate: slow, pause, sent_bytes: 6_000 },
-            ],
+            ]),
             sent_bytes: 7_000,
             largest_packet: 1_000,
             residency: meter.finish(end),
@@ -532,12 +544,12 @@ mod tests {
 
     #[test]
     fn every_rule_finds_its_violation() {
-        let found = |spoil: &dyn Fn(&mut Ledger)| {
+        let found = |spoil: &dyn Fn(&mut Ledger<'static>)| {
             let mut ledger = sound();
             spoil(&mut ledger);
             check(&ledger).violations().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
         };
-        let has = |text: &str, spoil: &dyn Fn(&mut Ledger)| {
+        let has = |text: &str, spoil: &dyn Fn(&mut Ledger<'static>)| {
             let message = found(spoil);
             assert!(message.contains(text), "{text:?} not in {message:?}");
         };
@@ -568,23 +580,23 @@ mod tests {
             ledger.links[0].variable.as_mut().unwrap().sent_bytes = 6_000 + 311_251;
         });
         has("its changes cost 2 ms of pauses, but it paused for 0 s", &|ledger| {
-            ledger.links[0].variable.as_mut().unwrap().effective[1].pause = Duration::ZERO;
+            ledger.links[0].variable.as_mut().unwrap().effective.to_mut()[1].pause = Duration::ZERO;
         });
         has("its changes cost 4 ms of pauses, but it paused for 2 ms", &|ledger| {
-            let log = &mut ledger.links[0].variable.as_mut().unwrap().log;
+            let log = ledger.links[0].variable.as_mut().unwrap().log.to_mut();
             log.push(RateLogEntry { sent_bytes: 6_500, ..log[1] });
         });
         has("its last change was to 6 Mb/s, but it runs at 5 Mb/s", &|ledger| {
-            ledger.links[0].variable.as_mut().unwrap().log[1].rate = BitRate::from_mbps(6);
+            ledger.links[0].variable.as_mut().unwrap().log.to_mut()[1].rate = BitRate::from_mbps(6);
         });
         has("its rate log goes back", &|ledger| {
-            ledger.links[0].variable.as_mut().unwrap().effective[1].sent_bytes = 8_000;
+            ledger.links[0].variable.as_mut().unwrap().effective.to_mut()[1].sent_bytes = 8_000;
         });
         has("its meter holds", &|ledger| {
-            ledger.links[0].variable.as_mut().unwrap().effective[1].at = Instant::from_nanos(500_000_001);
+            ledger.links[0].variable.as_mut().unwrap().effective.to_mut()[1].at = Instant::from_nanos(500_000_001);
         });
         has("but power integrates to", &|ledger| {
-            ledger.links[0].variable.as_mut().unwrap().effective[1].pause = Duration::from_millis(3);
+            ledger.links[0].variable.as_mut().unwrap().effective.to_mut()[1].pause = Duration::from_millis(3);
         });
         has("receiver: 10 packets were sent to it", &|ledger| ledger.agents[1].dropped = 1);
         has("node 1: 7 packets came", &|ledger| ledger.agents[1].sent = 1);

@@ -223,15 +223,10 @@ impl Ops for CubicOps {
     /// `bictcp_cong_avoid`.
     #[inline]
     fn open(&mut self, window: &mut LinuxWindow, ack: &Ack) {
-        if !window.is_limited(ack) {
-            return;
-        }
-        if window.in_slow_start() {
-            window.slow_start();
-        } else {
-            self.decide(window.cwnd, LinuxWindow::jiffies(ack.now));
-            window.avoid(self.count);
-        }
+        window.grow(ack, |cwnd, now| {
+            self.decide(cwnd, now);
+            self.count
+        });
     }
 
     /// `bictcp_recalc_ssthresh`.

@@ -308,6 +308,20 @@ impl LinuxWindow {
         }
     }
 
+    /// `cong_avoid` of BIC and CUBIC: slow start, then a segment for every so many acknowledgements. `count` gives their
+    /// number for a window at a time in milliseconds.
+    #[inline]
+    pub fn grow(&mut self, ack: &Ack, count: impl FnOnce(u64, u64) -> u64) {
+        if !self.is_limited(ack) {
+            return;
+        }
+        if self.in_slow_start() {
+            self.slow_start();
+        } else {
+            self.avoid(count(self.cwnd, Self::jiffies(ack.now)));
+        }
+    }
+
     /// `tcp_reno_cong_avoid`.
     #[inline]
     pub fn reno(&mut self, ack: &Ack) {

@@ -5,6 +5,7 @@ use crate::net::ids::{AgentId, FlowId, LinkId, SourceId};
 use crate::net::packet::Packet;
 use crate::run::agents::Agent;
 use crate::run::hosts::Hosts;
+use crate::run::lookahead::{Draw, Due};
 use crate::run::requests::{End, Requests};
 use netlull_units::Instant;
 
@@ -94,12 +95,13 @@ impl World {
     /// Offers a link its drawn datagrams that are due before `end`.
     #[inline(never)]
     pub(super) fn draw(&mut self, link: LinkId, end: u64) {
-        let first = self.lookahead.first_draw(link);
-        while let Some((at, draw)) =
-            self.lookahead.next_draw(first, link, end, &mut self.net, &self.hosts, &self.observers)
+        while let Some(Due { at, number, draw: Draw { source, sender, .. } }) =
+            self.lookahead.next_draw(link, end, &mut self.net, &self.observers)
         {
             self.net.events += 1;
-            self.send_datagram(at, draw.source, draw.sender);
+            let mut packet = self.hosts.datagram(at, source, sender);
+            self.lookahead.set_due(number, self.hosts.sources[source.index()].next());
+            self.send(at, sender, &mut packet);
         }
     }
 

@@ -10,11 +10,11 @@ import math
 from operator import sub
 from typing import TYPE_CHECKING
 
-from netlull.papers import Evidence, Headline, Part, Tolerance, decided, number
+from netlull.papers import Evidence, Headline, Part, Tolerance, decided, every, number
 from netlull.stats import mean_interval
 
 from . import crowd, measures
-from .measures import BSD, FAST_AIR, IDEAL_PSM, LOSSES, REAL_PSM, REGULAR, ROUND_TRIPS, SHAPER, SITES
+from .measures import BSD, FAST_AIR, IDEAL_PSM, LOSSES, REAL_PSM, REGULAR, ROUND_TRIPS, SHAPER, SITES, above, below
 from .medians import averaged, repeated, reported, told, typical
 
 if TYPE_CHECKING:
@@ -29,16 +29,6 @@ BAD_SITES = {"stanford", "uiuc"}
 """The sites with a product above 1 in the paper."""
 MOST_LOSS = max(LOSSES)
 BEACON_MS = 100
-NOTHING = 1e-9
-"""The margin of strict comparisons: equal values are neither above nor below each other."""
-
-
-def _above(value: Interval, bound: float) -> bool | None:
-    return decided(value, at_least=bound + NOTHING)
-
-
-def _below(value: Interval, bound: float) -> bool | None:
-    return decided(value, at_most=bound - NOTHING)
 
 
 def _near(value: Interval, printed: float, share: float) -> bool | None:
@@ -75,11 +65,11 @@ def sites(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     parts = [
         Part("mean", _within(average, tolerance["mean"], points), f"Mean {told(average)}; {_mean(over_seeds)}."),
         Part("best", _within(lowest, tolerance["best"], points), f"Best {told(lowest)}."),
-        Part("jriver", _below(_less(found["jriver"], others), 0), f"At {best}."),
+        Part("jriver", below(_less(found["jriver"], others), 0), f"At {best}."),
     ]
     for name, values in found.items():
         value = typical(values)
-        holds = _above(value, 1) if name in BAD_SITES else _below(value, 1)
+        holds = above(value, 1) if name in BAD_SITES else below(value, 1)
         parts.append(
             Part(name, holds, f"{name} {told(value)}; {_mean(measures.product(evidence, measures.site(name)))}.")
         )
@@ -103,22 +93,17 @@ def emulated(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         Part("best", _within(lowest, tolerance["best"], points), f"Best {told(lowest)}."),
         Part(
             "means",
-            _all(by_means),
+            every(by_means),
             f"By means: {number(over_seeds, digits=2)}, {number(least, digits=2)}.",
             counted=False,
         ),
     ]
 
 
-def _all(found: Sequence[bool | None]) -> bool | None:
-    """False if one is false, else None if one is undecided, else True."""
-    return False if False in found else None if None in found else True
-
-
 def _falls(rows: Sequence[Sequence[float]], slack: float) -> bool | None:
     """True if the last case is below the first and no case is above the one before by more than `slack`."""
     steps = [decided(_less(later, earlier), at_most=slack) for earlier, later in itertools.pairwise(rows)]
-    return _all([*steps, _below(_less(rows[-1], rows[0]), 0)])
+    return every([*steps, below(_less(rows[-1], rows[0]), 0)])
 
 
 def _fall(name: str, label: str, rows: Sequence[Sequence[float]], slack: float) -> Part:
@@ -227,7 +212,7 @@ def missed(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         )
     )
     means = measures.mean([evidence.grid.ratio(cell, cell, "missed", to="received").mean for cell in cells])
-    few = _below(at_sites, tolerance["packets"])
+    few = below(at_sites, tolerance["packets"])
     return [
         Part("sites", few, f"Fitted: sites {told(at_sites, 1)} packets; mean {over_seeds:.1f}.", counted=False),
         Part("emulated", decided(share, at_most=tolerance["share"]), f"Emulated {share.mean:.2%}; mean {means:.2%}."),
@@ -243,7 +228,7 @@ def saves_at_speed(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     parts = []
     for name, cases in groups.items():
         energy = typical(averaged([repeated(evidence, case, "energy_j") for case in cases]))
-        parts.append(Part(f"energy-{name}", _below(energy, 1), f"Energy, {name}: {told(energy)}."))
+        parts.append(Part(f"energy-{name}", below(energy, 1), f"Energy, {name}: {told(energy)}."))
     for name, cases in groups.items():
         times = [repeated(evidence, case, "seconds") for case in cases]
         slowest = typical([max(row) for row in zip(*times, strict=True)])
@@ -286,7 +271,7 @@ def stanford(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         Part("product", _near(product, tolerance["product"], share), f"Product {told(product)}; {means}."),
         Part(
             "fast-closed",
-            _below(fast_closed, tolerance["fast_closed_s"]),
+            below(fast_closed, tolerance["fast_closed_s"]),
             f"At 108 Mb/s: in bursts {number(fast_closed, 's', 2)},",
         ),
         Part(
@@ -337,7 +322,7 @@ def uiuc(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
             f"Fitted: baseline {told(base)} s.",
             counted=False,
         ),
-        Part("product", _above(product, 1), f"Product {told(product)}; {means}."),
+        Part("product", above(product, 1), f"Product {told(product)}; {means}."),
     ]
 
 
@@ -346,7 +331,7 @@ def going_on(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
     parts = []
     for part, metric in (("time", "seconds"), ("energy", "energy_j")):
         value = typical(repeated(evidence, measures.going_on(), metric))
-        parts.append(Part(part, _above(value, 1), f"{part.capitalize()} {told(value)} times baseline's."))
+        parts.append(Part(part, above(value, 1), f"{part.capitalize()} {told(value)} times baseline's."))
     return parts
 
 
@@ -365,7 +350,7 @@ def small_windows(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
     return [
         Part(
             f"{small}-{large}",
-            _above(_less(found[large], found[small]), 0),
+            above(_less(found[large], found[small]), 0),
             f"{small} KiB {told(typical(found[small]))}, {large} KiB {told(typical(found[large]))}.",
         )
         for small, large in itertools.pairwise(found)
@@ -382,7 +367,7 @@ def faster(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
         case = measures.emulated(rtt, MOST_LOSS)
         found = typical(repeated(evidence, case, "seconds"))
         said = f"{rtt} ms: {told(found)} times the time; {_mean(measures.slowdown(evidence, case))}."
-        parts.append(Part(f"rtt-{rtt}", _below(found, 1), said))
+        parts.append(Part(f"rtt-{rtt}", below(found, 1), said))
     return parts
 
 
@@ -393,7 +378,7 @@ def fewer_cuts(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
         case = measures.emulated(rtt, MOST_LOSS)
         ours, theirs = (_cuts(evidence, cell) for cell in (case.cell, case.baseline))
         shown = f"{rtt} ms: {typical(theirs).mean:.0f} with baseline TCP, {typical(ours).mean:.0f} with the technique."
-        parts.append(Part(f"rtt-{rtt}", _below(_less(ours, theirs), 0), shown))
+        parts.append(Part(f"rtt-{rtt}", below(_less(ours, theirs), 0), shown))
     return parts
 
 
@@ -410,7 +395,7 @@ def more_amenable(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
             repeated(evidence, case) for case in (measures.emulated(rtt, MOST_LOSS), measures.other_sender(rtt))
         )
         shown = f"{rtt} ms: FreeBSD 4.5 {typical(ours).mean:.2f}, NewReno {typical(theirs).mean:.2f}."
-        parts.append(Part(f"rtt-{rtt}", _below(_less(ours, theirs), 0), shown))
+        parts.append(Part(f"rtt-{rtt}", below(_less(ours, theirs), 0), shown))
     return parts
 
 
@@ -448,10 +433,10 @@ def against_psm(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
         mean = _mean(measures.difference(evidence, measures.way(rtt, IDEAL_PSM), measures.way(rtt, SHAPER)))
         both = f"PSM {typical(values).mean:.2f}, shaper {typical(shaped).mean:.2f}"
         said = f"{rtt} ms: {both}, difference {told(less)}; {mean}."
-        parts.append(Part(f"rtt-{rtt}", _below(less, 0) if rtt == 90 else _above(less, 0), said))
-    order = [_below(_less(psm[later], psm[earlier]), 0) for earlier, later in ((30, 60), (60, 90), (120, 90))]
+        parts.append(Part(f"rtt-{rtt}", below(less, 0) if rtt == 90 else above(less, 0), said))
+    order = [below(_less(psm[later], psm[earlier]), 0) for earlier, later in ((30, 60), (60, 90), (120, 90))]
     shown = " → ".join(f"{typical(values).mean:.2f}" for values in psm.values())
-    return [*parts, Part("order", _all(order), f"PSM {shown}.")]
+    return [*parts, Part("order", every(order), f"PSM {shown}.")]
 
 
 def psm_time(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
@@ -459,7 +444,7 @@ def psm_time(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     case = measures.way(30, IDEAL_PSM)
     found = typical(repeated(evidence, case, "seconds"))
     said = f"{told(found)} times at 30 ms; {_mean(measures.slowdown(evidence, case))}."
-    return [Part("factor", _above(found, tolerance["factor"]), said)]
+    return [Part("factor", above(found, tolerance["factor"]), said)]
 
 
 def beacon_round_trips(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
@@ -500,7 +485,7 @@ def eager_is_faster(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
     parts = []
     for rtt in ROUND_TRIPS:
         found = typical(repeated(evidence, measures.way(rtt, REGULAR), "seconds"))
-        parts.append(Part(f"rtt-{rtt}", _above(found, 1), f"{rtt} ms: {told(found, 3)} times the time without."))
+        parts.append(Part(f"rtt-{rtt}", above(found, 1), f"{rtt} ms: {told(found, 3)} times the time without."))
     return parts
 
 
@@ -510,7 +495,7 @@ def real_psm(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
     for rtt in ROUND_TRIPS:
         ours, ideal = (repeated(evidence, measures.way(rtt, way)) for way in (REAL_PSM, IDEAL_PSM))
         shown = f"{rtt} ms: 802.11 {typical(ours).mean:.2f}, ideal {typical(ideal).mean:.2f}."
-        parts.append(Part(f"rtt-{rtt}", _above(_less(ours, ideal), 0), shown))
+        parts.append(Part(f"rtt-{rtt}", above(_less(ours, ideal), 0), shown))
     return parts
 
 

@@ -6,10 +6,11 @@ from collections import Counter
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
-from netlull.papers import Cell, Drawn, Evidence, Part, Tabled, Tolerance, decided, number
+from netlull.papers import Cell, Drawn, Evidence, Part, Tabled, Tolerance, decided, every, number
 from netlull.plot import Curve, Panel, panel_grid
 from netlull.stats import mean_interval
 
+from .measures import below
 from .studies import BANDS
 
 if TYPE_CHECKING:
@@ -116,16 +117,12 @@ def _summed_up(evidence: Evidence, tolerance: Tolerance, reading: str) -> Part:
     open_ones = sum(part.holds is None for part in parts)
     undecided = f", {open_ones} undecided" if open_ones else ""
     said = f"{reading[0].upper()}{reading[1:]}: {held} of {len(parts)} parts hold{undecided}."
-    return Part(part_id(reading), _all([part.holds for part in parts]), said, counted=False)
+    return Part(part_id(reading), every([part.holds for part in parts]), said, counted=False)
 
 
 def part_id(reading: str) -> str:
     """The name of a reading in the ids of parts: `stubborn` or `limited`."""
     return CASES[READINGS[reading][0]][0]
-
-
-def _all(found: Sequence[bool | None]) -> bool | None:
-    return False if False in found else None if None in found else True
 
 
 def crowd_parts(evidence: Evidence, tolerance: Mapping[str, float], reading: str) -> list[Part]:
@@ -160,7 +157,7 @@ def crowd_parts(evidence: Evidence, tolerance: Mapping[str, float], reading: str
         for buffer in _buffers(evidence):
             values = gains(evidence, case, buffer)
             kept = min(value.mean for value in values) >= 1 - slack
-            holds = _all([decided(values[-1], at_least=1), kept or None])
+            holds = every([decided(values[-1], at_least=1), kept or None])
             parts.append(
                 Part(f"{name}-{buffer:g}", holds, f"Standard flows, {case}, {buffer:g} BDP: {_arrows(values)}.")
             )
@@ -179,7 +176,7 @@ def queue_claim(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
             value = evidence.grid.ratio(cell(dry, most, buffer), cell(dry, 0, buffer), "queue_packets")
             name = f"queue-{buffer:g}" if counted else f"{part_id(reading)}-{buffer:g}"
             said = f"{reading.capitalize()}, {buffer:g} BDP: {number(value, digits=2)}."
-            parts.append(Part(name, _below(value, 1), said, counted=counted))
+            parts.append(Part(name, below(value, 1), said, counted=counted))
     return parts
 
 
@@ -194,7 +191,7 @@ def aggression_claim(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
             value = gain(evidence, cell(dry, FLOWS // 2, buffer), cell(dry, 0, buffer), saving(FLOWS // 2))
             name = f"share-{buffer:g}" if counted else f"{part_id(reading)}-{buffer:g}"
             said = f"{reading.capitalize()}, {buffer:g} BDP: goodput {number(value, digits=2)}."
-            parts.append(Part(name, _below(value, 1), said, counted=counted))
+            parts.append(Part(name, below(value, 1), said, counted=counted))
     for buffer in _buffers(evidence):
         run = evidence.series.get(f"100 of 100, {buffer:g} BDP")
         if run is not None:
@@ -203,10 +200,6 @@ def aggression_claim(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
             said = f"A burst at {buffer:g} BDP: {packets:.1f} of {WINDOW_PACKETS} packets."
             parts.append(Part(f"burst-{buffer:g}", holds, said))
     return parts
-
-
-def _below(value: Interval, bound: float) -> bool | None:
-    return decided(value, at_most=bound - 1e-9)
 
 
 def _arrows(values: Sequence[Interval]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netlull.papers import Cell
+from netlull.papers import Cell, decided
 from netlull.stats import mean_interval
 
 if TYPE_CHECKING:
@@ -34,6 +34,20 @@ NOISES = (0, 0.6, 1.2, 1.8, 2.4, 3, 4.5, 6)
 SHAPES = (0.5, 1, 2, 8)
 AIR, FAST_AIR = 20, 108
 """The rates of the air in Mb/s."""
+
+
+MARGIN = 1e-9
+"""The margin of strict comparisons: equal values are neither above nor below each other."""
+
+
+def above(value: Interval, bound: float) -> bool | None:
+    """True if the interval is above the bound, None if it includes the bound."""
+    return decided(value, at_least=bound + MARGIN)
+
+
+def below(value: Interval, bound: float) -> bool | None:
+    """True if the interval is below the bound, None if it includes the bound."""
+    return decided(value, at_most=bound - MARGIN)
 
 
 @dataclass(frozen=True)
