@@ -28,6 +28,7 @@ CRATES: dict[str, set[str]] = {
     "units": set(),
     "describe": {"units"},
     "power": {"units", "describe"},
+    "bound": {"units", "power"},
     "mechanism": {"units", "describe"},
     "tcp": {"units", "describe"},
     "network": {"units", "describe", "power", "mechanism"},
@@ -35,7 +36,7 @@ CRATES: dict[str, set[str]] = {
     "wire": {"units"},
     "live": {"units", "describe", "power", "mechanism", "network", "wire"},
     "agreement": {"network", "sim", "live"},
-    "py": {"units", "describe", "power", "mechanism", "tcp", "network", "sim"},
+    "py": {"units", "describe", "power", "bound", "mechanism", "tcp", "network", "sim"},
 }
 
 # The Python package, its extension module, and the only files that may import the extension module.
