@@ -60,6 +60,15 @@ impl Levels {
         self.excess.iter().copied().fold(0.0, f64::max)
     }
 
+    /// The shares of the old and the new rate's power in a transition to a higher or a lower rate.
+    pub(crate) fn parts(&self, up: bool) -> [f64; 2] {
+        match self.charged {
+            TransitionPower::Higher if up => [0.0, 1.0],
+            TransitionPower::Higher | TransitionPower::Old => [1.0, 0.0],
+            TransitionPower::New => [0.0, 1.0],
+        }
+    }
+
     /// The power in a transition above that of the lowest rate, in watts.
     pub(crate) fn change(&self, old: usize, new: usize) -> f64 {
         match self.charged {

@@ -15,7 +15,7 @@ use crate::problem::{Item, Problem};
 /// A rounding error of floating point, in cells or slots.
 const FUZZ: f64 = 1e-6;
 /// Cells of backlog for the bits that the highest rate sends in a slot.
-const CELLS_OF_A_SLOT: f64 = 4.0;
+const CELLS_OF_A_SLOT: f64 = 2.0;
 
 /// The bits that have arrived, were sent and must have been sent, at each slot's boundaries.
 pub(crate) struct Timeline {
@@ -65,29 +65,47 @@ impl Timeline {
     }
 }
 
-/// The values at a rate.
+/// The values at a rate, in joules above `base`.
 #[derive(Clone)]
 struct Row {
+    base: f64,
     /// The value without backlog above that of the highest rate.
-    zero: f64,
+    zero: f32,
     /// The values with more: cell i is a backlog of i width + phase above that of the highest rate.
-    cells: Vec<f64>,
+    cells: Vec<f32>,
     phase: f64,
 }
 
 impl Row {
-    const EMPTY: Self = Self { zero: f64::INFINITY, cells: Vec::new(), phase: 0.0 };
+    const EMPTY: Self = Self { base: 0.0, zero: f32::INFINITY, cells: Vec::new(), phase: 0.0 };
 
     /// Lowers the value of a cell; a cell below the first is no backlog.
-    fn lower(&mut self, cell: isize, value: f64) {
+    fn lower(&mut self, cell: isize, value: f32) {
         let Ok(cell) = usize::try_from(cell) else {
             self.zero = self.zero.min(value);
             return;
         };
         if cell >= self.cells.len() {
-            self.cells.resize(cell + 1, f64::INFINITY);
+            self.cells.resize(cell + 1, f32::INFINITY);
         }
         self.cells[cell] = self.cells[cell].min(value);
+    }
+
+    /// Lowers the values from `first` on to these, at a cost.
+    fn lower_all(&mut self, first: usize, values: &[f32], cost: f32) {
+        if self.cells.len() < first + values.len() {
+            self.cells.resize(first + values.len(), f32::INFINITY);
+        }
+        for (target, value) in self.cells[first..].iter_mut().zip(values) {
+            *target = least(*target, value + cost);
+        }
+    }
+
+    fn clear(&mut self) {
+        self.base = 0.0;
+        self.zero = f32::INFINITY;
+        self.cells.clear();
+        self.phase = 0.0;
     }
 
     /// Moves all backlogs by `bits`, but not below zero.
@@ -97,42 +115,56 @@ impl Row {
         self.phase = ((moved - whole) * width).max(0.0);
         #[allow(clippy::cast_possible_truncation)]
         let whole = whole as isize;
-        if whole > 0 {
-            self.cells.splice(..0, std::iter::repeat_n(f64::INFINITY, whole.unsigned_abs()));
-        } else {
+        if whole > 0 && !self.cells.is_empty() {
+            self.cells.splice(..0, std::iter::repeat_n(f32::INFINITY, whole.unsigned_abs()));
+        } else if whole < 0 && !self.cells.is_empty() {
             let gone = self.cells.drain(..whole.unsigned_abs().min(self.cells.len()));
-            self.zero = gone.fold(self.zero, f64::min);
+            self.zero = gone.fold(self.zero, least);
         }
         if bits > 0.0 && self.zero.is_finite() {
-            let value = std::mem::replace(&mut self.zero, f64::INFINITY);
+            let value = std::mem::replace(&mut self.zero, f32::INFINITY);
             self.lower(rounded((bits - self.phase) / width, side), value);
         }
     }
 
-    /// Removes backlogs above `cap`.
+    /// Removes backlogs above `cap`, and the larger backlogs after the least value, which are never better.
     fn trim(&mut self, cap: f64, width: f64) {
         let count = rounded((cap - self.phase) / width, Side::Below) + 1;
         self.cells.truncate(usize::try_from(count).unwrap_or(0));
-    }
-
-    /// Lowers this row to the values of another at the same time.
-    fn merge(&mut self, other: &Self, width: f64, side: Side) {
-        self.zero = self.zero.min(other.zero);
-        let apart = rounded((other.phase - self.phase) / width, side);
-        for (cell, &value) in (apart..).zip(&other.cells) {
-            if value.is_finite() {
-                self.lower(cell, value);
-            }
+        while self.cells.last().is_some_and(|&last| last >= self.zero || last.is_infinite()) {
+            self.cells.pop();
         }
     }
 
-    fn values(&self) -> impl Iterator<Item = f64> {
-        self.cells.iter().copied().chain([self.zero])
+    /// Lowers this row, whose base is the same, to the values of another at the same time.
+    fn merge(&mut self, other: &Self, cost: f32, width: f64, side: Side) {
+        self.zero = least(self.zero, other.zero + cost);
+        let apart = rounded((other.phase - self.phase) / width, side);
+        let Ok(first) = usize::try_from(apart) else {
+            // Rounded down by a cell: the first cell is no backlog.
+            if let Some((head, tail)) = other.cells.split_first() {
+                self.zero = least(self.zero, head + cost);
+                self.lower_all(0, tail, cost);
+            }
+            return;
+        };
+        self.lower_all(first, &other.cells, cost);
     }
 
     fn least(&self) -> f64 {
-        self.values().fold(f64::INFINITY, f64::min)
+        self.base + f64::from(self.cells.iter().copied().fold(self.zero, least))
     }
+}
+
+/// The lower of two values, none of which is NaN.
+fn least(a: f32, b: f32) -> f32 {
+    if b < a { b } else { a }
+}
+
+/// A difference of energies as a value of a cell.
+#[allow(clippy::cast_possible_truncation)]
+fn value(joules: f64) -> f32 {
+    joules as f32
 }
 
 /// A backlog in whole cells.
@@ -167,36 +199,76 @@ struct Slots<'a> {
     rows: Vec<Row>,
     /// The rows in a pause: the pauses that begin at slot i are at i modulo the pause.
     pending: Vec<Vec<Row>>,
+    /// The rows at their common phase, and the least of some of them.
+    common: Vec<Row>,
+    envelope: Row,
+    /// The joules that were taken off all values.
+    base: f64,
 }
+
+/// Slots between two reductions of all values, which keep them small.
+const REDUCED: usize = 256;
+const REDUCED_F: f64 = 256.0;
 
 impl<'a> Slots<'a> {
     fn new(problem: &'a Problem, slot: f64, pause: usize, side: Side) -> Self {
         let rates = problem.levels.rates.len();
         let row = Row { zero: 0.0, ..Row::EMPTY };
-        let pending = vec![vec![Row::EMPTY; rates]; pause];
         let width = problem.top() * slot / CELLS_OF_A_SLOT;
-        Self { problem, slot, pause, side, width, rows: vec![row; rates], pending }
-    }
-
-    /// The price of a change, in joules.
-    fn price(&self, old: usize, new: usize) -> f64 {
-        let levels = &self.problem.levels;
-        let saved = match self.side {
-            Side::Below => (levels.excess[old] - levels.excess[new]).abs() * self.slot,
-            Side::Above => 0.0,
-        };
-        levels.change(old, new) * self.problem.pause - saved
+        Self {
+            problem,
+            slot,
+            pause,
+            side,
+            width,
+            rows: vec![row; rates],
+            pending: vec![vec![Row::EMPTY; rates]; pause],
+            common: vec![Row::EMPTY; rates],
+            envelope: Row::EMPTY,
+            base: 0.0,
+        }
     }
 
     fn run(mut self, line: &Timeline) -> f64 {
         let count = line.top.len() - 1;
         let mut least = f64::INFINITY;
         for slot in 0..count {
+            if slot % REDUCED == 0 {
+                self.reduce();
+            }
             self.resume(line, slot);
-            least = least.min(self.begin_pauses(slot, count - slot));
+            if count - slot < self.pause {
+                least = least.min(self.cut(count - slot));
+            }
+            self.begin_pauses(slot % self.pause);
             self.serve(line.top[slot + 1] - line.top[slot], line.cap[slot + 1]);
         }
-        self.rows.iter().map(Row::least).fold(least, f64::min)
+        let rounding = match self.side {
+            // Two roundings of the values in a slot, at most.
+            #[allow(clippy::cast_precision_loss)]
+            Side::Below => count as f64 * 2.0 * f64::from(f32::EPSILON) * self.spread(),
+            Side::Above => 0.0,
+        };
+        self.base + self.rows.iter().map(Row::least).fold(least, f64::min) - rounding
+    }
+
+    /// The largest value of a cell, about: the reductions leave the least at zero.
+    fn spread(&self) -> f64 {
+        self.problem.levels.most() * (self.slot * REDUCED_F + self.problem.pause)
+    }
+
+    /// Takes the least value off all.
+    fn reduce(&mut self) {
+        let least = self.rows.iter().map(Row::least).fold(f64::INFINITY, f64::min);
+        if least.is_finite() {
+            self.base += least;
+            self.rows.iter_mut().chain(self.pending.iter_mut().flatten()).for_each(|row| {
+                let taken = value(row.base - least);
+                row.zero += taken;
+                row.cells.iter_mut().for_each(|cell| *cell += taken);
+                row.base = 0.0;
+            });
+        }
     }
 
     /// Ends the pauses that began a pause ago.
@@ -208,41 +280,44 @@ impl<'a> Slots<'a> {
         for (row, paused) in self.rows.iter_mut().zip(&mut self.pending[slot % self.pause]) {
             paused.shift(bits, self.width, self.side);
             paused.trim(line.cap[slot], self.width);
-            row.merge(paused, self.width, self.side);
+            row.merge(paused, value(paused.base - row.base), self.width, self.side);
         }
     }
 
-    /// Begins pauses at a slot. Returns the least energy of a pause that the window's end cuts.
-    fn begin_pauses(&mut self, slot: usize, left: usize) -> f64 {
-        let mut cut = f64::INFINITY;
-        let at = slot % self.pause;
-        let mut common: Vec<Row> = Vec::with_capacity(self.rows.len());
-        for row in &self.rows {
-            let mut rounded = Row::EMPTY;
-            rounded.merge(row, self.width, self.side);
-            common.push(rounded);
-        }
+    /// The least energy of a pause that the window's end cuts, `left` slots after its start.
+    fn cut(&self, left: usize) -> f64 {
+        let levels = &self.problem.levels;
         #[allow(clippy::cast_precision_loss)]
-        let share = left as f64 / self.pause as f64;
-        for new in 0..self.rows.len() {
-            let mut paused = Row { cells: std::mem::take(&mut self.pending[at][new].cells), ..Row::EMPTY };
-            paused.cells.clear();
-            for (old, row) in common.iter().enumerate().filter(|&(old, _)| old != new) {
-                let price = self.price(old, new);
-                paused.zero = paused.zero.min(row.zero + price);
-                if paused.cells.len() < row.cells.len() {
-                    paused.cells.resize(row.cells.len(), f64::INFINITY);
-                }
-                for (target, value) in paused.cells.iter_mut().zip(&row.cells) {
-                    *target = target.min(value + price);
-                }
-                if left < self.pause {
-                    cut = cut.min(row.least() + price * share);
-                }
-            }
-            self.pending[at][new] = paused;
+        let time = left as f64 * self.slot;
+        let pairs = self.rows.iter().enumerate().flat_map(|(old, row)| {
+            let least = row.least();
+            (0..self.rows.len()).filter(move |&new| new != old).map(move |new| least + levels.change(old, new) * time)
+        });
+        pairs.fold(f64::INFINITY, f64::min)
+    }
+
+    /// Begins pauses. A change from an old to a new rate costs a part for each.
+    fn begin_pauses(&mut self, at: usize) {
+        let Self { rows, common, pending, envelope, width, side, .. } = self;
+        for (row, common) in rows.iter().zip(common.iter_mut()) {
+            common.clear();
+            common.merge(row, value(row.base), *width, *side);
         }
-        cut
+        pending[at].iter_mut().for_each(Row::clear);
+        let slot = if *side == Side::Below { self.slot } else { 0.0 };
+        let levels = &self.problem.levels;
+        // To a higher rate, then to a lower one.
+        let rates = rows.len();
+        for up in [true, false] {
+            envelope.clear();
+            let [old_part, new_part] = levels.parts(up).map(|part| part * self.problem.pause);
+            let earlier = if up { slot } else { -slot };
+            for step in 1..rates {
+                let (old, new) = if up { (step - 1, step) } else { (rates - step, rates - step - 1) };
+                envelope.merge(&common[old], value((old_part + earlier) * levels.excess[old]), *width, *side);
+                pending[at][new].merge(envelope, value((new_part - earlier) * levels.excess[new]), *width, *side);
+            }
+        }
     }
 
     /// Serves for a slot in which the highest rate sends `top` bits.
@@ -250,9 +325,7 @@ impl<'a> Slots<'a> {
         for (rate, row) in self.rows.iter_mut().enumerate() {
             row.shift(top - self.problem.levels.rates[rate] * self.slot, self.width, self.side);
             row.trim(cap, self.width);
-            let energy = self.problem.levels.excess[rate] * self.slot;
-            row.zero += energy;
-            row.cells.iter_mut().for_each(|value| *value += energy);
+            row.base += self.problem.levels.excess[rate] * self.slot;
         }
     }
 }
