@@ -127,13 +127,19 @@ impl Row {
         }
     }
 
-    /// Removes backlogs above `cap`, and the larger backlogs after the least value, which are never better.
+    /// Removes backlogs above `cap`, and the largest ones that no backlog at all beats.
     fn trim(&mut self, cap: f64, width: f64) {
         let count = rounded((cap - self.phase) / width, Side::Below) + 1;
         self.cells.truncate(usize::try_from(count).unwrap_or(0));
         while self.cells.last().is_some_and(|&last| last >= self.zero || last.is_infinite()) {
             self.cells.pop();
         }
+    }
+
+    /// Removes the cells after the least value, which are never better.
+    fn forget(&mut self) {
+        let best = (0..self.cells.len()).min_by(|&a, &b| self.cells[a].total_cmp(&self.cells[b]));
+        self.cells.truncate(best.map_or(0, |best| best + 1));
     }
 
     /// Lowers this row, whose base is the same, to the values of another at the same time.
@@ -232,9 +238,18 @@ impl<'a> Slots<'a> {
     fn run(mut self, line: &Timeline) -> f64 {
         let count = line.top.len() - 1;
         let mut least = f64::INFINITY;
-        for slot in 0..count {
-            if slot % REDUCED == 0 {
+        let (mut slot, mut reduced) = (0, 0);
+        while slot < count {
+            let idle = line.top[slot..].partition_point(|&sent| sent <= line.top[slot]) - 1;
+            if idle > self.pause && slot + idle < count && self.is_settled(line, slot) {
+                self.idle(slot, idle);
+                slot += idle;
+                continue;
+            }
+            if slot >= reduced + REDUCED {
+                reduced = slot;
                 self.reduce();
+                self.rows.iter_mut().for_each(Row::forget);
             }
             self.resume(line, slot);
             if count - slot < self.pause {
@@ -242,6 +257,7 @@ impl<'a> Slots<'a> {
             }
             self.begin_pauses(slot % self.pause);
             self.serve(line.top[slot + 1] - line.top[slot], line.cap[slot + 1]);
+            slot += 1;
         }
         let rounding = match self.side {
             // Two roundings of the values in a slot, at most.
@@ -271,6 +287,51 @@ impl<'a> Slots<'a> {
         }
     }
 
+    /// True if no schedule has more backlog than the highest rate, in service or in a pause.
+    fn is_settled(&self, line: &Timeline, slot: usize) -> bool {
+        let paused = slot >= self.pause && line.top[slot - self.pause] >= line.top[slot];
+        paused && self.rows.iter().chain(self.pending.iter().flatten()).all(|row| row.cells.is_empty())
+    }
+
+    /// Passes `count` slots without packets, from a settled slot on. The values become constant after some slots.
+    fn idle(&mut self, slot: usize, count: usize) {
+        let levels = &self.problem.levels;
+        let rates = 0..self.rows.len();
+        let of = |row: &Row| row.base + f64::from(row.zero);
+        let mut values: Vec<f64> = self.rows.iter().map(of).collect();
+        let mut pending: Vec<Vec<f64>> = self.pending.iter().map(|rows| rows.iter().map(of).collect()).collect();
+        let prices: Vec<Vec<f64>> =
+            rates.clone().map(|old| rates.clone().map(|new| self.price(old, new)).collect()).collect();
+        let mut constant = 0;
+        for slot in slot..slot + count {
+            let before = values.clone();
+            let paused = &mut pending[slot % self.pause];
+            for (value, paused) in values.iter_mut().zip(paused.iter()) {
+                *value = value.min(*paused);
+            }
+            for new in rates.clone() {
+                let others = rates.clone().filter(|&old| old != new).map(|old| values[old] + prices[old][new]);
+                paused[new] = others.fold(f64::INFINITY, f64::min);
+            }
+            for (value, power) in values.iter_mut().zip(&levels.excess) {
+                *value += power * self.slot;
+            }
+            // The slots of a whole pause then hold the same values.
+            constant = if values == before { constant + 1 } else { 0 };
+            if constant > self.pause {
+                break;
+            }
+        }
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        self.base += least;
+        let all = self.rows.iter_mut().zip(&values);
+        let all = all.chain(self.pending.iter_mut().flatten().zip(pending.iter().flatten()));
+        for (row, found) in all {
+            row.base = 0.0;
+            row.zero = value(found - least);
+        }
+    }
+
     /// Ends the pauses that began a pause ago.
     fn resume(&mut self, line: &Timeline, slot: usize) {
         if slot < self.pause {
@@ -296,22 +357,38 @@ impl<'a> Slots<'a> {
         pairs.fold(f64::INFINITY, f64::min)
     }
 
+    /// The price of a change, in joules.
+    fn price(&self, old: usize, new: usize) -> f64 {
+        let excess = &self.problem.levels.excess;
+        let [old_part, new_part] = self.problem.levels.parts(new > old).map(|part| part * self.problem.pause);
+        let earlier = self.earlier(new > old);
+        (old_part + earlier) * excess[old] + (new_part - earlier) * excess[new]
+    }
+
+    /// The time by which a change on the grid may be early, or late if negative.
+    fn earlier(&self, up: bool) -> f64 {
+        match (self.side, up) {
+            (Side::Above, _) => 0.0,
+            (Side::Below, true) => self.slot,
+            (Side::Below, false) => -self.slot,
+        }
+    }
+
     /// Begins pauses. A change from an old to a new rate costs a part for each.
     fn begin_pauses(&mut self, at: usize) {
+        let earlier = [true, false].map(|up| self.earlier(up));
         let Self { rows, common, pending, envelope, width, side, .. } = self;
         for (row, common) in rows.iter().zip(common.iter_mut()) {
             common.clear();
             common.merge(row, value(row.base), *width, *side);
         }
         pending[at].iter_mut().for_each(Row::clear);
-        let slot = if *side == Side::Below { self.slot } else { 0.0 };
         let levels = &self.problem.levels;
         // To a higher rate, then to a lower one.
         let rates = rows.len();
-        for up in [true, false] {
+        for (up, earlier) in [true, false].into_iter().zip(earlier) {
             envelope.clear();
             let [old_part, new_part] = levels.parts(up).map(|part| part * self.problem.pause);
-            let earlier = if up { slot } else { -slot };
             for step in 1..rates {
                 let (old, new) = if up { (step - 1, step) } else { (rates - step, rates - step - 1) };
                 envelope.merge(&common[old], value((old_part + earlier) * levels.excess[old]), *width, *side);
