@@ -44,9 +44,9 @@ impl Steps {
     }
 }
 
-/// The slots of a pause: about fifty slots for the longest lateness, at least two and at most eight per pause.
+/// The slots of a pause: about 25 slots for the longest lateness, at least two and at most eight per pause.
 fn slots_of_a_pause(pause: f64, late: f64) -> f64 {
-    (pause * 50.0 / late.max(1e-9)).round().clamp(2.0, 8.0)
+    (pause * 25.0 / late.max(1e-9)).round().clamp(2.0, 8.0)
 }
 
 /// Bounds the energy of every schedule of a link that delays no packet by more than `late`.

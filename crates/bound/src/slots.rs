@@ -15,7 +15,7 @@ use crate::problem::{Item, Problem};
 /// A rounding error of floating point, in cells or slots.
 const FUZZ: f64 = 1e-6;
 /// Cells of backlog for the bits that the highest rate sends in a slot.
-const CELLS_OF_A_SLOT: f64 = 2.0;
+const CELLS_OF_A_SLOT: f64 = 5.0;
 
 /// The bits that have arrived, were sent and must have been sent, at each slot's boundaries.
 pub(crate) struct Timeline {
@@ -205,8 +205,7 @@ struct Slots<'a> {
     rows: Vec<Row>,
     /// The rows in a pause: the pauses that begin at slot i are at i modulo the pause.
     pending: Vec<Vec<Row>>,
-    /// The rows at their common phase, and the least of some of them.
-    common: Vec<Row>,
+    /// The least of some rows, without a phase.
     envelope: Row,
     /// The joules that were taken off all values.
     base: f64,
@@ -229,7 +228,6 @@ impl<'a> Slots<'a> {
             width,
             rows: vec![row; rates],
             pending: vec![vec![Row::EMPTY; rates]; pause],
-            common: vec![Row::EMPTY; rates],
             envelope: Row::EMPTY,
             base: 0.0,
         }
@@ -377,11 +375,7 @@ impl<'a> Slots<'a> {
     /// Begins pauses. A change from an old to a new rate costs a part for each.
     fn begin_pauses(&mut self, at: usize) {
         let earlier = [true, false].map(|up| self.earlier(up));
-        let Self { rows, common, pending, envelope, width, side, .. } = self;
-        for (row, common) in rows.iter().zip(common.iter_mut()) {
-            common.clear();
-            common.merge(row, value(row.base), *width, *side);
-        }
+        let Self { rows, pending, envelope, width, side, .. } = self;
         pending[at].iter_mut().for_each(Row::clear);
         let levels = &self.problem.levels;
         // To a higher rate, then to a lower one.
@@ -391,7 +385,8 @@ impl<'a> Slots<'a> {
             let [old_part, new_part] = levels.parts(up).map(|part| part * self.problem.pause);
             for step in 1..rates {
                 let (old, new) = if up { (step - 1, step) } else { (rates - step, rates - step - 1) };
-                envelope.merge(&common[old], value((old_part + earlier) * levels.excess[old]), *width, *side);
+                let cost = rows[old].base + (old_part + earlier) * levels.excess[old];
+                envelope.merge(&rows[old], value(cost), *width, *side);
                 pending[at][new].merge(envelope, value((new_part - earlier) * levels.excess[new]), *width, *side);
             }
         }
