@@ -2,7 +2,7 @@
 """Checks that dependencies point one way, as drawn in ARCHITECTURE.md.
 
     units <- describe <- power, mechanism, tcp, network <- sim <- py <- python/netlull <- papers, validation, tests
-    units <- wire <- live; sim, live <- agreement, which is tests
+    units <- power <- bound <- py; units <- wire <- live; sim, live <- agreement, which is tests
 
 Crates are checked by their manifests, Python by its import statements; nothing is built or imported.
 

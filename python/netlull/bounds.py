@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from netlull._engine import Monitor, RawResult
     from netlull.scenario import Scenario
 
-__all__ = ["Bounds", "CausalBound", "ClairvoyantBound", "ControllerRun", "ModelBounds", "bound"]
+__all__ = ["DEFAULT_LATE", "Bounds", "CausalBound", "ClairvoyantBound", "ControllerRun", "ModelBounds", "bound"]
 
-_LATE = ("2 ms", "5 ms", "10 ms")
+DEFAULT_LATE = ("2 ms", "5 ms", "10 ms")
+"""The bounds on lateness, unless others are given."""
 _RATES = 10
 _IN_SERVICE = ("finish_then_pause", "suspend")
 _TRANSITION_POWER = ("higher", "new", "old")
@@ -70,7 +71,8 @@ class ModelBounds:
     always_on_j: float
     clairvoyant: tuple[ClairvoyantBound, ...]
     causal: tuple[CausalBound, ...] | None
-    """None for a load of one or more, or if it was not asked for."""
+    """None for a load of one or more, or if it was not asked for. With a controller, the last one has its mean
+    lateness."""
     controller_saving: float | None
     """The saving of the scenario's controller in its own run; None without one."""
 
@@ -123,11 +125,11 @@ class _Link:
         return found
 
 
-def bound(  # the options of a link's controller
+def bound(  # noqa: PLR0913  # the options of a link's controller
     scenario: Scenario,
     *,
     link: str | None = None,
-    late: Sequence[str] = _LATE,
+    late: Sequence[str] = DEFAULT_LATE,
     rates: Sequence[str] | None = None,
     transition: str | None = None,
     in_service: str | None = None,
@@ -169,14 +171,17 @@ def bound(  # the options of a link's controller
         always_on = scenario.with_values({f"{chosen.path}.controller": None})
     runs = _Runs(chosen.name, None if seed is None else _engine.check_seed(seed), monitor, limit(memory))
     times, sizes = runs.accepted(runs.run(always_on))
-    found = always_on.checked
-    models = json.loads(_engine.interruptible(lambda text: found.bound(text, times, sizes), json.dumps(request)))
-    controller, savings = None, {}
+    controller: ControllerRun | None = None
+    savings: dict[str, float] = {}
     if chosen.controller is not None:
         raw, departures = runs.traced(scenario, chosen)
         savings = {name: energy["saving"] for name, energy in runs.link(raw)["energy"].items()}
         late_s = _lateness(runs.accepted(raw), departures, chosen.rate_bps, request["from_ns"])
         controller = ControllerRun(chosen.controller["kind"], *late_s)
+        if causal:
+            request["mean_late_ns"].append(round(controller.mean_late_s * 1e9))
+    found = always_on.checked
+    models = json.loads(_engine.interruptible(lambda text: found.bound(text, times, sizes), json.dumps(request)))
     return Bounds(
         link=chosen.name,
         rates_bps=tuple(request["rates_bps"]),
@@ -240,7 +245,7 @@ def _chosen(complete: Document, name: str | None) -> _Link:
     return link
 
 
-def _request(
+def _request(  # noqa: PLR0913  # the options of `bound`
     complete: Document,
     link: _Link,
     late: Sequence[str],
@@ -270,7 +275,7 @@ def _request(
         "step_ns": None if step is None else _nanoseconds("step", step, least=1000),
         "from_ns": _nanoseconds("warm_up", complete["warm_up"]),
         "until_ns": _nanoseconds("duration", complete["duration"]),
-        "causal": causal,
+        "mean_late_ns": [_nanoseconds("late", each) for each in late] if causal else [],
     }
 
 
@@ -289,12 +294,12 @@ def _rates(link: _Link, given: Sequence[str] | None) -> list[int]:
     if given is None and isinstance(of_controller, dict):
         lowest, highest, step = (round(in_unit(of_controller[key], "b/s") or 0) for key in ("from", "to", "step"))
         return list(range(lowest, highest + 1, step))
-    texts = of_controller if given is None else given
-    rates = [in_unit(text, "b/s") for text in texts]
-    if None in rates or sorted(set(rates)) != rates or rates[0] < 1 or rates[-1] != link.rate_bps:
+    texts: list[str] = list(given or of_controller or ())
+    rates = [round(in_unit(text, "b/s") or 0) for text in texts]
+    if not rates or sorted(set(rates)) != rates or rates[0] < 1 or rates[-1] != link.rate_bps:
         expected = f"ascending rates, the last one {link.table['rate']}, the link's"
         raise InputError(f"rates: {', '.join(texts)}; expected {expected}")
-    return [round(rate) for rate in rates if rate is not None]
+    return rates
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,8 @@ const MOST_STEPS: usize = 100_000;
 #[must_use]
 pub fn causal(stream: &Memoryless, lates: &[Duration]) -> Option<Vec<CausalBound>> {
     let chain = Chain::new(stream)?;
-    let allowed: Vec<f64> = lates.iter().map(|late| chain.alone() + stream.packets_per_second * late.as_secs_f64()).collect();
+    let allowed: Vec<f64> =
+        lates.iter().map(|late| chain.alone() + stream.packets_per_second * late.as_secs_f64()).collect();
     let chain = chain.holding(allowed.iter().copied().fold(0.0, f64::max));
     let precision = stream.levels.most() * PRECISION;
     let mut values = chain.start();
@@ -228,7 +229,13 @@ mod tests {
         let rates: Vec<_> = rates.iter().copied().map(BitRate::from_mbps).collect();
         let model = PowerModel::Ideal(IdealModel::new(0.0, Scaling::Frequency).unwrap());
         let levels = Levels::new(&rates, &model, TransitionPower::Higher);
-        Memoryless { packets_per_second, mean_bits: 10_000.0, levels, pause: Duration::from_micros(pause_us), discipline }
+        Memoryless {
+            packets_per_second,
+            mean_bits: 10_000.0,
+            levels,
+            pause: Duration::from_micros(pause_us),
+            discipline,
+        }
     }
 
     fn least_mean(chain: &Chain<'_>, price: f64) -> f64 {

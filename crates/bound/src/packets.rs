@@ -130,7 +130,8 @@ impl<'a> Solver<'a> {
     /// Further changes at the same departure: each takes a pause, and at least the power of the cheapest change.
     fn chains(&self, rows: &mut [Row]) {
         let rates = 0..self.rows.len();
-        let pairs = rates.clone().flat_map(|old| rates.clone().map(move |new| (old, new))).filter(|(old, new)| old != new);
+        let pairs =
+            rates.clone().flat_map(|old| rates.clone().map(move |new| (old, new))).filter(|(old, new)| old != new);
         let cheapest = pairs.map(|(old, new)| self.levels.change(old, new)).fold(f64::INFINITY, f64::min);
         if !cheapest.is_finite() {
             return;
@@ -143,7 +144,8 @@ impl<'a> Solver<'a> {
             for cell in first..self.width {
                 // A lateness anywhere in its cell may reach two more cells without a longer wait.
                 let start = before[(cell - first).saturating_sub(2)..=cell - first].iter().copied();
-                waiting = (waiting + cheapest * self.step).min(start.fold(f64::INFINITY, f64::min) + cheapest * self.pause);
+                waiting =
+                    (waiting + cheapest * self.step).min(start.fold(f64::INFINITY, f64::min) + cheapest * self.pause);
                 row.cells[cell] = row.cells[cell].min(waiting);
             }
         }

@@ -116,7 +116,8 @@ fn waiting_for_the_second_packet_saves_the_time_between() {
 fn more_lateness_and_shorter_pauses_never_cost_energy() {
     let packets: Vec<_> = (0..30).map(|n: u64| (n * 3_000 + n * n * 37 % 2_000, 4_000 + n * 997 % 8_000)).collect();
     for discipline in BOTH {
-        let at = |pause, late| energy(&Case { rates: vec![1, 4, 7, 10], ..case(&packets, pause, discipline) }, late, 50.0);
+        let at =
+            |pause, late| energy(&Case { rates: vec![1, 4, 7, 10], ..case(&packets, pause, discipline) }, late, 50.0);
         for pair in [500, 1_000, 2_000, 4_000, 8_000].windows(2) {
             assert!(at(1_000, pair[1]).least <= at(1_000, pair[0]).feasible + 1e-9);
             assert!(at(1_000, pair[1]).feasible <= at(1_000, pair[0]).feasible + 0.5);

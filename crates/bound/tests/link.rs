@@ -28,7 +28,7 @@ impl Case {
         let arrivals: Vec<_> = self.arrivals.iter().map(arrival).collect();
         let window = Window { from: Instant::ZERO, until: Instant::ZERO + Duration::from_micros(self.end) };
         let rates: Vec<_> = self.rates.iter().copied().map(BitRate::from_mbps).collect();
-        let model = PowerModel::Ideal(IdealModel::new(0.0, Scaling::Frequency).unwrap());
+        let model = PowerModel::Ideal(IdealModel::new(0.0, Scaling::Frequency).expect("no static power"));
         let levels = Levels::new(&rates, &model, TransitionPower::Higher);
         Problem::new(&arrivals, window, levels, Duration::from_micros(self.pause), self.discipline)
     }

@@ -18,10 +18,11 @@ pub(crate) struct Request {
     in_service: InService,
     transition_power: TransitionPower,
     late_ns: Vec<u64>,
+    /// The mean lateness of causal controllers; empty for no causal bound.
+    mean_late_ns: Vec<u64>,
     step_ns: Option<u64>,
     from_ns: u64,
     until_ns: u64,
-    causal: bool,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -59,10 +60,12 @@ impl Request {
         let levels = Levels::new(&rates, &power.model, self.transition_power);
         let pause = Duration::from_nanos(self.transition_ns);
         let problem = Problem::new(arrivals, self.window(), levels.clone(), pause, self.discipline());
-        let lates: Vec<_> = self.late_ns.iter().copied().map(Duration::from_nanos).collect();
+        let [lates, mean_lates] = [&self.late_ns, &self.mean_late_ns]
+            .map(|nanos| nanos.iter().copied().map(Duration::from_nanos).collect::<Vec<_>>());
         let traffic = problem.traffic(&power.model, &rates);
         let bracket = |&late: &Duration| {
-            let steps = self.step_ns.map_or_else(|| Steps::new(&problem, late), |nanos| Steps { step: nanos as f64 * 1e-9 });
+            let steps =
+                self.step_ns.map_or_else(|| Steps::new(&problem, late), |nanos| Steps { step: nanos as f64 * 1e-9 });
             let found = clairvoyant(&problem, late, steps);
             json!({
                 "late_s": late.as_secs_f64(), "step_s": steps.step,
@@ -71,13 +74,19 @@ impl Request {
         };
         let clairvoyant: Vec<_> = lates.iter().map(bracket).collect();
         let seconds = self.window().until.saturating_since(self.window().from).as_secs_f64();
-        let stream = Memoryless { packets_per_second: problem.packets_per_second(), mean_bits: problem.mean_bits(), levels, pause, discipline: self.discipline() };
-        let found = if self.causal { causal(&stream, &lates) } else { None };
+        let stream = Memoryless {
+            packets_per_second: problem.packets_per_second(),
+            mean_bits: problem.mean_bits(),
+            levels,
+            pause,
+            discipline: self.discipline(),
+        };
+        let found = if mean_lates.is_empty() { None } else { causal(&stream, &mean_lates) };
         let causal = found.map(|bounds| {
             let bound = |(late, bound): (&Duration, netlull_bound::CausalBound)| {
                 json!({ "mean_late_s": late.as_secs_f64(), "least_j": bound.watts * seconds + traffic.least })
             };
-            lates.iter().zip(bounds).map(bound).collect::<Vec<_>>()
+            mean_lates.iter().zip(bounds).map(bound).collect::<Vec<_>>()
         });
         json!({ "always_on_j": problem.always_on() + traffic.always_on, "clairvoyant": clairvoyant, "causal": causal })
     }
@@ -85,6 +94,7 @@ impl Request {
 
 /// The arrivals, from their times in ns and sizes in bytes.
 pub(crate) fn arrivals(times: &[u64], sizes: &[u64]) -> Vec<Arrival> {
-    let arrival = |(&nanos, &bytes)| Arrival { at: Instant::ZERO + Duration::from_nanos(nanos), size: Bytes::new(bytes) };
+    let arrival =
+        |(&nanos, &bytes)| Arrival { at: Instant::ZERO + Duration::from_nanos(nanos), size: Bytes::new(bytes) };
     times.iter().zip(sizes).map(arrival).collect()
 }

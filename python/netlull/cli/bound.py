@@ -11,6 +11,7 @@ import click
 
 import netlull
 from netlull import _engine
+from netlull.bounds import DEFAULT_LATE
 from netlull.cli.inputs import json_option, load_scenario, memory_option, scenario_argument, seed_option, set_option
 from netlull.cli.numbers import count, digits, percent, scaled
 from netlull.cli.progress import bar, watched
@@ -30,7 +31,9 @@ __all__ = ["bound_command"]
 @click.option(
     "--late", multiple=True, metavar="TIME", help="No packet later than this. Repeatable; default 2, 5 and 10 ms."
 )
-@click.option("--rates", metavar="RATES", help="The rates, such as '1 Mb/s, 5 Mb/s, 10 Mb/s'; default the controller's.")
+@click.option(
+    "--rates", metavar="RATES", help="The rates, such as '1 Mb/s, 5 Mb/s, 10 Mb/s'; default the controller's."
+)
 @click.option("--transition", metavar="TIME", help="The pause of a change; default the controller's, else 2 ms.")
 @click.option("--in-service", metavar="RULE", help="finish_then_pause or suspend; default the controller's.")
 @click.option("--transition-power", metavar="RULE", help="higher, new or old; default the controller's.")
@@ -41,7 +44,7 @@ __all__ = ["bound_command"]
 @set_option
 @memory_option
 @json_option
-def bound_command(  # one per option
+def bound_command(  # noqa: PLR0913, PLR0917  # one per option
     file: str,
     link: str | None,
     late: tuple[str, ...],
@@ -65,7 +68,6 @@ def bound_command(  # one per option
     scenario = load_scenario(file, settings, seed)
     for warning in scenario.warnings:
         warn(warning)
-    options = {} if not late else {"late": late}
     monitor = _engine.Monitor()
     with bar(scenario.name) as show, watched(monitor, show), warnings.catch_warnings():
         # The warnings were printed above.
@@ -73,6 +75,7 @@ def bound_command(  # one per option
         bounds = netlull.bound(
             scenario,
             link=link,
+            late=late or DEFAULT_LATE,
             rates=None if rates is None else [rate.strip() for rate in rates.split(",")],
             transition=transition,
             in_service=in_service,
@@ -81,7 +84,6 @@ def bound_command(  # one per option
             causal=causal,
             monitor=monitor,
             memory=memory,
-            **options,
         )
     text = json.dumps(bounds.to_dict(), indent=2, ensure_ascii=False)
     if out is not None:
@@ -122,7 +124,8 @@ def _print(bounds: Bounds) -> None:
         say(
             console,
             f"{controller.kind}: packets are late by {scaled(controller.mean_late_s, 's')} on average, "
-            f"95 % by {scaled(controller.p95_late_s, 's')} at most, the latest by {scaled(controller.largest_late_s, 's')}",
+            f"95 % by {scaled(controller.p95_late_s, 's')} at most, "
+            f"the latest by {scaled(controller.largest_late_s, 's')}",
         )
     _print_causal(bounds)
 
