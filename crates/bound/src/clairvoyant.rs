@@ -1,6 +1,7 @@
 //! The least energy of a schedule that knows all arrivals.
 
 use crate::problem::{Discipline, Problem};
+use crate::side::Side;
 use crate::{free, packets, slots};
 use netlull_units::Duration;
 
@@ -11,15 +12,6 @@ pub struct Bracket {
     pub least: f64,
     /// A schedule that keeps the bound on lateness takes this at most.
     pub feasible: f64,
-}
-
-/// The direction of every rounding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// In favour of the schedule: the result is a lower bound.
-    Below,
-    /// Against the schedule: the result is the energy of a schedule, or more.
-    Above,
 }
 
 /// The resolution of the computation.

@@ -4,8 +4,8 @@
 //! takes at least the power of the lower convex hull of (rate, power) at its mean rate. The mean rate lies between two
 //! of the points on the hull; the slot sends the bits of the higher one at the power of the lower one.
 
-use crate::clairvoyant::Side;
 use crate::problem::{Levels, Problem};
+use crate::side::Side;
 use crate::slots::{Timeline, slots_in};
 
 /// Points on the hull.

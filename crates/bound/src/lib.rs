@@ -10,6 +10,7 @@ mod clairvoyant;
 mod free;
 mod packets;
 mod problem;
+mod side;
 mod slots;
 
 pub use causal::{CausalBound, Memoryless, causal};

@@ -9,8 +9,8 @@
 //! start or lowers it at the slot's end, minus the difference of powers times a slot. A change is therefore cheaper by that
 //! amount. On the side `Above` all roundings go the other way, and changes have their full price.
 
-use crate::clairvoyant::Side;
 use crate::problem::{Item, Problem};
+use crate::side::Side;
 
 /// A rounding error of floating point, in cells or slots.
 const FUZZ: f64 = 1e-6;
