@@ -38,7 +38,7 @@ const PRICES: i32 = 4;
 /// The exponents of the lowest and highest price, relative to the range of powers.
 const EXPONENTS: [i32; 2] = [-4, 1];
 /// The precision of a mean power, relative to the range of powers.
-const PRECISION: f64 = 2e-4;
+const PRECISION: f64 = 5e-4;
 /// The bounds of the longest queue.
 const LEAST_STATES: usize = 60;
 const MOST_STATES: usize = 400;
@@ -147,7 +147,8 @@ impl<'a> Chain<'a> {
     }
 
     /// The best rate to change to, and the value, where a change is allowed.
-    pub fn decision(&self, values: &Values, packets: usize, rate: usize) -> (usize, f64) {
+    #[cfg(test)]
+    fn decision(&self, values: &Values, packets: usize, rate: usize) -> (usize, f64) {
         let pause = self.stream.pause.as_secs_f64();
         let stay = (rate, values.serving[self.state(packets, rate)]);
         let change = |new: usize| {
@@ -174,14 +175,30 @@ impl<'a> Chain<'a> {
         least.max(0.0)
     }
 
+    /// The values of the decisions in all states. The energy of a change has a part for each of its rates, so the best
+    /// change to any higher or any lower rate is found in one pass.
+    fn decided(&self, values: &Values) -> Vec<f64> {
+        let (levels, pause) = (&self.stream.levels, self.stream.pause.as_secs_f64());
+        let after = if self.resumed.is_some() { &values.pausing } else { &values.serving };
+        let mut decided = values.serving.clone();
+        for (up, [old_part, new_part]) in [true, false].map(|up| (up, levels.parts(up))) {
+            for (row, after) in decided.chunks_mut(self.served.len()).zip(after.chunks(self.served.len())) {
+                let mut best = f64::INFINITY;
+                let mut visit = |rate: usize| {
+                    row[rate] = row[rate].min(best + old_part * levels.excess[rate] * pause);
+                    best = best.min(after[rate] + new_part * levels.excess[rate] * pause);
+                };
+                if up { (0..after.len()).rev().for_each(&mut visit) } else { (0..after.len()).for_each(&mut visit) }
+            }
+        }
+        decided
+    }
+
     /// A step of value iteration, and bounds on the least mean.
     fn step(&self, price: f64, values: &Values) -> (Values, [f64; 2]) {
         let (rates, arrivals) = (self.served.len(), self.stream.packets_per_second);
         let mut next = values.clone();
-        let decided: Vec<f64> = (0..=self.most)
-            .flat_map(|packets| (0..rates).map(move |rate| (packets, rate)))
-            .map(|(packets, rate)| self.decision(values, packets, rate).1)
-            .collect();
+        let decided = self.decided(values);
         let mut bounds = [f64::INFINITY, f64::NEG_INFINITY];
         // A packet beyond the longest queue costs its service at the highest rate, so that refusing it saves nothing.
         #[allow(clippy::cast_precision_loss)]
@@ -264,6 +281,26 @@ mod tests {
         let stream = stream(&[10], 500.0, 2_000, Discipline::FinishThenPause);
         let found = least_mean(&Chain::new(&stream).unwrap(), 0.7);
         assert!((found - 0.7).abs() < 1e-5, "{found}");
+    }
+
+    #[test]
+    fn one_pass_finds_the_best_decision() {
+        for charged in [TransitionPower::Higher, TransitionPower::New, TransitionPower::Old] {
+            let model = PowerModel::Ideal(IdealModel::new(0.0, Scaling::Frequency).unwrap());
+            let rates = [2, 5, 7, 10].map(BitRate::from_mbps);
+            let levels = Levels::new(&rates, &model, charged);
+            let stream = Memoryless { levels, ..stream(&[2, 5, 7, 10], 400.0, 3_000, Discipline::Suspend) };
+            let chain = Chain::new(&stream).unwrap();
+            let mut values = chain.start();
+            chain.least_mean(0.1, 1e-3, &mut values);
+            let all = chain.decided(&values);
+            for packets in 0..=chain.most {
+                for rate in 0..4 {
+                    let (_, single) = chain.decision(&values, packets, rate);
+                    assert!((all[chain.state(packets, rate)] - single).abs() < 1e-12);
+                }
+            }
+        }
     }
 
     #[test]
