@@ -65,7 +65,7 @@ lint-python: setup
 
 # Sources are the Markdown pages of the whole tree, docstrings, and the doc comments of the crates that are of use alone.
 SITE := out/docs
-RUSTDOC := $(addprefix --package netlull-,units power mechanism tcp wire network)
+RUSTDOC := $(addprefix --package netlull-,units power bound mechanism tcp wire network)
 docs: setup ## Build the documentation site, out/docs/index.html, and check its links.
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps --locked $(RUSTDOC)
 	rm -rf $(SITE)

@@ -2,7 +2,7 @@
 """Checks that dependencies point one way, as drawn in ARCHITECTURE.md.
 
     units <- describe <- power, mechanism, tcp, network <- sim <- py <- python/netlull <- papers, validation, tests
-    units <- wire <- live; sim, live <- agreement, which is tests
+    units <- power <- bound <- py; units <- wire <- live; sim, live <- agreement, which is tests
 
 Crates are checked by their manifests, Python by its import statements; nothing is built or imported.
 
@@ -28,6 +28,7 @@ CRATES: dict[str, set[str]] = {
     "units": set(),
     "describe": {"units"},
     "power": {"units", "describe"},
+    "bound": {"units", "power"},
     "mechanism": {"units", "describe"},
     "tcp": {"units", "describe"},
     "network": {"units", "describe", "power", "mechanism"},
@@ -35,7 +36,7 @@ CRATES: dict[str, set[str]] = {
     "wire": {"units"},
     "live": {"units", "describe", "power", "mechanism", "network", "wire"},
     "agreement": {"network", "sim", "live"},
-    "py": {"units", "describe", "power", "mechanism", "tcp", "network", "sim"},
+    "py": {"units", "describe", "power", "bound", "mechanism", "tcp", "network", "sim"},
 }
 
 # The Python package, its extension module, and the only files that may import the extension module.

@@ -48,6 +48,7 @@ ORDER = (
     "datafiles",
     "emulation",
     "scenario",
+    "bounds",
     "sites",
     "bundled",
     "stats",

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         __version__,
         catalogue,
     )
+    from netlull.bounds import Bounds, CausalBound, ClairvoyantBound, ControllerRun, ModelBounds, bound
     from netlull.builders import *
     from netlull.cluster import Cluster, open_cluster
     from netlull.errors import (
@@ -54,10 +55,14 @@ if TYPE_CHECKING:
 __all__ = [
     "Axis",
     "AxisPoint",
+    "Bounds",
     "Cancelled",
+    "CausalBound",
+    "ClairvoyantBound",
     "Cluster",
     "ClusterError",
     "Column",
+    "ControllerRun",
     "Design",
     "EmulationError",
     "EmulationLate",
@@ -65,6 +70,7 @@ __all__ = [
     "FieldPathError",
     "InputError",
     "MemoryLimitError",
+    "ModelBounds",
     "Monitor",
     "NetlullWarning",
     "OutputError",
@@ -82,6 +88,7 @@ __all__ = [
     "VerificationError",
     "__version__",
     "all_sites",
+    "bound",
     "catalogue",
     "open_cluster",
     "schema",
@@ -148,6 +155,7 @@ __all__ += [
 
 _HOMES = {
     "netlull._engine": "Cancelled MemoryLimitError Monitor ScenarioError VerificationError __version__ catalogue",
+    "netlull.bounds": "Bounds CausalBound ClairvoyantBound ControllerRun ModelBounds bound",
     "netlull.cluster": "Cluster open_cluster",
     "netlull.errors": (
         "ClusterError EmulationError EmulationLate FieldPathError InputError NetlullWarning OutputError ResultError "

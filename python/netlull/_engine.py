@@ -41,6 +41,7 @@ __all__ = [
     "check_seed",
     "core_schema",
     "identity",
+    "interruptible",
     "run_options",
     "sleep_plan",
     "sleep_plans",
@@ -96,11 +97,11 @@ def sleep_plan(request: Mapping[str, object]) -> dict[str, Any]:
     Raises:
         ScenarioError: the message names the field, its value and the expected values.
     """
-    loaded: dict[str, Any] = json.loads(_interruptible(_core.sleep_plan, json.dumps(request)))
+    loaded: dict[str, Any] = json.loads(interruptible(_core.sleep_plan, json.dumps(request)))
     return loaded
 
 
-def _interruptible(work: Callable[[str], str], request: str) -> str:
+def interruptible(work: Callable[[str], str], request: str) -> str:
     """The result of `work` from a separate thread: Ctrl-C ends the wait and the command."""
     done: list[str] = []
     failed: list[BaseException] = []

@@ -1,7 +1,7 @@
 //! A checked scenario and its operations.
 
 use crate::monitor::{Monitor, Watcher};
-use crate::{RawResult, errors};
+use crate::{RawResult, bound, errors};
 use netlull_sim::emulation::{Head, Outcome, check_format, emulated, plan};
 use netlull_sim::probe::{CaptureWriter, Table};
 use netlull_sim::run::{RunError, RunOutcome, measure, run};
@@ -110,6 +110,13 @@ impl Checked {
             serde_json::to_string(&summary)
         })
         .map_err(errors::internal)
+    }
+
+    /// Bounds the energy of a link with these accepted packets, without the GIL: times in ns, sizes in bytes.
+    fn bound(&self, py: Python<'_>, request_json: &str, times: Vec<u64>, sizes: Vec<u64>) -> PyResult<String> {
+        let request = bound::Request::read(request_json)?;
+        let bounds = py.detach(|| request.bounds(&self.scenario, &bound::arrivals(&times, &sizes)));
+        serde_json::to_string(&bounds).map_err(errors::internal)
     }
 
     /// The emulation plan of the scenario, in the format of `netlulld emulate`.

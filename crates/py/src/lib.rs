@@ -3,6 +3,7 @@
 // PyO3's macros expand to unsafe code. This crate itself has none.
 #![allow(unsafe_code)]
 
+mod bound;
 mod catalogue;
 mod checked;
 mod convert;
