@@ -100,11 +100,11 @@ impl LullConfig {
         })
     }
 
-    /// The longest time that a packet leaves later than it would leave a link at r_n (docs/models/lull.md, theorem 1):
-    /// x, the packet in service at r_1, and two transitions.
+    /// The longest time that a packet leaves later than it would leave a link at r_n: max(x, L/r_1) + 2 delta
+    /// (docs/models/lull.md, theorem 1).
     #[must_use]
     pub fn lateness_bound(&self, link: LinkContext) -> Duration {
-        self.longest_lateness(link) + self.rates.lowest().time_for(link.mtu) + self.transition * 2
+        self.longest_lateness(link).max(self.rates.lowest().time_for(link.mtu)) + self.transition * 2
     }
 
     /// At most [`MOST_RATES`] of the rates, with the lowest and the highest.

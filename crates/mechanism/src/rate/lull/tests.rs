@@ -188,8 +188,9 @@ fn a_small_buffer_bounds_the_lateness() {
     assert_eq!(config().longest_lateness(link()), Duration::from_millis(14));
     let small = LinkContext { buffer: Some(Bytes::new(15_000)), ..link() };
     assert_eq!(config().longest_lateness(small), Duration::from_millis(4));
-    // The bound: x + 12 ms for a packet at 1 Mb/s + 2 delta.
-    assert_eq!(config().lateness_bound(small), Duration::from_millis(20));
+    // The bound: the larger of x and the 12 ms of a packet at 1 Mb/s, and 2 delta.
+    assert_eq!(config().lateness_bound(small), Duration::from_millis(16));
+    assert_eq!(config().lateness_bound(link()), Duration::from_millis(18));
 }
 
 #[test]
