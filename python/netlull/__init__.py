@@ -89,6 +89,7 @@ __all__ = [
 ]
 # builders: written by tools/generate.py
 __all__ += [
+    "Access",
     "AccessPoint",
     "Air",
     "Awm",
