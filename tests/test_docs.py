@@ -237,7 +237,7 @@ def test_the_sweep_pages_search_for_seeds_runs() -> None:
 
 
 def test_the_scenario_pages_examples_are_scenarios() -> None:
-    whole, controlled, stepped, managed, lossy, stopped, web, recording, phases, sleep, probe = _blocks(
+    whole, controlled, stepped, managed, lossy, stopped, spread, web, recording, phases, sleep, probe = _blocks(
         "scenario.md", "toml"
     )
     scenario = Scenario.from_toml(whole.replace('duration = "60 s"', 'duration = "6 s"'))
@@ -262,6 +262,11 @@ def test_the_scenario_pages_examples_are_scenarios() -> None:
     run = Scenario.from_dict(scenario.to_dict() | {"flow": flows, "duration": "60 s", "warm_up": "0 s"}).run()
     assert run.flow("upload-1")["delivered_bytes"] == 188 * 10_000
     assert all(run.flow(f"upload-{n}")["completion_time_s"] >= 30 for n in range(1, 21))
+    # 20 more transfers, with the router in the place of N1 and the receiver in that of the receivers.
+    bulk = tomllib.loads(spread)["flow"][0] | {"from": "router", "to": "receiver"}
+    wide = Scenario.from_dict(scenario.to_dict() | {"flow": [bulk]}).run()
+    delays = [wide.link(f"bulk-{n}-router")["delay_s"] for n in (1, 2, 20)]
+    assert [later - delays[0] for later in delays[1:]] == pytest.approx([0.040 / 19, 0.040])
     # Its phases are within the first block's 60 s: 10 Mb/s for both links in both.
     phased = Scenario.from_dict(scenario.to_dict() | tomllib.loads(phases) | {"duration": "60 s"}).run()
     assert phased.metric("phase.before.link.router-receiver.mean_rate_bps") == 10e6

@@ -669,3 +669,31 @@ fn a_namespace_that_was_there_gets_back_what_it_had() {
     assert!(!output.status.success());
     assert_eq!(named.values(), before);
 }
+
+#[test]
+fn a_namespace_that_was_there_gets_back_what_it_had_after_a_kill() {
+    let Some(_alone) = alone() else { return };
+    if Rights::given().is_none() {
+        return skip("it needs root: `ip netns` does");
+    }
+    let (named, folder) = (Named::new(), Folder::new("attached-killed"));
+    let before = named.values();
+    let mut plan = plan(&["reno"], 30);
+    let Traffic::Tcp { tcp, .. } = &mut plan.flows[0].traffic else { panic!("no TCP") };
+    (tcp.timestamps, tcp.sack) = (false, false);
+    let attach = format!("A={}", named.0);
+    let mut command = folder.command(&plan);
+    command.args(["--progress", "--attach", &attach]);
+    let mut child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    // It ends by itself when nobody reads its progress.
+    let (mut line, mut progress) = (String::new(), std::io::BufReader::new(child.stdout.take().unwrap()));
+    std::io::BufRead::read_line(&mut progress, &mut line).unwrap();
+    assert!(line.starts_with("progress 0.0"), "{line}");
+    assert_ne!(named.values(), before, "without timestamps and SACK");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // The guard has the same standard error, which ends with it.
+    let said = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
+    assert!(said.contains("the emulation has died: the TCP settings of namespace"), "{said}");
+    assert_eq!(named.values(), before);
+}
