@@ -6,7 +6,7 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)] // A test may fail.
 
-use netlull_live::namespace::{Namespace, Rights, sysctl};
+use netlull_live::namespace::Rights;
 use netlull_live::system::Awake;
 use netlull_live::tape::replay;
 use netlull_mechanism::gateway::{AwmConfig, FlowCountConfig, HeldQueue, WindowRule};

@@ -1,7 +1,7 @@
 //! The end of an emulation: nothing is left after a signal, a kill, or the death of its caller.
 
 use super::again::skip;
-use super::{Folder, alone, alone_without_rights, plan, said, without_rights};
+use super::{Folder, alone, alone_without_rights, lowered, plan, said};
 use netlull_live::namespace::{Namespace, Rights, sysctl};
 use netlull_network::plan::Traffic;
 use std::io::{BufRead, BufReader};
