@@ -537,7 +537,7 @@ fn a_machine_that_forbids_namespaces_is_told_how_to_allow_them() {
 #[test]
 fn a_test_that_needs_root_is_skipped_by_name() {
     let folder = Folder::new("skipped");
-    let name = "a_namespace_that_was_there_gets_back_what_it_had";
+    let name = "endings::a_namespace_that_was_there_gets_back_what_it_had";
     let mut command = without_rights(std::env::current_exe().unwrap().to_str().unwrap());
     let output = command.args(["--exact", name]).env("NETLULL_SKIPPED", folder.file("skipped")).output().unwrap();
     assert!(output.status.success(), "{}", said(&output));
