@@ -371,7 +371,8 @@ class Attack:
         finally:
             for worker in self.workers:
                 worker.process.kill()
-        print(f"{self.done} cases with seed {self.options.seed}: {self.findings} findings")
+            # Also when it is stopped.
+            print(f"{self.done} cases with seed {self.options.seed}: {self.findings} findings", flush=True)
         return 1 if self.findings else 0
 
 
