@@ -237,7 +237,7 @@ def test_the_sweep_pages_search_for_seeds_runs() -> None:
 
 
 def test_the_scenario_pages_examples_are_scenarios() -> None:
-    whole, controlled, stepped, managed, lossy, stopped, web, recording, phases, sleep, probe = _blocks(
+    whole, controlled, stepped, managed, lossy, stopped, spread, web, recording, phases, sleep, probe = _blocks(
         "scenario.md", "toml"
     )
     scenario = Scenario.from_toml(whole.replace('duration = "60 s"', 'duration = "6 s"'))
@@ -262,6 +262,12 @@ def test_the_scenario_pages_examples_are_scenarios() -> None:
     run = Scenario.from_dict(scenario.to_dict() | {"flow": flows, "duration": "60 s", "warm_up": "0 s"}).run()
     assert run.flow("upload-1")["delivered_bytes"] == 188 * 10_000
     assert all(run.flow(f"upload-{n}")["completion_time_s"] >= 30 for n in range(1, 21))
+    # 20 transfers from the router to the receiver: 40 ms without an access link, 50 to 90 ms with them.
+    spread = spread.replace("N1", "router").replace("receivers", "receiver").replace('"10 ms"', '"50 ms"')
+    bulk = tomllib.loads(spread)["flow"][0]
+    wide = Scenario.from_dict(scenario.to_dict() | {"flow": [bulk]}).run()
+    delays = [wide.link(f"bulk-{n}-router")["delay_s"] for n in (1, 2, 20)]
+    assert [later - delays[0] for later in delays[1:]] == pytest.approx([0.020 / 19, 0.020])
     # Its phases are within the first block's 60 s: 10 Mb/s for both links in both.
     phased = Scenario.from_dict(scenario.to_dict() | tomllib.loads(phases) | {"duration": "60 s"}).run()
     assert phased.metric("phase.before.link.router-receiver.mean_rate_bps") == 10e6

@@ -141,6 +141,23 @@ def test_runs_are_counted_before_they_are_made(small: Scenario) -> None:
     assert len(Sweep(small, [axis], 1_000_000, METRICS, [one]).points()) == 20
 
 
+def test_points_are_counted_before_they_are_made(small: Scenario) -> None:
+    seeds, sizes = Axis("seed_of_file", "seed", range(400)), Axis("mtu", "mtu", [f"{576 + n} B" for n in range(251)])
+    with pytest.raises(SweepError, match="axis: the sweep has 100400 points; expected at most 100000"):
+        Sweep(small, [seeds, sizes], 1, METRICS)
+    with pytest.raises(SweepError, match="axis: the sweep has 100651 points"):
+        Sweep(small, [seeds, sizes], 1, METRICS, [Experiment("both"), Experiment("sizes", ["mtu"])])
+    parts = [Experiment("seeds", ["seed_of_file"]), Experiment("sizes", ["mtu"])]
+    assert len(Sweep(small, [seeds, sizes], 1, METRICS, parts).points()) == 651
+
+
+def test_points_can_be_checked_one_by_one(small: Scenario) -> None:
+    each = Sweep(small, [Axis("mtu", "mtu", ["1500 B", "0 B"])], 1, METRICS).each_point()
+    assert next(each).values == {"mtu": "1500 B"}
+    with pytest.raises(SweepError, match="sweep at mtu=0 B: mtu: "):
+        next(each)
+
+
 FULL = Path("/dev/full")
 
 

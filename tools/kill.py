@@ -107,6 +107,7 @@ def main() -> int:
                     print(f"round {rounds}: {file} differs")
             differing += expected != found
             rounds += 1
+            print(f"{victim.hits.total()} signals in {rounds} rounds, {differing} of them differ", flush=True)
         hits = ", ".join(f"{count} {how}" for how, count in sorted(victim.hits.items()))
         print(f"{hits}; {rounds} resumed runs, {differing} of them differ")
     return 1 if differing else 0

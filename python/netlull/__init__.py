@@ -96,6 +96,7 @@ __all__ = [
 ]
 # builders: written by tools/generate.py
 __all__ += [
+    "Access",
     "AccessPoint",
     "Air",
     "Awm",

@@ -13,6 +13,7 @@ from dataclasses import KW_ONLY, dataclass, fields
 from typing import ClassVar, Literal, Self
 
 __all__ = [
+    "Access",
     "AccessPoint",
     "Air",
     "Awm",
@@ -88,6 +89,16 @@ class _WithTable:
                 owner = name.replace("_", " ")
                 raise TypeError(f"{cls.__name__}: {field.name} is a field of its {owner}; expected {wanted}")
         return super().__new__(cls)
+
+
+@dataclass(frozen=True)
+class Access:
+    """The access links of a flow's connections."""
+
+    rate: str
+    """Rate of each access link. A bit rate, such as "10 Mb/s"."""
+    round_trip: Mapping[str, object]
+    """Round trips of the connections, evenly spaced."""
 
 
 @dataclass(frozen=True)
@@ -1306,6 +1317,11 @@ class Tcp(_WithTable):
     """
     write_size: str | None = None
     """Size of each write; default the data of a full segment. An amount of data, such as "1500 B"."""
+    access: Access | Mapping[str, object] | None = None
+    """A sender of its own for each connection, behind an access link to `from`; default none.
+
+    Nodes have the names of the connections. The access link is duplex and has an unlimited buffer.
+    """
     tcp: TcpOptions | Mapping[str, object] | None = None
     """TCP options of this flow. They take precedence over those of the scenario."""
 

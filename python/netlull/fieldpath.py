@@ -138,34 +138,37 @@ def _toml_value(text: str, path: Path) -> object:
 
 
 def _entry_name(item: object) -> str | None:
-    if not isinstance(item, Mapping):
+    # A dict first: the general question takes several times as long, and sweeps ask it millions of times.
+    if not isinstance(item, dict | Mapping):
         return None
-    if isinstance(item.get("name"), str):
-        return str(item["name"])
-    if isinstance(item.get("from"), str) and isinstance(item.get("to"), str):
-        return f"{item['from']}-{item['to']}"
-    return str(item["model"]) if isinstance(item.get("model"), str) else None
+    name, start, end, model = item.get("name"), item.get("from"), item.get("to"), item.get("model")
+    if isinstance(name, str):
+        return name
+    if isinstance(start, str) and isinstance(end, str):
+        return f"{start}-{end}"
+    return model if isinstance(model, str) else None
 
 
-def _choices(node: object) -> dict[str, str | int]:
-    """The possible next parts of a path, each with its key or index."""
-    if isinstance(node, Mapping):
-        return {str(key): str(key) for key in node}
-    if isinstance(node, list):
-        by_index: dict[str, str | int] = {str(index): index for index in range(len(node))}
-        named = ((_entry_name(item), index) for index, item in enumerate(node))
-        return by_index | {name: index for name, index in named if name is not None}
-    return {}
+def _starts(rest: str, name: str) -> bool:
+    """True if `name` is the first part of `rest`, or all of it."""
+    return rest.startswith(name) and (len(rest) == len(name) or rest[len(name)] == ".")
 
 
 def _step(node: object, rest: str) -> tuple[str | int, str] | None:
     """The first key in `rest`, and the remainder. Names may contain dots: the longest match wins."""
-    choices = _choices(node)
-    fitting = [name for name in choices if rest == name or rest.startswith(f"{name}.")]
-    if not fitting:
+    found: dict[str, str | int] = {}
+    if isinstance(node, Mapping):
+        found = {key: key for key in node if _starts(rest, key)}
+    elif isinstance(node, list):
+        found = {str(at): at for at in range(len(node)) if _starts(rest, str(at))}
+        for at, item in enumerate(node):
+            name = _entry_name(item)
+            if name is not None and _starts(rest, name):
+                found[name] = at
+    if not found:
         return None
-    name = max(fitting, key=len)
-    return choices[name], rest[len(name) + 1 :]
+    name = max(found, key=len)
+    return found[name], rest[len(name) + 1 :]
 
 
 def _duplex_of(links: list[object], rest: str) -> tuple[str, str] | None:

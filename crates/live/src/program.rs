@@ -22,6 +22,9 @@ pub struct Arguments {
 enum Command {
     /// Emulates a plan: its links and mechanisms between network namespaces, with the kernel's TCP.
     Emulate(emulate::Arguments),
+    /// The guard of an attached namespace, started by the emulation.
+    #[command(hide = true)]
+    EmulateGuard(emulate::GuardArguments),
     /// Reports which features this machine supports.
     Doctor(doctor::Arguments),
     /// Runs a gateway: it clamps windows and controls the rate of a link.
@@ -49,6 +52,7 @@ impl Arguments {
     pub fn run(self) -> Result<ExitCode> {
         match self.command {
             Command::Emulate(arguments) => emulate::command(&arguments),
+            Command::EmulateGuard(arguments) => emulate::guard_command(arguments).map(|()| ExitCode::SUCCESS),
             Command::Doctor(arguments) => doctor::command(&arguments),
             Command::Router(arguments) => router::command(&arguments),
             Command::Replay { tape } => tape::replay_command(&tape),

@@ -2,6 +2,7 @@
 //! with every library again.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
+mod access;
 mod ahead;
 mod air;
 mod applications;

@@ -168,6 +168,8 @@ fn an_acknowledgement_is_like_those_of_its_host() {
         options: vec![TcpOption::Timestamps(100, 90), TcpOption::Sack(vec![(5, 6)])],
         ..v4()
     };
+    // The longest: 40 bytes of IPv6, 20 of TCP and 12 of timestamps.
+    assert_eq!(AckTemplate::MAX_LEN, 72);
     for (spec, length) in [(model.clone(), 52), (TcpSpec { connection: v6().connection, ..model }, 72)] {
         let sent = built(&spec, b"a request");
         let template = AckTemplate::from_packet(&tcp(&sent)).expect("a template");

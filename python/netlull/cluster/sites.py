@@ -9,8 +9,11 @@ import importlib.util
 import logging
 import math
 import shutil
+import signal
+import sys
 import tempfile
 from collections.abc import Iterator
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -116,19 +119,38 @@ def _local(workers: int) -> Iterator[Cluster]:
         dask.config.set({"distributed.deploy.lost-worker-timeout": _FOR_GOOD}),
         tempfile.TemporaryDirectory(prefix="netlull-") as scratch,
     ):
-        made = LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            host="127.0.0.1",
-            protocol="tls://",
-            security=_own_security(),
-            dashboard_address=_NO_DASHBOARD,
-            memory_limit=None,
-            local_directory=scratch,
-            silence_logs=logging.CRITICAL,
-        )
+        with _deaf_to_interrupts():
+            made = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                host="127.0.0.1",
+                protocol="tls://",
+                security=_own_security(),
+                dashboard_address=_NO_DASHBOARD,
+                memory_limit=None,
+                local_directory=scratch,
+                silence_logs=logging.CRITICAL,
+            )
         with made, _client(made) as client:
             yield Cluster("local", client, _PATIENCE_S, wanted_slots=workers)
+
+
+@contextlib.contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Keeps the terminal's Ctrl-C from processes and threads that begin in the block, and from their processes.
+
+    The sweep answers it. A worker would print a traceback.
+    """
+    if sys.platform == "win32":
+        yield
+    else:
+        # Its start would let the signal through again.
+        resource_tracker.ensure_running()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager

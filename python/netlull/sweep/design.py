@@ -22,7 +22,9 @@ __all__ = ["KINDS", "MOST_POINTS", "SCALES", "Column", "Design", "Range"]
 
 KINDS = ("latin_hypercube", "random")
 SCALES = ("linear", "log")
-MOST_POINTS = 1_000_000
+MOST_POINTS = 100_000
+"""The largest number of points. A sweep holds the scenario of each in memory, 20 to 60 kB in the papers' sweeps."""
+
 Paths = Annotated[str | Sequence[str], Meta(extra={"expected": "a path such as link.N1-N2.rate, or a list of paths"})]
 End = Annotated[int | float | str, Meta(extra={"expected": "the end of the range: a number or a quantity"})]
 _DIGITS = 6

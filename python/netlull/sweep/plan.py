@@ -17,6 +17,7 @@ from netlull.errors import FieldPathError, InputError, NetlullWarning, SweepErro
 from netlull.execution import Hire, Progress, Threads, default_workers
 from netlull.memory import limit
 from netlull.sweep.axes import RESERVED_COLUMNS, Axis, AxisPoint, Experiment, check_seeds
+from netlull.sweep.design import MOST_POINTS
 from netlull.sweep.document import read_sweep
 from netlull.sweep.points import Point
 from netlull.sweep.running import Running
@@ -123,13 +124,16 @@ class Sweep:
         return [by_name[name] for name in experiment.axes if name in by_name]
 
     def _check_size(self) -> None:
-        """Counts the runs before any is made."""
-        total = 0
+        """Counts the points and the runs before any is made."""
+        total = count = 0
         for experiment in self.experiments:
             points = math.prod(len(axis.points or axis.values) for axis in self._grid_axes(experiment))
             if self.design is not None and self._uses_design(experiment):
                 points *= len(self.design.places)
+            count += points
             total += points * len(self._seeds_of(experiment))
+        if count > MOST_POINTS:
+            raise SweepError(f"axis: the sweep has {count} points; expected at most {MOST_POINTS}")
         if total > MOST_RUNS:
             raise SweepError(f"axis, seeds: points times seeds are {total} runs; expected at most {MOST_RUNS}")
 
@@ -184,21 +188,28 @@ class Sweep:
         Raises:
             SweepError: a point has an invalid scenario; the message names the point and the reason.
         """
-        return [point for experiment in self.experiments for point in self._grid(experiment)]
+        return list(self.each_point())
 
-    def _grid(self, experiment: Experiment) -> list[Point]:
+    def each_point(self) -> Iterator[Point]:
+        """The points of `points` one by one, each checked when it is asked for.
+
+        Raises:
+            SweepError: a point has an invalid scenario; the message names the point and the reason.
+        """
+        for experiment in self.experiments:
+            yield from self._grid(experiment)
+
+    def _grid(self, experiment: Experiment) -> Iterator[Point]:
         axes = self._grid_axes(experiment)
         names = [axis.name for axis in axes]
         rows: Sequence[Mapping[str, AxisPoint]] = ({},)
         if self.design is not None and self._uses_design(experiment):
             rows = self.design.places
         seeds = self._seeds_of(experiment)
-        grid: list[Point] = []
         places = list(itertools.product(*(axis.resolved for axis in axes)))
         for row, place in itertools.product(rows, places):
             at = {**row, **dict(zip(names, place, strict=True))}
-            grid.append(Point(experiment.name, at, self._scenario_at(experiment, at), seeds))
-        return grid
+            yield Point(experiment.name, at, self._scenario_at(experiment, at), seeds)
 
     def _scenario_at(self, experiment: Experiment, at: Mapping[str, AxisPoint]) -> Scenario:
         changes = [experiment.changes(), *(point.changes() for point in at.values())]

@@ -1,9 +1,10 @@
 //! The hosts of the emulation: network namespaces, each with a TUN device that carries all of its packets.
 
 use super::address::address;
+use super::attached::{Attached, Setting, set};
 use super::ids::{Id, NodeId};
 use crate::error::{LiveError, Result};
-use crate::namespace::{Namespace, Rights, set_sysctl, sysctl};
+use crate::namespace::{Namespace, Rights};
 use crate::route::{Existing, Metrics, go_through, set_queue_length};
 use crate::system::{bring_up, open_tun, set_up_point_to_point};
 use netlull_network::plan::{Plan, TcpPlan, Traffic};
@@ -24,24 +25,8 @@ pub struct Host {
     /// The namespace of its sockets.
     pub namespace: Namespace,
     tun: File,
-    /// The original settings of an attached namespace, restored at the end.
-    before: Vec<Setting>,
-}
-
-/// A value below `/proc/sys/net/`.
-type Setting = (&'static str, String);
-
-impl Drop for Host {
-    fn drop(&mut self) {
-        if !self.before.is_empty() {
-            // Errors have no recipient here; a namespace that is gone needs no restoring.
-            let _ = self.namespace.inside(|| set(&self.before));
-        }
-    }
-}
-
-fn set(values: &[Setting]) -> Result<()> {
-    values.iter().try_for_each(|(name, value)| set_sysctl(name, value))
+    /// The namespace's original settings, if it was there before.
+    _attached: Option<Attached>,
 }
 
 impl Host {
@@ -51,7 +36,7 @@ impl Host {
     /// If the limit of open files is reached.
     pub fn view(&self) -> Result<Self> {
         let tun = self.tun.try_clone().map_err(|error| LiveError::system("duplicating the handle of a host", error))?;
-        Ok(Self { node: self.node, namespace: self.namespace.try_clone()?, tun, before: Vec::new() })
+        Ok(Self { node: self.node, namespace: self.namespace.try_clone()?, tun, _attached: None })
     }
 
     /// Passes a packet to the host's kernel.
@@ -149,27 +134,25 @@ fn host(plan: &Plan, node: NodeId, tcp: Option<&TcpPlan>, attach: &BTreeMap<Stri
         // Before the device exists: otherwise IPv6 would send packets when the device comes up.
         set(&always())?;
         set(&asked)?;
-        Ok((device(Existing::Replace)?, Vec::new()))
+        device(Existing::Replace)
     };
     let take = || {
-        let before: Vec<Setting> = asked.iter().map(|&(name, _)| Ok((name, sysctl(name)?))).collect::<Result<_>>()?;
-        match set(&asked).and_then(|()| device(Existing::Keep)) {
-            Ok(tun) => Ok((tun, before)),
-            Err(error) => {
-                set(&before)?;
-                Err(error)
-            }
-        }
+        set(&asked)?;
+        device(Existing::Keep)
     };
-    let (namespace, (tun, before)) = match attach.get(name) {
-        None => Namespace::make(make).map_err(in_host)?,
+    let (namespace, tun, attached) = match attach.get(name) {
+        None => {
+            let (namespace, tun) = Namespace::make(make).map_err(in_host)?;
+            (namespace, tun, None)
+        }
         Some(known) => {
             let namespace = Namespace::named(known).map_err(in_host)?;
-            let made = namespace.inside(take).map_err(in_host)?;
-            (namespace, made)
+            let attached = Attached::keep(known, &namespace, &asked).map_err(in_host)?;
+            let tun = namespace.inside(take).map_err(in_host)?;
+            (namespace, tun, Some(attached))
         }
     };
-    Ok(Host { node, namespace, tun, before })
+    Ok(Host { node, namespace, tun, _attached: attached })
 }
 
 /// The metrics of a host's route, which TCP obeys.

@@ -13,6 +13,7 @@
 
 mod address;
 mod apps;
+mod attached;
 mod capacities;
 mod capture;
 mod connections;
@@ -41,6 +42,7 @@ use crate::error::{LiveError, Result, exit, say};
 use crate::lateness::LatenessCounts;
 use crate::system::{self, Awake};
 use apps::{Applications, Seen, WindowSample};
+pub use attached::{GuardArguments, guard_command};
 use capture::Capture;
 use gauge::Gauge;
 use hosts::{Host, hosts};

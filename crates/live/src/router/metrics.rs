@@ -364,7 +364,8 @@ fn answer(mut stream: TcpStream, board: &Board) -> std::io::Result<()> {
     )
 }
 
-/// Returns true if a header is a `Host` on loopback. A web page that rebinds its own name to a loopback address sends that name.
+/// Returns true if a header is a `Host` on loopback. A web page that rebinds its own name to a loopback address sends
+/// that name.
 fn names_loopback(header: &str) -> bool {
     let Some((name, host)) = header.split_once(':') else { return false };
     let host = host.trim();

@@ -302,9 +302,46 @@ pub struct TcpFlowDocument {
     /// Size of each write; default the data of a full segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_size: Option<Bytes>,
+    /// A sender of its own for each connection, behind an access link to `from`; default none.
+    ///
+    /// Nodes have the names of the connections. The access link is duplex and has an unlimited buffer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access: Option<AccessDocument>,
     /// TCP options of this flow. They take precedence over those of the scenario.
     #[serde(default)]
     pub tcp: TcpDocument,
+}
+
+impl TcpFlowDocument {
+    /// The name of a connection, counted from 0.
+    #[must_use]
+    pub fn connection(&self, number: u32) -> String {
+        match self.count {
+            1 => self.name.clone(),
+            _ => format!("{}-{}", self.name, number + 1),
+        }
+    }
+}
+
+/// The access links of a flow's connections.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AccessDocument {
+    /// Rate of each access link.
+    #[schemars(extend("x-exclusiveMinimum" = "0 b/s", "x-maximum" = FASTEST.to_string()))]
+    pub rate: BitRate,
+    /// Round trips of the connections, evenly spaced.
+    pub round_trip: RoundTripDocument,
+}
+
+/// Two-way propagation delays of a flow's connections, access link included.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RoundTripDocument {
+    /// Round trip of the first connection.
+    pub from: Duration,
+    /// Round trip of the last connection.
+    pub to: Duration,
 }
 
 /// Datagrams at a constant or mean rate.

@@ -2,8 +2,8 @@
 
 use super::control::check;
 use super::{
-    ArrivalPattern, DatagramFlow, FlowPath, Nodes, RequestFlow, Result, TcpFlow, Writes, check_name, refuse, requests,
-    two_nodes,
+    ArrivalPattern, DatagramFlow, FlowPath, Nodes, RequestFlow, Result, TcpFlow, Writes, check_name, node, refuse,
+    requests, two_nodes,
 };
 use crate::scenario::document::{
     BurstsDocument, CbrDocument, Document, FASTEST, FlowDocument, ReplayDocument, TcpDocument, TcpFlowDocument,
@@ -80,15 +80,16 @@ fn tcp_flows(document: &Document, nodes: &Nodes<'_>, flow: &TcpFlowDocument) -> 
     check(&field, flow)?;
     let first = start(&field, flow.start, document)?;
     let config = tcp_options::config(&document.tcp, &flow.tcp, &field, document.mtu)?;
-    let numbered = |number: u32| match flow.count {
-        1 => path.clone(),
-        _ => FlowPath { name: format!("{}-{}", path.name, number + 1), ..path.clone() },
+    let numbered = |number: u32| {
+        let name = flow.connection(number);
+        let from = if flow.access.is_some() { node(nodes, &field, &name)? } else { path.from };
+        Ok(FlowPath { name, from, to: path.to })
     };
     let writes = writes(flow, &field, &config)?;
     let connection = |number: u32| {
         let start = first + flow.spacing.saturating_mul(u64::from(number));
         let stop = stop(flow, &field, number, start + flow.jitter)?;
-        let (path, jitter, size) = (numbered(number), flow.jitter, flow.size);
+        let (path, jitter, size) = (numbered(number)?, flow.jitter, flow.size);
         Ok(TcpFlow { path, start, jitter, size, stop, writes, config: config.clone() })
     };
     (0..flow.count).map(connection).collect()

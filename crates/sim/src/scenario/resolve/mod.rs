@@ -1,5 +1,6 @@
 //! Conversion of a document to a checked scenario: every name resolved, every value in range.
 
+mod access;
 mod air;
 mod control;
 mod flows;
@@ -259,9 +260,10 @@ impl Scenario {
     /// # Errors
     /// Names the first invalid field, its value and the expectation.
     pub fn from_document(document: &Document) -> Result<Self> {
+        let document = access::with_senders(document)?;
         match &document.recording {
-            Some(recording) => recording::two_runs(document, recording),
-            None => Self::resolve(document, &[]),
+            Some(recording) => recording::two_runs(&document, recording),
+            None => Self::resolve(&document, &[]),
         }
     }
 

@@ -103,10 +103,10 @@ fn first_run(whole: &Document, recording: &RecordingDocument) -> Result<Scenario
     Ok(first)
 }
 
-/// The names of a flow's connections: NAME-1, NAME-2, ... if `count` is above one.
+/// The names of a flow's connections.
 fn names(flow: &FlowDocument) -> Vec<String> {
     match flow {
-        FlowDocument::Tcp(flow) if flow.count > 1 => (1..=flow.count).map(|n| format!("{}-{n}", flow.name)).collect(),
+        FlowDocument::Tcp(flow) => (0..flow.count).map(|number| flow.connection(number)).collect(),
         flow => vec![flow.ends().0.to_owned()],
     }
 }
