@@ -255,16 +255,24 @@ impl Lull {
         self.backlog_bits() / self.rates[self.level].as_f64() + self.pause_left(now) - self.queues.reference_delay()
     }
 
-    /// Changes the rate. Each change costs its pause.
+    /// Changes the rate. Each change costs its pause. After a change up the link stays there for a while (theorem 3).
     fn change(&mut self, now: f64, level: usize) {
         if level == self.level {
             return;
+        }
+        if level > self.level {
+            self.forbid(level, now + self.times.linger);
         }
         self.level = level;
         self.changes += 1;
         self.paused_until = self.paused_until.max(now) + self.times.transition;
         let pause = Duration::from_secs_f64(self.times.transition).unwrap_or(Duration::ZERO);
         self.action = Some(LinkAction::SetRate { rate: self.rates[level], pause });
+    }
+
+    /// Forbids all rates below a level until a time.
+    fn forbid(&mut self, level: usize, until: f64) {
+        self.forbidden[..level].iter_mut().for_each(|end| *end = end.max(until));
     }
 
     /// Rules 1 to 3: judges every rate for this packet, and goes up if the rate in use is violated.
@@ -318,9 +326,7 @@ impl Lull {
             (Some(_), 0) => self.times.linger,
             (Some(_), doubt) => self.times.hold * f64::from(1_u32 << (doubt - 1)),
         };
-        for until in &mut self.forbidden[..needed] {
-            *until = until.max(now + hold);
-        }
+        self.forbid(needed, now + hold);
         if is_late {
             self.change(now, self.top());
         }
