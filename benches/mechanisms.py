@@ -35,6 +35,7 @@ PRACTRA = {
     "min_interval": "100 ms",
     "delay_bound": "50 ms",
 }
+LULL = {"kind": "lull", "rates": PRACTRA["rates"], "transition": "2 ms"}
 AWM = {"kind": "awm", "target": "20 packets", "beta": "1 Mb/s"}
 G_ROUTER = {
     **AWM,
@@ -67,6 +68,7 @@ def cases(flows: int) -> Sequence[Case]:
     return (
         Case("no control", None, {}),
         Case("practRA", PRACTRA, {}),
+        Case("Lull", LULL, {}),
         Case("AWM, N given", AWM | given, {}),
         Case("AWM, N counted", AWM, {}),
         Case("no control, timestamps", None, TIMESTAMPS),

@@ -309,7 +309,10 @@ impl Lull {
             needed = needed.max(self.level + 1);
         }
         let needed = needed.min(self.top());
-        let is_due = self.echoes.needed(now - self.times.slack, now + self.times.lead) > 0;
+        let is_late = needed > self.level;
+        // The forecast for this packet matters to a late packet, and to the first of a burst if there is doubt.
+        let is_judged = is_late || self.doubt > 0 && self.queue.waiting == Bytes::ZERO;
+        let is_due = is_judged && self.echoes.needed(now - self.times.slack, now + self.times.lead) > 0;
         if let (Some(time), Some(segment)) = (round_trip, segment) {
             let echo = self.queues.violated(bounds.echo).max(needed);
             let slot = RoundTrips::slot(segment.flow);
@@ -317,8 +320,7 @@ impl Lull {
             self.forecast(self.round_trips.next_round(slot), echo, slot);
             self.forecast(leaves + time, echo, slot);
         }
-        let is_late = needed > self.level;
-        if round_trip.is_some() {
+        if round_trip.is_some() && is_judged {
             self.learn(is_late, is_due, bounds.now);
         }
         let hold = match (round_trip, self.doubt) {
@@ -364,6 +366,10 @@ impl Lull {
 
     /// Rules 4 and 5: goes up before an echo, and down when nothing waits and no echo comes soon. Sets the next timeout.
     fn settle(&mut self, now: f64) {
+        if self.level == self.top() && !self.is_empty() {
+            self.wake = None;
+            return;
+        }
         let Times { lead, slack, gap, .. } = self.times;
         let paused = self.pause_left(now) > 0.0;
         let due = self.echoes.needed(now - slack, now + lead);
@@ -431,6 +437,8 @@ impl Machine for Lull {
             LinkEvent::Arrival { size, admission, segment, .. } => {
                 self.arrived(Arrival { now, bits: bits(size), admission, segment });
             }
+            // The queues are served up to an arrival when it comes.
+            LinkEvent::Departure { .. } | LinkEvent::Timeout { .. } if self.level == self.top() => {}
             LinkEvent::Departure { .. } | LinkEvent::Timeout { .. } => self.queues.serve(now),
             LinkEvent::Acknowledgement { .. } => return,
         }

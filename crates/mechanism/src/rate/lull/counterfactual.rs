@@ -13,8 +13,9 @@ pub(super) struct Counterfactual {
     drains: Box<[f64]>,
     /// The backlog of each queue in bits.
     backlogs: Box<[f64]>,
-    /// r_n in bit/s.
+    /// r_n in bit/s, and its inverse.
     reference_rate: f64,
+    per_bit: f64,
     /// The backlog in bits of a link that is always at r_n.
     reference: f64,
     /// The bits that have arrived without a gap of more than two packets' time at r_n.
@@ -35,6 +36,7 @@ impl Counterfactual {
             drains: lower.iter().map(|rate| (1.0 - headroom) * rate.as_f64()).collect(),
             backlogs: vec![0.0; lower.len()].into(),
             reference_rate: rates[rates.len() - 1].as_f64(),
+            per_bit: 1.0 / rates[rates.len() - 1].as_f64(),
             reference: 0.0,
             burst: 0.0,
             short: 2.0 * packet_bits,
@@ -55,10 +57,13 @@ impl Counterfactual {
         self.reference = (self.reference - self.reference_rate * passed).max(0.0);
     }
 
-    /// Adds a packet to all queues. A dropped packet shows demand, but a link at r_n need not have sent it.
+    /// Serves all queues up to an arrival and adds it. A dropped packet shows demand, but a link at r_n need not have
+    /// sent it.
     #[inline]
     pub(super) fn arrive(&mut self, now: f64, bits: f64, admission: Admission) {
-        self.serve(now);
+        let passed = now - self.at;
+        self.at = now;
+        self.reference = (self.reference - self.reference_rate * passed).max(0.0);
         if admission == Admission::Accepted {
             self.reference += bits;
         }
@@ -67,7 +72,8 @@ impl Counterfactual {
         self.last_arrival = now;
         let longest = self.reference_delay() + self.most;
         for (backlog, drain) in self.backlogs.iter_mut().zip(&self.drains) {
-            *backlog = (*backlog + bits).min(drain * longest + bits);
+            let left = (*backlog - drain * passed).max(0.0);
+            *backlog = left.min(drain * longest) + bits;
         }
     }
 
@@ -84,7 +90,7 @@ impl Counterfactual {
     /// The time in seconds at which a link at r_n would have sent all packets, from now.
     #[inline]
     pub(super) fn reference_delay(&self) -> f64 {
-        self.reference / self.reference_rate
+        self.reference * self.per_bit
     }
 
     /// Whether the last packet belongs to a burst of more than two packets.

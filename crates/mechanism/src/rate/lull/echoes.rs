@@ -13,8 +13,9 @@ pub(super) struct Echoes {
     bins: Box<[Bin]>,
     /// The highest need that was marked in each block of bins.
     blocks: Box<[Block]>,
-    /// The length of a bin in seconds.
+    /// The length of a bin in seconds, and its inverse.
     width: f64,
+    per_second: f64,
 }
 
 /// The need of one interval.
@@ -36,11 +37,9 @@ struct Block {
 
 impl Echoes {
     pub(super) fn new(transition: f64) -> Self {
-        Self {
-            bins: vec![Bin::default(); BINS].into(),
-            blocks: vec![Block::default(); BINS / BLOCK].into(),
-            width: (transition / 4.0).max(SHORTEST),
-        }
+        let width = (transition / 4.0).max(SHORTEST);
+        let (bins, blocks) = (vec![Bin::default(); BINS], vec![Block::default(); BINS / BLOCK]);
+        Self { bins: bins.into(), blocks: blocks.into(), width, per_second: 1.0 / width }
     }
 
     /// The length of a bin in seconds.
@@ -50,7 +49,7 @@ impl Echoes {
 
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn number(&self, at: f64) -> u64 {
-        (at / self.width).max(0.0) as u64 + 1
+        (at * self.per_second).max(0.0) as u64 + 1
     }
 
     #[allow(clippy::cast_possible_truncation)]
@@ -65,10 +64,10 @@ impl Echoes {
         let bin = &mut self.bins[Self::place(number)];
         if bin.number != number {
             *bin = Bin { number, ..Bin::default() };
+        } else if usize::from(bin.needed) >= needed {
+            return number;
         }
-        if needed as u8 >= bin.needed {
-            (bin.needed, bin.owner) = (needed as u8, owner as u16);
-        }
+        (bin.needed, bin.owner) = (needed as u8, owner as u16);
         let (block, summary) = (number / BLOCK as u64, &mut self.blocks[Self::place(number) / BLOCK]);
         if summary.number != block {
             *summary = Block { number: block, needed: 0 };
