@@ -139,15 +139,16 @@ def gateway(program: str, gate: str, state: str, words: tuple[str, ...]) -> subp
     started = subprocess.Popen(
         inside(gate, *command, "--state", state), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    assert started.stderr is not None
-    for line in started.stderr:
+    for line in started.stderr or ():
         if "controls the device" in line:
             return started
         print(line, end="", file=sys.stderr)
     raise SystemExit("the gateway did not start")
 
 
-def under(program: str, names: tuple[str, str, str], mode: str, given: argparse.Namespace, seed: int) -> dict[str, object]:
+def under(
+    program: str, names: tuple[str, str, str], mode: str, given: argparse.Namespace, seed: int
+) -> dict[str, object]:
     """Loads pages in one mode; returns the times and the gateway's report."""
     _, gate, user = names
     # A set of one rate is a link that is always on.
@@ -191,11 +192,14 @@ def main() -> None:
 
 def show(found: dict[str, list[dict[str, object]]]) -> None:
     """Prints a Markdown table."""
-    print("| link | pages | median [ms] | mean [ms] | 95 % [ms] | FS energy saved | drops | rate changes | loop late p99 [ms] |")
+    print("| link | pages | median [ms] | mean [ms] | 95 % [ms] | FS saved | drops | changes | loop late p99 [ms] |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     for mode, runs in found.items():
         times = sorted(1e3 * time_s for run in runs for time_s in run["times"])  # type: ignore[attr-defined]
-        total = {name: sum(float(str(run[name])) for run in runs) for name in ("energy_j", "full_energy_j", "drops", "rate_changes")}
+        total = {
+            name: sum(float(str(run[name])) for run in runs)
+            for name in ("energy_j", "full_energy_j", "drops", "rate_changes")
+        }
         saved = 100 * (1 - total["energy_j"] / total["full_energy_j"])
         late = max(1e3 * float(str(run["loop_lateness_p99_s"])) for run in runs)
         p95 = times[max(0, -(-95 * len(times) // 100) - 1)]

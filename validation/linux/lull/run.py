@@ -65,7 +65,9 @@ def measured(case: Case, result: Result) -> Measured:
         if web["requests_completed"] == web["requests_started"]:
             completion, p95 = web["mean_completion_s"], web["p95_completion_s"]
     elif case.traffic == "sizes":
-        completion = statistics.mean(math.nan if one is None else one for one in (flow["completion_time_s"] for flow in tcp))
+        completion = statistics.mean(
+            math.nan if one is None else one for one in (flow["completion_time_s"] for flow in tcp)
+        )
     return Measured(
         goodput_bps=sum(flow["goodput_bps"] for flow in tcp),
         completion_s=completion,
