@@ -1,4 +1,4 @@
-"""Web pages through `netlulld router --mechanism lull`: `sudo python examples/router-lull/demo.py [--netlulld FILE]`.
+"""Web pages through `netlulld router --mechanism lull`: `sudo python validation/linux/lull/pages.py [--netlulld FILE]`.
 
 Builds three network namespaces, web ── 40 ms ── gate ── 20 Mb/s ── user, and loads pages with curl: a document of
 20 kB, then six objects of 5 to 80 kB at the same time, then a pause. The link from gate to user is a token bucket:
@@ -35,6 +35,13 @@ PAUSE_S = 1.0
 """Mean of the pauses between pages, which are exponential."""
 LULL = ("--mechanism", "lull", "--set", "transition=5 ms")
 RATES = 'rates={ from = "1 Mb/s", to = "20 Mb/s", step = "1 Mb/s" }'
+SERVER = """
+import functools, http.server, sys
+http.server.ThreadingHTTPServer.request_queue_size = 128
+handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=sys.argv[1])
+http.server.ThreadingHTTPServer(("", 8000), handler).serve_forever()
+"""
+"""Python's own web server. By default it accepts five waiting connections, too few for parallel downloads."""
 CLONE_NEWNET, TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x40000000, 0x400454CA, 1, 0x1000
 
 
@@ -126,7 +133,7 @@ def fetch(user: str, sizes: tuple[int, ...]) -> float:
 
 def pages(user: str, count: int, seed: int) -> list[float]:
     """Loads pages with pauses; returns their completion times in s."""
-    draw, times = random.Random(seed), []
+    draw, times = random.Random(seed), []  # noqa: S311
     for _ in range(count):
         time.sleep(draw.expovariate(1 / PAUSE_S))
         times.append(fetch(user, (DOCUMENT_KB,)) + fetch(user, OBJECTS_KB))
@@ -174,7 +181,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, network("lull") as names:
         for size in (DOCUMENT_KB, *OBJECTS_KB):
             Path(folder, f"{size}kB").write_bytes(bytes(1000 * size))
-        words = ("-m", "http.server", "-d", folder, "8000")
+        words = ("-c", SERVER, folder)
         server = subprocess.Popen(
             inside(names[0], sys.executable, *words), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
