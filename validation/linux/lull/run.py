@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 sys.path.append(str(Path(__file__).parents[1]))  # the common part of comparisons with the kernel
 import harness
 from harness import Comparison, Deviation, Judgement
-from traffic import COMPLETION, GOODPUT, LOST, SAVING, SEED, SLOWER, Case, cases, quick
+from traffic import COMPLETION, GOODPUT, LOST, SAVING, SLOWER, Case, cases, quick
 
 if TYPE_CHECKING:
     from netlull import Result
@@ -82,17 +82,30 @@ def measured(case: Case, result: Result) -> Measured:
 
 @functools.cache
 def simulated(case: Case) -> Measured:
-    """The simulator's run."""
-    return measured(case, case.scenario().run(SEED))
+    """The mean of the simulator's runs."""
+    scenario = case.scenario()
+    return mean([measured(case, scenario.run(seed)) for seed in range(1, case.seeds + 1)])
 
 
 def emulate(case: Case, given: Namespace) -> list[Measured]:
-    """The kernel's runs: under Lull, then always on."""
+    """The kernel's runs: for each seed under Lull, then always on."""
     found = []
-    for one in (case, case.always_on):
-        emulation = functools.partial(one.scenario().emulate, SEED, max_lateness=given.max_lateness)
-        found.append(measured(one, harness.punctual(one.name, emulation)))
+    for seed in range(1, case.seeds + 1):
+        for one in (case, case.always_on):
+            emulation = functools.partial(one.scenario().emulate, seed, max_lateness=given.max_lateness)
+            found.append(measured(one, harness.punctual(one.name, emulation)))
     return found
+
+
+def mean(runs: Sequence[Measured]) -> Measured:
+    """The means of runs with different seeds, and their largest lateness."""
+
+    def of(name: str) -> float:
+        return statistics.mean(float(getattr(run, name)) for run in runs)
+
+    names = ("goodput_bps", "completion_s", "p95_s", "drops", "changes", "saving")
+    late, kernel = max(run.late_s for run in runs), runs[0].kernel
+    return Measured(**{name: of(name) for name in names}, late_s=late, kernel=kernel)
 
 
 def growth(value: float, base: float) -> float:
@@ -148,8 +161,8 @@ class Row:
 
 def row(case: Case, stored: Mapping[str, Sequence[Measured]]) -> Row:
     """The row of a case."""
-    real, on = stored[case.name]
-    return Row(case, simulated(case), simulated(case.always_on), real, on)
+    runs = stored[case.name]
+    return Row(case, simulated(case), simulated(case.always_on), mean(runs[::2]), mean(runs[1::2]))
 
 
 def summary(rows: Sequence[Judgement[Row]], _stored: Mapping[str, Sequence[Measured]]) -> list[str]:
