@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 JUDGED = ("reno", "cubic")
 """The TCPs whose simulation is judged. Linux's bbr is version 1, netlull's version 3."""
 COLUMNS = (
-    *("case", "goodput [Mb/s]", "lost [%]", "mean completion [ms]", "slower [%]", "p95 slower [%]", "drops"),
+    *("case", "seeds", "goodput [Mb/s]", "lost [%]", "mean completion [ms]", "slower [%]", "p95 slower [%]", "drops"),
     *("FS saved [%]", "rate changes", "late p99 [ms]"),
 )
 
@@ -81,10 +81,10 @@ def measured(case: Case, result: Result) -> Measured:
 
 
 @functools.cache
-def simulated(case: Case) -> Measured:
-    """The mean of the simulator's runs."""
+def simulated(case: Case) -> Sequence[Measured]:
+    """The simulator's runs, one per seed."""
     scenario = case.scenario()
-    return mean([measured(case, scenario.run(seed)) for seed in range(1, case.seeds + 1)])
+    return [measured(case, scenario.run(seed)) for seed in range(1, case.seeds + 1)]
 
 
 def emulate(case: Case, given: Namespace) -> list[Measured]:
@@ -122,6 +122,8 @@ class Row:
     sim_on: Measured
     real: Measured
     real_on: Measured
+    seeds: int
+    """The number of compared seeds."""
 
     @property
     def deviations(self) -> list[Deviation]:
@@ -147,6 +149,7 @@ class Row:
 
         return [
             self.case.name,
+            f"{self.seeds} of {self.case.seeds}",
             pair([run.goodput_bps / 1e6 for run, _ in both], ".2f"),
             pair([-growth(run.goodput_bps, on.goodput_bps) for run, on in both], ".1f"),
             pair([1e3 * run.completion_s for run, _ in both], ".1f"),
@@ -160,9 +163,14 @@ class Row:
 
 
 def row(case: Case, stored: Mapping[str, Sequence[Measured]]) -> Row:
-    """The row of a case."""
+    """The row of a case. A seed with an incomplete request in any of its four runs is left out."""
     runs = stored[case.name]
-    return Row(case, simulated(case), simulated(case.always_on), mean(runs[::2]), mean(runs[1::2]))
+    four = list(zip(simulated(case), simulated(case.always_on), runs[::2], runs[1::2], strict=True))
+    complete = [each for each in four if not any(math.isnan(run.completion_s) for run in each)]
+    # Without a complete seed, the missing values are out of every tolerance.
+    compared = complete if case.short_transfers and complete else four
+    sim, sim_on, real, real_on = (mean(each) for each in zip(*compared, strict=True))
+    return Row(case, sim, sim_on, real, real_on, len(compared))
 
 
 def summary(rows: Sequence[Judgement[Row]], _stored: Mapping[str, Sequence[Measured]]) -> list[str]:

@@ -2,10 +2,10 @@
 
 use super::{LinkSetup, OnTape, StationSetup, Taped, replay};
 use netlull_mechanism::Machine;
+use netlull_mechanism::gateway::{SegmentKind, SegmentView, Timestamps};
 use netlull_mechanism::link::{LinkContext, LinkEvent};
 use netlull_mechanism::machines::{LinkMachine, LinkMechanism, StationMachine, StationMechanism};
 use netlull_mechanism::radio::PsmConfig;
-use netlull_mechanism::gateway::{SegmentKind, SegmentView, Timestamps};
 use netlull_mechanism::rate::{Admission, EarthConfig, LullConfig, PractRaConfig, QueueLength, QueueView, RateSet};
 use netlull_mechanism::station::{StationContext, StationEvent};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
