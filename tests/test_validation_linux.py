@@ -278,6 +278,13 @@ def test_links_that_fall_asleep_under_real_senders_are_as_simulated_or_explained
     assert switched.stdout == (LINUX / "greened" / "results.md").read_text(), "run greened/run.py --store"
 
 
+def test_lull_with_real_senders_is_as_simulated_or_explained() -> None:
+    lull = run("lull/run.py")
+    assert lull.returncode == 0, lull.stdout[-6000:] + lull.stderr
+    assert "NOT EXPLAINED" not in lull.stdout
+    assert lull.stdout == (LINUX / "lull" / "results.md").read_text(), "run lull/run.py --store"
+
+
 @pytest.fixture(scope="module")
 def clients() -> subprocess.CompletedProcess[str]:
     """The output of the comparison of the client with real senders: sites and paths of each kind of explanation."""

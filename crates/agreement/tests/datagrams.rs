@@ -107,6 +107,8 @@ fn special() -> impl Strategy<Value = (Value, bool)> {
     let practra = json!({ "kind": "practra", "rates": { "from": "500 kb/s", "to": "3 Mb/s", "step": "500 kb/s" },
         "transition": "2 ms", "min_interval": "50 ms", "delay_bound": "10 ms" });
     let earth = json!({ "kind": "earth", "rates": { "from": "1 Mb/s", "to": "3 Mb/s", "step": "1 Mb/s" }, "threshold": "4 packets" });
+    let lull = json!({ "kind": "lull", "rates": { "from": "500 kb/s", "to": "3 Mb/s", "step": "500 kb/s" }, "transition": "2 ms" });
+    let suspending = extended(lull.clone(), &json!({ "in_service": "suspend", "lateness": "5 ms", "hold": "20 ms" }));
     let c_earth = json!({ "kind": "c_earth", "target": "5 packets", "min_rate": "500 kb/s", "pace": "event",
         "round_trip": { "kind": "fixed", "time": "100 ms" }, "queue": "waiting_and_in_service" });
     let g_router = json!({ "kind": "g_router", "target": "10 packets", "min_rate": "1 Mb/s",
@@ -126,6 +128,8 @@ fn special() -> impl Strategy<Value = (Value, bool)> {
     let redraw = |interval: &str| json!({ "kind": "uniform_redraw", "min": "200 kb/s", "max": "900 kb/s", "mean_interval": interval });
     let varying = select(vec![
         json!({ "controller": practra, "rate": "3 Mb/s" }),
+        json!({ "controller": lull, "rate": "3 Mb/s" }),
+        json!({ "controller": suspending, "rate": "3 Mb/s" }),
         json!({ "controller": earth, "rate": "3 Mb/s" }),
         json!({ "controller": c_earth, "rate": "3 Mb/s" }),
         json!({ "controller": g_router, "rate": "3 Mb/s" }),

@@ -34,6 +34,8 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_netlulld");
 /// A controller whose rate falls to 1 Mb/s on an idle link within a fifth of a second.
 const EARTH: &str = "--mechanism earth --set rates=[\"1Mb/s\",\"5Mb/s\",\"20Mb/s\"] --set threshold=90kB \
                      --set min_interval=50ms";
+/// Lull with rates that tell themselves apart in the output of tc.
+const LULL: &str = "--mechanism lull --set rates=[\"1Mb/s\",\"5Mb/s\",\"20Mb/s\"] --set transition=5ms";
 const LINK: &str = "--dev far --rate 20Mb/s --buffer 150kB";
 
 const fn ms(millis: u64) -> Duration {
@@ -138,6 +140,28 @@ fn an_instance_leaves_everything_as_it_was() {
     until("the watch is gone", || pids(&network).is_empty());
     let status = router(&network, "status --dev far").output().unwrap();
     assert!(!status.status.success() && text(&status.stdout).contains("no instance"));
+}
+
+#[test]
+fn lull_slows_an_idle_link_and_raises_it_for_a_download() {
+    let Some(network) = Network::for_test() else { return };
+    let instance = Instance::start(&network, &format!("{LULL} --json"));
+    until("the rate is low", || network.queue().contains("rate 1Mbit"));
+    let status = router(&network, "status --dev far --json").output().unwrap();
+    let status: serde_json::Value = serde_json::from_slice(&status.stdout).unwrap();
+    assert_eq!((&status["running"], &status["mechanism"]), (&true.into(), &"lull".into()));
+    let flows = flows::Flows::start(&network, "cubic", 1);
+    until("the rate is full", || network.queue().contains("rate 20Mbit"));
+    flows.end();
+    until("the rate is low again", || network.queue().contains("rate 1Mbit"));
+    let ended = instance.end();
+    assert!(ended.status.success(), "{}", text(&ended.stderr));
+    let summary: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
+    assert!(summary["rate_changes"].as_u64().unwrap() >= 3, "{summary}");
+    assert!(summary["energy_j"].as_f64().unwrap() < summary["full_energy_j"].as_f64().unwrap(), "{summary}");
+    // It runs on counters, without an eBPF program that could report segments.
+    assert_eq!(summary.get("told"), Some(&serde_json::Value::Null), "{summary}");
+    assert!(network.queue().contains("qdisc noqueue"), "{}", network.queue());
 }
 
 #[test]

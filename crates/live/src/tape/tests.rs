@@ -2,10 +2,11 @@
 
 use super::{LinkSetup, OnTape, StationSetup, Taped, replay};
 use netlull_mechanism::Machine;
+use netlull_mechanism::gateway::{SegmentKind, SegmentView, Timestamps};
 use netlull_mechanism::link::{LinkContext, LinkEvent};
 use netlull_mechanism::machines::{LinkMachine, LinkMechanism, StationMachine, StationMechanism};
 use netlull_mechanism::radio::PsmConfig;
-use netlull_mechanism::rate::{Admission, EarthConfig, PractRaConfig, QueueLength, QueueView, RateSet};
+use netlull_mechanism::rate::{Admission, EarthConfig, LullConfig, PractRaConfig, QueueLength, QueueView, RateSet};
 use netlull_mechanism::station::{StationContext, StationEvent};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::path::PathBuf;
@@ -57,6 +58,76 @@ fn a_recorded_machine_replays_byte_for_byte() {
     assert!(replayed.actions > 5, "{replayed:?}");
     assert_eq!(replayed.difference, None);
     std::fs::remove_file(path).unwrap();
+}
+
+/// A connection over Lull's link: a SYN, then 8 rounds of 1 to 8 packets, 40 ms apart, and a FIN. The link sends a packet
+/// in 1.2 ms, and runs each timeout at its instant.
+fn drive_rounds(machine: &mut OnTape<LinkMachine>) {
+    let until = |machine: &mut OnTape<LinkMachine>, at: Instant| {
+        while let Some(due) = machine.next_timeout().filter(|due| *due < at) {
+            machine.handle(due, LinkEvent::Timeout { queue: QueueView::EMPTY });
+            while machine.poll_action().is_some() {}
+        }
+    };
+    let segment = |kind, end: u32, data, fin| {
+        let timestamps = Some(Timestamps { value: end, echo: 0 });
+        SegmentView { flow: 7, kind, end, acknowledged: 0, data, fin, timestamps }
+    };
+    let mut packets = vec![(0, segment(SegmentKind::Syn, 1, false, false), 60)];
+    for round in 1..=8_u64 {
+        for number in 0..round {
+            let end = (1500 * (10 * round + number)) as u32;
+            packets.push((40_000 * round + 1200 * number, segment(SegmentKind::Other, end, true, false), 1500));
+        }
+    }
+    packets.push((400_000, segment(SegmentKind::Other, 1_000_000, false, true), 60));
+    for (micros, segment, size) in packets {
+        let (now, size) = (Instant::ZERO + Duration::from_micros(micros), Bytes::new(size));
+        until(machine, now);
+        let queue = QueueView { waiting: Bytes::ZERO, in_service: size };
+        let admission = Admission::Accepted;
+        machine.handle(now, LinkEvent::Arrival { size, admission, queue, segment: Some(segment) });
+        while machine.poll_action().is_some() {}
+        let left = now + Duration::from_micros(1100);
+        until(machine, left);
+        machine.handle(left, LinkEvent::Departure { queue: QueueView::EMPTY });
+        while machine.poll_action().is_some() {}
+    }
+    until(machine, Instant::ZERO + Duration::from_secs(2));
+}
+
+#[test]
+fn lull_replays_byte_for_byte_with_its_forecasts() {
+    let path = file("lull");
+    let config = setup(LinkMechanism::Lull(LullConfig::new(rates(), Duration::from_millis(2))));
+    let mut machine = OnTape::<LinkMachine>::recorded(&config, Instant::ZERO, "N1-N2", &path).unwrap();
+    drive_rounds(&mut machine);
+    machine.finish().unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    let replayed = replay(&path).unwrap();
+    assert_eq!((replayed.kind.as_str(), replayed.difference), ("lull", None));
+    assert!(replayed.actions >= 6, "down and up, round after round: {}", replayed.actions);
+    let rises = |text: &str| {
+        let up = |line: &&str| line.contains("\"timeout\"") && line.contains("\"rate\":\"10 Mb/s\",\"pause\"");
+        text.lines().filter(up).count()
+    };
+    assert!(rises(&text) > 0, "a rise before its packets, by forecast");
+    // Without the segments there is no forecast, so the replay decides otherwise.
+    let blind: Vec<_> = text.lines().map(without_segment).collect();
+    std::fs::write(&path, blind.join("\n")).unwrap();
+    assert!(replay(&path).unwrap().difference.is_some());
+    std::fs::remove_file(path).unwrap();
+}
+
+/// A line of a tape without its segment, else byte for byte the same.
+fn without_segment(line: &str) -> String {
+    let Some(start) = line.find("\"segment\":{").map(|at| at + "\"segment\":".len()) else { return line.to_owned() };
+    let mut depth = 0;
+    let end = line[start..].find(|letter| {
+        depth += i32::from(letter == '{') - i32::from(letter == '}');
+        depth == 0
+    });
+    format!("{}null{}", &line[..start], &line[start + end.unwrap() + 1..])
 }
 
 #[test]

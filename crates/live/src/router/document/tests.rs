@@ -36,6 +36,18 @@ fn a_scenarios_controller_is_understood() {
 }
 
 #[test]
+fn lull_needs_its_rates_and_its_transition() {
+    let rates = r#"rates = { from = "1 Mb/s", to = "20 Mb/s", step = "1 Mb/s" }"#;
+    let lull = written("lull", &format!("{rates}\ntransition = \"5 ms\"")).unwrap();
+    assert_eq!((&lull["kind"], &lull["slowdown"], &lull["headroom"]), (&json!("lull"), &json!(0.05), &json!(0.1)));
+    assert_eq!(lull["transition"], json!("5 ms"));
+    let why = |text: &str| written("lull", text).unwrap_err().to_string();
+    assert!(why(rates).starts_with("transition: is missing; expected a time"));
+    assert!(why("rates = [\"1 Mb/s\", \"10 Mb/s\"]\ntransition = \"5 ms\"").starts_with("rates is a set that ends at"));
+    assert!(why(&format!("{rates}\ntransition = \"5 ms\"\nslowdown = 2.0")).starts_with("slowdown is 2"));
+}
+
+#[test]
 fn settings_go_over_the_file() {
     let mut table: Table = "target = \"10 kB\"".parse().unwrap();
     for assignment in ["target=60 kB", "beta=\"2 Mb/s\"", "flows.kind=fixed", "flows.count=4"] {

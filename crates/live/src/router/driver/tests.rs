@@ -8,7 +8,7 @@ use netlull_mechanism::gateway::{
 };
 use netlull_mechanism::link::{LinkContext, WindowEstimates};
 use netlull_mechanism::machines::LinkMechanism;
-use netlull_mechanism::rate::{EarthConfig, PractRaConfig, QueueLength, RateSet};
+use netlull_mechanism::rate::{EarthConfig, LullConfig, PractRaConfig, QueueLength, RateSet};
 
 const PERIOD: Duration = Duration::from_millis(5);
 const PACKET: u64 = 1500;
@@ -268,12 +268,15 @@ fn rate_controllers_choose_the_same_rates_by_readings_as_by_packets() {
     let rates = RateSet::from_range(BitRate::from_mbps(1), RATE, BitRate::from_mbps(1)).unwrap();
     let shares = [
         LinkMechanism::PractRa(PractRaConfig::intertwining_2012(rates.clone())),
-        LinkMechanism::Earth(EarthConfig::new(rates, QueueLength::Bytes(Bytes::new(100_000)))),
+        LinkMechanism::Earth(EarthConfig::new(rates.clone(), QueueLength::Bytes(Bytes::new(100_000)))),
+        LinkMechanism::Lull(LullConfig::new(rates, PERIOD)),
     ]
     .map(|mechanism| compare(&list, &setup(mechanism)));
-    println!("practRA, EARTH (share apart, means apart, rates): {shares:?}");
+    println!("practRA, EARTH, Lull (share apart, means apart, rates): {shares:?}");
     // EARTH steps down on the first empty queue that it sees; the queue may have been empty between two readings.
-    for ((share, mean, moves), (most_share, most_mean)) in shares.into_iter().zip([(0.05, 0.03), (0.15, 0.1)]) {
+    for ((share, mean, moves), (most_share, most_mean)) in
+        shares.into_iter().zip([(0.05, 0.03), (0.15, 0.1), (0.02, 0.01)])
+    {
         assert!(moves > 3, "the rate does move: {moves} rates");
         assert!(mean < most_mean, "mean rates: {mean}");
         assert!(share < most_share, "share of the periods in which they are more than a step apart: {share}");
