@@ -62,7 +62,13 @@ impl LinkControl {
         };
         let account = plan.mechanism.reads_segments().then(Account::default);
         let sees_segments = plan.mechanism.sees_segments();
-        Ok(Self { in_service: plan.in_service, acknowledgements: plan.acknowledgements, machine, sees_segments, account })
+        Ok(Self {
+            in_service: plan.in_service,
+            acknowledgements: plan.acknowledgements,
+            machine,
+            sees_segments,
+            account,
+        })
     }
 
     /// Whether arrivals show it their segments.

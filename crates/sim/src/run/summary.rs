@@ -291,7 +291,9 @@ pub(super) fn link_summary(scenario: &Scenario, index: usize, measured: Measured
         mean_queue_packets: all.mean_queue_packets,
         max_queue_packets: counters.most_waiting,
         mean_wait_s: ratio(counters.waited_ns, counters.served_packets) * 1e-9,
-        largest_lateness_s: spec.lateness_bound().map(|_| Duration::from_nanos(counters.largest_lateness_ns).as_secs_f64()),
+        largest_lateness_s: spec
+            .lateness_bound()
+            .map(|_| Duration::from_nanos(counters.largest_lateness_ns).as_secs_f64()),
         residency: residences(&span.residency(scenario, index)),
         gateway,
         energy: all.energy,

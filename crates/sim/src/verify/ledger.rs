@@ -560,9 +560,12 @@ mod tests {
             ledger.links[0].buffer = Buffer::Bytes(netlull_units::Bytes::new(3_000));
             ledger.links[0].counters.most_waiting_bytes = 3_001;
         });
-        has("a-b: a packet left 5.000001 ms later than at the highest rate; its controller guarantees 5 ms", &|ledger| {
-            ledger.links[0].counters.largest_lateness_ns = 5_000_001;
-        });
+        has(
+            "a-b: a packet left 5.000001 ms later than at the highest rate; its controller guarantees 5 ms",
+            &|ledger| {
+                ledger.links[0].counters.largest_lateness_ns = 5_000_001;
+            },
+        );
         has("a-b: 2 packets were dropped, of them 3", &|ledger| ledger.links[0].counters.managed_drops = 3);
         has("a-b: 9 packets were marked, but delivered + stranded + held = 8", &|ledger| {
             ledger.links[0].counters.marked_packets = 9;

@@ -50,7 +50,8 @@ impl Bench {
     }
 
     fn begin(&mut self) {
-        if self.serving.is_none() && self.free_at <= self.now
+        if self.serving.is_none()
+            && self.free_at <= self.now
             && let Some(size) = self.waiting.pop_front()
         {
             let ends = self.now + self.lull.rate().time_for(Bytes::new(size));

@@ -1,8 +1,8 @@
 //! Conversion of link controllers in the document.
 
 use super::queueing::{Measure, buffer};
-use crate::net::transmitter::InService;
 use super::{Control, Result};
+use crate::net::transmitter::InService;
 use crate::scenario::ScenarioError;
 use crate::scenario::document::{ControllerDocument, LinkDocument};
 use netlull_describe::check_ranges;
