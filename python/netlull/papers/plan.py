@@ -130,8 +130,13 @@ def _with_seeds(folder: Path, sweep: Mapping[str, Any], seeds: int) -> dict[str,
                 f"{where}: claims are judged by 95 % intervals over seeds; expected at least {LEAST_SEEDS}"
             )
         if random and own is not None:
-            item["seeds"] = seeds
-    return {**sweep, "seeds": seeds, "experiment": experiments}
+            item["seeds"] = _first(own, seeds)
+    return {**sweep, "seeds": _first(sweep.get("seeds"), seeds), "experiment": experiments}
+
+
+def _first(own: object, count: int) -> int | list[int]:
+    """`count` seeds: from 1 on, or from the first one of the sweep's own list."""
+    return list(range(own[0], own[0] + count)) if isinstance(own, list) else count
 
 
 def _within(source: _Source, sweep: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
@@ -140,11 +145,12 @@ def _within(source: _Source, sweep: Mapping[str, Any], scope: Scope) -> dict[str
     if missing:
         raise source.wrong_scope("experiments", f"{min(missing)!r} is not in {source.sweep}")
     for item in experiments:
-        if isinstance(item.get("seeds"), int):
-            item["seeds"] = min(item["seeds"], scope.seeds)
+        own = item.get("seeds")
+        if own is not None:
+            item["seeds"] = own[: scope.seeds] if isinstance(own, list) else min(own, scope.seeds)
     used = {axis for item in experiments for axis in item["axes"]}
     axes = [_kept(source, axis, scope.keep) for axis in sweep.get("axis", []) if axis["name"] in used]
-    return {**sweep, "seeds": scope.seeds, "axis": axes, "experiment": experiments}
+    return {**sweep, "seeds": _first(sweep.get("seeds"), scope.seeds), "axis": axes, "experiment": experiments}
 
 
 def _kept(source: _Source, axis: Mapping[str, Any], keep: Mapping[str, tuple[float | str, ...]]) -> dict[str, Any]:
