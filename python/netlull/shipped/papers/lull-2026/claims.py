@@ -112,8 +112,8 @@ def three_links(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     for law in grid.labels("three", "law"):
         found: list[tuple[object, Interval]] = []
         for load in grid.values("three", "some_load"):
-            pair = [Cell.of("three", law=law, some_load=load, pair=control) for control in (LULL, ALWAYS)]
-            found.append((f"load {load:g}", percentile(evidence, *pair)))
+            lull, plain = (Cell.of("three", law=law, some_load=load, pair=control) for control in (LULL, ALWAYS))
+            found.append((f"load {load:g}", percentile(evidence, lull, plain)))
         parts.append(_within(law, found, tolerance["most"], _times))
     return parts
 
@@ -131,8 +131,7 @@ def _steady(evidence: Evidence, tolerance: Tolerance, experiment: str, **fixed: 
     parts = []
     for name in evidence.grid.labels(experiment, "rival"):
         found = [
-            (place, saving(evidence, place.cell(LULL)))
-            for place in places(evidence, experiment, rival=name, **fixed)
+            (place, saving(evidence, place.cell(LULL))) for place in places(evidence, experiment, rival=name, **fixed)
         ]
         parts.append(_least(name, found, tolerance["least"]))
     return parts
@@ -196,8 +195,8 @@ def never_beaten(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         elif None in answers.values():
             maybe.append(str(place))
     most = tolerance["most_share"] * len(found)
-    holds = True if len(sure) + len(maybe) <= most else False if len(sure) > most else None
-    text = f"practRA is better in both in {len(sure)} of {len(found)} cells, and by its means alone in {len(maybe)} more."
+    holds = False if len(sure) > most else True if len(sure) + len(maybe) <= most else None
+    text = f"practRA is better in both in {len(sure)} of {len(found)} cells, by its means alone in {len(maybe)} more."
     text += f" Sure: {'; '.join(sure)}." if sure else ""
     text += f" By means: {'; '.join(maybe)}." if maybe else ""
     return [Part("cells", holds, text)]

@@ -100,7 +100,7 @@ def goodput(evidence: Evidence) -> Drawn:
     """Draws the goodput lost under each disturbance, over the round trip."""
     grid = evidence.grid
     panels = []
-    shown = {
+    shown: dict[str, dict[str, float | str]] = {
         "bulk": {"sender": "NewReno", "flows": 4.0},
         "bursts": {"rival": "NewReno", "few": 1.0, "burst": 10.0},
         "bursts, 4 transfers": {"rival": "NewReno", "few": 4.0, "burst": 10.0},
@@ -153,20 +153,20 @@ def energy(evidence: Evidence) -> Drawn:
 def tables(evidence: Evidence) -> Iterator[Tabled]:
     """Yields the numbers of every web cell, and of every other cell."""
     header = ["cell", "FS (%)", "DVS (%)", "95th percentile (times)", "practRA, best: FS (%)", "practRA, best: times"]
-    rows = []
     best = settings(evidence)[-1]
     experiments = [name for name in ("web", "buffers", "senders") if name in evidence.grid.experiments]
-    for place in [place for name in experiments for place in places(evidence, name)]:
-        rows.append(
-            [
-                str(place),
-                percent(saving(evidence, place.cell(LULL))),
-                percent(saving(evidence, place.cell(LULL), "dvs")),
-                number(growth(evidence, place), digits=3),
-                percent(saving(evidence, place.cell(best))),
-                number(growth(evidence, place, best), digits=2),
-            ]
-        )
+    rows = [
+        [
+            str(place),
+            percent(saving(evidence, place.cell(LULL))),
+            percent(saving(evidence, place.cell(LULL), "dvs")),
+            number(growth(evidence, place), digits=3),
+            percent(saving(evidence, place.cell(best))),
+            number(growth(evidence, place, best), digits=2),
+        ]
+        for name in experiments
+        for place in places(evidence, name)
+    ]
     yield Tabled("cells", "Web load", header, rows)
     header = ["cell", "Lull: goodput lost", "Lull: FS", "practRA, best: goodput lost", "practRA, best: FS"]
     rows = []

@@ -69,7 +69,7 @@ def places(evidence: Evidence, experiment: str, **fixed: float | str) -> list[Pl
 
 
 def settings(evidence: Evidence) -> list[str]:
-    """practRA's settings, in the sweep's order."""
+    """PractRA's settings, in the sweep's order."""
     grid = evidence.grid
     named = grid.labels("web-practra", "setting") if "web-practra" in grid.experiments else []
     return named or [name for name in grid.labels("bulk", "control") if name not in {ALWAYS, LULL}]

@@ -35,9 +35,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
             )
             for colour, control in enumerate(_controls(evidence))
         ]
-        panels.append(
-            Panel(f"load {load:g}", "Round trip (ms)", "95th percentile over always on", curves, log_y=True)
-        )
+        panels.append(Panel(f"load {load:g}", "Round trip (ms)", "95th percentile over always on", curves, log_y=True))
     caption = "Downloads of five groups with a fifth of the load each, Pareto sizes, a buffer of 42 packets."
     yield Drawn("paths", "Mixed round trips", caption, panel_grid(panels, columns=3))
 
