@@ -84,7 +84,7 @@ def times(evidence: Evidence) -> Drawn:
         curves.append(Curve("the target, 1.05", loads, bound, 6, dashed=True, marked=False))
         panels.append(Panel(law, "Offered load", "95th percentile over always on", curves, log_x=False))
     caption = (
-        "95th percentile of completion times with Lull over that of always on: means over six seeds, with a paired "
+        "95th percentile of completion times with Lull over that of always on: means over the seeds, with a paired "
         "bootstrap of 95 %."
     )
     return Drawn("times", "Completion times over the load", caption, panel_grid(panels, columns=3))

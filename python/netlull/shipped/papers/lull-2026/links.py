@@ -51,13 +51,14 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
         for load in grid.values("cases", "two_loads"):
             cell, plain = Cell.of("cases", case=case, two_loads=load), Cell.of("cases-always-on", two_loads=load)
             rows.append([f"10 Mb/s, {case}", f"{load:g}", *_numbers(evidence, cell, plain)])
-    for name, axis, whole in (("1-gb", "load_1g", 1.0), ("10-gb", "load_10g", 1.0)):
-        for delta in grid.values(name, "speed_delta"):
-            for load in grid.values(name, axis):
-                cell = Cell.of(name, speed_delta=delta, **{axis: load})
-                plain = Cell.of(f"{name}-always-on", **{axis: load})
-                speed = name.replace("-gb", " Gb/s")
-                rows.append([f"{speed}, delta {delta:g} ms", f"{load * whole:g}", *_numbers(evidence, cell, plain)])
+    for name, axis in (("1-gb", "load_1g"), ("10-gb", "load_10g")):
+        for control in grid.labels(name, "forecast"):
+            for delta in grid.values(name, "speed_delta"):
+                for load in grid.values(name, axis):
+                    cell = Cell.of(name, speed_delta=delta, forecast=control, **{axis: load})
+                    plain = Cell.of(f"{name}-always-on", **{axis: load})
+                    link = f"{name.replace('-gb', ' Gb/s')}, delta {delta:g} ms, {control}"
+                    rows.append([link, f"{load:g}", *_numbers(evidence, cell, plain)])
     header = ["link", "load", "FS", "DVS", "95th percentile (times)"]
     yield Tabled("figures", "Lull on other links, Pareto sizes, round trip 50 ms", header, rows)
     header = ["load", "FS: of the possible", "DVS: of the possible"]

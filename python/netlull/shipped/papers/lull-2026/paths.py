@@ -57,5 +57,5 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
             cell, plain = (Cell.of("bulk", each=each, control=name) for name in (control, ALWAYS))
             fair = [number(grid.interval(at, "fairness"), digits=2) for at in (cell, plain)]
             rows.append([control, f"{5 * each:g}", percent(grid.reduction(cell, plain, "goodput_bps")), *fair])
-    header = ["controller", "transfers", "goodput lost", "fairness of the groups (Jain)", "always on: fairness"]
+    header = ["controller", "transfers", "goodput lost", "fairness of the transfers (Jain)", "always on: fairness"]
     yield Tabled("figures", "Transfers of five round trips", header, rows)

@@ -1,4 +1,4 @@
-"""One to five links with Lull, one after the other."""
+"""Links with Lull in series, from one to five of them."""
 
 from __future__ import annotations
 
