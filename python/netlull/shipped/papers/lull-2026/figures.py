@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from netlull.papers import Drawn, Evidence, Tabled, number
 from netlull.plot import Curve, Panel, panel_grid
+from netlull.stats import mean_interval
 
 from .drawing import Priced, fronts
 from .measures import (
@@ -91,8 +92,6 @@ def times(evidence: Evidence) -> Drawn:
 
 
 def _constant(value: float) -> Interval:
-    from netlull.stats import mean_interval
-
     return mean_interval([value])
 
 
