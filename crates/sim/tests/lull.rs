@@ -99,6 +99,21 @@ fn an_idle_link_rests_at_its_lowest_rate() {
     assert_eq!(link(&with, "N1-N2").rate_changes, 0, "in the measured time");
 }
 
+#[test]
+fn acknowledgements_alone_bring_the_rate_that_they_need() {
+    // 60 Mb/s of data bring 2,500 acknowledgements of 40 B per second: 0.8 Mb/s, more than the lowest rate.
+    let flows = json!([{ "kind": "tcp", "name": "bulk", "from": "s", "to": "c" }]);
+    let mut document = network(&Value::Null, &flows);
+    document["link"][1]["rate"] = "60 Mb/s".into();
+    document["link"][1]["buffer"] = "250 packets".into();
+    let usual = flow(&outcome(document.clone()), "bulk").goodput_bps;
+    document["link"][2]["buffer"] = "100 packets".into();
+    document["link"][2]["controller"] =
+        json!({ "kind": "lull", "rates": ["200 kb/s", "10 Mb/s"], "transition": "2 ms" });
+    let with = flow(&outcome(document), "bulk").goodput_bps;
+    assert!(with > 0.97 * usual, "{with} of {usual} b/s");
+}
+
 fn traffic() -> impl Strategy<Value = Value> {
     prop::collection::vec(
         prop_oneof![
@@ -139,6 +154,7 @@ proptest! {
         slowdown in 1_u64..50,
         hold in prop::option::of(0_u64..100),
         buffer in 1_u64..80,
+        fast in prop::bool::weighted(0.3),
         in_service in prop::sample::select(vec!["finish_then_pause", "finish_while_pausing", "suspend"]),
     ) {
         let mut rates: Vec<u64> = rates.into_iter().map(|quarter| quarter * 250).collect();
@@ -153,6 +169,13 @@ proptest! {
         let mut document = network(&controller, &flows);
         document["duration"] = "12 s".into();
         document["link"][1]["buffer"] = format!("{buffer} packets").into();
+        // The acknowledgements come back over a link under Lull too, which may be the slower one.
+        document["link"][2]["controller"] = controller.clone();
+        document["link"][0]["rate"] = "100 Mb/s".into();
+        if fast {
+            document["link"][1].as_object_mut().unwrap().remove("controller");
+            document["link"][1]["rate"] = "60 Mb/s".into();
+        }
         document["verify"] = "replay".into();
         let checked = scenario(&document).unwrap();
         let result = run(&checked, &mut Unwatched, None);

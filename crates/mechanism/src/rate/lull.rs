@@ -182,6 +182,8 @@ pub struct Lull {
     level: usize,
     changes: u64,
     queue: QueueView,
+    /// The last bit of the packet in service, in seconds. It finishes at the rate at which it began.
+    serving_until: f64,
     /// The end of the pauses of all changes so far, in seconds.
     paused_until: f64,
     wake: Option<Instant>,
@@ -226,6 +228,7 @@ impl Lull {
             level,
             changes: 0,
             queue: QueueView::EMPTY,
+            serving_until: start.as_secs_f64(),
             paused_until: start.as_secs_f64(),
             wake: Some(start),
             action: None,
@@ -241,18 +244,50 @@ impl Lull {
         self.queue == QueueView::EMPTY
     }
 
-    fn backlog_bits(&self) -> f64 {
-        bits(self.queue.waiting + self.queue.in_service)
+    /// Takes the link's content at an event, and notes when the packet in service will have left.
+    fn look(&mut self, now: f64, queue: QueueView, has_departed: bool) {
+        let begins = if queue.in_service == Bytes::ZERO {
+            None
+        } else if has_departed {
+            Some(now)
+        } else if self.queue.in_service == Bytes::ZERO {
+            // After a pause a waiting packet enters service without an event.
+            Some(if self.queue.waiting > Bytes::ZERO { self.paused_until.min(now) } else { now })
+        } else {
+            None
+        };
+        if let Some(begins) = begins {
+            self.serving_until = begins + bits(queue.in_service) / self.rates[self.level].as_f64();
+        }
+        self.queue = queue;
+    }
+
+    /// The rest of the packet in service in seconds: at its own rate, or in full at the present rate if it stops for
+    /// changes.
+    fn service_left(&self, now: f64) -> f64 {
+        if self.suspends {
+            bits(self.queue.in_service) / self.rates[self.level].as_f64()
+        } else if self.queue.in_service == Bytes::ZERO {
+            0.0
+        } else {
+            (self.serving_until - now).max(0.0)
+        }
     }
 
     fn pause_left(&self, now: f64) -> f64 {
         (self.paused_until - now).max(0.0)
     }
 
-    /// The lateness in seconds of a packet that arrives now, at the present rate. It counts the packet in service in
-    /// full, so it is never too small.
+    /// The time in seconds until all packets have left, if the link serves at a level.
+    fn time_to_empty(&self, now: f64, level: usize) -> f64 {
+        let service = self.service_left(now);
+        let pause = if self.suspends { self.pause_left(now) } else { (self.pause_left(now) - service).max(0.0) };
+        service + pause + bits(self.queue.waiting) / self.rates[level].as_f64()
+    }
+
+    /// The lateness in seconds of the last packet on the link, at the present rate.
     fn lateness(&self, now: f64) -> f64 {
-        self.backlog_bits() / self.rates[self.level].as_f64() + self.pause_left(now) - self.queues.reference_delay()
+        self.time_to_empty(now, self.level) - self.queues.reference_delay()
     }
 
     /// Changes the rate. Each change costs its pause. After a change up the link stays there for a while (theorem 3).
@@ -265,7 +300,8 @@ impl Lull {
         }
         self.level = level;
         self.changes += 1;
-        self.paused_until = self.paused_until.max(now) + self.times.transition;
+        let begins = if self.suspends { now } else { now + self.service_left(now) };
+        self.paused_until = self.paused_until.max(begins) + self.times.transition;
         let pause = Duration::from_secs_f64(self.times.transition).unwrap_or(Duration::ZERO);
         self.action = Some(LinkAction::SetRate { rate: self.rates[level], pause });
     }
@@ -279,22 +315,16 @@ impl Lull {
     fn arrived(&mut self, arrival: Arrival) {
         let Arrival { now, bits, admission, .. } = arrival;
         self.queues.arrive(now, bits, admission);
-        let starts_at_once = self.queue.waiting == Bytes::ZERO && self.pause_left(now) <= 0.0;
-        let leaves = if starts_at_once {
-            now + bits / self.rates[self.level].as_f64()
-        } else {
-            now + self.pause_left(now) + self.backlog_bits() / self.rates[self.top()].as_f64()
-        };
+        let leaves = now + self.time_to_empty(now, if self.queue.waiting == Bytes::ZERO { self.level } else { self.top() });
         let Some(segment) = arrival.segment.filter(|_| self.has_forecast) else {
             return self.judge(arrival, None, leaves);
         };
         let slot = RoundTrips::slot(segment.flow);
         let round_trip = self.round_trips.see(now, leaves, &segment, &self.times);
-        match round_trip {
-            Some(time) if segment.opens() => self.forecast(leaves + time, self.top(), slot),
-            _ if segment.data => self.judge(arrival, round_trip, leaves),
-            _ => {}
+        if let Some(time) = round_trip.filter(|_| segment.opens()) {
+            self.forecast(leaves + time, self.top(), slot);
         }
+        self.judge(arrival, round_trip, leaves);
         if segment.fin {
             // The stream ends here: the last round has no echo (rule 6).
             self.echoes.cancel(self.round_trips.forecast(slot), slot);
@@ -303,7 +333,9 @@ impl Lull {
 
     fn judge(&mut self, arrival: Arrival, round_trip: Option<f64>, leaves: f64) {
         let Arrival { now, admission, segment, .. } = arrival;
-        let bounds = self.bounds(round_trip);
+        // Packets without data, such as acknowledgements, repeat nothing one round trip later.
+        let repeats = segment.is_none_or(|segment| segment.data);
+        let bounds = self.bounds(round_trip.filter(|_| repeats));
         let mut needed = self.queues.violated(bounds.now);
         if admission == Admission::Dropped || self.lateness(now) > bounds.now {
             needed = needed.max(self.level + 1);
@@ -313,14 +345,14 @@ impl Lull {
         // The forecast for this packet matters to a late packet, and to the first of a burst if there is doubt.
         let is_judged = is_late || self.doubt > 0 && self.queue.waiting == Bytes::ZERO;
         let is_due = is_judged && self.echoes.needed(now - self.times.slack, now + self.times.lead) > 0;
-        if let (Some(time), Some(segment)) = (round_trip, segment) {
+        if let (Some(time), Some(segment), true) = (round_trip, segment, repeats) {
             let echo = self.queues.violated(bounds.echo).max(needed);
             let slot = RoundTrips::slot(segment.flow);
             // A burst needs its rate from its first packet on: a change within it would cost a pause.
             self.forecast(self.round_trips.next_round(slot), echo, slot);
             self.forecast(leaves + time, echo, slot);
         }
-        if round_trip.is_some() && is_judged {
+        if round_trip.is_some() && repeats && is_judged {
             self.learn(is_late, is_due, bounds.now);
         }
         let hold = match (round_trip, self.doubt) {
@@ -431,7 +463,7 @@ impl Machine for Lull {
     fn handle(&mut self, now: Instant, event: LinkEvent) {
         let now = now.as_secs_f64();
         if let Some(queue) = event.queue() {
-            self.queue = queue;
+            self.look(now, queue, matches!(event, LinkEvent::Departure { .. }));
         }
         match event {
             LinkEvent::Arrival { size, admission, segment, .. } => {
