@@ -336,7 +336,9 @@ impl Lull {
         // Packets without data, such as acknowledgements, repeat nothing one round trip later.
         let repeats = segment.is_none_or(|segment| segment.data);
         let bounds = self.bounds(round_trip.filter(|_| repeats));
-        let mut needed = self.queues.violated(bounds.now);
+        // A packet without data of a connection that is forecast says nothing about the rates: only its own lateness
+        // counts.
+        let mut needed = if repeats || round_trip.is_none() { self.queues.violated(bounds.now) } else { 0 };
         if admission == Admission::Dropped || self.lateness(now) > bounds.now {
             needed = needed.max(self.level + 1);
         }
