@@ -315,7 +315,8 @@ impl Lull {
     fn arrived(&mut self, arrival: Arrival) {
         let Arrival { now, bits, admission, .. } = arrival;
         self.queues.arrive(now, bits, admission);
-        let leaves = now + self.time_to_empty(now, if self.queue.waiting == Bytes::ZERO { self.level } else { self.top() });
+        let leaves =
+            now + self.time_to_empty(now, if self.queue.waiting == Bytes::ZERO { self.level } else { self.top() });
         let Some(segment) = arrival.segment.filter(|_| self.has_forecast) else {
             return self.judge(arrival, None, leaves);
         };
