@@ -1,4 +1,4 @@
-//! A link that follows a list of requests: a model of its own, step by step.
+//! A link that follows a list of requests: an independent model, step by step.
 
 use netlull_bound::{Arrival, Discipline, Levels, Problem, Window};
 use netlull_power::{IdealModel, PowerModel, Scaling, TransitionPower};
