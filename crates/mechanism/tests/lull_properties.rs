@@ -117,7 +117,7 @@ proptest! {
             timeouts += 1;
             prop_assert!(timeouts < 20_000, "timeouts without end at {}", now);
         }
-        prop_assert_eq!(lull.rate(), config.rates.lowest());
+        prop_assert_eq!(lull.rate(), config.used_rates(link())[0]);
     }
 
     #[test]

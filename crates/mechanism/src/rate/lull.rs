@@ -19,7 +19,7 @@ mod echoes;
 mod round_trips;
 
 use super::{Admission, QueueView, RateSet};
-use crate::link::{LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent};
+use crate::link::{LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent, NeededQueue};
 use crate::view::SegmentView;
 use crate::{ConfigError, Machine};
 use counterfactual::Counterfactual;
@@ -79,6 +79,8 @@ fn default_forecast() -> bool {
 const MOST_RATES: usize = 16;
 /// The largest exponent of the hold after surprises.
 const MOST_DOUBT: u32 = 8;
+/// The packets that a new connection sends at once (RFC 6928 section 2).
+const INITIAL_WINDOW: f64 = 10.0;
 
 impl LullConfig {
     /// Lull with the default knob.
@@ -104,12 +106,24 @@ impl LullConfig {
     /// (docs/models/lull.md, theorem 1).
     #[must_use]
     pub fn lateness_bound(&self, link: LinkContext) -> Duration {
-        self.longest_lateness(link).max(self.rates.lowest().time_for(link.mtu)) + self.transition * 2
+        self.longest_lateness(link).max(self.used_rates(link)[0].time_for(link.mtu)) + self.transition * 2
     }
 
-    /// At most [`MOST_RATES`] of the rates, with the lowest and the highest.
-    fn used_rates(&self) -> Box<[BitRate]> {
-        let rates = self.rates.as_slice();
+    /// The time without service that a packet may meet when it needs r_n: the rest of a packet at `rate` or of a pause, and
+    /// a pause.
+    fn outage(&self, rate: BitRate, link: LinkContext) -> Duration {
+        let packet = if link.suspends { Duration::ZERO } else { rate.time_for(link.mtu) };
+        packet.max(self.transition) + self.transition
+    }
+
+    /// At most [`MOST_RATES`] of the rates, with the highest: those whose outage the buffer survives (rule 0).
+    #[must_use]
+    pub fn used_rates(&self, link: LinkContext) -> Box<[BitRate]> {
+        let [lower @ .., highest] = self.rates.as_slice() else { return Box::default() };
+        let survives =
+            |&rate: &BitRate| link.buffer.is_none_or(|buffer| self.outage(rate, link) <= link.rate.time_for(buffer));
+        let lower = &lower[lower.iter().take_while(|&rate| !survives(rate)).count()..];
+        let rates: Vec<_> = lower.iter().chain([highest]).copied().collect();
         let used = rates.len().min(MOST_RATES);
         (0..used).map(|n| rates[n * (rates.len() - 1) / (used - 1).max(1)]).collect()
     }
@@ -139,6 +153,13 @@ impl LinkConfig for LullConfig {
 
     fn lateness_bound(&self, link: LinkContext) -> Option<Duration> {
         Some(LullConfig::lateness_bound(self, link))
+    }
+
+    /// The queue of a burst at r_n while the link at r_1 comes back to r_n.
+    fn needed_queue(&self, link: LinkContext) -> Option<NeededQueue> {
+        let queue = link.rate.bytes_in(self.outage(self.rates.lowest(), link));
+        let lowest = self.used_rates(link)[0];
+        Some(NeededQueue { field: "rates", queue, otherwise: format!("the link uses no rate below {lowest}") })
     }
 }
 
@@ -201,7 +222,7 @@ struct Arrival {
 
 impl Lull {
     fn new(config: &LullConfig, link: LinkContext, start: Instant) -> Self {
-        let rates = config.used_rates();
+        let rates = config.used_rates(link);
         let transition = config.transition.as_secs_f64();
         let packet_bits = bits(link.mtu);
         let times = Times {
@@ -323,7 +344,8 @@ impl Lull {
         let slot = RoundTrips::slot(segment.flow);
         let round_trip = self.round_trips.see(now, leaves, &segment, &self.times);
         if let Some(time) = round_trip.filter(|_| segment.opens()) {
-            self.forecast(leaves + time, self.top(), slot);
+            let bound = self.times.lateness.min(self.per_round * time / 4.0);
+            self.forecast(leaves + time, self.queues.violated_by(INITIAL_WINDOW * self.packet_bits, bound), slot);
         }
         self.judge(arrival, round_trip, leaves);
         if segment.fin {
@@ -417,19 +439,16 @@ impl Lull {
             }
         } else if self.is_empty() && !paused && self.level > 0 {
             let allowed = self.forbidden.iter().position(|&until| until <= now).unwrap_or(self.top());
-            let low = allowed.max(due);
+            let soon = now + lead + gap;
+            let low = allowed.max(due).max(self.echoes.needed(now, soon));
             if low < self.level {
-                let next = self.echoes.next_above(now + lead, low);
-                if next - lead - now > gap {
-                    self.change(now, low);
-                } else {
-                    wake = next - lead;
+                self.change(now, low);
+            } else {
+                let held = self.forbidden[..self.level].iter().filter(|&&until| until > now);
+                wake = held.fold(wake, |earliest, &until| earliest.min(until));
+                if let Some(last) = self.echoes.last(now - slack, soon, self.level) {
+                    wake = wake.min(last + slack);
                 }
-            }
-            let held = self.forbidden[..self.level].iter().filter(|&&until| until > now);
-            wake = held.fold(wake, |earliest, &until| earliest.min(until));
-            if due > 0 {
-                wake = wake.min(now + self.echoes.width());
             }
         }
         if self.level < self.top() {

@@ -87,6 +87,13 @@ impl Counterfactual {
         late.map_or(0, |rate| rate + 1)
     }
 
+    /// The number of rates, from r_1 up, at which a burst of so many bits would end late by more than `bound` seconds on an
+    /// empty link.
+    #[inline]
+    pub(super) fn violated_by(&self, burst: f64, bound: f64) -> usize {
+        self.drains.partition_point(|drain| burst / drain > burst * self.per_bit + bound)
+    }
+
     /// The time in seconds at which a link at r_n would have sent all packets, from now.
     #[inline]
     pub(super) fn reference_delay(&self) -> f64 {

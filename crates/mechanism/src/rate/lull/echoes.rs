@@ -42,11 +42,6 @@ impl Echoes {
         Self { bins: bins.into(), blocks: blocks.into(), width, per_second: 1.0 / width }
     }
 
-    /// The length of a bin in seconds.
-    pub(super) fn width(&self) -> f64 {
-        self.width
-    }
-
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn number(&self, at: f64) -> u64 {
         (at * self.per_second).max(0.0) as u64 + 1
@@ -90,6 +85,13 @@ impl Echoes {
     #[inline]
     pub(super) fn needed(&self, from: f64, to: f64) -> usize {
         (self.number(from)..=self.number(to)).map(|number| self.in_bin(number)).max().unwrap_or(0)
+    }
+
+    /// The end of the last bin between two times that needs at least `level`; `None` if there is none.
+    #[allow(clippy::cast_precision_loss)]
+    pub(super) fn last(&self, from: f64, to: f64, level: usize) -> Option<f64> {
+        let last = (self.number(from)..=self.number(to)).rev().find(|&number| self.in_bin(number) >= level);
+        last.map(|number| number as f64 * self.width)
     }
 
     #[inline]

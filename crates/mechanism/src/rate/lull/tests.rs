@@ -30,7 +30,11 @@ struct Bench {
 
 impl Bench {
     fn new(config: &LullConfig) -> Self {
-        let lull = config.build(link(), Instant::ZERO).unwrap();
+        Self::on(config, link())
+    }
+
+    fn on(config: &LullConfig, link: LinkContext) -> Self {
+        let lull = config.build(link, Instant::ZERO).unwrap();
         let (waiting, changes, departures) = Default::default();
         Self { lull, now: Instant::ZERO, waiting, serving: None, free_at: Instant::ZERO, changes, departures }
     }
@@ -184,23 +188,56 @@ fn after_the_end_of_a_stream_no_round_is_expected() {
 }
 
 #[test]
+fn a_link_with_many_new_connections_rests_at_the_rate_of_their_first_windows() {
+    let rates = RateSet::from_range(mbps(100), mbps(1000), mbps(100)).unwrap();
+    let fast = LinkContext { buffer: None, ..LinkContext::new(mbps(1000), Bytes::new(MTU)) };
+    let mut bench = Bench::on(&LullConfig::new(rates, Duration::from_millis(2)), fast);
+    let open = |flow| segment(flow, SegmentKind::Syn, false, false);
+    bench.packet(40, Some(open(1)));
+    bench.run_to(50.0);
+    bench.packet(MTU, Some(data(1)));
+    // Ten packets are 120 kb, at 0.9 of 200 Mb/s 0.55 ms later than at 1 Gb/s; at 100 Mb/s it is 1.2 ms. The bound is a
+    // quarter of 5 % of 50 ms, 0.63 ms.
+    for n in 0..60_u32 {
+        bench.run_to(60.0 + 5.0 * f64::from(n));
+        bench.packet(40, Some(open(10 + u64::from(n))));
+    }
+    let late: Vec<u64> = bench.changes.iter().filter(|(at, _)| *at > 0.06).map(|&(_, rate)| rate).collect();
+    assert_eq!(late, [200]);
+    // 60 ms + 5 ms * 59 + 50 ms, and the slack of 4 ms.
+    bench.run_to(500.0);
+    assert_eq!(bench.lull.rate(), mbps(100));
+}
+
+#[test]
 fn a_small_buffer_bounds_the_lateness() {
     // B = 62 500 B = 50 ms at 10 Mb/s: x <= 25 - 2 = 23 ms, so 14 ms stay. A buffer of 10 packets is 12 ms: x = 4 ms.
     assert_eq!(config().longest_lateness(link()), Duration::from_millis(14));
     let small = LinkContext { buffer: Some(Bytes::new(15_000)), ..link() };
     assert_eq!(config().longest_lateness(small), Duration::from_millis(4));
-    // The bound: the larger of x and the 12 ms of a packet at 1 Mb/s, and 2 delta.
-    assert_eq!(config().lateness_bound(small), Duration::from_millis(16));
+    // A packet at 1 Mb/s and a change last 14 ms, longer than the buffer; at 2 Mb/s it is 8 ms. The bound is the larger of
+    // x and 6 ms, and 2 delta.
+    assert_eq!(config().used_rates(small)[0], mbps(2));
+    assert_eq!(config().lateness_bound(small), Duration::from_millis(10));
+    let needed = config().needed_queue(small).unwrap();
+    assert_eq!((needed.field, needed.queue), ("rates", Bytes::new(17_500)));
+    assert_eq!(needed.otherwise, "the link uses no rate below 2 Mb/s");
+    // A packet that stops for the change costs two pauses at most.
+    let suspends = LinkContext { suspends: true, ..small };
+    assert_eq!(config().used_rates(suspends)[0], mbps(1));
+    let tiny = LinkContext { buffer: Some(Bytes::new(3_000)), ..link() };
+    assert_eq!(*config().used_rates(tiny), [mbps(10)]);
     assert_eq!(config().lateness_bound(link()), Duration::from_millis(18));
 }
 
 #[test]
 fn a_large_set_of_rates_is_thinned() {
     let many = RateSet::from_range(BitRate::from_bps(10_000), mbps(10), BitRate::from_bps(10_000)).unwrap();
-    let used = LullConfig::new(many, Duration::from_millis(2)).used_rates();
+    let unlimited = LinkContext::new(mbps(10), Bytes::new(MTU));
+    let used = LullConfig::new(many, Duration::from_millis(2)).used_rates(unlimited);
     assert_eq!((used.len(), used[0], used[15]), (16, BitRate::from_bps(10_000), mbps(10)));
     let one = LullConfig::new(RateSet::from_list(&[mbps(10)]).unwrap(), Duration::from_millis(2));
-    assert_eq!(one.used_rates().len(), 1);
+    assert_eq!(one.used_rates(link()).len(), 1);
     let mut bench = Bench::new(&one);
     bench.burst(0.0, 20);
     bench.run_to(100.0);
