@@ -230,6 +230,45 @@ fn a_small_buffer_bounds_the_lateness() {
     assert_eq!(config().lateness_bound(link()), Duration::from_millis(18));
 }
 
+/// Theorem 1 on every sequence of six arrivals out of five kinds, 5 ms apart: nothing, one or four datagrams, one or four
+/// packets of a connection.
+#[test]
+fn no_short_sequence_of_arrivals_exceeds_the_bound() {
+    const STEPS: u32 = 6;
+    let link = LinkContext::new(mbps(10), Bytes::new(MTU));
+    let config = LullConfig::new(RateSet::from_list(&[mbps(1), mbps(4), mbps(10)]).unwrap(), Duration::from_millis(2));
+    let (packet, bound) = (0.0012, config.lateness_bound(link).as_secs_f64());
+    let mut latest: f64 = 0.0;
+    for sequence in 0..5_u32.pow(STEPS) {
+        let mut bench = Bench::on(&config, link);
+        // The connection's round-trip time is 20 ms.
+        bench.packet(MTU, Some(segment(7, SegmentKind::Syn, false, false)));
+        bench.burst(20.0, 1);
+        bench.run_to(100.0);
+        bench.departures.clear();
+        let mut reference = Vec::new();
+        let mut free: f64 = 0.0;
+        for step in 0..STEPS {
+            let at = 0.1 + 0.005 * f64::from(step);
+            bench.run_to(1e3 * at);
+            let (count, flow) = [(0, None), (1, None), (4, None), (1, Some(7)), (4, Some(7))]
+                [(sequence / 5_u32.pow(step) % 5) as usize];
+            for _ in 0..count {
+                bench.packet(MTU, flow.map(data));
+                free = free.max(at) + packet;
+                reference.push(free);
+            }
+        }
+        bench.run_to(500.0);
+        assert_eq!(bench.departures.len(), reference.len());
+        let late = bench.departures.iter().zip(&reference).map(|(left, reference)| left - reference);
+        latest = late.fold(latest, f64::max);
+        assert!(latest <= bound + 1e-6, "sequence {sequence}: {latest} s late, the bound is {bound} s");
+    }
+    // The bound is not idle: a packet at r_1 alone takes 10.8 ms more.
+    assert!(latest > 0.010, "{latest}");
+}
+
 #[test]
 fn a_large_set_of_rates_is_thinned() {
     let many = RateSet::from_range(BitRate::from_bps(10_000), mbps(10), BitRate::from_bps(10_000)).unwrap();
