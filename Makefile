@@ -51,6 +51,7 @@ lint: lint-rust lint-python ## Check formatting, lints, types and the arrows bet
 lint-rust: tools
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	CARGO_TARGET_DIR=$${CARGO_TARGET_DIR:-target} cargo check --manifest-path benches/components/Cargo.toml --benches --examples --quiet --locked
 
 lint-python: setup
 	$(BIN)/ruff format --check .

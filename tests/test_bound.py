@@ -135,16 +135,27 @@ def test_the_command_prints_a_table_and_writes_json(printed: Printed, small_file
     assert [each["late_s"] for each in found["models"]["dvs"]["clairvoyant"]] == [0.005, 0.02]
 
 
+def test_long_lateness_is_printed_in_seconds(printed: Printed, small_file: Path) -> None:
+    text = printed("bound", small_file, "--late", "1 h", "--no-causal")
+    assert "3600 s" in text
+    assert "ks" not in text
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (["--link", "a-z"], ["link", "a-z", "a-b, b-a, b-c, c-b"]),
-        (["--late", "soon"], ["late", "soon", "5 ms"]),
+        (["--late", "soon"], ['late: "soon" is no time; expected a number and a unit, such as 5 ms']),
+        (["--late=-1ms"], ["late: -1ms; expected at least 0 s"]),
+        (["--transition", "-2 ms"], ["transition: -2 ms; expected at least 0 s"]),
         (["--in-service", "finish_while_pausing"], ["in_service", "finish_then_pause or suspend"]),
         (["--transition-power", "both"], ["transition_power", "both", "higher, new, old"]),
         (["--rates", "1 Mb/s, 5 Mb/s"], ["rates", "the last one 10 Mb/s"]),
         (["--rates", "5 Mb/s, 1 Mb/s, 10 Mb/s"], ["rates", "ascending"]),
-        (["--step", "0 s"], ["step", "1 us"]),
+        (["--rates", "foo"], ['rates: "foo" is no rate; expected a number and a unit, such as 5 Mb/s']),
+        (["--rates", "1 Mb/s, 5 ms, 10 Mb/s"], ['rates: "5 ms" is no rate']),
+        (["--step", "0ms"], ["step: 0ms; expected at least 1 us"]),
+        (["--step", "999 ns"], ["step: 999 ns; expected at least 1 us"]),
         (["--set", "link.a-b.noise={mean='1 ms',shape=2}"], ["link.a-b.noise", "without noise"]),
     ],
 )

@@ -21,6 +21,19 @@ def test_every_file_of_tests_is_part_of_the_program(folder: Path) -> None:
     assert files <= listed
 
 
+def test_the_lock_file_of_the_component_benches_follows_the_crates() -> None:
+    locked = tomllib.loads((ROOT / "benches" / "components" / "Cargo.lock").read_text())["package"]
+    crates = {each["name"]: each.get("dependencies", []) for each in locked if "source" not in each}
+    assert "netlull-sim" in crates
+    for name, dependencies in crates.items():
+        folder = "benches/components" if name == "netlull-components" else f"crates/{name.removeprefix('netlull-')}"
+        manifest = tomllib.loads((ROOT / folder / "Cargo.toml").read_text())
+        # Development dependencies are locked for the package itself only.
+        own = manifest.get("dev-dependencies", {}) if folder.startswith("benches") else {}
+        # "syn 2.0.119" where several versions are locked.
+        assert {each.split()[0] for each in dependencies} == {*manifest.get("dependencies", {}), *own}, name
+
+
 @pytest.mark.parametrize("file", ["pyproject.toml", "CITATION.cff", "packaging/conda/recipe.yaml"])
 def test_the_projects_address_is_the_same_everywhere(file: str) -> None:
     address = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["repository"]

@@ -178,6 +178,14 @@ def test_a_number_that_is_not_finite_is_named_by_its_entry(links: list[Any]) -> 
     assert str(raised.value) == "link.a-b.controller.forecast_weight: nan; expected a finite number"
 
 
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "+nan"])
+def test_a_setting_that_is_not_finite_is_named(number: str) -> None:
+    with pytest.raises(InputError, match=rf"^beta: {number.strip('+')}; expected a finite number$"):
+        parse_setting(f"beta={number}")
+    # Text with the same letters.
+    assert parse_setting(f"name='{number}'") == ("name", number)
+
+
 def test_a_number_that_is_not_finite_is_named_with_its_file() -> None:
     with pytest.raises(InputError) as raised:
         read_toml("[[link]]\nfrom = 'a'\nto = 'b'\ncost = inf\n", "scenario.toml")

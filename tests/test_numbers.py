@@ -51,6 +51,12 @@ def test_small_times() -> None:
     assert scaled(3.2e-6, "s") == "3.2 µs"
 
 
+def test_long_times_stay_in_seconds() -> None:
+    assert scaled(3600.0, "s") == "3600 s"
+    assert scaled(2.5e6, "s") == "2500000 s"
+    assert scaled(-1200.0, "s") == "-1200 s"
+
+
 def test_digits() -> None:
     assert digits(123.456) == "123.5"
     assert digits(0.001234567) == "0.001235"

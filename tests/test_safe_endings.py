@@ -253,7 +253,16 @@ def test_sigterm_stops_a_sweep(sweep_file: Path, tmp_path: Path) -> None:
 def test_the_way_back_of_a_duplex_link_is_explained(refused: Refused, small_file: Path) -> None:
     line = refused("run", small_file, "--set", "link.c-b.rate=1 Mb/s")
     assert '"c-b" is the reverse direction of the duplex link b-c' in line
-    assert "as a separate link" in line
+    assert "set it at b-c, for both directions, or remove duplex from b-c and write c-b as a link of its own" in line
+
+
+@pytest.mark.parametrize("field", ["controller.delay_bound=3 ms", "loss.probability=0.1", "noise={mean='1 ms'}"])
+def test_what_a_reverse_link_cannot_have_needs_a_link_of_its_own(
+    refused: Refused, small_file: Path, field: str
+) -> None:
+    line = refused("run", small_file, "--set", f"link.c-b.{field}")
+    assert "expected: remove duplex from b-c and write c-b as a link of its own" in line
+    assert "both directions" not in line
 
 
 def test_points_that_differ_late_are_different() -> None:

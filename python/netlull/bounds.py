@@ -272,17 +272,19 @@ def _request(  # noqa: PLR0913  # the options of `bound`
         "in_service": service,
         "transition_power": power,
         "late_ns": [_nanoseconds("late", each) for each in late],
-        "step_ns": None if step is None else _nanoseconds("step", step, least=1000),
+        "step_ns": None if step is None else _nanoseconds("step", step, least="1 us"),
         "from_ns": _nanoseconds("warm_up", complete["warm_up"]),
         "until_ns": _nanoseconds("duration", complete["duration"]),
         "mean_late_ns": [_nanoseconds("late", each) for each in late] if causal else [],
     }
 
 
-def _nanoseconds(field: str, text: str, least: int = 0) -> int:
+def _nanoseconds(field: str, text: str, least: str = "0 s") -> int:
     found = in_unit(text, "ns")
-    if found is None or not math.isfinite(found) or found < least:
-        raise InputError(f"{field}: {text} is no time; expected at least {least / 1000:g} us, such as 5 ms")
+    if found is None or not math.isfinite(found):
+        raise InputError(f'{field}: "{text}" is no time; expected a number and a unit, such as 5 ms')
+    if found < (in_unit(least, "ns") or 0):
+        raise InputError(f"{field}: {text}; expected at least {least}")
     return round(found)
 
 
@@ -295,6 +297,9 @@ def _rates(link: _Link, given: Sequence[str] | None) -> list[int]:
         lowest, highest, step = (round(in_unit(of_controller[key], "b/s") or 0) for key in ("from", "to", "step"))
         return list(range(lowest, highest + 1, step))
     texts: list[str] = list(given or of_controller or ())
+    for text in texts:
+        if in_unit(text, "b/s") is None:
+            raise InputError(f'rates: "{text}" is no rate; expected a number and a unit, such as 5 Mb/s')
     rates = [round(in_unit(text, "b/s") or 0) for text in texts]
     if not rates or sorted(set(rates)) != rates or rates[0] < 1 or rates[-1] != link.rate_bps:
         expected = f"ascending rates, the last one {link.table['rate']}, the link's"

@@ -15,6 +15,8 @@ from netlull.errors import FieldPathError, InputError
 __all__ = ["fields_of", "get", "keys_to", "parse_setting", "plain", "put", "read_toml", "remove"]
 
 _DEEPEST = 32
+_ONE_WAY = frozenset({"capacity", "controller", "loss", "noise"})
+"""Fields of a duplex link that its reverse link does not have."""
 
 Path = str
 """Keys separated by dots. Entries of arrays go by name (an unnamed link: FROM-TO) or by index."""
@@ -29,6 +31,10 @@ def fields_of(element: Any) -> dict[str, object]:
         if value is not None:
             document[field.name.rstrip("_")] = value
     return document
+
+
+class _NotFiniteError(InputError):
+    """A number is infinite or NaN."""
 
 
 class _TooDeepError(InputError):
@@ -92,7 +98,7 @@ def plain(value: Any, path: Path = "", depth: int = 0) -> Any:
         number = float(value)
         if math.isfinite(number):
             return number
-        raise InputError(f"{path or 'scenario'}: {number}; expected a finite number")
+        raise _NotFiniteError(f"{path or 'scenario'}: {number}; expected a finite number")
     value = _as_table(value)
     if depth > _DEEPEST:
         raise _too_deep(path)
@@ -115,7 +121,7 @@ def parse_setting(setting: str) -> tuple[Path, object]:
     """Splits `path=value`. A value in TOML syntax is parsed; any other value is text.
 
     Raises:
-        InputError: there is no `=`, no path before it, or the value is nested too deeply.
+        InputError: there is no `=`, no path before it, the value is nested too deeply, or a number is not finite.
     """
     path, equals, text = setting.partition("=")
     path, text = path.strip(), text.strip()
@@ -133,6 +139,8 @@ def _toml_value(text: str, path: Path) -> object:
         return plain(value, path)
     except (RecursionError, _TooDeepError):
         raise _too_deep(path) from None
+    except _NotFiniteError:
+        raise
     except (tomllib.TOMLDecodeError, InputError):
         return text
 
@@ -189,7 +197,13 @@ def _refuse(path: Path, rest: str, node: object) -> FieldPathError:
         duplex = _duplex_of(node, rest)
         if duplex is not None:
             way_back, link = duplex
-            told = f"set it at {link}, for both directions, or define {way_back} as a separate link"
+            apart = f"remove duplex from {link} and write {way_back} as a link of its own"
+            field = rest[len(way_back) + 1 :].partition(".")[0]
+            told = (
+                f"{apart}: {field} is for one direction"
+                if field in _ONE_WAY
+                else f"set it at {link}, for both directions, or {apart}"
+            )
             return FieldPathError(
                 f'{path}: "{way_back}" is the reverse direction of the duplex link {link}; expected: {told}'
             )

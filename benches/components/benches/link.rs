@@ -36,6 +36,7 @@ impl Driven {
             red: None,
             codel: None,
             noise: None,
+            air: None,
             delivery: Slot::FIRST,
             departure: None,
         };

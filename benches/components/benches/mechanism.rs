@@ -2,6 +2,7 @@
 #![allow(missing_docs)]
 
 // The smallest link that can drive a controller, from the mechanism's own tests.
+#[allow(dead_code)]
 #[path = "../../../crates/mechanism/tests/common/mod.rs"]
 mod common;
 
@@ -95,7 +96,7 @@ fn held() -> HeldQueue {
 /// The packets of practRA's link, from 20 flows in turn, with a returning acknowledgement per departure. Two of
 /// three events are arrivals and departures.
 fn passing(mechanism: &LinkMechanism) -> Passing {
-    let link = LinkContext { rate: BitRate::from_mbps(10), mtu: Bytes::new(1500) };
+    let link = LinkContext::new(BitRate::from_mbps(10), Bytes::new(1500));
     let mut events = Vec::new();
     let mut count = 0;
     for line in recorded().lines {
@@ -106,6 +107,7 @@ fn passing(mechanism: &LinkMechanism) -> Passing {
             end: 1460 * count,
             acknowledged: 1460 * count.saturating_sub(50),
             data: true,
+            fin: false,
             timestamps: Some(stamps),
         };
         match line.event {

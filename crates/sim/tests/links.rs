@@ -357,6 +357,14 @@ fn what_cannot_be_is_refused_with_field_value_and_expectation() {
     assert!(refusal(&twice).contains("power.0.model: \"warp\" is unknown; expected one of"));
     twice["power"] = json!([{ "model": "fs", "name": "x" }, { "model": "dvs", "name": "x" }]);
     assert!(refusal(&twice).starts_with("power.1.name: \"x\" is named twice"));
+    let mut written = one_link("1 s", json!({}), json!([]));
+    written["link"][0]["duplex"] = true.into();
+    let back = json!({ "from": "b", "to": "a", "rate": "1 Mb/s" });
+    written["link"].as_array_mut().expect("links").push(back);
+    let message = "link.a-b.duplex: makes the link \"b-a\", which is also written; expected only one of them";
+    assert_eq!(refusal(&written), message);
+    written["link"].as_array_mut().expect("links").rotate_left(1);
+    assert_eq!(refusal(&written), message);
     twice["power"] = json!([{ "model": "fs", "name": "a.b" }]);
     assert!(refusal(&twice).starts_with("power.0.name: \"a.b\" is not a valid name"));
     twice["power"] = json!([{ "model": "fs", "static_fraction": 1.5 }]);

@@ -26,12 +26,16 @@ def digits(value: float | None, significant: int = 4) -> str:
 
 
 def scaled(value: float | None, unit: str, significant: int = 4) -> str:
-    """The number with the prefix that leaves 1 to 999 before the unit: `9.433 Mb/s`, `12.5 ms`, `0 s`."""
+    """The number with the prefix that leaves 1 to 999 before the unit: `9.433 Mb/s`, `12.5 ms`, `0 s`.
+
+    Seconds have no prefix above 1: `3600 s`.
+    """
     if value is None or math.isnan(value):
         return _NONE
     size = abs(value)
     # 999.96 rounds to 1000: the prefix must fit the rounded number.
-    factor, prefix = next(((f, p) for f, p in _PREFIXES if size * (1 + 0.5 * 10**-significant) >= f), _PREFIXES[-1])
+    prefixes = [(f, p) for f, p in _PREFIXES if unit != "s" or f <= 1]
+    factor, prefix = next(((f, p) for f, p in prefixes if size * (1 + 0.5 * 10**-significant) >= f), prefixes[-1])
     if size == 0:
         factor, prefix = 1.0, ""
     return f"{digits(value / factor, significant)} {prefix}{unit}"

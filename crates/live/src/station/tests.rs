@@ -4,8 +4,10 @@ use super::*;
 use netlull_mechanism::ConfigError;
 use netlull_mechanism::machines::StationMechanism;
 use netlull_mechanism::radio::{AccessPointConfig, BurstAcks, EagerConfig, PsmConfig, RttFrom, ShaperConfig};
-use netlull_mechanism::station::{ForeignStation, StationContext, StationController, StationFactory};
-use netlull_units::BitRate;
+use netlull_mechanism::station::{
+    ForeignStation, PowerMode, StationAction, StationContext, StationController, StationFactory,
+};
+use netlull_units::{BitRate, Bytes};
 use netlull_wire::{Connection, Endpoint, Flags, TcpOption, TcpSpec, build_tcp, seq_le, seq_lt, verify_checksums};
 use proptest::prelude::*;
 use std::sync::Arc;

@@ -15,6 +15,9 @@
 //!
 //! Noise adds a random time to each packet's propagation.
 
+mod counts;
+mod sleep;
+
 use super::air::Air;
 use super::buffer::Buffer;
 pub use super::counters::LinkCounters;
@@ -452,59 +455,6 @@ impl Link {
         }
     }
 
-    /// Puts the link to sleep. All its packets are lost and added to `stranded`, in the order of arrival.
-    pub fn fall_asleep(&mut self, now: Instant, schedule: &mut Schedule, stranded: &mut Vec<Packet>) {
-        let first = stranded.len();
-        self.flight.clear(stranded);
-        match &mut self.transmitter {
-            Transmitter::Fixed(fixed) => {
-                // Waiting times that end here were counted in full.
-                let beyond = self.waiting.iter().map(|entry| entry.starts.saturating_sub(now.as_nanos()));
-                self.cut_short_ns += beyond.fold(0, u64::saturating_add);
-                fixed.free_at = now.as_nanos();
-                fixed.waiting_bytes = 0;
-                fixed.serialiser.idle();
-                self.waiting.clear();
-            }
-            Transmitter::Variable(variable) => variable.fall_asleep(now, stranded, &mut self.tally, schedule),
-        }
-        schedule.set(self.delivery, Instant::NEVER);
-        let lost = &stranded[first..];
-        let (packets, bytes) = (lost.len() as u64, lost.iter().map(|packet| u64::from(packet.size)).sum::<u64>());
-        match &mut self.transmitter {
-            Transmitter::Fixed(_) => self.stored_bytes -= bytes,
-            Transmitter::Variable(variable) => variable.forget_accepted(packets, bytes),
-        }
-        self.tally.stranded_packets += packets;
-        self.tally.asleep_packets += packets;
-        self.tally.asleep_bytes += bytes;
-        let ingress = self.ingress.get_or_insert_default();
-        ingress.closed = true;
-        if let Some(noise) = &mut ingress.noise {
-            noise.lose_all();
-        }
-        self.asleep_since = Some(now.as_nanos());
-    }
-
-    /// Starts to wake the link. It needs power again, but carries nothing yet.
-    pub fn begin_to_wake(&mut self, now: Instant) {
-        if let Some(since) = self.asleep_since.take() {
-            self.tally.asleep_ns += now.as_nanos() - since;
-        }
-    }
-
-    /// Ends the waking: the link carries packets again.
-    pub fn awake(&mut self, now: Instant) {
-        self.begin_to_wake(now);
-        self.ingress = self.ingress.take().and_then(|ingress| ingress.open());
-    }
-
-    /// Returns true if the link takes no packets because it sleeps or is waking.
-    #[must_use]
-    pub fn is_closed(&self) -> bool {
-        self.ingress.as_ref().is_some_and(|ingress| ingress.closed)
-    }
-
     /// Restarts the energy meter of a link with a variable rate.
     pub fn restart_meter(&mut self, now: Instant) {
         if let Transmitter::Variable(variable) = &mut self.transmitter {
@@ -518,50 +468,6 @@ impl Link {
         match &self.transmitter {
             Transmitter::Fixed(_) => None,
             Transmitter::Variable(variable) => Some(variable),
-        }
-    }
-
-    /// The counters from the start to `now`.
-    #[must_use]
-    pub fn counters(&self, now: Instant) -> LinkCounters {
-        let tally = &self.tally;
-        // A link that schedules its departures counts accepted packets. Other links count stored packets and packets
-        // passed on.
-        let (accepted_packets, accepted_bytes) = match &self.transmitter {
-            Transmitter::Fixed(_) => {
-                (self.taken_on_packets + self.flight.pushed(), self.taken_on_bytes + self.stored_bytes)
-            }
-            Transmitter::Variable(variable) => variable.accepted(),
-        };
-        LinkCounters {
-            // CoDel drops packets that were accepted before.
-            offered_packets: accepted_packets + tally.dropped_packets + tally.lost_packets + tally.asleep_packets
-                - tally.discarded_packets,
-            offered_bytes: accepted_bytes + tally.dropped_bytes + tally.lost_bytes + tally.asleep_bytes
-                - tally.discarded_bytes,
-            delivered_packets: self.taken_on_packets + self.flight.popped(),
-            delivered_bytes: self.taken_on_bytes + self.arrived_bytes,
-            served_packets: match &self.transmitter {
-                Transmitter::Fixed(_) => accepted_packets + tally.stranded_packets,
-                Transmitter::Variable(_) => tally.served_packets,
-            },
-            queued_ns: self.queued_ns(now),
-            asleep_ns: tally.asleep_ns + self.asleep_since.map_or(0, |since| now.as_nanos() - since),
-            ..self.tally
-        }
-    }
-
-    /// The integral of the number of packets in the queue from the start to `now`, in packet nanoseconds.
-    fn queued_ns(&self, now: Instant) -> u64 {
-        let (tally, now_ns) = (&self.tally, now.as_nanos());
-        match &self.transmitter {
-            // Each waiting time was counted in full at its start. Subtract the part after `now`.
-            Transmitter::Fixed(_) => {
-                let beyond = self.waiting.iter().map(|entry| entry.starts.saturating_sub(now_ns));
-                tally.waited_ns.saturating_sub(beyond.fold(self.cut_short_ns, u64::saturating_add))
-            }
-            // Each waiting time was counted at its end. Add the waiting times that continue.
-            Transmitter::Variable(variable) => tally.waited_ns + tally.waited_in_vain_ns + variable.waiting_ns(now),
         }
     }
 

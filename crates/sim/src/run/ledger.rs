@@ -7,9 +7,8 @@ use super::world::World;
 use crate::net::ids::{AgentId, FlowId, LinkId};
 use crate::net::transmitter::InService;
 use crate::scenario::{AirSpec, FlowPath, LinkSpec, Scenario, StationSpec, TransferSize};
-use crate::verify::ledger::{
-    AgentLedger, Ledger, LinkLedger, RequestsLedger, SharedAirLedger, TcpLedger, VariableLedger,
-};
+use crate::verify::ledger::{AgentLedger, Ledger, RequestsLedger, TcpLedger};
+use crate::verify::link::{LinkLedger, SharedAirLedger, VariableLedger};
 use crate::verify::station::{AirLedger, StationLedger};
 use netlull_units::Duration;
 use std::borrow::Cow;

@@ -1,11 +1,12 @@
 //! Independent checks that a run obeys the rules of its model.
 //!
-//! [`ledger`] checks the sums after a run. Every offered packet and byte was delivered, dropped, lost or is still in
-//! the network. No link sent more than its rates allow, and no queue exceeded its buffer. TCP delivered the sent data
-//! exactly once, and energy is the integral of power. [`replay`] follows every packet through a second model of every
-//! link during the run.
+//! [`ledger`] checks the sums after a run, with [`link`] and [`station`]. Every offered packet and byte was delivered,
+//! dropped, lost or is still in the network. No link sent more than its rates allow, and no queue exceeded its buffer.
+//! TCP delivered the sent data exactly once, and energy is the integral of power. [`replay`] follows every packet
+//! through a second model of every link during the run.
 
 pub mod ledger;
+pub mod link;
 pub mod replay;
 pub mod station;
 

@@ -5,47 +5,10 @@
 //! below which all is SACKed or lost, the next segment to retransmit.
 
 use super::journal::{Kept, note_lost, note_sacked};
+use super::sent::{Delivery, EVER_RETRANSMITTED, LOST, RETRANSMITTED, SACKED, Sent, Span, Transmission};
 use crate::number::{length_u32, place};
 use netlull_units::{Duration, Instant};
 use std::collections::VecDeque;
-
-/// A transmitted segment: bytes from `start`, with a FIN as one.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sent {
-    /// Stream offset of its first unacknowledged byte.
-    pub start: u64,
-    /// Time of its last transmission.
-    pub sent_at: Instant,
-    pub len: u32,
-    /// Its number among all retransmissions, from 1, if it is one.
-    order: u32,
-    marks: u8,
-}
-
-const SACKED: u8 = 1;
-const LOST: u8 = 2;
-/// Retransmitted, and that transmission is not known to be lost.
-const RETRANSMITTED: u8 = 4;
-/// Transmitted more than once, at any time.
-const EVER_RETRANSMITTED: u8 = 8;
-
-impl Sent {
-    #[inline]
-    fn end(&self) -> u64 {
-        self.start + u64::from(self.len)
-    }
-
-    #[inline]
-    fn is(&self, mark: u8) -> bool {
-        self.marks & mark != 0
-    }
-
-    /// Lost, and not retransmitted yet.
-    #[inline]
-    fn waits(&self) -> bool {
-        self.marks & (SACKED | LOST | RETRANSMITTED) == LOST
-    }
-}
 
 /// A retransmission in flight.
 #[derive(Clone, Copy, Debug)]
@@ -54,80 +17,6 @@ struct Retransmission {
     order: u32,
     /// SND.NXT at its transmission.
     nxt: u64,
-}
-
-/// Stream offsets from `start` to `end`, excluded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
-    pub start: u64,
-    pub end: u64,
-}
-
-/// The order of transmissions (RFC 8985 section 6.2 step 2: sequence numbers break ties).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Transmission {
-    pub sent_at: Instant,
-    pub end: u64,
-}
-
-/// The data that an acknowledgement reports.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Delivery {
-    /// Bytes not known to have arrived before.
-    pub bytes: u64,
-    /// Bytes among them that SACK blocks reported.
-    pub sacked: u64,
-    /// True if SND.UNA has advanced.
-    pub advances: bool,
-    /// The last transmission among them, and whether its segment was transmitted more than once.
-    pub latest: Option<(Transmission, Resent)>,
-    /// The time of the last transmission among segments without retransmissions, for the round trip.
-    pub timed: Option<Instant>,
-    /// The offset after the lowest segment without retransmissions.
-    pub lowest_original: Option<u64>,
-    /// The transmission time of an original that was acknowledged cumulatively, above a retransmission.
-    pub original_above: Option<Instant>,
-    /// The offset after the highest segment.
-    pub highest: u64,
-    /// The latest retransmission among them by its number; 0 if there is none.
-    retransmission: u32,
-    /// The same among those acknowledged cumulatively.
-    acknowledged: u32,
-    /// The highest segment whose retransmission SACK blocks reported: its number, and that of the retransmission.
-    repeated: Option<(u64, u32)>,
-}
-
-/// The transmissions of a segment: one or more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Resent {
-    No,
-    Yes,
-}
-
-impl Delivery {
-    #[inline]
-    fn note(&mut self, sent: &Sent) {
-        self.bytes += u64::from(sent.len);
-        let end = sent.end();
-        self.highest = self.highest.max(end);
-        let transmission = Transmission { sent_at: sent.sent_at, end };
-        let resent = if sent.is(EVER_RETRANSMITTED) { Resent::Yes } else { Resent::No };
-        if resent == Resent::No {
-            self.timed = self.timed.max(Some(sent.sent_at));
-            self.lowest_original = Some(self.lowest_original.map_or(end, |lowest| lowest.min(end)));
-        } else {
-            self.retransmission = self.retransmission.max(sent.order);
-        }
-        if self.latest.is_none_or(|(latest, _)| transmission > latest) {
-            self.latest = Some((transmission, resent));
-        }
-    }
-
-    /// The last transmission time of originals, if the latest transmission is a retransmission below all of them.
-    fn originals_above_the_latest(&self) -> Option<Instant> {
-        let (Some((latest, Resent::Yes)), Some(lowest)) = (self.latest, self.lowest_original) else { return None };
-        if lowest > latest.end { self.timed } else { None }
-    }
 }
 
 /// A finding of RACK (RFC 8985 section 6.2 step 5).

@@ -1,6 +1,7 @@
 //! The scoreboard compared with a model that keeps every segment and checks all of them each time.
 
-use super::board::{Delivery, Scoreboard, Span, Transmission};
+use super::board::Scoreboard;
+use super::sent::{Delivery, Span, Transmission};
 use netlull_units::{Duration, Instant};
 use proptest::prelude::*;
 

@@ -3,9 +3,9 @@
 //! SACK blocks that identify missing data).
 
 use super::RecoveryPhase;
-use super::board::Span;
 use super::early::EarlyRetransmit;
 use super::holes::Holes;
+use super::sent::Span;
 use crate::cc::{TimeoutKind, Transmission};
 use crate::config::{FullAck, LossRecovery, PartialAckTimer, Recovery, SackDetection};
 use netlull_units::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! Holes between SACK blocks in a recovery that counts (Fall and Floyd 1996, section 5; ns-2.35's `Agent/TCP/Sack1`):
 //! missing data between SND.UNA and the highest arrived byte.
 
-use super::board::Span;
+use super::sent::Span;
 
 /// The data that has arrived ahead of SND.UNA, and the progress of retransmissions into the holes.
 #[derive(Clone, Debug, Default)]

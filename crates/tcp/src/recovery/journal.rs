@@ -1,6 +1,6 @@
 //! Fates of segments, for congestion controls with their own records.
 
-use super::board::Span;
+use super::sent::Span;
 
 /// The fates of segments since the last read.
 #[derive(Clone, Debug, Default)]

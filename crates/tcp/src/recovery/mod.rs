@@ -12,11 +12,12 @@ mod holes;
 mod journal;
 mod rack;
 mod selective;
+mod sent;
 
-pub(crate) use board::{Delivery, Resent, Span};
 pub(crate) use duplicates::{Acked, Duplicate, DuplicateRecovery, ExitWindow, PartialAck};
 pub(crate) use rack::{Probe, ProbeVerdict, Rack};
 pub(crate) use selective::{Selective, Situation, Step};
+pub(crate) use sent::{Delivery, Resent, Span};
 
 /// The phase of loss recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! RACK-TLP: losses by time, and a probe for the tail (RFC 8985).
 
-use super::board::{Delivery, Resent, Transmission};
+use super::sent::{Delivery, Resent, Transmission};
 use crate::config::RackClock;
 use netlull_units::{Duration, Instant};
 

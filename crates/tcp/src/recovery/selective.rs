@@ -2,9 +2,10 @@
 //! control's window (RFC 6937, rate halving).
 
 use super::RecoveryPhase;
-use super::board::{Delivery, Scoreboard, Span};
+use super::board::Scoreboard;
 use super::journal::Journal;
 use super::rack::Rack;
+use super::sent::{Delivery, Span};
 use crate::cc::TimeoutKind;
 use crate::config::{LossRecovery, RackClock, Recovery, SackDetection, WindowReduction};
 use netlull_units::{Duration, Instant};

@@ -5,10 +5,12 @@
 mod burst;
 mod config;
 mod fastest;
+mod judgement;
 mod round_trip;
 mod rounds;
 mod sequence;
 mod state;
+mod stream;
 #[cfg(test)]
 mod tests;
 
@@ -25,20 +27,13 @@ use crate::station::{
 use crate::{ConfigError, Machine};
 use burst::{Arriving, Order, expected_after};
 use fastest::Fastest;
+use judgement::{Streaks, grow};
 use netlull_units::{Bytes, Duration, Instant};
 use round_trip::RoundTrip;
 use rounds::{Rounds, SlowStart};
 use sequence::{Arrival, Sequence};
 use state::{Opening, Phase, Radio, Reply};
-
-/// The lengths of the current streaks: of bad, saturated and spread bursts, and of small rounds after saturation.
-#[derive(Clone, Copy, Debug, Default)]
-struct Streaks {
-    bad: u32,
-    saturated: u32,
-    spread: u32,
-    small: u32,
-}
+use stream::Stream;
 
 /// The size of a probe. Data of this length or less may be a probe into a closed window (RFC 9293 section
 /// 3.8.6.1) and neither begins nor extends a burst.
@@ -77,20 +72,6 @@ pub struct Shaper {
     bursts: u64,
     resent_opens: u64,
     actions: [Option<StationAction>; ACTIONS],
-}
-
-/// The connection whose data is shaped.
-#[derive(Clone, Copy, Debug)]
-enum Stream {
-    /// No data yet. The host's last acknowledgement and its connection.
-    Awaited {
-        connection: Option<u32>,
-        acknowledged: Option<u32>,
-    },
-    Of {
-        connection: u32,
-        sequence: Sequence,
-    },
 }
 
 impl Shaper {
@@ -351,56 +332,9 @@ impl Shaper {
         }
     }
 
-    /// Whether a window of `bytes` fills this share of air rate x RTT (section III-B.2; in bytes: reading).
-    fn fills(&self, share: f64, bytes: u64) -> bool {
-        let rtt = self.rtt().unwrap_or(default_longest_wait());
-        let product = self.station.air_rate.as_f64() * rtt.as_secs_f64();
-        Bytes::new(bytes).as_f64() * 8.0 >= share * product
-    }
-
-    /// Whether the prediction of the slowdown reaches the user's bound. A burst costs the time from its first packet to
-    /// its detected end (section IV-B). Without this cost the download would have taken the rest of its time so far.
-    fn is_too_slow(&self, now: Instant) -> bool {
-        let (Some(most), Some(begun)) = (self.config.most_slowdown, self.begun) else { return false };
-        let rest = now.saturating_since(begun).saturating_sub(self.delayed);
-        self.delayed.as_secs_f64() >= most * rest.as_secs_f64()
-    }
-
     fn leave_alone(&mut self, why: Fallback) {
         self.state = ShaperState::Standard(why);
         self.fallback = Some(why);
-    }
-
-    /// Counts spread rounds of slow start. Slow writes of an application are spread too, but such rounds do not
-    /// grow.
-    fn count_round(&mut self, round: &SlowStart) {
-        if self.config.paced_from != PacedFrom::SlowStart {
-            return;
-        }
-        let (round, counts) = match round {
-            SlowStart::GoesOn => return,
-            SlowStart::Grown(round) => (round, true),
-            SlowStart::Over(round) => (round, self.streaks.spread > 0),
-        };
-        // Not the configured `stretch`: a round of a sender that does not pace has gaps, a burst after an open
-        // ACK has none.
-        let spread = counts && self.is_spread(round, config::STRETCH);
-        grow(&mut self.streaks.spread, spread);
-    }
-
-    /// Whether the arrival took longer than the guard's share of the round trip.
-    fn is_spread(&self, arriving: &Arriving, stretch: f64) -> bool {
-        let (Some(share), Some(rtt)) = (self.config.paced_share, self.rtt()) else { return false };
-        let span = Duration::from_secs_f64(rtt.as_secs_f64() * share).unwrap_or(Duration::MAX);
-        let least = match self.config.paced_from {
-            PacedFrom::Bursts => self.station.air_rate.time_for(Bytes::new(arriving.bytes)),
-            PacedFrom::SlowStart => self.fastest.time_for(arriving.bytes, self.station.air_rate),
-        };
-        arriving.is_spread(span, stretch, least)
-    }
-
-    fn spread_for_long(&self) -> bool {
-        self.config.paced_share.is_some() && self.streaks.spread >= self.config.paced_bursts
     }
 
     /// Handles the first data released by an open ACK.
@@ -494,33 +428,6 @@ impl Shaper {
     /// (reading).
     fn is_settled(&self, now: Instant) -> bool {
         self.freed.is_none_or(|freed| freed + self.round_trip() + self.config.least_wait <= now)
-    }
-
-    fn count(&mut self, burst: &Arriving, intact: bool) {
-        grow(&mut self.streaks.bad, !intact);
-        let fills = self.fills(self.config.saturation, burst.bytes);
-        grow(&mut self.streaks.saturated, fills);
-        // The first burst was released by slow start and is as smooth as any stream.
-        let stretch = self.config.paced_stretch;
-        let spread = self.bursts > 1 && self.is_spread(burst, stretch);
-        grow(&mut self.streaks.spread, spread);
-    }
-
-    /// The state after a burst.
-    fn judge(&self, now: Instant, intact: bool) -> ShaperState {
-        if self.streaks.bad >= self.config.patience {
-            ShaperState::Standard(Fallback::BadBursts)
-        } else if self.streaks.saturated >= self.config.saturated_bursts {
-            ShaperState::Standard(Fallback::Saturated)
-        } else if self.spread_for_long() {
-            ShaperState::Standard(Fallback::Paced)
-        } else if self.is_too_slow(now) {
-            ShaperState::Standard(Fallback::Slowdown)
-        } else if intact {
-            ShaperState::Saving
-        } else {
-            ShaperState::Recovery
-        }
     }
 
     fn sending(&mut self, now: Instant, packet: &PacketView) {
@@ -639,44 +546,6 @@ impl Shaper {
             Phase::Open(Opening { resend_at, .. }) => Some(resend_at),
         }
     }
-}
-
-impl Stream {
-    fn receive(&mut self, segment: &TcpView) -> Arrival {
-        match self {
-            Self::Of { sequence, .. } if segment.len > 0 => sequence.receive(segment.seq, segment.len),
-            Self::Of { .. } | Self::Awaited { .. } => Arrival::Old,
-        }
-    }
-
-    fn has_hole(&self) -> bool {
-        matches!(self, Self::Of { sequence, .. } if sequence.has_hole())
-    }
-
-    /// Whether the connection is that of the download; before its data, the connection of the last handshake.
-    fn is_of(&self, number: u32) -> bool {
-        match self {
-            Self::Awaited { connection, .. } => *connection == Some(number),
-            Self::Of { connection, .. } => *connection == number,
-        }
-    }
-
-    /// Whether the segment belongs to the download whose data has begun.
-    fn is_shaped(&self, segment: &TcpView) -> bool {
-        matches!(self, Self::Of { connection, .. } if *connection == segment.connection)
-    }
-
-    /// Learns from an acknowledgement of the host.
-    fn note_acknowledged(&mut self, segment: &TcpView) {
-        if let (Self::Of { sequence, .. }, Some(number)) = (self, segment.acknowledged) {
-            sequence.acknowledge(number);
-        }
-    }
-}
-
-/// Extends a streak, or resets it to zero.
-fn grow(streak: &mut u32, holds: bool) {
-    *streak = if holds { streak.saturating_add(1) } else { 0 };
 }
 
 impl Machine for Shaper {

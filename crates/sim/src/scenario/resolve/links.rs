@@ -10,6 +10,7 @@ use crate::scenario::document::{
     CapacityDocument, Document, LinkDocument, NoiseDocument, PathMetric, StepsDocument, UniformRedrawDocument,
 };
 use netlull_units::{BitRate, Duration, Instant};
+use std::collections::BTreeSet;
 
 /// A direction of a link of the document.
 pub(super) struct Wire<'a> {
@@ -48,7 +49,19 @@ pub(super) fn wire_up<'a>(document: &'a Document, nodes: &Nodes<'_>) -> Result<V
             wires.push(Wire { name, document: link, edge: Edge { from: to, to: from, cost }, way: Way::Back });
         }
     }
+    no_reverse_link_is_written(&wires)?;
     Ok(wires)
+}
+
+/// Refuses a duplex link whose reverse link the document also has.
+fn no_reverse_link_is_written(wires: &[Wire<'_>]) -> Result<()> {
+    let written: BTreeSet<&str> = wires.iter().filter(|wire| wire.is_there()).map(|wire| wire.name.as_str()).collect();
+    let Some(place) = wires.iter().position(|wire| !wire.is_there() && written.contains(wire.name.as_str())) else {
+        return Ok(());
+    };
+    let (there, back) = (&wires[place - 1].name, &wires[place].name);
+    let message = format!("makes the link \"{back}\", which is also written; expected only one of them");
+    refuse(format!("link.{there}.duplex"), message)
 }
 
 pub(super) fn link(wire: &Wire<'_>, measure: Measure) -> Result<LinkSpec> {

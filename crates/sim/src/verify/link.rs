@@ -1,0 +1,264 @@
+//! Checks of a link's counts, rates and energy.
+
+use super::Findings;
+use super::ledger::Ledger;
+use crate::net::buffer::Buffer;
+use crate::net::link::LinkCounters;
+use crate::net::transmitter::{EffectiveRate, InService, RateLogEntry};
+use netlull_power::{PowerModel, Residency, Traffic, TransitionPower};
+use netlull_units::{BitRate, Duration, Instant};
+use std::borrow::Cow;
+
+/// A link's ledger.
+#[derive(Clone, Debug)]
+pub struct LinkLedger<'a> {
+    /// Name.
+    pub name: String,
+    /// Sending node.
+    pub from: usize,
+    /// Receiving node.
+    pub to: usize,
+    /// Maximum rate.
+    pub max_rate: BitRate,
+    /// Buffer.
+    pub buffer: Buffer,
+    /// Counts since the start.
+    pub counters: LinkCounters,
+    /// Packets found on the link at the end, and their bytes.
+    pub held: (u64, u64),
+    /// The number of times it fell asleep.
+    pub naps: u64,
+    /// The longest lateness that its controller guarantees, if it guarantees one.
+    pub lateness_bound: Option<Duration>,
+    /// The ledger of its scheduled departures, if it schedules them.
+    pub variable: Option<VariableLedger<'a>>,
+}
+
+/// The ledger of an air that links share.
+#[derive(Clone, Debug)]
+pub struct SharedAirLedger {
+    /// Name.
+    pub name: String,
+    /// The overhead of each packet.
+    pub overhead: Duration,
+    /// The indices of its links.
+    pub links: Vec<usize>,
+}
+
+/// The ledger of a link that schedules its departures.
+#[derive(Clone, Debug)]
+pub struct VariableLedger<'a> {
+    /// Changes as decided.
+    pub log: Cow<'a, [RateLogEntry]>,
+    /// Changes as carried out.
+    pub effective: Cow<'a, [EffectiveRate]>,
+    /// Bytes sent by the end.
+    pub sent_bytes: u64,
+    /// The largest packet.
+    pub largest_packet: u32,
+    /// The time at each rate, from the meter.
+    pub residency: Residency,
+    /// The power charged during a transition.
+    pub transition_power: TransitionPower,
+    /// The treatment of the packet in service when the rate changes.
+    pub in_service: InService,
+    /// A decided pause that has not begun.
+    pub pause_due: Duration,
+}
+
+/// Checks the sums of a link and the log of its rates.
+pub(super) fn check(findings: &mut Findings, link: &LinkLedger<'_>, ledger: &Ledger<'_>) {
+    link_conserves(findings, link);
+    link_keeps_its_buffer(findings, link);
+    no_packet_is_too_late(findings, link);
+    match &link.variable {
+        None => fixed_rate_holds(findings, link, ledger.end),
+        Some(variable) => {
+            varying_rate_holds(findings, link, variable, ledger.end);
+            every_change_is_carried_out(findings, link, variable);
+            energy_is_the_integral(findings, link, variable, ledger);
+        }
+    }
+}
+
+fn link_conserves(findings: &mut Findings, link: &LinkLedger<'_>) {
+    let c = &link.counters;
+    let packets = c.delivered_packets + c.dropped_packets + c.lost_packets + c.asleep_packets + link.held.0;
+    findings.check(c.offered_packets == packets, &link.name, || {
+        format!(
+            "{} packets were offered, but delivered + dropped + lost + asleep + held = {packets}",
+            c.offered_packets
+        )
+    });
+    let bytes = c.delivered_bytes + c.dropped_bytes + c.lost_bytes + c.asleep_bytes + link.held.1;
+    findings.check(c.offered_bytes == bytes, &link.name, || {
+        format!("{} bytes were offered, but delivered + dropped + lost + asleep + held = {bytes}", c.offered_bytes)
+    });
+    findings.check(link.naps > 0 || c.asleep_packets == 0, &link.name, || {
+        format!("{} packets were lost because of its sleep, but it never slept", c.asleep_packets)
+    });
+    findings.check(c.managed_drops <= c.dropped_packets, &link.name, || {
+        format!("{} packets were dropped, of them {} by the queue's management", c.dropped_packets, c.managed_drops)
+    });
+    // A marked packet continues, unless the link falls asleep with it.
+    let goes_on = c.delivered_packets + c.stranded_packets + link.held.0;
+    findings.check(c.marked_packets <= goes_on, &link.name, || {
+        format!("{} packets were marked, but delivered + stranded + held = {goes_on}", c.marked_packets)
+    });
+}
+
+fn link_keeps_its_buffer(findings: &mut Findings, link: &LinkLedger<'_>) {
+    let counters = &link.counters;
+    let (most, limit) = match link.buffer {
+        Buffer::Packets(limit) => (counters.most_waiting, limit),
+        Buffer::Bytes(limit) => (counters.most_waiting_bytes, limit.as_u64()),
+        Buffer::Unlimited => return,
+    };
+    findings.check(most <= limit, &link.name, || format!("{most} waited, but the buffer holds {}", link.buffer));
+}
+
+/// Checks the controller's guarantee against the same packets on a link that is always at its highest rate.
+fn no_packet_is_too_late(findings: &mut Findings, link: &LinkLedger) {
+    let Some(bound) = link.lateness_bound else { return };
+    let largest = Duration::from_nanos(link.counters.largest_lateness_ns);
+    findings.check(largest <= bound, &link.name, || {
+        format!("a packet left {largest} later than at the highest rate; its controller guarantees {bound}")
+    });
+}
+
+const BIT_NANOS_PER_BYTE: u128 = 8 * 1_000_000_000;
+
+/// Checks bytes <= rate x time awake for a link of fixed rate. Departures are rounded down, so each wake period may
+/// have an extra nanosecond.
+fn fixed_rate_holds(findings: &mut Findings, link: &LinkLedger<'_>, end: Instant) {
+    let sent = u128::from(link.counters.delivered_bytes) * BIT_NANOS_PER_BYTE;
+    let awake = Duration::from_nanos(end.as_nanos().saturating_sub(link.counters.asleep_ns));
+    let most = u128::from(link.max_rate.as_bps()) * (u128::from(awake.as_nanos()) + u128::from(link.naps) + 1);
+    findings.check(sent <= most, &link.name, || {
+        format!("delivered {} bytes in {awake}, more than {} carries", link.counters.delivered_bytes, link.max_rate)
+    });
+}
+
+/// Checks that the transmissions of all links of an air, with their overheads, fit into the run.
+pub(super) fn air_carries_one_packet_at_a_time(findings: &mut Findings, air: &SharedAirLedger, ledger: &Ledger<'_>) {
+    let busy = air.links.iter().map(|&link| {
+        let LinkLedger { counters, max_rate, .. } = &ledger.links[link];
+        u128::from(counters.delivered_bytes) * BIT_NANOS_PER_BYTE / u128::from(max_rate.as_bps())
+            + u128::from(counters.delivered_packets) * u128::from(air.overhead.as_nanos())
+    });
+    let (busy, end) = (busy.sum::<u128>(), ledger.end);
+    findings.check(busy <= u128::from(end.as_nanos()), &air.name, || {
+        format!("its links sent for {busy} ns, but the run ends at {end}")
+    });
+}
+
+/// Checks bytes <= rate x (time - pause) between any two changes, plus a packet if the packet in service is not
+/// finished first.
+fn varying_rate_holds(findings: &mut Findings, link: &LinkLedger<'_>, variable: &VariableLedger<'_>, end: Instant) {
+    let last =
+        EffectiveRate { at: end, rate: BitRate::default(), pause: Duration::ZERO, sent_bytes: variable.sent_bytes };
+    let ends = variable.effective.iter().skip(1).chain(std::iter::once(&last));
+    for (index, (entry, next)) in variable.effective.iter().zip(ends).enumerate() {
+        findings.check(entry.at <= next.at && entry.sent_bytes <= next.sent_bytes, &link.name, || {
+            format!("its rate log goes back from {} to {}", entry.at, next.at)
+        });
+        let sent = next.sent_bytes.saturating_sub(entry.sent_bytes);
+        let time = next.at.saturating_since(entry.at).saturating_sub(entry.pause);
+        // An extra nanosecond, because departures are rounded down.
+        let most = u128::from(entry.rate.as_bps()) * u128::from(time.as_nanos() + 1);
+        let finished = index == 0 || (variable.in_service == InService::FinishThenPause && !entry.pause.is_zero());
+        let unfinished = if finished { 0 } else { u128::from(variable.largest_packet) * BIT_NANOS_PER_BYTE };
+        findings.check(u128::from(sent) * BIT_NANOS_PER_BYTE <= most + unfinished, &link.name, || {
+            format!(
+                "sent {sent} bytes from {} to {}, more than {} carries outside a pause of {}",
+                entry.at, next.at, entry.rate, entry.pause
+            )
+        });
+    }
+}
+
+/// Checks the decided changes against the actual ones: the same last rate, and the same total of pauses.
+fn every_change_is_carried_out(findings: &mut Findings, link: &LinkLedger<'_>, variable: &VariableLedger<'_>) {
+    let decided: Duration = variable.log.iter().map(|entry| entry.pause).sum();
+    // A pause that begins within another one extends it.
+    let (mut done, mut until) = (Duration::ZERO, Instant::ZERO);
+    for entry in variable.effective.iter() {
+        let ends = entry.at + entry.pause;
+        done += ends.saturating_since(entry.at.max(until));
+        until = until.max(ends);
+    }
+    findings.check(decided == done + variable.pause_due, &link.name, || {
+        format!("its changes cost {decided} of pauses, but it paused for {done}")
+    });
+    let last = |rate: Option<BitRate>| rate.unwrap_or_default();
+    let (wanted, has) = (last(variable.log.last().map(|e| e.rate)), last(variable.effective.last().map(|e| e.rate)));
+    findings.check(wanted == has || !variable.pause_due.is_zero(), &link.name, || {
+        format!("its last change was to {wanted}, but it runs at {has}")
+    });
+}
+
+/// An interval of constant power.
+struct Stretch {
+    rate: BitRate,
+    charged: BitRate,
+    span: Duration,
+}
+
+/// Divides the time from `from` to `end` into intervals of constant power, from the log alone. Intervals without length
+/// are left out.
+fn each_stretch(variable: &VariableLedger<'_>, from: Instant, end: Instant, mut visit: impl FnMut(Stretch)) {
+    let clip = |at: Instant| at.max(from).min(end);
+    for (index, entry) in variable.effective.iter().enumerate() {
+        let until = variable.effective.get(index + 1).map_or(end, |next| next.at);
+        let old = if index == 0 { entry.rate } else { variable.effective[index - 1].rate };
+        let charged = match variable.transition_power {
+            TransitionPower::Old => old,
+            TransitionPower::New => entry.rate,
+            TransitionPower::Higher => old.max(entry.rate),
+        };
+        let resumes = (entry.at + entry.pause).min(until);
+        let pause = clip(resumes).saturating_since(clip(entry.at));
+        let whole = clip(until).saturating_since(clip(entry.at));
+        for (charged, span) in [(charged, pause), (entry.rate, whole.saturating_sub(pause))] {
+            if !span.is_zero() {
+                visit(Stretch { rate: entry.rate, charged, span });
+            }
+        }
+    }
+}
+
+/// Compares the meter with the log: time and rate to the nanosecond, and energy under every model.
+fn energy_is_the_integral(
+    findings: &mut Findings,
+    link: &LinkLedger<'_>,
+    variable: &VariableLedger<'_>,
+    ledger: &Ledger<'_>,
+) {
+    let with_transitions = |model: &PowerModel| model.with_transition_power(variable.transition_power);
+    let mut integrals: Vec<(PowerModel, f64)> =
+        ledger.power.iter().map(|model| (with_transitions(model), 0.0)).collect();
+    let mut area = 0_u128;
+    each_stretch(variable, ledger.measured_from, ledger.end, |part| {
+        area += u128::from(part.rate.as_bps()) * u128::from(part.span.as_nanos());
+        for (model, integral) in &mut integrals {
+            *integral += (model.power(part.charged, link.max_rate) * part.span).as_f64();
+        }
+    });
+    let metered: u128 = variable
+        .residency
+        .in_service()
+        .iter()
+        .map(|part| (part.rate, part.time))
+        .chain(variable.residency.in_transition().iter().map(|part| (part.new, part.time)))
+        .map(|(rate, time)| u128::from(rate.as_bps()) * u128::from(time.as_nanos()))
+        .sum();
+    findings.check(area == metered, &link.name, || {
+        format!("its meter holds {metered} bit ns of rate over time, but its log says {area}")
+    });
+    for (model, integral) in integrals {
+        let reported = model.energy(&variable.residency, link.max_rate, Traffic::default()).total().as_f64();
+        findings.check((reported - integral).abs() <= 1e-9 * integral.abs().max(1e-12), &link.name, || {
+            format!("energy is {reported} J, but power integrates to {integral} J")
+        });
+    }
+}
