@@ -1,6 +1,6 @@
 """Kills sweeps and reproductions at random moments, resumes them, and compares every file with an undisturbed run.
 
-    tools/kill.py [--moments N] [--seed N] [--out DIR] COMMAND...
+    tools/kill.py [--moments N] [--seed N] COMMAND...
 
 COMMAND is a netlull command without `--out`, such as `sweep my.toml` or `reproduce g-router --quick`. It runs once
 undisturbed. Then it runs again and again in a new folder, and gets SIGKILL, SIGTERM or SIGINT at moments spread evenly

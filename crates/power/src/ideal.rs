@@ -154,6 +154,15 @@ mod tests {
     }
 
     #[test]
+    fn both_parts_scale_with_the_power_at_full_rate() {
+        // P_s = 0.25 of 8 W is 2 W, and FS takes half of the other 6 W at u = 0.5.
+        let model = IdealModel::new(0.25, Scaling::Frequency).unwrap().with_max_power(Watts::new(8.0)).unwrap();
+        assert!(near(model.max_power().as_f64(), 8.0));
+        assert!(near(model.static_power().as_f64(), 2.0));
+        assert!(near(model.rate_power(0.5).as_f64(), 3.0));
+    }
+
+    #[test]
     fn the_reference_check_by_hand() {
         // At u = .5 FS saves .5 (1-P_s), and DVS 1 - .5^3 = .875 of (1-P_s). At u = .8 they save .2 and 1 - .512
         // = .488.

@@ -4,6 +4,10 @@ use super::address::{FIRST_PORT, address};
 use super::gauge::Gauge;
 use super::hosts::Host;
 use super::ids::{ById, FlowId, Id, NodeId, RequestId};
+use super::sockets::{
+    Buffer, EXACT, LEAST_BUFFER, RECEIVES, SENDS, SO_BUF_LOCK, congestion_control, largest_window, options,
+    receive_buffer, receive_window, send_buffer, window_clamp,
+};
 use crate::clock::Clock;
 use crate::error::{LiveError, Result};
 use crate::namespace::{set_sysctl, sysctl};
@@ -11,7 +15,7 @@ use crate::system::{self, TcpInfo, set_option, tcp_info};
 use netlull_network::plan::{Plan, TcpPlan, Traffic};
 use netlull_units::{Duration, Instant};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use nix::sys::socket::sockopt::{Linger, ReuseAddr, TcpCongestion};
+use nix::sys::socket::sockopt::{Linger, ReuseAddr};
 use nix::sys::socket::{
     AddressFamily, Backlog, Shutdown, SockFlag, SockType, SockaddrIn, accept4, bind, connect, listen, setsockopt,
     shutdown, socket,
@@ -527,79 +531,4 @@ fn own(number: RawFd) -> TcpStream {
 
 fn interrupted(error: nix::errno::Errno) -> Result<usize> {
     if error == nix::errno::Errno::EINTR { Ok(0) } else { Err(LiveError::system("epoll", error)) }
-}
-
-fn congestion_control(socket: &OwnedFd, tcp: &TcpPlan) -> Result<()> {
-    setsockopt(socket, TcpCongestion, &(&tcp.congestion_control).into()).map_err(|error| {
-        let has = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
-        let asked = &tcp.congestion_control;
-        LiveError::new(format!(
-            "congestion control {asked}: {error}; this kernel has {}; root may load others: modprobe tcp_{asked}",
-            has.trim().replace(' ', ", ")
-        ))
-    })
-}
-
-/// The largest window that the plan lets a receiver offer, in bytes.
-fn largest_window(tcp: &TcpPlan) -> libc::c_int {
-    i32::try_from(tcp.receive_buffer.as_u64()).unwrap_or(i32::MAX / 4).min(i32::MAX / 4)
-}
-
-/// The limit for exact windows in bytes. A larger window rarely limits a flow, and with a clamped window the kernel no
-/// longer acknowledges every segment during growth. Larger windows may therefore exceed the plan's value.
-const EXACT: libc::c_int = 1 << 20;
-
-/// The minimum number of bytes that wakes a receiver without an exact window. If the application reads each packet, the
-/// kernel delays acknowledgements to the time of its reads. With this limit it acknowledges packets on arrival, as if
-/// everything were read at once.
-const READ_AT_ONCE: libc::c_int = 1 << 15;
-
-/// A buffer of a socket, and the ways to set its size.
-struct Buffer {
-    /// The option that sets the size beyond the system's limit. Only root of the system may use it.
-    force: libc::c_int,
-    /// The namespace's least, default and largest size, below `/proc/sys/net/`.
-    default: &'static str,
-    /// The value of SO_BUF_LOCK that keeps the size.
-    lock: libc::c_int,
-}
-
-const SENDS: Buffer = Buffer { force: libc::SO_SNDBUFFORCE, default: "ipv4/tcp_wmem", lock: 1 };
-const RECEIVES: Buffer = Buffer { force: libc::SO_RCVBUFFORCE, default: "ipv4/tcp_rmem", lock: 2 };
-/// The option of asm-generic/socket.h that keeps the sizes of a socket's buffers.
-const SO_BUF_LOCK: libc::c_int = 72;
-/// The kernel's least size of a send buffer (SOCK_MIN_SNDBUF).
-const LEAST_BUFFER: libc::c_int = 4608;
-
-/// A buffer that allows the window: the kernel doubles the value and offers at least half of it.
-fn receive_buffer(tcp: &TcpPlan) -> libc::c_int {
-    let window = largest_window(tcp);
-    if window < EXACT { window } else { window.saturating_mul(2) }
-}
-
-/// A buffer of the plan's size, or one that is large enough that a late application leaves no gap, and small enough
-/// that many senders do not exhaust TCP's memory.
-fn send_buffer(tcp: &TcpPlan) -> libc::c_int {
-    const AHEAD: u64 = 1 << 22;
-    i32::try_from(tcp.send_buffer.map_or(AHEAD, |size| size.as_u64())).unwrap_or(i32::MAX / 2)
-}
-
-fn receive_window(socket: &impl AsRawFd, tcp: &TcpPlan) -> std::io::Result<()> {
-    if largest_window(tcp) >= EXACT {
-        set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, READ_AT_ONCE)?;
-    }
-    window_clamp(socket, tcp)
-}
-
-fn window_clamp(socket: &impl AsRawFd, tcp: &TcpPlan) -> std::io::Result<()> {
-    set_option(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, largest_window(tcp))
-}
-
-fn options(socket: &OwnedFd, tcp: &TcpPlan) -> std::io::Result<()> {
-    let number = socket.as_raw_fd();
-    set_option(number, libc::IPPROTO_TCP, libc::TCP_NODELAY, libc::c_int::from(!tcp.nagle))?;
-    // The first data complete the handshake, as in the simulator. An additional packet would shift random losses, which
-    // are drawn per packet. Without data the kernel acknowledges after at most 0.2 s.
-    set_option(number, libc::IPPROTO_TCP, libc::TCP_QUICKACK, 0)?;
-    set_option(number, libc::IPPROTO_TCP, libc::TCP_MAXSEG, libc::c_int::from(tcp.mss))
 }

@@ -31,6 +31,7 @@ mod net;
 mod observers;
 mod rerouting;
 mod routes;
+mod sockets;
 mod stations;
 #[cfg(test)]
 mod tests;

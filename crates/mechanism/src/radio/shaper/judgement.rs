@@ -67,7 +67,7 @@ impl Shaper {
         arriving.is_spread(span, stretch, least)
     }
 
-    /// Returns true once enough bursts or rounds in a row were spread.
+    /// True after enough spread bursts or rounds in a row.
     pub(super) fn spread_for_long(&self) -> bool {
         self.config.paced_share.is_some() && self.streaks.spread >= self.config.paced_bursts
     }
