@@ -8,8 +8,10 @@
 //! - [`link`] has the events and actions of link controllers, [`rate`] and [`gateway`] the controllers.
 //! - [`station`] has the events and actions of a station's machine, [`radio`] the machines.
 //! - [`machines`] has the lists of both.
+//! - [`foreign`] reads parts that other crates define.
 //! - [`topology`] chooses the links that may sleep.
 
+pub mod foreign;
 pub mod gateway;
 pub mod link;
 pub mod machines;

@@ -8,11 +8,12 @@
 //! [`crate::machines`] has the list of controllers.
 
 use crate::view::{Admission, QueueView, SegmentView};
-use crate::{ConfigError, Machine};
+use crate::{ConfigError, Machine, foreign};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -183,6 +184,13 @@ pub trait LinkController: Machine<Event = LinkEvent, Action = LinkAction> + Debu
     fn estimates(&self) -> Estimates {
         Estimates::default()
     }
+
+    /// The reason why the controller works no more, if it has failed. A simulation ends with this error. On real
+    /// packets the link stays at its full rate, and windows stay as they are.
+    #[inline]
+    fn fault(&self) -> Option<&ConfigError> {
+        None
+    }
 }
 
 /// The parameters of a link controller, the source of documents, schema, catalogue and builders.
@@ -237,6 +245,16 @@ pub trait LinkFactory: Debug + Send + Sync {
         None
     }
 
+    /// Whether machines from a document read segments and acknowledgements.
+    fn reads_segments(&self) -> bool {
+        false
+    }
+
+    /// The controller's table in documents, plans and tapes, with its `kind`; `None` if it exists only in its process.
+    fn table(&self) -> Option<Value> {
+        None
+    }
+
     /// Builds the machine of a link whose run begins at `start`.
     ///
     /// # Errors
@@ -244,7 +262,7 @@ pub trait LinkFactory: Debug + Send + Sync {
     fn build(&self, link: LinkContext, start: Instant) -> Result<Box<dyn LinkController>, ConfigError>;
 }
 
-/// A controller defined outside this crate, for one link. It exists only in its process: plans and tapes cannot store it.
+/// A controller defined outside this crate. Documents, plans and tapes store its table, if it has one.
 #[derive(Clone, Debug)]
 pub struct ForeignLink {
     factory: Arc<dyn LinkFactory>,
@@ -258,10 +276,17 @@ impl ForeignLink {
     /// # Errors
     /// If the controller cannot work on this link, or its initial rate is impossible there.
     pub fn new(factory: Arc<dyn LinkFactory>, link: LinkContext) -> Result<Self, ConfigError> {
-        let initial_rate = factory.initial_rate();
-        let mut foreign = Self { factory, initial_rate, reads_segments: false };
+        let mut foreign = Self::unchecked(factory, false);
         foreign.reads_segments = foreign.machine(link)?.reads_segments();
         Ok(foreign)
+    }
+
+    /// A controller of a document, which [`LinkMechanism::check`](crate::machines::LinkMechanism::check) compares with
+    /// its link later.
+    #[must_use]
+    pub fn unchecked(factory: Arc<dyn LinkFactory>, reads_segments: bool) -> Self {
+        let initial_rate = factory.initial_rate();
+        Self { factory, initial_rate, reads_segments }
     }
 
     /// Checks the controller against a link.
@@ -296,7 +321,13 @@ impl ForeignLink {
 
 impl PartialEq for ForeignLink {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.factory, &other.factory)
+        foreign::same(&self.factory, &other.factory, |factory| factory.table())
+    }
+}
+
+impl Serialize for ForeignLink {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        foreign::write(self.factory.table(), self.factory.name(), serializer)
     }
 }
 
@@ -316,5 +347,10 @@ impl<M: LinkController + ?Sized> LinkController for Box<M> {
     #[inline]
     fn estimates(&self) -> Estimates {
         (**self).estimates()
+    }
+
+    #[inline]
+    fn fault(&self) -> Option<&ConfigError> {
+        (**self).fault()
     }
 }

@@ -11,11 +11,12 @@
 
 use crate::gateway::{SegmentKind, Timestamps};
 use crate::radio::{AccessPointConfig, Burst, Fallback, ShaperState};
-use crate::{ConfigError, Machine};
+use crate::{ConfigError, Machine, foreign};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -177,6 +178,13 @@ pub trait StationController: Machine<Event = StationEvent, Action = StationActio
     fn shaping(&self) -> Option<Shaping> {
         None
     }
+
+    /// The reason why the machine works no more, if it has failed. A simulation ends with this error. On real packets
+    /// the radio stays awake, and windows stay as they are.
+    #[inline]
+    fn fault(&self) -> Option<&ConfigError> {
+        None
+    }
 }
 
 /// The parameters of a station's machine, the source of documents, schema, catalogue and builders.
@@ -213,6 +221,11 @@ pub trait StationFactory: Debug + Send + Sync {
         None
     }
 
+    /// The machine's table in documents, plans and tapes, with its `kind`; `None` if it exists only in its process.
+    fn table(&self) -> Option<Value> {
+        None
+    }
+
     /// Builds the machine of a station whose run begins at `start`.
     ///
     /// # Errors
@@ -220,18 +233,29 @@ pub trait StationFactory: Debug + Send + Sync {
     fn build(&self, station: StationContext, start: Instant) -> Result<Box<dyn StationController>, ConfigError>;
 }
 
-/// A machine defined outside this crate. It exists only in its process: plans and tapes cannot store it.
+/// A machine defined outside this crate. Documents, plans and tapes store its table, if it has one.
 #[derive(Clone, Debug)]
 pub struct ForeignStation(pub Arc<dyn StationFactory>);
 
 impl PartialEq for ForeignStation {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        foreign::same(&self.0, &other.0, |factory| factory.table())
+    }
+}
+
+impl Serialize for ForeignStation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        foreign::write(self.0.table(), self.0.name(), serializer)
     }
 }
 
 impl<M: StationController + ?Sized> StationController for Box<M> {
     fn shaping(&self) -> Option<Shaping> {
         (**self).shaping()
+    }
+
+    #[inline]
+    fn fault(&self) -> Option<&ConfigError> {
+        (**self).fault()
     }
 }

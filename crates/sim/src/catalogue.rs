@@ -43,7 +43,8 @@ mod tests {
             for kind in kinds {
                 let schema = (kind.schema)(&mut SchemaGenerator::default()).to_value();
                 let properties = schema["properties"].as_object().expect("a table");
-                assert_eq!((kind.fields)(), properties.keys().map(String::as_str).collect::<Vec<_>>(), "{}", kind.name);
+                let Some(fields) = kind.fields else { continue };
+                assert_eq!(fields(), properties.keys().map(String::as_str).collect::<Vec<_>>(), "{}", kind.name);
             }
         }
         compare(LinkMechanism::KINDS);

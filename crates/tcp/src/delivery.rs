@@ -147,6 +147,23 @@ impl DeliveryRate {
         self.delivered
     }
 
+    /// A state without records, for an algorithm that runs apart from its connection.
+    #[must_use]
+    pub fn apart(delivered: u64, app_limited: u64) -> Self {
+        Self { delivered, app_limited, ..Self::default() }
+    }
+
+    /// C.app_limited.
+    #[must_use]
+    pub fn app_limited(&self) -> u64 {
+        self.app_limited
+    }
+
+    /// Sets C.app_limited, as [`Self::mark_app_limited`] did in a state [apart](Self::apart).
+    pub fn set_app_limited(&mut self, app_limited: u64) {
+        self.app_limited = app_limited;
+    }
+
     /// True while samples are limited by the application.
     #[inline]
     #[must_use]

@@ -43,6 +43,8 @@ struct Controlled {
 struct Wish {
     action: Option<LinkAction>,
     wake: Option<Instant>,
+    /// Whether the controller has failed.
+    failed: bool,
 }
 
 impl Controlled {
@@ -67,6 +69,11 @@ impl Controlled {
     /// Performs the controller's actions and sets its timer. Returns the window that it requests.
     #[inline(always)]
     fn obey(&mut self, id: ControllerId, wish: &Wish, net: &mut Net) -> Option<Bytes> {
+        if wish.failed
+            && let Some(fault) = self.machine.fault()
+        {
+            net.fail(self.conduct.error(net.now, fault.clone()));
+        }
         let (mut window, mut wake) = (None, wish.wake);
         if let Some(action) = wish.action {
             window = self.perform(action, net).unwrap_or_else(|error| {
@@ -137,7 +144,7 @@ impl LinkVisitor for Told<'_> {
             account.settle(self.now, machine);
         }
         machine.handle(self.now, self.event);
-        Wish { action: machine.poll_action(), wake: machine.next_timeout() }
+        Wish { action: machine.poll_action(), wake: machine.next_timeout(), failed: machine.fault().is_some() }
     }
 }
 

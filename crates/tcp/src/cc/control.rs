@@ -4,6 +4,7 @@ use crate::delivery::{DeliveryRate, LostSegment, RateSample};
 use crate::recovery::RecoveryPhase;
 use auto_impl::auto_impl;
 use enum_dispatch::enum_dispatch;
+use netlull_describe::ConfigError;
 use netlull_units::{BitRate, Duration, Instant};
 
 /// The start of data transmission.
@@ -195,6 +196,11 @@ pub trait CongestionControl {
     #[inline]
     fn send_quantum(&self) -> u64 {
         0
+    }
+
+    /// The reason why the algorithm works no more, if it has failed. It ends the run.
+    fn failure(&self) -> Option<&ConfigError> {
+        None
     }
 
     /// True if [`cwnd`](Self::cwnd) also holds in recovery, which then must not reduce the window itself.

@@ -56,7 +56,7 @@ mod reno_2_6_22;
 mod vegas;
 mod watched;
 
-pub use algorithm::{Algorithm, CongestionControlFactory, Foreign, ForeignControl};
+pub use algorithm::{Algorithm, Choice, CongestionControlFactory, FOREIGN, Foreign, ForeignControl};
 pub use bbr::Bbr;
 pub use bic::Bic;
 pub use compound::Compound;
@@ -76,6 +76,7 @@ use crate::config::Config;
 use crate::delivery::{DeliveryRate, LostSegment};
 use crate::recovery::RecoveryPhase;
 use enum_dispatch::enum_dispatch;
+use netlull_describe::ConfigError;
 use netlull_units::{BitRate, Instant};
 use registry::controllers;
 
