@@ -7,7 +7,7 @@
 //!
 //! [`crate::machines`] has the list of controllers.
 
-use crate::view::{Admission, QueueView, SegmentView};
+use crate::view::{Admission, HeadVerdict, QueueView, SegmentView};
 use crate::{ConfigError, Machine, foreign};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::JsonSchema;
@@ -18,14 +18,14 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 /// An event on a controlled link. Every `queue` is the link's content *after* the event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkEvent {
     /// A packet reached the link's buffer. With an idle transmitter, `queue` shows the packet in service.
     Arrival {
         /// The packet's size in bytes.
         size: Bytes,
-        /// The buffer's decision: accepted or dropped.
+        /// The decision of the buffer and of queue management.
         admission: Admission,
         /// The content with the packet, if accepted.
         queue: QueueView,
@@ -36,6 +36,16 @@ pub enum LinkEvent {
     /// packet in service.
     Departure {
         /// The content without the packet that left.
+        queue: QueueView,
+    },
+    /// Queue management marked or dropped a packet at the head of the queue (CoDel). The event precedes the departure
+    /// at the same instant, if there is one. Both show the content after all decisions of that instant.
+    Managed {
+        /// The packet's size in bytes.
+        size: Bytes,
+        /// The decision.
+        verdict: HeadVerdict,
+        /// The content without the dropped packets.
         queue: QueueView,
     },
     /// The time of `next_timeout` has come. The event carries the content because a packet enters service without
@@ -59,14 +69,17 @@ impl LinkEvent {
     #[must_use]
     pub fn queue(&self) -> Option<QueueView> {
         match *self {
-            Self::Arrival { queue, .. } | Self::Departure { queue } | Self::Timeout { queue } => Some(queue),
+            Self::Arrival { queue, .. }
+            | Self::Departure { queue }
+            | Self::Managed { queue, .. }
+            | Self::Timeout { queue } => Some(queue),
             Self::Acknowledgement { .. } => None,
         }
     }
 }
 
 /// A request of a controller to its link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkAction {
     /// Serve at `rate` from now on and send nothing for `pause` while the hardware switches.
@@ -98,7 +111,7 @@ impl LinkAction {
 }
 
 /// The link of a controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkContext {
     /// The link's rate, the highest that a controller may choose.
     pub rate: BitRate,

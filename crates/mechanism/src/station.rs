@@ -21,7 +21,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 /// A packet in the view of a station.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PacketView {
     /// The packet's size in bytes, IP header included.
     pub size: u32,
@@ -38,7 +38,7 @@ impl PacketView {
 }
 
 /// A TCP segment in the view of one of its ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TcpView {
     /// The connection's number, assigned by the driver.
     pub connection: u32,
@@ -59,7 +59,7 @@ pub struct TcpView {
 }
 
 /// The power mode that a station announces to its access point (the power-management bit of IEEE 802.11 section 9.2.4.1.7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PowerMode {
     /// The access point sends packets at once.
@@ -69,7 +69,7 @@ pub enum PowerMode {
 }
 
 /// An event at a station.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StationEvent {
     /// The radio has received a whole packet and hands it to the host now.
@@ -105,7 +105,7 @@ pub enum StationEvent {
 }
 
 /// A request of a station's machine to its driver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StationAction {
     /// Let the radio sleep after it has sent its frames.
@@ -131,7 +131,7 @@ pub enum StationAction {
 }
 
 /// The station of a machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StationContext {
     /// The bit rate of the air to the station.

@@ -7,10 +7,12 @@
 
 use crate::number::float;
 use netlull_units::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::VecDeque;
 
 /// RS: the information of one acknowledgement about the path (draft-ietf-ccwg-bbr-06 section 2.3).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RateSample {
     /// RS.delivery_rate in bytes per second; zero if the sample is not reliable.
     pub delivery_rate: f64,
@@ -35,7 +37,7 @@ pub struct RateSample {
 }
 
 /// A segment marked lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LostSegment {
     /// Stream offset of its first byte.
     pub start: u64,

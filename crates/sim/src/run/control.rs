@@ -12,7 +12,7 @@ use crate::scenario::{Control, LONGEST, LinkSpec, Scenario};
 use netlull_mechanism::gateway::{SegmentKind, SegmentView, Timestamps};
 use netlull_mechanism::link::{Estimates, LinkAction, LinkContext, LinkController, LinkEvent};
 use netlull_mechanism::machines::{LinkMachine, LinkVisitor};
-use netlull_mechanism::rate::Admission;
+use netlull_mechanism::rate::{Admission, HeadVerdict};
 use netlull_mechanism::{ConfigError, Machine};
 use netlull_network::gateway_summary::{Account, GatewaySummary};
 use netlull_tcp::{Flags, Segment};
@@ -240,6 +240,13 @@ impl Controllers {
     pub fn let_go(&mut self, id: ControllerId, net: &mut Net) {
         let queue = net.links[self.each[id.index()].link].queue_view();
         self.tell(id, LinkEvent::Departure { queue }, net);
+    }
+
+    /// Reports a decision of queue management at the head of the queue to a link's controller.
+    #[inline(never)]
+    pub fn managed(&mut self, id: ControllerId, verdict: HeadVerdict, size: Bytes, net: &mut Net) {
+        let queue = net.links[self.each[id.index()].link].queue_view();
+        self.tell(id, LinkEvent::Managed { size, verdict, queue }, net);
     }
 
     /// Reports a packet to a controller, with its segment if the controller reads segments.
