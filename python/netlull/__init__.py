@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         VerificationError,
         __version__,
         catalogue,
+        vocabulary,
     )
     from netlull.bounds import Bounds, CausalBound, ClairvoyantBound, ControllerRun, ModelBounds, bound
     from netlull.builders import *
@@ -93,6 +94,7 @@ __all__ = [
     "open_cluster",
     "schema",
     "site",
+    "vocabulary",
 ]
 # builders: written by tools/generate.py
 __all__ += [
@@ -155,7 +157,9 @@ __all__ += [
 # end
 
 _HOMES = {
-    "netlull._engine": "Cancelled MemoryLimitError Monitor ScenarioError VerificationError __version__ catalogue",
+    "netlull._engine": (
+        "Cancelled MemoryLimitError Monitor ScenarioError VerificationError __version__ catalogue vocabulary"
+    ),
     "netlull.bounds": "Bounds CausalBound ClairvoyantBound ControllerRun ModelBounds bound",
     "netlull.cluster": "Cluster open_cluster",
     "netlull.errors": (

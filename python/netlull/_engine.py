@@ -45,6 +45,7 @@ __all__ = [
     "run_options",
     "sleep_plan",
     "sleep_plans",
+    "vocabulary",
 ]
 
 MAX_SEED = 2**63 - 1
@@ -63,6 +64,12 @@ def check(document: Mapping[str, object]) -> Checked:
 def core_schema() -> dict[str, Any]:
     """The JSON Schema of the scenarios that the core reads. It has no `[topology]`."""
     loaded: dict[str, Any] = json.loads(_core.schema())
+    return loaded
+
+
+def vocabulary() -> dict[str, Any]:
+    """The JSON Schema of the events, observations and actions of plug-ins. Its version is "x-version"."""
+    loaded: dict[str, Any] = json.loads(_core.vocabulary())
     return loaded
 
 

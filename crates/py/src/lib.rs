@@ -49,6 +49,12 @@ fn schema() -> PyResult<String> {
     serde_json::to_string_pretty(&json_schema()).map_err(errors::internal)
 }
 
+/// The JSON Schema of the vocabulary of plug-ins.
+#[pyfunction]
+fn vocabulary() -> PyResult<String> {
+    serde_json::to_string(&netlull_sim::catalogue::vocabulary()).map_err(errors::internal)
+}
+
 /// The private core of netlull.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -61,6 +67,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<monitor::Monitor>()?;
     module.add_class::<RawResult>()?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(vocabulary, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(plan::sleep_plan, module)?)?;
     module.add_function(wrap_pyfunction!(plan::sleep_plans, module)?)?;
