@@ -47,6 +47,16 @@ if TYPE_CHECKING:
         ResultError,
         SweepError,
     )
+    from netlull.plugins import (
+        CongestionControl,
+        Data,
+        Duration,
+        Rate,
+        RateController,
+        SleepPlan,
+        StationPolicy,
+        param,
+    )
     from netlull.result import Result
     from netlull.scenario import Scenario
     from netlull.sites import Site, all_sites, site
@@ -63,8 +73,11 @@ __all__ = [
     "Cluster",
     "ClusterError",
     "Column",
+    "CongestionControl",
     "ControllerRun",
+    "Data",
     "Design",
+    "Duration",
     "EmulationError",
     "EmulationLate",
     "Experiment",
@@ -78,11 +91,15 @@ __all__ = [
     "Point",
     "Progress",
     "Range",
+    "Rate",
+    "RateController",
     "Result",
     "ResultError",
     "Scenario",
     "ScenarioError",
     "Site",
+    "SleepPlan",
+    "StationPolicy",
     "Sweep",
     "SweepError",
     "SweepResult",
@@ -92,6 +109,7 @@ __all__ = [
     "bound",
     "catalogue",
     "open_cluster",
+    "param",
     "schema",
     "site",
     "vocabulary",
@@ -166,6 +184,7 @@ _HOMES = {
         "ClusterError EmulationError EmulationLate FieldPathError InputError NetlullWarning OutputError ResultError "
         "SweepError"
     ),
+    "netlull.plugins": "CongestionControl Data Duration Rate RateController SleepPlan StationPolicy param",
     "netlull.result": "Result",
     "netlull.scenario": "Scenario",
     "netlull.sites": "Site all_sites site",

@@ -11,7 +11,14 @@ __all__ = [
     "MemoryLimitError",
     "Monitor",
     "RawResult",
+    "LinkEvent",
+    "LinkView",
+    "Observation",
     "ScenarioError",
+    "StationEvent",
+    "StationView",
+    "Tape",
+    "TcpConfig",
     "VerificationError",
     "__version__",
     "catalogue",
@@ -30,7 +37,9 @@ class Cancelled(Exception): ...  # noqa: N818  # the request is no error
 
 @final
 class Checked:
-    def __new__(cls, scenario_json: str) -> Checked: ...
+    def __new__(cls, scenario_json: str, tape: Tape | None = None) -> Checked: ...
+    @property
+    def calls_python(self) -> bool: ...
     def canonical(self) -> str: ...
     def with_options(self, seed: int | None = None, probe: str | None = None, verify: str | None = None) -> Checked: ...
     def run(
@@ -40,6 +49,7 @@ class Checked:
         verify: str | None = None,
         monitor: Monitor | None = None,
         memory: int | None = None,
+        record: bool = False,
     ) -> RawResult: ...
     def trace(
         self, links: list[str], path: str, monitor: Monitor | None = None, memory: int | None = None
@@ -65,7 +75,92 @@ class Monitor:
 class RawResult:
     def scenario(self) -> str: ...
     def summary(self) -> str: ...
+    def tape(self) -> str | None: ...
     def tables(self) -> dict[str, dict[str, npt.NDArray[np.generic]]]: ...
+
+@final
+class Tape:
+    def __new__(cls, text: str) -> Tape: ...
+    @property
+    def seed(self) -> int: ...
+    def tables(self) -> str: ...
+
+@final
+class LinkView:
+    rate: float
+    mtu: int
+    buffer: int | None
+    suspends: bool
+
+@final
+class StationView:
+    air_rate: float
+    wake: float
+    mtu: int
+
+@final
+class TcpConfig:
+    mss: int
+
+@final
+class SegmentView:
+    flow: int
+    kind: str
+    end: int
+    acknowledged: int
+    data: bool
+    fin: bool
+    timestamps: tuple[int, int] | None
+
+@final
+class TcpView:
+    connection: int
+    kind: str
+    fin: bool
+    seq: int
+    len: int
+    acknowledged: int | None
+    window: int
+    timestamps: tuple[int, int] | None
+
+@final
+class Observation:
+    now: float
+    reason: str
+    threshold: int | None
+    reached: bool
+    span: float
+    rate: float
+    queue_packets: int
+    queue_bytes: int
+    in_service_bytes: int
+    arrived_packets: int
+    arrived_bytes: int
+    departed_packets: int
+    departed_bytes: int
+    dropped_packets: int
+    dropped_bytes: int
+    marked_packets: int
+    marked_bytes: int
+    utilisation: float
+    round_trip: float | None
+    flows: float | None
+
+@final
+class LinkEvent:
+    kind: str
+    size: int | None
+    admission: str | None
+    segment: SegmentView | None
+    window: int | None
+
+@final
+class StationEvent:
+    now: float
+    kind: str
+    size: int | None
+    segment: TcpView | None
+    more: bool
 
 def schema() -> str: ...
 def vocabulary() -> str: ...

@@ -18,6 +18,7 @@ from netlull._core import (
     Monitor,
     RawResult,
     ScenarioError,
+    Tape,
     VerificationError,
     __version__,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "Monitor",
     "RawResult",
     "ScenarioError",
+    "Tape",
     "VerificationError",
     "__version__",
     "catalogue",
@@ -52,13 +54,13 @@ MAX_SEED = 2**63 - 1
 _LOOKS_S = 0.1
 
 
-def check(document: Mapping[str, object]) -> Checked:
-    """A checked scenario that can be run, from a document of plain values.
+def check(document: Mapping[str, object], tape: Tape | None = None) -> Checked:
+    """A checked scenario that can be run, from a document of plain values. A tape replaces its plug-ins.
 
     Raises:
         ScenarioError: the message names the field, its value and the expected values.
     """
-    return Checked(json.dumps(document))
+    return Checked(json.dumps(document), tape)
 
 
 def core_schema() -> dict[str, Any]:

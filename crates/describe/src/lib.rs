@@ -19,7 +19,7 @@ mod read;
 
 pub use error::ConfigError;
 pub use kind::{Kind, kind_of_table, schema_of_kind, schema_of_open_kind};
-pub use loaders::{Load, Loaders, ModuleTable};
+pub use loaders::{ClassTable, Load, Loaders, ModuleTable};
 pub use parameter::{Description, Parameter, describe, kinds};
 pub use range::check_ranges;
 #[doc(hidden)]

@@ -68,3 +68,20 @@ pub struct ModuleTable {
     #[schemars(skip)]
     pub parameters: Map<String, Value>,
 }
+
+/// A part from a Python class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-source" = "docs/how-to/own-controller.md"))]
+pub struct ClassTable {
+    /// The class, as MODULE:CLASS. The module is next to the scenario's file or on Python's path.
+    #[schemars(extend("x-unit" = "MODULE:CLASS", "x-source" = "-"))]
+    pub class: String,
+    /// The SHA-256 of the class's source, in hexadecimal digits. A class with another source is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "hexadecimal", "x-default" = "that of the class", "x-source" = "-"))]
+    pub source: Option<String>,
+    /// The parameters that the class declares.
+    #[serde(flatten)]
+    #[schemars(skip)]
+    pub parameters: Map<String, Value>,
+}

@@ -1,10 +1,11 @@
 //! Parts that other crates define, in documents, plans and tapes.
 //!
-//! A crate with a reader of a kind adds it to [`LINKS`] or [`STATIONS`]. `kind = "wasm"` is such a kind
-//! (`crates/plugin`). This crate has no runtime for it.
+//! A crate with a reader of a kind adds it to [`LINKS`], [`STATIONS`] or [`PLANS`]. `kind = "wasm"` is such a kind
+//! (`crates/plugin`), and so is `kind = "python"` (`crates/py`). This crate has no runtime for them.
 
 use crate::link::LinkFactory;
 use crate::station::StationFactory;
+use crate::topology::SleepPlanner;
 use netlull_describe::Loaders;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -15,6 +16,9 @@ pub static LINKS: Loaders<Arc<dyn LinkFactory>> = Loaders::new();
 
 /// The kinds of station machines that other crates read.
 pub static STATIONS: Loaders<Arc<dyn StationFactory>> = Loaders::new();
+
+/// The kinds of sleep plans that other crates read.
+pub static PLANS: Loaders<Arc<dyn SleepPlanner>> = Loaders::new();
 
 /// Writes the table of a foreign part.
 ///

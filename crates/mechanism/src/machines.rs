@@ -15,7 +15,7 @@ use crate::station::{
     ForeignStation, Serves, Shaping, StationAction, StationConfig, StationContext, StationController, StationEvent,
 };
 use crate::{ConfigError, Machine};
-use netlull_describe::{Kind, ModuleTable, ReadError};
+use netlull_describe::{ClassTable, Kind, ModuleTable, ReadError};
 use netlull_units::{BitRate, Duration, Instant};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
@@ -390,6 +390,7 @@ link_mechanisms! {
     "g_router" => GRouter(GRouterConfig) -> Box<Gateway>;
     foreign
     "wasm" => ModuleTable;
+    "python" => ClassTable;
 }
 
 station_mechanisms! {
@@ -399,4 +400,5 @@ station_mechanisms! {
     "bsd" => Bsd(BsdConfig) -> Bsd;
     foreign
     "wasm" => ModuleTable;
+    "python" => ClassTable;
 }

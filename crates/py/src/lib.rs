@@ -11,6 +11,7 @@ mod errors;
 mod memory;
 mod monitor;
 mod plan;
+mod plugin;
 
 use netlull_sim::probe::Table;
 use netlull_sim::scenario::json_schema;
@@ -23,6 +24,7 @@ struct RawResult {
     scenario: String,
     summary: String,
     tables: Vec<Table>,
+    tape: Option<String>,
 }
 
 #[pymethods]
@@ -35,6 +37,11 @@ impl RawResult {
     /// The summary of the results, as JSON.
     fn summary(&self) -> &str {
         &self.summary
+    }
+
+    /// The decisions of the plug-ins, if they were recorded.
+    fn tape(&self) -> Option<&str> {
+        self.tape.as_deref()
     }
 
     /// The tables: name -> column -> numpy array.
@@ -65,6 +72,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Cancelled", module.py().get_type::<errors::Cancelled>())?;
     module.add_class::<checked::Checked>()?;
     module.add_class::<monitor::Monitor>()?;
+    module.add_class::<checked::Tape>()?;
+    plugin::register();
+    plugin::register_views(module)?;
     module.add_class::<RawResult>()?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(vocabulary, module)?)?;

@@ -19,10 +19,12 @@
 //!   The counts are then in its observation.
 
 mod adapter;
+mod station;
 #[cfg(test)]
 mod tests;
 
 pub use adapter::Adapter;
+pub use station::{StationAdapter, StationAnswer, StationSubscriber};
 
 use crate::ConfigError;
 use crate::link::{LinkAction, LinkContext, LinkEvent};
@@ -189,7 +191,7 @@ pub trait Subscriber: Debug + Send + Sync {
 }
 
 /// The properties of a plug-in that the adapter needs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plug {
     /// The times of its observations.
     pub subscription: Subscription,

@@ -2,7 +2,7 @@
 
 use super::CongestionControl;
 use crate::config::{Config, ConfigError};
-use netlull_describe::{Loaders, ModuleTable, schema_of_open_kind};
+use netlull_describe::{ClassTable, Loaders, ModuleTable, schema_of_open_kind};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -147,7 +147,8 @@ impl JsonSchema for Choice {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let wasm = schema_of_open_kind("wasm", ModuleTable::json_schema(generator), &[]);
-        json_schema!({ "anyOf": [{ "type": "string" }, wasm] })
+        let python = schema_of_open_kind("python", ClassTable::json_schema(generator), &[]);
+        json_schema!({ "anyOf": [{ "type": "string" }, wasm, python] })
     }
 
     fn inline_schema() -> bool {

@@ -59,6 +59,28 @@ pub enum ControlEvent {
     },
 }
 
+impl ControlEvent {
+    /// The name of the method of [`CongestionControl`].
+    #[must_use]
+    pub const fn method(&self) -> &'static str {
+        match self {
+            Self::OnEstablished(_) => "on_established",
+            Self::OnAck(_) => "on_ack",
+            Self::OnDuplicateAck(_) => "on_duplicate_ack",
+            Self::OnLoss(_) => "on_loss",
+            Self::OnSegmentLost { .. } => "on_segment_lost",
+            Self::OnCongestionEcho(_) => "on_congestion_echo",
+            Self::OnTimeout { .. } => "on_timeout",
+            Self::OnRecovered(_) => "on_recovered",
+            Self::OnIdleRestart(_) => "on_idle_restart",
+            Self::OnFlight(_) => "on_flight",
+            Self::OnDelivery(_) => "on_delivery",
+            Self::OnMarkedLost { .. } => "on_marked_lost",
+            Self::OnRestart { .. } => "on_restart",
+        }
+    }
+}
+
 /// An answer to an event. A value that is `None` stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
