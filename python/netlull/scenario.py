@@ -113,6 +113,8 @@ class Scenario:
         self._document = document
         inline(document, folder)
         read_in(document, folder)
+        if tape is not None and document.get("seed", tape.seed) != tape.seed:
+            raise _engine.ScenarioError(f"seed: is {document['seed']}; expected {tape.seed}, that of the tape")
         self._checked = _engine.check(complete(expanded(document), folder, tape), tape)
 
     @classmethod
