@@ -152,7 +152,7 @@ impl Checked {
         let measured = |watcher: &mut Watcher| {
             plugin::run(&self.plugins, seed, Recording::Off, || measure(&scenario, watcher)).0
         };
-        let mut summary = watched(py, Some(monitor), memory, measured)?;
+        let mut summary = self.watched(py, Some(monitor), memory, measured)?;
         py.detach(|| {
             summary.links.iter_mut().for_each(|link| link.residency.clear());
             serde_json::to_string(&summary)
@@ -197,7 +197,7 @@ impl Checked {
         capture: Option<CaptureWriter>,
         recording: Recording,
     ) -> PyResult<RawResult> {
-        let (RunOutcome { summary, tables }, tape) = watched(py, monitor, memory, |watcher| {
+        let (RunOutcome { summary, tables }, tape) = self.watched(py, monitor, memory, |watcher| {
             let (outcome, tape) =
                 plugin::run(&self.plugins, self.scenario.seed, recording, || run(&self.scenario, watcher, capture));
             outcome.map(|outcome| (outcome, tape))
@@ -209,19 +209,24 @@ impl Checked {
         let summary = serde_json::to_string(summary).map_err(errors::internal)?;
         Ok(RawResult { scenario: self.canonical()?, summary, tables, tape })
     }
+
+    /// Runs the scenario without the GIL. A run that calls Python keeps it, because each call would take it again; other
+    /// threads then run whenever the run reports its progress.
+    fn watched<T: Send>(
+        &self,
+        py: Python<'_>,
+        monitor: Option<PyRef<'_, Monitor>>,
+        memory: Option<u64>,
+        simulate: impl FnOnce(&mut Watcher) -> Result<T, RunError> + Send,
+    ) -> PyResult<T> {
+        let keeps_gil = self.plugins.calls_python;
+        let mut watcher = Watcher::new(py, monitor.map(|monitor| monitor.shared()), memory)?;
+        watcher.yields = keeps_gil;
+        let outcome = if keeps_gil { simulate(&mut watcher) } else { py.detach(|| simulate(&mut watcher)) };
+        if let Some(interrupt) = watcher.interrupt {
+            return Err(interrupt);
+        }
+        outcome.map_err(errors::run)
+    }
 }
 
-/// Runs a scenario without the GIL.
-fn watched<T: Send>(
-    py: Python<'_>,
-    monitor: Option<PyRef<'_, Monitor>>,
-    memory: Option<u64>,
-    simulate: impl FnOnce(&mut Watcher) -> Result<T, RunError> + Send,
-) -> PyResult<T> {
-    let mut watcher = Watcher::new(py, monitor.map(|monitor| monitor.shared()), memory)?;
-    let outcome = py.detach(|| simulate(&mut watcher));
-    if let Some(interrupt) = watcher.interrupt {
-        return Err(interrupt);
-    }
-    outcome.map_err(errors::run)
-}

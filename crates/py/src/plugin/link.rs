@@ -8,7 +8,7 @@ use netlull_mechanism::observe::{Adapter, Decision, Observation, Plug, Reason, S
 use netlull_sim::tape::PartHead;
 use netlull_units::{BitRate, Instant};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyString};
+use pyo3::types::{PyBool, PyString, PyTuple};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -58,7 +58,8 @@ impl LinkFactory for Factory {
         })?;
         let recorded = plug.clone();
         let [tick, threshold, event] = methods;
-        match session::join(&self.class, Object { tick, threshold, event }, |head| PartHead {
+        let object = Object { tick, threshold, event, spare: None };
+        match session::join(&self.class, object, |head| PartHead {
             plug: Some(recorded),
             ..head
         }) {
@@ -77,21 +78,45 @@ struct Object {
     tick: Option<Py<PyAny>>,
     threshold: Option<Py<PyAny>>,
     event: Option<Py<PyAny>>,
+    /// The last observation, and the tuple with it, for the next call.
+    spare: Option<(Py<Seen>, Py<PyTuple>)>,
+}
+
+impl Object {
+    /// The arguments of a call: the last observation with new content, unless the plug-in has kept it.
+    fn arguments<'py>(&mut self, py: Python<'py>, seen: &Observation) -> PyResult<Bound<'py, PyTuple>> {
+        if let Some((view, arguments)) = &self.spare {
+            // SAFETY: the pointer is valid while `view` lives, and this thread has the GIL.
+            let references = unsafe { pyo3::ffi::Py_REFCNT(view.as_ptr()) };
+            // One is in the tuple, one here.
+            if references == 2
+                && let Ok(mut view) = view.try_borrow_mut(py)
+            {
+                view.0 = *seen;
+                return Ok(arguments.bind(py).clone());
+            }
+        }
+        let view = Py::new(py, Seen(*seen))?;
+        let arguments = PyTuple::new(py, [&view])?;
+        self.spare = Some((view, arguments.clone().unbind()));
+        Ok(arguments)
+    }
 }
 
 impl Subscriber for Object {
     fn observe(&mut self, seen: &Observation) -> Result<Option<Decision>, ConfigError> {
-        let (method, name) = match seen.reason {
-            Reason::Tick => (&self.tick, "tick"),
-            Reason::Threshold { .. } => (&self.threshold, "threshold"),
-            Reason::Event(_) => (&self.event, "event"),
-        };
-        let Some(method) = method else { return Ok(None) };
         Python::attach(|py| {
-            let view = Seen(*seen);
+            let (method, name) = match seen.reason {
+                Reason::Tick => (&self.tick, "tick"),
+                Reason::Threshold { .. } => (&self.threshold, "threshold"),
+                Reason::Event(_) => (&self.event, "event"),
+            };
+            let Some(method) = method.as_ref().map(|method| method.bind(py).clone()) else { return Ok(None) };
             let answer = match seen.reason {
-                Reason::Event(event) => method.bind(py).call1((view, EventView(event))),
-                Reason::Tick | Reason::Threshold { .. } => method.bind(py).call1((view,)),
+                Reason::Event(event) => method.call1((Seen(*seen), EventView(event))),
+                Reason::Tick | Reason::Threshold { .. } => {
+                    self.arguments(py, seen).and_then(|arguments| method.call1(arguments))
+                }
             };
             decision(&answer.map_err(|error| refused(py, error, name))?, name)
         })

@@ -156,7 +156,7 @@ pub(super) struct TcpConfigView {
 }
 
 /// A link and its traffic since the previous observation: seconds, bytes and bits per second.
-#[pyclass(frozen, name = "Observation", module = "netlull._core")]
+#[pyclass(name = "Observation", module = "netlull._core")]
 pub(super) struct Seen(pub Observation);
 
 /// Declares getters of the observation.
