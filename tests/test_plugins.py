@@ -83,9 +83,7 @@ def small(controller: netlull.RateController | None = None, **more: Any) -> Scen
     there = Link("a", "b", "10 Mb/s", "10 ms", "50 packets", controller=controller)
     back = Link("b", "a", "10 Mb/s", "10 ms")
     flows = more.pop("flows", [Tcp("f", "a", "b")])
-    return Scenario(
-        duration="2 s", nodes=["a", "b"], links=[there, back], flows=flows, verify="replay", **more
-    )
+    return Scenario(duration="2 s", nodes=["a", "b"], links=[there, back], flows=flows, verify="replay", **more)
 
 
 class Steps(netlull.RateController):
@@ -573,7 +571,10 @@ def test_a_broken_package_is_named_where_it_is_used_and_hurts_nothing_else(folde
     (folder / "packaged.toml").write_text(text, encoding="utf-8")
     done = netlull_command("run", "packaged.toml", folder=folder, path=site)
     assert done.returncode == 1
-    assert "link.a-b.controller.kind: is \"broken\" of the package tiny-plugins 1.2, which raises RuntimeError" in done.stderr
+    assert (
+        'link.a-b.controller.kind: is "broken" of the package tiny-plugins 1.2, which raises RuntimeError'
+        in done.stderr
+    )
     assert "raise RuntimeError('out of order')" in done.stderr
     for command in (["run", "mine.toml"], ["list", "power"], ["schema"]):
         assert netlull_command(*command, folder=folder, path=site).returncode == 0

@@ -32,6 +32,7 @@ ORDER = (
     "errors",
     "suggest",
     "quantities",
+    "parameters",
     "plugins",
     "decode",
     "fieldpath",

@@ -495,7 +495,9 @@ class Vocabulary:
 
 def prose(description: str) -> str:
     """A description without the links of rustdoc."""
-    plain_links = re.sub(r"\[(`?)([^\]`]+)`?\](\([^)]*\))?", lambda found: f"{found[1]}{found[2]}{found[1]}", description)
+    plain_links = re.sub(
+        r"\[(`?)([^\]`]+)`?\](\([^)]*\))?", lambda found: f"{found[1]}{found[2]}{found[1]}", description
+    )
     return " ".join(plain_links.replace("|", "\\|").split())
 
 

@@ -8,24 +8,21 @@ import numpy.typing as npt
 __all__ = [
     "Cancelled",
     "Checked",
+    "LinkEvent",
     "MemoryLimitError",
     "Monitor",
-    "RawResult",
-    "LinkEvent",
-    "LinkView",
     "Observation",
+    "RawResult",
     "ScenarioError",
     "StationEvent",
-    "StationView",
     "Tape",
-    "TcpConfig",
     "VerificationError",
     "__version__",
     "catalogue",
     "schema",
-    "vocabulary",
     "sleep_plan",
     "sleep_plans",
+    "vocabulary",
 ]
 
 __version__: str
@@ -84,23 +81,6 @@ class Tape:
     @property
     def seed(self) -> int: ...
     def tables(self) -> str: ...
-
-@final
-class LinkView:
-    rate: float
-    mtu: int
-    buffer: int | None
-    suspends: bool
-
-@final
-class StationView:
-    air_rate: float
-    wake: float
-    mtu: int
-
-@final
-class TcpConfig:
-    mss: int
 
 @final
 class SegmentView:

@@ -25,7 +25,18 @@ from netlull.worker import Worker
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Cost", "Finished", "Hire", "Processes", "Progress", "Team", "Threads", "default_workers", "execute", "local_team"]
+__all__ = [
+    "Cost",
+    "Finished",
+    "Hire",
+    "Processes",
+    "Progress",
+    "Team",
+    "Threads",
+    "default_workers",
+    "execute",
+    "local_team",
+]
 
 _TICK_S = 0.2
 """Time between two reports of progress while no run ends."""

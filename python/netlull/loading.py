@@ -6,6 +6,7 @@ import ast
 import functools
 import hashlib
 import importlib
+import importlib.machinery
 import importlib.util
 import json
 import sys
@@ -66,17 +67,20 @@ class _Completer:
     def of(self, document: Mapping[str, Any]) -> dict[str, Any]:
         whole = dict(document)
         self._change(whole, "tcp", "congestion_control", "congestion_controls", "tcp")
-        parts = [("link", None, "controller", "controllers"), ("flow", "tcp", "congestion_control", "congestion_controls")]
+        parts = [
+            ("link", None, "controller", "controllers"),
+            ("flow", "tcp", "congestion_control", "congestion_controls"),
+        ]
         parts += [("station", None, "mechanism", "station_policies"), ("sleep", None, "plan", "sleep_plans")]
         for part, inner, field, family in parts:
             if not isinstance(whole.get(part), list):
                 continue
             whole[part] = list(whole[part])
-            for index, entry in enumerate(whole[part]):
-                if not isinstance(entry, dict):
+            for index, given in enumerate(whole[part]):
+                if not isinstance(given, dict):
                     continue
-                where = f"{part}.{_entry_name(entry, index)}"
-                whole[part][index] = entry = dict(entry)
+                where = f"{part}.{_entry_name(given, index)}"
+                whole[part][index] = entry = dict(given)
                 if inner is None:
                     self._field(entry, field, family, f"{where}.{field}")
                 else:
@@ -271,13 +275,13 @@ def _from_file(name: str, file: Path) -> ModuleType:
         root = str(file.parents[name.count(".") + (file.name == "__init__.py")])
         sys.path.insert(0, root)
         try:
-            spec = importlib.util.spec_from_file_location(name, file)
-            if spec is None or spec.loader is None:
-                raise ImportError(f"{file} is no Python module")
-            module = importlib.util.module_from_spec(spec)
+            loader = importlib.machinery.SourceFileLoader(name, str(file))
+            module = ModuleType(name)
+            spec = importlib.util.spec_from_loader(name, loader)
+            module.__spec__, module.__file__ = spec, str(file)
             if name not in sys.modules:
                 sys.modules[name] = module
-            spec.loader.exec_module(module)
+            loader.exec_module(module)
         except BaseException:
             sys.modules.pop(name, None)
             raise
@@ -308,7 +312,7 @@ def _imports(file: Path) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.level < 2:  # noqa: PLR2004  # of the same folder
+        elif isinstance(node, ast.ImportFrom) and node.level < 2:  # of the same folder
             if node.module:
                 yield node.module
             if node.level:
@@ -414,7 +418,9 @@ def _loaded(entry: metadata.EntryPoint, family: str) -> type[PlugIn]:
     try:
         value = entry.load()
     except Exception as error:
-        raise RefusedError("kind", f"{what}, which raises {type(error).__name__}: {error}", "a working plug-in") from error
+        raise RefusedError(
+            "kind", f"{what}, which raises {type(error).__name__}: {error}", "a working plug-in"
+        ) from error
     try:
         return _fitting(value, entry.value, family)
     except RefusedError as error:

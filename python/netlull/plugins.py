@@ -7,27 +7,25 @@ own mechanisms in a scenario. docs/how-to/own-controller.md shows how.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import json
 import math
 import random
-import sys
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from netlull.parameters import Data, Duration, Parameter, Rate, RefusedError, param, parameters_of, shown
 from netlull.quantities import in_unit
-
-if TYPE_CHECKING:
-    from netlull import _core
 
 __all__ = [
     "FAMILIES",
     "METHODS",
     "OPTIONS",
     "CongestionControl",
+    "Connection",
+    "ControlledLink",
     "Data",
     "Demand",
     "Duration",
@@ -36,6 +34,7 @@ __all__ = [
     "Network",
     "Parameter",
     "PlugIn",
+    "PolicyStation",
     "Rate",
     "RateController",
     "RefusedError",
@@ -44,138 +43,39 @@ __all__ = [
     "param",
 ]
 
-Rate = Annotated[float, "b/s"]
-"""A parameter in bits per second; a scenario gives text such as "10 Mb/s"."""
 
-Duration = Annotated[float, "s"]
-"""A parameter in seconds; a scenario gives text such as "40 ms"."""
+@dataclass(frozen=True, slots=True)
+class ControlledLink:
+    """The link of a controller."""
 
-Data = Annotated[float, "B"]
-"""A parameter in bytes; a scenario gives text such as "1500 B"."""
-
-_EXAMPLES = {"b/s": "10 Mb/s", "s": "40 ms", "B": "1500 B"}
-_REQUIRED: Any = object()
-
-
-class RefusedError(Exception):
-    """A value that a plug-in does not take: the field, the value and the expected values."""
-
-    def __init__(self, field: str, value: str, expected: str) -> None:
-        super().__init__(f"{field}: is {value}; expected {expected}")
-        self.refusal = (field, value, expected)
+    rate: float
+    """The highest rate, in b/s."""
+    mtu: int
+    """The largest packet, in bytes."""
+    buffer: int | None
+    """The length of the buffer in bytes, for packets of one MTU; None if it is unlimited."""
+    suspends: bool
+    """Whether a packet in service stops at a change of rate. Otherwise it finishes at the old rate."""
 
 
-@dataclass(frozen=True)
-class _Default:
-    """The default, the range and the description of a parameter."""
+@dataclass(frozen=True, slots=True)
+class PolicyStation:
+    """The station of a policy."""
 
-    value: Any
-    least: float | str | None
-    most: float | str | None
-    above: float | str | None
-    doc: str
-
-
-def param(
-    default: Any = _REQUIRED,
-    *,
-    least: float | str | None = None,
-    most: float | str | None = None,
-    above: float | str | None = None,
-    doc: str = "",
-) -> Any:
-    """A parameter with a range and a description: `gain: float = netlull.param(2, above=0, doc="The gain.")`.
-
-    Args:
-        default: the default; without one, a scenario must give the value.
-        least: the least value, as a number or as text with a unit.
-        most: the largest value.
-        above: a bound that the value must exceed.
-        doc: a description for `netlull list`.
-    """
-    return _Default(default, least, most, above, doc)
+    air_rate: float
+    """The rate of the air to the station, in b/s."""
+    wake: float
+    """The radio's wake time, in seconds."""
+    mtu: int
+    """The largest packet, in bytes."""
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of a class."""
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """The connection of a congestion control."""
 
-    name: str
-    type: Any
-    """float, int, str, bool, or a tuple of words."""
-    unit: str | None
-    is_list: bool
-    is_optional: bool
-    default: _Default
-
-    @property
-    def is_required(self) -> bool:
-        """True without a default."""
-        return self.default.value is _REQUIRED
-
-    def read(self, value: object) -> Any:
-        """The value as its class sees it.
-
-        Raises:
-            RefusedError: the value has another type, or is out of range.
-        """
-        if value is None and self.is_optional:
-            return None
-        if self.is_list:
-            if isinstance(value, str) or not isinstance(value, Sequence):
-                raise RefusedError(self.name, _shown(value), f"a list of {self._expected()}")
-            return tuple(self._single(each) for each in value)
-        return self._single(value)
-
-    def _single(self, value: object) -> Any:
-        read = self._typed(value)
-        if read is None:
-            raise RefusedError(self.name, _shown(value), self._expected())
-        self._check(value, read)
-        return read
-
-    def _typed(self, value: object) -> Any:
-        """The value in its type; None if it has another."""
-        if self.unit is not None and isinstance(value, str):
-            return in_unit(value, self.unit)
-        if isinstance(self.type, tuple):
-            return value if value in self.type else None
-        if self.type is float and isinstance(value, int) and not isinstance(value, bool):
-            return float(value)
-        if isinstance(value, self.type) and (self.type is bool or not isinstance(value, bool)):
-            return None if isinstance(value, float) and not math.isfinite(value) else value
-        return None
-
-    def _check(self, given: object, value: Any) -> None:
-        default = self.default
-        bounds = [("at least", default.least, lambda bound: value >= bound)]
-        bounds += [("at most", default.most, lambda bound: value <= bound)]
-        bounds += [("more than", default.above, lambda bound: value > bound)]
-        for words, bound, holds in bounds:
-            if bound is not None and not holds(self._typed(bound)):
-                raise RefusedError(self.name, _shown(given), f"{words} {self._with_unit(bound)}")
-
-    def _with_unit(self, bound: float | str) -> str:
-        return bound if isinstance(bound, str) or self.unit is None else f"{bound:g} {self.unit}"
-
-    def _expected(self) -> str:
-        if self.unit is not None:
-            return f'a quantity with a unit, such as "{_EXAMPLES[self.unit]}"'
-        if isinstance(self.type, tuple):
-            return "one of " + ", ".join(f'"{word}"' for word in self.type)
-        return {float: "a number", int: "a whole number", str: "text", bool: "true or false"}[self.type]
-
-    def described(self) -> dict[str, str]:
-        """The parameter as `netlull list` shows it."""
-        kind = " | ".join(self.type) if isinstance(self.type, tuple) else self.type.__name__
-        default = self.default.value
-        text = "must be given" if default is _REQUIRED else "none" if default is None else str(default)
-        unit = self.unit or kind
-        return {"name": self.name, "unit": unit, "default": text, "description": self.default.doc, "source": "own"}
-
-
-def _shown(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, default=repr)
+    mss: int
+    """The largest segment, in bytes of data."""
 
 
 class PlugIn(Mapping[str, object]):
@@ -192,6 +92,7 @@ class PlugIn(Mapping[str, object]):
     _seed: str = "0"
 
     def __init_subclass__(cls, **more: Any) -> None:
+        """Registers the class."""
         super().__init_subclass__(**more)
         cls._abstract = cls.__module__ == __name__
         if "__init__" in vars(cls) and not cls._abstract:
@@ -220,7 +121,7 @@ class PlugIn(Mapping[str, object]):
     @classmethod
     def parameters(cls) -> dict[str, Parameter]:
         """The parameters by name: the annotations of the class and of its bases."""
-        return _parameters(cls)
+        return parameters_of(cls, PlugIn, OPTIONS[cls._family])
 
     @classmethod
     def read(cls, given: Mapping[str, object]) -> dict[str, Any]:
@@ -236,17 +137,20 @@ class PlugIn(Mapping[str, object]):
             raise RefusedError(unknown, "unknown", f"one of {names}" if parameters else names)
         missing = next((each for each in parameters.values() if each.is_required and each.name not in given), None)
         if missing is not None:
-            raise RefusedError(missing.name, "missing", missing._expected())  # noqa: SLF001  # its own module
+            raise RefusedError(missing.name, "missing", missing.expected())
         return {name: each.read(given.get(name, each.default.value)) for name, each in parameters.items()}
 
     @classmethod
     def made(cls, values: Mapping[str, object], seed: str) -> typing.Self:
         """An object for a run. `seed` starts its random numbers."""
         made = cls.__new__(cls)
-        made._seed = seed
-        made._given = {}
-        made._set(values)
+        made._begin(values, seed)  # noqa: SLF001  # its own
         return made
+
+    def _begin(self, values: Mapping[str, object], seed: str) -> None:
+        self._seed = seed
+        self._given = {}
+        self._set(values)
 
     @functools.cached_property
     def random(self) -> random.Random:
@@ -269,66 +173,6 @@ class PlugIn(Mapping[str, object]):
         """The call that makes an equal instance."""
         values = ", ".join(f"{name}={value!r}" for name, value in self._given.items())
         return f"{type(self).__qualname__}({values})"
-
-
-@functools.cache
-def _parameters(cls: type[PlugIn]) -> dict[str, Parameter]:
-    found: dict[str, Parameter] = {}
-    for base in reversed(cls.__mro__):
-        if not issubclass(base, PlugIn):
-            continue
-        for name, hint in vars(base).get("__annotations__", {}).items():
-            resolved = _resolved(base, name, hint)
-            if not name.startswith("_") and ClassVar not in {resolved, typing.get_origin(resolved)}:
-                found[name] = _parameter(cls, base, name, resolved)
-    return found
-
-
-def _resolved(base: type[PlugIn], name: str, hint: Any) -> Any:
-    """The type in an annotation, which may be text."""
-    if not isinstance(hint, str):
-        return hint
-    module = sys.modules.get(base.__module__)
-    try:
-        return eval(hint, dict(vars(module)) if module else {}, dict(vars(base)))  # noqa: S307  # as `get_type_hints`
-    except Exception as error:
-        raise TypeError(f"{base.__qualname__}.{name}: its type cannot be read: {error}") from error
-
-
-def _parameter(cls: type[PlugIn], base: type[PlugIn], name: str, hint: Any) -> Parameter:
-    given = getattr(cls, name, _REQUIRED)
-    # A class may give a parameter of its base another default; the range stays.
-    ranges = (vars(each)[name] for each in cls.__mro__ if isinstance(vars(each).get(name), _Default))
-    default = next(ranges, _Default(_REQUIRED, None, None, None, ""))
-    if not isinstance(given, _Default):
-        default = dataclasses.replace(default, value=given)
-    where = f"{base.__qualname__}.{name}"
-    if name in OPTIONS[cls._family]:
-        raise TypeError(f"{where}: is an option of the scenario's own; expected another name")
-    is_optional, hint = _without_none(hint)
-    is_list = typing.get_origin(hint) in {list, tuple, Sequence}
-    if is_list:
-        hint = typing.get_args(hint)[0]
-    unit = None
-    if typing.get_origin(hint) is Annotated:
-        kind, unit = typing.get_args(hint)[:2]
-    elif typing.get_origin(hint) is Literal:
-        kind = typing.get_args(hint)
-    else:
-        kind = hint
-    if not (isinstance(kind, tuple) or kind in {float, int, str, bool}) or unit not in {None, *_EXAMPLES}:
-        types = "float, int, str, bool, netlull.Rate, netlull.Duration, netlull.Data, Literal, or a list of them"
-        raise TypeError(f"{where}: has the type {hint}; expected {types}")
-    return Parameter(name, kind, unit, is_list, is_optional or default.value is None, default)
-
-
-def _without_none(hint: Any) -> tuple[bool, Any]:
-    """Whether None is allowed, and the rest of the type."""
-    parts = typing.get_args(hint)
-    if type(None) not in parts:
-        return False, hint
-    rest = [part for part in parts if part is not type(None)]
-    return True, rest[0] if len(rest) == 1 else hint
 
 
 OPTIONS: Mapping[str, frozenset[str]] = {
@@ -361,18 +205,18 @@ class RateController(PlugIn):
     segments: ClassVar[bool] = False
 
     if TYPE_CHECKING:
-        link: _core.LinkView
+        link: ControlledLink
 
-    def start(self, link: _core.LinkView) -> None:
+    def start(self, link: ControlledLink) -> None:
         """Begins a run. It may be called more often than there are runs, since a scenario is checked first."""
 
 
 class CongestionControl(PlugIn):
     """A congestion control. One object serves one end of a connection.
 
-    A class defines `on_ack(self, ack)` and `on_loss(self, loss)`, and others of the methods in docs/models/vocabulary.md.
-    They set `self.cwnd`, `self.ssthresh` (bytes) and `self.pacing_rate` (b/s or None). Before the first event, `cwnd` is
-    the initial window, and `self.smss` the data of a full segment.
+    A class defines `on_ack(self, ack)` and `on_loss(self, loss)`, and others of the methods in
+    docs/models/vocabulary.md. They set `self.cwnd`, `self.ssthresh` (bytes) and `self.pacing_rate` (b/s or None).
+    Before the first event, `cwnd` is the initial window, and `self.smss` the data of a full segment.
 
     With the class attribute `deliveries = True`, the connection is paced and `on_delivery` gets samples of the delivery
     rate.
@@ -383,7 +227,7 @@ class CongestionControl(PlugIn):
     deliveries: ClassVar[bool] = False
 
     if TYPE_CHECKING:
-        connection: _core.TcpConfig
+        connection: Connection
         pacing_rate: float | None
     else:
         pacing_rate = None
@@ -408,7 +252,7 @@ class CongestionControl(PlugIn):
         "on_restart",
     )
 
-    def start(self, connection: _core.TcpConfig) -> None:
+    def start(self, connection: Connection) -> None:
         """Begins a connection."""
 
     def _methods(self) -> dict[str, Any]:
@@ -431,12 +275,12 @@ class StationPolicy(PlugIn):
     access_point: ClassVar[Mapping[str, object] | None] = None
 
     if TYPE_CHECKING:
-        station: _core.StationView
+        station: PolicyStation
         timer: float | None
     else:
         timer = None
 
-    def start(self, station: _core.StationView) -> None:
+    def start(self, station: PolicyStation) -> None:
         """Begins a run. It may be called more often than there are runs, since a scenario is checked first."""
 
 
@@ -489,8 +333,8 @@ class Loads:
 class SleepPlan(PlugIn):
     """A choice of the links that sleep.
 
-    A class defines `plan(self, graph, loads)`, which returns the links that sleep: numbers in `graph.links`, or pairs of
-    names. It is called once, before the run.
+    A class defines `plan(self, graph, loads)`, which returns the links that sleep: numbers in `graph.links`, or pairs
+    of names. It is called once, before the run.
     """
 
     _family = "sleep_plans"
@@ -551,32 +395,30 @@ class Found:
         """An object for a run, started with its link, connection, station or network."""
         made = self.cls.made(self.values, seed)
         if isinstance(made, RateController):
-            made.link = context
-            made.start(context)
-            return _plug(made, context), [getattr(made, name, None) for name in METHODS["controllers"]]
+            made.link = ControlledLink(*context)
+            made.start(made.link)
+            return _plug(made), [getattr(made, name, None) for name in METHODS["controllers"]]
         if isinstance(made, StationPolicy):
-            made.station = context
-            made.start(context)
+            made.station = PolicyStation(*context)
+            made.start(made.station)
         elif isinstance(made, CongestionControl):
-            made.connection = context
-            made.start(context)
+            made.connection = Connection(*context)
+            made.start(made.connection)
         elif isinstance(made, SleepPlan):
             return _links(made, *context)
         return made
 
 
-def _plug(made: RateController, link: _core.LinkView) -> str:
+def _plug(made: RateController) -> str:
     """The subscription of a controller, as JSON."""
     subscription = {
         "tick": _nanoseconds(made.interval) if hasattr(made, "tick") else None,
-        "thresholds": [_backlog(each, link.mtu) for each in made.thresholds] if hasattr(made, "threshold") else [],
+        "thresholds": [_backlog(each, made.link.mtu) for each in made.thresholds] if hasattr(made, "threshold") else [],
         "every_event": hasattr(made, "event"),
         "segments": bool(made.segments),
     }
     rate = None if made.initial_rate is None else f"{round(made.initial_rate)} b/s"
-    return json.dumps(
-        {"subscription": subscription, "initial_rate": rate, "transition": _nanoseconds(made.transition)}
-    )
+    return json.dumps({"subscription": subscription, "initial_rate": rate, "transition": _nanoseconds(made.transition)})
 
 
 def _nanoseconds(seconds: float) -> str:
@@ -587,7 +429,7 @@ def _backlog(length: str, mtu: int) -> str:
     packets = in_unit(length, "packets")
     size = in_unit(length, "B") if packets is None else packets * mtu
     if size is None or size < 1:
-        raise RefusedError("thresholds", _shown(length), 'packets or data, such as "5 packets" or "10 kB"')
+        raise RefusedError("thresholds", shown(length), 'packets or data, such as "5 packets" or "10 kB"')
     return f"{round(size)} B"
 
 
@@ -606,11 +448,11 @@ def _links(
     chosen = []
     for link in made.plan(network, loads) or ():
         known = link if isinstance(link, int) and not isinstance(link, bool) else None
-        if isinstance(link, tuple | list) and len(link) == 2:  # noqa: PLR2004  # its ends
+        if isinstance(link, tuple | list) and len(link) == 2:  # its ends
             known = number.get(frozenset(link))
         if known is None or not 0 <= known < len(links):
             expected = f"numbers from 0 to {len(links) - 1}, or pairs of nodes with a duplex link"
-            raise RefusedError("plan", _shown(link), expected)
+            raise RefusedError("plan", shown(link), expected)
         if known not in chosen:
             chosen.append(known)
     return chosen

@@ -104,9 +104,7 @@ class Scenario:
         }
         self._adopt(plain({key: value for key, value in fields.items() if value is not None}))
 
-    def _adopt(
-        self, document: dict[str, Any], folder: Path | None = None, tape: _engine.Tape | None = None
-    ) -> None:
+    def _adopt(self, document: dict[str, Any], folder: Path | None = None, tape: _engine.Tape | None = None) -> None:
         """Takes over a document of plain values. The caller must not change it later."""
         self._folder = folder
         self._tape = tape
@@ -280,8 +278,8 @@ class Scenario:
                 without their code.
 
         Raises:
-            ScenarioError: the seed, the probe or `verify` is invalid, or a plug-in has failed. The exception of a plug-in
-                is its cause.
+            ScenarioError: the seed, the probe or `verify` is invalid, or a plug-in has failed. The exception of a
+                plug-in is its cause.
             InputError: `memory` is not a size.
             MemoryLimitError: the run needs more memory. The message names the largest queue or table.
             VerificationError: the run broke a conservation law: a bug in the simulator.

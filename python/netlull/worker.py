@@ -23,7 +23,9 @@ from netlull.loading import folders
 
 __all__ = ["Worker"]
 
-_ERRORS = {error.__name__: error for error in (_engine.MemoryLimitError, _engine.ScenarioError, _engine.VerificationError)}
+_ERRORS = {
+    error.__name__: error for error in (_engine.MemoryLimitError, _engine.ScenarioError, _engine.VerificationError)
+}
 _MOST_SCENARIOS = 100
 """Number of checked scenarios that a process keeps."""
 

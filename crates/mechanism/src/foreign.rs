@@ -31,7 +31,7 @@ pub(crate) fn write<S: Serializer>(table: Option<Value>, name: &str, serializer:
     table.serialize(serializer)
 }
 
-/// Whether two factories are one, or have the same table.
+/// Returns true if two factories are one, or have the same table.
 pub(crate) fn same<F: ?Sized>(one: &Arc<F>, other: &Arc<F>, table: impl Fn(&F) -> Option<Value>) -> bool {
     Arc::ptr_eq(one, other) || table(one).is_some_and(|table_of_one| table(other) == Some(table_of_one))
 }

@@ -61,7 +61,7 @@ out_option = click.option(
     help="Repeat a run with the decisions of this tape, without the plug-ins.",
 )
 @json_option
-def run_command(  # one per option
+def run_command(  # noqa: PLR0913, PLR0917  # one per option
     file: str,
     seed: int | None,
     settings: tuple[str, ...],

@@ -1,7 +1,7 @@
 //! Congestion controls in Python.
 
 use super::link::not_on_tape;
-use super::views::{AckView, DeliveryView, IdleView, LossView, LostView, RecoveredView, StartView, TcpConfigView};
+use super::views::{AckView, DeliveryView, IdleView, LossView, LostView, RecoveredView, StartView};
 use super::{Class, nonsense, refused, session, table};
 use netlull_mechanism::ConfigError;
 use netlull_sim::tape::{PartHead, Played, Recorded};
@@ -110,7 +110,7 @@ struct Object {
 
 impl Object {
     fn new(py: Python<'_>, class: &Class, mss: u32) -> Result<Self, ConfigError> {
-        let object = class.start(py, TcpConfigView { mss })?;
+        let object = class.start(py, (mss,))?;
         let methods = object.call_method0("_methods").and_then(|methods| Ok(methods.cast_into::<PyDict>()?.unbind()));
         let methods = methods.map_err(|error| refused(py, error, "class"))?;
         Ok(Self { object: object.unbind(), methods, cwnd: 0, ssthresh: u64::MAX, pacing_rate: None })

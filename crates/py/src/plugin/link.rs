@@ -1,14 +1,14 @@
 //! Link controllers in Python.
 
-use super::views::{EventView, LinkView, Seen};
+use super::views::{EventView, Seen};
 use super::{Class, from_vocabulary, nonsense, refused, session, table};
 use netlull_mechanism::ConfigError;
 use netlull_mechanism::link::{LinkAction, LinkContext, LinkController, LinkFactory};
 use netlull_mechanism::observe::{Adapter, Decision, Observation, Plug, Reason, Subscriber};
 use netlull_sim::tape::PartHead;
-use netlull_units::{BitRate, Instant};
+use netlull_units::{BitRate, Bytes, Instant};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyString, PyTuple};
+use pyo3::types::{PyBool, PyFloat, PyString, PyTuple};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -51,7 +51,9 @@ impl LinkFactory for Factory {
 
     fn build(&self, link: LinkContext, start: Instant) -> Result<Box<dyn LinkController>, ConfigError> {
         let (plug, methods) = Python::attach(|py| {
-            let started = self.class.start(py, LinkView::from(&link))?;
+            let LinkContext { rate, mtu, buffer, suspends } = link;
+            let context = (rate.as_f64(), mtu.as_u64(), buffer.map(Bytes::as_u64), suspends);
+            let started = self.class.start(py, context)?;
             let (plug, methods): (String, Methods) = started.extract().map_err(|error| refused(py, error, "start"))?;
             let plug = serde_json::from_str(&plug).map_err(|error| ConfigError::new("start", error, "a subscription"))?;
             Ok::<(Plug, Methods), ConfigError>((plug, methods))
@@ -127,6 +129,9 @@ impl Subscriber for Object {
 fn decision(answer: &Bound<'_, PyAny>, method: &str) -> Result<Option<Decision>, ConfigError> {
     if answer.is_none() {
         return Ok(None);
+    }
+    if let Ok(rate) = answer.cast_exact::<PyFloat>() {
+        return bits_per_second(rate.value(), "rate").map(|rate| Some(Decision::Rate(rate)));
     }
     if !answer.is_instance_of::<PyBool>() && !answer.is_instance_of::<PyString>()
         && let Ok(rate) = answer.extract::<f64>()

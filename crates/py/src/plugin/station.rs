@@ -1,7 +1,7 @@
 //! Policies of stations in Python.
 
 use super::link::not_on_tape;
-use super::views::{StationEventView, StationView};
+use super::views::StationEventView;
 use super::{Class, from_vocabulary, instant, nonsense, refused, session, table};
 use netlull_mechanism::ConfigError;
 use netlull_mechanism::observe::{StationAdapter, StationAnswer, StationSubscriber};
@@ -61,7 +61,8 @@ impl StationFactory for Factory {
 
     fn build(&self, station: StationContext, _start: Instant) -> Result<Box<dyn StationController>, ConfigError> {
         let (object, timeout) = Python::attach(|py| {
-            let object = self.class.start(py, StationView::from(&station))?;
+            let context = (station.air_rate.as_f64(), station.wake.as_secs_f64(), station.mtu.as_u64());
+            let object = self.class.start(py, context)?;
             let event = object.getattr("event").map_err(|error| refused(py, error, "event"))?.unbind();
             let object = Object { object: object.unbind(), event };
             let timeout = object.timeout(py)?;

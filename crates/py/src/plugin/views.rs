@@ -1,22 +1,20 @@
 //! The vocabulary in Python: read-only objects whose attributes are numbers in seconds, bytes and bits per second.
 
 use netlull_mechanism::gateway::{SegmentKind, SegmentView, Timestamps};
-use netlull_mechanism::link::{LinkContext, LinkEvent};
+use netlull_mechanism::link::LinkEvent;
 use netlull_mechanism::observe::{Amount, Observation, Reason};
 use netlull_mechanism::rate::{Admission, HeadVerdict};
-use netlull_mechanism::station::{PacketView, StationContext, StationEvent, TcpView};
+use netlull_mechanism::station::{PacketView, StationEvent, TcpView};
 use netlull_tcp::cc::{Ack, Delivery, Idle, Loss, Recovered, Start};
 use netlull_tcp::delivery::LostSegment;
 use netlull_tcp::RecoveryPhase;
-use netlull_units::{Bytes, Duration, Instant};
+use netlull_units::{Duration, Instant};
 use pyo3::prelude::*;
 
 /// Adds the classes to the module, for type checkers and for `help`.
 pub(crate) fn register_views(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<LinkView>()?;
     module.add_class::<Seen>()?;
     module.add_class::<EventView>()?;
-    module.add_class::<StationView>()?;
     module.add_class::<StationEventView>()
 }
 
@@ -62,17 +60,6 @@ fn phase(phase: RecoveryPhase) -> &'static str {
 }
 
 views! {
-    /// The link of a controller: rate in b/s, mtu and buffer in bytes.
-    LinkView as "LinkView" from LinkContext, link:
-        rate: f64 = link.rate.as_f64(),
-        mtu: u64 = link.mtu.as_u64(),
-        buffer: Option<u64> = link.buffer.map(Bytes::as_u64),
-        suspends: bool = link.suspends,;
-    /// The station of a policy: the air's rate in b/s, the radio's wake time in seconds, mtu in bytes.
-    StationView as "StationView" from StationContext, station:
-        air_rate: f64 = station.air_rate.as_f64(),
-        wake: f64 = station.wake.as_secs_f64(),
-        mtu: u64 = station.mtu.as_u64(),;
     /// A segment that passes a link.
     SegmentViewView as "SegmentView" from SegmentView, segment:
         flow: u64 = segment.flow,
@@ -147,12 +134,6 @@ views! {
         tx_in_flight: u64 = lost.tx_in_flight,
         lost: u64 = lost.lost,
         is_app_limited: bool = lost.is_app_limited,;
-}
-
-/// The connection of a congestion control: the largest segment in bytes.
-#[pyclass(frozen, get_all, name = "TcpConfig", module = "netlull._core")]
-pub(super) struct TcpConfigView {
-    pub mss: u32,
 }
 
 /// A link and its traffic since the previous observation: seconds, bytes and bits per second.
