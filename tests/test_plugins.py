@@ -25,6 +25,8 @@ from netlull import (
     loading,
     param,
 )
+from netlull.execution import Processes, Threads, local_team
+from netlull.run_order import Job, LongestFirst
 
 HALF = '''
 import netlull
@@ -517,6 +519,22 @@ def test_a_sweep_has_the_same_bytes_with_one_and_with_eight_workers(folder: Path
     assert measured(1) == measured(8)
 
 
+def test_runs_that_call_python_get_processes_unless_only_this_process_has_the_class(folder: Path) -> None:
+    def team(scenario: Scenario, count: int) -> type:
+        job = Job("key", 1, scenario.checked, "place", 1.0)
+        return type(local_team(LongestFirst([job]), count))
+
+    importable = Scenario.from_file(folder / "mine.toml")
+    assert team(importable, 2) is Processes
+    assert team(importable, 1) is Threads
+    assert team(importable.with_values({"link.a-b.controller": None}), 2) is Threads
+
+    class Local(netlull.RateController):
+        def tick(self, seen: Any) -> None: ...
+
+    assert team(small(Local()), 2) is Threads
+
+
 def test_a_failing_class_ends_a_sweep_with_its_traceback(folder: Path) -> None:
     (folder / "half.py").write_text(HALF.replace("seen.queue_packets", "seen.no_such"), encoding="utf-8")
     base = Scenario.from_file(folder / "mine.toml", values={"duration": "0.5 s"})
@@ -564,6 +582,15 @@ def test_a_package_registers_a_name(folder: Path, site: Path) -> None:
     warned = listed.stderr.splitlines()
     assert any('"broken" of the package tiny-plugins 1.2 cannot be used' in line for line in warned)
     assert any('"practra" of the package tiny-plugins 1.2 cannot be used' in line for line in warned)
+
+
+def test_the_doctor_examines_packages(folder: Path, site: Path) -> None:
+    done = netlull_command("doctor", "--json", folder=folder, path=site)
+    (check,) = [each for each in json.loads(done.stdout)["checks"] if each["name"] == "plug-ins"]
+    assert not check["ok"]
+    assert "broken of tiny-plugins 1.2" in check["message"]
+    without = netlull_command("doctor", "--json", folder=folder)
+    assert "plug-ins" not in {each["name"] for each in json.loads(without.stdout)["checks"]}
 
 
 def test_a_broken_package_is_named_where_it_is_used_and_hurts_nothing_else(folder: Path, site: Path) -> None:

@@ -37,7 +37,11 @@ impl<T, P> Kind<T, P> {
     }
 
     /// Creates a kind with fields besides those of `C`, whose names `read` checks.
-    pub const fn open<C: JsonSchema>(name: &'static str, properties: P, read: fn(&Value) -> Result<T, ReadError>) -> Self {
+    pub const fn open<C: JsonSchema>(
+        name: &'static str,
+        properties: P,
+        read: fn(&Value) -> Result<T, ReadError>,
+    ) -> Self {
         Self { name, properties, fields: None, describe: describe::<C>, schema: C::json_schema, read }
     }
 

@@ -4,8 +4,8 @@
 //! [`LinkMachine`] and [`StationMachine`] are the running machines. A new machine takes one file and one line at
 //! the end of this file.
 
-use crate::gateway::{AwmConfig, AwmEarthConfig, CEarthConfig, GRouterConfig, Gateway};
 use crate::foreign::{LINKS, STATIONS};
+use crate::gateway::{AwmConfig, AwmEarthConfig, CEarthConfig, GRouterConfig, Gateway};
 use crate::link::{
     Estimates, ForeignLink, LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent, NeededQueue,
 };

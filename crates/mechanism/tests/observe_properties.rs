@@ -78,8 +78,12 @@ fn steps() -> impl Strategy<Value = Vec<(u64, u8, u64)>> {
 fn subscriptions() -> impl Strategy<Value = Subscription> {
     let tick = prop::option::of((1_u64..5000).prop_map(Duration::from_micros));
     let thresholds = prop::collection::vec((1_u64..6000).prop_map(Bytes::new), 0..4);
-    (tick, thresholds, any::<bool>())
-        .prop_map(|(tick, thresholds, every_event)| Subscription { tick, thresholds, every_event, segments: false })
+    (tick, thresholds, any::<bool>()).prop_map(|(tick, thresholds, every_event)| Subscription {
+        tick,
+        thresholds,
+        every_event,
+        segments: false,
+    })
 }
 
 /// The result of a run: events, observations and actions.

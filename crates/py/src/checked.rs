@@ -149,9 +149,8 @@ impl Checked {
     #[pyo3(signature = (seed, monitor, memory=None))]
     fn measure(&self, py: Python<'_>, seed: u64, monitor: PyRef<'_, Monitor>, memory: Option<u64>) -> PyResult<String> {
         let scenario = Scenario { seed, ..self.scenario.clone() };
-        let measured = |watcher: &mut Watcher| {
-            plugin::run(&self.plugins, seed, Recording::Off, || measure(&scenario, watcher)).0
-        };
+        let measured =
+            |watcher: &mut Watcher| plugin::run(&self.plugins, seed, Recording::Off, || measure(&scenario, watcher)).0;
         let mut summary = self.watched(py, Some(monitor), memory, measured)?;
         py.detach(|| {
             summary.links.iter_mut().for_each(|link| link.residency.clear());
@@ -229,4 +228,3 @@ impl Checked {
         outcome.map_err(errors::run)
     }
 }
-

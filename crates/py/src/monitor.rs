@@ -64,7 +64,13 @@ impl Watcher {
         let threading = py.import("threading")?;
         let this: u64 = threading.call_method0("get_ident")?.extract()?;
         let main: u64 = threading.call_method0("main_thread")?.getattr("ident")?.extract()?;
-        Ok(Self { shared, memory: memory.map(Limit::new), handles_signals: this == main, yields: false, interrupt: None })
+        Ok(Self {
+            shared,
+            memory: memory.map(Limit::new),
+            handles_signals: this == main,
+            yields: false,
+            interrupt: None,
+        })
     }
 }
 

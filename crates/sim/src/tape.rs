@@ -61,7 +61,7 @@ pub struct PartHead {
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Line {
-    Part { part: usize, head: PartHead },
+    Part { part: usize, head: Box<PartHead> },
     Answer { part: usize, call: u64, answer: Value },
 }
 
@@ -113,7 +113,7 @@ impl Tape {
         for (number, line) in lines {
             match serde_json::from_str(line) {
                 Ok(Line::Part { part, head }) if part == tape.parts.len() => {
-                    tape.parts.push(Part { head, answers: VecDeque::new() });
+                    tape.parts.push(Part { head: *head, answers: VecDeque::new() });
                 }
                 Ok(Line::Answer { part, call, answer }) if part < tape.parts.len() => {
                     tape.parts[part].answers.push_back((call, answer));
@@ -136,7 +136,10 @@ impl Tape {
         };
         line(serde_json::to_value(head).unwrap_or_default());
         for (number, part) in self.parts.iter().enumerate() {
-            line(serde_json::to_value(Line::Part { part: number, head: part.head.clone() }).unwrap_or_default());
+            line(
+                serde_json::to_value(Line::Part { part: number, head: Box::new(part.head.clone()) })
+                    .unwrap_or_default(),
+            );
             for (call, answer) in &part.answers {
                 let answer = Line::Answer { part: number, call: *call, answer: answer.clone() };
                 line(serde_json::to_value(answer).unwrap_or_default());
@@ -319,7 +322,8 @@ mod tests {
         let head = PartHead { name: "Mine".to_owned(), table: json!({ "kind": "python" }), ..PartHead::default() };
         let part = tape.lock().unwrap_or_else(PoisonError::into_inner).add(head);
         // The list is read from its end: 3, 3, nothing, 3, 5.
-        let mut recorded = Recorded::new(Rates(vec![Some(5), Some(3), None, Some(3), Some(3)]), Arc::clone(&tape), part);
+        let mut recorded =
+            Recorded::new(Rates(vec![Some(5), Some(3), None, Some(3), Some(3)]), Arc::clone(&tape), part);
         for _ in 0..8 {
             recorded.observe(&seen()).unwrap_or_else(|error| panic!("{error}"));
         }

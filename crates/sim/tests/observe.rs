@@ -27,12 +27,9 @@ impl Subscriber for Summing {
     fn observe(&mut self, seen: &Observation) -> Result<Option<Decision>, ConfigError> {
         let mut sums = self.0.lock().unwrap();
         let Sums { arrived, departed, dropped, marked, last } = &mut *sums;
-        for (sum, part) in [
-            (arrived, seen.arrived),
-            (departed, seen.departed),
-            (dropped, seen.dropped),
-            (marked, seen.marked),
-        ] {
+        for (sum, part) in
+            [(arrived, seen.arrived), (departed, seen.departed), (dropped, seen.dropped), (marked, seen.marked)]
+        {
             sum.packets += part.packets;
             sum.bytes += part.bytes;
         }
@@ -96,7 +93,10 @@ fn counts_of_every_event_are_those_of_the_link() {
             assert_eq!((sums.arrived.packets, sums.arrived.bytes.as_u64()), (link.offered_packets, link.offered_bytes));
             assert_eq!(sums.dropped.packets, link.dropped_packets, "{queue}");
             assert_eq!(sums.marked.packets, link.marked_packets, "{queue}");
-            assert!(sums.dropped.packets > 10 && (queue["kind"] == "drop_tail" || sums.marked.packets > 10), "{queue}: {sums:?}");
+            assert!(
+                sums.dropped.packets > 10 && (queue["kind"] == "drop_tail" || sums.marked.packets > 10),
+                "{queue}: {sums:?}"
+            );
             let last = sums.last.unwrap();
             let content = last.queue.waiting + last.queue.in_service;
             assert_eq!(sums.arrived.bytes, sums.departed.bytes + sums.dropped.bytes + content, "{queue}");

@@ -101,7 +101,7 @@ impl<S: Subscriber> Adapter<S> {
         if let LinkEvent::Timeout { queue } = *event {
             self.seen.queue = queue;
         }
-        self.tick = self.tick + interval;
+        self.tick += interval;
         if self.tick <= now {
             let passed = (now - self.start).as_nanos() / interval.as_nanos();
             self.tick = self.start + interval.saturating_mul(passed) + interval;

@@ -93,7 +93,10 @@ mod tests {
     impl StationSubscriber for Napping {
         fn answer(&mut self, now: Instant, event: &StationEvent) -> Result<StationAnswer, ConfigError> {
             if *event != StationEvent::Timeout {
-                return Ok(StationAnswer { actions: vec![StationAction::Sleep], timeout: Some(now + Duration::from_millis(10)) });
+                return Ok(StationAnswer {
+                    actions: vec![StationAction::Sleep],
+                    timeout: Some(now + Duration::from_millis(10)),
+                });
             }
             self.0 += 1;
             if self.0 == 3 {

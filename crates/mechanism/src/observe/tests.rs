@@ -217,8 +217,15 @@ fn segments_give_estimates_and_windows() {
     let window = |count| Ok(Some(Decision::Action(LinkAction::SetWindow(bytes(count)))));
     let (mut adapter, observations) = adapter(subscription, vec![window(9000), window(3000)]);
     assert!(adapter.reads_segments());
-    let segment =
-        SegmentView { flow: 7, kind: SegmentKind::Other, end: 1, acknowledged: 1, data: false, fin: false, timestamps: None };
+    let segment = SegmentView {
+        flow: 7,
+        kind: SegmentKind::Other,
+        end: 1,
+        acknowledged: 1,
+        data: false,
+        fin: false,
+        timestamps: None,
+    };
     for expected in [Some(LinkAction::SetWindow(bytes(3000))), None] {
         adapter.handle(at(1), LinkEvent::Acknowledgement { segment, window: bytes(9000) });
         assert_eq!(adapter.poll_action(), expected, "a window is only lowered");

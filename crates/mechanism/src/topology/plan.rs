@@ -5,8 +5,8 @@
 use super::{Graph, SleepPlan, Traffic};
 use crate::{ConfigError, foreign};
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
 use serde::de::DeserializeOwned;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::fmt::Debug;
 use std::sync::Arc;

@@ -136,9 +136,7 @@ impl Object {
             ControlEvent::OnSegmentLost { loss, sent } => {
                 own.call1((LossView::from(loss), sent.at.as_secs_f64(), sent.count))
             }
-            ControlEvent::OnTimeout { loss, kind } => {
-                own.call1((LossView::from(loss), *kind == TimeoutKind::Repeated))
-            }
+            ControlEvent::OnTimeout { loss, kind } => own.call1((LossView::from(loss), *kind == TimeoutKind::Repeated)),
             ControlEvent::OnRecovered(recovered) => own.call1((RecoveredView::from(recovered),)),
             ControlEvent::OnIdleRestart(idle) | ControlEvent::OnFlight(idle) => own.call1((IdleView::from(idle),)),
             ControlEvent::OnDelivery(delivery) => own.call1((DeliveryView::from(delivery),)),
@@ -155,11 +153,7 @@ impl Object {
         let cwnd = bytes(&get("cwnd")?, "cwnd")?;
         let ssthresh = bytes(&get("ssthresh")?, "ssthresh")?;
         let pacing = get("pacing_rate")?;
-        let pacing_rate = if pacing.is_none() {
-            None
-        } else {
-            Some(BitRate::from_bps(bytes(&pacing, "pacing_rate")?))
-        };
+        let pacing_rate = if pacing.is_none() { None } else { Some(BitRate::from_bps(bytes(&pacing, "pacing_rate")?)) };
         let answer = Answer {
             cwnd: (cwnd != self.cwnd).then_some(cwnd),
             ssthresh: (ssthresh != self.ssthresh).then_some(ssthresh),

@@ -55,16 +55,14 @@ impl LinkFactory for Factory {
             let context = (rate.as_f64(), mtu.as_u64(), buffer.map(Bytes::as_u64), suspends);
             let started = self.class.start(py, context)?;
             let (plug, methods): (String, Methods) = started.extract().map_err(|error| refused(py, error, "start"))?;
-            let plug = serde_json::from_str(&plug).map_err(|error| ConfigError::new("start", error, "a subscription"))?;
+            let plug =
+                serde_json::from_str(&plug).map_err(|error| ConfigError::new("start", error, "a subscription"))?;
             Ok::<(Plug, Methods), ConfigError>((plug, methods))
         })?;
         let recorded = plug.clone();
         let [tick, threshold, event] = methods;
         let object = Object { tick, threshold, event, spare: None };
-        match session::join(&self.class, object, |head| PartHead {
-            plug: Some(recorded),
-            ..head
-        }) {
+        match session::join(&self.class, object, |head| PartHead { plug: Some(recorded), ..head }) {
             session::Part::Live(object) => Ok(Box::new(Adapter::new(plug, object, link, start)?)),
             session::Part::Recorded(object) => Ok(Box::new(Adapter::new(plug, object, link, start)?)),
         }
@@ -133,7 +131,8 @@ fn decision(answer: &Bound<'_, PyAny>, method: &str) -> Result<Option<Decision>,
     if let Ok(rate) = answer.cast_exact::<PyFloat>() {
         return bits_per_second(rate.value(), "rate").map(|rate| Some(Decision::Rate(rate)));
     }
-    if !answer.is_instance_of::<PyBool>() && !answer.is_instance_of::<PyString>()
+    if !answer.is_instance_of::<PyBool>()
+        && !answer.is_instance_of::<PyString>()
         && let Ok(rate) = answer.extract::<f64>()
     {
         return bits_per_second(rate, "rate").map(|rate| Some(Decision::Rate(rate)));

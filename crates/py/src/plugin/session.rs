@@ -139,8 +139,8 @@ pub(super) fn planned(head: PartHead) {
 /// The next sleep plan of a document that plays a tape.
 pub(super) fn next_plan() -> Option<PartHead> {
     SESSION.with_borrow_mut(|session| {
-        let plans = session.play.as_ref()?.heads().filter(|head| head.off.is_some());
-        let next = plans.cloned().nth(session.built);
+        let mut plans = session.play.as_ref()?.heads().filter(|head| head.off.is_some());
+        let next = plans.nth(session.built).cloned();
         session.built += 1;
         next
     })

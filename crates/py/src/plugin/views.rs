@@ -5,14 +5,16 @@ use netlull_mechanism::link::LinkEvent;
 use netlull_mechanism::observe::{Amount, Observation, Reason};
 use netlull_mechanism::rate::{Admission, HeadVerdict};
 use netlull_mechanism::station::{PacketView, StationEvent, TcpView};
+use netlull_tcp::RecoveryPhase;
 use netlull_tcp::cc::{Ack, Delivery, Idle, Loss, Recovered, Start};
 use netlull_tcp::delivery::LostSegment;
-use netlull_tcp::RecoveryPhase;
 use netlull_units::{Duration, Instant};
 use pyo3::prelude::*;
 
 /// Adds the classes to the module, for type checkers and for `help`.
 pub(crate) fn register_views(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<SegmentViewView>()?;
+    module.add_class::<TcpViewView>()?;
     module.add_class::<Seen>()?;
     module.add_class::<EventView>()?;
     module.add_class::<StationEventView>()
