@@ -42,7 +42,8 @@ def _kinds(*path: str) -> dict[str, dict[str, Any]]:
     return {each["properties"]["kind"]["const"]: each for each in tables}
 
 
-KINDS = _kinds("link", "controller") | _kinds("sleep", "plan") | _kinds("station", "mechanism")
+# A kind of plug-ins is in several definitions; the catalogue has its fields in the first.
+KINDS = _kinds("station", "mechanism") | _kinds("sleep", "plan") | _kinds("link", "controller")
 
 
 def _fields(table: dict[str, Any], prefix: str = "") -> dict[str, dict[str, Any]]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import netlull
 from conftest import ROOT, SHIPPED
 from netlull import Result, Scenario, Sweep, builders, catalogue
 from netlull.bundled import ready
@@ -94,6 +95,28 @@ def test_the_readme_is_short() -> None:
     assert len(text.split()) <= 700
     before, _, _ = text.partition("netlull run dumbbell")
     assert len(before.split()) <= 120
+
+
+def test_the_controller_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    controller, used, control, policy, plan = _blocks("own-controller.md", "python")
+    assert len(controller.splitlines()) < 20
+    (tmp_path / "mine.py").write_text(controller, encoding="utf-8")
+    scenario, sweep, _ = _blocks("own-controller.md", "toml")
+    (tmp_path / "mine.toml").write_text(scenario.replace('"20 s"', '"2 s"'), encoding="utf-8")
+    (tmp_path / "sweep.toml").write_text(sweep, encoding="utf-8")
+    for block in _blocks("own-controller.md", "console"):
+        for line in block.splitlines():
+            prompt, command, *arguments = shlex.split(line)
+            assert (prompt, command) == ("$", "netlull")
+            assert main(arguments) == 0, line
+    assert (tmp_path / "link.svg").exists()
+    for block in (used, control, policy, plan):
+        exec(compile(block, "own-controller.md", "exec"), {"__name__": "page"})  # noqa: S102  # our own page
+    with pytest.raises(netlull.ScenarioError) as error:
+        Scenario.from_file("mine.toml", values={"link.a-b.controller.headroom": 0.5})
+    assert str(error.value) == _blocks("own-controller.md", "text")[0].strip()
 
 
 def test_links_between_pages_lead_somewhere() -> None:

@@ -7,6 +7,8 @@
 - python/netlull/builders.py, a class for each table of that schema, and their names in python/netlull/__init__.py,
 - the tables of parameters in docs/models, between `<!-- parameters: NAME -->` and `<!-- end -->`; NAME is a kind or a
   table of the schema,
+- python/netlull/shipped/scenarios/vocabulary.schema.json, as `netlull schema --vocabulary` prints it, and the tables of
+  its types there, between `<!-- vocabulary: NAME -->` and `<!-- end -->`,
 - the tables of power models and radios there, between `<!-- catalogue: power -->` or `<!-- catalogue: radios -->` and
   `<!-- end -->`.
 
@@ -28,7 +30,7 @@ from typing import Any
 
 import jinja2
 
-from netlull import catalogue, schema
+from netlull import catalogue, schema, vocabulary
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "python" / "netlull"
@@ -168,6 +170,10 @@ class Builders:
         union = self.unions[name] = Union(name, [], docstring(definition["description"], indent=0))
         for table in variants:
             kind = table["properties"]["kind"]["const"]
+            if table.get("additionalProperties"):
+                # A plug-in's own parameters are in no schema: it is a mapping.
+                self.kinds.setdefault(kind, table)
+                continue
             union.members.append(camel_case(kind) + ("Size" if name == "Size" else ""))
             self.kinds[kind] = table
             self._add(union.members[-1], table)
@@ -347,6 +353,8 @@ class Parameters:
             known = self._definitions[name].get("oneOf", [])
             words = [each.get("const") or each["properties"]["kind"]["const"] for each in known]
             return QUANTITIES.get(name) or " | ".join(words) or self._unit_of_type(self._definitions[name])
+        if "type" not in field:
+            return self._unit_of_type(parts[0])
         kinds = field["type"] if isinstance(field["type"], list) else [field["type"]]
         return "true | false" if "boolean" in kinds else next(kind for kind in kinds if kind != "null")
 
@@ -428,6 +436,71 @@ def table_of(heading: list[str], rows: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines).replace("| --- ", "|---").replace("--- |", "---|")
 
 
+# Tables of the vocabulary.
+
+VOCABULARY = re.compile(r"(<!-- vocabulary: (\w+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+WORDS = {"Time": "time", "Rate": "bit rate", "Data": "data", "Instant": "ns", "number": "number", "integer": "integer"}
+
+
+class Vocabulary:
+    """The types of the vocabulary as tables in Markdown: the fields of a struct, or the values of an enum."""
+
+    def __init__(self, whole: Table) -> None:
+        self._types: Table = whole["$defs"]
+
+    def page(self, text: str) -> str:
+        """A page with its tables renewed."""
+        return VOCABULARY.sub(lambda found: f"{found[1]}\n{self._table(found[2])}\n{found[3]}", text)
+
+    def _table(self, name: str) -> str:
+        definition = self._types[name]
+        if "oneOf" not in definition:
+            return table_of(["field", "type", "description"], [list(row) for row in self._fields(definition)])
+        rows = [row for value in definition["oneOf"] for row in self._values(value)]
+        return table_of(["value", "type", "description"], rows)
+
+    def _fields(self, struct: Table) -> Iterator[tuple[str, str, str]]:
+        for name, field in struct["properties"].items():
+            yield f"`{name}`", self._type(field), prose(field.get("description", ""))
+
+    def _values(self, value: Table) -> Iterator[list[str]]:
+        """A value of an enum, then its fields."""
+        if "properties" not in value:
+            for name in [value["const"]] if "const" in value else value["enum"]:
+                yield [f"`{name}`", "", prose(value.get("description", ""))]
+            return
+        [(name, content)] = value["properties"].items()
+        inside = content.get("properties")
+        yield [f"`{name}`", "" if inside else self._type(content), prose(value.get("description", ""))]
+        for field, kind, description in self._fields(content) if inside else []:
+            yield [f"`{name}.{field[1:]}", kind, description]
+
+    def _type(self, field: Table) -> str:
+        parts = [each for each in field.get("anyOf", [field]) if each != {"type": "null"}]
+        optional = ", or null" if len(parts) < len(field.get("anyOf", [])) or "null" in field.get("type", []) else ""
+        return self._name(parts[0]) + optional
+
+    def _name(self, field: Table) -> str:
+        if "$ref" in field:
+            name = field["$ref"].rpartition("/")[2]
+            known = self._types[name].get("enum") or [each.get("const") for each in self._types[name].get("oneOf", [])]
+            words = "" if None in known else ", ".join(f"`{word}`" for word in known)
+            return WORDS.get(name) or words or name
+        kinds = field["type"] if isinstance(field["type"], list) else [field["type"]]
+        kind = next(kind for kind in kinds if kind != "null")
+        if kind == "array":
+            return f"list of {self._name(field['items'])}"
+        return {"boolean": "true or false"}.get(kind, kind)
+
+
+def prose(description: str) -> str:
+    """A description without the links of rustdoc."""
+    plain_links = re.sub(
+        r"\[(`?)([^\]`]+)`?\](\([^)]*\))?", lambda found: f"{found[1]}{found[2]}{found[1]}", description
+    )
+    return " ".join(plain_links.replace("|", "\\|").split())
+
+
 # Files.
 
 
@@ -438,12 +511,17 @@ def derived() -> Iterator[tuple[Path, str]]:
         ROOT / "python" / "netlull" / "shipped" / "scenarios" / "scenario.schema.json",
         json.dumps(whole, indent=2, ensure_ascii=False) + "\n",
     )
+    words = vocabulary()
+    yield (
+        ROOT / "python" / "netlull" / "shipped" / "scenarios" / "vocabulary.schema.json",
+        json.dumps(words, indent=2, ensure_ascii=False) + "\n",
+    )
     builders = Builders(whole)
     yield PACKAGE / "builders.py", builders.module()
     yield PACKAGE / "__init__.py", with_names((PACKAGE / "__init__.py").read_text(encoding="utf-8"), builders.classes)
-    parameters = Parameters(builders)
+    parameters, tables = Parameters(builders), Vocabulary(words)
     for path in sorted((ROOT / "docs" / "models").rglob("*.md")):
-        yield path, with_catalogue(parameters.page(path.read_text(encoding="utf-8")))
+        yield path, with_catalogue(tables.page(parameters.page(path.read_text(encoding="utf-8"))))
 
 
 def main(arguments: list[str]) -> int:

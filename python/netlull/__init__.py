@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         VerificationError,
         __version__,
         catalogue,
+        vocabulary,
     )
     from netlull.bounds import Bounds, CausalBound, ClairvoyantBound, ControllerRun, ModelBounds, bound
     from netlull.builders import *
@@ -45,6 +46,16 @@ if TYPE_CHECKING:
         OutputError,
         ResultError,
         SweepError,
+    )
+    from netlull.plugins import (
+        CongestionControl,
+        Data,
+        Duration,
+        Rate,
+        RateController,
+        SleepPlan,
+        StationPolicy,
+        param,
     )
     from netlull.result import Result
     from netlull.scenario import Scenario
@@ -62,8 +73,11 @@ __all__ = [
     "Cluster",
     "ClusterError",
     "Column",
+    "CongestionControl",
     "ControllerRun",
+    "Data",
     "Design",
+    "Duration",
     "EmulationError",
     "EmulationLate",
     "Experiment",
@@ -77,11 +91,15 @@ __all__ = [
     "Point",
     "Progress",
     "Range",
+    "Rate",
+    "RateController",
     "Result",
     "ResultError",
     "Scenario",
     "ScenarioError",
     "Site",
+    "SleepPlan",
+    "StationPolicy",
     "Sweep",
     "SweepError",
     "SweepResult",
@@ -91,8 +109,10 @@ __all__ = [
     "bound",
     "catalogue",
     "open_cluster",
+    "param",
     "schema",
     "site",
+    "vocabulary",
 ]
 # builders: written by tools/generate.py
 __all__ += [
@@ -155,13 +175,16 @@ __all__ += [
 # end
 
 _HOMES = {
-    "netlull._engine": "Cancelled MemoryLimitError Monitor ScenarioError VerificationError __version__ catalogue",
+    "netlull._engine": (
+        "Cancelled MemoryLimitError Monitor ScenarioError VerificationError __version__ catalogue vocabulary"
+    ),
     "netlull.bounds": "Bounds CausalBound ClairvoyantBound ControllerRun ModelBounds bound",
     "netlull.cluster": "Cluster open_cluster",
     "netlull.errors": (
         "ClusterError EmulationError EmulationLate FieldPathError InputError NetlullWarning OutputError ResultError "
         "SweepError"
     ),
+    "netlull.plugins": "CongestionControl Data Duration Rate RateController SleepPlan StationPolicy param",
     "netlull.result": "Result",
     "netlull.scenario": "Scenario",
     "netlull.sites": "Site all_sites site",

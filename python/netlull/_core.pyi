@@ -8,16 +8,21 @@ import numpy.typing as npt
 __all__ = [
     "Cancelled",
     "Checked",
+    "LinkEvent",
     "MemoryLimitError",
     "Monitor",
+    "Observation",
     "RawResult",
     "ScenarioError",
+    "StationEvent",
+    "Tape",
     "VerificationError",
     "__version__",
     "catalogue",
     "schema",
     "sleep_plan",
     "sleep_plans",
+    "vocabulary",
 ]
 
 __version__: str
@@ -29,7 +34,9 @@ class Cancelled(Exception): ...  # noqa: N818  # the request is no error
 
 @final
 class Checked:
-    def __new__(cls, scenario_json: str) -> Checked: ...
+    def __new__(cls, scenario_json: str, tape: Tape | None = None) -> Checked: ...
+    @property
+    def calls_python(self) -> bool: ...
     def canonical(self) -> str: ...
     def with_options(self, seed: int | None = None, probe: str | None = None, verify: str | None = None) -> Checked: ...
     def run(
@@ -39,6 +46,7 @@ class Checked:
         verify: str | None = None,
         monitor: Monitor | None = None,
         memory: int | None = None,
+        record: bool = False,
     ) -> RawResult: ...
     def trace(
         self, links: list[str], path: str, monitor: Monitor | None = None, memory: int | None = None
@@ -64,9 +72,78 @@ class Monitor:
 class RawResult:
     def scenario(self) -> str: ...
     def summary(self) -> str: ...
+    def tape(self) -> str | None: ...
     def tables(self) -> dict[str, dict[str, npt.NDArray[np.generic]]]: ...
 
+@final
+class Tape:
+    def __new__(cls, text: str) -> Tape: ...
+    @property
+    def seed(self) -> int: ...
+    def tables(self) -> str: ...
+
+@final
+class SegmentView:
+    flow: int
+    kind: str
+    end: int
+    acknowledged: int
+    data: bool
+    fin: bool
+    timestamps: tuple[int, int] | None
+
+@final
+class TcpView:
+    connection: int
+    kind: str
+    fin: bool
+    seq: int
+    len: int
+    acknowledged: int | None
+    window: int
+    timestamps: tuple[int, int] | None
+
+@final
+class Observation:
+    now: float
+    reason: str
+    threshold: int | None
+    reached: bool
+    span: float
+    rate: float
+    queue_packets: int
+    queue_bytes: int
+    in_service_bytes: int
+    arrived_packets: int
+    arrived_bytes: int
+    departed_packets: int
+    departed_bytes: int
+    dropped_packets: int
+    dropped_bytes: int
+    marked_packets: int
+    marked_bytes: int
+    utilisation: float
+    round_trip: float | None
+    flows: float | None
+
+@final
+class LinkEvent:
+    kind: str
+    size: int | None
+    admission: str | None
+    segment: SegmentView | None
+    window: int | None
+
+@final
+class StationEvent:
+    now: float
+    kind: str
+    size: int | None
+    segment: TcpView | None
+    more: bool
+
 def schema() -> str: ...
+def vocabulary() -> str: ...
 def catalogue() -> str: ...
 def sleep_plan(request_json: str) -> str: ...
 def sleep_plans() -> str: ...

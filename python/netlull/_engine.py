@@ -18,6 +18,7 @@ from netlull._core import (
     Monitor,
     RawResult,
     ScenarioError,
+    Tape,
     VerificationError,
     __version__,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "Monitor",
     "RawResult",
     "ScenarioError",
+    "Tape",
     "VerificationError",
     "__version__",
     "catalogue",
@@ -45,24 +47,31 @@ __all__ = [
     "run_options",
     "sleep_plan",
     "sleep_plans",
+    "vocabulary",
 ]
 
 MAX_SEED = 2**63 - 1
 _LOOKS_S = 0.1
 
 
-def check(document: Mapping[str, object]) -> Checked:
-    """A checked scenario that can be run, from a document of plain values.
+def check(document: Mapping[str, object], tape: Tape | None = None) -> Checked:
+    """A checked scenario that can be run, from a document of plain values. A tape replaces its plug-ins.
 
     Raises:
         ScenarioError: the message names the field, its value and the expected values.
     """
-    return Checked(json.dumps(document))
+    return Checked(json.dumps(document), tape)
 
 
 def core_schema() -> dict[str, Any]:
     """The JSON Schema of the scenarios that the core reads. It has no `[topology]`."""
     loaded: dict[str, Any] = json.loads(_core.schema())
+    return loaded
+
+
+def vocabulary() -> dict[str, Any]:
+    """The JSON Schema of the events, observations and actions of plug-ins. Its version is "x-version"."""
+    loaded: dict[str, Any] = json.loads(_core.vocabulary())
     return loaded
 
 

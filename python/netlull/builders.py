@@ -1079,7 +1079,7 @@ class TcpOptions:
     _: KW_ONLY
     preset: Literal["rfc", "ns2", "freebsd-4.5", "linux-6"] | None = None
     """Source of the options that are not given. Default: rfc."""
-    congestion_control: str | None = None
+    congestion_control: str | Mapping[str, object] | None = None
     """A name of `netlull list tcp`, such as `new_reno` or `cubic`.
 
     Each brings its usual loss recovery and ECN. Default: new_reno; linux-6: cubic.

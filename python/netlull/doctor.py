@@ -12,6 +12,7 @@ from netlull import _engine
 from netlull.builders import Cbr, Link
 from netlull.emulation import find_program, program_version
 from netlull.errors import EmulationError
+from netlull.loading import listed
 from netlull.provenance import origin
 from netlull.scenario import Scenario
 
@@ -22,6 +23,7 @@ __all__ = ["Check", "examine", "simulates"]
 
 SIMULATING = "simulating"
 EMULATING = "emulating"
+PLUG_INS = "plug-ins of packages"
 _PATIENCE_S = 60.0
 
 
@@ -40,7 +42,7 @@ class Check:
 
 def examine(program: str | Path | None = None) -> list[Check]:
     """Checks every requirement of simulation and emulation here; never raises."""
-    return [_package(), _core(), *_netlulld(program)]
+    return [_package(), _core(), *_plugins(), *_netlulld(program)]
 
 
 def simulates(checks: list[Check]) -> bool:
@@ -73,6 +75,17 @@ def _core() -> Check:
         needed_for=(SIMULATING,),
         message=f"engine {_engine.identity()}: a run of 100 ms sent {sent} packets (expected 9)",
     )
+
+
+def _plugins() -> list[Check]:
+    """Checks the plug-ins of installed packages, if there are any."""
+    found = listed()
+    if not found:
+        return []
+    broken = [f"{each.name} of {each.package} ({each.problem})" for each in found if each.problem is not None]
+    names = ", ".join(f"{each.name} of {each.package}" for each in found)
+    message = f"cannot be used: {'; '.join(broken)}" if broken else names
+    return [Check("plug-ins", ok=not broken, needed_for=(PLUG_INS,), message=message)]
 
 
 def _netlulld(program: str | Path | None) -> list[Check]:

@@ -1,5 +1,7 @@
 """Simultaneous runs of many scenarios: in threads, because the core releases the GIL while it simulates.
 
+Runs that call Python classes share the GIL, so they get a process each.
+
 A `Team` runs them: `Threads` of this process, or the workers of a cluster (`netlull.cluster`).
 """
 
@@ -8,6 +10,7 @@ from __future__ import annotations
 import math
 import os
 import queue
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -15,15 +18,31 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from netlull import _engine
+from netlull.loading import folders
 from netlull.run_order import Job, LongestFirst
+from netlull.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Cost", "Finished", "Hire", "Progress", "Team", "Threads", "default_workers", "execute"]
+__all__ = [
+    "Cost",
+    "Finished",
+    "Hire",
+    "Processes",
+    "Progress",
+    "Team",
+    "Threads",
+    "default_workers",
+    "execute",
+    "local_team",
+]
 
 _TICK_S = 0.2
 """Time between two reports of progress while no run ends."""
+
+_OWN = r'"class":\s*"(__main__:|[^"]*<locals>)'
+"""A class that only this process has: of the script or notebook itself, or of a function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +135,8 @@ class Threads:
             self._underway[index] = (monitor, job.expected_hops)
             if self._stopped:
                 return
-            began = time.thread_time()
             try:
-                summary = job.scenario.measure(job.seed, monitor, self._memory)
+                summary, cpu_s = self._measure(index, job, monitor)
             except _engine.MemoryLimitError as error:
                 error.add_note(f"in the run {job.label}")
                 self.ended.put(error)
@@ -128,10 +146,15 @@ class Threads:
                     error.add_note(f"in the run {job.label}")
                 self.ended.put(error)
                 return
-            cpu_s = time.thread_time() - began
             self._order.took(job, cpu_s)
             self._underway[index] = None
             self.ended.put(Finished(job, summary, cpu_s))
+
+    def _measure(self, index: int, job: Job, monitor: _engine.Monitor) -> tuple[str, float]:
+        """The summary of a run and its CPU time in seconds."""
+        began = time.thread_time()
+        summary = job.scenario.measure(job.seed, monitor, self._memory)
+        return summary, time.thread_time() - began
 
     def underway(self) -> float:
         """Finished packet-hops of the runs under way, by their simulated share."""
@@ -149,6 +172,39 @@ class Threads:
         for thread in self._threads:
             if thread.ident is not None:
                 thread.join()
+
+
+class Processes(Threads):
+    """Threads that each let a process of their own simulate, for runs that call Python classes."""
+
+    def __init__(self, order: LongestFirst, count: int, memory: int | None = None) -> None:
+        super().__init__(order, count, memory)
+        self._workers: dict[int, Worker] = {}
+
+    def _measure(self, index: int, job: Job, monitor: _engine.Monitor) -> tuple[str, float]:
+        if index not in self._workers:
+            self._workers[index] = Worker(folders())
+        return self._workers[index].measure(job.scenario.canonical(), job.seed, self._memory)
+
+    def _work(self, index: int) -> None:
+        super()._work(index)
+        if (worker := self._workers.pop(index, None)) is not None:
+            worker.close()
+
+    def stop(self) -> None:
+        """Ends the processes: a run under way then raises `Cancelled` here."""
+        self._stopped = True
+        for worker in list(self._workers.values()):
+            worker.cancel()
+        super().stop()
+
+
+def local_team(order: LongestFirst, count: int, memory: int | None = None) -> Team:
+    """The team of this machine: processes if runs call classes that a process can load, else threads."""
+    callers = [scenario for scenario in order.scenarios if scenario.calls_python]
+    texts = [scenario.canonical() for scenario in callers] if count > 1 else []
+    can_load = bool(texts) and not any(re.search(_OWN, text) for text in texts)
+    return Processes(order, count, memory) if can_load else Threads(order, count, memory)
 
 
 def execute(

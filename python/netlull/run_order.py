@@ -85,6 +85,11 @@ class LongestFirst:
         """The number of runs that have not been handed out."""
         return self._waiting
 
+    @property
+    def scenarios(self) -> list[_engine.Checked]:
+        """The scenarios of the runs, each once."""
+        return list(self._number)
+
     def next(self) -> Job | None:
         """The longest run that has not been handed out; None if all have."""
         with self._lock:

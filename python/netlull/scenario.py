@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from netlull import _engine, emulation
 from netlull.datafiles import inline
-from netlull.errors import FieldPathError, NetlullWarning
+from netlull.errors import FieldPathError, InputError, NetlullWarning
 from netlull.fieldpath import plain, put, read_toml, remove
+from netlull.loading import complete
 from netlull.memory import excess, limit
+from netlull.output import staged_file, writing
 from netlull.result import Result
 from netlull.textfiles import read_text
 from netlull.topology.expand import as_table, expanded, order_of, prepare, read_in
@@ -102,18 +104,21 @@ class Scenario:
         }
         self._adopt(plain({key: value for key, value in fields.items() if value is not None}))
 
-    def _adopt(self, document: dict[str, Any], folder: Path | None = None) -> None:
+    def _adopt(self, document: dict[str, Any], folder: Path | None = None, tape: _engine.Tape | None = None) -> None:
         """Takes over a document of plain values. The caller must not change it later."""
         self._folder = folder
+        self._tape = tape
         self._document = document
         inline(document, folder)
         read_in(document, folder)
-        self._checked = _engine.check(expanded(document))
+        if tape is not None and document.get("seed", tape.seed) != tape.seed:
+            raise _engine.ScenarioError(f"seed: is {document['seed']}; expected {tape.seed}, that of the tape")
+        self._checked = _engine.check(complete(expanded(document), folder, tape), tape)
 
     @classmethod
-    def _of(cls, document: dict[str, Any], folder: Path | None) -> Self:
+    def _of(cls, document: dict[str, Any], folder: Path | None, tape: _engine.Tape | None = None) -> Self:
         scenario = cls.__new__(cls)
-        scenario._adopt(document, folder)  # noqa: SLF001  # its own
+        scenario._adopt(document, folder, tape)  # noqa: SLF001  # its own
         return scenario
 
     @classmethod
@@ -134,22 +139,31 @@ class Scenario:
         *,
         values: Mapping[str, object] | None = None,
         folder: Path | None = None,
+        replay: str | Path | None = None,
     ) -> Self:
         """A scenario from TOML text. `values` are applied before the check (see `with_values`).
 
-        Files that it names are relative to `folder`, by default the current one.
+        Files that it names are relative to `folder`, by default the current one. `replay` is a tape, whose decisions
+        replace the plug-ins (see `run`). The default seed is then that of the tape.
 
         Raises:
             InputError: the text is not TOML; the message starts with `origin`.
             ScenarioError: the message names the field, its value and the expected values.
         """
         document = read_toml(text, origin)
+        tape = None if replay is None else _tape(Path(replay))
+        if tape is not None:
+            document["seed"] = tape.seed
         _change(document, values or {}, folder)
-        return cls._of(document, folder)
+        return cls._of(document, folder, tape)
 
     @classmethod
-    def from_file(cls, path: str | Path, *, values: Mapping[str, object] | None = None) -> Self:
+    def from_file(
+        cls, path: str | Path, *, values: Mapping[str, object] | None = None, replay: str | Path | None = None
+    ) -> Self:
         """A scenario from a TOML file or a pipe. `values` are applied before the check (see `with_values`).
+
+        `replay` is a tape, as in `from_toml`.
 
         Raises:
             InputError: the file cannot be read or is not TOML.
@@ -157,7 +171,7 @@ class Scenario:
         """
         path = Path(path)
         folder = None if path.is_fifo() or path.is_char_device() else path.parent
-        return cls.from_toml(read_text(path), str(path), values=values, folder=folder)
+        return cls.from_toml(read_text(path), str(path), values=values, folder=folder, replay=replay)
 
     def with_values(self, mapping: Mapping[str, object]) -> Self:
         """The same scenario with other values, `{"link.N1-N2.rate": "5 Mb/s", "link.N1-N2.controller": None}`.
@@ -181,7 +195,7 @@ class Scenario:
         document = self.to_dict()
         for step in steps:
             _change(document, step, self._folder)
-        return self._of(document, self._folder)
+        return self._of(document, self._folder, self._tape)
 
     def to_dict(self) -> dict[str, Any]:
         """The scenario as given, as a separate document."""
@@ -247,6 +261,7 @@ class Scenario:
         verify: str | None = None,
         monitor: Monitor | None = None,
         memory: str | None = None,
+        tape: str | Path | None = None,
     ) -> Result:
         """Simulates the scenario. Other Python threads continue meanwhile. Ctrl-C stops it with KeyboardInterrupt.
 
@@ -259,9 +274,12 @@ class Scenario:
             verify: replaces the scenario's check: "ledger", "replay" or "off".
             monitor: shows the simulated fraction to other threads, and lets them cancel.
             memory: the most memory of the run, such as "2 GB"; default a third of the free memory.
+            tape: a file for the decisions of the plug-ins. `Scenario.from_file(..., replay=tape)` repeats the run
+                without their code.
 
         Raises:
-            ScenarioError: the seed, the probe or `verify` is invalid.
+            ScenarioError: the seed, the probe or `verify` is invalid, or a plug-in has failed. The exception of a
+                plug-in is its cause.
             InputError: `memory` is not a size.
             MemoryLimitError: the run needs more memory. The message names the largest queue or table.
             VerificationError: the run broke a conservation law: a bug in the simulator.
@@ -271,7 +289,13 @@ class Scenario:
         most = limit(memory)
         for warning in (*self.warnings, *excess(self._checked, most)):
             warnings.warn(warning, NetlullWarning, stacklevel=2)
-        return Result.from_raw(self._checked.run(*options, monitor, most), self.warnings)
+        if self._tape is not None and seed not in {None, self._tape.seed}:
+            raise _engine.ScenarioError(f"seed: is {seed}; expected {self._tape.seed}, that of the tape")
+        raw = self._checked.run(*options, monitor, most, tape is not None)
+        if tape is not None:
+            with staged_file(Path(tape)) as stage, writing(stage):
+                stage.write_text(raw.tape() or "", encoding="utf-8")
+        return Result.from_raw(raw, self.warnings)
 
     def emulate(  # options of one run
         self,
@@ -328,6 +352,18 @@ class Scenario:
         complete = self._complete
         sizes = (f"{len(complete[part])} {part}s" for part in ("link", "flow"))
         return f"Scenario({self.name!r}, {complete['duration']}, {', '.join(sizes)})"
+
+
+def _tape(path: Path) -> _engine.Tape:
+    """The tape in a file.
+
+    Raises:
+        InputError: the file cannot be read, or is no tape.
+    """
+    try:
+        return _engine.Tape(read_text(path))
+    except _engine.ScenarioError as error:
+        raise InputError(f"{path}: {error}") from None
 
 
 def _change(document: dict[str, Any], values: Mapping[str, object], folder: Path | None) -> None:

@@ -14,8 +14,9 @@ pub struct Kind<T, P> {
     pub name: &'static str,
     /// The properties.
     pub properties: P,
-    /// The names of the parameters' fields, without the fields of nested tables.
-    pub fields: fn() -> &'static [&'static str],
+    /// The names of the parameters' fields, without the fields of nested tables. `None` for a kind that checks the names
+    /// itself.
+    pub fields: Option<fn() -> &'static [&'static str]>,
     /// The summary, source and parameters of the kind.
     pub describe: fn() -> Description,
     /// The JSON Schema of the table of parameters.
@@ -31,7 +32,26 @@ impl<T, P> Kind<T, P> {
         properties: P,
         read: fn(&Value) -> Result<T, ReadError>,
     ) -> Self {
-        Self { name, properties, fields: field_names::<C>, describe: describe::<C>, schema: C::json_schema, read }
+        let fields: fn() -> &'static [&'static str] = field_names::<C>;
+        Self { name, properties, fields: Some(fields), describe: describe::<C>, schema: C::json_schema, read }
+    }
+
+    /// Creates a kind with fields besides those of `C`, whose names `read` checks.
+    pub const fn open<C: JsonSchema>(
+        name: &'static str,
+        properties: P,
+        read: fn(&Value) -> Result<T, ReadError>,
+    ) -> Self {
+        Self { name, properties, fields: None, describe: describe::<C>, schema: C::json_schema, read }
+    }
+
+    /// The schema of the kind's table with the fields of `options`.
+    pub fn table(&self, generator: &mut SchemaGenerator, options: &[Schema]) -> Value {
+        let parameters = (self.schema)(generator);
+        match self.fields {
+            Some(_) => schema_of_kind(self.name, parameters, options),
+            None => schema_of_open_kind(self.name, parameters, options),
+        }
     }
 }
 
@@ -93,7 +113,7 @@ macro_rules! table_of_kind {
                 let (kind, fields) = $crate::kind_of_table(deserializer, $kinds)?;
                 let mut fields = $crate::Fields::new(fields);
                 $(let $part = $crate::table_of_kind!(@read $options, kind, fields, D $(, $property)?);)+
-                let fields = fields.rest::<D::Error>((kind.fields)())?;
+                let fields = fields.rest::<D::Error>(kind.fields.map(|names| names()))?;
                 let $parameters = (kind.read)(&fields).map_err(|error| error.custom::<D::Error>())?;
                 Ok(Self { $parameters, $($part),+ })
             }
@@ -111,7 +131,7 @@ macro_rules! table_of_kind {
                     $(if true $(&& kind.properties.$property)? {
                         options.push(<$options as $crate::__schemars::JsonSchema>::json_schema(generator));
                     })+
-                    tables.push($crate::schema_of_kind(kind.name, (kind.schema)(generator), &options));
+                    tables.push(kind.table(generator, &options));
                 }
                 let description = [$($description),+].map(str::trim).join("\n");
                 $crate::__schemars::json_schema!({ "description": description, "oneOf": tables })
@@ -152,6 +172,14 @@ pub fn schema_of_kind(name: &str, parameters: Schema, options: &[Schema]) -> Val
         "additionalProperties": false,
         "required": required,
     })
+}
+
+/// The schema of a table of one kind that has more fields than its parameters.
+#[must_use]
+pub fn schema_of_open_kind(name: &str, parameters: Schema, options: &[Schema]) -> Value {
+    let mut table = schema_of_kind(name, parameters, options);
+    table["additionalProperties"] = Value::Bool(true);
+    table
 }
 
 #[cfg(test)]

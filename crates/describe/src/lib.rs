@@ -12,12 +12,14 @@
 
 mod error;
 mod kind;
+mod loaders;
 mod parameter;
 mod range;
 mod read;
 
 pub use error::ConfigError;
-pub use kind::{Kind, kind_of_table, schema_of_kind};
+pub use kind::{Kind, kind_of_table, schema_of_kind, schema_of_open_kind};
+pub use loaders::{ClassTable, Load, Loaders, ModuleTable};
 pub use parameter::{Description, Parameter, describe, kinds};
 pub use range::check_ranges;
 #[doc(hidden)]

@@ -30,6 +30,12 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
+impl From<ConfigError> for ReadError {
+    fn from(error: ConfigError) -> Self {
+        Self { path: error.field.split('.').map(str::to_owned).collect(), message: error.reason() }
+    }
+}
+
 impl ReadError {
     /// Converts the error to a serde error that keeps its path for [`read()`].
     pub fn custom<E: serde::de::Error>(&self) -> E {
@@ -162,16 +168,18 @@ pub fn unknown_kind<E: serde::de::Error>(kind: &str, expected: &str) -> E {
     E::custom(format!("kind{MARK}\"{kind}\" is unknown; expected one of {expected}"))
 }
 
-/// Implements `Deserialize` for an enum selected by the field `kind`. Each kind has a variant and a struct.
+/// Implements `Deserialize` for an enum selected by the field `kind`. Each kind has a variant and a struct. After a
+/// semicolon, a kind has a function of its name and its fields instead.
 #[macro_export]
 macro_rules! read_by_kind {
-    ($type:ident: $($kind:literal => $variant:ident($document:ty)),+ $(,)?) => {
+    ($type:ident: $($kind:literal => $variant:ident($document:ty)),+ $(; $($foreign:literal => $read:path),+)? $(,)?) => {
         impl<'de> $crate::__serde::Deserialize<'de> for $type {
             fn deserialize<D: $crate::__serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                const EXPECTED: &str = concat!($("\"", $kind, "\" "),+).trim_ascii_end();
+                const EXPECTED: &str = concat!($("\"", $kind, "\" "),+ $($(, "\"", $foreign, "\" ")+)?).trim_ascii_end();
                 let $crate::Tagged { kind, fields } = $crate::tagged(deserializer, EXPECTED)?;
                 match kind.as_str() {
                     $($kind => $crate::within::<$document, D::Error>(&fields).map(Self::$variant),)+
+                    $($($foreign => $read($foreign, &fields).map_err(|error| error.custom::<D::Error>()),)+)?
                     other => Err($crate::unknown_kind(other, EXPECTED)),
                 }
             }
@@ -220,11 +228,12 @@ impl Fields {
         Self { left: if let Value::Object(table) = value { table } else { Map::new() }, known: Vec::new() }
     }
 
-    /// Takes the remaining fields if their names are in `names`.
+    /// Takes the remaining fields if their names are in `names`; `None` accepts all.
     ///
     /// # Errors
     /// Names an unknown field and lists the known ones.
-    pub fn rest<E: serde::de::Error>(self, names: &[&str]) -> Result<Value, E> {
+    pub fn rest<E: serde::de::Error>(self, names: Option<&[&str]>) -> Result<Value, E> {
+        let Some(names) = names else { return Ok(Value::Object(self.left)) };
         if let Some(unknown) = self.left.keys().find(|name| !names.contains(&name.as_str())) {
             return Err(unknown_field(unknown, names.iter().copied().chain(self.known)));
         }

@@ -8,11 +8,15 @@
 //! - [`link`] has the events and actions of link controllers, [`rate`] and [`gateway`] the controllers.
 //! - [`station`] has the events and actions of a station's machine, [`radio`] the machines.
 //! - [`machines`] has the lists of both.
+//! - [`foreign`] reads parts that other crates define.
+//! - [`observe`] has the vocabulary of plug-ins, and the adapter that makes a controller of a plug-in.
 //! - [`topology`] chooses the links that may sleep.
 
+pub mod foreign;
 pub mod gateway;
 pub mod link;
 pub mod machines;
+pub mod observe;
 pub mod radio;
 pub mod rate;
 pub mod station;
@@ -20,6 +24,7 @@ pub mod topology;
 mod view;
 
 pub use netlull_describe::ConfigError;
+pub use observe::VOCABULARY;
 
 use netlull_units::Instant;
 

@@ -7,24 +7,25 @@
 //!
 //! [`crate::machines`] has the list of controllers.
 
-use crate::view::{Admission, QueueView, SegmentView};
-use crate::{ConfigError, Machine};
+use crate::view::{Admission, HeadVerdict, QueueView, SegmentView};
+use crate::{ConfigError, Machine, foreign};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
 use std::fmt::Debug;
 use std::sync::Arc;
 
 /// An event on a controlled link. Every `queue` is the link's content *after* the event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkEvent {
     /// A packet reached the link's buffer. With an idle transmitter, `queue` shows the packet in service.
     Arrival {
         /// The packet's size in bytes.
         size: Bytes,
-        /// The buffer's decision: accepted or dropped.
+        /// The decision of the buffer and of queue management.
         admission: Admission,
         /// The content with the packet, if accepted.
         queue: QueueView,
@@ -35,6 +36,16 @@ pub enum LinkEvent {
     /// packet in service.
     Departure {
         /// The content without the packet that left.
+        queue: QueueView,
+    },
+    /// Queue management marked or dropped a packet at the head of the queue (CoDel). The event precedes the departure
+    /// at the same instant, if there is one. Both show the content after all decisions of that instant.
+    Managed {
+        /// The packet's size in bytes.
+        size: Bytes,
+        /// The decision.
+        verdict: HeadVerdict,
+        /// The content without the dropped packets.
         queue: QueueView,
     },
     /// The time of `next_timeout` has come. The event carries the content because a packet enters service without
@@ -58,14 +69,17 @@ impl LinkEvent {
     #[must_use]
     pub fn queue(&self) -> Option<QueueView> {
         match *self {
-            Self::Arrival { queue, .. } | Self::Departure { queue } | Self::Timeout { queue } => Some(queue),
+            Self::Arrival { queue, .. }
+            | Self::Departure { queue }
+            | Self::Managed { queue, .. }
+            | Self::Timeout { queue } => Some(queue),
             Self::Acknowledgement { .. } => None,
         }
     }
 }
 
 /// A request of a controller to its link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkAction {
     /// Serve at `rate` from now on and send nothing for `pause` while the hardware switches.
@@ -97,7 +111,7 @@ impl LinkAction {
 }
 
 /// The link of a controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkContext {
     /// The link's rate, the highest that a controller may choose.
     pub rate: BitRate,
@@ -183,6 +197,13 @@ pub trait LinkController: Machine<Event = LinkEvent, Action = LinkAction> + Debu
     fn estimates(&self) -> Estimates {
         Estimates::default()
     }
+
+    /// The reason why the controller works no more, if it has failed. A simulation ends with this error. On real
+    /// packets the link stays at its full rate, and windows stay as they are.
+    #[inline]
+    fn fault(&self) -> Option<&ConfigError> {
+        None
+    }
 }
 
 /// The parameters of a link controller, the source of documents, schema, catalogue and builders.
@@ -237,6 +258,16 @@ pub trait LinkFactory: Debug + Send + Sync {
         None
     }
 
+    /// Whether machines from a document read segments and acknowledgements.
+    fn reads_segments(&self) -> bool {
+        false
+    }
+
+    /// The controller's table in documents, plans and tapes, with its `kind`; `None` if it exists only in its process.
+    fn table(&self) -> Option<Value> {
+        None
+    }
+
     /// Builds the machine of a link whose run begins at `start`.
     ///
     /// # Errors
@@ -244,7 +275,7 @@ pub trait LinkFactory: Debug + Send + Sync {
     fn build(&self, link: LinkContext, start: Instant) -> Result<Box<dyn LinkController>, ConfigError>;
 }
 
-/// A controller defined outside this crate, for one link. It exists only in its process: plans and tapes cannot store it.
+/// A controller defined outside this crate. Documents, plans and tapes store its table, if it has one.
 #[derive(Clone, Debug)]
 pub struct ForeignLink {
     factory: Arc<dyn LinkFactory>,
@@ -258,10 +289,17 @@ impl ForeignLink {
     /// # Errors
     /// If the controller cannot work on this link, or its initial rate is impossible there.
     pub fn new(factory: Arc<dyn LinkFactory>, link: LinkContext) -> Result<Self, ConfigError> {
-        let initial_rate = factory.initial_rate();
-        let mut foreign = Self { factory, initial_rate, reads_segments: false };
+        let mut foreign = Self::unchecked(factory, false);
         foreign.reads_segments = foreign.machine(link)?.reads_segments();
         Ok(foreign)
+    }
+
+    /// A controller of a document, which [`LinkMechanism::check`](crate::machines::LinkMechanism::check) compares with
+    /// its link later.
+    #[must_use]
+    pub fn unchecked(factory: Arc<dyn LinkFactory>, reads_segments: bool) -> Self {
+        let initial_rate = factory.initial_rate();
+        Self { factory, initial_rate, reads_segments }
     }
 
     /// Checks the controller against a link.
@@ -296,7 +334,13 @@ impl ForeignLink {
 
 impl PartialEq for ForeignLink {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.factory, &other.factory)
+        foreign::same(&self.factory, &other.factory, |factory| factory.table())
+    }
+}
+
+impl Serialize for ForeignLink {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        foreign::write(self.factory.table(), self.factory.name(), serializer)
     }
 }
 
@@ -316,5 +360,10 @@ impl<M: LinkController + ?Sized> LinkController for Box<M> {
     #[inline]
     fn estimates(&self) -> Estimates {
         (**self).estimates()
+    }
+
+    #[inline]
+    fn fault(&self) -> Option<&ConfigError> {
+        (**self).fault()
     }
 }

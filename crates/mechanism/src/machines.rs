@@ -4,6 +4,7 @@
 //! [`LinkMachine`] and [`StationMachine`] are the running machines. A new machine takes one file and one line at
 //! the end of this file.
 
+use crate::foreign::{LINKS, STATIONS};
 use crate::gateway::{AwmConfig, AwmEarthConfig, CEarthConfig, GRouterConfig, Gateway};
 use crate::link::{
     Estimates, ForeignLink, LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent, NeededQueue,
@@ -14,10 +15,11 @@ use crate::station::{
     ForeignStation, Serves, Shaping, StationAction, StationConfig, StationContext, StationController, StationEvent,
 };
 use crate::{ConfigError, Machine};
-use netlull_describe::Kind;
+use netlull_describe::{ClassTable, Kind, ModuleTable, ReadError};
 use netlull_units::{BitRate, Duration, Instant};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
+use serde_json::Value;
 use std::borrow::Cow;
 
 /// A kind of link controller.
@@ -76,14 +78,14 @@ macro_rules! machine_of_kinds {
 }
 
 macro_rules! link_mechanisms {
-    ($($name:literal => $variant:ident($config:ty) -> $machine:ty;)+) => {
+    ($($name:literal => $variant:ident($config:ty) -> $machine:ty;)+ foreign $($foreign:literal => $table:ty;)+) => {
         /// A link controller with its parameters, as a document gives them.
         #[derive(Clone, Debug, PartialEq, Serialize)]
         #[serde(tag = "kind")]
         pub enum LinkMechanism {
             $(#[doc = concat!("`", $name, "`.")] #[serde(rename = $name)] $variant($config),)+
             /// A controller defined outside this crate.
-            #[serde(skip)]
+            #[serde(untagged)]
             Foreign(ForeignLink),
         }
 
@@ -95,7 +97,9 @@ macro_rules! link_mechanisms {
             Foreign(Box<dyn LinkController>),
         }
 
-        netlull_describe::read_by_kind!(LinkMechanism: $($name => $variant($config)),+);
+        netlull_describe::read_by_kind!(
+            LinkMechanism: $($name => $variant($config)),+; $($foreign => LinkMechanism::foreign),+
+        );
 
         impl LinkMechanism {
             /// Every kind, in the order of the documentation.
@@ -106,6 +110,10 @@ macro_rules! link_mechanisms {
                     reads_segments: <$config as LinkConfig>::READS_SEGMENTS,
                 },
                 |fields| netlull_describe::read::<$config>(fields).map(LinkMechanism::$variant),
+            ),)+ $(LinkKind::open::<$table>(
+                $foreign,
+                LinkProperties { changes_rate: true, reads_segments: true },
+                |fields| LinkMechanism::foreign($foreign, fields),
             )),+];
 
             /// The kind's name.
@@ -238,19 +246,24 @@ macro_rules! link_mechanisms {
                     Self::Foreign(machine) => machine.estimates(),
                 }
             }
+
+            #[inline]
+            fn fault(&self) -> Option<&ConfigError> {
+                if let Self::Foreign(machine) = self { machine.fault() } else { None }
+            }
         }
     };
 }
 
 macro_rules! station_mechanisms {
-    ($($name:literal => $variant:ident($config:ty) -> $machine:ty;)+) => {
+    ($($name:literal => $variant:ident($config:ty) -> $machine:ty;)+ foreign $($foreign:literal => $table:ty;)+) => {
         /// A machine that lets a station's radio sleep, or acknowledges eagerly, with its parameters.
         #[derive(Clone, Debug, PartialEq, Serialize)]
         #[serde(tag = "kind")]
         pub enum StationMechanism {
             $(#[doc = concat!("`", $name, "`.")] #[serde(rename = $name)] $variant($config),)+
             /// A machine defined outside this crate.
-            #[serde(skip)]
+            #[serde(untagged)]
             Foreign(ForeignStation),
         }
 
@@ -262,7 +275,9 @@ macro_rules! station_mechanisms {
             Foreign(Box<dyn StationController>),
         }
 
-        netlull_describe::read_by_kind!(StationMechanism: $($name => $variant($config)),+);
+        netlull_describe::read_by_kind!(
+            StationMechanism: $($name => $variant($config)),+; $($foreign => StationMechanism::foreign),+
+        );
 
         impl JsonSchema for StationMechanism {
             fn schema_name() -> Cow<'static, str> {
@@ -270,7 +285,10 @@ macro_rules! station_mechanisms {
             }
 
             fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-                let kinds = [$(netlull_describe::schema_of_kind($name, <$config>::json_schema(generator), &[])),+];
+                let kinds = [
+                    $(netlull_describe::schema_of_kind($name, <$config>::json_schema(generator), &[]),)+
+                    $(netlull_describe::schema_of_open_kind($foreign, <$table>::json_schema(generator), &[]),)+
+                ];
                 json_schema!({
                     "description": "A machine that lets a station's radio sleep, or acknowledges eagerly.",
                     "oneOf": kinds,
@@ -280,7 +298,7 @@ macro_rules! station_mechanisms {
 
         impl StationMechanism {
             /// The names of all kinds, in the order of the documentation.
-            pub const NAMES: &'static [&'static str] = &[$($name),+];
+            pub const NAMES: &'static [&'static str] = &[$($name,)+ $($foreign),+];
 
             /// The kind's name.
             #[must_use]
@@ -331,11 +349,30 @@ macro_rules! station_mechanisms {
                     Self::Foreign(machine) => machine.shaping(),
                 }
             }
+
+            #[inline]
+            fn fault(&self) -> Option<&ConfigError> {
+                if let Self::Foreign(machine) = self { machine.fault() } else { None }
+            }
         }
     };
 }
 
+impl StationMechanism {
+    /// A machine of a kind that another crate reads.
+    fn foreign(kind: &str, fields: &Value) -> Result<Self, ReadError> {
+        Ok(Self::Foreign(ForeignStation(STATIONS.load(kind, fields)?)))
+    }
+}
+
 impl LinkMechanism {
+    /// A controller of a kind that another crate reads.
+    fn foreign(kind: &str, fields: &Value) -> Result<Self, ReadError> {
+        let factory = LINKS.load(kind, fields)?;
+        let reads_segments = factory.reads_segments();
+        Ok(Self::Foreign(ForeignLink::unchecked(factory, reads_segments)))
+    }
+
     /// Returns the kind of that name.
     #[must_use]
     pub fn kind(name: &str) -> Option<&'static LinkKind> {
@@ -351,6 +388,9 @@ link_mechanisms! {
     "awm_earth" => AwmEarth(AwmEarthConfig) -> Box<Gateway>;
     "c_earth" => CEarth(CEarthConfig) -> Box<Gateway>;
     "g_router" => GRouter(GRouterConfig) -> Box<Gateway>;
+    foreign
+    "wasm" => ModuleTable;
+    "python" => ClassTable;
 }
 
 station_mechanisms! {
@@ -358,4 +398,7 @@ station_mechanisms! {
     "eager" => Eager(EagerConfig) -> Eager;
     "psm" => Psm(PsmConfig) -> Psm;
     "bsd" => Bsd(BsdConfig) -> Bsd;
+    foreign
+    "wasm" => ModuleTable;
+    "python" => ClassTable;
 }

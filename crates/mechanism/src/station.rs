@@ -11,16 +11,17 @@
 
 use crate::gateway::{SegmentKind, Timestamps};
 use crate::radio::{AccessPointConfig, Burst, Fallback, ShaperState};
-use crate::{ConfigError, Machine};
+use crate::{ConfigError, Machine, foreign};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
 use std::fmt::Debug;
 use std::sync::Arc;
 
 /// A packet in the view of a station.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PacketView {
     /// The packet's size in bytes, IP header included.
     pub size: u32,
@@ -37,7 +38,7 @@ impl PacketView {
 }
 
 /// A TCP segment in the view of one of its ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TcpView {
     /// The connection's number, assigned by the driver.
     pub connection: u32,
@@ -58,7 +59,7 @@ pub struct TcpView {
 }
 
 /// The power mode that a station announces to its access point (the power-management bit of IEEE 802.11 section 9.2.4.1.7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PowerMode {
     /// The access point sends packets at once.
@@ -68,7 +69,7 @@ pub enum PowerMode {
 }
 
 /// An event at a station.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StationEvent {
     /// The radio has received a whole packet and hands it to the host now.
@@ -104,7 +105,7 @@ pub enum StationEvent {
 }
 
 /// A request of a station's machine to its driver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StationAction {
     /// Let the radio sleep after it has sent its frames.
@@ -130,7 +131,7 @@ pub enum StationAction {
 }
 
 /// The station of a machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StationContext {
     /// The bit rate of the air to the station.
@@ -177,6 +178,13 @@ pub trait StationController: Machine<Event = StationEvent, Action = StationActio
     fn shaping(&self) -> Option<Shaping> {
         None
     }
+
+    /// The reason why the machine works no more, if it has failed. A simulation ends with this error. On real packets
+    /// the radio stays awake, and windows stay as they are.
+    #[inline]
+    fn fault(&self) -> Option<&ConfigError> {
+        None
+    }
 }
 
 /// The parameters of a station's machine, the source of documents, schema, catalogue and builders.
@@ -213,6 +221,11 @@ pub trait StationFactory: Debug + Send + Sync {
         None
     }
 
+    /// The machine's table in documents, plans and tapes, with its `kind`; `None` if it exists only in its process.
+    fn table(&self) -> Option<Value> {
+        None
+    }
+
     /// Builds the machine of a station whose run begins at `start`.
     ///
     /// # Errors
@@ -220,18 +233,29 @@ pub trait StationFactory: Debug + Send + Sync {
     fn build(&self, station: StationContext, start: Instant) -> Result<Box<dyn StationController>, ConfigError>;
 }
 
-/// A machine defined outside this crate. It exists only in its process: plans and tapes cannot store it.
+/// A machine defined outside this crate. Documents, plans and tapes store its table, if it has one.
 #[derive(Clone, Debug)]
 pub struct ForeignStation(pub Arc<dyn StationFactory>);
 
 impl PartialEq for ForeignStation {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        foreign::same(&self.0, &other.0, |factory| factory.table())
+    }
+}
+
+impl Serialize for ForeignStation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        foreign::write(self.0.table(), self.0.name(), serializer)
     }
 }
 
 impl<M: StationController + ?Sized> StationController for Box<M> {
     fn shaping(&self) -> Option<Shaping> {
         (**self).shaping()
+    }
+
+    #[inline]
+    fn fault(&self) -> Option<&ConfigError> {
+        (**self).fault()
     }
 }

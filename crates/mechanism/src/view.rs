@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The content of a link in the view of its controller.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueView {
     /// The backlog: bytes in the buffer, without the packet in service.
     pub waiting: Bytes,
@@ -19,12 +19,33 @@ impl QueueView {
 }
 
 /// The admission of an arriving packet to the buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Admission {
     /// The packet is queued or in service.
     Accepted,
-    /// The buffer was full: the packet is lost.
+    /// The packet is queued or in service, and queue management has marked it "congestion experienced" (RFC 3168).
+    Marked,
+    /// The buffer was full, or queue management dropped the packet: it is lost.
+    Dropped,
+}
+
+impl Admission {
+    /// Returns true if the packet is queued or in service.
+    #[inline]
+    #[must_use]
+    pub const fn is_accepted(self) -> bool {
+        !matches!(self, Self::Dropped)
+    }
+}
+
+/// The decision of queue management on a packet at the head of the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HeadVerdict {
+    /// The packet enters service with the mark "congestion experienced" (RFC 3168).
+    Marked,
+    /// The packet is dropped.
     Dropped,
 }
 
@@ -42,7 +63,7 @@ pub fn spread(number: u64) -> u64 {
 }
 
 /// The fields of a passing TCP segment that a gateway reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SegmentView {
     /// The segment's flow.
     pub flow: FlowKey,
@@ -70,7 +91,7 @@ impl SegmentView {
 }
 
 /// A segment's part in the handshake (RFC 9293 section 3.5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SegmentKind {
     /// The request to open a connection.
@@ -82,7 +103,7 @@ pub enum SegmentKind {
 }
 
 /// TSval and TSecr in the ticks of their senders' clocks (RFC 7323 section 3.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Timestamps {
     /// The sender's timestamp, TSval.
     pub value: u32,

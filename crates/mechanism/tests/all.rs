@@ -12,6 +12,7 @@ mod common;
 mod download;
 mod gateway_properties;
 mod lull_properties;
+mod observe_properties;
 mod practra_golden;
 mod practra_properties;
 mod psm_properties;

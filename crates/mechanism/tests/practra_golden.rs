@@ -32,6 +32,7 @@ fn row(line: &Line) -> String {
         LinkEvent::Departure { queue } => ("departure".to_owned(), queue),
         LinkEvent::Timeout { queue } => ("timeout".to_owned(), queue),
         LinkEvent::Acknowledgement { .. } => ("acknowledgement".to_owned(), QueueView::EMPTY),
+        LinkEvent::Managed { queue, .. } => ("managed".to_owned(), queue),
     };
     let action =
         line.action.and_then(LinkAction::new_rate).map_or(String::new(), |(rate, pause)| format!("{rate}, {pause}"));

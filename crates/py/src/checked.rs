@@ -1,38 +1,79 @@
 //! A checked scenario and its operations.
 
 use crate::monitor::{Monitor, Watcher};
+use crate::plugin::{self, Loaded, Recording};
 use crate::{RawResult, bound, errors};
 use netlull_sim::emulation::{Head, Outcome, check_format, emulated, plan};
 use netlull_sim::probe::{CaptureWriter, Table};
 use netlull_sim::run::{RunError, RunOutcome, measure, run};
 use netlull_sim::scenario::document::Document;
 use netlull_sim::scenario::{Offer, RunOptions, Scenario, read_document};
+use netlull_sim::tape;
 use netlull_units::{BitRate, Instant};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use serde::Serialize;
 use serde_json::json;
 use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The decisions of a run's plug-ins.
+#[pyclass(frozen, module = "netlull._core")]
+pub(crate) struct Tape(Arc<tape::Tape>);
+
+#[pymethods]
+impl Tape {
+    #[new]
+    fn new(text: &str) -> PyResult<Self> {
+        tape::Tape::read(text).map(|tape| Self(Arc::new(tape))).map_err(errors::plan)
+    }
+
+    /// The seed of the run.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.0.seed()
+    }
+
+    /// The tables of its plug-ins, as JSON.
+    fn tables(&self) -> PyResult<String> {
+        let tables: Vec<_> = self.0.heads().map(|head| &head.table).collect();
+        serde_json::to_string(&tables).map_err(errors::internal)
+    }
+}
 
 /// A scenario that has been fully checked. All its runs share it, with any seed and on any thread.
 #[pyclass(frozen, module = "netlull._core")]
 pub(crate) struct Checked {
     document: Document,
     scenario: Scenario,
+    plugins: Loaded,
 }
 
 #[pymethods]
 impl Checked {
+    /// Checks a scenario. The answers of a tape replace its plug-ins.
     #[new]
-    fn new(scenario_json: &str) -> PyResult<Self> {
-        let document = read_document(scenario_json).map_err(errors::scenario)?;
-        let scenario = Scenario::from_document(&document).map_err(errors::scenario)?;
-        Ok(Self { document, scenario })
+    #[pyo3(signature = (scenario_json, tape=None))]
+    fn new(scenario_json: &str, tape: Option<PyRef<'_, Tape>>) -> PyResult<Self> {
+        let play = tape.map(|tape| Arc::clone(&tape.0));
+        let (read, plugins) = plugin::load(play, || {
+            let document = read_document(scenario_json)?;
+            let scenario = Scenario::from_document(&document)?;
+            Ok((document, scenario))
+        });
+        let (document, scenario) = read.map_err(errors::scenario)?;
+        Ok(Self { document, scenario, plugins })
     }
 
     /// The scenario as JSON with every default filled in.
     fn canonical(&self) -> PyResult<String> {
         serde_json::to_string(&self.document).map_err(errors::internal)
+    }
+
+    /// True if runs call Python classes, so that they share the GIL.
+    #[getter]
+    fn calls_python(&self) -> bool {
+        self.plugins.calls_python
     }
 
     /// Warnings about unusual but allowed values, a sentence each.
@@ -69,11 +110,13 @@ impl Checked {
     fn with_options(&self, seed: Option<u64>, probe: Option<&str>, verify: Option<&str>) -> PyResult<Self> {
         let options = RunOptions::read(seed, probe, verify).map_err(errors::scenario)?;
         let scenario = self.scenario.with_options(&options).map_err(errors::scenario)?;
-        Ok(Self { document: self.document.with_options(&options), scenario })
+        Ok(Self { document: self.document.with_options(&options), scenario, plugins: self.plugins.clone() })
     }
 
-    /// Runs the scenario without the GIL. The options are those of `with_options`. `memory` is the limit in bytes.
-    #[pyo3(signature = (seed=None, probe=None, verify=None, monitor=None, memory=None))]
+    /// Runs the scenario without the GIL. The options are those of `with_options`. `memory` is the limit in bytes. With
+    /// `record`, the result has the decisions of the plug-ins.
+    #[pyo3(signature = (seed=None, probe=None, verify=None, monitor=None, memory=None, record=false))]
+    #[allow(clippy::too_many_arguments, reason = "the options of one run")]
     fn run(
         &self,
         py: Python<'_>,
@@ -82,8 +125,10 @@ impl Checked {
         verify: Option<&str>,
         monitor: Option<PyRef<'_, Monitor>>,
         memory: Option<u64>,
+        record: bool,
     ) -> PyResult<RawResult> {
-        self.with_options(seed, probe, verify)?.execute(py, monitor, memory, None)
+        let recording = if record { Recording::On } else { Recording::Off };
+        self.with_options(seed, probe, verify)?.execute(py, monitor, memory, None, recording)
     }
 
     /// Runs the scenario and writes the packets on `links` to `path` as pcapng.
@@ -97,14 +142,16 @@ impl Checked {
         memory: Option<u64>,
     ) -> PyResult<RawResult> {
         let capture = CaptureWriter::of(&self.scenario, &links, &path).map_err(errors::capture)?;
-        self.execute(py, monitor, memory, Some(capture))
+        self.execute(py, monitor, memory, Some(capture), Recording::Off)
     }
 
     /// Runs the scenario without the GIL and returns the summary as JSON, without times per rate and without tables.
     #[pyo3(signature = (seed, monitor, memory=None))]
     fn measure(&self, py: Python<'_>, seed: u64, monitor: PyRef<'_, Monitor>, memory: Option<u64>) -> PyResult<String> {
         let scenario = Scenario { seed, ..self.scenario.clone() };
-        let mut summary = watched(py, Some(monitor), memory, |watcher| measure(&scenario, watcher))?;
+        let measured =
+            |watcher: &mut Watcher| plugin::run(&self.plugins, seed, Recording::Off, || measure(&scenario, watcher)).0;
+        let mut summary = self.watched(py, Some(monitor), memory, measured)?;
         py.detach(|| {
             summary.links.iter_mut().for_each(|link| link.residency.clear());
             serde_json::to_string(&summary)
@@ -131,7 +178,7 @@ impl Checked {
         check_format(head).map_err(errors::scenario)?;
         let outcome: Outcome = py.detach(|| serde_json::from_str(outcome_json)).map_err(errors::request)?;
         let run = emulated(&self.scenario, &outcome).map_err(errors::scenario)?;
-        self.result(&run.summary, run.tables)
+        self.result(&run.summary, run.tables, None)
     }
 
     /// Copies and pickles the scenario through its JSON, which the other process reads once.
@@ -147,29 +194,37 @@ impl Checked {
         monitor: Option<PyRef<'_, Monitor>>,
         memory: Option<u64>,
         capture: Option<CaptureWriter>,
+        recording: Recording,
     ) -> PyResult<RawResult> {
-        let RunOutcome { summary, tables } =
-            watched(py, monitor, memory, |watcher| run(&self.scenario, watcher, capture))?;
-        self.result(&summary, tables)
+        let (RunOutcome { summary, tables }, tape) = self.watched(py, monitor, memory, |watcher| {
+            let (outcome, tape) =
+                plugin::run(&self.plugins, self.scenario.seed, recording, || run(&self.scenario, watcher, capture));
+            outcome.map(|outcome| (outcome, tape))
+        })?;
+        self.result(&summary, tables, tape)
     }
 
-    fn result(&self, summary: &impl Serialize, tables: Vec<Table>) -> PyResult<RawResult> {
+    fn result(&self, summary: &impl Serialize, tables: Vec<Table>, tape: Option<String>) -> PyResult<RawResult> {
         let summary = serde_json::to_string(summary).map_err(errors::internal)?;
-        Ok(RawResult { scenario: self.canonical()?, summary, tables })
+        Ok(RawResult { scenario: self.canonical()?, summary, tables, tape })
     }
-}
 
-/// Runs a scenario without the GIL.
-fn watched<T: Send>(
-    py: Python<'_>,
-    monitor: Option<PyRef<'_, Monitor>>,
-    memory: Option<u64>,
-    simulate: impl FnOnce(&mut Watcher) -> Result<T, RunError> + Send,
-) -> PyResult<T> {
-    let mut watcher = Watcher::new(py, monitor.map(|monitor| monitor.shared()), memory)?;
-    let outcome = py.detach(|| simulate(&mut watcher));
-    if let Some(interrupt) = watcher.interrupt {
-        return Err(interrupt);
+    /// Runs the scenario without the GIL. A run that calls Python keeps it, because each call would take it again; other
+    /// threads then run whenever the run reports its progress.
+    fn watched<T: Send>(
+        &self,
+        py: Python<'_>,
+        monitor: Option<PyRef<'_, Monitor>>,
+        memory: Option<u64>,
+        simulate: impl FnOnce(&mut Watcher) -> Result<T, RunError> + Send,
+    ) -> PyResult<T> {
+        let keeps_gil = self.plugins.calls_python;
+        let mut watcher = Watcher::new(py, monitor.map(|monitor| monitor.shared()), memory)?;
+        watcher.yields = keeps_gil;
+        let outcome = if keeps_gil { simulate(&mut watcher) } else { py.detach(|| simulate(&mut watcher)) };
+        if let Some(interrupt) = watcher.interrupt {
+            return Err(interrupt);
+        }
+        outcome.map_err(errors::run)
     }
-    outcome.map_err(errors::run)
 }

@@ -4,7 +4,7 @@ use netlull_sim::probe::CaptureError;
 use netlull_sim::run::RunError;
 use netlull_sim::scenario;
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
-use pyo3::{PyErr, create_exception};
+use pyo3::{PyErr, Python, create_exception};
 
 create_exception!(
     netlull._core,
@@ -27,7 +27,15 @@ create_exception!(
 create_exception!(netlull._core, Cancelled, PyException, "A cancelled run.");
 
 pub(crate) fn scenario(error: scenario::ScenarioError) -> PyErr {
-    ScenarioError::new_err(error.to_string())
+    caused(ScenarioError::new_err(error.to_string()))
+}
+
+/// The error with the exception of a plug-in as its cause, if there is one.
+fn caused(error: PyErr) -> PyErr {
+    if let Some(cause) = crate::plugin::cause() {
+        Python::attach(|py| error.set_cause(py, Some(cause)));
+    }
+    error
 }
 
 pub(crate) fn capture(error: CaptureError) -> PyErr {
@@ -54,7 +62,7 @@ pub(crate) fn internal(error: serde_json::Error) -> PyErr {
 pub(crate) fn run(error: RunError) -> PyErr {
     match error {
         RunError::Cancelled => Cancelled::new_err(error.to_string()),
-        RunError::TooManyOpen { .. } | RunError::Machine(_) => ScenarioError::new_err(error.to_string()),
+        RunError::TooManyOpen { .. } | RunError::Machine(_) => caused(ScenarioError::new_err(error.to_string())),
         RunError::Memory(error) => MemoryLimitError::new_err(error.to_string()),
         RunError::Violation { .. } => VerificationError::new_err(error.to_string()),
         RunError::Capture(error) => capture(error),

@@ -11,6 +11,7 @@ mod errors;
 mod memory;
 mod monitor;
 mod plan;
+mod plugin;
 
 use netlull_sim::probe::Table;
 use netlull_sim::scenario::json_schema;
@@ -23,6 +24,7 @@ struct RawResult {
     scenario: String,
     summary: String,
     tables: Vec<Table>,
+    tape: Option<String>,
 }
 
 #[pymethods]
@@ -37,6 +39,11 @@ impl RawResult {
         &self.summary
     }
 
+    /// The decisions of the plug-ins, if they were recorded.
+    fn tape(&self) -> Option<&str> {
+        self.tape.as_deref()
+    }
+
     /// The tables: name -> column -> numpy array.
     fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         convert::tables(py, &self.tables)
@@ -49,6 +56,12 @@ fn schema() -> PyResult<String> {
     serde_json::to_string_pretty(&json_schema()).map_err(errors::internal)
 }
 
+/// The JSON Schema of the vocabulary of plug-ins.
+#[pyfunction]
+fn vocabulary() -> PyResult<String> {
+    serde_json::to_string(&netlull_sim::catalogue::vocabulary()).map_err(errors::internal)
+}
+
 /// The private core of netlull.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -59,8 +72,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Cancelled", module.py().get_type::<errors::Cancelled>())?;
     module.add_class::<checked::Checked>()?;
     module.add_class::<monitor::Monitor>()?;
+    module.add_class::<checked::Tape>()?;
+    plugin::register();
+    plugin::register_views(module)?;
     module.add_class::<RawResult>()?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(vocabulary, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(plan::sleep_plan, module)?)?;
     module.add_function(wrap_pyfunction!(plan::sleep_plans, module)?)?;

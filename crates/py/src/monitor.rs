@@ -52,6 +52,8 @@ pub(crate) struct Watcher {
     memory: Option<Limit>,
     /// True if Python handles signals in this thread.
     handles_signals: bool,
+    /// True if the run keeps the GIL, and lets other threads take it here.
+    pub yields: bool,
     /// The exception of a signal handler, such as `KeyboardInterrupt` after Ctrl-C.
     pub interrupt: Option<PyErr>,
 }
@@ -62,12 +64,21 @@ impl Watcher {
         let threading = py.import("threading")?;
         let this: u64 = threading.call_method0("get_ident")?.extract()?;
         let main: u64 = threading.call_method0("main_thread")?.getattr("ident")?.extract()?;
-        Ok(Self { shared, memory: memory.map(Limit::new), handles_signals: this == main, interrupt: None })
+        Ok(Self {
+            shared,
+            memory: memory.map(Limit::new),
+            handles_signals: this == main,
+            yields: false,
+            interrupt: None,
+        })
     }
 }
 
 impl run::Monitor for Watcher {
     fn progress(&mut self, share: f64) -> ControlFlow<Stop> {
+        if self.yields {
+            Python::attach(|py| py.detach(|| ()));
+        }
         if let Some(shared) = &self.shared {
             shared.fraction_bits.store(share.to_bits(), Ordering::Relaxed);
             if shared.cancelled.load(Ordering::Relaxed) {

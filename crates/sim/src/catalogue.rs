@@ -1,6 +1,7 @@
 //! Lists for users: mechanisms, queues and losses with their parameters, derived from the JSON Schema.
 
 use netlull_describe::{Description, kinds};
+use serde_json::Value;
 
 /// Every mechanism of scenarios, in alphabetical order: link controllers, machines of stations and sleep plans.
 #[must_use]
@@ -20,11 +21,29 @@ pub fn losses() -> Vec<(String, Description)> {
     of(&["LossDocument"])
 }
 
+/// The JSON Schema of the vocabulary of plug-ins: events and actions of links and stations, observations, and the events
+/// of congestion controls.
+#[must_use]
+pub fn vocabulary() -> Value {
+    let mut links = netlull_mechanism::observe::json_schema().to_value();
+    let mut controls = netlull_tcp::cc::json_schema().to_value();
+    for part in ["anyOf", "$defs"] {
+        match (&mut links[part], controls[part].take()) {
+            (Value::Array(all), Value::Array(more)) => all.extend(more),
+            (Value::Object(all), Value::Object(more)) => all.extend(more),
+            _ => {}
+        }
+    }
+    links
+}
+
 /// The kinds of some definitions of the schema, in alphabetical order.
 fn of(definitions: &[&str]) -> Vec<(String, Description)> {
     let schema = crate::scenario::json_schema();
     let mut all: Vec<_> = definitions.iter().flat_map(|definition| kinds(&schema, definition)).collect();
     all.sort_by(|one, other| one.0.cmp(&other.0));
+    // A plug-in's kind is in several definitions.
+    all.dedup_by(|one, other| one.0 == other.0);
     all
 }
 
@@ -43,7 +62,8 @@ mod tests {
             for kind in kinds {
                 let schema = (kind.schema)(&mut SchemaGenerator::default()).to_value();
                 let properties = schema["properties"].as_object().expect("a table");
-                assert_eq!((kind.fields)(), properties.keys().map(String::as_str).collect::<Vec<_>>(), "{}", kind.name);
+                let Some(fields) = kind.fields else { continue };
+                assert_eq!(fields(), properties.keys().map(String::as_str).collect::<Vec<_>>(), "{}", kind.name);
             }
         }
         compare(LinkMechanism::KINDS);
@@ -51,8 +71,21 @@ mod tests {
     }
 
     #[test]
+    fn the_vocabulary_has_links_stations_and_congestion_controls() {
+        let vocabulary = vocabulary();
+        let roots = vocabulary["anyOf"].as_array().map(Vec::len);
+        assert_eq!((roots, &vocabulary["x-version"]), (Some(11), &1.into()));
+        for name in ["LinkEvent", "Observation", "StationAction", "ControlEvent", "Rate"] {
+            assert!(vocabulary["$defs"][name].is_object(), "{name}");
+        }
+    }
+
+    #[test]
     fn every_parameter_says_its_unit_its_meaning_and_its_source() {
-        let kinds = LinkMechanism::KINDS.len() + StationMechanism::NAMES.len() + SleepAlgorithm::KINDS.len();
+        let links = LinkMechanism::KINDS.iter().map(|kind| kind.name);
+        let plans = SleepAlgorithm::KINDS.iter().map(|kind| kind.name);
+        let names = links.chain(StationMechanism::NAMES.iter().copied()).chain(plans);
+        let kinds = names.collect::<std::collections::BTreeSet<_>>().len();
         assert_eq!([mechanisms().len(), queues().len(), losses().len()], [kinds, 3, 3]);
         for (name, described) in mechanisms().into_iter().chain(queues()).chain(losses()) {
             assert!(!described.summary.is_empty() && !described.source.is_empty(), "{name}");

@@ -13,5 +13,6 @@ pub mod net;
 pub mod probe;
 pub mod run;
 pub mod scenario;
+pub mod tape;
 pub mod traffic;
 pub mod verify;

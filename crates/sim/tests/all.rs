@@ -16,6 +16,7 @@ mod links;
 mod losses;
 mod lull;
 mod noise;
+mod observe;
 mod phases;
 mod probes;
 mod queues;

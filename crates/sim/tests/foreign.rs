@@ -259,7 +259,7 @@ fn a_controller_may_answer_an_acknowledgement_with_anything() {
                 *timer = None;
                 actions.push_back(LinkAction::SetRate { rate: BitRate::from_mbps(8), pause: Duration::ZERO });
             }
-            LinkEvent::Arrival { .. } | LinkEvent::Departure { .. } => {}
+            LinkEvent::Arrival { .. } | LinkEvent::Departure { .. } | LinkEvent::Managed { .. } => {}
         })
     };
     let outcome = end(controlled(&dumbbell(), link)).unwrap_or_else(|error| panic!("{error}"));

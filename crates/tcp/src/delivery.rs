@@ -7,10 +7,12 @@
 
 use crate::number::float;
 use netlull_units::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::VecDeque;
 
 /// RS: the information of one acknowledgement about the path (draft-ietf-ccwg-bbr-06 section 2.3).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RateSample {
     /// RS.delivery_rate in bytes per second; zero if the sample is not reliable.
     pub delivery_rate: f64,
@@ -35,7 +37,7 @@ pub struct RateSample {
 }
 
 /// A segment marked lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LostSegment {
     /// Stream offset of its first byte.
     pub start: u64,
@@ -145,6 +147,23 @@ impl DeliveryRate {
     #[must_use]
     pub fn delivered(&self) -> u64 {
         self.delivered
+    }
+
+    /// A state without records, for an algorithm that runs apart from its connection.
+    #[must_use]
+    pub fn apart(delivered: u64, app_limited: u64) -> Self {
+        Self { delivered, app_limited, ..Self::default() }
+    }
+
+    /// C.app_limited.
+    #[must_use]
+    pub fn app_limited(&self) -> u64 {
+        self.app_limited
+    }
+
+    /// Sets C.app_limited, as [`Self::mark_app_limited`] did in a state [apart](Self::apart).
+    pub fn set_app_limited(&mut self, app_limited: u64) {
+        self.app_limited = app_limited;
     }
 
     /// True while samples are limited by the application.

@@ -1,7 +1,8 @@
 //! TCP options of scenarios: each is optional, and overrides that of a preset.
 
+use crate::cc::Choice;
 use crate::config::{
-    Algorithm, Config, ConfigError, CwndUnit, DelayedAck, Ecn, Growth, InitialWindow, LARGEST_BUFFER, LossRecovery,
+    Config, ConfigError, CwndUnit, DelayedAck, Ecn, Growth, InitialWindow, LARGEST_BUFFER, LossRecovery,
     PartialAckTimer, RttClock, SMALLEST_MSS, SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, VegasBounds,
     VegasFlavour, WindowReduction, WindowUpdate,
 };
@@ -81,7 +82,7 @@ tcp_options! {
     preset: Preset;
     /// A name of `netlull list tcp`, such as `new_reno` or `cubic`. Each brings its usual loss recovery and ECN.
     #[schemars(extend("x-source" = "RFC 5681, RFC 6582"))]
-    congestion_control: String;
+    congestion_control: Choice;
     /// Detection and repair of losses; each congestion control brings its own.
     loss_recovery: LossRecovery => recovery.loss_recovery;
     /// Rule by which SACK blocks mean a loss; with `loss_recovery = "sack"`.
@@ -260,9 +261,8 @@ impl TcpOptions {
         check_ranges(self)?;
         let preset = self.preset.unwrap_or_default();
         let mut config = preset.config(mss);
-        if let Some(name) = &self.congestion_control {
-            let algorithm = Algorithm::by_name(name).ok_or_else(|| unknown_algorithm(name))?;
-            config = preset.with_algorithm(config, algorithm);
+        if let Some(choice) = &self.congestion_control {
+            config = preset.with_algorithm(config, choice.algorithm()?);
         }
         self.set_fields(&mut config);
         config.acks.delayed_ack = self.delayed_ack(config.acks.delayed_ack);
@@ -290,7 +290,7 @@ impl TcpOptions {
 
     /// Sets the options without a field.
     fn name_the_rest(&mut self, config: &Config) {
-        self.congestion_control = Some(config.congestion_control.name().to_owned());
+        self.congestion_control = Some(config.congestion_control.name().into());
         self.delayed_ack = Some(config.acks.delayed_ack != DelayedAck::Off);
         self.delayed_ack_timeout = match config.acks.delayed_ack {
             DelayedAck::Off => None,
@@ -320,12 +320,6 @@ impl Config {
         check_ranges(&TcpOptions::of(self))?;
         self.check_combinations()
     }
-}
-
-/// The error of an unknown congestion control.
-fn unknown_algorithm(name: &str) -> ConfigError {
-    let known: Vec<_> = Algorithm::catalogue().iter().map(|info| info.name).collect();
-    ConfigError::unknown("congestion_control", name, &known)
 }
 
 #[cfg(test)]

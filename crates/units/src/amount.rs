@@ -40,6 +40,12 @@ impl Bytes {
         nearest_f64(self.0)
     }
 
+    /// The amount without `other`; zero if `other` is larger.
+    #[must_use]
+    pub const fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+
     /// The amount in bits.
     #[must_use]
     pub const fn as_bits(self) -> u64 {

@@ -3,7 +3,7 @@
 //! A quantity is written exactly, in the largest unit that keeps its number at 1 or more. Parsing it returns the same
 //! quantity.
 
-use crate::{BitRate, Bytes, Duration, Watts};
+use crate::{BitRate, Bytes, Duration, Instant, Watts};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::borrow::Cow;
@@ -76,4 +76,14 @@ quantities! {
         r"^\s*[0-9][0-9_.eE+-]*\s*[kMG]?(b|bit)/s\s*$";
     Watts, "Power", "a power with a unit (uW, mW, W, kW), such as \"1319 mW\"",
         r"^\s*[0-9][0-9_.eE+-]*\s*[umk]?W\s*$";
+}
+
+impl JsonSchema for Instant {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("Instant")
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer", "minimum": 0, "description": "nanoseconds since the start of the run" })
+    }
 }

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -231,6 +232,11 @@ def _refused(message: str) -> int:
 def _failed(error: Exception) -> int:
     """Reports bad input and broken conservation laws in one line. Other errors are defects, with their traceback."""
     notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+    if isinstance(error, InputError | _engine.ScenarioError) and error.__cause__ is not None:
+        # The exception of a plug-in, with the lines of its code.
+        click.echo("".join(traceback.format_exception(error.__cause__)), err=True, nl=False)
+        _refused(f"{error}{notes}")
+        return 1
     if isinstance(error, InputError | _engine.ScenarioError):
         return _refused(f"{error}{notes}")
     if isinstance(error, _engine.VerificationError):

@@ -92,8 +92,10 @@ def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return where(config(placed))
 
 
-def load_scenario(file: str, settings: Iterable[str], seed: int | None) -> Scenario:
+def load_scenario(file: str, settings: Iterable[str], seed: int | None, replay: Path | None = None) -> Scenario:
     """The scenario of a file, a ready scenario or a site, with `--set` and `--seed` applied before the check.
+
+    A tape replaces its plug-ins.
 
     Raises:
         InputError: a path, a setting or the file is invalid.
@@ -103,15 +105,15 @@ def load_scenario(file: str, settings: Iterable[str], seed: int | None) -> Scena
     if seed is not None:
         values["seed"] = _engine.check_seed(seed)
     try:
-        return _found(file, values)
+        return _found(file, values, replay)
     except _engine.ScenarioError as error:
-        raise InputError(f"{file}: {error}") from None
+        raise InputError(f"{file}: {error}") from error.__cause__
 
 
-def _found(name: str, values: dict[str, Any]) -> Scenario:
+def _found(name: str, values: dict[str, Any], replay: Path | None) -> Scenario:
     """A file, else a ready scenario, else a site, whose client has the paper's shaper."""
     if name not in sites() or name in ready() or Path(name).is_file():
-        return Scenario.from_file(find(name), values=values)
+        return Scenario.from_file(find(name), values=values, replay=replay)
     return sites()[name].scenario(ClientShaper(), probe={"stations": True, "window": True}).with_values(values)
 
 

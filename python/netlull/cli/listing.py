@@ -11,7 +11,9 @@ import netlull
 from netlull import _engine, bundled
 from netlull.cli.inputs import json_option
 from netlull.cli.tables import print_listing
+from netlull.cli.warnings import warn
 from netlull.errors import InputError
+from netlull.loading import listed
 from netlull.sites import described, sites
 from netlull.suggest import near
 from netlull.topology.find import shipped
@@ -31,6 +33,13 @@ _KINDS = (
     "scenarios",
     "topologies",
 )
+
+
+_FAMILIES = {
+    "mechanisms": ("controllers", "sleep_plans", "station_policies"),
+    "tcp": ("congestion_controls",),
+}
+"""The families of plug-ins whose entries a kind has."""
 
 
 @click.command("list")
@@ -76,4 +85,13 @@ def _entries(kind: str) -> list[dict[str, Any]]:
         return [{"name": name, "description": bundled.description(path)} for name, path in shipped().items()]
     if kind == "sites":
         return [described(site) for site in sites().values()]
-    return _engine.catalogue()[kind]
+    entries = _engine.catalogue()[kind]
+    families = _FAMILIES.get(kind, ())
+    for plugin in listed() if families else ():
+        if plugin.family not in families:
+            continue
+        if plugin.problem is None:
+            entries.append(plugin.described())
+        else:
+            warn(f'"{plugin.name}" of the package {plugin.package} cannot be used: {plugin.problem}')
+    return entries

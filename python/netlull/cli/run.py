@@ -53,24 +53,33 @@ out_option = click.option(
 @out_option
 @click.option("--verify", type=click.Choice(["ledger", "replay", "off"]), help="Check of the conservation laws.")
 @memory_option
+@click.option("--tape", type=click.Path(path_type=Path), metavar="FILE", help="Write the decisions of plug-ins.")
+@click.option(
+    "--replay",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Repeat a run with the decisions of this tape, without the plug-ins.",
+)
 @json_option
-def run_command(  # one per option
+def run_command(  # noqa: PLR0913, PLR0917  # one per option
     file: str,
     seed: int | None,
     settings: tuple[str, ...],
     out: Path | None,
     verify: str | None,
     memory: str | None,
+    tape: Path | None,
+    replay: Path | None,
     as_json: bool,
 ) -> None:
     """Simulate FILE and print the results.
 
     FILE is a scenario file, or the name of a ready scenario or a site.
     """
-    scenario = load_scenario(file, settings, seed)
+    scenario = load_scenario(file, settings, seed, replay)
     if verify is not None:
         scenario = scenario.with_values({"verify": verify})
-    result = run_into(out, scenario, functools.partial(simulate, memory=memory))
+    result = run_into(out, scenario, functools.partial(simulate, memory=memory, tape=tape))
     if as_json:
         click.echo(json.dumps(result.summary, indent=2, ensure_ascii=False))
         return
@@ -100,7 +109,7 @@ def run_into(out: Path | None, scenario: Scenario, run: Callable[[Scenario], Res
     return result
 
 
-def simulate(scenario: Scenario, memory: str | None = None) -> Result:
+def simulate(scenario: Scenario, memory: str | None = None, tape: Path | None = None) -> Result:
     """Runs the scenario in this thread with a progress bar. Ctrl-C and SIGTERM raise KeyboardInterrupt."""
     monitor = Monitor()
     for warning in (*scenario.warnings, *excess(scenario.checked, limit(memory))):
@@ -108,7 +117,7 @@ def simulate(scenario: Scenario, memory: str | None = None) -> Result:
     with bar(scenario.name) as show, watched(monitor, show), warnings.catch_warnings():
         # The warnings were printed above.
         warnings.simplefilter("ignore")
-        return scenario.run(monitor=monitor, memory=memory)
+        return scenario.run(monitor=monitor, memory=memory, tape=tape)
 
 
 def with_default_probe(scenario: Scenario) -> Scenario:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from netlull import _engine
 from netlull.cluster import Cluster, ClusterTeam, open_cluster
 from netlull.errors import FieldPathError, InputError, NetlullWarning, SweepError
-from netlull.execution import Hire, Progress, Threads, default_workers
+from netlull.execution import Hire, Progress, default_workers, local_team
 from netlull.memory import limit
 from netlull.sweep.axes import RESERVED_COLUMNS, Axis, AxisPoint, Experiment, check_seeds
 from netlull.sweep.design import MOST_POINTS
@@ -278,7 +278,7 @@ class Sweep:
             opened = None if store is None else stack.enter_context(_opened(store, description, borrow))
             hire: Hire
             if cluster is None:
-                hire = functools.partial(Threads, count=count, memory=most)
+                hire = functools.partial(local_team, count=count, memory=most)
             else:
                 hire = functools.partial(ClusterTeam, cluster=cluster, memory=None if memory is None else most)
             return self._run(points, Running(self.metrics, opened, hire, progress), opened, stop)

@@ -25,8 +25,8 @@ use std::collections::VecDeque;
 /// The result of offering a packet to a link.
 #[derive(Debug)]
 pub enum Queued {
-    /// The link has accepted it.
-    Taken,
+    /// The link has accepted it, and its queue management has marked it if so.
+    Taken { marked: bool },
     /// Its loss model or its sleep has lost it.
     Lost(Frame),
     /// A full buffer or its queue management has dropped it.
@@ -129,10 +129,12 @@ impl Link {
             self.counters.lost_bytes += size;
             return Queued::Lost(frame);
         }
+        let marked = self.counters.marked_packets;
         if self.detect_early(now, &mut frame) == Verdict::Drop {
             self.counters.managed_drops += 1;
             return self.drop(frame);
         }
+        let marked = self.counters.marked_packets > marked;
         self.settle(now);
         if let transmitter::Queued::Full(frame) = self.transmitter.queue(now, frame, self.buffer, &mut self.counters) {
             return self.drop(frame);
@@ -140,7 +142,7 @@ impl Link {
         if self.is_predictable {
             self.drawn.extend(self.noise.as_mut().map(Noise::draw));
         }
-        Queued::Taken
+        Queued::Taken { marked }
     }
 
     fn drop(&mut self, frame: Frame) -> Queued {

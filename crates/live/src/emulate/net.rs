@@ -13,7 +13,7 @@ use super::routes::Routes;
 use super::timetable::{Due, Timetable};
 use crate::error::Result;
 use netlull_mechanism::link::{LinkAction, LinkEvent};
-use netlull_mechanism::rate::Admission;
+use netlull_mechanism::rate::{Admission, HeadVerdict};
 use netlull_network::outcome::RouterLosses;
 use netlull_network::plan::Plan;
 use netlull_network::transmission::RateChange;
@@ -125,7 +125,8 @@ impl Net {
         let data = if self.observers.watches_gateways() { frame.data() } else { None };
         self.observers.offered(now, link, &frame, &self.plan.probe);
         let (admission, gone) = match self.links[link].queue(now, frame) {
-            Queued::Taken => (Some(Admission::Accepted), None),
+            Queued::Taken { marked: false } => (Some(Admission::Accepted), None),
+            Queued::Taken { marked: true } => (Some(Admission::Marked), None),
             Queued::Dropped(frame) => (Some(Admission::Dropped), Some(frame)),
             Queued::Lost(frame) => (None, Some(frame)),
         };
@@ -145,13 +146,27 @@ impl Net {
 
     /// Processes the end of a transmission or of a pause.
     pub(super) fn depart(&mut self, link: LinkId) {
+        let marked = self.links[link].counters.marked_packets;
         let departed = self.links[link].depart(self.now);
-        self.links[link].take_discarded().iter().for_each(|frame| self.drop(link, frame));
+        let discarded = self.links[link].take_discarded();
+        discarded.iter().for_each(|frame| self.drop(link, frame));
         self.arm_link(link);
+        for frame in &discarded {
+            self.managed(link, HeadVerdict::Dropped, Bytes::new(u64::from(frame.size)));
+        }
+        if self.links[link].counters.marked_packets > marked {
+            self.managed(link, HeadVerdict::Marked, self.links[link].view().in_service);
+        }
         if departed == Departed::Packet {
             let queue = self.links[link].view();
             self.tell(link, LinkEvent::Departure { queue });
         }
+    }
+
+    /// Delivers a decision of queue management at the head of the queue to the controller of a link.
+    fn managed(&mut self, link: LinkId, verdict: HeadVerdict, size: Bytes) {
+        let queue = self.links[link].view();
+        self.tell(link, LinkEvent::Managed { size, verdict, queue });
     }
 
     /// Takes the packet that arrives at the end of a link now.

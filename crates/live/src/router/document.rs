@@ -28,7 +28,7 @@ pub(super) fn kind(name: &str) -> Result<&'static LinkKind> {
 /// If a name is unknown, or a value has no unit or is out of range.
 pub fn mechanism(kind: &LinkKind, mut table: Table, buffer: Bytes, link: LinkContext) -> Result<LinkMechanism> {
     table.remove("kind");
-    if (kind.fields)().contains(&"target") && !table.contains_key("target") {
+    if kind.fields.is_some_and(|fields| fields().contains(&"target")) && !table.contains_key("target") {
         table.insert("target".to_owned(), Value::String(Bytes::new(buffer.as_u64() / 2).to_string()));
     }
     let fields = fields(table)?;

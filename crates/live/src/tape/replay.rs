@@ -50,7 +50,12 @@ pub fn replay(file: &Path) -> Result<Replayed> {
         let what = format!("{}, format {}", header.netlull, header.format);
         return Err(LiveError::input(format!("{}: is a {what}; expected a tape of format {FORMAT}", file.display())));
     }
+    // A machine of a module has a name of its own.
+    let has = |field: &str| header.config.get(field).is_some();
+    let from_module = header.config.pointer("/mechanism/kind").is_some_and(|kind| kind == "wasm");
     let of = match header.kind.as_str() {
+        _ if from_module && has("link") => through::<LinkMachine>,
+        _ if from_module && has("station") => through::<StationMachine>,
         link if LinkMechanism::kind(link).is_some() => through::<LinkMachine>,
         station if StationMechanism::NAMES.contains(&station) => through::<StationMachine>,
         "access_point" => through::<AccessPoint>,

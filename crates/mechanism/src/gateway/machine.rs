@@ -178,6 +178,7 @@ impl Machine for Gateway {
                 }
                 queue
             }
+            LinkEvent::Managed { .. } => return,
             LinkEvent::Departure { queue } | LinkEvent::Timeout { queue } => queue,
         };
         self.update(now, self.count.of(queue));

@@ -113,6 +113,15 @@ impl RoundTrip {
         }
     }
 
+    /// The measured RTT; `None` before the first sample.
+    #[must_use]
+    pub fn measured(&self) -> Option<Duration> {
+        match self {
+            Self::Measured(probe) => probe.mean().map(|_| probe.time),
+            Self::Fixed(_) | Self::Printed(_) => None,
+        }
+    }
+
     /// Equation (7): RTT_k = N_{k-1} swnd_{k-1} / C_{k-1}; swnd in bytes, C in bit/s.
     #[inline]
     pub fn update(&mut self, flows: f64, window: f64, rate: f64) {

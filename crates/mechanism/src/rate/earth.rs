@@ -169,6 +169,7 @@ impl Machine for Earth {
                 self.queue = self.config.queue.of(queue);
             }
             LinkEvent::Acknowledgement { .. } => {}
+            LinkEvent::Managed { .. } => return,
         }
         if self.step(now) {
             self.action = Some(LinkAction::SetRate { rate: self.rate(), pause: self.config.transition });

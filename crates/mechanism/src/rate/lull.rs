@@ -483,6 +483,9 @@ impl Machine for Lull {
     type Action = LinkAction;
 
     fn handle(&mut self, now: Instant, event: LinkEvent) {
+        if let LinkEvent::Managed { .. } = event {
+            return;
+        }
         let now = now.as_secs_f64();
         if let Some(queue) = event.queue() {
             self.look(now, queue, matches!(event, LinkEvent::Departure { .. }));
@@ -494,7 +497,7 @@ impl Machine for Lull {
             // The queues are served up to an arrival when it comes.
             LinkEvent::Departure { .. } | LinkEvent::Timeout { .. } if self.level == self.top() => {}
             LinkEvent::Departure { .. } | LinkEvent::Timeout { .. } => self.queues.serve(now),
-            LinkEvent::Acknowledgement { .. } => return,
+            LinkEvent::Acknowledgement { .. } | LinkEvent::Managed { .. } => return,
         }
         if self.action.is_none() {
             self.settle(now);

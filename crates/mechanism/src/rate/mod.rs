@@ -13,4 +13,4 @@ pub use practra::{ArrivalCount, ForecastStart, PractRa, PractRaConfig, Reach};
 pub use queue_length::QueueLength;
 pub use rate_set::{RateSet, RateSteps};
 
-pub use crate::view::{Admission, QueueCount, QueueView};
+pub use crate::view::{Admission, HeadVerdict, QueueCount, QueueView};

@@ -128,7 +128,7 @@ impl PractRa {
 
     #[inline]
     fn count(&mut self, size: Bytes, admission: Admission) {
-        if admission == Admission::Accepted || self.arrivals == ArrivalCount::Offered {
+        if admission.is_accepted() || self.arrivals == ArrivalCount::Offered {
             self.forecast.arrived(size);
         }
     }
@@ -258,6 +258,9 @@ impl Machine for PractRa {
         debug_assert!(now >= self.last, "time went back: {now} after {}", self.last);
         debug_assert!(self.action.is_none(), "an action was left when the next event came");
         self.last = now;
+        if let LinkEvent::Managed { .. } = event {
+            return;
+        }
         // Samples end before an event at the boundary counts, because the intervals are half-open.
         self.forecast.advance(now);
         let kind = match event {
@@ -274,7 +277,7 @@ impl Machine for PractRa {
                 self.see(queue);
                 EventKind::Timeout
             }
-            LinkEvent::Acknowledgement { .. } => EventKind::Packet,
+            LinkEvent::Acknowledgement { .. } | LinkEvent::Managed { .. } => EventKind::Packet,
         };
         self.follow_rules(now, kind);
     }

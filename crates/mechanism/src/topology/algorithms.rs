@@ -6,8 +6,10 @@ use super::{
     EsaconConfig, EstopConfig, ForeignPlanner, Graph, LoadAwareConfig, Rank, SleepPlan, SleepPlanConfig, Traffic,
 };
 use crate::ConfigError;
-use netlull_describe::Kind;
+use crate::foreign::PLANS;
+use netlull_describe::{ClassTable, Kind, ReadError};
 use serde::Serialize;
+use serde_json::Value;
 
 /// A kind of sleep plan.
 pub type SleepKind = Kind<SleepAlgorithm, SleepProperties>;
@@ -22,18 +24,20 @@ pub struct SleepProperties {
 }
 
 macro_rules! sleep_plans {
-    ($($name:literal => $variant:ident($config:ty);)+) => {
+    ($($name:literal => $variant:ident($config:ty);)+ foreign $($foreign:literal => $table:ty;)+) => {
         /// A sleep plan's kind with its parameters, as a document gives them.
         #[derive(Clone, Debug, PartialEq, Serialize)]
         #[serde(tag = "kind")]
         pub enum SleepAlgorithm {
             $(#[doc = concat!("`", $name, "`.")] #[serde(rename = $name)] $variant($config),)+
             /// A plan defined outside this crate.
-            #[serde(skip)]
+            #[serde(untagged)]
             Foreign(ForeignPlanner),
         }
 
-        netlull_describe::read_by_kind!(SleepAlgorithm: $($name => $variant($config)),+);
+        netlull_describe::read_by_kind!(
+            SleepAlgorithm: $($name => $variant($config)),+; $($foreign => SleepAlgorithm::foreign),+
+        );
 
         impl SleepAlgorithm {
             /// Every kind, in the order of the documentation.
@@ -44,6 +48,10 @@ macro_rules! sleep_plans {
                     rank: <$config as SleepPlanConfig>::RANK,
                 },
                 |fields| netlull_describe::read::<$config>(fields).map(SleepAlgorithm::$variant),
+            ),)+ $(SleepKind::open::<$table>(
+                $foreign,
+                SleepProperties { reads_traffic: true, rank: Rank { name: "order", unit: None } },
+                |fields| SleepAlgorithm::foreign($foreign, fields),
             )),+];
 
             /// Whether the plan reads capacities, weights and demands.
@@ -69,8 +77,17 @@ macro_rules! sleep_plans {
     };
 }
 
+impl SleepAlgorithm {
+    /// A plan of a kind that another crate reads.
+    fn foreign(kind: &str, fields: &Value) -> Result<Self, ReadError> {
+        Ok(Self::Foreign(ForeignPlanner(PLANS.load(kind, fields)?)))
+    }
+}
+
 sleep_plans! {
     "estop" => Estop(EstopConfig);
     "esacon" => Esacon(EsaconConfig);
     "load_aware" => LoadAware(LoadAwareConfig);
+    foreign
+    "python" => ClassTable;
 }

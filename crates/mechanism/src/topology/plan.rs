@@ -3,10 +3,11 @@
 //! [`super::algorithms`] has the list of plans.
 
 use super::{Graph, SleepPlan, Traffic};
-use crate::ConfigError;
+use crate::{ConfigError, foreign};
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -44,6 +45,11 @@ pub trait SleepPlanner: Debug + Send + Sync {
         false
     }
 
+    /// The plan's table in documents, with its `kind`; `None` if it exists only in its process.
+    fn table(&self) -> Option<Value> {
+        None
+    }
+
     /// Computes the links that sleep; see [`SleepPlanConfig::plan`].
     ///
     /// # Errors
@@ -51,12 +57,18 @@ pub trait SleepPlanner: Debug + Send + Sync {
     fn plan(&self, graph: &Graph, traffic: &Traffic) -> Result<SleepPlan, ConfigError>;
 }
 
-/// A planner defined outside this crate. It exists only in its process: documents cannot contain it.
+/// A planner defined outside this crate. Documents store its table, if it has one.
 #[derive(Clone, Debug)]
 pub struct ForeignPlanner(pub Arc<dyn SleepPlanner>);
 
 impl PartialEq for ForeignPlanner {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        foreign::same(&self.0, &other.0, |planner| planner.table())
+    }
+}
+
+impl Serialize for ForeignPlanner {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        foreign::write(self.0.table(), "plan", serializer)
     }
 }

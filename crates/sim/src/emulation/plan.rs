@@ -39,13 +39,17 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
         return refuse(format!("link.{}.air", link.name), message);
     }
     for LinkSpec { name, control, .. } in &scenario.links {
-        if let Some(LinkMechanism::Foreign(foreign)) = control.as_ref().map(|control| &control.mechanism) {
+        if let Some(LinkMechanism::Foreign(foreign)) = control.as_ref().map(|control| &control.mechanism)
+            && foreign.factory().table().is_none()
+        {
             let message = format!("is \"{}\", a custom controller of this program", foreign.factory().name());
             return refuse(format!("link.{name}.controller"), format!("{message}; expected one of netlull's own"));
         }
     }
     for StationSpec { node, mechanism, .. } in &scenario.stations {
-        if let Some(StationMechanism::Foreign(foreign)) = mechanism {
+        if let Some(StationMechanism::Foreign(foreign)) = mechanism
+            && foreign.0.table().is_none()
+        {
             let message = format!("is \"{}\", a custom machine of this program", foreign.0.name());
             let field = format!("station.{}.mechanism", scenario.nodes[*node]);
             return refuse(field, format!("{message}; expected one of netlull's own"));

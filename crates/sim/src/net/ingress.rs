@@ -13,6 +13,8 @@ pub(super) struct Ingress {
     pub noise: Option<Noise>,
     /// The air that the link shares with others.
     pub air: Option<Air>,
+    /// True if RED has marked the last packet.
+    pub marked: bool,
     /// True if the link sleeps or is waking: it takes no packets.
     pub closed: bool,
 }

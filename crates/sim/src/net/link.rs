@@ -173,7 +173,7 @@ impl Link {
             Some(slot) => Transmitter::Variable(Box::new(VariableTransmitter::new(parts.rate, slot, parts.codel))),
         };
         let LinkParts { loss, red, noise, air, .. } = parts;
-        let ingress = Ingress { loss, red, noise, air, closed: false }.open();
+        let ingress = Ingress { loss, red, noise, air, marked: false, closed: false }.open();
         Self {
             transmitter,
             delay: parts.delay.as_nanos(),
@@ -352,6 +352,7 @@ impl Link {
             return Some(Admission::Asleep);
         }
         let lost = ingress.loss.as_mut().is_some_and(|loss| loss.takes(packet.agent.flow().number()));
+        let marked = self.tally.marked_packets;
         let refused = if lost {
             self.tally.lost_packets += 1;
             self.tally.lost_bytes += size;
@@ -359,6 +360,7 @@ impl Link {
         } else {
             ingress.red.as_mut().and_then(|red| self.detect_early(now, packet, red))
         };
+        ingress.marked = self.tally.marked_packets > marked;
         self.ingress = Some(ingress);
         refused
     }
@@ -392,6 +394,17 @@ impl Link {
             Verdict::Mark | Verdict::Pass => {}
         }
         None
+    }
+
+    /// Returns true if queue management has marked the packet that the link has just accepted.
+    #[inline]
+    pub(crate) fn has_marked(&self) -> bool {
+        self.ingress.as_ref().is_some_and(|ingress| ingress.marked)
+    }
+
+    /// The packets that queue management has marked so far.
+    pub(crate) fn marked_packets(&self) -> u64 {
+        self.tally.marked_packets
     }
 
     /// The next packet that was dropped at its departure and that is not yet reported.

@@ -12,7 +12,7 @@ use crate::scenario::{Control, LONGEST, LinkSpec, Scenario};
 use netlull_mechanism::gateway::{SegmentKind, SegmentView, Timestamps};
 use netlull_mechanism::link::{Estimates, LinkAction, LinkContext, LinkController, LinkEvent};
 use netlull_mechanism::machines::{LinkMachine, LinkVisitor};
-use netlull_mechanism::rate::Admission;
+use netlull_mechanism::rate::{Admission, HeadVerdict};
 use netlull_mechanism::{ConfigError, Machine};
 use netlull_network::gateway_summary::{Account, GatewaySummary};
 use netlull_tcp::{Flags, Segment};
@@ -43,6 +43,8 @@ struct Controlled {
 struct Wish {
     action: Option<LinkAction>,
     wake: Option<Instant>,
+    /// Whether the controller has failed.
+    failed: bool,
 }
 
 impl Controlled {
@@ -67,6 +69,11 @@ impl Controlled {
     /// Performs the controller's actions and sets its timer. Returns the window that it requests.
     #[inline(always)]
     fn obey(&mut self, id: ControllerId, wish: &Wish, net: &mut Net) -> Option<Bytes> {
+        if wish.failed
+            && let Some(fault) = self.machine.fault()
+        {
+            net.fail(self.conduct.error(net.now, fault.clone()));
+        }
         let (mut window, mut wake) = (None, wish.wake);
         if let Some(action) = wish.action {
             window = self.perform(action, net).unwrap_or_else(|error| {
@@ -137,7 +144,7 @@ impl LinkVisitor for Told<'_> {
             account.settle(self.now, machine);
         }
         machine.handle(self.now, self.event);
-        Wish { action: machine.poll_action(), wake: machine.next_timeout() }
+        Wish { action: machine.poll_action(), wake: machine.next_timeout(), failed: machine.fault().is_some() }
     }
 }
 
@@ -233,6 +240,13 @@ impl Controllers {
     pub fn let_go(&mut self, id: ControllerId, net: &mut Net) {
         let queue = net.links[self.each[id.index()].link].queue_view();
         self.tell(id, LinkEvent::Departure { queue }, net);
+    }
+
+    /// Reports a decision of queue management at the head of the queue to a link's controller.
+    #[inline(never)]
+    pub fn managed(&mut self, id: ControllerId, verdict: HeadVerdict, size: Bytes, net: &mut Net) {
+        let queue = net.links[self.each[id.index()].link].queue_view();
+        self.tell(id, LinkEvent::Managed { size, verdict, queue }, net);
     }
 
     /// Reports a packet to a controller, with its segment if the controller reads segments.

@@ -2,6 +2,12 @@
 
 use super::CongestionControl;
 use crate::config::{Config, ConfigError};
+use netlull_describe::{ClassTable, Loaders, ModuleTable, schema_of_open_kind};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -82,3 +88,70 @@ impl PartialEq for Foreign {
 }
 
 impl Eq for Foreign {}
+
+/// The kinds of congestion controls that other crates read from documents.
+pub static FOREIGN: Loaders<Arc<dyn CongestionControlFactory>> = Loaders::new();
+
+/// A congestion control in a document: a name, or a table whose `kind` is one of [`FOREIGN`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Choice {
+    /// The name of an algorithm of this crate.
+    Name(String),
+    /// The table of an algorithm of another crate.
+    Table(Value),
+}
+
+impl Choice {
+    /// The algorithm.
+    ///
+    /// # Errors
+    /// If there is no algorithm of that name, or the table is refused.
+    pub fn algorithm(&self) -> Result<Algorithm, ConfigError> {
+        match self {
+            Self::Name(name) => Algorithm::by_name(name).ok_or_else(|| {
+                let known: Vec<_> = Algorithm::catalogue().iter().map(|info| info.name).collect();
+                ConfigError::unknown("congestion_control", name, &known)
+            }),
+            Self::Table(table) => {
+                let mut fields = table.clone();
+                let kind = fields.as_object_mut().and_then(|fields| fields.shift_remove("kind")).unwrap_or_default();
+                let factory = FOREIGN.load(kind.as_str().unwrap_or_default(), &fields);
+                let factory = factory.map_err(|error| error.within("congestion_control"))?;
+                Ok(Algorithm::Foreign(Foreign(factory)))
+            }
+        }
+    }
+}
+
+impl From<&str> for Choice {
+    fn from(name: &str) -> Self {
+        Self::Name(name.to_owned())
+    }
+}
+
+impl<'de> Deserialize<'de> for Choice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::String(name) => Ok(Self::Name(name)),
+            table @ Value::Object(_) => Ok(Self::Table(table)),
+            other => Err(D::Error::custom(format!("is {other}; expected a name, or a table with a field `kind`"))),
+        }
+    }
+}
+
+impl JsonSchema for Choice {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("CongestionControl")
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let wasm = schema_of_open_kind("wasm", ModuleTable::json_schema(generator), &[]);
+        let python = schema_of_open_kind("python", ClassTable::json_schema(generator), &[]);
+        json_schema!({ "anyOf": [{ "type": "string" }, wasm, python] })
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+}

@@ -4,10 +4,13 @@ use crate::delivery::{DeliveryRate, LostSegment, RateSample};
 use crate::recovery::RecoveryPhase;
 use auto_impl::auto_impl;
 use enum_dispatch::enum_dispatch;
+use netlull_describe::ConfigError;
 use netlull_units::{BitRate, Duration, Instant};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The start of data transmission.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Start {
     /// Now.
     pub now: Instant,
@@ -20,7 +23,7 @@ pub struct Start {
 }
 
 /// An acknowledgement.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Ack {
     /// Now.
     pub now: Instant,
@@ -49,7 +52,7 @@ pub struct Ack {
 }
 
 /// A loss, detected by duplicate acknowledgements, SACK or a timer; or a congestion mark.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Loss {
     /// Now.
     pub now: Instant,
@@ -62,7 +65,7 @@ pub struct Loss {
 }
 
 /// A transmission of a segment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Transmission {
     /// Time of the transmission.
     pub at: Instant,
@@ -71,7 +74,8 @@ pub struct Transmission {
 }
 
 /// Earlier retransmissions of a timed-out segment by the timer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum TimeoutKind {
     /// None.
     First,
@@ -80,7 +84,7 @@ pub enum TimeoutKind {
 }
 
 /// A pause of the sender, with nothing in flight.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Idle {
     /// Now, at its end.
     pub now: Instant,
@@ -91,7 +95,7 @@ pub struct Idle {
 }
 
 /// The end of fast recovery.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Recovered {
     /// Now.
     pub now: Instant,
@@ -103,7 +107,7 @@ pub struct Recovered {
 
 /// The information of an acknowledgement about the path, for algorithms that want
 /// [deliveries](CongestionControl::wants_deliveries).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Delivery {
     /// Now.
     pub now: Instant,
@@ -195,6 +199,11 @@ pub trait CongestionControl {
     #[inline]
     fn send_quantum(&self) -> u64 {
         0
+    }
+
+    /// The reason why the algorithm works no more, if it has failed. It ends the run.
+    fn failure(&self) -> Option<&ConfigError> {
+        None
     }
 
     /// True if [`cwnd`](Self::cwnd) also holds in recovery, which then must not reduce the window itself.

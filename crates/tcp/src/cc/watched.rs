@@ -41,7 +41,9 @@ impl Watched {
         if self.fault.is_some() {
             return;
         }
-        let error = if self.control.cwnd() == 0 {
+        let error = if let Some(failure) = self.control.failure() {
+            failure.clone()
+        } else if self.control.cwnd() == 0 {
             ConfigError::new("cwnd", "0 B", "more than 0 B")
         } else if let Some(rate) = self.control.pacing_rate().filter(|rate| rate.is_zero()) {
             ConfigError::new("pacing_rate", rate, "more than 0 b/s")
@@ -101,6 +103,10 @@ impl CongestionControl for Watched {
 
     fn send_quantum(&self) -> u64 {
         self.control.send_quantum()
+    }
+
+    fn failure(&self) -> Option<&ConfigError> {
+        self.control.failure()
     }
 
     fn owns_window(&self) -> bool {

@@ -19,8 +19,12 @@ pub(crate) use rack::{Probe, ProbeVerdict, Rack};
 pub(crate) use selective::{Selective, Situation, Step};
 pub(crate) use sent::{Delivery, Resent, Span};
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 /// The phase of loss recovery.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum RecoveryPhase {
     /// No repair.
     #[default]

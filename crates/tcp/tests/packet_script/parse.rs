@@ -63,7 +63,7 @@ impl Script {
     fn choose_algorithm(&mut self, name: &str) -> Result<(), String> {
         if let Some(preset) = self.preset {
             let options =
-                TcpOptions { preset: Some(preset), congestion_control: Some(name.to_owned()), ..TcpOptions::default() };
+                TcpOptions { preset: Some(preset), congestion_control: Some(name.into()), ..TcpOptions::default() };
             self.config = options.config(self.config.mss).map_err(|why| why.to_string())?;
             return Ok(());
         }

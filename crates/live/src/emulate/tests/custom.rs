@@ -36,7 +36,7 @@ impl Machine for Toy {
                 self.actions.push_back(set(2));
                 self.timer = None;
             }
-            LinkEvent::Arrival { .. } | LinkEvent::Departure { .. } => {}
+            LinkEvent::Arrival { .. } | LinkEvent::Departure { .. } | LinkEvent::Managed { .. } => {}
         }
     }
 

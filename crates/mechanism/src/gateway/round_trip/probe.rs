@@ -208,12 +208,15 @@ impl Probe {
 
     /// Sets RTT to the sum of both halves once both have a sample.
     fn update(&mut self) {
-        let back = self.back.value().unwrap_or(self.least_back);
-        if let Some(out) = self.out.value()
-            && back.is_finite()
-        {
-            self.time = Duration::from_secs_f64(out + back).unwrap_or(Duration::MAX);
+        if let Some(time) = self.mean() {
+            self.time = Duration::from_secs_f64(time).unwrap_or(Duration::MAX);
         }
+    }
+
+    /// The sum of the means of both halves in seconds; `None` until both have a sample.
+    pub(super) fn mean(&self) -> Option<f64> {
+        let back = self.back.value().unwrap_or(self.least_back);
+        self.out.value().filter(|_| back.is_finite()).map(|out| out + back)
     }
 }
 

@@ -64,7 +64,7 @@ impl Counterfactual {
         let passed = now - self.at;
         self.at = now;
         self.reference = (self.reference - self.reference_rate * passed).max(0.0);
-        if admission == Admission::Accepted {
+        if admission.is_accepted() {
             self.reference += bits;
         }
         let gap = (now - self.last_arrival) * self.reference_rate;

@@ -8,7 +8,7 @@ use crate::probe::{AirRow, AirTime};
 use crate::run::net::Net;
 use crate::run::observers::Observers;
 use netlull_mechanism::radio::{AccessAction, AccessEvent};
-use netlull_mechanism::station::{PacketView, StationAction, StationEvent};
+use netlull_mechanism::station::{PacketView, StationAction, StationController, StationEvent};
 use netlull_mechanism::{ConfigError, Machine};
 use netlull_network::radio::Carried;
 use netlull_units::Instant;
@@ -65,6 +65,9 @@ impl Turn<'_> {
     pub fn tell(&mut self, event: StationEvent) {
         if let Some(machine) = &mut self.station.machine {
             machine.handle(self.net.now, event);
+            if let Some(fault) = machine.fault() {
+                self.net.fail(self.station.conduct.error(self.net.now, fault.clone()));
+            }
         }
     }
 

@@ -48,8 +48,8 @@ use crate::net::link::{Admission, Offered};
 use crate::net::packet::Packet;
 use crate::net::routing::NextHop;
 use crate::net::transmitter::Departure;
-use netlull_mechanism::rate;
-use netlull_units::Instant;
+use netlull_mechanism::rate::{self, HeadVerdict};
+use netlull_units::{Bytes, Instant};
 
 /// The whole state of a run.
 pub struct World {
@@ -195,7 +195,12 @@ impl World {
     #[inline]
     fn hold(&mut self, link: LinkId, packet: &Packet) {
         if let Some(controller) = self.net.links[link].controller {
-            self.controllers.took(controller, packet, &mut self.net, &mut self.observers);
+            if self.net.links[link].has_marked() {
+                let marked = rate::Admission::Marked;
+                self.controllers.offered(controller, marked, packet, &mut self.net, &mut self.observers);
+            } else {
+                self.controllers.took(controller, packet, &mut self.net, &mut self.observers);
+            }
         }
     }
 
@@ -210,6 +215,7 @@ impl World {
         }
         let Some(controller) = self.net.links[link].controller else { return };
         let admission = match admission {
+            Admission::Accepted if self.net.links[link].has_marked() => rate::Admission::Marked,
             Admission::Accepted => rate::Admission::Accepted,
             Admission::Dropped | Admission::DroppedEarly => rate::Admission::Dropped,
             // The packet never reached the buffer.
@@ -235,6 +241,7 @@ impl World {
     /// Handles the end of a transmission or pause on a link that schedules its departures.
     fn depart(&mut self, link: LinkId) {
         let now = self.net.now;
+        let marked = self.net.links[link].marked_packets();
         let departure = self.net.links[link].advance(now, &mut self.net.schedule);
         if let Departure::Packet { packet } = departure {
             let arrives = self.net.links[link].arrival(now);
@@ -245,8 +252,17 @@ impl World {
             if let Some(replay) = &mut self.observers.replay {
                 replay.discarded(now, link, &packet, self.net.links[link].propagating());
             }
+            if let Some(controller) = self.net.links[link].controller {
+                let size = Bytes::new(u64::from(packet.size));
+                self.controllers.managed(controller, HeadVerdict::Dropped, size, &mut self.net);
+            }
         }
-        if let (Departure::Packet { .. }, Some(controller)) = (departure, self.net.links[link].controller) {
+        let Some(controller) = self.net.links[link].controller else { return };
+        if self.net.links[link].marked_packets() > marked {
+            let entered = self.net.links[link].queue_view().in_service;
+            self.controllers.managed(controller, HeadVerdict::Marked, entered, &mut self.net);
+        }
+        if let Departure::Packet { .. } = departure {
             self.controllers.let_go(controller, &mut self.net);
         }
     }

@@ -37,7 +37,11 @@ pub(super) fn control(
 
 /// The name of the link with a controller's acknowledgements; `None` if the controller reads no segments.
 pub(super) fn acknowledgements(document: &ControllerDocument) -> Option<Option<&str>> {
-    document.segments.as_ref().map(|options| options.acknowledgements.as_deref())
+    document
+        .segments
+        .as_ref()
+        .filter(|_| document.mechanism.reads_segments())
+        .map(|options| options.acknowledgements.as_deref())
 }
 
 /// Checks the ranges in the description of a part of the document.

@@ -1,0 +1,223 @@
+//! Congestion controls in Python.
+
+use super::link::not_on_tape;
+use super::views::{AckView, DeliveryView, IdleView, LossView, LostView, RecoveredView, StartView};
+use super::{Class, nonsense, refused, session, table};
+use netlull_mechanism::ConfigError;
+use netlull_sim::tape::{PartHead, Played, Recorded};
+use netlull_tcp::Config;
+use netlull_tcp::cc::{Answer, CongestionControlFactory, ControlEvent, ForeignControl, Heard, Listener, TimeoutKind};
+use netlull_units::BitRate;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// Reads a congestion control from its table in a document.
+pub(super) fn load(fields: &Map<String, Value>) -> Result<Arc<dyn CongestionControlFactory>, ConfigError> {
+    if session::plays() {
+        let table = table(fields);
+        let head = session::on_tape(&table).ok_or_else(|| not_on_tape(&table))?;
+        return Ok(Arc::new(Taped(head)));
+    }
+    let class = Class::find("congestion_controls", fields)?;
+    let wants_deliveries = class.attribute("deliveries")?;
+    Ok(Arc::new(Factory { class: Arc::new(class), wants_deliveries }))
+}
+
+/// Makes an object of a class for each endpoint.
+#[derive(Debug)]
+struct Factory {
+    class: Arc<Class>,
+    wants_deliveries: bool,
+}
+
+impl CongestionControlFactory for Factory {
+    fn name(&self) -> &str {
+        &self.class.name
+    }
+
+    fn build(&self, config: &Config, _seed: u32) -> Box<dyn ForeignControl> {
+        let (class, mss) = (Arc::clone(&self.class), config.mss.into());
+        let endpoint = Endpoint { class, mss, wants_deliveries: self.wants_deliveries, state: State::Unborn };
+        Box::new(Heard::new(endpoint, config))
+    }
+}
+
+/// The congestion control of an endpoint. Its object is made at the first event: most receivers never have one.
+#[derive(Debug)]
+struct Endpoint {
+    class: Arc<Class>,
+    mss: u32,
+    wants_deliveries: bool,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Unborn,
+    Live(Object),
+    Recorded(Recorded<Object>),
+}
+
+impl Clone for Endpoint {
+    /// Copies an endpoint before its first event. The copy of a later state is an endpoint before its first event, too:
+    /// the state of an object cannot be copied.
+    fn clone(&self) -> Self {
+        Self { class: Arc::clone(&self.class), state: State::Unborn, ..*self }
+    }
+}
+
+impl Endpoint {
+    fn give_birth(&mut self) -> Result<(), ConfigError> {
+        let object = Python::attach(|py| Object::new(py, &self.class, self.mss))?;
+        let deliveries = self.wants_deliveries;
+        self.state = match session::join(&self.class, object, |head| PartHead { deliveries, ..head }) {
+            session::Part::Live(object) => State::Live(object),
+            session::Part::Recorded(object) => State::Recorded(object),
+        };
+        Ok(())
+    }
+}
+
+impl Listener for Endpoint {
+    fn hear(&mut self, event: &ControlEvent) -> Result<Answer, ConfigError> {
+        if matches!(self.state, State::Unborn) {
+            self.give_birth()?;
+        }
+        match &mut self.state {
+            State::Unborn => Ok(Answer::default()),
+            State::Live(object) => object.hear(event),
+            State::Recorded(object) => object.hear(event),
+        }
+    }
+
+    fn wants_deliveries(&self) -> bool {
+        self.wants_deliveries
+    }
+}
+
+/// The object of an endpoint, and its last window.
+#[derive(Debug)]
+struct Object {
+    object: Py<PyAny>,
+    /// The bound methods that the class defines, by name.
+    methods: Py<PyDict>,
+    cwnd: u64,
+    ssthresh: u64,
+    pacing_rate: Option<BitRate>,
+}
+
+impl Object {
+    fn new(py: Python<'_>, class: &Class, mss: u32) -> Result<Self, ConfigError> {
+        let object = class.start(py, (mss,))?;
+        let methods = object.call_method0("_methods").and_then(|methods| Ok(methods.cast_into::<PyDict>()?.unbind()));
+        let methods = methods.map_err(|error| refused(py, error, "class"))?;
+        Ok(Self { object: object.unbind(), methods, cwnd: 0, ssthresh: u64::MAX, pacing_rate: None })
+    }
+
+    /// Calls the method of an event.
+    fn call(&self, py: Python<'_>, event: &ControlEvent) -> PyResult<()> {
+        let methods = self.methods.bind(py);
+        let method = |name: &str| methods.get_item(name).ok().flatten();
+        let Some(own) = method(event.method()) else {
+            // As the trait does: a loss by default.
+            return match (event, method("on_loss")) {
+                (ControlEvent::OnSegmentLost { loss, .. } | ControlEvent::OnCongestionEcho(loss), Some(on_loss)) => {
+                    on_loss.call1((LossView::from(loss),)).map(|_| ())
+                }
+                _ => Ok(()),
+            };
+        };
+        match event {
+            ControlEvent::OnEstablished(start) => own.call1((StartView::from(start),)),
+            ControlEvent::OnAck(ack) | ControlEvent::OnDuplicateAck(ack) => own.call1((AckView::from(ack),)),
+            ControlEvent::OnLoss(loss) | ControlEvent::OnCongestionEcho(loss) => own.call1((LossView::from(loss),)),
+            ControlEvent::OnSegmentLost { loss, sent } => {
+                own.call1((LossView::from(loss), sent.at.as_secs_f64(), sent.count))
+            }
+            ControlEvent::OnTimeout { loss, kind } => own.call1((LossView::from(loss), *kind == TimeoutKind::Repeated)),
+            ControlEvent::OnRecovered(recovered) => own.call1((RecoveredView::from(recovered),)),
+            ControlEvent::OnIdleRestart(idle) | ControlEvent::OnFlight(idle) => own.call1((IdleView::from(idle),)),
+            ControlEvent::OnDelivery(delivery) => own.call1((DeliveryView::from(delivery),)),
+            ControlEvent::OnMarkedLost { now, lost } => own.call1((now.as_secs_f64(), LostView::from(lost))),
+            ControlEvent::OnRestart { now } => own.call1((now.as_secs_f64(),)),
+        }
+        .map(|_| ())
+    }
+
+    /// The changes of the object's attributes.
+    fn answer(&mut self, py: Python<'_>) -> Result<Answer, ConfigError> {
+        let object = self.object.bind(py);
+        let get = |name: &str| object.getattr(name).map_err(|error| refused(py, error, name));
+        let cwnd = bytes(&get("cwnd")?, "cwnd")?;
+        let ssthresh = bytes(&get("ssthresh")?, "ssthresh")?;
+        let pacing = get("pacing_rate")?;
+        let pacing_rate = if pacing.is_none() { None } else { Some(BitRate::from_bps(bytes(&pacing, "pacing_rate")?)) };
+        let answer = Answer {
+            cwnd: (cwnd != self.cwnd).then_some(cwnd),
+            ssthresh: (ssthresh != self.ssthresh).then_some(ssthresh),
+            pacing_rate: pacing_rate.filter(|_| pacing_rate != self.pacing_rate),
+        };
+        (self.cwnd, self.ssthresh, self.pacing_rate) = (cwnd, ssthresh, pacing_rate);
+        Ok(answer)
+    }
+}
+
+/// A number of bytes, or of bits per second. Fractions are cut off; infinity is the largest number.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is positive, and saturates")]
+fn bytes(value: &Bound<'_, PyAny>, name: &str) -> Result<u64, ConfigError> {
+    let number = value.extract::<f64>().ok().filter(|number| *number >= 1.0);
+    number.map(|number| number as u64).ok_or_else(|| nonsense(value, name, "a number of 1 or more"))
+}
+
+impl Listener for Object {
+    fn hear(&mut self, event: &ControlEvent) -> Result<Answer, ConfigError> {
+        Python::attach(|py| {
+            if let ControlEvent::OnEstablished(start) = event {
+                self.cwnd = start.initial_window;
+                let set = |name, value: u64| self.object.bind(py).setattr(name, value);
+                let set = set("cwnd", start.initial_window).and_then(|()| set("smss", start.smss.into()));
+                set.map_err(|error| refused(py, error, "cwnd"))?;
+            }
+            self.call(py, event).map_err(|error| refused(py, error, event.method()))?;
+            self.answer(py)
+        })
+    }
+}
+
+/// A congestion control whose answers are on a tape.
+#[derive(Debug)]
+struct Taped(PartHead);
+
+impl CongestionControlFactory for Taped {
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    fn build(&self, config: &Config, _seed: u32) -> Box<dyn ForeignControl> {
+        let player = Player { table: self.0.table.clone(), deliveries: self.0.deliveries, played: None };
+        Box::new(Heard::new(player, config))
+    }
+}
+
+/// Plays the answers of an endpoint, which it finds at the first event.
+#[derive(Clone, Debug)]
+struct Player {
+    table: Value,
+    deliveries: bool,
+    played: Option<Played>,
+}
+
+impl Listener for Player {
+    fn hear(&mut self, event: &ControlEvent) -> Result<Answer, ConfigError> {
+        if self.played.is_none() {
+            self.played = session::play_next().map(|(_, played)| played);
+        }
+        self.played.as_mut().ok_or_else(|| not_on_tape(&self.table))?.hear(event)
+    }
+
+    fn wants_deliveries(&self) -> bool {
+        self.deliveries
+    }
+}
