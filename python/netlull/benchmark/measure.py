@@ -1,0 +1,317 @@
+"""The runs of a submission: two sweeps, always on and controlled, and the offline optimum of the always-on arrivals."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netlull import _engine
+from netlull.bounds import bound
+from netlull.errors import InputError, NetlullWarning, OutputError, SweepError
+from netlull.execution import Progress, default_workers
+from netlull.output import writing
+from netlull.quantities import in_unit
+from netlull.sweep import Axis, AxisPoint, Sweep
+from netlull.sweep.description import JOURNAL
+from netlull.sweep.journal import Journal, read
+
+if TYPE_CHECKING:
+    from netlull.benchmark.definition import Cell, Definition
+    from netlull.benchmark.submission import Submission
+    from netlull.scenario import Scenario
+
+__all__ = ["ALWAYS_ON", "CONTROLLED", "Measured", "Run", "Watcher", "measure", "valid_cells"]
+
+ALWAYS_ON, CONTROLLED = "always-on", "controlled"
+"""The folders of the two sweeps."""
+_OPTIMA = "optima.jsonl"
+"""The journal of the optima, in the format of a sweep's journal."""
+_STEPS = 50
+"""The least number of steps of lateness in the computation of an optimum."""
+_STEP_OF_TRANSITION = 10
+_AXIS = "cell"
+_METRICS = {
+    "goodput_bps": "goodput_bps",
+    "rate_changes": "link.{link}.rate_changes",
+    "saving_fs": "link.{link}.energy.fs.saving",
+    "drop_fraction": "link.{link}.drop_fraction",
+}
+
+Watcher = Callable[[float, str], None]
+"""Called with the finished share of the work, 0 to 1, and a short text."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """The numbers of a run that the benchmark reads."""
+
+    energy_j: float
+    goodput_bps: float
+    p95_s: Mapping[str, float | None]
+    rate_changes: int
+    digest: str
+    """The SHA-256 of the run's whole summary, without the version and the times at each rate."""
+
+    @classmethod
+    def of(cls, summary: Mapping[str, Any], link: str, power: str) -> Run:
+        """The numbers in a summary, with the energy of a link under a power model."""
+        (found,) = (each for each in summary["links"] if each["name"] == link)
+        flows = [flow for flow in summary["flows"] if flow["kind"] in {"tcp", "requests"}]
+        return cls(
+            found["energy"][power]["total_j"],
+            sum(flow["goodput_bps"] for flow in flows),
+            {flow["name"]: flow["p95_completion_s"] for flow in flows if flow["kind"] == "requests"},
+            found["rate_changes"],
+            _digest(summary),
+        )
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A cell's runs by seed, and the optimum's energy over always-on's for each league and seed."""
+
+    always_on: Sequence[Run]
+    controlled: Sequence[Run]
+    optimum: Sequence[Sequence[float]]
+    failed: str | None = None
+    """The reason if the controller failed in the cell: there are no controlled runs then."""
+
+
+def valid_cells(
+    definition: Definition, submission: Submission, cells: Sequence[Cell]
+) -> tuple[dict[str, Scenario], dict[str, str]]:
+    """The scenarios of the cells in which the controller is valid, and the reasons in the other cells.
+
+    Raises:
+        InputError: the controller is invalid in every cell.
+        ScenarioError: the same.
+    """
+    base = submission.base(definition)
+    scenarios: dict[str, Scenario] = {}
+    failed: dict[str, str] = {}
+    first: Exception | None = None
+    for cell in cells:
+        try:
+            scenarios[cell.name] = base.with_values(submission.changes(definition, cell))
+        except (InputError, _engine.ScenarioError) as error:
+            failed[cell.name] = " ".join(str(error).split())
+            first = first or error
+    if first is not None and not scenarios:
+        raise first
+    return scenarios, failed
+
+
+def measure(  # noqa: PLR0913  # the parts of a measurement
+    definition: Definition,
+    submission: Submission,
+    cells: Sequence[Cell],
+    seeds: Sequence[int],
+    folder: Path,
+    *,
+    optimum_seeds: int,
+    workers: int | None = None,
+    watch: Watcher = lambda _share, _text: None,
+) -> dict[str, Measured]:
+    """Runs the missing runs and computes the missing optima; returns the cells by name.
+
+    Args:
+        definition: the benchmark.
+        submission: the controller.
+        cells: the cells.
+        seeds: the seeds of every run.
+        folder: keeps finished runs and optima: the same call continues after an interruption.
+        optimum_seeds: the number of seeds with an optimum, the first ones.
+        workers: the number of simultaneous runs; default one per core.
+        watch: called with the finished share of the work.
+
+    Raises:
+        InputError: the controller is invalid in every cell, or the folder cannot be used.
+    """
+    scenarios, failed = valid_cells(definition, submission, cells)
+    always_on = _Swept(definition.scenario, definition, seeds, folder / ALWAYS_ON, workers)
+    controlled = _Swept(submission.base(definition), definition, seeds, folder / CONTROLLED, workers)
+    # Measured shares of the time: the runs always on, the controlled ones, the optima.
+    ends = (0.1, 0.2) if optimum_seeds else (0.5, 1.0)
+    plain = always_on.run(
+        {cell.name: definition.changes(cell) for cell in cells}, _part(watch, 0.0, ends[0], "always on")
+    )
+    ours = controlled.isolated(
+        {cell.name: submission.changes(definition, cell) for cell in cells if cell.name in scenarios},
+        failed,
+        _part(watch, *ends, submission.name),
+    )
+    optima = _Optima(definition, cells, seeds[:optimum_seeds], folder / _OPTIMA, workers).all(
+        _part(watch, ends[1], 1.0, "optimum")
+    )
+    found = {}
+    for cell in cells:
+        runs = [Run.of(summary, definition.link, cell.power) for summary in plain[cell.name]]
+        least = [
+            [optima[cell.name, limit, seed] / run.energy_j for seed, run in zip(seeds[:optimum_seeds], runs, strict=False)]
+            for limit in definition.leagues
+        ]
+        controlled_runs = [Run.of(summary, definition.link, cell.power) for summary in ours.get(cell.name, ())]
+        found[cell.name] = Measured(runs, controlled_runs, least, failed.get(cell.name))
+    return found
+
+
+_Changes = Mapping[str, Mapping[str, Any]]
+"""The changes of the scenario by the name of the cell."""
+_Summaries = dict[str, list[dict[str, Any]]]
+"""The summaries of a cell's runs, in the order of the seeds."""
+
+
+@dataclass(frozen=True)
+class _Swept:
+    """A sweep with the cells as the points of its axis, and its store."""
+
+    base: Scenario
+    definition: Definition
+    seeds: Sequence[int]
+    store: Path
+    workers: int | None
+
+    def run(self, cells: _Changes, watch: Watcher) -> _Summaries:
+        """Runs the missing runs of cells; returns all summaries."""
+        if not cells:
+            return {}
+        metrics = {name: path.format(link=self.definition.link) for name, path in _METRICS.items()}
+        axis = Axis(_AXIS, points=[AxisPoint(name, set=changes) for name, changes in cells.items()])
+        sweep = Sweep(self.base, [axis], self.seeds, metrics)
+
+        def shown(progress: Progress) -> None:
+            watch(progress.fraction, f"{progress.done}/{progress.total} runs")
+
+        with warnings.catch_warnings():
+            # The command prints each once, with its cells.
+            warnings.simplefilter("ignore", NetlullWarning)
+            sweep.run(self.store, workers=self.workers, progress=shown)
+        kept = read(self.store / JOURNAL)
+        return {
+            str(point.at[_AXIS].value): [kept.record(point.run_key(seed))["summary"] for seed in self.seeds]
+            for point in sweep.points()
+        }
+
+    def isolated(self, cells: _Changes, failed: dict[str, str], watch: Watcher) -> _Summaries:
+        """Runs the cells. A controller that fails in a cell fails there alone: the reason goes into `failed`."""
+        try:
+            return self.run(cells, watch)
+        except (_engine.VerificationError, _engine.Cancelled, OutputError, SweepError):
+            raise
+        except Exception:
+            # Anything that a controller raises: find the cells.
+            found: _Summaries = {}
+            errors: list[Exception] = []
+            for number, (name, changes) in enumerate(cells.items()):
+                watch(number / len(cells), name)
+                try:
+                    found |= self.run({name: changes}, lambda _share, _text: None)
+                except (_engine.VerificationError, _engine.Cancelled, OutputError, SweepError):
+                    raise
+                except Exception as error:
+                    failed[name] = " ".join(str(error).split()) or type(error).__name__
+                    errors.append(error)
+            if errors and not found:
+                raise
+            return found
+
+
+@dataclass(frozen=True)
+class _Optima:
+    """The least energy of a schedule that knows the always-on arrivals, in joules (docs/how-to/bound.md).
+
+    In a league with limit q, no packet is late by more than q times the cell's round trip: a connection that loses this
+    in every round trip takes 1 + q times as long.
+    """
+
+    definition: Definition
+    cells: Sequence[Cell]
+    seeds: Sequence[int]
+    journal: Path
+    workers: int | None
+
+    def all(self, watch: Watcher) -> dict[tuple[str, float, int], float]:
+        """The optima by cell, league and seed. Those in the journal are not computed again."""
+        wanted = {
+            (cell.name, limit, seed): (cell, limit, seed)
+            for cell in self.cells
+            for limit in self.definition.leagues
+            for seed in self.seeds
+        }
+        if not wanted:
+            return {}
+        with writing(self.journal):
+            journal, contents = Journal.open(self.journal)
+        try:
+            keys = {place: self._key(*asked) for place, asked in wanted.items()}
+            missing = {keys[place]: asked for place, asked in wanted.items() if keys[place] not in contents.lines}
+            known = {key: float(contents.record(key)["least_j"]) for key in contents.lines}
+            with ThreadPoolExecutor(self.workers or default_workers()) as pool:
+                started = [(key, pool.submit(self._least, *asked)) for key, asked in missing.items()]
+                try:
+                    for number, (key, future) in enumerate(started):
+                        watch(number / len(started), f"{number}/{len(started)} optima")
+                        known[key] = future.result()
+                        record = json.dumps({"key": key, "least_j": known[key]}, separators=(",", ":"))
+                        with writing(self.journal):
+                            journal.append(record.encode())
+                except BaseException:
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    raise
+            return {place: known[key] for place, key in keys.items()}
+        finally:
+            journal.close()
+
+    def _scenario(self, cell: Cell) -> Scenario:
+        changes = {**self.definition.changes(cell), "power": [{"model": cell.power}]}
+        return self.definition.scenario.with_values(changes)
+
+    def _late_ns(self, cell: Cell, limit: float) -> int:
+        return round(limit * (in_unit(cell.round_trip, "ns") or 0))
+
+    def _step_ns(self, cell: Cell, limit: float) -> int:
+        transition = round(in_unit(cell.transition, "ns") or 0)
+        return max(transition // _STEP_OF_TRANSITION, self._late_ns(cell, limit) // _STEPS)
+
+    def _key(self, cell: Cell, limit: float, seed: int) -> str:
+        asked = [
+            self._scenario(cell).key,
+            seed,
+            cell.rates.listed(),
+            cell.transition,
+            self._late_ns(cell, limit),
+            self._step_ns(cell, limit),
+        ]
+        return f"{hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:40]}-{seed}"
+
+    def _least(self, cell: Cell, limit: float, seed: int) -> float:
+        found = bound(
+            self._scenario(cell),
+            link=self.definition.link,
+            late=[f"{self._late_ns(cell, limit)} ns"],
+            rates=[f"{rate} b/s" for rate in cell.rates.listed()],
+            transition=cell.transition,
+            in_service="finish_then_pause",
+            transition_power="higher",
+            step=f"{self._step_ns(cell, limit)} ns",
+            causal=False,
+            seed=seed,
+        )
+        return found.models[cell.power].clairvoyant[0].least_j
+
+
+def _part(watch: Watcher, start: float, end: float, title: str) -> Watcher:
+    """Shows a part of the work as its share of the whole."""
+    return lambda share, text: watch(start + share * (end - start), f"{title}: {text}")
+
+
+def _digest(summary: Mapping[str, Any]) -> str:
+    rest = {key: value for key, value in summary.items() if key != "version"}
+    text = json.dumps(rest, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

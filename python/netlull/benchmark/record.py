@@ -1,0 +1,192 @@
+"""The result file of a submission: its numbers by seed, the scores, and digests that `verify` recomputes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netlull.benchmark.judge import CellRows, League, judged, standing
+from netlull.errors import ResultError
+from netlull.output import staged_file
+from netlull.provenance import origin
+
+if TYPE_CHECKING:
+    from netlull.benchmark.definition import Definition
+    from netlull.benchmark.measure import Measured, Run
+    from netlull.benchmark.submission import Submission
+
+__all__ = ["KIND", "Record", "cell_document", "check_sum"]
+
+KIND = "netlull benchmark"
+_DIGITS = 7
+"""Significant digits of a number in a result file. The digests are of the whole numbers."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A result file. `document` is its content, `cells` the numbers that are judged."""
+
+    document: Mapping[str, Any]
+    cells: tuple[CellRows, ...]
+
+    @property
+    def name(self) -> str:
+        """The submission's name."""
+        return str(self.document["name"])
+
+    @property
+    def controller(self) -> Mapping[str, Any] | None:
+        """The submitted controller; None for a link that is always on."""
+        found: Mapping[str, Any] | None = self.document["controller"]
+        return found
+
+    @property
+    def leagues(self) -> list[League]:
+        """The results in all leagues, judged from the numbers of the cells."""
+        return judged(self.cells, self.document["limits"])
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds of every cell."""
+        return tuple(self.document["seeds"]["values"])
+
+    @classmethod
+    def of(
+        cls,
+        definition: Definition,
+        submission: Submission,
+        digest: str,
+        kind: str,
+        seeds: Sequence[int],
+        measured: Mapping[str, Measured],
+    ) -> Record:
+        """The record of measured cells."""
+        cells = [cell_document(name, found) for name, found in measured.items()]
+        rows = tuple(map(_rows, cells))
+        for cell, row in zip(cells, rows, strict=True):
+            cell["standing"] = [standing(row, limit).standing.value for limit in definition.leagues]
+        document = {
+            "format": 1,
+            "kind": KIND,
+            "benchmark": {"version": definition.version, "digest": definition.digest},
+            **origin(),
+            "name": submission.name,
+            "controller": None if submission.controller is None else dict(submission.controller),
+            "submission": digest,
+            "limits": list(definition.leagues),
+            "whole": len(cells) == len(definition.cells) and len(seeds) == definition.seeds,
+            "seeds": {"kind": kind, "values": list(seeds)},
+            "leagues": [_league(found) for found in judged(rows, definition.leagues)],
+            "cells": cells,
+        }
+        # As it is read back.
+        return cls(json.loads(json.dumps({**document, "check": check_sum(document)})), rows)
+
+    @classmethod
+    def read(cls, path: Path) -> Record:
+        """The record in a file.
+
+        Raises:
+            ResultError: it cannot be read, is no result of the benchmark, or was changed after it was written.
+        """
+        try:
+            document = json.loads(path.read_bytes())
+        except OSError as error:
+            raise ResultError(f"{path}: cannot be read: {error.strerror or error}") from None
+        except (ValueError, RecursionError):
+            raise ResultError(f"{path}: is truncated or damaged; expected a result of netlull benchmark") from None
+        if not isinstance(document, dict) or document.get("kind") != KIND:
+            raise ResultError(f"{path}: is no result of netlull benchmark")
+        try:
+            return cls(document, tuple(map(_rows, document["cells"])))
+        except (KeyError, TypeError, ValueError, IndexError):
+            raise ResultError(f"{path}: is damaged: a field is missing or has another type") from None
+
+    def write(self, path: Path) -> None:
+        """Writes the file, with a line for each cell.
+
+        Raises:
+            OutputError: it cannot be written.
+        """
+        head = {name: value for name, value in self.document.items() if name != "cells"}
+        lines = ",\n".join(f"    {_text(cell)}" for cell in self.document["cells"])
+        text = ",\n".join(f"  {_text(name)}: {_text(value)}" for name, value in head.items())
+        with staged_file(path) as stage:
+            stage.write_text(f'{{\n{text},\n  "cells": [\n{lines}\n  ]\n}}\n', encoding="utf-8", newline="\n")
+
+
+def check_sum(document: Mapping[str, Any]) -> str:
+    """The checksum of all fields of a result file but itself, independent of white space."""
+    rest = {name: value for name, value in document.items() if name != "check"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
+def cell_document(name: str, measured: Measured) -> dict[str, Any]:
+    """The numbers of a cell in a result file, and the digest of its runs."""
+    always_on, ours = measured.always_on, measured.controlled
+    document: dict[str, Any] = {"name": name}
+    if measured.failed is not None:
+        document["failed"] = measured.failed
+    flows = list(always_on[0].p95_s)
+    pairs = list(zip(ours, always_on, strict=False))
+    return document | {
+        "energy": [_short(run.energy_j / plain.energy_j) for run, plain in pairs],
+        "goodput_bps": [_shorts(run.goodput_bps for run in runs) for runs in (ours, always_on)],
+        "p95_s": {flow: [_shorts(run.p95_s[flow] for run in runs) for runs in (ours, always_on)] for flow in flows},
+        "rate_changes": [run.rate_changes for run in ours],
+        "optimum": [_shorts(values) for values in measured.optimum],
+        "digest": _digest([*ours, *always_on]),
+    }
+
+
+def _digest(runs: Sequence[Run]) -> str:
+    return hashlib.sha256("".join(run.digest for run in runs).encode()).hexdigest()
+
+
+def _rows(cell: Mapping[str, Any]) -> CellRows:
+    def pair(values: Sequence[Sequence[float | None]]) -> tuple[Sequence[float | None], Sequence[float | None]]:
+        ours, theirs = values
+        return ours, theirs
+
+    return CellRows(
+        str(cell["name"]),
+        [float(value) for value in cell["energy"]],
+        pair(cell["goodput_bps"]),
+        {flow: pair(values) for flow, values in cell["p95_s"].items()},
+        [int(value) for value in cell["rate_changes"]],
+        [[float(value) for value in values] for values in cell["optimum"]],
+        cell.get("failed"),
+    )
+
+
+def _league(found: League) -> dict[str, Any]:
+    return {
+        "limit": found.limit,
+        "energy": _short(found.energy.mean),
+        "interval": [_short(found.energy.low), _short(found.energy.high)],
+        "best": _short(found.best),
+        "worst": _short(found.worst),
+        "kept": found.kept,
+        "undecided": found.undecided,
+        "broken": found.broken,
+        "optimum": _short(found.optimum),
+        "regret": _short(found.regret),
+    }
+
+
+def _short(value: float | None) -> float | None:
+    """The number with few digits; None for NaN, which JSON lacks."""
+    return None if value is None or math.isnan(value) else float(f"{value:.{_DIGITS}g}")
+
+
+def _shorts(values: Any) -> list[float | None]:
+    return [_short(value) for value in values]
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
