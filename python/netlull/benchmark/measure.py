@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from netlull.benchmark.submission import Submission
     from netlull.scenario import Scenario
 
-__all__ = ["ALWAYS_ON", "CONTROLLED", "Measured", "Run", "Watcher", "measure", "valid_cells"]
+__all__ = ["ALWAYS_ON", "CONTROLLED", "Measured", "Run", "Watcher", "illegal", "measure", "valid_cells"]
 
 ALWAYS_ON, CONTROLLED = "always-on", "controlled"
 """The folders of the two sweeps."""
@@ -146,6 +146,13 @@ def measure(  # noqa: PLR0913  # the parts of a measurement
         failed,
         _part(watch, *ends, submission.name),
     )
+    for cell in cells:
+        # A run has its times at each rate, which a sweep does not keep.
+        if submission.controller is not None and cell.name in ours:
+            reason = illegal(controlled.base.with_values(submission.changes(definition, cell)), definition, cell, seeds[0])
+            if reason is not None:
+                failed[cell.name] = reason
+                del ours[cell.name]
     optima = _Optima(definition, cells, seeds[:optimum_seeds], folder / _OPTIMA, workers).all(
         _part(watch, ends[1], 1.0, "optimum")
     )
@@ -159,6 +166,27 @@ def measure(  # noqa: PLR0913  # the parts of a measurement
         controlled_runs = [Run.of(summary, definition.link, cell.power) for summary in ours.get(cell.name, ())]
         found[cell.name] = Measured(runs, controlled_runs, least, failed.get(cell.name))
     return found
+
+
+def illegal(scenario: Scenario, definition: Definition, cell: Cell, seed: int) -> str | None:
+    """The reason if a run uses a rate that the cell's link does not have, or changes faster than it can.
+
+    A change during the pause of another ends that pause. On average a change must take half of the transition.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NetlullWarning)
+        summary = scenario.run(seed).summary
+    (link,) = (each for each in summary["links"] if each["name"] == definition.link)
+    used = [part for part in link["residency"] if part["seconds"] > 0 or part["transition_seconds"] > 0]
+    rates = set(cell.rates.listed())
+    other = next((part["rate_bps"] for part in used if part["rate_bps"] not in rates), None)
+    if other is not None:
+        return f"uses the rate {other} b/s; expected {cell.rates.low} to {cell.rates.high} in steps of {cell.rates.step}"
+    paused = sum(part["transition_seconds"] for part in used)
+    least = 0.5 * (link["rate_changes"] - 1) * (in_unit(cell.transition, "s") or 0)
+    if paused < least:
+        return f"pauses {paused:g} s for {link['rate_changes']} changes; expected {cell.transition} for a change"
+    return None
 
 
 _Changes = Mapping[str, Mapping[str, Any]]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from netlull.benchmark.measure import Measured, Run
     from netlull.benchmark.submission import Submission
 
-__all__ = ["KIND", "Record", "cell_document", "check_sum"]
+__all__ = ["KIND", "Record", "check_sum"]
 
 KIND = "netlull benchmark"
 _DIGITS = 7
@@ -66,10 +66,9 @@ class Record:
         measured: Mapping[str, Measured],
     ) -> Record:
         """The record of measured cells."""
-        cells = [cell_document(name, found) for name, found in measured.items()]
+        cells = list(cls.cells_of(measured).values())
         rows = tuple(map(_rows, cells))
-        for cell, row in zip(cells, rows, strict=True):
-            cell["standing"] = [standing(row, limit).standing.value for limit in definition.leagues]
+        scores = _judged(cells, rows, definition)
         document = {
             "format": 1,
             "kind": KIND,
@@ -81,11 +80,20 @@ class Record:
             "limits": list(definition.leagues),
             "whole": len(cells) == len(definition.cells) and len(seeds) == definition.seeds,
             "seeds": {"kind": kind, "values": list(seeds)},
-            "leagues": [_league(found) for found in judged(rows, definition.leagues)],
-            "cells": cells,
+            **scores,
         }
         # As it is read back.
         return cls(json.loads(json.dumps({**document, "check": check_sum(document)})), rows)
+
+    @staticmethod
+    def cells_of(measured: Mapping[str, Measured]) -> dict[str, dict[str, Any]]:
+        """The cells as they are in a file, by name, without their verdicts."""
+        cells: dict[str, dict[str, Any]] = {name: _cell(name, found) for name, found in measured.items()}
+        return cells
+
+    def judged_again(self, definition: Definition) -> dict[str, Any]:
+        """The fields `leagues` and `cells` of the document, as its numbers give them."""
+        return _judged(self.document["cells"], self.cells, definition)
 
     @classmethod
     def read(cls, path: Path) -> Record:
@@ -126,8 +134,21 @@ def check_sum(document: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
-def cell_document(name: str, measured: Measured) -> dict[str, Any]:
-    """The numbers of a cell in a result file, and the digest of its runs."""
+def _judged(
+    cells: Sequence[Mapping[str, Any]], rows: Sequence[CellRows], definition: Definition
+) -> dict[str, Any]:
+    """The leagues, and the cells with their verdicts."""
+    return {
+        "leagues": [_league(found) for found in judged(rows, definition.leagues)],
+        "cells": [
+            {**cell, "standing": [standing(row, limit).standing.value for limit in definition.leagues]}
+            for cell, row in zip(cells, rows, strict=True)
+        ],
+    }
+
+
+def _cell(name: str, measured: Measured) -> dict[str, Any]:
+    """The numbers of a cell, and the digest of its runs."""
     always_on, ours = measured.always_on, measured.controlled
     document: dict[str, Any] = {"name": name}
     if measured.failed is not None:

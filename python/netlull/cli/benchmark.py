@@ -1,0 +1,288 @@
+"""`netlull benchmark`: the public benchmark of link controllers."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from netlull import benchmark
+from netlull.cli.benchmark_output import print_cells, print_comparison, print_record
+from netlull.cli.inputs import json_option
+from netlull.cli.progress import bar
+from netlull.cli.warnings import warn
+from netlull.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from netlull.benchmark import Definition, Record, Submission
+
+__all__ = ["benchmark_group"]
+
+RESULT = "result.json"
+"""The result file in the folder of a run."""
+ALL_BASELINES = "baselines"
+"""The argument of `--controller` for all baselines."""
+_SAMPLE = 4
+_FILE = click.Path(path_type=Path)
+
+_jobs = click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Runs at a time; default one per core.")
+
+
+@click.group("benchmark", invoke_without_command=True)
+@click.pass_context
+def benchmark_group(context: click.Context) -> None:
+    """Judge a link controller on the public benchmark."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@benchmark_group.command("list")
+@json_option
+def list_command(as_json: bool) -> None:
+    """List the cells and the baselines."""
+    definition = benchmark.Definition.load()
+    if not as_json:
+        print_cells(definition)
+        return
+    document = {
+        "version": definition.version,
+        "digest": definition.digest,
+        "leagues": list(definition.leagues),
+        "seeds": definition.seeds,
+        "cells": [
+            {
+                "name": cell.name,
+                "family": cell.family,
+                "power": cell.power,
+                "rates_bps": cell.rates.listed(),
+                "transition": cell.transition,
+                "changes": definition.changes(cell),
+            }
+            for cell in definition.cells
+        ],
+        "baselines": [{"name": each.name, "controller": each.controller} for each in definition.baselines],
+    }
+    click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+
+
+@benchmark_group.command("run")
+@click.option(
+    "--controller",
+    "controllers",
+    multiple=True,
+    required=True,
+    metavar="CONTROLLER",
+    help="A table such as '{ kind = \"lull\" }', a TOML or JSON file, a baseline, or `baselines`. Repeatable.",
+)
+@click.option("--name", metavar="NAME", help="The submission's name; default the file's, or the controller's kind.")
+@click.option("--cells", multiple=True, metavar="NAME", help="Only this cell or family. Repeatable.")
+@click.option(
+    "--seeds",
+    "kind",
+    type=click.Choice([benchmark.DEVELOPMENT, benchmark.RANKING]),
+    default=benchmark.DEVELOPMENT,
+    show_default=True,
+    help="The published seeds, or those that rank this controller.",
+)
+@click.option("--count", type=click.IntRange(min=1), metavar="N", help="Only the first N seeds, for a first look.")
+@click.option("--optimum/--no-optimum", default=True, help="Compute the offline optimum, most of the time; the default.")
+@_jobs
+@click.option(
+    "--out", type=_FILE, default=Path("out") / "benchmark", metavar="DIR", help="Folder for results; default out/benchmark."
+)
+@json_option
+def run_command(  # noqa: PLR0913, PLR0917  # one per option
+    controllers: tuple[str, ...],
+    name: str | None,
+    cells: tuple[str, ...],
+    kind: str,
+    count: int | None,
+    optimum: bool,
+    jobs: int | None,
+    out: Path,
+    as_json: bool,
+) -> None:
+    """Run a controller in all cells, and print its scores.
+
+    Finished runs stay in DIR/NAME: the same command continues after an interruption, and writes DIR/NAME/result.json.
+    """
+    definition = benchmark.Definition.load()
+    submissions = _submissions(definition, controllers, name)
+    found = []
+    for submission in submissions:
+        record, seconds = _run(
+            definition,
+            submission,
+            cells,
+            kind,
+            count,
+            jobs,
+            out / submission.name,
+            optimum_seeds=definition.optimum_seeds if optimum else 0,
+        )
+        path = out / submission.name / RESULT
+        record.write(path)
+        found.append(record)
+        if not as_json:
+            print_record(record, definition, whole=len(submissions) == 1)
+            click.echo(f"{seconds:.0f} s; written to {path}")
+    if as_json:
+        click.echo(json.dumps([dict(record.document) for record in found], indent=2, ensure_ascii=False))
+
+
+@benchmark_group.command("verify")
+@click.argument("file", metavar="FILE", type=_FILE)
+@click.option(
+    "--sample",
+    type=click.IntRange(min=0),
+    default=_SAMPLE,
+    show_default=True,
+    metavar="N",
+    help="Run N cells again, drawn at random.",
+)
+@click.option("--all", "whole", is_flag=True, help="Run all cells again.")
+@click.option("--draw", type=int, metavar="N", help="The seed of the drawing, to repeat it.")
+@click.option("--files", type=_FILE, metavar="DIR", help="The folder with the controller's files; default this one.")
+@_jobs
+@click.pass_context
+def verify_command(  # noqa: PLR0913, PLR0917  # one per option
+    context: click.Context, file: Path, sample: int, whole: bool, draw: int | None, files: Path | None, jobs: int | None
+) -> None:
+    """Verify a result file: digests, seeds, scores, and cells by running them again.
+
+    The controller in the file runs on this machine. Exit code 1 if something disagrees.
+    """
+    definition = benchmark.Definition.load()
+    record = benchmark.Record.read(file)
+    cells = benchmark.sampled(record, None if whole else sample, draw)
+    with tempfile.TemporaryDirectory() as folder, bar("verify") as show:
+        found = benchmark.verify(
+            record, definition, Path(folder), cells=cells, source=files, workers=jobs, watch=show
+        )
+    for note in found.notes:
+        warn(note)
+    for problem in found.problems:
+        click.echo(f"{file}: {problem}")
+    again = f"{len(found.cells)} of {len(record.cells)} cells run again"
+    if found.cells and not whole:
+        again += f" ({', '.join(found.cells)})"
+    if found.holds:
+        click.echo(f"{file}: verified: digests, seeds and scores agree; {again}, all the same")
+        return
+    click.echo(f"{file}: NOT verified: {len(found.problems)} differences; {again}")
+    context.exit(1)
+
+
+@benchmark_group.command("compare")
+@click.argument("files", nargs=-1, metavar="[FILE]...", type=_FILE)
+@click.option("--baselines/--no-baselines", default=True, help="Also show the shipped results of the baselines; the default.")
+@click.option("--page", type=_FILE, metavar="FILE", help="Write the tables into this Markdown page.")
+@click.option("--picture", type=_FILE, metavar="FILE", help="Write the Pareto plot: .svg, .pdf or .png.")
+def compare_command(files: tuple[Path, ...], baselines: bool, page: Path | None, picture: Path | None) -> None:
+    """Compare result files, with the baselines, in each league."""
+    definition = benchmark.Definition.load()
+    records = _compared(definition, [benchmark.Record.read(file) for file in files], baselines=baselines)
+    print_comparison(records, definition)
+    if picture is not None:
+        _draw(records, definition, picture)
+    if page is not None:
+        beside = "benchmark.svg" if picture is None else _relative(picture, page)
+        benchmark.replace_results(page, benchmark.markdown(records, definition, beside))
+        click.echo(f"written to {page}")
+
+
+def _relative(picture: Path, page: Path) -> str:
+    """The picture's path as the page names it."""
+    return Path(os.path.relpath(picture.resolve(), page.resolve().parent)).as_posix()
+
+
+def _draw(records: Sequence[Record], definition: Definition, picture: Path) -> None:
+    from netlull.plot import save_as
+
+    if picture.suffix not in {".svg", ".pdf", ".png"}:
+        raise InputError(f"--picture {picture}: expected a name that ends in .svg, .pdf or .png")
+    save_as(benchmark.overview(records, definition), picture)
+    click.echo(f"written to {picture}")
+
+
+def _compared(definition: Definition, given: Sequence[Record], *, baselines: bool) -> list[Record]:
+    """The given records, and the baselines that have no record of the same name among them.
+
+    Raises:
+        InputError: there is none, two have the same name, or one is of another version of the benchmark.
+    """
+    names = [record.name for record in given]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f'FILE: two results have the name "{twice}"; expected different names (run --name)')
+    records = [*given, *(each for each in benchmark.shipped() if baselines and each.name not in names)]
+    if not records:
+        raise InputError("FILE: is missing; expected a result of `netlull benchmark run`")
+    for record in records:
+        if record.document["benchmark"]["digest"] != definition.digest:
+            version = record.document["benchmark"]["version"]
+            raise InputError(f"{record.name}: is of another benchmark, version {version}; expected {definition.version}")
+    return records
+
+
+def _submissions(definition: Definition, controllers: Sequence[str], name: str | None) -> list[Submission]:
+    texts = [
+        text
+        for given in controllers
+        for text in ([each.name for each in definition.baselines] if given == ALL_BASELINES else [given])
+    ]
+    if name is not None and len(texts) > 1:
+        raise InputError(f"--name {name}: names one submission; expected one --controller with it")
+    found = [benchmark.Submission.read(text, definition, name=name) for text in texts]
+    names = [each.name for each in found]
+    for each in names:
+        if Path(each).name != each or each.startswith("."):
+            raise InputError(f'--name "{each}": expected a name that a folder may have')
+        if names.count(each) > 1:
+            raise InputError(f'--controller: two have the name "{each}"; expected different names')
+    return found
+
+
+def _run(  # noqa: PLR0913  # the options of a run
+    definition: Definition,
+    submission: Submission,
+    names: tuple[str, ...],
+    kind: str,
+    count: int | None,
+    jobs: int | None,
+    folder: Path,
+    *,
+    optimum_seeds: int,
+) -> tuple[Record, float]:
+    """The record of a submission, and the seconds that it took."""
+    began = time.monotonic()
+    cells = definition.chosen(names)
+    scenarios, failed = benchmark.valid_cells(definition, submission, definition.cells)
+    for name, reason in failed.items():
+        warn(f"{submission.name} is invalid in the cell {name}, which counts as broken: {reason}")
+    digest = submission.digest(scenarios, definition)
+    seeds = (
+        benchmark.ranking_seeds(definition, digest)
+        if kind == benchmark.RANKING
+        else benchmark.development_seeds(definition)
+    )[: count or None]
+    with bar(submission.name) as show:
+        measured = benchmark.measure(
+            definition,
+            submission,
+            cells,
+            seeds,
+            folder,
+            optimum_seeds=min(optimum_seeds, len(seeds)),
+            workers=jobs,
+            watch=show,
+        )
+    record = benchmark.Record.of(definition, submission, digest, kind, seeds, measured)
+    return record, time.monotonic() - began
