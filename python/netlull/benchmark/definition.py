@@ -90,6 +90,7 @@ class _File(Document, frozen=True):
     leagues: tuple[float, ...]
     seeds: int
     optimum_seeds: int
+    optimum_duration: str
     defaults: _Defaults
     family: tuple[_Family, ...]
 
@@ -139,6 +140,8 @@ class Definition:
     """The number of seeds of a cell."""
     optimum_seeds: int
     """The number of seeds with an offline optimum, the first ones."""
+    optimum_duration: str
+    """The longest duration of a run with an offline optimum."""
     cells: tuple[Cell, ...]
     document: Mapping[str, Any]
     """The scenario with all flows and an uncontrolled link."""
@@ -169,6 +172,7 @@ class Definition:
             found.leagues,
             found.seeds,
             found.optimum_seeds,
+            found.optimum_duration,
             cells,
             document,
             hashlib.sha256(text.encode()).hexdigest(),
@@ -198,6 +202,11 @@ class Definition:
         """The changes of the scenario for a cell, as `Scenario.with_values` takes them."""
         flows = [flow["name"] for flow in self.document["flow"]]
         return {**{f"flow.{name}": None for name in flows if name not in cell.flows}, **cell.values}
+
+    def shortened(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """The changes for a run with an optimum: its duration is limited."""
+        shortest = min(changes["duration"], self.optimum_duration, key=lambda text: in_unit(text, "s") or 0.0)
+        return {**changes, "duration": shortest}
 
     def baseline(self, name: str) -> Baseline | None:
         """The baseline with this name."""

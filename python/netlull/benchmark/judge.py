@@ -38,7 +38,9 @@ class CellRows:
     """The 95th percentile of completion times of each flow with transfers; None without a completed transfer."""
     rate_changes: Sequence[int]
     optimum: Sequence[Sequence[float]]
-    """For each league, the optimum's energy over always-on's for the first seeds."""
+    """For each league, the optimum's energy over always-on's for the first seeds, in shorter runs."""
+    against_optimum: Sequence[float]
+    """The controller's energy over always-on's in the runs with an optimum."""
     failed: str | None = None
 
     @property
@@ -87,7 +89,7 @@ class League:
     optimum: float
     """The optimum's energy over the same cells; NaN without it."""
     regret: float
-    """The energy less the optimum's, over the seeds with an optimum."""
+    """The energy that counts less the optimum's, in the runs with an optimum."""
 
 
 def standing(cell: CellRows, limit: float) -> Judged:
@@ -119,7 +121,7 @@ def league(cells: Sequence[CellRows], limit: float, number: int) -> League:
     ]
     best = [_mean(_energies(cell, counts=verdict.standing is not Standing.BROKEN)) for cell, verdict in pairs]
     worst = [_mean(_energies(cell, counts=verdict.standing is Standing.KEPT)) for cell, verdict in pairs]
-    optimum, regret = _against_optimum(cells, shares, number)
+    optimum, regret = _against_optimum(pairs, number)
     return League(
         limit,
         mean_interval(by_seed),
@@ -143,14 +145,14 @@ def _energies(cell: CellRows, *, counts: bool) -> list[float]:
     return list(cell.energy) if counts else [1.0] * max(len(cell.energy), 1)
 
 
-def _against_optimum(cells: Sequence[CellRows], shares: Sequence[Sequence[float]], number: int) -> tuple[float, float]:
-    """The mean energy of the optimum over the cells that have it, and the regret over their seeds."""
+def _against_optimum(pairs: Sequence[tuple[CellRows, Judged]], number: int) -> tuple[float, float]:
+    """The mean energy of the optimum over the cells that have it, and the regret in the same runs."""
     optima, regrets = [], []
-    for cell, share in zip(cells, shares, strict=True):
+    for cell, verdict in pairs:
         least = cell.optimum[number] if cell.optimum else ()
         if least:
             optima.append(_mean(least))
-            regrets.append(_mean(share[: len(least)]) - _mean(least))
+            regrets.append((_mean(cell.against_optimum) if verdict.counts else 1.0) - _mean(least))
     return _mean(optima), _mean(regrets)
 
 

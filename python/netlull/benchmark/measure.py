@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ALWAYS_ON", "CONTROLLED", "Measured", "Run", "Watcher", "illegal", "measure", "valid_cells"]
 
-ALWAYS_ON, CONTROLLED = "always-on", "controlled"
-"""The folders of the two sweeps."""
+ALWAYS_ON, CONTROLLED, SHORT = "always-on", "controlled", "short"
+"""The folders of the sweeps: without the controller, with it, and with it in the shorter runs of the optimum."""
 _OPTIMA = "optima.jsonl"
 """The journal of the optima, in the format of a sweep's journal."""
 _STEPS = 50
@@ -74,11 +74,14 @@ class Run:
 
 @dataclass(frozen=True)
 class Measured:
-    """A cell's runs by seed, and the optimum's energy over always-on's for each league and seed."""
+    """A cell's runs by seed, and the optimum."""
 
     always_on: Sequence[Run]
     controlled: Sequence[Run]
     optimum: Sequence[Sequence[float]]
+    """For each league, the optimum's energy over always-on's for the first seeds, in shorter runs."""
+    against_optimum: Sequence[float]
+    """The controller's energy over always-on's in the same runs."""
     failed: str | None = None
     """The reason if the controller failed in the cell: there are no controlled runs then."""
 
@@ -134,38 +137,45 @@ def measure(  # noqa: PLR0913  # the parts of a measurement
         InputError: the controller is invalid in every cell, or the folder cannot be used.
     """
     scenarios, failed = valid_cells(definition, submission, cells)
-    always_on = _Swept(definition.scenario, definition, seeds, folder / ALWAYS_ON, workers)
-    controlled = _Swept(submission.base(definition), definition, seeds, folder / CONTROLLED, workers)
+    base = submission.base(definition)
+    changes = {cell.name: submission.changes(definition, cell) for cell in cells if cell.name in scenarios}
     # Measured shares of the time: the runs always on, the controlled ones, the optima.
     ends = (0.1, 0.2) if optimum_seeds else (0.5, 1.0)
-    plain = always_on.run(
+    plain = _Swept(definition.scenario, definition, seeds, folder / ALWAYS_ON, workers).run(
         {cell.name: definition.changes(cell) for cell in cells}, _part(watch, 0.0, ends[0], "always on")
     )
-    ours = controlled.isolated(
-        {cell.name: submission.changes(definition, cell) for cell in cells if cell.name in scenarios},
-        failed,
-        _part(watch, *ends, submission.name),
+    ours = _Swept(base, definition, seeds, folder / CONTROLLED, workers).isolated(
+        changes, failed, _part(watch, *ends, submission.name)
     )
-    for cell in cells:
+    for cell in cells if submission.controller is not None else ():
         # A run has its times at each rate, which a sweep does not keep.
-        if submission.controller is not None and cell.name in ours:
-            reason = illegal(controlled.base.with_values(submission.changes(definition, cell)), definition, cell, seeds[0])
-            if reason is not None:
-                failed[cell.name] = reason
-                del ours[cell.name]
-    optima = _Optima(definition, cells, seeds[:optimum_seeds], folder / _OPTIMA, workers).all(
-        _part(watch, ends[1], 1.0, "optimum")
-    )
-    found = {}
-    for cell in cells:
-        runs = [Run.of(summary, definition.link, cell.power) for summary in plain[cell.name]]
-        least = [
-            [optima[cell.name, limit, seed] / run.energy_j for seed, run in zip(seeds[:optimum_seeds], runs, strict=False)]
-            for limit in definition.leagues
-        ]
-        controlled_runs = [Run.of(summary, definition.link, cell.power) for summary in ours.get(cell.name, ())]
-        found[cell.name] = Measured(runs, controlled_runs, least, failed.get(cell.name))
-    return found
+        reason = illegal(scenarios[cell.name], definition, cell, seeds[0]) if cell.name in ours else None
+        if reason is not None:
+            failed[cell.name] = reason
+            del ours[cell.name]
+    few = seeds[:optimum_seeds]
+    optima = _Optima(definition, cells, few, folder / _OPTIMA, workers).all(_part(watch, ends[1], 1.0, "optimum"))
+    short: _Summaries = {}
+    if few:
+        shortened = {name: definition.shortened(each) for name, each in changes.items() if name in ours}
+        short = _Swept(base, definition, few, folder / SHORT, workers).run(shortened, lambda _share, _text: None)
+
+    def runs(summaries: _Summaries, cell: Cell) -> list[Run]:
+        return [Run.of(summary, definition.link, cell.power) for summary in summaries.get(cell.name, ())]
+
+    return {
+        cell.name: Measured(
+            runs(plain, cell),
+            runs(ours, cell),
+            [[optima[cell.name, limit, seed].share for seed in few] for limit in definition.leagues],
+            [
+                run.energy_j / optima[cell.name, definition.leagues[0], seed].always_on_j
+                for seed, run in zip(few, runs(short, cell), strict=False)
+            ],
+            failed.get(cell.name),
+        )
+        for cell in cells
+    }
 
 
 def illegal(scenario: Scenario, definition: Definition, cell: Cell, seed: int) -> str | None:
@@ -251,8 +261,16 @@ class _Swept:
 
 
 @dataclass(frozen=True)
+class _Optimum:
+    """The energy of a link always on, and the optimum's share of it."""
+
+    always_on_j: float
+    share: float
+
+
+@dataclass(frozen=True)
 class _Optima:
-    """The least energy of a schedule that knows the always-on arrivals, in joules (docs/how-to/bound.md).
+    """The least energy of a schedule that knows the always-on arrivals (docs/how-to/bound.md).
 
     In a league with limit q, no packet is late by more than q times the cell's round trip: a connection that loses this
     in every round trip takes 1 + q times as long.
@@ -264,7 +282,7 @@ class _Optima:
     journal: Path
     workers: int | None
 
-    def all(self, watch: Watcher) -> dict[tuple[str, float, int], float]:
+    def all(self, watch: Watcher) -> dict[tuple[str, float, int], _Optimum]:
         """The optima by cell, league and seed. Those in the journal are not computed again."""
         wanted = {
             (cell.name, limit, seed): (cell, limit, seed)
@@ -279,14 +297,15 @@ class _Optima:
         try:
             keys = {place: self._key(*asked) for place, asked in wanted.items()}
             missing = {keys[place]: asked for place, asked in wanted.items() if keys[place] not in contents.lines}
-            known = {key: float(contents.record(key)["least_j"]) for key in contents.lines}
+            known = {key: _Optimum(**contents.record(key)["optimum"]) for key in contents.lines}
             with ThreadPoolExecutor(self.workers or default_workers()) as pool:
                 started = [(key, pool.submit(self._least, *asked)) for key, asked in missing.items()]
                 try:
                     for number, (key, future) in enumerate(started):
                         watch(number / len(started), f"{number}/{len(started)} optima")
                         known[key] = future.result()
-                        record = json.dumps({"key": key, "least_j": known[key]}, separators=(",", ":"))
+                        found = {"always_on_j": known[key].always_on_j, "share": known[key].share}
+                        record = json.dumps({"key": key, "optimum": found}, separators=(",", ":"))
                         with writing(self.journal):
                             journal.append(record.encode())
                 except BaseException:
@@ -297,8 +316,8 @@ class _Optima:
             journal.close()
 
     def _scenario(self, cell: Cell) -> Scenario:
-        changes = {**self.definition.changes(cell), "power": [{"model": cell.power}]}
-        return self.definition.scenario.with_values(changes)
+        changes = self.definition.shortened(self.definition.changes(cell))
+        return self.definition.scenario.with_values({**changes, "power": [{"model": cell.power}]})
 
     def _late_ns(self, cell: Cell, limit: float) -> int:
         return round(limit * (in_unit(cell.round_trip, "ns") or 0))
@@ -318,7 +337,7 @@ class _Optima:
         ]
         return f"{hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:40]}-{seed}"
 
-    def _least(self, cell: Cell, limit: float, seed: int) -> float:
+    def _least(self, cell: Cell, limit: float, seed: int) -> _Optimum:
         found = bound(
             self._scenario(cell),
             link=self.definition.link,
@@ -331,7 +350,8 @@ class _Optima:
             causal=False,
             seed=seed,
         )
-        return found.models[cell.power].clairvoyant[0].least_j
+        model = found.models[cell.power]
+        return _Optimum(model.always_on_j, model.clairvoyant[0].least_j / model.always_on_j)
 
 
 def _part(watch: Watcher, start: float, end: float, title: str) -> Watcher:

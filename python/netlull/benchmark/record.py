@@ -161,6 +161,7 @@ def _cell(name: str, measured: Measured) -> dict[str, Any]:
         "p95_s": {flow: [_shorts(run.p95_s[flow] for run in runs) for runs in (ours, always_on)] for flow in flows},
         "rate_changes": [run.rate_changes for run in ours],
         "optimum": [_shorts(values) for values in measured.optimum],
+        "against_optimum": _shorts(measured.against_optimum),
         "digest": _digest([*ours, *always_on]),
     }
 
@@ -181,6 +182,7 @@ def _rows(cell: Mapping[str, Any]) -> CellRows:
         {flow: pair(values) for flow, values in cell["p95_s"].items()},
         [int(value) for value in cell["rate_changes"]],
         [[float(value) for value in values] for values in cell["optimum"]],
+        [float(value) for value in cell["against_optimum"]],
         cell.get("failed"),
     )
 
