@@ -122,6 +122,17 @@ def test_a_measurement_that_does_not_exist_is_null(base: Scenario) -> None:
     assert never is None
 
 
+def test_seeds_of_63_bits_have_their_own_energy(base: Scenario, tmp_path: Path) -> None:
+    # As floats, the two seeds would be one.
+    seeds = [2**63 - 2, 2**63 - 1]
+    found = Sweep(base, [MRCI], seeds=seeds, metrics=METRICS).run(tmp_path / "large")
+    assert found.energy is not None
+    assert set(found.energy["runs"].to_pylist()) == {2}
+    single = Sweep(base, [MRCI], seeds=seeds[:1], metrics=METRICS).run(tmp_path / "large")
+    assert single.energy is not None
+    assert set(single.energy["runs"].to_pylist()) == {1}
+
+
 def test_means_and_intervals_over_seeds(sweep: Sweep) -> None:
     result = sweep.run()
     summary = result.summarise()

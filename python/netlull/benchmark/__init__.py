@@ -2,14 +2,26 @@
 
 from netlull.benchmark.definition import Baseline, Cell, Definition, Rates
 from netlull.benchmark.judge import CellRows, League, Standing, judged, standing
-from netlull.benchmark.measure import Measured, Run, measure, valid_cells
-from netlull.benchmark.page import is_ranked, league_rows, markdown, overview, ranked, replace_results, shipped
-from netlull.benchmark.record import Record
+from netlull.benchmark.runs import Measured, Run, illegal, measure, valid_cells
+from netlull.benchmark.page import (
+    BEGIN,
+    END,
+    is_ranked,
+    league_rows,
+    markdown,
+    overview,
+    ranked,
+    replace_results,
+    shipped,
+)
+from netlull.benchmark.record import Record, check_sum
 from netlull.benchmark.submission import DEVELOPMENT, RANKING, Submission, development_seeds, ranking_seeds
-from netlull.benchmark.verify import Verification, sampled, verify
+from netlull.benchmark.verification import Verification, sampled, verify
 
 __all__ = [
+    "BEGIN",
     "DEVELOPMENT",
+    "END",
     "RANKING",
     "Baseline",
     "Cell",
@@ -23,7 +35,9 @@ __all__ = [
     "Standing",
     "Submission",
     "Verification",
+    "check_sum",
     "development_seeds",
+    "illegal",
     "is_ranked",
     "judged",
     "league_rows",

@@ -17,7 +17,7 @@ from netlull.provenance import origin
 
 if TYPE_CHECKING:
     from netlull.benchmark.definition import Definition
-    from netlull.benchmark.measure import Measured, Run
+    from netlull.benchmark.runs import Measured, Run
     from netlull.benchmark.submission import Submission
 
 __all__ = ["KIND", "Record", "check_sum"]
@@ -86,6 +86,11 @@ class Record:
         return cls(json.loads(json.dumps({**document, "check": check_sum(document)})), rows)
 
     @staticmethod
+    def rows_of(document: Mapping[str, Any]) -> tuple[CellRows, ...]:
+        """The numbers of the cells of a document."""
+        return tuple(map(_rows, document["cells"]))
+
+    @staticmethod
     def cells_of(measured: Mapping[str, Measured]) -> dict[str, dict[str, Any]]:
         """The cells as they are in a file, by name, without their verdicts."""
         cells: dict[str, dict[str, Any]] = {name: _cell(name, found) for name, found in measured.items()}
@@ -111,7 +116,7 @@ class Record:
         if not isinstance(document, dict) or document.get("kind") != KIND:
             raise ResultError(f"{path}: is no result of netlull benchmark")
         try:
-            return cls(document, tuple(map(_rows, document["cells"])))
+            return cls(document, cls.rows_of(document))
         except (KeyError, TypeError, ValueError, IndexError):
             raise ResultError(f"{path}: is damaged: a field is missing or has another type") from None
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netlull import _engine
-from netlull.benchmark.measure import Watcher, measure, valid_cells
+from netlull.benchmark.runs import Watcher, measure, valid_cells
 from netlull.benchmark.record import Record, check_sum
 from netlull.benchmark.submission import RANKING, Submission, development_seeds, ranking_seeds
 from netlull.errors import InputError

@@ -1,0 +1,540 @@
+"""The benchmark of controllers: its rules by hand, its seeds, its files, and a tiny run from end to end."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from netlull import InputError, ResultError, benchmark
+from netlull.benchmark import CellRows, Definition, Record, Standing, Submission, judged, standing
+
+Printed = Callable[..., str]
+Refused = Callable[..., str]
+
+DEFINITION = Definition.load()
+
+
+def cell(
+    energy: float = 0.5, growth: float = 1.0, goodput: float = 1.0, *, spread: float = 0.0, name: str = "c", **fields: Any
+) -> CellRows:
+    """Two seeds whose p95 over always-on's is growth -+ spread; always on has p95 1 s and goodput 10 b/s."""
+    given: dict[str, Any] = {
+        "energy": [energy, energy],
+        "goodput_bps": ([10 * goodput, 10 * goodput], [10.0, 10.0]),
+        "p95_s": {"web": ([growth - spread, growth + spread], [1.0, 1.0])},
+        "rate_changes": [3, 3],
+        "optimum": [[0.4], [0.3], [0.2]],
+        "against_optimum": [energy],
+    }
+    return CellRows(name, **(given | fields))
+
+
+# ---- the rules
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (cell(growth=1.0), ["kept", "kept", "kept"]),
+        (cell(growth=1.1), ["broken", "kept", "kept"]),
+        (cell(growth=1.3), ["broken", "broken", "kept"]),
+        (cell(growth=1.6), ["broken", "broken", "broken"]),
+        (cell(goodput=0.96), ["kept", "kept", "kept"]),
+        (cell(goodput=0.9), ["broken", "kept", "kept"]),
+        (cell(goodput=0.4), ["broken", "broken", "broken"]),
+        # Student's t of one degree is 12.7: the interval is 12.7 spreads wide on each side.
+        (cell(growth=1.0, spread=0.01), ["undecided", "kept", "kept"]),
+        (cell(growth=1.1, spread=0.01), ["undecided", "undecided", "kept"]),
+    ],
+)
+def test_a_cell_is_kept_broken_or_undecided(rows: CellRows, expected: list[str]) -> None:
+    assert [standing(rows, limit).standing.value for limit in DEFINITION.leagues] == expected
+
+
+def test_an_undecided_cell_counts_by_its_mean() -> None:
+    within, beyond = cell(growth=1.04, spread=0.01), cell(growth=1.06, spread=0.01)
+    assert [standing(rows, 0.05).standing for rows in (within, beyond)] == [Standing.UNDECIDED] * 2
+    assert [standing(rows, 0.05).counts for rows in (within, beyond)] == [True, False]
+
+
+def test_one_seed_decides_nothing() -> None:
+    rows = cell(goodput_bps=([10.0], [10.0]), p95_s={})
+    assert standing(rows, 0.05).standing is Standing.UNDECIDED
+
+
+def test_a_cell_without_a_completed_transfer_is_broken() -> None:
+    assert standing(cell(p95_s={"web": ([None, 1.0], [1.0, 1.0])}), 0.5).standing is Standing.BROKEN
+
+
+def test_the_worst_flow_decides() -> None:
+    rows = cell(p95_s={"near": ([1.0, 1.0], [1.0, 1.0]), "far": ([1.3, 1.3], [1.0, 1.0])})
+    assert standing(rows, 0.2).standing is Standing.BROKEN
+    assert rows.slowdown == pytest.approx(1.3)
+
+
+def test_the_score_is_the_mean_of_the_cells_and_a_broken_one_counts_as_always_on() -> None:
+    cells = [cell(0.2), cell(0.4, growth=1.3), cell(0.6, growth=1.04, spread=0.01)]
+    strict, middle, _ = judged(cells, DEFINITION.leagues)
+    # 5 %: 0.2, 1 and 0.6 by its mean; 20 %: the same, as 1.3 is beyond.
+    assert strict.energy.mean == pytest.approx((0.2 + 1 + 0.6) / 3)
+    assert (strict.kept, strict.undecided, strict.broken) == (1, 1, 1)
+    assert (strict.best, strict.worst) == pytest.approx(((0.2 + 1 + 0.6) / 3, (0.2 + 1 + 1) / 3))
+    assert middle.energy.mean == pytest.approx((0.2 + 1 + 0.6) / 3)
+    # Regret, with optima of 0.4 in each cell: -0.2, 0.6 and 0.2.
+    assert strict.optimum == pytest.approx(0.4)
+    assert strict.regret == pytest.approx((-0.2 + 0.6 + 0.2) / 3)
+    assert middle.regret == pytest.approx((-0.1 + 0.7 + 0.3) / 3)
+
+
+def test_the_interval_of_the_score_is_over_the_seeds() -> None:
+    (strict, *_) = judged([CellRows(**vars(cell()) | {"energy": [0.2, 0.4]}), cell(0.5)], DEFINITION.leagues)
+    # Means by seed: 0.35 and 0.45; half of the interval is 12.706 * 0.05.
+    assert strict.energy.mean == pytest.approx(0.4)
+    assert strict.energy.half_width == pytest.approx(12.706 * 0.05, rel=1e-3)
+
+
+def test_a_failed_cell_is_broken_and_counts_as_always_on() -> None:
+    failed = CellRows("f", [], ([], [10.0, 10.0]), {}, [], [[0.4], [0.3], [0.2]], [], "raises ValueError")
+    (strict, *_) = judged([failed, cell(0.5)], DEFINITION.leagues)
+    assert (strict.energy.mean, strict.kept, strict.broken) == (pytest.approx(0.75), 1, 1)
+    assert strict.regret == pytest.approx((0.6 + 0.1) / 2)
+    assert math.isinf(failed.slowdown)
+
+
+# ---- the definition
+
+
+def test_the_benchmark_has_the_cells_that_its_page_names() -> None:
+    assert len(DEFINITION.cells) == 40
+    page = (Path(__file__).parents[1] / "docs" / "how-to" / "benchmark.md").read_text(encoding="utf-8")
+    for family in {each.family for each in DEFINITION.cells}:
+        count = sum(each.family == family for each in DEFINITION.cells)
+        assert f"| {family} | {count} |" in page
+
+
+@pytest.mark.parametrize("baseline", DEFINITION.baselines, ids=lambda each: each.name)
+def test_every_baseline_is_valid_in_every_cell(baseline: benchmark.Baseline) -> None:
+    scenarios, failed = benchmark.valid_cells(
+        DEFINITION, Submission.read(baseline.name, DEFINITION), DEFINITION.cells
+    )
+    assert not failed
+    for each in DEFINITION.cells:
+        links = json.loads(scenarios[each.name].canonical())["link"]
+        (link,) = (table for table in links if (table["from"], table["to"]) == ("N1", "N2"))
+        assert int(link["rate"].split()[0]) * {"M": 1, "G": 1000}[link["rate"].split()[1][0]] * 10**6 == each.rates.listed()[-1]
+        assert ("controller" in link) == (baseline.controller is not None)
+
+
+def test_the_digest_knows_every_number_of_the_definition(tmp_path: Path) -> None:
+    def digest_with(old: str, new: str, name: str = "benchmark.toml") -> str:
+        for file in ("benchmark.toml", "link.toml", "baselines.toml"):
+            text = (benchmark.definition.SHIPPED / file).read_text(encoding="utf-8")
+            assert file != name or old in text
+            (tmp_path / file).write_text(text.replace(old, new) if file == name else text, encoding="utf-8")
+        return Definition.load(tmp_path).digest
+
+    assert digest_with("# A cell", "# Another comment") == DEFINITION.digest
+    others = [digest_with("0.05", "0.06"), digest_with("300 s", "301 s"), digest_with("42 packets", "43 packets", "link.toml")]
+    assert len({DEFINITION.digest, *others}) == 4
+
+
+def test_a_definition_names_its_errors(tmp_path: Path) -> None:
+    for file in ("benchmark.toml", "link.toml", "baselines.toml"):
+        text = (benchmark.definition.SHIPPED / file).read_text(encoding="utf-8")
+        (tmp_path / file).write_text(text.replace('"web-0.2"', '"web-0.1"'), encoding="utf-8")
+    with pytest.raises(InputError, match='the cell "web-0.1" appears twice'):
+        Definition.load(tmp_path)
+    with pytest.raises(InputError, match=r'cells: "webs" is unknown; did you mean web\?'):
+        DEFINITION.chosen(("webs",))
+
+
+# ---- submissions and seeds
+
+
+def _controller(text: str, name: str = "web-0.1") -> Mapping[str, Any]:
+    (chosen,) = DEFINITION.chosen((name,))
+    changes = Submission.read(text, DEFINITION).changes(DEFINITION, chosen)
+    found: Mapping[str, Any] = changes["link.N1-N2.controller"]
+    return found
+
+
+def test_the_benchmark_sets_the_fields_of_the_link() -> None:
+    assert _controller('{ kind = "lull" }', "1-gb-0.1") == {
+        "kind": "lull",
+        "rates": {"from": "100 Mb/s", "to": "1 Gb/s", "step": "100 Mb/s"},
+        "transition": "0.1 ms",
+        "in_service": "finish_then_pause",
+        "transition_power": "higher",
+    }
+    # C-EARTH has no list of rates.
+    found = _controller('{"kind": "c_earth", "target": "0.5 buffer", "round_trip": {"kind": "handshake", "initial": "50 ms"}}')
+    assert (found["min_rate"], found["granularity"], found["target"]) == ("1 Mb/s", "1 Mb/s", "31500 B")
+    assert "rates" not in found
+    # A kind outside the schema.
+    assert _controller('{ kind = "python", class = "mine:Mine" }') == {
+        "kind": "python",
+        "class": "mine:Mine",
+        "rates": {"from": "1 Mb/s", "to": "10 Mb/s", "step": "1 Mb/s"},
+        "transition": "2 ms",
+    }
+
+
+def test_quantities_may_be_in_units_of_the_cell() -> None:
+    text = '{ kind = "x", a = "0.5 buffer", b = "5 transition", c = ["0.1 rate", "1 lowest"], d = "5 ms", e = { f = "2 transition" } }'
+    found = _controller(text, "100-mb-0.1")
+    assert (found["a"], found["b"], found["c"]) == ("312750 B", "5000000 ns", ["10000000 b/s", "10000000 b/s"])
+    assert (found["d"], found["e"]) == ("5 ms", {"f": "2000000 ns"})
+
+
+def test_a_submission_may_be_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('name = "my own"\n[controller]\nkind = "lull"\n', encoding="utf-8")
+    found = Submission.read(str(file), DEFINITION)
+    assert (found.name, found.controller, found.folder) == ("my own", {"kind": "lull"}, tmp_path)
+    file.write_text('kind = "lull"\nslowdown = 0.1\n', encoding="utf-8")
+    assert Submission.read(str(file), DEFINITION).name == "mine"
+    other = tmp_path / "other.json"
+    other.write_text('{"controller": {"kind": "lull"}}', encoding="utf-8")
+    assert Submission.read(str(other), DEFINITION).controller == {"kind": "lull"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("lul", r"controller: lul: there is no such file; .* did you mean lull\?"),
+        ("{ kind = lull }", "is no table"),
+        ('{ kind = "lull", rates = ["10 Mb/s"] }', r"controller.rates: is .*; the benchmark sets it: expected it left out"),
+        ('{ kind = "lull", transition = "0 s" }', "controller.transition"),
+    ],
+)
+def test_a_submission_names_its_errors(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        _controller(text)
+
+
+def _digest(text: str) -> str:
+    submission = Submission.read(text, DEFINITION)
+    scenarios, _ = benchmark.valid_cells(DEFINITION, submission, DEFINITION.cells)
+    return submission.digest(scenarios, DEFINITION)
+
+
+def test_ranking_seeds_follow_from_the_submission() -> None:
+    plain, other = _digest('{ kind = "lull" }'), _digest('{ kind = "lull", slowdown = 0.06 }')
+    seeds = benchmark.ranking_seeds(DEFINITION, plain)
+    assert len(set(seeds)) == DEFINITION.seeds == 20
+    assert all(0 <= seed < 2**63 for seed in seeds)
+    # A default that is written out is the same controller, and a name changes nothing.
+    assert plain == _digest('{ kind = "lull", slowdown = 0.05 }') == _digest("lull")
+    assert not set(seeds) & set(benchmark.ranking_seeds(DEFINITION, other))
+
+
+def test_the_rule_of_the_seeds_is_the_one_on_the_page() -> None:
+    import hashlib
+
+    text = f"netlull benchmark {DEFINITION.version} {DEFINITION.digest} abc 1"
+    first = int(hashlib.sha256(text.encode()).hexdigest(), 16) >> (256 - 63)
+    assert benchmark.ranking_seeds(DEFINITION, "abc")[0] == first
+
+
+# ---- a tiny run from end to end
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("benchmark")
+
+
+@pytest.fixture(scope="module")
+def record(folder: Path) -> Record:
+    """practRA in two short cells, with ranking seeds."""
+    return _measured(folder, "practra-best", ("writer-reno", "writer-reno-dvs", "1-gb-0.1"))
+
+
+def _measured(folder: Path, text: str, names: tuple[str, ...], *, optimum_seeds: int = 1) -> Record:
+    submission = Submission.read(text, DEFINITION)
+    digest = _digest(text)
+    seeds = benchmark.ranking_seeds(DEFINITION, digest)[:2]
+    chosen = DEFINITION.chosen(names)
+    measured = benchmark.measure(
+        DEFINITION, submission, chosen, seeds, folder / submission.name, optimum_seeds=optimum_seeds, workers=1
+    )
+    return Record.of(DEFINITION, submission, digest, benchmark.RANKING, seeds, measured)
+
+
+def test_a_record_is_the_same_after_writing_and_reading(record: Record, tmp_path: Path) -> None:
+    record.write(tmp_path / "result.json")
+    again = Record.read(tmp_path / "result.json")
+    assert again.document == record.document
+    assert again.cells == record.cells
+    assert not benchmark.is_ranked(record)
+
+
+def test_the_numbers_of_a_record(record: Record) -> None:
+    writer, cubic, fast = record.cells
+    assert writer.name == "writer-reno"
+    # The rate settles at 4 or 3 Mb/s of 10: cubic power is far below linear power, of the same runs.
+    assert 0.3 <= min(writer.energy) <= max(writer.energy) < 0.55
+    assert max(cubic.energy) < min(writer.energy) / 2
+    assert writer.goodput_bps == cubic.goodput_bps
+    assert writer.goodput.mean == pytest.approx(1, abs=0.01)
+    assert not writer.p95_s
+    assert list(fast.p95_s) == ["web"]
+    # More lateness never costs the optimum energy.
+    for rows in record.cells:
+        (strict,), (middle,), (loose,) = rows.optimum
+        assert 0 < loose <= middle <= strict <= 1
+
+
+def test_finished_runs_are_not_repeated(record: Record, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_arguments: object, **_options: object) -> None:
+        raise AssertionError("a finished part is repeated")
+
+    monkeypatch.setattr("netlull.benchmark.runs.bound", refuse)
+    monkeypatch.setattr("netlull.execution.Threads.start", refuse)
+    again = _measured(folder, "practra-best", ("writer-reno", "writer-reno-dvs", "1-gb-0.1"))
+    assert again.document == record.document
+
+
+def test_always_on_is_100_per_cent(folder: Path) -> None:
+    found = _measured(folder, "always-on", ("writer-reno",), optimum_seeds=0)
+    assert [league.energy.mean for league in found.leagues] == [1, 1, 1]
+    assert all(league.kept == 1 for league in found.leagues)
+    assert all(math.isnan(league.regret) for league in found.leagues)
+
+
+def _verified(record: Record, folder: Path, cells: tuple[str, ...]) -> benchmark.Verification:
+    return benchmark.verify(record, DEFINITION, folder, cells=cells, workers=1)
+
+
+def test_a_true_record_is_verified(record: Record, tmp_path: Path) -> None:
+    found = _verified(record, tmp_path, ("writer-reno", "writer-reno-dvs"))
+    assert found.holds
+    assert found.cells == ("writer-reno", "writer-reno-dvs")
+    assert any("cannot be ranked" in note for note in found.notes)
+
+
+def _tampered(record: Record, change: Callable[[dict[str, Any]], None], *, checked: bool = True) -> Record:
+    """A record with another content, with scores and a checksum that fit if `checked`."""
+    document = json.loads(json.dumps(record.document))
+    change(document)
+    changed = Record(document, Record.rows_of(document))
+    if checked:
+        document |= changed.judged_again(DEFINITION)
+        document["check"] = benchmark.check_sum(document)
+    return changed
+
+
+def _halve_energy(document: dict[str, Any]) -> None:
+    cell = document["cells"][1]
+    cell["energy"] = [value / 2 for value in cell["energy"]]
+
+
+def test_a_changed_number_is_named_with_its_cell(record: Record, tmp_path: Path) -> None:
+    found = _verified(_tampered(record, _halve_energy), tmp_path, ("writer-reno", "writer-reno-dvs"))
+    assert len(found.problems) == 1
+    assert found.problems[0].startswith("cell writer-reno-dvs: energy is ")
+
+
+def test_a_changed_number_without_a_new_checksum_needs_no_run(record: Record, tmp_path: Path) -> None:
+    found = _verified(_tampered(record, _halve_energy, checked=False), tmp_path, ())
+    assert found.problems[0] == "the file: its checksum is wrong: it was changed after it was written"
+    assert any(problem.startswith("league 5%: energy is") for problem in found.problems)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda document: document["seeds"].update(values=[1, 2]), "seeds: they do not follow the rule of ranking seeds"),
+        (lambda document: document.update(submission="0" * 64), "submission: its digest is of another controller"),
+        (lambda document: document.update(controller={"kind": "lull"}), "submission: its digest is of another controller"),
+        (lambda document: document.update(whole=True), "cells: some are missing"),
+        (lambda document: document["cells"][0].update(digest="0" * 64), "cell writer-reno: digest is 000"),
+    ],
+)
+def test_other_changes_are_named(
+    record: Record, tmp_path: Path, change: Callable[[dict[str, Any]], None], problem: str
+) -> None:
+    cells = ("writer-reno",) if "cell writer-reno" in problem else ()
+    found = _verified(_tampered(record, change), tmp_path, cells)
+    assert any(each.startswith(problem) for each in found.problems)
+
+
+def test_a_record_of_another_benchmark_is_refused(record: Record, tmp_path: Path) -> None:
+    other = _tampered(record, lambda document: document["benchmark"].update(version=2))
+    with pytest.raises(InputError, match=r"benchmark: the result is of version 2 .*; expected version 1"):
+        _verified(other, tmp_path, ())
+
+
+def test_damaged_files_are_named(record: Record, tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    for text, message in [("{", "is truncated"), ("{}", "is no result"), ('{"kind": "netlull benchmark"}', "is damaged")]:
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(ResultError, match=message):
+            Record.read(path)
+
+
+def test_the_sample_is_a_part_of_the_cells(record: Record) -> None:
+    assert benchmark.sampled(record, None) == ("writer-reno", "writer-reno-dvs", "1-gb-0.1")
+    drawn = {benchmark.sampled(record, 1, seed) for seed in range(20)}
+    assert drawn == {("writer-reno",), ("writer-reno-dvs",), ("1-gb-0.1",)}
+
+
+# ---- controllers that fail
+
+
+def test_a_controller_that_is_invalid_in_a_cell_breaks_that_cell(folder: Path) -> None:
+    # mRCI must exceed the transition: 5 ms is not above 10 ms.
+    text = '{ kind = "practra", min_interval = "5 ms", delay_bound = "40 ms" }'
+    found = _measured(folder, text, ("writer-reno", "10-ms-0.1"), optimum_seeds=0)
+    first, second = found.cells
+    assert first.failed is None
+    assert second.failed is not None
+    assert "min_interval" in second.failed
+    assert [league.broken for league in found.leagues] == [1, 1, 1]
+
+
+def test_a_controller_that_is_invalid_everywhere_is_an_error(folder: Path) -> None:
+    with pytest.raises((InputError, ValueError), match="slowdown"):
+        _measured(folder, '{ kind = "lull", slowdown = "fast" }', ("writer-reno",))
+
+
+def test_a_run_error_breaks_its_cell_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from netlull.sweep import Sweep
+
+    run = Sweep.run
+
+    def failing(self: Sweep, store: Path, **options: Any) -> Any:
+        if store.name == "controlled" and any(point.text == "writer-cubic" for point in self.axes[0].points):
+            raise RuntimeError("the controller divides by zero")
+        return run(self, store, **options)
+
+    monkeypatch.setattr(Sweep, "run", failing)
+    found = _measured(folder / "fails", "lull", ("writer-reno", "writer-cubic"), optimum_seeds=0)
+    assert [rows.failed for rows in found.cells] == [None, "the controller divides by zero"]
+    assert found.document["cells"][1]["energy"] == []
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ({"link.N1-N2.controller.rates": ["1.5 Mb/s", "10 Mb/s"]}, "uses the rate 1500000 b/s"),
+        ({"link.N1-N2.controller.transition": "0.1 ms"}, "pauses"),
+        ({}, None),
+    ],
+)
+def test_rates_and_transitions_of_the_link_hold(values: dict[str, Any], reason: str | None) -> None:
+    (chosen,) = DEFINITION.chosen(("web-0.1",))
+    submission = Submission.read("practra-best", DEFINITION)
+    scenario = submission.base(DEFINITION).with_values(submission.changes(DEFINITION, chosen))
+    found = benchmark.illegal(scenario.with_values(values), DEFINITION, chosen, 1)
+    assert found is None if reason is None else found is not None and found.startswith(reason)
+
+
+# ---- the page and the commands
+
+
+def test_the_page_of_results(record: Record, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"# Mine\n\n{benchmark.BEGIN}\nold\n{benchmark.END}\n\nafter\n", encoding="utf-8")
+    text = benchmark.markdown([record], DEFINITION, "picture.svg")
+    benchmark.replace_results(page, text)
+    found = page.read_text(encoding="utf-8")
+    assert found.startswith("# Mine\n\n") and found.endswith("\n\nafter\n")
+    assert "old" not in found
+    assert "| - | practRA, best static setting |" in found
+    benchmark.replace_results(page, text)
+    assert page.read_text(encoding="utf-8") == found
+    (tmp_path / "other.md").write_text("other\n", encoding="utf-8")
+    with pytest.raises(InputError, match="lacks the lines"):
+        benchmark.replace_results(tmp_path / "other.md", text)
+
+
+def test_ranks_follow_the_score_then_the_kept_cells(record: Record) -> None:
+    def scored(name: str, energy: float, growth: float) -> Record:
+        rows = (cell(energy, growth),)
+        return Record({**record.document, "name": name, "whole": True}, rows)
+
+    records = [scored("dear", 0.9, 1.0), scored("broken", 0.1, 2.0), scored("cheap", 0.5, 1.0), scored("on", 1.0, 1.0)]
+    assert [each.name for each in benchmark.ranked(records, 0)] == ["cheap", "dear", "on", "broken"]
+    rows = benchmark.league_rows(records, DEFINITION, 0)
+    assert [row[:2] for row in rows] == [["", "offline optimum"], ["1", "cheap"], ["2", "dear"], ["3", "on"], ["4", "broken"]]
+
+
+def test_the_commands_from_end_to_end(printed: Printed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.toml").write_text('[controller]\nkind = "earth"\nthreshold = "0.5 buffer"\n', encoding="utf-8")
+    run = ("benchmark", "run", "--controller", "mine.toml", "--cells", "writer", "--count", "2", "--no-optimum", "--jobs", "1")
+    told = printed(*run)
+    assert "mine: 3 of 40 cells, 2 development seeds" in told
+    assert "cannot be ranked" in told
+    result = Path("out/benchmark/mine/result.json")
+    told = printed("benchmark", "verify", str(result), "--sample", "1", "--draw", "1", "--jobs", "1")
+    assert "verified" in told and "1 of 3 cells run again" in told
+    told = printed("benchmark", "compare", str(result), "--no-baselines", "--page", "page.md", "--picture", "page.svg")
+    assert "mine" in told
+    assert "(page.svg)" in Path("page.md").read_text(encoding="utf-8")
+    assert Path("page.svg").stat().st_size > 1000
+    document = json.loads(printed(*run, "--json"))
+    assert document[0]["name"] == "mine"
+
+
+def test_the_list_of_cells(printed: Printed) -> None:
+    assert "40 cells, 20 seeds each" in printed("benchmark", "list")
+    assert len(json.loads(printed("benchmark", "list", "--json"))["cells"]) == 40
+
+
+def test_a_tampered_file_fails(printed: Printed, refused: Refused, record: Record, tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    _tampered(record, _halve_energy, checked=False).write(path)
+    from netlull.cli import main
+
+    assert main(["benchmark", "verify", str(path), "--sample", "0"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "--controller", "lul"], "did you mean lull?"),
+        (["run", "--controller", "lull", "--cells", "webb"], 'cells: "webb" is unknown'),
+        (["run", "--controller", "lull", "--name", "../x"], "expected a name that a folder may have"),
+        (["run", "--controller", "lull", "--controller", "lull"], 'two have the name "lull"'),
+        (["run", "--controller", "baselines", "--name", "x"], "names one submission"),
+        (["compare", "--no-baselines"], "FILE: is missing"),
+        (["verify", "missing.json"], "cannot be read"),
+    ],
+)
+def test_the_commands_name_their_errors(refused: Refused, arguments: list[str], message: str) -> None:
+    assert message in refused("benchmark", *arguments)
+
+
+# ---- the shipped results
+
+
+def test_the_shipped_results_are_whole_and_of_this_benchmark() -> None:
+    records = benchmark.shipped()
+    assert {each.name for each in records} == {each.name for each in DEFINITION.baselines}
+    for each in records:
+        assert benchmark.is_ranked(each)
+        assert each.document["benchmark"] == {"version": DEFINITION.version, "digest": DEFINITION.digest}
+        assert each.document["check"] == benchmark.check_sum(each.document)
+        again = each.judged_again(DEFINITION)
+        assert each.document["leagues"] == again["leagues"]
+        assert each.document["cells"] == again["cells"]
+
+
+@pytest.mark.parametrize("name", ["practra-10", "earth"])
+def test_a_shipped_result_is_verified(name: str, tmp_path: Path) -> None:
+    """The writer's cells: a change of the simulator that changes results needs new results (make benchmark)."""
+    (found,) = (each for each in benchmark.shipped() if each.name == name)
+    verified = _verified(found, tmp_path, ("writer-reno",))
+    assert not verified.problems
+
+
+def test_the_page_shows_the_shipped_results() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "benchmark.md").read_text(encoding="utf-8")
+    assert benchmark.markdown(benchmark.shipped(), DEFINITION, "images/benchmark.svg") in page
