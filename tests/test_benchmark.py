@@ -133,7 +133,7 @@ def test_every_baseline_is_valid_in_every_cell(baseline: benchmark.Baseline) -> 
 def test_the_digest_knows_every_number_of_the_definition(tmp_path: Path) -> None:
     def digest_with(old: str, new: str, name: str = "benchmark.toml") -> str:
         for file in ("benchmark.toml", "link.toml", "baselines.toml"):
-            text = (benchmark.definition.SHIPPED / file).read_text(encoding="utf-8")
+            text = (benchmark.SHIPPED / file).read_text(encoding="utf-8")
             assert file != name or old in text
             (tmp_path / file).write_text(text.replace(old, new) if file == name else text, encoding="utf-8")
         return Definition.load(tmp_path).digest
@@ -145,12 +145,32 @@ def test_the_digest_knows_every_number_of_the_definition(tmp_path: Path) -> None
 
 def test_a_definition_names_its_errors(tmp_path: Path) -> None:
     for file in ("benchmark.toml", "link.toml", "baselines.toml"):
-        text = (benchmark.definition.SHIPPED / file).read_text(encoding="utf-8")
+        text = (benchmark.SHIPPED / file).read_text(encoding="utf-8")
         (tmp_path / file).write_text(text.replace('"web-0.2"', '"web-0.1"'), encoding="utf-8")
     with pytest.raises(InputError, match='the cell "web-0.1" appears twice'):
         Definition.load(tmp_path)
     with pytest.raises(InputError, match=r'cells: "webs" is unknown; did you mean web\?'):
         DEFINITION.chosen(("webs",))
+
+
+def test_the_optima_are_of_this_definition() -> None:
+    assert list(DEFINITION.optima) == [each.name for each in DEFINITION.cells]
+    assert all(len(each) == DEFINITION.optimum_seeds for each in DEFINITION.optima.values())
+    (writer,) = DEFINITION.chosen(("writer-reno-dvs",))
+    (strict, middle, loose), _ = (each.shares for each in DEFINITION.optima["writer-reno-dvs"])
+    # 3.1 Mb/s with headers. Cubic power is linear below half the rate: 0.31 / 4 at least.
+    assert 0.31 / 4 * 0.99 < loose <= middle <= strict < 0.1
+    assert benchmark.optima(DEFINITION, [writer], workers=1)["writer-reno-dvs"] == DEFINITION.optima["writer-reno-dvs"]
+
+
+def test_optima_of_another_definition_are_not_used(tmp_path: Path) -> None:
+    for file in ("benchmark.toml", "link.toml", "baselines.toml", "optima.json"):
+        text = (benchmark.SHIPPED / file).read_text(encoding="utf-8")
+        (tmp_path / file).write_text(text.replace("seeds = 20", "seeds = 21"), encoding="utf-8")
+    changed = Definition.load(tmp_path)
+    assert changed.optima == {}
+    benchmark.write_optima(tmp_path / "optima.json", changed, DEFINITION.optima)
+    assert Definition.load(tmp_path).optima == DEFINITION.optima
 
 
 # ---- submissions and seeds
@@ -255,14 +275,12 @@ def record(folder: Path) -> Record:
     return _measured(folder, "practra-best", ("writer-reno", "writer-reno-dvs", "1-gb-0.1"))
 
 
-def _measured(folder: Path, text: str, names: tuple[str, ...], *, optimum_seeds: int = 1) -> Record:
+def _measured(folder: Path, text: str, names: tuple[str, ...]) -> Record:
     submission = Submission.read(text, DEFINITION)
     digest = _digest(text)
     seeds = benchmark.ranking_seeds(DEFINITION, digest)[:2]
     chosen = DEFINITION.chosen(names)
-    measured = benchmark.measure(
-        DEFINITION, submission, chosen, seeds, folder / submission.name, optimum_seeds=optimum_seeds, workers=1
-    )
+    measured = benchmark.measure(DEFINITION, submission, chosen, seeds, folder / submission.name, workers=1)
     return Record.of(DEFINITION, submission, digest, benchmark.RANKING, seeds, measured)
 
 
@@ -286,25 +304,26 @@ def test_the_numbers_of_a_record(record: Record) -> None:
     assert list(fast.p95_s) == ["web"]
     # More lateness never costs the optimum energy.
     for rows in record.cells:
-        (strict,), (middle,), (loose,) = rows.optimum
-        assert 0 < loose <= middle <= strict <= 1
+        assert len(rows.against_optimum) == 2
+        for strict, middle, loose in zip(*rows.optimum, strict=True):
+            assert 0 < loose <= middle <= strict <= 1
 
 
 def test_finished_runs_are_not_repeated(record: Record, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_arguments: object, **_options: object) -> None:
         raise AssertionError("a finished part is repeated")
 
-    monkeypatch.setattr("netlull.benchmark.runs.bound", refuse)
     monkeypatch.setattr("netlull.execution.Threads.start", refuse)
     again = _measured(folder, "practra-best", ("writer-reno", "writer-reno-dvs", "1-gb-0.1"))
     assert again.document == record.document
 
 
 def test_always_on_is_100_per_cent(folder: Path) -> None:
-    found = _measured(folder, "always-on", ("writer-reno",), optimum_seeds=0)
+    found = _measured(folder, "always-on", ("writer-reno",))
     assert [league.energy.mean for league in found.leagues] == [1, 1, 1]
     assert all(league.kept == 1 for league in found.leagues)
-    assert all(math.isnan(league.regret) for league in found.leagues)
+    # Regret is then all that the optimum saves.
+    assert all(league.regret == pytest.approx(1 - league.optimum) for league in found.leagues)
 
 
 def _verified(record: Record, folder: Path, cells: tuple[str, ...]) -> benchmark.Verification:
@@ -390,7 +409,7 @@ def test_the_sample_is_a_part_of_the_cells(record: Record) -> None:
 def test_a_controller_that_is_invalid_in_a_cell_breaks_that_cell(folder: Path) -> None:
     # mRCI must exceed the transition: 5 ms is not above 10 ms.
     text = '{ kind = "practra", min_interval = "5 ms", delay_bound = "40 ms" }'
-    found = _measured(folder, text, ("writer-reno", "10-ms-0.1"), optimum_seeds=0)
+    found = _measured(folder, text, ("writer-reno", "10-ms-0.1"))
     first, second = found.cells
     assert first.failed is None
     assert second.failed is not None
@@ -414,7 +433,7 @@ def test_a_run_error_breaks_its_cell_alone(folder: Path, monkeypatch: pytest.Mon
         return run(self, store, **options)
 
     monkeypatch.setattr(Sweep, "run", failing)
-    found = _measured(folder / "fails", "lull", ("writer-reno", "writer-cubic"), optimum_seeds=0)
+    found = _measured(folder / "fails", "lull", ("writer-reno", "writer-cubic"))
     assert [rows.failed for rows in found.cells] == [None, "the controller divides by zero"]
     assert found.document["cells"][1]["energy"] == []
 
@@ -468,7 +487,7 @@ def test_ranks_follow_the_score_then_the_kept_cells(record: Record) -> None:
 def test_the_commands_from_end_to_end(printed: Printed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine.toml").write_text('[controller]\nkind = "earth"\nthreshold = "0.5 buffer"\n', encoding="utf-8")
-    run = ("benchmark", "run", "--controller", "mine.toml", "--cells", "writer", "--count", "2", "--no-optimum", "--jobs", "1")
+    run = ("benchmark", "run", "--controller", "mine.toml", "--cells", "writer", "--count", "2", "--jobs", "1")
     told = printed(*run)
     assert "mine: 3 of 40 cells, 2 development seeds" in told
     assert "cannot be ranked" in told

@@ -1,8 +1,9 @@
 """The public benchmark of link controllers: cells, submissions, scores and verification. docs/how-to/benchmark.md."""
 
-from netlull.benchmark.definition import Baseline, Cell, Definition, Rates
+from netlull.benchmark.definition import SHIPPED, Baseline, Cell, Definition, Optimum, Rates, optimum_seeds
 from netlull.benchmark.judge import CellRows, League, Standing, judged, standing
 from netlull.benchmark.runs import Measured, Run, illegal, measure, valid_cells
+from netlull.benchmark.optimum import optima, write_optima
 from netlull.benchmark.page import (
     BEGIN,
     END,
@@ -23,12 +24,14 @@ __all__ = [
     "DEVELOPMENT",
     "END",
     "RANKING",
+    "SHIPPED",
     "Baseline",
     "Cell",
     "CellRows",
     "Definition",
     "League",
     "Measured",
+    "Optimum",
     "Rates",
     "Record",
     "Run",
@@ -43,6 +46,8 @@ __all__ = [
     "league_rows",
     "markdown",
     "measure",
+    "optima",
+    "optimum_seeds",
     "overview",
     "ranked",
     "ranking_seeds",
@@ -52,4 +57,5 @@ __all__ = [
     "standing",
     "valid_cells",
     "verify",
+    "write_optima",
 ]

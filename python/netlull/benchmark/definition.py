@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,10 +20,12 @@ from netlull.scenario import Scenario
 from netlull.suggest import near
 from netlull.textfiles import read_text
 
-__all__ = ["SHIPPED", "Baseline", "Cell", "Definition", "Rates"]
+__all__ = ["OPTIMA", "SHIPPED", "Baseline", "Cell", "Definition", "Optimum", "Rates", "optimum_seeds"]
 
 _T = TypeVar("_T")
 
+OPTIMA = "optima.json"
+"""The file with the optima."""
 SHIPPED = Path(__file__).parents[1] / "shipped" / "benchmark"
 """The folder of the benchmark that comes with netlull."""
 
@@ -107,6 +109,23 @@ class _Baselines(Document, frozen=True):
     baseline: tuple[Baseline, ...]
 
 
+class Optimum(Document, frozen=True):
+    """The offline optimum of a cell with a seed."""
+
+    always_on_j: float
+    """The energy of the link always on."""
+    shares: tuple[float, ...]
+    """The optimum's energy over it, for each league."""
+
+
+class _Optima(Document, frozen=True):
+    """The contents of optima.json."""
+
+    digest: str
+    """The digest of the definition."""
+    cells: Mapping[str, tuple[Optimum, ...]]
+
+
 @dataclass(frozen=True)
 class Cell:
     """A setting in which controllers are judged: traffic, link and power model."""
@@ -139,7 +158,7 @@ class Definition:
     seeds: int
     """The number of seeds of a cell."""
     optimum_seeds: int
-    """The number of seeds with an offline optimum, the first ones."""
+    """The number of development seeds with an offline optimum, the first ones."""
     optimum_duration: str
     """The longest duration of a run with an offline optimum."""
     cells: tuple[Cell, ...]
@@ -148,6 +167,8 @@ class Definition:
     digest: str
     """Identifies the cells, the leagues and the scenario: the SHA-256 of their content without comments."""
     baselines: tuple[Baseline, ...]
+    optima: Mapping[str, Sequence[Optimum]]
+    """The offline optima of each cell by seed; empty if they were not computed for this definition."""
 
     @classmethod
     def load(cls, folder: Path = SHIPPED) -> Definition:
@@ -166,6 +187,7 @@ class Definition:
         if twice is not None:
             raise InputError(f'{folder / "benchmark.toml"}: the cell "{twice}" appears twice; expected different names')
         text = json.dumps([raw, document], sort_keys=True, separators=(",", ":"))
+        digest = hashlib.sha256(text.encode()).hexdigest()
         return cls(
             found.version,
             found.link,
@@ -175,8 +197,9 @@ class Definition:
             found.optimum_duration,
             cells,
             document,
-            hashlib.sha256(text.encode()).hexdigest(),
+            digest,
             baselines.baseline,
+            _optima(folder / OPTIMA, digest),
         )
 
     @cached_property
@@ -211,6 +234,19 @@ class Definition:
     def baseline(self, name: str) -> Baseline | None:
         """The baseline with this name."""
         return next((each for each in self.baselines if each.name == name), None)
+
+
+def optimum_seeds(definition: Definition) -> tuple[int, ...]:
+    """The seeds of the runs with an optimum: the first development seeds."""
+    return tuple(range(1, definition.optimum_seeds + 1))
+
+
+def _optima(path: Path, digest: str) -> Mapping[str, Sequence[Optimum]]:
+    """The optima in a file, if it is of this definition."""
+    if not path.exists():
+        return {}
+    found = _decoded(json.loads(read_text(path)), _Optima, path)
+    return found.cells if found.digest == digest else {}
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The runs of a submission: two sweeps, always on and controlled, and the offline optimum of the always-on arrivals."""
+"""The runs of a submission: sweeps without and with the controller."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ import hashlib
 import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netlull import _engine
-from netlull.bounds import bound
+from netlull.benchmark.definition import optimum_seeds
 from netlull.errors import InputError, NetlullWarning, OutputError, SweepError
-from netlull.execution import Progress, default_workers
-from netlull.output import writing
+from netlull.execution import Progress
 from netlull.quantities import in_unit
 from netlull.sweep import Axis, AxisPoint, Sweep
 from netlull.sweep.description import JOURNAL
-from netlull.sweep.journal import Journal, read
+from netlull.sweep.journal import read
 
 if TYPE_CHECKING:
     from netlull.benchmark.definition import Cell, Definition
@@ -30,11 +28,6 @@ __all__ = ["ALWAYS_ON", "CONTROLLED", "Measured", "Run", "Watcher", "illegal", "
 
 ALWAYS_ON, CONTROLLED, SHORT = "always-on", "controlled", "short"
 """The folders of the sweeps: without the controller, with it, and with it in the shorter runs of the optimum."""
-_OPTIMA = "optima.jsonl"
-"""The journal of the optima, in the format of a sweep's journal."""
-_STEPS = 50
-"""The least number of steps of lateness in the computation of an optimum."""
-_STEP_OF_TRANSITION = 10
 _AXIS = "cell"
 _METRICS = {
     "goodput_bps": "goodput_bps",
@@ -79,7 +72,7 @@ class Measured:
     always_on: Sequence[Run]
     controlled: Sequence[Run]
     optimum: Sequence[Sequence[float]]
-    """For each league, the optimum's energy over always-on's for the first seeds, in shorter runs."""
+    """For each league, the optimum's energy over always-on's, in shorter runs with the first development seeds."""
     against_optimum: Sequence[float]
     """The controller's energy over always-on's in the same runs."""
     failed: str | None = None
@@ -110,26 +103,24 @@ def valid_cells(
     return scenarios, failed
 
 
-def measure(  # noqa: PLR0913  # the parts of a measurement
+def measure(  # the parts of a measurement
     definition: Definition,
     submission: Submission,
     cells: Sequence[Cell],
     seeds: Sequence[int],
     folder: Path,
     *,
-    optimum_seeds: int,
     workers: int | None = None,
     watch: Watcher = lambda _share, _text: None,
 ) -> dict[str, Measured]:
-    """Runs the missing runs and computes the missing optima; returns the cells by name.
+    """Runs the missing runs; returns the cells by name.
 
     Args:
         definition: the benchmark.
         submission: the controller.
         cells: the cells.
         seeds: the seeds of every run.
-        folder: keeps finished runs and optima: the same call continues after an interruption.
-        optimum_seeds: the number of seeds with an optimum, the first ones.
+        folder: keeps finished runs: the same call continues after an interruption.
         workers: the number of simultaneous runs; default one per core.
         watch: called with the finished share of the work.
 
@@ -139,13 +130,11 @@ def measure(  # noqa: PLR0913  # the parts of a measurement
     scenarios, failed = valid_cells(definition, submission, cells)
     base = submission.base(definition)
     changes = {cell.name: submission.changes(definition, cell) for cell in cells if cell.name in scenarios}
-    # Measured shares of the time: the runs always on, the controlled ones, the optima.
-    ends = (0.1, 0.2) if optimum_seeds else (0.5, 1.0)
     plain = _Swept(definition.scenario, definition, seeds, folder / ALWAYS_ON, workers).run(
-        {cell.name: definition.changes(cell) for cell in cells}, _part(watch, 0.0, ends[0], "always on")
+        {cell.name: definition.changes(cell) for cell in cells}, _part(watch, 0.0, 0.5, "always on")
     )
     ours = _Swept(base, definition, seeds, folder / CONTROLLED, workers).isolated(
-        changes, failed, _part(watch, *ends, submission.name)
+        changes, failed, _part(watch, 0.5, 1.0, submission.name)
     )
     for cell in cells if submission.controller is not None else ():
         # A run has its times at each rate, which a sweep does not keep.
@@ -153,29 +142,23 @@ def measure(  # noqa: PLR0913  # the parts of a measurement
         if reason is not None:
             failed[cell.name] = reason
             del ours[cell.name]
-    few = seeds[:optimum_seeds]
-    optima = _Optima(definition, cells, few, folder / _OPTIMA, workers).all(_part(watch, ends[1], 1.0, "optimum"))
-    short: _Summaries = {}
-    if few:
-        shortened = {name: definition.shortened(each) for name, each in changes.items() if name in ours}
-        short = _Swept(base, definition, few, folder / SHORT, workers).run(shortened, lambda _share, _text: None)
+    shortened = {name: definition.shortened(each) for name, each in changes.items() if name in ours}
+    short = _Swept(base, definition, optimum_seeds(definition), folder / SHORT, workers).run(shortened)
 
     def runs(summaries: _Summaries, cell: Cell) -> list[Run]:
         return [Run.of(summary, definition.link, cell.power) for summary in summaries.get(cell.name, ())]
 
-    return {
-        cell.name: Measured(
+    found = {}
+    for cell in cells:
+        optima = definition.optima.get(cell.name, ())
+        found[cell.name] = Measured(
             runs(plain, cell),
             runs(ours, cell),
-            [[optima[cell.name, limit, seed].share for seed in few] for limit in definition.leagues],
-            [
-                run.energy_j / optima[cell.name, definition.leagues[0], seed].always_on_j
-                for seed, run in zip(few, runs(short, cell), strict=False)
-            ],
+            [[optimum.shares[number] for optimum in optima] for number in range(len(definition.leagues))],
+            [run.energy_j / optimum.always_on_j for optimum, run in zip(optima, runs(short, cell), strict=False)],
             failed.get(cell.name),
         )
-        for cell in cells
-    }
+    return found
 
 
 def illegal(scenario: Scenario, definition: Definition, cell: Cell, seed: int) -> str | None:
@@ -215,7 +198,7 @@ class _Swept:
     store: Path
     workers: int | None
 
-    def run(self, cells: _Changes, watch: Watcher) -> _Summaries:
+    def run(self, cells: _Changes, watch: Watcher = lambda _share, _text: None) -> _Summaries:
         """Runs the missing runs of cells; returns all summaries."""
         if not cells:
             return {}
@@ -249,7 +232,7 @@ class _Swept:
             for number, (name, changes) in enumerate(cells.items()):
                 watch(number / len(cells), name)
                 try:
-                    found |= self.run({name: changes}, lambda _share, _text: None)
+                    found |= self.run({name: changes})
                 except (_engine.VerificationError, _engine.Cancelled, OutputError, SweepError):
                     raise
                 except Exception as error:
@@ -258,100 +241,6 @@ class _Swept:
             if errors and not found:
                 raise
             return found
-
-
-@dataclass(frozen=True)
-class _Optimum:
-    """The energy of a link always on, and the optimum's share of it."""
-
-    always_on_j: float
-    share: float
-
-
-@dataclass(frozen=True)
-class _Optima:
-    """The least energy of a schedule that knows the always-on arrivals (docs/how-to/bound.md).
-
-    In a league with limit q, no packet is late by more than q times the cell's round trip: a connection that loses this
-    in every round trip takes 1 + q times as long.
-    """
-
-    definition: Definition
-    cells: Sequence[Cell]
-    seeds: Sequence[int]
-    journal: Path
-    workers: int | None
-
-    def all(self, watch: Watcher) -> dict[tuple[str, float, int], _Optimum]:
-        """The optima by cell, league and seed. Those in the journal are not computed again."""
-        wanted = {
-            (cell.name, limit, seed): (cell, limit, seed)
-            for cell in self.cells
-            for limit in self.definition.leagues
-            for seed in self.seeds
-        }
-        if not wanted:
-            return {}
-        with writing(self.journal):
-            journal, contents = Journal.open(self.journal)
-        try:
-            keys = {place: self._key(*asked) for place, asked in wanted.items()}
-            missing = {keys[place]: asked for place, asked in wanted.items() if keys[place] not in contents.lines}
-            known = {key: _Optimum(**contents.record(key)["optimum"]) for key in contents.lines}
-            with ThreadPoolExecutor(self.workers or default_workers()) as pool:
-                started = [(key, pool.submit(self._least, *asked)) for key, asked in missing.items()]
-                try:
-                    for number, (key, future) in enumerate(started):
-                        watch(number / len(started), f"{number}/{len(started)} optima")
-                        known[key] = future.result()
-                        found = {"always_on_j": known[key].always_on_j, "share": known[key].share}
-                        record = json.dumps({"key": key, "optimum": found}, separators=(",", ":"))
-                        with writing(self.journal):
-                            journal.append(record.encode())
-                except BaseException:
-                    pool.shutdown(wait=False, cancel_futures=True)
-                    raise
-            return {place: known[key] for place, key in keys.items()}
-        finally:
-            journal.close()
-
-    def _scenario(self, cell: Cell) -> Scenario:
-        changes = self.definition.shortened(self.definition.changes(cell))
-        return self.definition.scenario.with_values({**changes, "power": [{"model": cell.power}]})
-
-    def _late_ns(self, cell: Cell, limit: float) -> int:
-        return round(limit * (in_unit(cell.round_trip, "ns") or 0))
-
-    def _step_ns(self, cell: Cell, limit: float) -> int:
-        transition = round(in_unit(cell.transition, "ns") or 0)
-        return max(transition // _STEP_OF_TRANSITION, self._late_ns(cell, limit) // _STEPS)
-
-    def _key(self, cell: Cell, limit: float, seed: int) -> str:
-        asked = [
-            self._scenario(cell).key,
-            seed,
-            cell.rates.listed(),
-            cell.transition,
-            self._late_ns(cell, limit),
-            self._step_ns(cell, limit),
-        ]
-        return f"{hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:40]}-{seed}"
-
-    def _least(self, cell: Cell, limit: float, seed: int) -> _Optimum:
-        found = bound(
-            self._scenario(cell),
-            link=self.definition.link,
-            late=[f"{self._late_ns(cell, limit)} ns"],
-            rates=[f"{rate} b/s" for rate in cell.rates.listed()],
-            transition=cell.transition,
-            in_service="finish_then_pause",
-            transition_power="higher",
-            step=f"{self._step_ns(cell, limit)} ns",
-            causal=False,
-            seed=seed,
-        )
-        model = found.models[cell.power]
-        return _Optimum(model.always_on_j, model.clairvoyant[0].least_j / model.always_on_j)
 
 
 def _part(watch: Watcher, start: float, end: float, title: str) -> Watcher:

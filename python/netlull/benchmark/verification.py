@@ -136,14 +136,12 @@ def _of_cells(  # noqa: PLR0913, PLR0917  # the parts of a verification
     if not cells:
         return []
     by_name = {str(cell["name"]): cell for cell in record.document["cells"]}
-    optima = max((len(cell.optimum[0]) if cell.optimum else 0 for cell in record.cells), default=0)
     measured = measure(
         definition,
         submission,
         cells,
         record.seeds,
         folder,
-        optimum_seeds=optima,
         workers=workers,
         watch=watch,
     )

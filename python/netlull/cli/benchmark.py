@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from netlull import benchmark
-from netlull.cli.benchmark_output import print_cells, print_comparison, print_record
+from netlull.cli.benchmark_output import print_cells, print_comparison, print_optima, print_record
 from netlull.cli.inputs import json_option
 from netlull.cli.progress import bar
 from netlull.cli.warnings import warn
@@ -92,7 +92,6 @@ def list_command(as_json: bool) -> None:
     help="The published seeds, or those that rank this controller.",
 )
 @click.option("--count", type=click.IntRange(min=1), metavar="N", help="Only the first N seeds, for a first look.")
-@click.option("--optimum/--no-optimum", default=True, help="Compute the offline optimum, most of the time; the default.")
 @_jobs
 @click.option(
     "--out", type=_FILE, default=Path("out") / "benchmark", metavar="DIR", help="Folder for results; default out/benchmark."
@@ -104,7 +103,6 @@ def run_command(  # noqa: PLR0913, PLR0917  # one per option
     cells: tuple[str, ...],
     kind: str,
     count: int | None,
-    optimum: bool,
     jobs: int | None,
     out: Path,
     as_json: bool,
@@ -125,7 +123,6 @@ def run_command(  # noqa: PLR0913, PLR0917  # one per option
             count,
             jobs,
             out / submission.name,
-            optimum_seeds=definition.optimum_seeds if optimum else 0,
         )
         path = out / submission.name / RESULT
         record.write(path)
@@ -178,6 +175,31 @@ def verify_command(  # noqa: PLR0913, PLR0917  # one per option
         return
     click.echo(f"{file}: NOT verified: {len(found.problems)} differences; {again}")
     context.exit(1)
+
+
+@benchmark_group.command("optimum")
+@click.option("--cells", multiple=True, metavar="NAME", help="Only this cell or family. Repeatable.")
+@click.option("--write", type=_FILE, metavar="FILE", help="Write the optima to this file.")
+@_jobs
+@click.pass_context
+def optimum_command(context: click.Context, cells: tuple[str, ...], write: Path | None, jobs: int | None) -> None:
+    """Compute the offline optimum of cells again, and compare it with the shipped one.
+
+    Exit code 1 if they differ.
+    """
+    definition = benchmark.Definition.load()
+    with bar("optimum") as show:
+        found = benchmark.optima(definition, definition.chosen(cells), workers=jobs, watch=show)
+    print_optima(found, definition)
+    if write is not None:
+        benchmark.write_optima(write, definition, found)
+        click.echo(f"written to {write}")
+        return
+    different = [name for name, each in found.items() if tuple(definition.optima.get(name, ())) != each]
+    if different:
+        click.echo(f"The shipped optima differ in {', '.join(different)}")
+        context.exit(1)
+    click.echo("The shipped optima are the same.")
 
 
 @benchmark_group.command("compare")
@@ -258,8 +280,6 @@ def _run(  # noqa: PLR0913  # the options of a run
     count: int | None,
     jobs: int | None,
     folder: Path,
-    *,
-    optimum_seeds: int,
 ) -> tuple[Record, float]:
     """The record of a submission, and the seconds that it took."""
     began = time.monotonic()
@@ -280,7 +300,6 @@ def _run(  # noqa: PLR0913  # the options of a run
             cells,
             seeds,
             folder,
-            optimum_seeds=min(optimum_seeds, len(seeds)),
             workers=jobs,
             watch=show,
         )

@@ -11,12 +11,12 @@ from netlull.cli.numbers import scaled
 from netlull.cli.tables import Table, draw, new_console, say, show
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from netlull.benchmark import CellRows, Definition, League, Record
+    from netlull.benchmark import CellRows, Definition, League, Optimum, Record
     from netlull.stats import Interval
 
-__all__ = ["print_cells", "print_comparison", "print_record"]
+__all__ = ["print_cells", "print_comparison", "print_optima", "print_record"]
 
 _MOST_FAILED = 5
 
@@ -39,6 +39,16 @@ def print_cells(definition: Definition) -> None:
         text = "none" if each.controller is None else ", ".join(f"{name} {value}" for name, value in each.controller.items())
         baselines.add([each.name, text])
     draw(console, baselines)
+
+
+def print_optima(found: Mapping[str, Sequence[Optimum]], definition: Definition) -> None:
+    """Prints the optima, as means over their seeds."""
+    console = new_console()
+    table = Table(["cell", *(f"{limit:.0%}".replace("%", " %") for limit in definition.leagues)])
+    for name, each in found.items():
+        means = [math.fsum(optimum.shares[number] for optimum in each) / len(each) for number in range(len(definition.leagues))]
+        table.add([name, *(f"{100 * mean:.1f}" for mean in means)])
+    show(console, "Energy of the offline optimum in per cent of always-on's, by league", table)
 
 
 def print_record(record: Record, definition: Definition, *, whole: bool) -> None:
