@@ -20,7 +20,13 @@ DEFINITION = Definition.load()
 
 
 def cell(
-    energy: float = 0.5, growth: float = 1.0, goodput: float = 1.0, *, spread: float = 0.0, name: str = "c", **fields: Any
+    energy: float = 0.5,
+    growth: float = 1.0,
+    goodput: float = 1.0,
+    *,
+    spread: float = 0.0,
+    name: str = "c",
+    **fields: Any,
 ) -> CellRows:
     """Two seeds whose p95 over always-on's is growth -+ spread; always on has p95 1 s and goodput 10 b/s."""
     given: dict[str, Any] = {
@@ -119,14 +125,15 @@ def test_the_benchmark_has_the_cells_that_its_page_names() -> None:
 
 @pytest.mark.parametrize("baseline", DEFINITION.baselines, ids=lambda each: each.name)
 def test_every_baseline_is_valid_in_every_cell(baseline: benchmark.Baseline) -> None:
-    scenarios, failed = benchmark.valid_cells(
-        DEFINITION, Submission.read(baseline.name, DEFINITION), DEFINITION.cells
-    )
+    scenarios, failed = benchmark.valid_cells(DEFINITION, Submission.read(baseline.name, DEFINITION), DEFINITION.cells)
     assert not failed
     for each in DEFINITION.cells:
         links = json.loads(scenarios[each.name].canonical())["link"]
         (link,) = (table for table in links if (table["from"], table["to"]) == ("N1", "N2"))
-        assert int(link["rate"].split()[0]) * {"M": 1, "G": 1000}[link["rate"].split()[1][0]] * 10**6 == each.rates.listed()[-1]
+        assert (
+            int(link["rate"].split()[0]) * {"M": 1, "G": 1000}[link["rate"].split()[1][0]] * 10**6
+            == each.rates.listed()[-1]
+        )
         assert ("controller" in link) == (baseline.controller is not None)
 
 
@@ -139,7 +146,11 @@ def test_the_digest_knows_every_number_of_the_definition(tmp_path: Path) -> None
         return Definition.load(tmp_path).digest
 
     assert digest_with("# A cell", "# Another comment") == DEFINITION.digest
-    others = [digest_with("0.05", "0.06"), digest_with("300 s", "301 s"), digest_with("42 packets", "43 packets", "link.toml")]
+    others = [
+        digest_with("0.05", "0.06"),
+        digest_with("300 s", "301 s"),
+        digest_with("42 packets", "43 packets", "link.toml"),
+    ]
     assert len({DEFINITION.digest, *others}) == 4
 
 
@@ -147,7 +158,7 @@ def test_a_definition_names_its_errors(tmp_path: Path) -> None:
     for file in ("benchmark.toml", "link.toml", "baselines.toml"):
         text = (benchmark.SHIPPED / file).read_text(encoding="utf-8")
         (tmp_path / file).write_text(text.replace('"web-0.2"', '"web-0.1"'), encoding="utf-8")
-    with pytest.raises(InputError, match='the cell "web-0.1" appears twice'):
+    with pytest.raises(InputError, match=r'the cell "web-0\.1" appears twice'):
         Definition.load(tmp_path)
     with pytest.raises(InputError, match=r'cells: "webs" is unknown; did you mean web\?'):
         DEFINITION.chosen(("webs",))
@@ -192,20 +203,33 @@ def test_the_benchmark_sets_the_fields_of_the_link() -> None:
         "transition_power": "higher",
     }
     # C-EARTH has no list of rates.
-    found = _controller('{"kind": "c_earth", "target": "0.5 buffer", "round_trip": {"kind": "handshake", "initial": "50 ms"}}')
+    found = _controller(
+        '{"kind": "c_earth", "target": "0.5 buffer", "round_trip": {"kind": "handshake", "initial": "50 ms"}}'
+    )
     assert (found["min_rate"], found["granularity"], found["target"]) == ("1 Mb/s", "1 Mb/s", "31500 B")
     assert "rates" not in found
-    # A kind outside the schema.
-    assert _controller('{ kind = "python", class = "mine:Mine" }') == {
-        "kind": "python",
-        "class": "mine:Mine",
+
+
+def test_a_controller_outside_the_schema_asks_for_the_fields_of_the_link() -> None:
+    assert _controller(
+        '{ kind = "other", rates = "cell", transition = "cell", low = "1 lowest", step = "1 step" }'
+    ) == {
+        "kind": "other",
         "rates": {"from": "1 Mb/s", "to": "10 Mb/s", "step": "1 Mb/s"},
         "transition": "2 ms",
+        "low": "1000000 b/s",
+        "step": "1000000 b/s",
     }
+    assert _controller('{ kind = "other" }') == {"kind": "other"}
+    with pytest.raises(InputError, match=r"controller\.in_service"):
+        _controller('{ kind = "other", in_service = "suspend" }')
 
 
 def test_quantities_may_be_in_units_of_the_cell() -> None:
-    text = '{ kind = "x", a = "0.5 buffer", b = "5 transition", c = ["0.1 rate", "1 lowest"], d = "5 ms", e = { f = "2 transition" } }'
+    text = (
+        '{ kind = "x", a = "0.5 buffer", b = "5 transition", c = ["0.1 rate", "1 lowest"], d = "5 ms", '
+        'e = { f = "2 transition" } }'
+    )
     found = _controller(text, "100-mb-0.1")
     assert (found["a"], found["b"], found["c"]) == ("312750 B", "5000000 ns", ["10000000 b/s", "10000000 b/s"])
     assert (found["d"], found["e"]) == ("5 ms", {"f": "2000000 ns"})
@@ -228,7 +252,10 @@ def test_a_submission_may_be_a_file(tmp_path: Path) -> None:
     [
         ("lul", r"controller: lul: there is no such file; .* did you mean lull\?"),
         ("{ kind = lull }", "is no table"),
-        ('{ kind = "lull", rates = ["10 Mb/s"] }', r"controller.rates: is .*; the benchmark sets it: expected it left out"),
+        (
+            '{ kind = "lull", rates = ["10 Mb/s"] }',
+            r"controller.rates: is .*; the benchmark sets it: expected it left out",
+        ),
         ('{ kind = "lull", transition = "0 s" }', "controller.transition"),
     ],
 )
@@ -368,9 +395,15 @@ def test_a_changed_number_without_a_new_checksum_needs_no_run(record: Record, tm
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (lambda document: document["seeds"].update(values=[1, 2]), "seeds: they do not follow the rule of ranking seeds"),
+        (
+            lambda document: document["seeds"].update(values=[1, 2]),
+            "seeds: they do not follow the rule of ranking seeds",
+        ),
         (lambda document: document.update(submission="0" * 64), "submission: its digest is of another controller"),
-        (lambda document: document.update(controller={"kind": "lull"}), "submission: its digest is of another controller"),
+        (
+            lambda document: document.update(controller={"kind": "lull"}),
+            "submission: its digest is of another controller",
+        ),
         (lambda document: document.update(whole=True), "cells: some are missing"),
         (lambda document: document["cells"][0].update(digest="0" * 64), "cell writer-reno: digest is 000"),
     ],
@@ -391,7 +424,11 @@ def test_a_record_of_another_benchmark_is_refused(record: Record, tmp_path: Path
 
 def test_damaged_files_are_named(record: Record, tmp_path: Path) -> None:
     path = tmp_path / "result.json"
-    for text, message in [("{", "is truncated"), ("{}", "is no result"), ('{"kind": "netlull benchmark"}', "is damaged")]:
+    for text, message in [
+        ("{", "is truncated"),
+        ("{}", "is no result"),
+        ('{"kind": "netlull benchmark"}', "is damaged"),
+    ]:
         path.write_text(text, encoding="utf-8")
         with pytest.raises(ResultError, match=message):
             Record.read(path)
@@ -463,7 +500,8 @@ def test_the_page_of_results(record: Record, tmp_path: Path) -> None:
     text = benchmark.markdown([record], DEFINITION, "picture.svg")
     benchmark.replace_results(page, text)
     found = page.read_text(encoding="utf-8")
-    assert found.startswith("# Mine\n\n") and found.endswith("\n\nafter\n")
+    assert found.startswith("# Mine\n\n")
+    assert found.endswith("\n\nafter\n")
     assert "old" not in found
     assert "| - | practRA, best static setting |" in found
     benchmark.replace_results(page, text)
@@ -481,7 +519,13 @@ def test_ranks_follow_the_score_then_the_kept_cells(record: Record) -> None:
     records = [scored("dear", 0.9, 1.0), scored("broken", 0.1, 2.0), scored("cheap", 0.5, 1.0), scored("on", 1.0, 1.0)]
     assert [each.name for each in benchmark.ranked(records, 0)] == ["cheap", "dear", "on", "broken"]
     rows = benchmark.league_rows(records, DEFINITION, 0)
-    assert [row[:2] for row in rows] == [["", "offline optimum"], ["1", "cheap"], ["2", "dear"], ["3", "on"], ["4", "broken"]]
+    assert [row[:2] for row in rows] == [
+        ["", "offline optimum"],
+        ["1", "cheap"],
+        ["2", "dear"],
+        ["3", "on"],
+        ["4", "broken"],
+    ]
 
 
 def test_the_commands_from_end_to_end(printed: Printed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -493,7 +537,8 @@ def test_the_commands_from_end_to_end(printed: Printed, tmp_path: Path, monkeypa
     assert "cannot be ranked" in told
     result = Path("out/benchmark/mine/result.json")
     told = printed("benchmark", "verify", str(result), "--sample", "1", "--draw", "1", "--jobs", "1")
-    assert "verified" in told and "1 of 3 cells run again" in told
+    assert "verified" in told
+    assert "1 of 3 cells run again" in told
     told = printed("benchmark", "compare", str(result), "--no-baselines", "--page", "page.md", "--picture", "page.svg")
     assert "mine" in told
     assert "(page.svg)" in Path("page.md").read_text(encoding="utf-8")

@@ -64,6 +64,7 @@ ORDER = (
     "paired",
     "fluid",
     "plot",
+    "benchmark",
     "report",
     "papers",
     "doctor",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
+    from netlull import benchmark as benchmark
     from netlull import compare as compare
     from netlull import fluid as fluid
     from netlull import paired as paired

@@ -1,8 +1,10 @@
 """The public benchmark of link controllers: cells, submissions, scores and verification. docs/how-to/benchmark.md."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from netlull.benchmark.definition import SHIPPED, Baseline, Cell, Definition, Optimum, Rates, optimum_seeds
 from netlull.benchmark.judge import CellRows, League, Standing, judged, standing
-from netlull.benchmark.runs import Measured, Run, illegal, measure, valid_cells
 from netlull.benchmark.optimum import optima, write_optima
 from netlull.benchmark.page import (
     BEGIN,
@@ -10,14 +12,17 @@ from netlull.benchmark.page import (
     is_ranked,
     league_rows,
     markdown,
-    overview,
     ranked,
     replace_results,
     shipped,
 )
 from netlull.benchmark.record import Record, check_sum
+from netlull.benchmark.runs import Measured, Run, illegal, measure, valid_cells
 from netlull.benchmark.submission import DEVELOPMENT, RANKING, Submission, development_seeds, ranking_seeds
 from netlull.benchmark.verification import Verification, sampled, verify
+
+if TYPE_CHECKING:
+    from netlull.benchmark.picture import overview
 
 __all__ = [
     "BEGIN",
@@ -59,3 +64,10 @@ __all__ = [
     "verify",
     "write_optima",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Loads the drawing function at first use: scores need no matplotlib."""
+    if name == "overview":
+        return import_module("netlull.benchmark.picture").overview
+    raise AttributeError(f"module 'netlull.benchmark' has no attribute {name!r}")

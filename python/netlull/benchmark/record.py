@@ -139,9 +139,7 @@ def check_sum(document: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
-def _judged(
-    cells: Sequence[Mapping[str, Any]], rows: Sequence[CellRows], definition: Definition
-) -> dict[str, Any]:
+def _judged(cells: Sequence[Mapping[str, Any]], rows: Sequence[CellRows], definition: Definition) -> dict[str, Any]:
     """The leagues, and the cells with their verdicts."""
     return {
         "leagues": [_league(found) for found in judged(rows, definition.leagues)],

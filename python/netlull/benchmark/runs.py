@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from netlull import _engine
 from netlull.benchmark.definition import optimum_seeds
 from netlull.errors import InputError, NetlullWarning, OutputError, SweepError
-from netlull.execution import Progress
 from netlull.quantities import in_unit
 from netlull.sweep import Axis, AxisPoint, Sweep
 from netlull.sweep.description import JOURNAL
@@ -22,6 +21,7 @@ from netlull.sweep.journal import read
 if TYPE_CHECKING:
     from netlull.benchmark.definition import Cell, Definition
     from netlull.benchmark.submission import Submission
+    from netlull.execution import Progress
     from netlull.scenario import Scenario
 
 __all__ = ["ALWAYS_ON", "CONTROLLED", "Measured", "Run", "Watcher", "illegal", "measure", "valid_cells"]
@@ -174,7 +174,9 @@ def illegal(scenario: Scenario, definition: Definition, cell: Cell, seed: int) -
     rates = set(cell.rates.listed())
     other = next((part["rate_bps"] for part in used if part["rate_bps"] not in rates), None)
     if other is not None:
-        return f"uses the rate {other} b/s; expected {cell.rates.low} to {cell.rates.high} in steps of {cell.rates.step}"
+        return (
+            f"uses the rate {other} b/s; expected {cell.rates.low} to {cell.rates.high} in steps of {cell.rates.step}"
+        )
     paused = sum(part["transition_seconds"] for part in used)
     least = 0.5 * (link["rate_changes"] - 1) * (in_unit(cell.transition, "s") or 0)
     if paused < least:

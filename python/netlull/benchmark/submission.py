@@ -26,11 +26,11 @@ __all__ = ["DEVELOPMENT", "RANKING", "Submission", "development_seeds", "ranking
 
 DEVELOPMENT, RANKING = "development", "ranking"
 """The kinds of seeds."""
-_OWNED = ("rates", "min_rate", "granularity", "transition", "in_service", "transition_power")
-"""The fields of a controller that describe the link or the hardware: the benchmark sets them."""
-_OF_FOREIGN = ("rates", "transition")
-"""The fields that a controller gets whose parameters the schema does not list."""
-_SCALED = re.compile(r"(\d+(?:\.\d+)?) (buffer|transition|rate|lowest)")
+_HARDWARE = ("in_service", "transition_power")
+"""The fields of a controller that no submission sets."""
+_CELL = "cell"
+"""The value of such a field in a controller whose parameters the schema does not list: the cell's own."""
+_SCALED = re.compile(r"(\d+(?:\.\d+)?) (buffer|transition|rate|lowest|step)")
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Submission:
         path = Path(text)
         if not path.is_file():
             known = [each.name for each in definition.baselines]
-            expected = f"expected a table such as {{ kind = \"lull\" }}, a file, or a baseline; {near(text, known)}"
+            expected = f'expected a table such as {{ kind = "lull" }}, a file, or a baseline; {near(text, known)}'
             raise InputError(f"controller: {text}: there is no such file; {expected}")
         found = _file(path)
         if "controller" in found:
@@ -94,7 +94,11 @@ class Submission:
         """Identifies the submission: the SHA-256 of its controllers in all valid cells, with the content of files."""
         found = {}
         for name, scenario in scenarios.items():
-            found[name] = _link(json.loads(scenario.canonical()), definition).get("controller")
+            controller = _link(json.loads(scenario.canonical()), definition).get("controller")
+            if controller is not None and "digest" in controller:
+                # The content of the file, wherever it is.
+                controller = {field: value for field, value in controller.items() if field != "module"}
+            found[name] = controller
         return hashlib.sha256(json.dumps(found, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
@@ -129,7 +133,9 @@ def _inline(text: str) -> dict[str, Any]:
     try:
         return _table(tomllib.loads(f"controller = {text}")["controller"], "controller")
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"controller: {text}: is no table: {error}; expected one such as {{ kind = \"lull\" }}") from None
+        raise InputError(
+            f'controller: {text}: is no table: {error}; expected one such as {{ kind = "lull" }}'
+        ) from None
 
 
 def _file(path: Path) -> dict[str, Any]:
@@ -145,14 +151,12 @@ def _file(path: Path) -> dict[str, Any]:
 def _table(found: object, where: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise InputError(f"{where}: is {found!r}; expected a table with the controller's `kind` and parameters")
-    return plain(found)
+    table: dict[str, Any] = plain(found)
+    return table
 
 
 def _completed(controller: Mapping[str, Any], cell: Cell, link: Mapping[str, Any], mtu: str) -> dict[str, Any]:
     """The controller with the fields of the cell, and with quantities in its units as plain ones."""
-    for name in _OWNED:
-        if name in controller:
-            raise InputError(f"controller.{name}: is {controller[name]!r}; the benchmark sets it: expected it left out")
     rates = cell.rates.listed()
     owned = {
         "rates": cell.rates.table(),
@@ -163,13 +167,21 @@ def _completed(controller: Mapping[str, Any], cell: Cell, link: Mapping[str, Any
         "transition_power": "higher",
     }
     known = _parameters(str(controller.get("kind")))
-    fields = {name: owned[name] for name in (_OF_FOREIGN if known is None else _OWNED) if known is None or name in known}
+    fields = {}
+    for name, value in owned.items():
+        if known is None and controller.get(name) == _CELL:
+            fields[name] = value
+        elif name in controller and (known is not None or name in _HARDWARE):
+            raise InputError(f"controller.{name}: is {controller[name]!r}; the benchmark sets it: expected it left out")
+        elif known is not None and name in known:
+            fields[name] = value
     packets, packet = in_unit(link["buffer"], "packets"), in_unit(mtu, "B")
     units: dict[str, Callable[[float], str]] = {
         "buffer": lambda share: f"{round(share * (packets or 0) * (packet or 0))} B",
         "transition": lambda share: f"{round(share * (in_unit(cell.transition, 'ns') or 0))} ns",
         "rate": lambda share: f"{round(share * rates[-1])} b/s",
         "lowest": lambda share: f"{round(share * rates[0])} b/s",
+        "step": lambda share: f"{round(share * (rates[1] - rates[0]))} b/s",
     }
     return {**{name: _scaled(value, units) for name, value in controller.items()}, **fields}
 

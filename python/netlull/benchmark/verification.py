@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netlull import _engine
-from netlull.benchmark.runs import Watcher, measure, valid_cells
 from netlull.benchmark.record import Record, check_sum
+from netlull.benchmark.runs import Watcher, measure, valid_cells
 from netlull.benchmark.submission import RANKING, Submission, development_seeds, ranking_seeds
 from netlull.errors import InputError
 
@@ -109,7 +109,9 @@ def _of_scores(record: Record, definition: Definition) -> list[str]:
     problems = []
     for cell, anew in zip(record.document["cells"], again["cells"], strict=True):
         if cell.get("standing") != anew["standing"]:
-            problems.append(f"cell {cell['name']}: standing is {cell.get('standing')}; its numbers give {anew['standing']}")
+            problems.append(
+                f"cell {cell['name']}: standing is {cell.get('standing')}; its numbers give {anew['standing']}"
+            )
     for league, anew in zip(record.document["leagues"], again["leagues"], strict=False):
         problems += [
             f"league {anew['limit']:.0%}: {field} is {league.get(field)}; the cells give {value}"
@@ -123,7 +125,7 @@ def _of_scores(record: Record, definition: Definition) -> list[str]:
     return problems
 
 
-def _of_cells(  # noqa: PLR0913, PLR0917  # the parts of a verification
+def _of_cells(  # the parts of a verification
     record: Record,
     definition: Definition,
     submission: Submission,

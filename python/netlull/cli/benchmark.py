@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import netlull
 from netlull import benchmark
 from netlull.cli.benchmark_output import print_cells, print_comparison, print_optima, print_record
 from netlull.cli.inputs import json_option
@@ -94,10 +95,14 @@ def list_command(as_json: bool) -> None:
 @click.option("--count", type=click.IntRange(min=1), metavar="N", help="Only the first N seeds, for a first look.")
 @_jobs
 @click.option(
-    "--out", type=_FILE, default=Path("out") / "benchmark", metavar="DIR", help="Folder for results; default out/benchmark."
+    "--out",
+    type=_FILE,
+    default=Path("out") / "benchmark",
+    metavar="DIR",
+    help="Folder for results; default out/benchmark.",
 )
 @json_option
-def run_command(  # noqa: PLR0913, PLR0917  # one per option
+def run_command(  # one per option
     controllers: tuple[str, ...],
     name: str | None,
     cells: tuple[str, ...],
@@ -149,7 +154,7 @@ def run_command(  # noqa: PLR0913, PLR0917  # one per option
 @click.option("--files", type=_FILE, metavar="DIR", help="The folder with the controller's files; default this one.")
 @_jobs
 @click.pass_context
-def verify_command(  # noqa: PLR0913, PLR0917  # one per option
+def verify_command(  # one per option
     context: click.Context, file: Path, sample: int, whole: bool, draw: int | None, files: Path | None, jobs: int | None
 ) -> None:
     """Verify a result file: digests, seeds, scores, and cells by running them again.
@@ -160,9 +165,7 @@ def verify_command(  # noqa: PLR0913, PLR0917  # one per option
     record = benchmark.Record.read(file)
     cells = benchmark.sampled(record, None if whole else sample, draw)
     with tempfile.TemporaryDirectory() as folder, bar("verify") as show:
-        found = benchmark.verify(
-            record, definition, Path(folder), cells=cells, source=files, workers=jobs, watch=show
-        )
+        found = benchmark.verify(record, definition, Path(folder), cells=cells, source=files, workers=jobs, watch=show)
     for note in found.notes:
         warn(note)
     for problem in found.problems:
@@ -204,7 +207,9 @@ def optimum_command(context: click.Context, cells: tuple[str, ...], write: Path 
 
 @benchmark_group.command("compare")
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=_FILE)
-@click.option("--baselines/--no-baselines", default=True, help="Also show the shipped results of the baselines; the default.")
+@click.option(
+    "--baselines/--no-baselines", default=True, help="Also show the shipped results of the baselines; the default."
+)
 @click.option("--page", type=_FILE, metavar="FILE", help="Write the tables into this Markdown page.")
 @click.option("--picture", type=_FILE, metavar="FILE", help="Write the Pareto plot: .svg, .pdf or .png.")
 def compare_command(files: tuple[Path, ...], baselines: bool, page: Path | None, picture: Path | None) -> None:
@@ -226,11 +231,9 @@ def _relative(picture: Path, page: Path) -> str:
 
 
 def _draw(records: Sequence[Record], definition: Definition, picture: Path) -> None:
-    from netlull.plot import save_as
-
     if picture.suffix not in {".svg", ".pdf", ".png"}:
         raise InputError(f"--picture {picture}: expected a name that ends in .svg, .pdf or .png")
-    save_as(benchmark.overview(records, definition), picture)
+    netlull.plot.save_as(benchmark.overview(records, definition), picture)
     click.echo(f"written to {picture}")
 
 
@@ -250,7 +253,9 @@ def _compared(definition: Definition, given: Sequence[Record], *, baselines: boo
     for record in records:
         if record.document["benchmark"]["digest"] != definition.digest:
             version = record.document["benchmark"]["version"]
-            raise InputError(f"{record.name}: is of another benchmark, version {version}; expected {definition.version}")
+            raise InputError(
+                f"{record.name}: is of another benchmark, version {version}; expected {definition.version}"
+            )
     return records
 
 
@@ -272,7 +277,7 @@ def _submissions(definition: Definition, controllers: Sequence[str], name: str |
     return found
 
 
-def _run(  # noqa: PLR0913  # the options of a run
+def _run(  # the options of a run
     definition: Definition,
     submission: Submission,
     names: tuple[str, ...],

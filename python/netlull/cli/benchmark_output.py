@@ -29,14 +29,20 @@ def print_cells(definition: Definition) -> None:
         rates = cell.rates.listed()
         words = f"{scaled(rates[0], 'b/s')} to {scaled(rates[-1], 'b/s')}"
         table.add([cell.name, cell.family, cell.power, ", ".join(cell.flows), words, cell.transition])
-    title = f"netlull benchmark, version {definition.version}: {len(definition.cells)} cells, {definition.seeds} seeds each"
+    title = (
+        f"netlull benchmark, version {definition.version}: {len(definition.cells)} cells, {definition.seeds} seeds each"
+    )
     show(console, title, table)
     families = {cell.family: cell.title for cell in definition.cells}
     for family, words in families.items():
         say(console, f"{family}: {words}")
     baselines = Table(["baseline", "controller"], words=2)
     for each in definition.baselines:
-        text = "none" if each.controller is None else ", ".join(f"{name} {value}" for name, value in each.controller.items())
+        text = (
+            "none"
+            if each.controller is None
+            else ", ".join(f"{name} {value}" for name, value in each.controller.items())
+        )
         baselines.add([each.name, text])
     draw(console, baselines)
 
@@ -46,7 +52,10 @@ def print_optima(found: Mapping[str, Sequence[Optimum]], definition: Definition)
     console = new_console()
     table = Table(["cell", *(f"{limit:.0%}".replace("%", " %") for limit in definition.leagues)])
     for name, each in found.items():
-        means = [math.fsum(optimum.shares[number] for optimum in each) / len(each) for number in range(len(definition.leagues))]
+        means = [
+            math.fsum(optimum.shares[number] for optimum in each) / len(each)
+            for number in range(len(definition.leagues))
+        ]
         table.add([name, *(f"{100 * mean:.1f}" for mean in means)])
     show(console, "Energy of the offline optimum in per cent of always-on's, by league", table)
 
@@ -54,7 +63,7 @@ def print_optima(found: Mapping[str, Sequence[Optimum]], definition: Definition)
 def print_record(record: Record, definition: Definition, *, whole: bool) -> None:
     """Prints a submission's scores; with `whole` also its cells."""
     console = new_console()
-    seeds = record.document["seeds"]
+    kind = record.document["seeds"]["kind"]
     if whole:
         columns = ["cell", "energy (%)", "p95 (times)", "goodput (times)", *_titles(record)]
         table = Table(columns, words=1)
@@ -64,7 +73,11 @@ def print_record(record: Record, definition: Definition, *, whole: bool) -> None
     table = Table(["league", "energy (%)", "if undecided (%)", "kept", "undecided", "broken", "optimum (%)", "regret"])
     for league in record.leagues:
         table.add(_league_row(league))
-    show(console, f"{record.name}: {len(record.cells)} of {len(definition.cells)} cells, {len(seeds['values'])} {seeds['kind']} seeds", table)
+    show(
+        console,
+        f"{record.name}: {len(record.cells)} of {len(definition.cells)} cells, {len(record.seeds)} {kind} seeds",
+        table,
+    )
     for line in _notes(record):
         say(console, line)
 
@@ -76,7 +89,9 @@ def print_comparison(records: Sequence[Record], definition: Definition) -> None:
         table = Table(COLUMNS, words=2)
         for row in benchmark.league_rows(records, definition, number):
             table.add(row)
-        show(console, f"League {limit:.0%}: p95 and goodput within {limit:.0%} of always-on's".replace("%", " %"), table)
+        show(
+            console, f"League {limit:.0%}: p95 and goodput within {limit:.0%} of always-on's".replace("%", " %"), table
+        )
     if not all(map(benchmark.is_ranked, records)):
         say(console, "A result without a rank has development seeds, or not all cells and seeds.")
 
@@ -88,7 +103,8 @@ def _titles(record: Record) -> list[str]:
 def _league_row(league: League) -> list[str]:
     return [
         f"{league.limit:.0%}".replace("%", " %"),
-        f"{100 * league.energy.mean:.1f}" + ("" if math.isnan(league.energy.low) else f" ± {100 * league.energy.half_width:.1f}"),
+        f"{100 * league.energy.mean:.1f}"
+        + ("" if math.isnan(league.energy.low) else f" ± {100 * league.energy.half_width:.1f}"),
         f"{100 * league.best:.1f} to {100 * league.worst:.1f}",
         str(league.kept),
         str(league.undecided),
@@ -115,15 +131,13 @@ def _around(value: Interval) -> str:
 
 
 def _notes(record: Record) -> list[str]:
-    lines = []
     failed = [cell for cell in record.cells if cell.failed is not None]
-    for cell in failed[:_MOST_FAILED]:
-        lines.append(f"Failed in {cell.name}, which counts as broken: {cell.failed}")
+    lines = [f"Failed in {cell.name}, which counts as broken: {cell.failed}" for cell in failed[:_MOST_FAILED]]
     if len(failed) > _MOST_FAILED:
         lines.append(f"Failed in {len(failed) - _MOST_FAILED} more cells.")
-    still = sum(1 for cell in record.cells if cell.failed is None and not any(cell.rate_changes))
+    still = sum(cell.failed is None and set(cell.energy) == {1.0} for cell in record.cells)
     if still:
-        lines.append(f"The rate never changed in {still} of {len(record.cells)} cells.")
+        lines.append(f"Always at the highest rate in {still} of {len(record.cells)} cells.")
     undecided = [league for league in record.leagues if league.undecided]
     if undecided:
         lines.append("Undecided: the interval of a cell holds the limit. Such a cell counts by its mean.")

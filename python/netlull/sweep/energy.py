@@ -37,9 +37,7 @@ class _Runs:
 
     def rows(self) -> set[tuple[int, tuple[float, ...]]]:
         """The seeds with the numbers of their runs. A repeated run counts once."""
-        return {
-            (seed, tuple(self.numbers[at * _WIDTH : (at + 1) * _WIDTH])) for at, seed in enumerate(self.seeds)
-        }
+        return {(seed, tuple(self.numbers[at * _WIDTH : (at + 1) * _WIDTH])) for at, seed in enumerate(self.seeds)}
 
 
 class Energies:
