@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run test test-rust test-python lint lint-rust lint-python bench bench-components docs fuzz generate portable netlulld dist test-dist clean setup tools lock
+.PHONY: help run test test-rust test-python lint lint-rust lint-python bench bench-components docs fuzz generate benchmark benchmark-page portable netlulld dist test-dist clean setup tools lock
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -77,6 +77,17 @@ docs: setup ## Build the documentation site, out/docs/index.html, and check its 
 
 generate: setup ## Renew the files that are derived from the core: JSON Schema, Python classes, tables of parameters.
 	$(BIN)/python tools/generate.py
+
+# Every result is of this build; finished runs in out/benchmark are reused.
+RESULTS := python/netlull/shipped/benchmark/results
+benchmark: setup ## Run the baselines of netlull benchmark with ranking seeds, and renew their results and docs/benchmark.md.
+	$(BIN)/netlull benchmark run --controller baselines --seeds ranking --out out/benchmark
+	mkdir -p $(RESULTS)
+	for file in out/benchmark/*/result.json; do cp $$file $(RESULTS)/$$(basename $$(dirname $$file)).json; done
+	$(MAKE) --no-print-directory benchmark-page
+
+benchmark-page: setup ## Renew docs/benchmark.md from the results that netlull ships.
+	$(BIN)/netlull benchmark compare --page docs/benchmark.md --picture docs/images/benchmark.svg
 
 # BENCH can hold options, such as `BENCH=--quick`; benches/README.md lists them.
 BENCH := --growth --store
