@@ -511,6 +511,16 @@ def test_the_page_of_results(record: Record, tmp_path: Path) -> None:
         benchmark.replace_results(tmp_path / "other.md", text)
 
 
+def test_results_are_compared_over_their_common_cells(record: Record) -> None:
+    part = Record(record.document, record.cells[1:])
+    whole, same = benchmark.common([Record({**record.document, "whole": True}, record.cells), part])
+    assert [each.name for each in whole.cells] == [each.name for each in part.cells] == ["writer-reno-dvs", "1-gb-0.1"]
+    assert not whole.document["whole"]
+    assert same is part
+    with pytest.raises(InputError, match="no cell in common"):
+        benchmark.common([Record(record.document, record.cells[:1]), part])
+
+
 def test_ranks_follow_the_score_then_the_kept_cells(record: Record) -> None:
     def scored(name: str, energy: float, growth: float) -> Record:
         rows = (cell(energy, growth),)

@@ -9,6 +9,7 @@ from netlull.benchmark.optimum import optima, write_optima
 from netlull.benchmark.page import (
     BEGIN,
     END,
+    common,
     is_ranked,
     league_rows,
     markdown,
@@ -44,6 +45,7 @@ __all__ = [
     "Submission",
     "Verification",
     "check_sum",
+    "common",
     "development_seeds",
     "illegal",
     "is_ranked",

@@ -17,7 +17,18 @@ from netlull.output import staged_file
 if TYPE_CHECKING:
     from netlull.benchmark.definition import Definition
 
-__all__ = ["BEGIN", "END", "is_ranked", "league_rows", "markdown", "ranked", "replace_results", "shipped", "title_of"]
+__all__ = [
+    "BEGIN",
+    "END",
+    "common",
+    "is_ranked",
+    "league_rows",
+    "markdown",
+    "ranked",
+    "replace_results",
+    "shipped",
+    "title_of",
+]
 
 BEGIN, END = "<!-- results -->", "<!-- end -->"
 """The lines of a page between which the results stand."""
@@ -32,6 +43,23 @@ def shipped() -> list[Record]:
 def is_ranked(record: Record) -> bool:
     """True for a result with all cells and ranking seeds."""
     return bool(record.document["whole"]) and record.document["seeds"]["kind"] == RANKING
+
+
+def common(records: Sequence[Record]) -> list[Record]:
+    """The records with the cells that all of them have. A record that loses cells is no longer whole.
+
+    Raises:
+        InputError: they have no cell in common.
+    """
+    shared = set.intersection(*({cell.name for cell in record.cells} for record in records))
+    if not shared:
+        raise InputError("FILE: the results have no cell in common; expected the same cells")
+    return [
+        record
+        if len(shared) == len(record.cells)
+        else Record({**record.document, "whole": False}, tuple(cell for cell in record.cells if cell.name in shared))
+        for record in records
+    ]
 
 
 def ranked(records: Sequence[Record], number: int) -> list[Record]:

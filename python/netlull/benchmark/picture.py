@@ -49,7 +49,7 @@ def overview(records: Sequence[Record], definition: Definition) -> Figure:
         left.set_xlabel("Energy (% of always-on)")
         left.set_ylabel("Slowdown (times always-on)")
         log_y(left)
-        left.settitle_of("All cells, as measured", loc="left")
+        left.set_title("All cells, as measured", loc="left")
         for number, limit in enumerate(definition.leagues):
             scores = [next(one for one in records if one.name == name).leagues[number].energy for name in order]
             right.errorbar(
@@ -67,7 +67,7 @@ def overview(records: Sequence[Record], definition: Definition) -> Figure:
             [len(order) - place for place in range(len(order))], [title_of(name, definition) for name in order]
         )
         right.set_xlabel("Score: energy that counts (% of always-on)")
-        right.settitle_of("Leagues", loc="left")
+        right.set_title("Leagues", loc="left")
         right.legend(loc="lower left")
         left.legend(loc="upper right", fontsize=6.5)
     return drawn

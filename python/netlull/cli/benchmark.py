@@ -213,9 +213,14 @@ def optimum_command(context: click.Context, cells: tuple[str, ...], write: Path 
 @click.option("--page", type=_FILE, metavar="FILE", help="Write the tables into this Markdown page.")
 @click.option("--picture", type=_FILE, metavar="FILE", help="Write the Pareto plot: .svg, .pdf or .png.")
 def compare_command(files: tuple[Path, ...], baselines: bool, page: Path | None, picture: Path | None) -> None:
-    """Compare result files, with the baselines, in each league."""
+    """Compare result files, with the baselines, in each league.
+
+    Results with different cells are compared over the cells that all have.
+    """
     definition = benchmark.Definition.load()
-    records = _compared(definition, [benchmark.Record.read(file) for file in files], baselines=baselines)
+    records = benchmark.common(
+        _compared(definition, [benchmark.Record.read(file) for file in files], baselines=baselines)
+    )
     print_comparison(records, definition)
     if picture is not None:
         _draw(records, definition, picture)

@@ -92,6 +92,9 @@ def print_comparison(records: Sequence[Record], definition: Definition) -> None:
         show(
             console, f"League {limit:.0%}: p95 and goodput within {limit:.0%} of always-on's".replace("%", " %"), table
         )
+    cells = len(records[0].cells)
+    if cells < len(definition.cells):
+        say(console, f"The scores are over the {cells} cells that all of these results have.")
     if not all(map(benchmark.is_ranked, records)):
         say(console, "A result without a rank has development seeds, or not all cells and seeds.")
 
