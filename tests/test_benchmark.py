@@ -215,7 +215,7 @@ def test_a_controller_outside_the_schema_asks_for_the_fields_of_the_link() -> No
         '{ kind = "other", rates = "cell", transition = "cell", low = "1 lowest", step = "1 step" }'
     ) == {
         "kind": "other",
-        "rates": {"from": "1 Mb/s", "to": "10 Mb/s", "step": "1 Mb/s"},
+        "rates": [f"{rate}000000 b/s" for rate in range(1, 11)],
         "transition": "2 ms",
         "low": "1000000 b/s",
         "step": "1000000 b/s",

@@ -158,7 +158,7 @@ def _table(found: object, where: str) -> dict[str, Any]:
 def _completed(controller: Mapping[str, Any], cell: Cell, link: Mapping[str, Any], mtu: str) -> dict[str, Any]:
     """The controller with the fields of the cell, and with quantities in its units as plain ones."""
     rates = cell.rates.listed()
-    owned = {
+    owned: dict[str, Any] = {
         "rates": cell.rates.table(),
         "min_rate": cell.rates.low,
         "granularity": cell.rates.step,
@@ -167,10 +167,10 @@ def _completed(controller: Mapping[str, Any], cell: Cell, link: Mapping[str, Any
         "transition_power": "higher",
     }
     known = _parameters(str(controller.get("kind")))
-    fields = {}
+    fields: dict[str, Any] = {}
     for name, value in owned.items():
         if known is None and controller.get(name) == _CELL:
-            fields[name] = value
+            fields[name] = [f"{rate} b/s" for rate in rates] if name == "rates" else value
         elif name in controller and (known is not None or name in _HARDWARE):
             raise InputError(f"controller.{name}: is {controller[name]!r}; the benchmark sets it: expected it left out")
         elif known is not None and name in known:
