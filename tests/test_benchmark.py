@@ -530,7 +530,7 @@ def test_ranks_follow_the_score_then_the_kept_cells(record: Record) -> None:
     assert [each.name for each in benchmark.ranked(records, 0)] == ["cheap", "dear", "on", "broken"]
     rows = benchmark.league_rows(records, DEFINITION, 0)
     assert [row[:2] for row in rows] == [
-        ["", "offline optimum"],
+        ["", "Offline optimum"],
         ["1", "cheap"],
         ["2", "dear"],
         ["3", "on"],

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BEGIN",
+    "COLUMNS",
     "END",
+    "OPTIMUM",
     "common",
     "is_ranked",
     "league_rows",
     "markdown",
+    "optimum",
     "ranked",
     "replace_results",
     "shipped",
@@ -32,7 +35,10 @@ __all__ = [
 
 BEGIN, END = "<!-- results -->", "<!-- end -->"
 """The lines of a page between which the results stand."""
-OPTIMUM = "offline optimum"
+COLUMNS = ("rank", "controller", "energy (%)", "if undecided (%)", "kept", "undecided", "broken", "regret")
+"""The columns of a league's table."""
+OPTIMUM = "Offline optimum"
+"""The title of the optimum in tables and pictures."""
 
 
 def shipped() -> list[Record]:
@@ -74,11 +80,8 @@ def ranked(records: Sequence[Record], number: int) -> list[Record]:
 
 def league_rows(records: Sequence[Record], definition: Definition, number: int) -> list[list[str]]:
     """The rows of a league's table, with the cells of `COLUMNS`. The optimum is first."""
-    optima = [league.optimum for league in (record.leagues[number] for record in records)]
-    known = [value for value in optima if not math.isnan(value)]
-    rows = []
-    if known:
-        rows.append(["", title_of(OPTIMUM, definition), _percent(math.fsum(known) / len(known)), "", "", "", "", "0"])
+    best = optimum(records, number)
+    rows = [] if math.isnan(best) else [["", OPTIMUM, _percent(best), "", "", "", "", "0"]]
     place = 0
     for record in ranked(records, number):
         league = record.leagues[number]
@@ -98,8 +101,10 @@ def league_rows(records: Sequence[Record], definition: Definition, number: int) 
     return rows
 
 
-COLUMNS = ("rank", "controller", "energy (%)", "if undecided (%)", "kept", "undecided", "broken", "regret")
-"""The columns of a league's table."""
+def optimum(records: Sequence[Record], number: int) -> float:
+    """The energy of the offline optimum in a league, over always-on's; NaN without it."""
+    known = [value for record in records if not math.isnan(value := record.leagues[number].optimum)]
+    return math.fsum(known) / len(known) if known else math.nan
 
 
 def title_of(name: str, definition: Definition) -> str:

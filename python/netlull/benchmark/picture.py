@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from netlull.benchmark.page import ranked, title_of
+from netlull.benchmark.page import OPTIMUM, optimum, ranked, title_of
 from netlull.plot import COLOURS, DOUBLE_COLUMN, figure, log_y, styled
 from netlull.plot.style import MARKERS
 
@@ -50,11 +50,12 @@ def overview(records: Sequence[Record], definition: Definition) -> Figure:
         left.set_ylabel("Slowdown (times always-on)")
         log_y(left)
         left.set_title("All cells, as measured", loc="left")
+        top = len(order) + 1
         for number, limit in enumerate(definition.leagues):
             scores = [next(one for one in records if one.name == name).leagues[number].energy for name in order]
             right.errorbar(
                 [100 * score.mean for score in scores],
-                [len(order) - place + 0.2 * (1 - number) for place in range(len(order))],
+                [top - 1 - place + 0.2 * (1 - number) for place in range(len(order))],
                 xerr=[100 * score.half_width if score.n > 1 else 0.0 for score in scores],
                 linestyle="",
                 marker=MARKERS[number],
@@ -63,8 +64,17 @@ def overview(records: Sequence[Record], definition: Definition) -> Figure:
                 elinewidth=0.8,
                 label=f"within {limit:.0%}".replace("%", " %"),
             )
+            right.plot(
+                [100 * optimum(records, number)],
+                [top + 0.2 * (1 - number)],
+                linestyle="",
+                marker=MARKERS[number],
+                color=COLOURS[number],
+                markerfacecolor="white",
+                markersize=4,
+            )
         right.set_yticks(
-            [len(order) - place for place in range(len(order))], [title_of(name, definition) for name in order]
+            [top - place for place in range(top)], [OPTIMUM, *(title_of(name, definition) for name in order)]
         )
         right.set_xlabel("Score: energy that counts (% of always-on)")
         right.set_title("Leagues", loc="left")
