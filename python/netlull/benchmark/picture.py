@@ -42,7 +42,10 @@ def overview(records: Sequence[Record], definition: Definition) -> Figure:
         left.plot([x for x, _ in front], [y for _, y in front], color="#999999", linewidth=0.9, zorder=1)
         for number, name in enumerate(order):
             x, y = points[name]
-            style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[(number * 3) % len(MARKERS)]}
+            style = {
+                "color": COLOURS[number % len(COLOURS)],
+                "marker": MARKERS[(number * 3 + number // len(COLOURS)) % len(MARKERS)],
+            }
             left.plot([x], [y], linestyle="", markersize=5, label=title_of(name, definition), **style)
         for limit in definition.leagues:
             left.axhline(1 + limit, color="#222222", linewidth=0.5, linestyle=":")

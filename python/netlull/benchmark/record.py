@@ -101,14 +101,14 @@ class Record:
         return _judged(self.document["cells"], self.cells, definition)
 
     @classmethod
-    def read(cls, path: Path) -> Record:
+    def read(cls, path: str | Path) -> Record:
         """The record in a file.
 
         Raises:
             ResultError: it cannot be read, is no result of the benchmark, or was changed after it was written.
         """
         try:
-            document = json.loads(path.read_bytes())
+            document = json.loads(Path(path).read_bytes())
         except OSError as error:
             raise ResultError(f"{path}: cannot be read: {error.strerror or error}") from None
         except (ValueError, RecursionError):
