@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -555,6 +556,16 @@ def test_the_commands_from_end_to_end(printed: Printed, tmp_path: Path, monkeypa
     assert Path("page.svg").stat().st_size > 1000
     document = json.loads(printed(*run, "--json"))
     assert document[0]["name"] == "mine"
+
+
+def test_the_python_of_the_page_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "how-to" / "benchmark.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block, "benchmark.md", "exec"), {})  # noqa: S102
+    assert "'writer-reno': [" in capsys.readouterr().out
 
 
 def test_the_list_of_cells(printed: Printed) -> None:

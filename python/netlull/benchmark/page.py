@@ -135,7 +135,7 @@ def markdown(records: Sequence[Record], definition: Definition, picture: str) ->
     title = f"{definition.leagues[middle]:.0%}".replace("%", " %")
     lines += ["### Cells by family", ""]
     lines += [
-        f"Energy in per cent of always-on's, as measured; in brackets the cells that are broken in league {title}.",
+        f"Energy in per cent of always-on's, as measured; in brackets the number of cells broken in league {title}.",
         "",
     ]
     rows = [
@@ -152,7 +152,7 @@ def _family(record: Record, definition: Definition, family: str, number: int) ->
     energies = [math.fsum(cell.energy) / len(cell.energy) for cell in cells if cell.energy]
     broken = sum(standing(cell, definition.leagues[number]).standing is Standing.BROKEN for cell in cells)
     text = f"{100 * math.fsum(energies) / len(energies):.0f}" if energies else "-"
-    return f"{text} ({broken} of {len(cells)})" if broken else text
+    return f"{text} ({broken})" if broken else text
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
