@@ -492,6 +492,54 @@ def test_rates_and_transitions_of_the_link_hold(values: dict[str, Any], reason: 
     assert found is None if reason is None else found is not None and found.startswith(reason)
 
 
+# ---- controllers in Python
+
+MINE = """
+import netlull
+
+
+class Half(netlull.RateController):
+    interval = "5 ms"
+    limit: netlull.Data = netlull.param("7.5 kB", doc="The queue that asks for the full rate.")
+
+    def tick(self, seen):
+        return self.link.rate / 2 if seen.queue_bytes < self.limit else self.link.rate
+
+
+class Broken(netlull.RateController):
+    interval = "5 ms"
+
+    def tick(self, seen):
+        if self.link.rate > 10e6:
+            raise ValueError("too fast")
+        return self.link.rate / 2
+"""
+
+
+def test_a_class_in_python_is_judged_and_its_source_makes_the_seeds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = '{ kind = "python", class = "half_a_link:Half", transition = "cell", limit = "0.1 buffer" }'
+    Path("half_a_link.py").write_text(MINE, encoding="utf-8")
+    found = _measured(tmp_path / "runs", text, ("writer-reno",))
+    assert found.cells[0].energy == [0.5, 0.5]
+    assert _verified(found, tmp_path / "again", ("writer-reno",)).holds
+    Path("half_a_link.py").write_text(MINE.replace("/ 2", "/ 2.5"), encoding="utf-8")
+    (problem, *_) = _verified(found, tmp_path / "changed", ()).problems
+    assert problem.startswith("submission: its digest is of another controller")
+
+
+def test_an_exception_in_a_cell_breaks_that_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("breaks.py").write_text(MINE, encoding="utf-8")
+    text = '{ kind = "python", class = "breaks:Broken", transition = "cell" }'
+    slow, fast = _measured(tmp_path / "runs", text, ("writer-reno", "100-mb-0.1")).cells
+    assert slow.failed is None
+    assert fast.failed is not None
+    assert "ValueError: too fast" in fast.failed
+
+
 # ---- the page and the commands
 
 

@@ -39,7 +39,7 @@ class Submission:
 
     name: str
     controller: Mapping[str, Any] | None
-    folder: Path | None = None
+    folder: Path = Path()
     """The folder that the controller's files are relative to; default the current one."""
 
     @classmethod

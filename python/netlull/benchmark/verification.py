@@ -79,7 +79,7 @@ def verify(
     problems, notes = [], []
     if document.get("check") != check_sum(document):
         problems.append("the file: its checksum is wrong: it was changed after it was written")
-    submission = Submission(record.name, record.controller, source)
+    submission = Submission(record.name, record.controller, source or Path())
     scenarios, _ = valid_cells(definition, submission, definition.cells)
     digest = submission.digest(scenarios, definition)
     if digest != document["submission"]:
