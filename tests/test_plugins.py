@@ -619,6 +619,13 @@ def test_a_plan_reads_the_traffic_of_a_scenario_without_its_classes(folder: Path
     assert (demand.source, demand.target) == ("a", "b")
 
 
+def test_an_emulation_has_no_classes(folder: Path) -> None:
+    text = SCENARIO.replace('verify = "replay"\n', "")
+    checked = Scenario.from_toml(text, folder=folder).checked
+    with pytest.raises(ScenarioError, match=r'link.a-b.controller: is "Half", a custom controller of this program'):
+        checked.emulation_plan()
+
+
 def test_the_vocabulary_has_a_version() -> None:
     assert netlull.vocabulary()["x-version"] == 1
 
