@@ -27,6 +27,7 @@ from netlull import (
 )
 from netlull.execution import Processes, Threads, local_team
 from netlull.run_order import Job, LongestFirst
+from netlull.topology.loads import measured
 
 HALF = '''
 import netlull
@@ -605,6 +606,24 @@ def test_a_broken_package_is_named_where_it_is_used_and_hurts_nothing_else(folde
     assert "raise RuntimeError('out of order')" in done.stderr
     for command in (["run", "mine.toml"], ["list", "power"], ["schema"]):
         assert netlull_command(*command, folder=folder, path=site).returncode == 0
+
+
+def test_a_plan_reads_the_traffic_of_a_scenario_without_its_classes(folder: Path) -> None:
+    text = SCENARIO.replace('verify = "replay"\n', "").replace(
+        '[[flow]]\nkind = "tcp"\n', '[[flow]]\nkind = "cbr"\nrate = "1 Mb/s"\n'
+    )
+    (folder / "mine.toml").write_text(text, encoding="utf-8")
+    result = Scenario.from_file(folder / "mine.toml").run()
+    (folder / "half.py").unlink()
+    (demand,) = measured(result).demands
+    assert (demand.source, demand.target) == ("a", "b")
+
+
+def test_an_emulation_has_no_classes(folder: Path) -> None:
+    text = SCENARIO.replace('verify = "replay"\n', "")
+    checked = Scenario.from_toml(text, folder=folder).checked
+    with pytest.raises(ScenarioError, match=r'link.a-b.controller: is "Half", a custom controller of this program'):
+        checked.emulation_plan()
 
 
 def test_the_vocabulary_has_a_version() -> None:

@@ -23,7 +23,7 @@ from netlull.plugins import FAMILIES, METHODS, OPTIONS, Found, PlugIn, RefusedEr
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Listed", "complete", "folders", "found", "listed"]
+__all__ = ["Listed", "complete", "folders", "found", "listed", "without_plugins"]
 
 _BUILT_IN = {
     "controllers": "mechanisms",
@@ -57,6 +57,11 @@ def complete(document: Mapping[str, Any], folder: Path | None, tape: _engine.Tap
     """
     recorded = None if tape is None else json.loads(tape.tables())
     return _Completer(folder, recorded).of(document)
+
+
+def without_plugins(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The document without plug-ins and sleep: its nodes, links and traffic, whether or not the classes are here."""
+    return _Remover(None, None).of({name: part for name, part in document.items() if name != "sleep"})
 
 
 class _Completer:
@@ -143,6 +148,14 @@ class _Completer:
             if table["class"] == reference and all(_agrees(table, name, value) for name, value in given.items()):
                 return {**table, **{name: value for name, value in given.items() if name not in {*table, *_FIELDS}}}
         raise RefusedError("class", f'"{reference}"', "a class whose decisions are on the tape")
+
+
+class _Remover(_Completer):
+    def _field(self, table: dict[str, Any], field: str, family: str, where: str) -> None:  # as its base
+        given = table.get(field)
+        kind = given.get("kind") if isinstance(given, dict) else given
+        if kind == "python" or (isinstance(kind, str) and _entry_point(kind, family) is not None):
+            del table[field]
 
 
 def _agrees(table: Mapping[str, Any], name: str, value: object) -> bool:

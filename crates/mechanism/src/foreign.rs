@@ -7,8 +7,6 @@ use crate::link::LinkFactory;
 use crate::station::StationFactory;
 use crate::topology::SleepPlanner;
 use netlull_describe::Loaders;
-use serde::{Serialize, Serializer};
-use serde_json::Value;
 use std::sync::Arc;
 
 /// The kinds of link controllers that other crates read.
@@ -19,19 +17,3 @@ pub static STATIONS: Loaders<Arc<dyn StationFactory>> = Loaders::new();
 
 /// The kinds of sleep plans that other crates read.
 pub static PLANS: Loaders<Arc<dyn SleepPlanner>> = Loaders::new();
-
-/// Writes the table of a foreign part.
-///
-/// # Errors
-/// If the part has no table.
-pub(crate) fn write<S: Serializer>(table: Option<Value>, name: &str, serializer: S) -> Result<S::Ok, S::Error> {
-    let Some(table) = table else {
-        return Err(serde::ser::Error::custom(format!("\"{name}\" exists only in this program; it has no table")));
-    };
-    table.serialize(serializer)
-}
-
-/// Returns true if two factories are one, or have the same table.
-pub(crate) fn same<F: ?Sized>(one: &Arc<F>, other: &Arc<F>, table: impl Fn(&F) -> Option<Value>) -> bool {
-    Arc::ptr_eq(one, other) || table(one).is_some_and(|table_of_one| table(other) == Some(table_of_one))
-}

@@ -13,6 +13,7 @@
 //! - [`topology`] chooses the links that may sleep.
 
 pub mod foreign;
+mod foreign_table;
 pub mod gateway;
 pub mod link;
 pub mod machines;

@@ -8,7 +8,7 @@
 //! [`crate::machines`] has the list of controllers.
 
 use crate::view::{Admission, HeadVerdict, QueueView, SegmentView};
-use crate::{ConfigError, Machine, foreign};
+use crate::{ConfigError, Machine, foreign_table};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -334,13 +334,13 @@ impl ForeignLink {
 
 impl PartialEq for ForeignLink {
     fn eq(&self, other: &Self) -> bool {
-        foreign::same(&self.factory, &other.factory, |factory| factory.table())
+        foreign_table::same(&self.factory, &other.factory, |factory| factory.table())
     }
 }
 
 impl Serialize for ForeignLink {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        foreign::write(self.factory.table(), self.factory.name(), serializer)
+        foreign_table::write(self.factory.table(), self.factory.name(), serializer)
     }
 }
 

@@ -11,7 +11,7 @@
 
 use crate::gateway::{SegmentKind, Timestamps};
 use crate::radio::{AccessPointConfig, Burst, Fallback, ShaperState};
-use crate::{ConfigError, Machine, foreign};
+use crate::{ConfigError, Machine, foreign_table};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -239,13 +239,13 @@ pub struct ForeignStation(pub Arc<dyn StationFactory>);
 
 impl PartialEq for ForeignStation {
     fn eq(&self, other: &Self) -> bool {
-        foreign::same(&self.0, &other.0, |factory| factory.table())
+        foreign_table::same(&self.0, &other.0, |factory| factory.table())
     }
 }
 
 impl Serialize for ForeignStation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        foreign::write(self.0.table(), self.0.name(), serializer)
+        foreign_table::write(self.0.table(), self.0.name(), serializer)
     }
 }
 

@@ -3,7 +3,7 @@
 //! [`super::algorithms`] has the list of plans.
 
 use super::{Graph, SleepPlan, Traffic};
-use crate::{ConfigError, foreign};
+use crate::{ConfigError, foreign_table};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
@@ -63,12 +63,12 @@ pub struct ForeignPlanner(pub Arc<dyn SleepPlanner>);
 
 impl PartialEq for ForeignPlanner {
     fn eq(&self, other: &Self) -> bool {
-        foreign::same(&self.0, &other.0, |planner| planner.table())
+        foreign_table::same(&self.0, &other.0, |planner| planner.table())
     }
 }
 
 impl Serialize for ForeignPlanner {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        foreign::write(self.0.table(), "plan", serializer)
+        foreign_table::write(self.0.table(), "plan", serializer)
     }
 }

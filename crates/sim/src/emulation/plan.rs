@@ -14,6 +14,7 @@ use netlull_mechanism::machines::{LinkMechanism, StationMechanism};
 use netlull_network::plan::{ControlPlan, FORMAT, FlowPlan, LinkPlan, Plan, ProbePlan, StationPlan, TcpPlan, Traffic};
 use netlull_tcp::{Algorithm, Config, Ecn, InitialWindow, LossRecovery};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
+use serde_json::Value;
 
 /// The maximum number of emulated hosts. Each host has a network namespace.
 const MOST_HOSTS: usize = 250;
@@ -40,7 +41,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
     }
     for LinkSpec { name, control, .. } in &scenario.links {
         if let Some(LinkMechanism::Foreign(foreign)) = control.as_ref().map(|control| &control.mechanism)
-            && foreign.factory().table().is_none()
+            && is_of_this_program(foreign.factory().table().as_ref())
         {
             let message = format!("is \"{}\", a custom controller of this program", foreign.factory().name());
             return refuse(format!("link.{name}.controller"), format!("{message}; expected one of netlull's own"));
@@ -48,7 +49,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
     }
     for StationSpec { node, mechanism, .. } in &scenario.stations {
         if let Some(StationMechanism::Foreign(foreign)) = mechanism
-            && foreign.0.table().is_none()
+            && is_of_this_program(foreign.0.table().as_ref())
         {
             let message = format!("is \"{}\", a custom machine of this program", foreign.0.name());
             let field = format!("station.{}.mechanism", scenario.nodes[*node]);
@@ -75,6 +76,11 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
         probe: probe(scenario),
         differences: differences(scenario),
     })
+}
+
+/// Returns true for a part that netlulld does not have: one without a table, or a class in Python.
+fn is_of_this_program(table: Option<&Value>) -> bool {
+    table.is_none_or(|table| table["kind"] == "python")
 }
 
 fn refuse<T>(field: impl Into<String>, message: impl Into<String>) -> Result<T, ScenarioError> {
