@@ -64,6 +64,7 @@ ORDER = (
     "paired",
     "fluid",
     "plot",
+    "gym",
     "report",
     "papers",
     "doctor",
