@@ -10,11 +10,29 @@ with needs("gym"):
     import gymnasium
 
 from netlull.gym.base import SimulatorEnv, SimulatorVectorEnv
+from netlull.gym.doze import ClientDozeEnv, ClientDozeVectorEnv, client_doze_scenario
 from netlull.gym.link import LinkRateEnv, LinkRateVectorEnv, link_rate_scenario
+from netlull.gym.sleep import AbileneSleepEnv, AbileneSleepVectorEnv, abilene_sleep_scenario
 
-__all__ = ["LinkRateEnv", "LinkRateVectorEnv", "SimulatorEnv", "SimulatorVectorEnv", "link_rate_scenario"]
+__all__ = [
+    "AbileneSleepEnv",
+    "AbileneSleepVectorEnv",
+    "ClientDozeEnv",
+    "ClientDozeVectorEnv",
+    "LinkRateEnv",
+    "LinkRateVectorEnv",
+    "SimulatorEnv",
+    "SimulatorVectorEnv",
+    "abilene_sleep_scenario",
+    "client_doze_scenario",
+    "link_rate_scenario",
+]
 
-_KINDS = {"netlull/LinkRate-v0": (LinkRateEnv, LinkRateVectorEnv)}
+_KINDS: dict[str, tuple[type[SimulatorEnv], type[SimulatorVectorEnv]]] = {
+    "netlull/LinkRate-v0": (LinkRateEnv, LinkRateVectorEnv),
+    "netlull/ClientDoze-v0": (ClientDozeEnv, ClientDozeVectorEnv),
+    "netlull/AbileneSleep-v0": (AbileneSleepEnv, AbileneSleepVectorEnv),
+}
 
 for _name, (_single, _many) in _KINDS.items():
     gymnasium.register(

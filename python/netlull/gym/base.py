@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from netlull.gym.picture import Panel
     from netlull.scenario import Scenario
 
-__all__ = ["Observations", "SimulatorEnv", "SimulatorVectorEnv", "reward_weights"]
+__all__ = ["Observations", "SimulatorEnv", "SimulatorVectorEnv", "defaults", "filled", "reward_weights"]
 
 Observations = npt.NDArray[np.float32]
 """An observation: one entry for each name in `observed`."""
@@ -34,6 +35,24 @@ Observations = npt.NDArray[np.float32]
 def reward_weights(energy: float, delay: float, loss: float, delay_scale: str) -> dict[str, object]:
     """The weights of a reward, for the core."""
     return {"energy": float(energy), "delay": float(delay), "loss": float(loss), "delay_scale": delay_scale}
+
+
+def defaults(environment: type[SimulatorEnv], without: set[str]) -> dict[str, Any]:
+    """The options of an environment with their defaults."""
+    parameters = inspect.signature(environment).parameters
+    return {name: parameter.default for name, parameter in parameters.items() if name not in without}
+
+
+def filled(options: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """The options with the defaults of missing ones.
+
+    Raises:
+        InputError: an option is unknown; lists the known ones.
+    """
+    unknown = sorted(set(options) - set(defaults))
+    if unknown:
+        raise InputError(f"{unknown[0]}: is not an option; expected one of: {', '.join(defaults)}")
+    return {**defaults, **options}
 
 
 class _Core:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import TYPE_CHECKING, Any
 
 from netlull.builders import Link, Power, Requests
 from netlull.errors import InputError
-from netlull.gym.base import SimulatorEnv, SimulatorVectorEnv, reward_weights
+from netlull.gym.base import SimulatorEnv, SimulatorVectorEnv, defaults, filled, reward_weights
 from netlull.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -156,19 +155,20 @@ class LinkRateEnv(SimulatorEnv):
         super().__init__(chosen, options, render_mode)
 
     def _panels(self, table: Mapping[str, npt.NDArray[np.float64]]) -> list[Panel]:
-        from netlull.gym.picture import Panel, Trace
+        from netlull.gym.picture import Panel, Trace, held
 
         time = table["time_s"]
         width = time[1] - time[0] if len(time) > 1 else 1.0
         arrived = table["arrived_bytes"] * 8 / width / 1e6
-        # The rate of a step holds from its start.
-        service = table["rate_bps"][1:] / 1e6 if len(time) > 1 else table["rate_bps"] / 1e6
-        held = service if len(time) == 1 else [*service, service[-1]]
+        service = held(table["rate_bps"] / 1e6)
         return [
             Panel(
                 f"{self.link}: rates",
                 "Rate (Mb/s)",
-                [Trace("arrival rate", time, arrived, colour=0, width=0.8), Trace("link rate", time, held, 1, steps=True)],
+                [
+                    Trace("arrival rate", time, arrived, colour=0, width=0.8),
+                    Trace("link rate", time, service, colour=1, steps=True, width=1.3),
+                ],
             ),
             Panel("Queue", "Queue (packets)", [Trace("queue", time, table["waiting_packets"], colour=2)]),
         ]
@@ -184,11 +184,7 @@ class LinkRateVectorEnv(SimulatorVectorEnv):
         self, num_envs: int = 1, scenario: Scenario | None = None, link: str | None = None, **options: Any
     ) -> None:
         chosen, link = _place(scenario, link)
-        given = {**_DEFAULTS, **options}
-        unknown = sorted(set(given) - set(_DEFAULTS))
-        if unknown:
-            raise InputError(f"{unknown[0]}: is unknown; expected one of: {', '.join(_DEFAULTS)}")
-        super().__init__(num_envs, chosen, _options(chosen, link=link, **given))
+        super().__init__(num_envs, chosen, _options(chosen, link=link, **filled(options, _DEFAULTS)))
 
 
 def _place(scenario: Scenario | None, link: str | None) -> tuple[Scenario, str | None]:
@@ -198,8 +194,4 @@ def _place(scenario: Scenario | None, link: str | None) -> tuple[Scenario, str |
     return scenario, link
 
 
-_DEFAULTS = {
-    name: parameter.default
-    for name, parameter in inspect.signature(LinkRateEnv).parameters.items()
-    if name not in {"scenario", "link", "render_mode"}
-}
+_DEFAULTS = defaults(LinkRateEnv, without={"scenario", "link", "render_mode"})

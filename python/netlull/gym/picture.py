@@ -13,7 +13,7 @@ with needs("plot"):
     from netlull.plot.series import Trace, draw_traces
     from netlull.plot.style import figure, legend_above, styled
 
-__all__ = ["Panel", "Trace", "picture"]
+__all__ = ["Panel", "Trace", "held", "picture"]
 
 _HEIGHT = 1.75
 
@@ -39,3 +39,8 @@ def picture(panels: list[Panel]) -> npt.NDArray[np.uint8]:
         drawn.canvas.draw()
         pixels = np.asarray(drawn.canvas.buffer_rgba())  # type: ignore[attr-defined]
     return np.ascontiguousarray(pixels[:, :, :3])
+
+
+def held(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The decisions of steps, from the values at their ends: a decision holds from the tick before."""
+    return np.append(values[1:], values[-1])
