@@ -37,8 +37,7 @@ def make(name: str, **options: Any) -> netlull.gym.SimulatorEnv:
 def test_the_checker_of_gymnasium_has_no_complaint(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # The checker has made and closed other environments: it needs the id.
-        check_env(gymnasium.make(name, disable_env_checker=True).unwrapped)
+        check_env(make(name))
         check_env(make(name, render_mode="rgb_array"))
 
 
@@ -190,7 +189,7 @@ def test_impossible_arguments_are_named(name: str, options: dict[str, Any], mess
 def test_impossible_actions_seeds_and_vectors_are_named() -> None:
     environment = make("netlull/LinkRate-v0")
     environment.reset(seed=1)
-    with pytest.raises(ScenarioError, match="action: 10; expected a whole number from 0 to 9"):
+    with pytest.raises(ScenarioError, match="action: is 10; expected a whole number from 0 to 9"):
         environment.step(10)
     with pytest.raises(ScenarioError, match="seed"):
         environment.reset(seed=-1)
@@ -244,7 +243,7 @@ def test_links_without_a_route_lose_packets() -> None:
     assert asleep[1][4]["lost_packets"] > 100
 
 
-def test_the_example_learns_and_compares(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_example_learns_and_compares() -> None:
     arguments = ["--generations", "3", "--candidates", "8", "--duration", "1 s", "--seeds", "2"]
     done = CliRunner().invoke(cross_entropy.main, arguments, catch_exceptions=False)
     lines = done.output.splitlines()
@@ -254,10 +253,10 @@ def test_the_example_learns_and_compares(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_the_cost_of_the_comparison_is_that_of_the_reward() -> None:
     scenario: Scenario = netlull.gym.link_rate_scenario(duration="5 s")
-    weights = np.array([0.3, 0, 0, 0, 0, 0, 0])
+    weights = np.array([0.8, 0, 0, 0, 0, 0, 0])
     learned = cross_entropy.compare(scenario, weights, [1000])[-1]
     environment = netlull.gym.LinkRateEnv(scenario, "N1-N2")
     environment.reset(seed=1000)
-    cost = sum(-environment.step(2)[1] for _ in range(environment.steps)) / environment.steps
+    cost = sum(-environment.step(7)[1] for _ in range(environment.steps)) / environment.steps
     # Drops count per step in the reward, and per run in the comparison.
     assert learned.cost == pytest.approx(cost, abs=0.02)

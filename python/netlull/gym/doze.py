@@ -23,7 +23,7 @@ __all__ = ["ClientDozeEnv", "ClientDozeVectorEnv", "client_doze_scenario"]
 def client_doze_scenario(offered: str = "500 kb/s", duration: str = "60 s") -> Scenario:
     """The default scenario: a client with a WaveLAN radio that loads pages over an air of 20 Mb/s.
 
-    Requests for 30 kB arrive as a Poisson process, each on its own TCP connection with a round trip of 40 ms.
+    Requests for 30 kB on average arrive as a Poisson process, each on its own TCP connection with a round trip of 40 ms.
 
     Args:
         offered: the offered load.

@@ -25,7 +25,8 @@ _RATES = tuple(f"{rate} Mb/s" for rate in range(1, 11))
 def link_rate_scenario(offered: str = "3 Mb/s", duration: str = "60 s") -> Scenario:
     """The default scenario: web requests over a link N1-N2 of 10 Mb/s, without a controller.
 
-    Requests for 30 kB arrive as a Poisson process, each on its own TCP connection with a round trip of 48 ms.
+    Requests for 30 kB on average arrive at N1 as a Poisson process, each on its own TCP connection to N2. The round
+    trip is 50 ms, and the buffer is one bandwidth-delay product.
 
     Args:
         offered: the offered load.
@@ -34,13 +35,9 @@ def link_rate_scenario(offered: str = "3 Mb/s", duration: str = "60 s") -> Scena
     return Scenario(
         name="link-rate",
         duration=duration,
-        nodes=["server", "N1", "N2", "client"],
-        links=[
-            Link("server", "N1", "1 Gb/s", "1 ms", duplex=True, buffer="unlimited"),
-            Link("N1", "N2", "10 Mb/s", "22 ms", duplex=True, buffer="BDP"),
-            Link("N2", "client", "1 Gb/s", "1 ms", duplex=True, buffer="unlimited"),
-        ],
-        flows=[Requests("web", "server", "client", offered=offered, size={"kind": "exponential", "mean": "30 kB"})],
+        nodes=["N1", "N2"],
+        links=[Link("N1", "N2", "10 Mb/s", "25 ms", duplex=True, buffer="BDP")],
+        flows=[Requests("web", "N1", "N2", offered=offered, size={"kind": "exponential", "mean": "30 kB"})],
         tcp={"congestion_control": "new_reno", "delayed_ack": False},
         power=[Power("fs")],
     )
