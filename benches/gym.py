@@ -3,9 +3,9 @@
 
     python benches/gym.py [--seconds 5]
 
-prints, for each environment, the steps per second of processor time and of wall-clock time. A vector environment counts a
-step for each of its simulators. Actions are drawn before the measurement. On a shared machine only processor time is of
-use. docs/how-to/gym.md compares the numbers with published ones.
+prints, for each environment, the steps per second of processor time and of wall-clock time. A vector environment counts
+a step for each of its simulators. Actions are drawn before the measurement. On a shared machine only processor time is
+of use. docs/how-to/gym.md compares the numbers with published ones.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import gymnasium
@@ -23,7 +24,7 @@ from netlull.result import Result
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from netlull.gym.picture import Panel
+    from netlull.gym.panels import Panel
     from netlull.scenario import Scenario
 
 __all__ = ["Observations", "SimulatorEnv", "SimulatorVectorEnv", "defaults", "filled", "reward_weights"]
@@ -101,7 +102,7 @@ class SimulatorEnv(gymnasium.Env[Observations, Any]):
         scenario: the scenario of every run.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 4}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 4}  # noqa: RUF012  # as in its base
 
     _kind: ClassVar[str]
 
@@ -170,14 +171,14 @@ class SimulatorEnv(gymnasium.Env[Observations, Any]):
         """
         return Result.from_raw(self._simulators.finish(0), ())
 
-    def render(self) -> npt.NDArray[np.uint8] | None:  # type: ignore[override]
+    def render(self) -> npt.NDArray[np.uint8] | None:
         """The episode so far as a picture of 640 by 480 pixels or so; None without `render_mode`."""
         if self.render_mode is None:
             return None
-        from netlull.gym.picture import picture
-
         table = dict(zip(self.raw, np.array(self._rows).T.reshape(len(self.raw), -1), strict=True))
-        return picture(self._panels(table))
+        # matplotlib comes with another extra.
+        pixels: npt.NDArray[np.uint8] = import_module("netlull.gym.picture").picture(self._panels(table))
+        return pixels
 
     def _panels(self, table: Mapping[str, npt.NDArray[np.float64]]) -> list[Panel]:
         """The panels of a picture, from the raw values of all steps."""
@@ -195,11 +196,14 @@ _NO_SEEDS = np.zeros(1, dtype=np.uint64)
 class SimulatorVectorEnv(VectorEnv[Observations, Any, npt.NDArray[Any]]):
     """Many simulators that step in one call, in Rust and without the GIL.
 
-    Simulator i has the episodes of a `SimulatorEnv` with its seed. An episode that is over starts again at the next step
-    (`AutoresetMode.NEXT_STEP`); its seed comes from the simulator's own generator, as in a `SyncVectorEnv`.
+    Simulator i has the episodes of a `SimulatorEnv` with its seed. After the end of an episode, the next step starts
+    another (`AutoresetMode.NEXT_STEP`). Its seed comes from the simulator's own generator, as in a `SyncVectorEnv`.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}
+    metadata: dict[str, Any] = {  # noqa: RUF012  # as in its base
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+        "render_modes": [],
+    }
 
     _kind: ClassVar[str]
     _single: ClassVar[type[SimulatorEnv]]
@@ -222,7 +226,7 @@ class SimulatorVectorEnv(VectorEnv[Observations, Any, npt.NDArray[Any]]):
         self._masks = {f"_{name}": everywhere for name in self.raw}
         self._never = np.zeros(num_envs, dtype=np.bool_)
 
-    def reset(  # type: ignore[override]
+    def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observations, dict[str, Any]]:
         """Starts a run in every simulator. A single seed s gives simulator i the seed s + i. There are no `options`.

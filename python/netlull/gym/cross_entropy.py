@@ -18,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from netlull.builders import Lull, Practra
-from netlull.gym.base import Observations
 from netlull.gym.link import LinkRateEnv, LinkRateVectorEnv, link_rate_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from netlull.gym.base import Observations
     from netlull.result import Result
     from netlull.scenario import Scenario
 
@@ -34,7 +34,7 @@ Floats = npt.NDArray[np.float64]
 _LINK = "N1-N2"
 _RATES = [f"{rate} Mb/s" for rate in range(1, 11)]
 _SHARE = 8
-"""One of this many candidates is among the best."""
+"""The number of candidates for each of the best."""
 _MEMORY = 0.9
 """The weight of the past in the mean of arrivals."""
 _FEATURES = 7
@@ -60,7 +60,8 @@ class Policy:
         self._arrivals = _MEMORY * self._arrivals + (1 - _MEMORY) * rows[:, 3]
         features = np.column_stack([np.ones(len(rows)), rows[:, _USED], self._arrivals])
         share = np.einsum("ij,ij->i", features, self._weights)
-        return np.clip(np.ceil(share * len(_RATES)) - 1, 0, len(_RATES) - 1).astype(np.int64)
+        numbers: npt.NDArray[np.int64] = np.clip(np.ceil(share * len(_RATES)) - 1, 0, len(_RATES) - 1).astype(np.int64)
+        return numbers
 
 
 def learn(scenario: Scenario, generations: int, candidates: int, seed: int) -> tuple[Floats, list[float]]:
@@ -140,8 +141,8 @@ def _row(name: str, results: Sequence[Result]) -> Comparison:
 
 
 @click.command()
-@click.option("--generations", default=40, show_default=True, help="Generations of candidates.")
-@click.option("--candidates", default=64, show_default=True, help="Candidates in a generation.")
+@click.option("--generations", default=30, show_default=True, help="Generations of candidates.")
+@click.option("--candidates", default=48, show_default=True, help="Candidates in a generation.")
 @click.option("--duration", default="60 s", show_default=True, help="The length of an episode.")
 @click.option("--seeds", default=10, show_default=True, help="Seeds of the comparison, from 1000 on.")
 @click.option("--seed", default=1, show_default=True, help="The first seed of the training.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from netlull.builders import Link, Requests, Station
 from netlull.errors import InputError
 from netlull.gym.base import SimulatorEnv, SimulatorVectorEnv, defaults, filled, reward_weights
+from netlull.gym.panels import Line, Panel, held
 from netlull.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from netlull.gym.picture import Panel
 
 __all__ = ["ClientDozeEnv", "ClientDozeVectorEnv", "client_doze_scenario"]
 
@@ -23,7 +23,7 @@ __all__ = ["ClientDozeEnv", "ClientDozeVectorEnv", "client_doze_scenario"]
 def client_doze_scenario(offered: str = "500 kb/s", duration: str = "60 s") -> Scenario:
     """The default scenario: a client with a WaveLAN radio that loads pages over an air of 20 Mb/s.
 
-    Requests for 30 kB on average arrive as a Poisson process, each on its own TCP connection with a round trip of 40 ms.
+    Requests for 30 kB on average arrive as a Poisson process, each on its own TCP connection. The round trip is 40 ms.
 
     Args:
         offered: the offered load.
@@ -43,7 +43,7 @@ def client_doze_scenario(offered: str = "500 kb/s", duration: str = "60 s") -> S
     )
 
 
-def _options(  # the options of the environments
+def _options(  # noqa: PLR0913  # the options of the environments
     scenario: Scenario,
     *,
     station: str | None,
@@ -78,8 +78,8 @@ class ClientDozeEnv(SimulatorEnv):
     """Doze of a client: at every tick the agent lets the radio doze (0) or stay awake (1) until the next.
 
     While the client dozes, the access point holds packets for it, and the radio wakes only to send the host's packets.
-    An awake client gets all held packets, and later ones at once. A decision acts at its tick, after the station's other
-    actions of that instant. The client does not see the held packets: it must wake to get them.
+    An awake client gets all held packets, and later ones at once. The client does not see the held packets: it must
+    wake to get them. A decision acts at its tick, after the station's other actions of that instant.
 
     | entry | content | range |
     |---|---|---|
@@ -89,12 +89,14 @@ class ClientDozeEnv(SimulatorEnv):
     | `silence` | time since the last packet in either direction, over `silence_scale` | 0 to 1, cut off |
     | `dozing` | time since the agent last chose awake, over `silence_scale` | 0 to 1, cut off |
 
-    The reward is minus the cost of the step: `energy_weight` times the radio's energy over that of a radio that never
-    sleeps, plus `delay_weight` times the time for which the access point has held packets over `delay_scale`, plus
-    `loss_weight` times the share of packets that the radio missed. The holding time is counted in whole steps.
+    The reward is minus the cost of the step. The cost is the sum of
+
+    - `energy_weight` times the radio's energy over that of a radio that never sleeps,
+    - `delay_weight` times the time for which the access point has held packets, in whole steps, over `delay_scale`,
+    - `loss_weight` times the share of packets that the radio missed.
 
     Args:
-        scenario: the network and its traffic; default `client_doze_scenario()`. Its duration is the length of an episode.
+        scenario: the network and its traffic; default `client_doze_scenario()`. An episode lasts as long.
         station: the node of the client; default the only station, whose mechanism is replaced.
         step: the time between two ticks. The duration is a multiple of it.
         radio: the name of the radio's power model in results; default the first.
@@ -144,13 +146,11 @@ class ClientDozeEnv(SimulatorEnv):
         super().__init__(chosen, options, render_mode)
 
     def _panels(self, table: Mapping[str, npt.NDArray[np.float64]]) -> list[Panel]:
-        from netlull.gym.picture import Panel, Trace, held
-
         time = table["time_s"]
         return [
-            Panel("Radio", "Awake", [Trace("awake by decision", time, held(table["awake"]), 1, steps=True)]),
-            Panel("Packets", "Packets per step", [Trace("received", time, table["received_packets"], colour=0)]),
-            Panel("Access point", "Held packets", [Trace("held", time, table["held_packets"], colour=2)]),
+            Panel("Radio", "Awake", [Line("awake by decision", time, held(table["awake"]), 1, steps=True)]),
+            Panel("Packets", "Packets per step", [Line("received", time, table["received_packets"], colour=0)]),
+            Panel("Access point", "Held packets", [Line("held", time, table["held_packets"], colour=2)]),
         ]
 
 

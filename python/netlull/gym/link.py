@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from netlull.builders import Link, Power, Requests
 from netlull.errors import InputError
 from netlull.gym.base import SimulatorEnv, SimulatorVectorEnv, defaults, filled, reward_weights
+from netlull.gym.panels import Line, Panel, held
 from netlull.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from netlull.gym.picture import Panel
 
 __all__ = ["LinkRateEnv", "LinkRateVectorEnv", "link_rate_scenario"]
 
@@ -93,12 +93,16 @@ class LinkRateEnv(SimulatorEnv):
     | `utilisation` | departed bytes over the link's capacity in the step | 0 to 1, cut off |
     | `drops` | dropped packets over arrived packets | 0 to 1 |
 
-    The reward is minus the cost of the step: `energy_weight` times energy over the energy at the link's rate, plus
-    `delay_weight` times the time of the mean backlog at the link's rate over `delay_scale`, plus `loss_weight` times
-    `drops`. The energy is without the energy of bits and packets.
+    The reward is minus the cost of the step. The cost is the sum of
+
+    - `energy_weight` times the link's energy over its energy at the highest rate,
+    - `delay_weight` times the time of the mean backlog at the link's rate over `delay_scale`,
+    - `loss_weight` times `drops`.
+
+    The energy is without the energy of bits and packets.
 
     Args:
-        scenario: the network and its traffic; default `link_rate_scenario()`. Its duration is the length of an episode.
+        scenario: the network and its traffic; default `link_rate_scenario()`. An episode lasts as long.
         link: the link; default the only link with a controller, which is replaced.
         rates: the rates to choose from; default 1 to 10 Mb/s in steps of 1 Mb/s.
         step: the time between two ticks. The duration is a multiple of it.
@@ -152,8 +156,6 @@ class LinkRateEnv(SimulatorEnv):
         super().__init__(chosen, options, render_mode)
 
     def _panels(self, table: Mapping[str, npt.NDArray[np.float64]]) -> list[Panel]:
-        from netlull.gym.picture import Panel, Trace, held
-
         time = table["time_s"]
         width = time[1] - time[0] if len(time) > 1 else 1.0
         arrived = table["arrived_bytes"] * 8 / width / 1e6
@@ -163,11 +165,11 @@ class LinkRateEnv(SimulatorEnv):
                 f"{self.link}: rates",
                 "Rate (Mb/s)",
                 [
-                    Trace("arrival rate", time, arrived, colour=0, width=0.8),
-                    Trace("link rate", time, service, colour=1, steps=True, width=1.3),
+                    Line("arrival rate", time, arrived, colour=0, width=0.8),
+                    Line("link rate", time, service, colour=1, steps=True, width=1.3),
                 ],
             ),
-            Panel("Queue", "Queue (packets)", [Trace("queue", time, table["waiting_packets"], colour=2)]),
+            Panel("Queue", "Queue (packets)", [Line("queue", time, table["waiting_packets"], colour=2)]),
         ]
 
 

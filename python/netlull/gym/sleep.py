@@ -10,6 +10,7 @@ from gymnasium import spaces
 from netlull.builders import Poisson, Power, Tcp
 from netlull.errors import InputError
 from netlull.gym.base import SimulatorEnv, SimulatorVectorEnv, defaults, filled, reward_weights
+from netlull.gym.panels import Line, Panel, held
 from netlull.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from netlull.gym.picture import Panel
 
 __all__ = ["AbileneSleepEnv", "AbileneSleepVectorEnv", "abilene_sleep_scenario"]
 
@@ -53,7 +53,8 @@ def _may_sleep(scenario: Scenario, links: Sequence[str] | None) -> tuple[Scenari
     if isinstance(links, str):
         raise InputError(f"links: is {links!r}; expected a sequence of names")
     document = json.loads(scenario.canonical())
-    names = [link.get("name") or f"{link['from']}-{link['to']}" for link in document["link"]] if links is None else links
+    every = [link.get("name") or f"{link['from']}-{link['to']}" for link in document["link"]]
+    names = every if links is None else links
     # The time of the entry has no meaning: the agent decides.
     return scenario.with_values({"sleep": [{"at": "0 s", "links": list(names)}]}), tuple(names)
 
@@ -90,15 +91,19 @@ class AbileneSleepEnv(SimulatorEnv):
     | entries | content | range |
     |---|---|---|
     | `awake NAME` for each link | 1 if the agent chose awake | 0 to 1 |
-    | `load NAME` for each link | delivered bytes over capacity in the step, of the direction with more load | 0 to 1, cut off |
+    | `load NAME` for each link | delivered bytes over capacity, of the direction with more load | 0 to 1, cut off |
     | `lost` | lost packets over sent packets in the step | 0 to 1, cut off |
 
-    The reward is minus the cost of the step: `energy_weight` times the energy of all links over that of links that are
-    always awake, plus `delay_weight` times the mean time of a received packet on links over `delay_scale`, plus
-    `loss_weight` times `lost`. The energy is without the energy of bits and packets.
+    The reward is minus the cost of the step. The cost is the sum of
+
+    - `energy_weight` times the energy of all links over that of links that are always awake,
+    - `delay_weight` times the mean time of a received packet on links over `delay_scale`,
+    - `loss_weight` times `lost`.
+
+    The energy is without the energy of bits and packets.
 
     Args:
-        scenario: the network and its traffic; default `abilene_sleep_scenario()`. Its duration is the length of an episode.
+        scenario: the network and its traffic; default `abilene_sleep_scenario()`. An episode lasts as long.
         links: the names of the links that may sleep; default all. A duplex link is one link.
         step: the time between two ticks. The duration is a multiple of it.
         notice: the time from a decision until the link sleeps; less than a step.
@@ -150,17 +155,15 @@ class AbileneSleepEnv(SimulatorEnv):
         return spaces.MultiBinary(len(choices))
 
     def _panels(self, table: Mapping[str, npt.NDArray[np.float64]]) -> list[Panel]:
-        from netlull.gym.picture import Panel, Trace, held
-
         time = table["time_s"]
         return [
-            Panel("Links", "Awake links", [Trace("awake", time, held(table["links_awake"]), 1, steps=True)]),
+            Panel("Links", "Awake links", [Line("awake", time, held(table["links_awake"]), 1, steps=True)]),
             Panel(
                 "Packets",
                 "Packets per step",
-                [Trace("received", time, table["received_packets"], 0), Trace("lost", time, table["lost_packets"], 3)],
+                [Line("received", time, table["received_packets"], 0), Line("lost", time, table["lost_packets"], 3)],
             ),
-            Panel("Delay", "Mean delay (ms)", [Trace("delay", time, table["mean_delay_s"] * 1e3, 2)]),
+            Panel("Delay", "Mean delay (ms)", [Line("delay", time, table["mean_delay_s"] * 1e3, 2)]),
         ]
 
 
