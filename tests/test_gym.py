@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import warnings
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -14,7 +16,9 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import netlull.gym
+from conftest import ROOT
 from netlull import Lull, Scenario, ScenarioError
+from netlull.cli import main
 from netlull.errors import InputError
 from netlull.gym import cross_entropy
 
@@ -260,3 +264,15 @@ def test_the_cost_of_the_comparison_is_that_of_the_reward() -> None:
     cost = sum(-environment.step(7)[1] for _ in range(environment.steps)) / environment.steps
     # Drops count per step in the reward, and per run in the comparison.
     assert learned.cost == pytest.approx(cost, abs=0.02)
+
+
+def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "mine", "--kind", "access-link"]) == 0
+    text = (ROOT / "docs" / "how-to" / "gym.md").read_text(encoding="utf-8")
+    variables: dict[str, Any] = {}
+    for block in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
+        exec(compile(block, "gym.md", "exec"), variables)  # noqa: S102  # our own page
+    assert variables["pixels"].ndim == 3
+    assert variables["observations"].shape == (64, 6)
+    assert capsys.readouterr().out.splitlines()[-1].startswith("provider-home 10000000.0 -")
