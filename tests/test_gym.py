@@ -209,6 +209,23 @@ def test_impossible_actions_seeds_and_vectors_are_named() -> None:
         vector.step([1, 2, 3])
 
 
+def test_scenarios_with_two_runs_or_with_classes_are_refused() -> None:
+    class Half(netlull.RateController):
+        """Half of the rate."""
+
+        interval = "5 ms"
+
+        def tick(self, seen: Any) -> float:
+            return self.link.rate / 2
+
+    scenario = netlull.gym.link_rate_scenario(duration="100 ms")
+    with pytest.raises(InputError, match="scenario: has classes in Python"):
+        netlull.gym.LinkRateEnv(scenario.with_values({"link.N1-N2.controller": Half()}))
+    ready = ROOT / "scenarios" / "udp-replay.toml"
+    with pytest.raises(ScenarioError, match="recording: needs two runs"):
+        netlull.gym.LinkRateEnv(Scenario.from_file(ready), "N1-N2")
+
+
 def test_the_link_is_the_only_one_with_a_controller() -> None:
     lull = Lull(["5 Mb/s", "10 Mb/s"], transition="2 ms")
     scenario = netlull.gym.link_rate_scenario(duration="100 ms").with_values({"link.N1-N2.controller": lull})

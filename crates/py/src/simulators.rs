@@ -98,9 +98,6 @@ impl Simulators {
     ) -> PyResult<(Bound<'py, PyArray2<f32>>, Bound<'py, PyArray2<f64>>)> {
         let count = self.batch.environments().len();
         let (observed, values) = (observations.len() / count, raw.len() / count);
-        Ok((
-            observations.into_pyarray(py).reshape([count, observed])?,
-            raw.into_pyarray(py).reshape([values, count])?,
-        ))
+        Ok((observations.into_pyarray(py).reshape([count, observed])?, raw.into_pyarray(py).reshape([values, count])?))
     }
 }

@@ -163,8 +163,7 @@ fn a_batch_steps_like_its_environments_alone_and_starts_new_episodes() {
     json["duration"] = "50 ms".into();
     let make = || environment(&json);
     let mut batch = Batch::new(vec![Box::new(make()), Box::new(make())]);
-    let (mut rewards, mut over, mut observations, mut values) =
-        ([0.0; 2], [false; 2], [0.0; 12], [0.0; 24]);
+    let (mut rewards, mut over, mut observations, mut values) = ([0.0; 2], [false; 2], [0.0; 12], [0.0; 24]);
     batch.reset(0, 5).unwrap();
     batch.reset(1, 6).unwrap();
     let mut alone = [make(), make()];
@@ -172,8 +171,7 @@ fn a_batch_steps_like_its_environments_alone_and_starts_new_episodes() {
     alone[1].reset(6).unwrap();
     for step in 0..12 {
         let actions = [step % 4, 3 - step % 4];
-        let mut row =
-            Row { rewards: &mut rewards, over: &mut over, observations: &mut observations, raw: &mut values };
+        let mut row = Row { rewards: &mut rewards, over: &mut over, observations: &mut observations, raw: &mut values };
         batch.step(&actions, &[7, 8], &mut row).unwrap();
         for (number, each) in alone.iter_mut().enumerate() {
             // The sixth step and the twelfth start episodes.
@@ -313,9 +311,7 @@ fn a_client_that_dozes_saves_energy_and_delays_packets_that_the_access_point_hol
 
 /// A square of links of which each may sleep, with traffic across it.
 fn square() -> Value {
-    let link = |from, to| {
-        json!({ "from": from, "to": to, "duplex": true, "rate": "10 Mb/s", "delay": "5 ms", "buffer": "50 packets" })
-    };
+    let link = |from, to| json!({ "from": from, "to": to, "duplex": true, "rate": "10 Mb/s", "delay": "5 ms", "buffer": "50 packets" });
     json!({
         "duration": "8 s", "nodes": ["a", "b", "c", "d"],
         "link": [link("a", "b"), link("b", "c"), link("c", "d"), link("d", "a")],
@@ -365,7 +361,10 @@ fn links_that_sleep_by_decision_sleep_like_planned_ones() {
             close(found.mean_queue_packets, expected.mean_queue_packets, 1e-9);
         }
         for (found, expected) in found.summary.flows.iter().zip(&expected.summary.flows) {
-            assert_eq!((found.delivered_bytes, found.packets_dropped), (expected.delivered_bytes, expected.packets_dropped));
+            assert_eq!(
+                (found.delivered_bytes, found.packets_dropped),
+                (expected.delivered_bytes, expected.packets_dropped)
+            );
         }
         let (routing, plan) = (found.summary.routing.unwrap(), expected.summary.routing.unwrap());
         assert_eq!(routing.table_changes, plan.table_changes);

@@ -62,6 +62,8 @@ class _Core:
     def __init__(self, scenario: Scenario, kind: str, options: Mapping[str, object], count: int) -> None:
         if not 1 <= count <= _MOST:
             raise InputError(f"num_envs: is {count}; expected 1 to {_MOST}")
+        if scenario.checked.calls_python:
+            raise InputError("scenario: has classes in Python; expected parts of netlull")
         try:
             text = json.dumps(options, allow_nan=False)
         except ValueError:

@@ -176,7 +176,8 @@ impl Rerouting {
 
     /// The sleeps of a link up to `now`, sorted by time. Each has a start, and an end if it is over by `now`.
     pub fn naps_of(&self, link: LinkId, now: Instant) -> Vec<(Instant, Option<Instant>)> {
-        let own = self.sleep.naps.iter().filter(|nap| self.cable_of[link.index()] == Some(nap.cable) && nap.asleep <= now);
+        let own =
+            self.sleep.naps.iter().filter(|nap| self.cable_of[link.index()] == Some(nap.cable) && nap.asleep <= now);
         let mut naps: Vec<_> = own.map(|nap| (nap.asleep, (nap.awake <= now).then_some(nap.awake))).collect();
         naps.sort_unstable();
         naps
@@ -398,7 +399,11 @@ impl Rules {
         let network = Network { nodes, edges, delays: &self.delays, cables: &sleep.cables, outages: &outages };
         let (installs, convergence) = link_state::installs(&network, &announcements, self.update);
         let deeds = |nap: &Nap| {
-            [(nap.asleep, Deed::Sleep(nap.cable)), (nap.wakes, Deed::Stir(nap.cable)), (nap.awake, Deed::Wake(nap.cable))]
+            [
+                (nap.asleep, Deed::Sleep(nap.cable)),
+                (nap.wakes, Deed::Stir(nap.cable)),
+                (nap.awake, Deed::Wake(nap.cable)),
+            ]
         };
         let mut steps: Vec<(Instant, Deed)> = sleep.naps.iter().flat_map(deeds).collect();
         steps.extend(installs.into_iter().map(|install| (install.at, Deed::Install(install.router, install.news))));

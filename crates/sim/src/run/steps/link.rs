@@ -302,7 +302,11 @@ impl Environment for LinkRate {
         Ok(self.config.weights.reward(energy / self.always_on(), mean_waiting * self.packet_s, lost.min(1.0)))
     }
 
-    #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "an observation has single precision")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        reason = "an observation has single precision"
+    )]
     fn observe(&self, out: &mut [f32]) {
         let Some(seen) = &self.last.seen else {
             out.fill(0.0);

@@ -95,8 +95,8 @@ pub fn environment(scenario: &Scenario, kind: &str, options: &str) -> Result<Box
 
 /// Reads the parameters of an environment.
 fn read<T: DeserializeOwned>(options: &str) -> Result<T, ScenarioError> {
-    let value: Value =
-        serde_json::from_str(options).map_err(|error| ScenarioError::new("options", format!("is not JSON: {error}")))?;
+    let value: Value = serde_json::from_str(options)
+        .map_err(|error| ScenarioError::new("options", format!("is not JSON: {error}")))?;
     netlull_describe::read(&value).map_err(|error| ScenarioError::new(error.path.join("."), error.message))
 }
 
@@ -150,7 +150,8 @@ impl Ticks {
     fn new(interval: Duration, scenario: &Scenario) -> Result<Self, ScenarioError> {
         let (step, whole) = (interval.as_nanos(), scenario.duration.as_nanos());
         if step == 0 || !whole.is_multiple_of(step) {
-            let message = format!("is {interval}; expected a time of which the duration, {}, is a multiple", scenario.duration);
+            let message =
+                format!("is {interval}; expected a time of which the duration, {}, is a multiple", scenario.duration);
             return Err(ScenarioError::new("step", message));
         }
         Ok(Self { interval, count: whole / step, done: 0 })

@@ -40,7 +40,8 @@ impl Spending {
         if let Some((old, end)) = self.pause {
             let until = end.min(now);
             if until > self.settled {
-                joules += (self.model.power_in_transition(old, self.rate, self.highest) * (until - self.settled)).as_f64();
+                joules +=
+                    (self.model.power_in_transition(old, self.rate, self.highest) * (until - self.settled)).as_f64();
                 self.settled = until;
             }
             if end <= now {
