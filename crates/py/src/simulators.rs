@@ -12,6 +12,8 @@ use pyo3::prelude::*;
 /// The number of values per entry of an action, the names and largest values of an observation, the names of the raw
 /// values, and the number of steps in an episode.
 type Shape = (Vec<u32>, Vec<(String, f32)>, Vec<String>, u64);
+/// Observations and raw values, as in [`Stepped`].
+type Seen<'py> = (Bound<'py, PyArray2<f32>>, Bound<'py, PyArray2<f64>>);
 /// Observations, rewards, ends of episodes and raw values, a row per environment and, for raw values, per name.
 type Stepped<'py> =
     (Bound<'py, PyArray2<f32>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<bool>>, Bound<'py, PyArray2<f64>>);
@@ -72,7 +74,7 @@ impl Simulators {
     }
 
     /// The observations and the raw values.
-    fn read<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyArray2<f32>>, Bound<'py, PyArray2<f64>>)> {
+    fn read<'py>(&self, py: Python<'py>) -> PyResult<Seen<'py>> {
         let (mut observations, mut raw) = self.batch.rows();
         self.batch.read(&mut observations, &mut raw);
         self.arrays(py, observations, raw)
@@ -95,7 +97,7 @@ impl Simulators {
         py: Python<'py>,
         observations: Vec<f32>,
         raw: Vec<f64>,
-    ) -> PyResult<(Bound<'py, PyArray2<f32>>, Bound<'py, PyArray2<f64>>)> {
+    ) -> PyResult<Seen<'py>> {
         let count = self.batch.environments().len();
         let (observed, values) = (observations.len() / count, raw.len() / count);
         Ok((observations.into_pyarray(py).reshape([count, observed])?, raw.into_pyarray(py).reshape([values, count])?))

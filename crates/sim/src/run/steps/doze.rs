@@ -106,7 +106,7 @@ impl Machine for Remote {
                     });
                 }
                 if self.tick <= now {
-                    self.tick = self.tick + self.interval;
+                    self.tick += self.interval;
                     papers.at_tick = true;
                 }
             }
