@@ -65,6 +65,7 @@ ORDER = (
     "fluid",
     "plot",
     "benchmark",
+    "gym",
     "report",
     "papers",
     "doctor",

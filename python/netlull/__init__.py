@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from netlull import benchmark as benchmark
     from netlull import compare as compare
     from netlull import fluid as fluid
+    from netlull import gym as gym
     from netlull import paired as paired
     from netlull import papers as papers
     from netlull import plot as plot

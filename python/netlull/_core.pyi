@@ -14,7 +14,11 @@ __all__ = [
     "Observation",
     "RawResult",
     "ScenarioError",
+<<<<<<< HEAD
     "SegmentView",
+=======
+    "Simulators",
+>>>>>>> gym
     "StationEvent",
     "Tape",
     "TcpView",
@@ -143,6 +147,17 @@ class StationEvent:
     size: int | None
     segment: TcpView | None
     more: bool
+
+@final
+class Simulators:
+    def __new__(cls, checked: Checked, kind: str, options: str, count: int) -> Simulators: ...
+    def shape(self) -> tuple[list[int], list[tuple[str, float]], list[str], int]: ...
+    def reset(self, number: int, seed: int) -> None: ...
+    def step(
+        self, actions: npt.NDArray[np.int64], seeds: npt.NDArray[np.uint64]
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.float64]]: ...
+    def read(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float64]]: ...
+    def finish(self, number: int) -> RawResult: ...
 
 def schema() -> str: ...
 def vocabulary() -> str: ...

@@ -23,6 +23,14 @@ impl PowerModel {
         self.static_power() + self.rate_power(rate, max_rate)
     }
 
+    /// The power in watts of a link in a transition between two rates, without traffic.
+    ///
+    /// The rates are at most `max_rate`, which is not zero.
+    #[must_use]
+    pub fn power_in_transition(&self, old: BitRate, new: BitRate, max_rate: BitRate) -> Watts {
+        self.power(self.transition_power().of(old, new), max_rate)
+    }
+
     /// The same model with another assumption about the power in transitions.
     #[must_use]
     pub fn with_transition_power(self, reading: TransitionPower) -> Self {

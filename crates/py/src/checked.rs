@@ -66,7 +66,7 @@ impl Checked {
     }
 
     /// The scenario as JSON with every default filled in.
-    fn canonical(&self) -> PyResult<String> {
+    pub(crate) fn canonical(&self) -> PyResult<String> {
         serde_json::to_string(&self.document).map_err(errors::internal)
     }
 
@@ -188,6 +188,10 @@ impl Checked {
 }
 
 impl Checked {
+    pub(crate) fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
     fn execute(
         &self,
         py: Python<'_>,

@@ -12,6 +12,7 @@ mod memory;
 mod monitor;
 mod plan;
 mod plugin;
+mod simulators;
 
 use netlull_sim::probe::Table;
 use netlull_sim::scenario::json_schema;
@@ -76,6 +77,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     plugin::register();
     plugin::register_views(module)?;
     module.add_class::<RawResult>()?;
+    module.add_class::<simulators::Simulators>()?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(vocabulary, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::catalogue, module)?)?;

@@ -24,4 +24,5 @@ mod replay;
 mod requests;
 mod sleep;
 mod stations;
+mod steps;
 mod transfers;

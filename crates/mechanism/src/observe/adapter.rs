@@ -95,6 +95,18 @@ impl<S: Subscriber> Adapter<S> {
         &self.subscriber
     }
 
+    /// Carries out a decision that the subscriber did not give with its answer. Its time is the time of the last event.
+    ///
+    /// An impossible decision ends the plug-in, like an impossible answer.
+    pub fn decide(&mut self, decision: Decision) {
+        if self.failure.is_some() {
+            return;
+        }
+        if let Err(error) = self.act(Some(decision), Reason::Tick) {
+            self.fail(error);
+        }
+    }
+
     /// Observes a tick if it is due, and sets the next one.
     fn tick(&mut self, now: Instant, event: &LinkEvent) {
         let Some(interval) = self.subscription.tick else { return };

@@ -28,6 +28,7 @@ mod requests;
 mod requests_tests;
 mod rerouting;
 mod stations;
+pub mod steps;
 mod summary;
 mod world;
 

@@ -16,7 +16,7 @@ use crate::net::link::Link;
 use crate::net::packet::Packet;
 use crate::net::routing::link_state::{self, Cable, Network, Update};
 use crate::net::routing::{Edge, NextHop, Routes, first_hops, out_of};
-use crate::scenario::{Nap, Scenario};
+use crate::scenario::{Nap, Scenario, SleepSpec};
 use netlull_network::outcome::{NetworkMark, RouterLosses};
 use netlull_network::plan::{RouteChange, RoutingDeed, RoutingPlan, RoutingStep};
 use netlull_units::{Duration, Instant};
@@ -27,7 +27,7 @@ use std::ops::Range;
 const SETTLING: Duration = Duration::from_millis(50);
 
 /// A step of the network.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Deed {
     /// A cable falls asleep.
     Sleep(usize),
@@ -37,6 +37,25 @@ enum Deed {
     Wake(usize),
     /// A router, or every router, installs a new table, with this information on cables.
     Install(Option<usize>, Vec<(usize, bool)>),
+    /// The run stops for a decision (`run/steps`).
+    Halt,
+}
+
+/// The values that steps depend on, next to the sleeps.
+#[derive(Clone, Debug)]
+struct Rules {
+    delays: Vec<Duration>,
+    update: Update,
+    end: Instant,
+}
+
+/// The times of sleep by decision.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SleepTimes {
+    /// From the announcement until the cable sleeps.
+    pub notice: Duration,
+    /// From the decision to wake until the cable carries packets.
+    pub wake: Duration,
 }
 
 /// The reason for a packet's loss at a node.
@@ -54,8 +73,10 @@ pub(super) struct Rerouting {
     /// All steps, sorted by time. `done` is the number of completed steps.
     steps: Vec<(Instant, Deed)>,
     done: usize,
-    cables: Vec<Cable>,
-    naps: Vec<Nap>,
+    sleep: SleepSpec,
+    rules: Rules,
+    /// True if the run waits for a decision.
+    halted: bool,
     /// The number of new tables that routers installed.
     table_changes: u64,
     /// The longest time from an announcement to a new table.
@@ -116,13 +137,19 @@ impl Rerouting {
         for (number, cable) in sleep.cables.iter().enumerate() {
             cable.links.iter().for_each(|&link| cable_of[link.index()] = Some(number));
         }
-        let (steps, convergence) = steps(scenario);
+        let rules = Rules {
+            delays: scenario.links.iter().map(|link| link.delay).collect(),
+            update: scenario.routing.update,
+            end: Instant::ZERO + scenario.duration,
+        };
+        let (steps, convergence) = rules.steps(nodes, &scenario.edges, sleep);
         Some(Box::new(Self {
             ttl,
             steps,
             done: 0,
-            cables: sleep.cables.clone(),
-            naps: sleep.naps.clone(),
+            sleep: sleep.clone(),
+            rules,
+            halted: false,
             table_changes: 0,
             convergence,
             edges: scenario.edges.clone(),
@@ -149,7 +176,8 @@ impl Rerouting {
 
     /// The sleeps of a link up to `now`, sorted by time. Each has a start, and an end if it is over by `now`.
     pub fn naps_of(&self, link: LinkId, now: Instant) -> Vec<(Instant, Option<Instant>)> {
-        let own = self.naps.iter().filter(|nap| self.cable_of[link.index()] == Some(nap.cable) && nap.asleep <= now);
+        let own =
+            self.sleep.naps.iter().filter(|nap| self.cable_of[link.index()] == Some(nap.cable) && nap.asleep <= now);
         let mut naps: Vec<_> = own.map(|nap| (nap.asleep, (nap.awake <= now).then_some(nap.awake))).collect();
         naps.sort_unstable();
         naps
@@ -180,7 +208,7 @@ impl Rerouting {
     /// maximum number of hops.
     fn agreed(&self, routes: &Routes, links: &[Link]) -> Option<Paths> {
         let is_up = |cable: &Cable| cable.links.iter().all(|&link| !links[link.index()].is_closed());
-        let up: Vec<bool> = self.cables.iter().map(is_up).collect();
+        let up: Vec<bool> = self.sleep.cables.iter().map(is_up).collect();
         if self.views.iter().any(|view| *view != up) {
             return None;
         }
@@ -210,7 +238,7 @@ impl Rerouting {
         let mut stranded = Vec::new();
         match self.take_due(net.now)? {
             Deed::Sleep(cable) => {
-                for &link in &self.cables[cable].links {
+                for &link in &self.sleep.cables[cable].links {
                     let mut lost = Vec::new();
                     net.links[link].fall_asleep(net.now, &mut net.schedule, &mut lost);
                     stranded.extend(lost.into_iter().map(|packet| (link, packet)));
@@ -220,16 +248,17 @@ impl Rerouting {
                 }
             }
             Deed::Stir(cable) => {
-                self.cables[cable].links.iter().for_each(|&link| net.links[link].begin_to_wake(net.now));
+                self.sleep.cables[cable].links.iter().for_each(|&link| net.links[link].begin_to_wake(net.now));
             }
             Deed::Wake(cable) => {
-                for &link in &self.cables[cable].links {
+                for &link in &self.sleep.cables[cable].links {
                     net.links[link].awake(net.now);
                     if let Some(replay) = &mut observers.replay {
                         replay.woke(link);
                     }
                 }
             }
+            Deed::Halt => self.halted = true,
             Deed::Install(router, news) => {
                 for router in self.learn(router, &news) {
                     net.routes.set_row(router, &self.row(router));
@@ -295,11 +324,12 @@ impl Rerouting {
         let mut steps = Vec::new();
         while let Some(deed) = self.take_due(end) {
             let at = self.steps[self.done - 1].0;
-            let links = |cable: usize| self.cables[cable].links.iter().map(|link| link.number()).collect();
+            let links = |cable: usize| self.sleep.cables[cable].links.iter().map(|link| link.number()).collect();
             let deed = match deed {
                 Deed::Sleep(cable) => RoutingDeed::Sleep(links(cable)),
                 Deed::Stir(cable) => RoutingDeed::Stir(links(cable)),
                 Deed::Wake(cable) => RoutingDeed::Wake(links(cable)),
+                Deed::Halt => continue,
                 Deed::Install(router, news) => {
                     let mut changes = Vec::new();
                     for node in self.learn(router, &news) {
@@ -332,7 +362,7 @@ impl Rerouting {
 
     /// The routing summary of the measured time up to `now`. `asleep_packets` were lost because of sleep.
     pub fn summarise(&self, now: Instant, asleep_packets: u64) -> RoutingSummary {
-        let began = self.naps.iter().filter(|nap| nap.announced <= now);
+        let began = self.sleep.naps.iter().filter(|nap| nap.announced <= now);
         let past = |at: Instant| (at <= now).then(|| at.as_secs_f64());
         RoutingSummary {
             table_changes: self.table_changes,
@@ -342,7 +372,7 @@ impl Rerouting {
             expired_packets: self.losses.expired - self.before.expired,
             sleep: began
                 .map(|nap| NapSummary {
-                    link: self.cables[nap.cable].name.clone(),
+                    link: self.sleep.cables[nap.cable].name.clone(),
                     announced_s: nap.announced.as_secs_f64(),
                     asleep_s: nap.asleep.as_secs_f64(),
                     awake_s: past(nap.awake),
@@ -358,32 +388,80 @@ pub(crate) fn routing_plan(scenario: &Scenario, destinations: &[usize]) -> Optio
     Some(Rerouting::new(scenario)?.into_plan(Instant::ZERO + scenario.duration, destinations))
 }
 
-/// All steps, sorted by time, and the longest time from an announcement to a new table.
-///
-/// At the same instant, links change before tables, and links fall asleep before others wake.
-fn steps(scenario: &Scenario) -> (Vec<(Instant, Deed)>, Option<Duration>) {
-    let sleep = &scenario.sleep;
-    let delays: Vec<Duration> = scenario.links.iter().map(|link| link.delay).collect();
-    let (mut announcements, outages) = (sleep.announcements(), sleep.outages());
-    // Steps after the end of the run are ignored.
-    announcements.retain(|announcement| announcement.at < Instant::ZERO + scenario.duration);
-    let network = Network {
-        nodes: scenario.nodes.len(),
-        edges: &scenario.edges,
-        delays: &delays,
-        cables: &sleep.cables,
-        outages: &outages,
-    };
-    let update: Update = scenario.routing.update;
-    let (installs, convergence) = link_state::installs(&network, &announcements, update);
-    let deeds = |nap: &Nap| {
-        [(nap.asleep, Deed::Sleep(nap.cable)), (nap.wakes, Deed::Stir(nap.cable)), (nap.awake, Deed::Wake(nap.cable))]
-    };
-    let mut steps: Vec<(Instant, Deed)> = sleep.naps.iter().flat_map(deeds).collect();
-    steps.extend(installs.into_iter().map(|install| (install.at, Deed::Install(install.router, install.news))));
-    steps.retain(|&(at, _)| at < Instant::NEVER);
-    steps.sort_by_key(|(at, deed)| (*at, matches!(deed, Deed::Install(..))));
-    (steps, (!announcements.is_empty()).then_some(convergence))
+impl Rules {
+    /// All steps, sorted by time, and the longest time from an announcement to a new table.
+    ///
+    /// At the same instant, links change before tables, and links fall asleep before others wake.
+    fn steps(&self, nodes: usize, edges: &[Edge], sleep: &SleepSpec) -> (Vec<(Instant, Deed)>, Option<Duration>) {
+        let (mut announcements, outages) = (sleep.announcements(), sleep.outages());
+        // Steps after the end of the run are ignored.
+        announcements.retain(|announcement| announcement.at < self.end);
+        let network = Network { nodes, edges, delays: &self.delays, cables: &sleep.cables, outages: &outages };
+        let (installs, convergence) = link_state::installs(&network, &announcements, self.update);
+        let deeds = |nap: &Nap| {
+            [
+                (nap.asleep, Deed::Sleep(nap.cable)),
+                (nap.wakes, Deed::Stir(nap.cable)),
+                (nap.awake, Deed::Wake(nap.cable)),
+            ]
+        };
+        let mut steps: Vec<(Instant, Deed)> = sleep.naps.iter().flat_map(deeds).collect();
+        steps.extend(installs.into_iter().map(|install| (install.at, Deed::Install(install.router, install.news))));
+        steps.retain(|&(at, _)| at < Instant::NEVER);
+        steps.sort_by_key(|(at, deed)| (*at, matches!(deed, Deed::Install(..))));
+        (steps, (!announcements.is_empty()).then_some(convergence))
+    }
+}
+
+impl Rerouting {
+    /// Lets the run stop at these instants, after all other steps of the instant.
+    pub fn stop_at(&mut self, instants: impl Iterator<Item = Instant>) {
+        self.steps.extend(instants.map(|at| (at, Deed::Halt)));
+        self.steps.sort_by_key(|(at, deed)| (*at, matches!(deed, Deed::Install(..)), *deed == Deed::Halt));
+    }
+
+    /// Whether the run waits for a decision.
+    pub fn is_halted(&self) -> bool {
+        self.halted
+    }
+
+    /// Ends the wait for a decision.
+    pub fn go_on(&mut self) {
+        self.halted = false;
+    }
+
+    /// Puts cables to sleep and wakes others: `awake` has an entry for each cable.
+    ///
+    /// Steps up to now are done. The steps that follow from earlier decisions stay, because announcements do not depend
+    /// on later ones.
+    pub fn decide(&mut self, now: Instant, awake: &[bool], times: SleepTimes) {
+        let before = self.sleep.clone();
+        for (cable, &awake) in awake.iter().enumerate() {
+            let open = self.sleep.naps.iter_mut().find(|nap| nap.cable == cable && nap.wakes == Instant::NEVER);
+            match open {
+                Some(nap) if awake => (nap.wakes, nap.awake) = (now, now + times.wake),
+                None if !awake => self.sleep.naps.push(Nap {
+                    cable,
+                    announced: now,
+                    asleep: now + times.notice,
+                    wakes: Instant::NEVER,
+                    awake: Instant::NEVER,
+                }),
+                _ => {}
+            }
+        }
+        if self.sleep.naps == before.naps {
+            return;
+        }
+        let (nodes, halts) = (self.views.len(), self.steps.split_off(self.done));
+        let done = self.rules.steps(nodes, &self.edges, &before).0;
+        let (steps, convergence) = self.rules.steps(nodes, &self.edges, &self.sleep);
+        self.steps = steps;
+        self.steps.retain(|step| step.0 > now || step.0 == now && !done.contains(step));
+        self.done = 0;
+        self.convergence = convergence;
+        self.stop_at(halts.into_iter().filter(|(_, deed)| *deed == Deed::Halt).map(|(at, _)| at));
+    }
 }
 
 /// The remaining hops of a packet on a link of its path. Each router that it has reached counts.

@@ -35,7 +35,7 @@ impl Link {
     }
 
     /// The integral of the number of packets in the queue from the start to `now`, in packet nanoseconds.
-    fn queued_ns(&self, now: Instant) -> u64 {
+    pub(crate) fn queued_ns(&self, now: Instant) -> u64 {
         let (tally, now_ns) = (&self.tally, now.as_nanos());
         match &self.transmitter {
             // Each waiting time was counted in full at its start. Subtract the part after `now`.

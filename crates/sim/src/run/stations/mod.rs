@@ -46,6 +46,7 @@ use netlull_mechanism::station::{PacketView, TcpView};
 use netlull_network::outcome::StationOutcome;
 use netlull_network::radio::Coming;
 use netlull_network::station::Snapshot;
+use netlull_power::RadioTime;
 use netlull_tcp::Flags;
 use netlull_units::Bytes;
 use station::Acknowledging;
@@ -241,11 +242,32 @@ impl Stations {
         ids.zip(&self.each).map(|(id, station)| outcome(station, self.snapshot(id, net))).collect()
     }
 
+    /// The times of a station's radio up to now, and packets that its access point holds.
+    pub fn reading(&self, id: StationId, net: &Net) -> StationReading {
+        let snapshot = self.snapshot(id, net);
+        StationReading {
+            times: snapshot.times,
+            missed_packets: snapshot.missed_packets,
+            held: self.each[id.index()].held.len(),
+        }
+    }
+
     /// The current counters of a station, including the received part of a packet in transmission.
     fn snapshot(&self, id: StationId, net: &Net) -> Snapshot {
         let station = &self.each[id.index()];
         station.snapshot(net.now, coming(station, net))
     }
+}
+
+/// A station at an instant of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct StationReading {
+    /// The time of the radio in each state.
+    pub times: RadioTime,
+    /// Packets that the radio missed.
+    pub missed_packets: u64,
+    /// Packets that the access point holds.
+    pub held: usize,
 }
 
 /// Sets a station's event.

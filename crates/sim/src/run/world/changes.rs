@@ -16,12 +16,20 @@ impl World {
         } else {
             self.unsettle();
         }
+        self.take_steps();
+    }
+
+    /// Takes the due steps of the network. Then checks whether it has settled, unless the run waits for a decision.
+    pub(super) fn take_steps(&mut self) {
+        let now = self.net.now;
         while let Some(rerouting) = &mut self.rerouting
             && let Some(stranded) = rerouting.step(&mut self.net, &mut self.observers)
         {
             stranded.iter().for_each(|(link, packet)| self.drop(now, Some(*link), packet));
         }
-        self.settle();
+        if !self.rerouting.as_ref().is_some_and(|rerouting| rerouting.is_halted()) {
+            self.settle();
+        }
     }
 
     /// Checks whether the network has settled. If so, routes are fixed until the next step, and lookahead restarts.
@@ -45,7 +53,7 @@ impl World {
     }
 
     /// Stops lookahead before changes of routes. Packets then count their hops.
-    fn unsettle(&mut self) {
+    pub(super) fn unsettle(&mut self) {
         if self.lookahead.is_off() {
             return;
         }

@@ -23,13 +23,14 @@
 //!
 //! The world has one part per topic. Each part owns its fields and accesses the network through `&mut Net`. It knows
 //! no other part that moves packets; only the world moves packets between parts. The events are in the files of this
-//! folder: `hosts`, `stations`, `changes` (routes and lookahead) and `measuring`. This file contains the event loop
-//! and the verbs.
+//! folder: `hosts`, `stations`, `changes` (routes and lookahead) and `measuring`. `stepping` has the doors for a run
+//! that waits for decisions. This file contains the event loop and the verbs.
 
 mod changes;
 mod hosts;
 mod measuring;
 mod stations;
+mod stepping;
 
 use super::agents::AgentAhead;
 use super::capacity::Capacities;
@@ -43,6 +44,7 @@ use super::phases::{Counts, PhaseEdges};
 use super::requests::Requests;
 use super::rerouting::{Rerouting, next_link};
 use super::stations::{Attended, Stations};
+use crate::engine::schedule::Slot;
 use crate::net::ids::{AgentId, LinkId, NodeId};
 use crate::net::link::{Admission, Offered};
 use crate::net::packet::Packet;
@@ -50,6 +52,15 @@ use crate::net::routing::NextHop;
 use crate::net::transmitter::Departure;
 use netlull_mechanism::rate::{self, HeadVerdict};
 use netlull_units::{Bytes, Instant};
+
+/// The kind of a handled event.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Handled {
+    /// Any event but a beat.
+    Event,
+    /// A beat, at which many datagrams may have been drawn.
+    Beat,
+}
 
 /// The whole state of a run.
 pub struct World {
@@ -82,31 +93,40 @@ impl World {
                 self.net.now = self.net.end;
                 return false;
             };
-            debug_assert!(at >= self.net.now, "time went back from {} to {at}", self.net.now);
-            self.net.now = at;
-            self.net.events += 1;
-            match self.net.order.owner(slot) {
-                Owner::Delivery(link) => self.deliver(link),
-                Owner::Departure(place) => self.depart(self.net.scheduled_links[place]),
-                Owner::Timer(agent) => self.timer(agent),
-                Owner::RequestTimer(agent) => self.request_timer(agent),
-                Owner::Controller(id) => self.controllers.wake(id, &mut self.net),
-                Owner::Redraw(id) => self.capacities.change(id, &mut self.net),
-                Owner::Reroute => self.reroute(),
-                Owner::Station(id) => self.station(id),
-                Owner::Settlement => self.requests.settle_drops(&mut self.net),
-                Owner::Source(flow) => self.source(flow),
-                Owner::WarmUp => self.start_measuring(),
-                Owner::PhaseEdge => self.mark_phase_edge(),
-                Owner::Probe => self.sample(),
-                Owner::Beat => {
-                    self.net.events -= 1;
-                    self.beat();
-                    return true;
-                }
+            if self.handle(at, slot) == Handled::Beat {
+                return true;
             }
         }
         true
+    }
+
+    /// Handles an event.
+    #[inline(always)]
+    fn handle(&mut self, at: Instant, slot: Slot) -> Handled {
+        debug_assert!(at >= self.net.now, "time went back from {} to {at}", self.net.now);
+        self.net.now = at;
+        self.net.events += 1;
+        match self.net.order.owner(slot) {
+            Owner::Delivery(link) => self.deliver(link),
+            Owner::Departure(place) => self.depart(self.net.scheduled_links[place]),
+            Owner::Timer(agent) => self.timer(agent),
+            Owner::RequestTimer(agent) => self.request_timer(agent),
+            Owner::Controller(id) => self.controllers.wake(id, &mut self.net),
+            Owner::Redraw(id) => self.capacities.change(id, &mut self.net),
+            Owner::Reroute => self.reroute(),
+            Owner::Station(id) => self.station(id),
+            Owner::Settlement => self.requests.settle_drops(&mut self.net),
+            Owner::Source(flow) => self.source(flow),
+            Owner::WarmUp => self.start_measuring(),
+            Owner::PhaseEdge => self.mark_phase_edge(),
+            Owner::Probe => self.sample(),
+            Owner::Beat => {
+                self.net.events -= 1;
+                self.beat();
+                return Handled::Beat;
+            }
+        }
+        Handled::Event
     }
 
     /// Sends an agent's packet, with its segment and size, to the agent's peer.

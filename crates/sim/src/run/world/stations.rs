@@ -39,7 +39,7 @@ impl World {
 
     /// Passes an event to a station's machine and performs its actions. Returns its decision on the packet of the
     /// event.
-    fn tell_station(&mut self, id: StationId, event: StationEvent) -> Outgoing {
+    pub(super) fn tell_station(&mut self, id: StationId, event: StationEvent) -> Outgoing {
         let (mut outgoing, mut next) = (Outgoing::AsItIs, Some(event));
         let mut acknowledged = VecDeque::new();
         while let Some(event) = next {

@@ -1,0 +1,253 @@
+//! Environments: runs that stop at every tick and wait for a decision.
+//!
+//! ```text
+//!   reset(seed) ─► decide ─► run to the next tick ─► observe ─► decide ─► ... ─► observe at the end ─► finish
+//!                    ▲                                  │
+//!                    └──────────── the agent ◄──────────┘
+//! ```
+//!
+//! # Time of a decision
+//! Tick number k is due at k times the interval. The world handles the events before it, and stops at once after the
+//! event in which the tick is observed. The decision acts at this instant, before any other event. A run whose
+//! controller answers the same at its ticks therefore has the same summary, to the byte
+//! (`tests/steps.rs`). The first decision acts at the start of the run, before its first event.
+//!
+//! # End
+//! The last tick is at the end of the run: the episode is truncated there. It never ends earlier.
+
+mod batch;
+mod doze;
+mod link;
+mod sleep;
+mod spending;
+
+pub use batch::{Batch, Row};
+pub use doze::{ClientDoze, DozeControl};
+pub use link::{LinkRate, RateControl};
+pub use sleep::{LinksSleep, SleepControl};
+
+use super::RunOutcome;
+use super::error::{MachineError, RunError};
+use super::finish::finish;
+use super::outcome::Wanted;
+use super::world::World;
+use crate::scenario::{Scenario, ScenarioError};
+use netlull_mechanism::ConfigError;
+use netlull_units::{Duration, Instant};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// A simulator that an agent controls step by step.
+pub trait Environment: Send + Sync {
+    /// The number of values for each entry of an action: entry i is a whole number from 0 to `actions()[i]` - 1.
+    fn actions(&self) -> Vec<u32>;
+
+    /// The names of the entries of an observation, and their largest values. The smallest values are 0.
+    fn observed(&self) -> Vec<(String, f32)>;
+
+    /// The names of the raw values.
+    fn raw_names(&self) -> Vec<String>;
+
+    /// The number of steps in an episode.
+    fn steps(&self) -> u64;
+
+    /// Starts a new episode with this seed of the run.
+    ///
+    /// # Errors
+    /// If a machine of the scenario cannot be built.
+    fn reset(&mut self, seed: u64) -> Result<(), RunError>;
+
+    /// Carries out an action, runs to the next tick and returns the reward.
+    ///
+    /// # Errors
+    /// If the action is impossible, the episode is over, or the run fails.
+    fn step(&mut self, action: &[i64]) -> Result<f64, RunError>;
+
+    /// Writes the observation. `out` has an entry for each name.
+    fn observe(&self, out: &mut [f32]);
+
+    /// Writes the raw values. `out` has an entry for each name.
+    fn raw(&self, out: &mut [f64]);
+
+    /// Whether the episode has reached the end of its run.
+    fn is_over(&self) -> bool;
+
+    /// The result of an episode that is over, checked like that of any run.
+    ///
+    /// # Errors
+    /// If the episode is not over, or the verifier finds a violated rule.
+    fn finish(&mut self) -> Result<RunOutcome, RunError>;
+}
+
+/// An environment of a scenario by its kind, with its parameters as JSON.
+///
+/// # Errors
+/// If there is no such kind, or a parameter is impossible.
+pub fn environment(scenario: &Scenario, kind: &str, options: &str) -> Result<Box<dyn Environment>, ScenarioError> {
+    match kind {
+        "link_rate" => Ok(Box::new(LinkRate::new(scenario, &read(options)?)?)),
+        "client_doze" => Ok(Box::new(ClientDoze::new(scenario, &read(options)?)?)),
+        "links_sleep" => Ok(Box::new(LinksSleep::new(scenario, &read(options)?)?)),
+        _ => Err(ScenarioError::new("kind", format!("is {kind}; expected link_rate, client_doze or links_sleep"))),
+    }
+}
+
+/// Reads the parameters of an environment.
+fn read<T: DeserializeOwned>(options: &str) -> Result<T, ScenarioError> {
+    let value: Value = serde_json::from_str(options)
+        .map_err(|error| ScenarioError::new("options", format!("is not JSON: {error}")))?;
+    netlull_describe::read(&value).map_err(|error| ScenarioError::new(error.path.join("."), error.message))
+}
+
+/// The weights of a reward: minus the weighted sum of the costs of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Weights {
+    /// The weight of the energy over the energy of the same step without savings.
+    pub energy: f64,
+    /// The weight of the delay over `delay_scale`.
+    pub delay: f64,
+    /// The weight of lost packets over arrived packets.
+    pub loss: f64,
+    /// The delay that costs as much as the whole energy, for equal weights.
+    pub delay_scale: Duration,
+}
+
+impl Weights {
+    /// Checks the values.
+    fn check(&self) -> Result<(), ScenarioError> {
+        for (name, weight) in [("energy", self.energy), ("delay", self.delay), ("loss", self.loss)] {
+            if !(weight.is_finite() && weight >= 0.0) {
+                return Err(ScenarioError::new(format!("{name}_weight"), format!("is {weight}; expected 0 or more")));
+            }
+        }
+        if self.delay_scale.is_zero() {
+            return Err(ScenarioError::new("delay_scale", "is 0 s; expected more than 0 s"));
+        }
+        Ok(())
+    }
+
+    /// The reward for relative energy, a delay in seconds and a share of lost packets.
+    fn reward(&self, energy: f64, delay: f64, lost: f64) -> f64 {
+        -(self.energy * energy + self.delay * delay / self.delay_scale.as_secs_f64() + self.loss * lost)
+    }
+}
+
+/// The ticks of an episode.
+#[derive(Clone, Copy, Debug)]
+struct Ticks {
+    interval: Duration,
+    count: u64,
+    done: u64,
+}
+
+impl Ticks {
+    /// The ticks of a run.
+    ///
+    /// # Errors
+    /// If the interval is zero or the run does not end at a tick.
+    fn new(interval: Duration, scenario: &Scenario) -> Result<Self, ScenarioError> {
+        let (step, whole) = (interval.as_nanos(), scenario.duration.as_nanos());
+        if step == 0 || !whole.is_multiple_of(step) {
+            let message =
+                format!("is {interval}; expected a time of which the duration, {}, is a multiple", scenario.duration);
+            return Err(ScenarioError::new("step", message));
+        }
+        Ok(Self { interval, count: whole / step, done: 0 })
+    }
+
+    /// The time of the next tick.
+    fn next(&self) -> Instant {
+        Instant::ZERO + self.interval.saturating_mul(self.done + 1)
+    }
+
+    fn is_over(&self) -> bool {
+        self.done >= self.count
+    }
+}
+
+/// A run under way.
+struct Episode {
+    scenario: Scenario,
+    world: Option<World>,
+    ticks: Ticks,
+    /// The place of the controlled part, such as `link.N1-N2.controller`.
+    place: String,
+}
+
+impl Episode {
+    /// An episode that has not begun.
+    fn new(scenario: Scenario, interval: Duration, place: String) -> Result<Self, ScenarioError> {
+        if scenario.recording.is_some() {
+            return Err(ScenarioError::new("recording", "needs two runs; expected a scenario with a single run"));
+        }
+        Ok(Self { ticks: Ticks::new(interval, &scenario)?, scenario, world: None, place })
+    }
+
+    /// Begins with a new world at time zero.
+    fn begin(&mut self, seed: u64) -> Result<&mut World, RunError> {
+        self.scenario.seed = seed;
+        self.ticks.done = 0;
+        Ok(self.world.insert(World::new(&self.scenario, None)?))
+    }
+
+    /// The world of an episode that is not over, and the time of its next tick.
+    fn go_on(&mut self) -> Result<(&mut World, Instant), RunError> {
+        let next = self.ticks.next();
+        if self.world.is_none() || self.ticks.is_over() {
+            return Err(self.error("episode", "over", "a reset before the next step"));
+        }
+        match &mut self.world {
+            Some(world) => Ok((world, next)),
+            None => unreachable!("it was checked above"),
+        }
+    }
+
+    /// Ends a step: counts its tick.
+    ///
+    /// # Errors
+    /// If the run has failed.
+    fn stopped(&mut self) -> Result<(), RunError> {
+        self.ticks.done += 1;
+        match self.world.as_mut().and_then(World::take_failure) {
+            Some(failure) => {
+                self.world = None;
+                Err(failure)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Checks an entry of an action.
+    fn choice(&self, action: &[i64], entry: usize, count: usize) -> Result<usize, RunError> {
+        let chosen = action.get(entry).and_then(|&value| usize::try_from(value).ok()).filter(|&value| value < count);
+        chosen.ok_or_else(|| {
+            let value = action.get(entry).map_or_else(|| "missing".to_owned(), i64::to_string);
+            self.error("action", &value, &format!("a whole number from 0 to {}", count - 1))
+        })
+    }
+
+    #[cold]
+    fn error(&self, field: &str, value: &str, expected: &str) -> RunError {
+        let at = self.world.as_ref().map_or(Instant::ZERO, World::now);
+        let error = ConfigError::new(field, value, expected);
+        RunError::Machine(Box::new(MachineError { place: self.place.clone(), machine: MACHINE.to_owned(), at, error }))
+    }
+
+    fn finish(&mut self) -> Result<RunOutcome, RunError> {
+        match self.world.take() {
+            Some(mut world) if self.ticks.is_over() => {
+                while world.advance(u32::MAX) {}
+                finish(world, &self.scenario, Wanted::All)
+            }
+            world => {
+                self.world = world;
+                Err(self.error("episode", "under way", "an episode that is over"))
+            }
+        }
+    }
+}
+
+/// The name of the controlled part in results and errors.
+const MACHINE: &str = "environment";
