@@ -65,6 +65,7 @@ fn vocabulary() -> PyResult<String> {
 /// The private core of netlull.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    netlull_plugin::register();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("ScenarioError", module.py().get_type::<errors::ScenarioError>())?;
     module.add("MemoryLimitError", module.py().get_type::<errors::MemoryLimitError>())?;
