@@ -7,7 +7,8 @@ use crate::record::{BadWord, Record, Shape, Sink, Source};
 use crate::{record_enum, record_struct};
 use netlull_mechanism::gateway::{SegmentKind, SegmentView, Timestamps};
 use netlull_mechanism::link::{Estimates, LinkAction, LinkContext, LinkEvent, WindowEstimates};
-use netlull_mechanism::rate::{Admission, QueueView};
+use netlull_mechanism::observe::{Amount, Decision, Observation, Reason};
+use netlull_mechanism::rate::{Admission, HeadVerdict, QueueView};
 use netlull_mechanism::station::{PacketView, PowerMode, StationAction, StationContext, StationEvent, TcpView};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
@@ -38,6 +39,8 @@ pub mod export {
 pub mod place {
     /// The address of a text of the guest, and its length in bytes.
     pub const TEXT: usize = 0;
+    /// The state of deliveries, for a congestion control.
+    pub const DELIVERIES: usize = 2;
     /// The time now.
     pub const NOW: usize = 7;
     /// The event.
@@ -69,6 +72,12 @@ record_struct! {
     }
     LinkContext { rate: BitRate, mtu: Bytes, buffer: Option<Bytes>, suspends: bool }
     WindowEstimates { window: f64, is_at_floor: bool, flows: f64 }
+    Amount { packets: u64, bytes: Bytes }
+    Observation {
+        now: Instant, reason: Reason, span: Duration, rate: BitRate, queue: QueueView, waiting_packets: u64,
+        arrived: Amount, departed: Amount, dropped: Amount, marked: Amount, utilisation: f64,
+        round_trip: Option<Duration>, flows: Option<f64>,
+    }
     Estimates { windows: Option<WindowEstimates>, round_trip: Option<Duration> }
     TcpView {
         connection: u32, kind: SegmentKind, fin: bool, seq: u32, len: u32, acknowledged: Option<u32>, window: Bytes,
@@ -79,18 +88,26 @@ record_struct! {
 }
 
 record_enum! {
-    Admission { 0 = Accepted, 1 = Dropped }
+    Admission { 0 = Accepted, 1 = Marked, 2 = Dropped }
+    HeadVerdict { 0 = Marked, 1 = Dropped }
     SegmentKind { 0 = Syn, 1 = SynAck, 2 = Other }
     LinkEvent {
         0 = Arrival { size: Bytes, admission: Admission, queue: QueueView, segment: Option<SegmentView> },
         1 = Departure { queue: QueueView },
         2 = Timeout { queue: QueueView },
         3 = Acknowledgement { segment: SegmentView, window: Bytes },
+        4 = Managed { size: Bytes, verdict: HeadVerdict, queue: QueueView },
     }
     LinkAction {
         0 = SetRate { rate: BitRate, pause: Duration },
         1 = SetWindow(window: Bytes),
     }
+    Reason {
+        0 = Tick,
+        1 = Threshold { length: Bytes, reached: bool },
+        2 = Event(event: LinkEvent),
+    }
+    Decision { 0 = Rate(rate: BitRate), 1 = Action(action: LinkAction) }
     PowerMode { 0 = Awake, 1 = Dozing }
     StationEvent {
         0 = Received { packet: PacketView, more: bool },
@@ -180,6 +197,8 @@ record_struct! {
 const _: () = {
     assert!(place::EVENT + LinkEvent::WORDS <= place::ANSWER);
     assert!(place::EVENT + StationEvent::WORDS <= place::ANSWER);
+    assert!(place::EVENT + Observation::WORDS <= place::ANSWER);
+    assert!(place::ANSWER + Answer::WORDS + Decision::WORDS <= place::ESTIMATES);
     assert!(place::ANSWER + Answer::WORDS + MOST_ACTIONS * LinkAction::WORDS <= place::ESTIMATES);
     assert!(place::ANSWER + Answer::WORDS + MOST_ACTIONS * StationAction::WORDS <= place::ESTIMATES);
     assert!(place::ESTIMATES + Estimates::WORDS <= place::CONTEXT);

@@ -4,7 +4,7 @@ use crate::abi::place;
 use crate::record::Record;
 use crate::{record_enum, record_struct};
 use netlull_tcp::cc::{
-    Ack, CongestionControl, Delivery, Idle, Loss, Recovered, Start, TimeoutKind, Transmission,
+    Ack, CongestionControl, ControlEvent, Delivery, Idle, Loss, Recovered, Start, TimeoutKind, Transmission,
 };
 use netlull_tcp::RecoveryPhase;
 use netlull_tcp::delivery::{DeliveryRate, LostSegment, RateSample};
@@ -26,29 +26,9 @@ impl Deliveries {
         Self { delivered: rate.delivered(), app_limited: rate.app_limited() }
     }
 
-    fn rate(self) -> DeliveryRate {
+    fn state(self) -> DeliveryRate {
         DeliveryRate::apart(self.delivered, self.app_limited)
     }
-}
-
-/// An event of a congestion control: each is a method of [`CongestionControl`].
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub enum ControlEvent {
-    Reseed { seed: u32 },
-    Established { start: Start },
-    Ack { ack: Ack },
-    DuplicateAck { ack: Ack },
-    Loss { loss: Loss },
-    SegmentLost { loss: Loss, sent: Transmission },
-    CongestionEcho { loss: Loss },
-    Timeout { loss: Loss, kind: TimeoutKind },
-    Recovered { recovered: Recovered },
-    IdleRestart { idle: Idle },
-    Flight { idle: Idle },
-    Delivery { delivery: Delivery, rate: Deliveries },
-    MarkedLost { now: Instant, lost: LostSegment, rate: Deliveries },
-    Restart { now: Instant, rate: Deliveries },
 }
 
 /// The values of a congestion control after an event.
@@ -109,20 +89,19 @@ record_enum! {
     RecoveryPhase { 0 = Open, 1 = FastRecovery, 2 = Loss }
     TimeoutKind { 0 = First, 1 = Repeated }
     ControlEvent {
-        0 = Reseed { seed: u32 },
-        1 = Established { start: Start },
-        2 = Ack { ack: Ack },
-        3 = DuplicateAck { ack: Ack },
-        4 = Loss { loss: Loss },
-        5 = SegmentLost { loss: Loss, sent: Transmission },
-        6 = CongestionEcho { loss: Loss },
-        7 = Timeout { loss: Loss, kind: TimeoutKind },
-        8 = Recovered { recovered: Recovered },
-        9 = IdleRestart { idle: Idle },
-        10 = Flight { idle: Idle },
-        11 = Delivery { delivery: Delivery, rate: Deliveries },
-        12 = MarkedLost { now: Instant, lost: LostSegment, rate: Deliveries },
-        13 = Restart { now: Instant, rate: Deliveries },
+        0 = OnEstablished(start: Start),
+        1 = OnAck(ack: Ack),
+        2 = OnDuplicateAck(ack: Ack),
+        3 = OnLoss(loss: Loss),
+        4 = OnSegmentLost { loss: Loss, sent: Transmission },
+        5 = OnCongestionEcho(loss: Loss),
+        6 = OnTimeout { loss: Loss, kind: TimeoutKind },
+        7 = OnRecovered(recovered: Recovered),
+        8 = OnIdleRestart(idle: Idle),
+        9 = OnFlight(idle: Idle),
+        10 = OnDelivery(delivery: Delivery),
+        11 = OnMarkedLost { now: Instant, lost: LostSegment },
+        12 = OnRestart { now: Instant },
     }
 }
 
@@ -132,30 +111,26 @@ const _: () = {
     assert!(place::CONTEXT + crate::abi::Begin::<ControlContext>::WORDS <= place::PARAMETERS);
 };
 
-impl ControlEvent {
-    /// Calls the method of the event. Returns C.app_limited after it.
-    pub fn deliver(&self, to: &mut impl CongestionControl) -> u64 {
-        match self {
-            Self::Reseed { seed } => to.reseed(*seed),
-            Self::Established { start } => to.on_established(start),
-            Self::Ack { ack } => to.on_ack(ack),
-            Self::DuplicateAck { ack } => to.on_duplicate_ack(ack),
-            Self::Loss { loss } => to.on_loss(loss),
-            Self::SegmentLost { loss, sent } => to.on_segment_lost(loss, sent),
-            Self::CongestionEcho { loss } => to.on_congestion_echo(loss),
-            Self::Timeout { loss, kind } => to.on_timeout(loss, *kind),
-            Self::Recovered { recovered } => to.on_recovered(recovered),
-            Self::IdleRestart { idle } => to.on_idle_restart(idle),
-            Self::Flight { idle } => to.on_flight(idle),
-            Self::Delivery { delivery, rate } => {
-                let mut rate = rate.rate();
-                to.on_delivery(delivery, &mut rate);
-                return rate.app_limited();
-            }
-            Self::MarkedLost { now, lost, rate } => to.on_marked_lost(*now, lost, &rate.rate()),
-            Self::Restart { now, rate } => to.on_restart(*now, &rate.rate()),
+/// Calls the method of an event. `rate` is read and changed by events of deliveries.
+pub fn deliver(event: &ControlEvent, rate: &mut Deliveries, to: &mut impl CongestionControl) {
+    match event {
+        ControlEvent::OnEstablished(start) => to.on_established(start),
+        ControlEvent::OnAck(ack) => to.on_ack(ack),
+        ControlEvent::OnDuplicateAck(ack) => to.on_duplicate_ack(ack),
+        ControlEvent::OnLoss(loss) => to.on_loss(loss),
+        ControlEvent::OnSegmentLost { loss, sent } => to.on_segment_lost(loss, sent),
+        ControlEvent::OnCongestionEcho(loss) => to.on_congestion_echo(loss),
+        ControlEvent::OnTimeout { loss, kind } => to.on_timeout(loss, *kind),
+        ControlEvent::OnRecovered(recovered) => to.on_recovered(recovered),
+        ControlEvent::OnIdleRestart(idle) => to.on_idle_restart(idle),
+        ControlEvent::OnFlight(idle) => to.on_flight(idle),
+        ControlEvent::OnDelivery(delivery) => {
+            let mut state = rate.state();
+            to.on_delivery(delivery, &mut state);
+            rate.app_limited = state.app_limited();
         }
-        0
+        ControlEvent::OnMarkedLost { now, lost } => to.on_marked_lost(*now, lost, &rate.state()),
+        ControlEvent::OnRestart { now } => to.on_restart(*now, &rate.state()),
     }
 }
 

@@ -2,9 +2,10 @@
 
 use crate::abi::{Kind, VERSION};
 use netlull_describe::ConfigError;
+use netlull_mechanism::observe::Subscription;
 use netlull_mechanism::radio::AccessPointConfig;
 use netlull_mechanism::station::Serves;
-use netlull_units::BitRate;
+use netlull_units::{BitRate, Duration};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -24,6 +25,10 @@ pub struct Description {
     /// Whether a link controller needs the segments of arrivals and the returning acknowledgements.
     #[serde(default)]
     pub reads_segments: bool,
+    /// The observations of a link controller that gets no events. Parameters `tick` and `transition` of the type
+    /// `duration` set the interval of ticks and the pause of a [`Rate`](netlull_mechanism::observe::Decision::Rate).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subscription: Option<Subscription>,
     /// The traffic that a station's machine can serve: `everything`, `lasting_connections` or `one_download`.
     #[serde(default = "everything")]
     pub serves: String,
@@ -61,6 +66,7 @@ impl Description {
             name: name.to_owned(),
             summary: summary.split("\n\n").next().unwrap_or_default().replace('\n', " "),
             reads_segments: false,
+            subscription: None,
             serves: everything(),
             parameters: Vec::new(),
             schema: Some(schema),
@@ -119,6 +125,12 @@ pub struct Settings {
     /// The parameters of the access point that a station's machine requires.
     #[serde(default)]
     pub access_point: Option<AccessPointConfig>,
+    /// The observations of a link controller, in place of those of the description.
+    #[serde(default)]
+    pub subscription: Option<Subscription>,
+    /// The pause of a [`Rate`](netlull_mechanism::observe::Decision::Rate).
+    #[serde(default)]
+    pub transition: Duration,
 }
 
 /// An error of a module about a parameter.

@@ -6,12 +6,14 @@ use crate::record::{Record, Sink, Source};
 use netlull_describe::ConfigError;
 use netlull_mechanism::Machine;
 use netlull_mechanism::link::{LinkConfig, LinkContext, LinkController};
+use netlull_mechanism::observe::{Observation, Plug, Subscriber, Subscription};
 use netlull_mechanism::station::{StationConfig, StationContext};
 use netlull_units::Instant;
-use schemars::schema_for;
+use schemars::{JsonSchema, schema_for};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::cell::RefCell;
+use std::fmt::Debug;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -215,7 +217,7 @@ impl<C: LinkConfig> Guest for Holder<C, C::Machine> {
 
     fn configure(&mut self, given: &Value) -> Result<Settings, ConfigError> {
         let config: C = parameters(given)?;
-        let settings = Settings { initial_rate: config.initial_rate(), access_point: None };
+        let settings = Settings { initial_rate: config.initial_rate(), ..Settings::default() };
         self.config = Some(config);
         Ok(settings)
     }
@@ -235,6 +237,70 @@ impl<C: LinkConfig> Guest for Holder<C, C::Machine> {
             && C::READS_SEGMENTS
         {
             machine.estimates().write(&mut At(place::ESTIMATES));
+        }
+    }
+}
+
+/// The parameters of a link controller that observes its link instead of getting its events.
+pub trait ObserverConfig: DeserializeOwned + JsonSchema + Debug {
+    /// The machine.
+    type Subscriber: Subscriber;
+
+    /// The times of observations, the rate at the start and the pause of rate changes.
+    fn plug(&self) -> Plug;
+
+    /// Makes the machine.
+    ///
+    /// # Errors
+    /// If a parameter is out of range, or the machine does not fit the link.
+    fn build(&self, link: LinkContext, start: Instant) -> Result<Self::Subscriber, ConfigError>;
+}
+
+/// An observer, with its configuration.
+#[derive(Debug)]
+pub struct ObserverHolder<C: ObserverConfig> {
+    name: &'static str,
+    config: Option<C>,
+    subscriber: Option<C::Subscriber>,
+}
+
+impl<C: ObserverConfig> ObserverHolder<C> {
+    /// No observer yet.
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, config: None, subscriber: None }
+    }
+}
+
+impl<C: ObserverConfig> Guest for ObserverHolder<C> {
+    fn describe(&self) -> Description {
+        let description = Description::new(Kind::LinkController, self.name, schema_for!(C).to_value());
+        Description { subscription: Some(Subscription::default()), ..description }
+    }
+
+    fn configure(&mut self, given: &Value) -> Result<Settings, ConfigError> {
+        let config: C = parameters(given)?;
+        let Plug { subscription, initial_rate, transition } = config.plug();
+        self.config = Some(config);
+        Ok(Settings { subscription: Some(subscription), initial_rate, transition, ..Settings::default() })
+    }
+
+    fn create(&mut self, _told: &Value) -> Result<(), ConfigError> {
+        let Some(config) = &self.config else { return Ok(()) };
+        let Begin { start, context } = given::<Begin<LinkContext>>(place::CONTEXT);
+        self.subscriber = Some(config.build(context, start)?);
+        Ok(())
+    }
+
+    fn event(&mut self) {
+        let Some(subscriber) = &mut self.subscriber else { return };
+        let decision = match subscriber.observe(&given::<Observation>(place::EVENT)) {
+            Ok(decision) => decision,
+            Err(error) => panic!("{error}"),
+        };
+        Answer { actions: u64::from(decision.is_some()), timeout: None }.write(&mut At(place::ANSWER));
+        if let Some(decision) = decision {
+            decision.write(&mut At(place::ANSWER + Answer::WORDS));
         }
     }
 }
@@ -259,7 +325,7 @@ impl<C: StationConfig> Guest for StationHolder<C> {
 
     fn configure(&mut self, given: &Value) -> Result<Settings, ConfigError> {
         let config: C = parameters(given)?;
-        let settings = Settings { initial_rate: None, access_point: config.access_point().cloned() };
+        let settings = Settings { access_point: config.access_point().cloned(), ..Settings::default() };
         self.0.config = Some(config);
         Ok(settings)
     }
@@ -285,12 +351,12 @@ pub use self::congestion::ControlHolder;
 mod congestion {
     use super::{At, Guest, given, parameters};
     use crate::abi::{Begin, Kind, place};
-    use crate::control::{ControlAnswer, ControlContext, ControlEvent};
+    use crate::control::{ControlAnswer, ControlContext, Deliveries, deliver};
     use crate::description::{Description, Settings};
     use crate::record::Record;
     use netlull_describe::ConfigError;
     use netlull_tcp::TcpOptions;
-    use netlull_tcp::cc::{CongestionControl, CongestionControlFactory, ForeignControl};
+    use netlull_tcp::cc::{CongestionControl, CongestionControlFactory, ControlEvent, ForeignControl};
     use schemars::{JsonSchema, schema_for};
     use serde::de::DeserializeOwned;
     use serde_json::Value;
@@ -340,8 +406,9 @@ mod congestion {
         #[inline(always)]
         fn event(&mut self) {
             let Some(control) = &mut self.control else { return };
-            let app_limited = given::<ControlEvent>(place::EVENT).deliver(control);
-            ControlAnswer::of(control, app_limited).write(&mut At(place::ANSWER));
+            let mut rate = given::<Deliveries>(place::DELIVERIES);
+            deliver(&given::<ControlEvent>(place::EVENT), &mut rate, control);
+            ControlAnswer::of(control, rate.app_limited).write(&mut At(place::ANSWER));
         }
     }
 
@@ -358,6 +425,15 @@ macro_rules! link_controller {
             $crate::guest::Holder<$config, <$config as $crate::mechanism::link::LinkConfig>::Machine>,
             $crate::guest::Holder::new($name)
         );
+    };
+}
+
+/// Exports a link controller that observes its link: its name, and its parameters, which implement
+/// [`ObserverConfig`](crate::guest::ObserverConfig).
+#[macro_export]
+macro_rules! observer {
+    ($name:literal, $config:ty) => {
+        $crate::export!($crate::guest::ObserverHolder<$config>, $crate::guest::ObserverHolder::new($name));
     };
 }
 

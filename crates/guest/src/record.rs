@@ -57,8 +57,19 @@ pub enum Shape {
     Option(Box<Shape>),
     /// Named fields.
     Struct(Vec<(&'static str, Shape)>),
-    /// Variants with tag, name and fields.
-    Enum(Vec<(u64, &'static str, Vec<(&'static str, Shape)>)>),
+    /// An enum with its name.
+    Enum(&'static str, Vec<Variant>),
+}
+
+/// A variant of an enum.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// The word that tells it from the others.
+    pub tag: u64,
+    /// The name.
+    pub name: &'static str,
+    /// The fields.
+    pub fields: Vec<(&'static str, Shape)>,
 }
 
 impl Shape {
@@ -70,7 +81,7 @@ impl Shape {
             Self::Word(_) => 1,
             Self::Option(value) => 1 + value.words(),
             Self::Struct(fields) => sum(fields),
-            Self::Enum(variants) => 1 + variants.iter().map(|(_, _, fields)| sum(fields)).max().unwrap_or(0),
+            Self::Enum(_, variants) => 1 + variants.iter().map(|variant| sum(&variant.fields)).max().unwrap_or(0),
         }
     }
 }
@@ -238,14 +249,14 @@ macro_rules! record_enum {
             }
 
             fn shape() -> $crate::record::Shape {
-                $crate::record::Shape::Enum(vec![$((
-                    $tag,
-                    stringify!($variant),
-                    vec![
+                $crate::record::Shape::Enum(stringify!($type), vec![$($crate::record::Variant {
+                    tag: $tag,
+                    name: stringify!($variant),
+                    fields: vec![
                         $($((stringify!($field), <$of as $crate::record::Record>::shape())),+)?
                         $($((stringify!($item), <$part as $crate::record::Record>::shape())),+)?
                     ],
-                )),+])
+                }),+])
             }
         })+
     };

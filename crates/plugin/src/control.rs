@@ -5,9 +5,10 @@ use crate::module::Configured;
 use crate::parameters::Parameters;
 use netlull_describe::ConfigError;
 use netlull_guest::abi::{Kind, place};
-use netlull_guest::control::{ControlAnswer, ControlContext, ControlEvent, Deliveries};
+use netlull_guest::control::{ControlAnswer, ControlContext, Deliveries};
+use netlull_guest::record::Record;
 use netlull_tcp::cc::{
-    Ack, CongestionControl, CongestionControlFactory, Delivery, ForeignControl, Idle, Loss, Recovered, Start,
+    Ack, CongestionControl, CongestionControlFactory, ControlEvent, Delivery, ForeignControl, Idle, Loss, Recovered, Start,
     TimeoutKind, Transmission,
 };
 use netlull_tcp::delivery::{DeliveryRate, LostSegment};
@@ -75,7 +76,7 @@ impl CongestionControlFactory for Factory {
             Ok((_, answer)) => (answer, None),
             Err(error) => (NO_WINDOW, Some(Box::new(error))),
         };
-        Box::new(Control { plan, instance: None, seed: None, answer, fault })
+        Box::new(Control { plan, instance: None, answer, fault })
     }
 }
 
@@ -95,32 +96,26 @@ const NO_WINDOW: ControlAnswer = ControlAnswer {
 struct Control {
     plan: Plan,
     instance: Option<Instance>,
-    /// The seed set before the first event.
-    seed: Option<u32>,
     answer: ControlAnswer,
     fault: Option<Box<ConfigError>>,
 }
 
 impl Control {
-    fn deliver(&mut self, now: Instant, event: &ControlEvent) {
+    /// Delivers an event. `rate` is the state of deliveries, for events that need it.
+    fn tell(&mut self, now: Instant, event: ControlEvent, rate: Deliveries) {
         if self.fault.is_none()
-            && let Err(error) = self.ask(now, event)
+            && let Err(error) = self.ask(now, &event, rate)
         {
             self.fault = Some(Box::new(error));
         }
     }
 
-    fn ask(&mut self, now: Instant, event: &ControlEvent) -> Result<(), ConfigError> {
+    fn ask(&mut self, now: Instant, event: &ControlEvent, rate: Deliveries) -> Result<(), ConfigError> {
         let instance = match &mut self.instance {
             Some(instance) => instance,
-            none => {
-                let instance = none.insert(self.plan.instance()?.0);
-                if let Some(seed) = self.seed {
-                    instance.deliver(Instant::ZERO, &ControlEvent::Reseed { seed })?;
-                }
-                instance
-            }
+            none => none.insert(self.plan.instance()?.0),
         };
+        rate.write(&mut instance.words_mut(place::DELIVERIES));
         instance.deliver(now, event)?;
         self.answer = instance.answer(place::ANSWER)?;
         Ok(())
@@ -131,12 +126,12 @@ impl Clone for Control {
     /// A clone before the first event has an instance of its own. A later one fails: the state of an instance is not
     /// accessible as a whole.
     fn clone(&self) -> Self {
-        let (plan, seed, answer) = (self.plan.clone(), self.seed, self.answer);
+        let (plan, answer) = (self.plan.clone(), self.answer);
         let fault = match &self.instance {
             None => self.fault.clone(),
             Some(instance) => Some(Box::new(instance.impossible(&"a copy in the middle of a connection"))),
         };
-        Self { plan, instance: None, seed, answer, fault }
+        Self { plan, instance: None, answer, fault }
     }
 }
 
@@ -152,50 +147,48 @@ impl CongestionControl for Control {
     }
 
     fn reseed(&mut self, seed: u32) {
-        match self.instance {
-            None => self.seed = Some(seed),
-            Some(_) => self.deliver(Instant::ZERO, &ControlEvent::Reseed { seed }),
-        }
+        // Before the first event, and thus before there is an instance.
+        self.plan.context.seed = seed;
     }
 
     fn on_established(&mut self, start: &Start) {
-        self.deliver(start.now, &ControlEvent::Established { start: *start });
+        self.tell(start.now, ControlEvent::OnEstablished(*start), Deliveries::default());
     }
 
     fn on_ack(&mut self, ack: &Ack) {
-        self.deliver(ack.now, &ControlEvent::Ack { ack: *ack });
+        self.tell(ack.now, ControlEvent::OnAck(*ack), Deliveries::default());
     }
 
     fn on_duplicate_ack(&mut self, ack: &Ack) {
-        self.deliver(ack.now, &ControlEvent::DuplicateAck { ack: *ack });
+        self.tell(ack.now, ControlEvent::OnDuplicateAck(*ack), Deliveries::default());
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        self.deliver(loss.now, &ControlEvent::Loss { loss: *loss });
+        self.tell(loss.now, ControlEvent::OnLoss(*loss), Deliveries::default());
     }
 
     fn on_segment_lost(&mut self, loss: &Loss, sent: &Transmission) {
-        self.deliver(loss.now, &ControlEvent::SegmentLost { loss: *loss, sent: *sent });
+        self.tell(loss.now, ControlEvent::OnSegmentLost { loss: *loss, sent: *sent }, Deliveries::default());
     }
 
     fn on_congestion_echo(&mut self, loss: &Loss) {
-        self.deliver(loss.now, &ControlEvent::CongestionEcho { loss: *loss });
+        self.tell(loss.now, ControlEvent::OnCongestionEcho(*loss), Deliveries::default());
     }
 
     fn on_timeout(&mut self, loss: &Loss, kind: TimeoutKind) {
-        self.deliver(loss.now, &ControlEvent::Timeout { loss: *loss, kind });
+        self.tell(loss.now, ControlEvent::OnTimeout { loss: *loss, kind }, Deliveries::default());
     }
 
     fn on_recovered(&mut self, recovered: &Recovered) {
-        self.deliver(recovered.now, &ControlEvent::Recovered { recovered: *recovered });
+        self.tell(recovered.now, ControlEvent::OnRecovered(*recovered), Deliveries::default());
     }
 
     fn on_idle_restart(&mut self, idle: &Idle) {
-        self.deliver(idle.now, &ControlEvent::IdleRestart { idle: *idle });
+        self.tell(idle.now, ControlEvent::OnIdleRestart(*idle), Deliveries::default());
     }
 
     fn on_flight(&mut self, idle: &Idle) {
-        self.deliver(idle.now, &ControlEvent::Flight { idle: *idle });
+        self.tell(idle.now, ControlEvent::OnFlight(*idle), Deliveries::default());
     }
 
     fn wants_deliveries(&self) -> bool {
@@ -203,18 +196,18 @@ impl CongestionControl for Control {
     }
 
     fn on_delivery(&mut self, delivery: &Delivery, rate: &mut DeliveryRate) {
-        self.deliver(delivery.now, &ControlEvent::Delivery { delivery: *delivery, rate: Deliveries::of(rate) });
+        self.tell(delivery.now, ControlEvent::OnDelivery(*delivery), Deliveries::of(rate));
         if self.fault.is_none() {
             rate.set_app_limited(self.answer.app_limited);
         }
     }
 
     fn on_marked_lost(&mut self, now: Instant, lost: &LostSegment, rate: &DeliveryRate) {
-        self.deliver(now, &ControlEvent::MarkedLost { now, lost: *lost, rate: Deliveries::of(rate) });
+        self.tell(now, ControlEvent::OnMarkedLost { now, lost: *lost }, Deliveries::of(rate));
     }
 
     fn on_restart(&mut self, now: Instant, rate: &DeliveryRate) {
-        self.deliver(now, &ControlEvent::Restart { now, rate: Deliveries::of(rate) });
+        self.tell(now, ControlEvent::OnRestart { now }, Deliveries::of(rate));
     }
 
     fn pacing_rate(&self) -> Option<BitRate> {

@@ -1,7 +1,7 @@
 //! A running module: its memory, its fuel and its failures.
 
 use crate::module::{Configured, Module, one_line};
-use crate::parameters::Parameters;
+use crate::parameters::{self, Parameters};
 use netlull_describe::ConfigError;
 use netlull_guest::abi::{Begin, export, place};
 use netlull_guest::description::{Refusal, Settings};
@@ -68,7 +68,7 @@ impl Source for Words<'_> {
 }
 
 /// Words of the mailbox, into its memory.
-struct WordsMut<'a>(std::slice::ChunksExactMut<'a, u8>);
+pub(crate) struct WordsMut<'a>(std::slice::ChunksExactMut<'a, u8>);
 
 impl Sink for WordsMut<'_> {
     #[inline(always)]
@@ -137,7 +137,7 @@ impl Instance {
             Parameters::Words(words) => {
                 let mut to = instance.words_mut(place::PARAMETERS);
                 words.iter().for_each(|word| to.put(*word));
-                Settings::default()
+                parameters::settings(&configured.module.description, words)
             }
             Parameters::Json(parameters) => {
                 instance.tell(parameters)?;
@@ -227,7 +227,7 @@ impl Instance {
     }
 
     #[inline(always)]
-    fn words_mut(&mut self, place: usize) -> WordsMut<'_> {
+    pub fn words_mut(&mut self, place: usize) -> WordsMut<'_> {
         let memory = self.memory.data_mut(&mut self.store);
         let from = self.mailbox + place * 8;
         WordsMut(memory.get_mut(from..self.mailbox + LENGTH).unwrap_or_default().chunks_exact_mut(8))

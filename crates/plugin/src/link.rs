@@ -4,9 +4,11 @@ use crate::instance::{Instance, limit};
 use crate::module::Configured;
 use netlull_describe::ConfigError;
 use netlull_guest::abi::{Answer, Kind, MOST_ACTIONS, place};
+use netlull_guest::description::Settings;
 use netlull_guest::record::Record;
 use netlull_mechanism::Machine;
 use netlull_mechanism::link::{Estimates, LinkAction, LinkContext, LinkController, LinkEvent, LinkFactory};
+use netlull_mechanism::observe::{Adapter, Decision, Observation, Plug, Subscriber};
 use netlull_units::{BitRate, Duration, Instant};
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
@@ -20,13 +22,15 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 struct Factory {
     configured: Configured,
     initial_rate: Option<BitRate>,
+    reads_segments: bool,
 }
 
 /// Loads the controller that a table names.
 pub(crate) fn load(fields: &Map<String, Value>) -> Result<Arc<dyn LinkFactory>, ConfigError> {
     let configured = Configured::load(fields, Kind::LinkController)?;
-    let (_, settings) = Instance::configured(&configured)?;
-    Ok(Arc::new(Factory { configured, initial_rate: settings.initial_rate }))
+    let (_, Settings { initial_rate, subscription, .. }) = Instance::configured(&configured)?;
+    let reads_segments = subscription.map_or(configured.module.description.reads_segments, |wants| wants.segments);
+    Ok(Arc::new(Factory { configured, initial_rate, reads_segments }))
 }
 
 impl LinkFactory for Factory {
@@ -39,7 +43,7 @@ impl LinkFactory for Factory {
     }
 
     fn reads_segments(&self) -> bool {
-        self.configured.module.description.reads_segments
+        self.reads_segments
     }
 
     fn table(&self) -> Option<Value> {
@@ -49,6 +53,10 @@ impl LinkFactory for Factory {
     fn build(&self, link: LinkContext, start: Instant) -> Result<Box<dyn LinkController>, ConfigError> {
         let (mut instance, settings) = Instance::configured(&self.configured)?;
         instance.create(start, link)?;
+        if let Settings { subscription: Some(subscription), initial_rate, transition, .. } = settings {
+            let plug = Plug { subscription, initial_rate, transition };
+            return Ok(Box::new(Adapter::new(plug, Observer(instance), link, start)?));
+        }
         let Answer { timeout, .. } = instance.answer(place::ANSWER)?;
         Ok(Box::new(Link {
             instance,
@@ -61,6 +69,27 @@ impl LinkFactory for Factory {
             reads_segments: self.reads_segments(),
             fault: None,
         }))
+    }
+}
+
+/// A module that observes its link.
+#[derive(Debug)]
+struct Observer(Instance);
+
+impl Subscriber for Observer {
+    fn observe(&mut self, seen: &Observation) -> Result<Option<Decision>, ConfigError> {
+        let instance = &mut self.0;
+        instance.deliver(seen.now, seen)?;
+        let Answer { actions, .. } = instance.answer(place::ANSWER)?;
+        if actions > 1 {
+            return Err(instance.impossible(&format!("{actions} decisions, more than 1")));
+        }
+        let decision = instance.items::<Decision>(place::ANSWER + Answer::WORDS, actions).next().transpose();
+        let decision = decision.map_err(|error| instance.impossible(&error))?;
+        if let Some(Decision::Action(LinkAction::SetRate { pause, .. })) = decision {
+            check_pause(pause).map_err(|error| instance.impossible(&error))?;
+        }
+        Ok(decision)
     }
 }
 
@@ -129,15 +158,19 @@ impl Link {
     }
 }
 
+fn check_pause(pause: Duration) -> Result<(), ConfigError> {
+    if pause > LONGEST_PAUSE {
+        return Err(ConfigError::new("pause", pause, format!("at most {LONGEST_PAUSE}")));
+    }
+    Ok(())
+}
+
 /// Checks that a link can perform an action in answer to an event.
 fn check(action: LinkAction, event: &LinkEvent, link: LinkContext) -> Result<(), ConfigError> {
     match action {
         LinkAction::SetRate { rate, pause } => {
             link.check_rate("rate", rate)?;
-            if pause > LONGEST_PAUSE {
-                return Err(ConfigError::new("pause", pause, format!("at most {LONGEST_PAUSE}")));
-            }
-            Ok(())
+            check_pause(pause)
         }
         LinkAction::SetWindow(window) => {
             if matches!(event, LinkEvent::Acknowledgement { .. }) {

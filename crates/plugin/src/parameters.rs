@@ -1,7 +1,8 @@
 //! The parameters of a module: declared ones become words, others are JSON.
 
 use netlull_describe::ConfigError;
-use netlull_guest::description::{Declared, Description, Type};
+use netlull_guest::description::{Declared, Description, Settings, Type};
+use netlull_mechanism::observe::Subscription;
 use netlull_units::{BitRate, Bytes, Duration};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -29,6 +30,20 @@ impl Parameters {
         }
         declared.iter().map(|declared| word(declared, given)).collect::<Result<_, _>>().map(Self::Words)
     }
+}
+
+/// The settings that follow from declared parameters: `tick` and `transition` of an observer.
+pub(crate) fn settings(description: &Description, words: &[u64]) -> Settings {
+    let duration = |name: &str| {
+        let mut declared = description.parameters.iter().zip(words);
+        let found = declared.find(|(declared, _)| declared.name == name && declared.of == Type::Duration);
+        found.map(|(_, nanos)| Duration::from_nanos(*nanos))
+    };
+    let subscription = description.subscription.clone().map(|subscription| Subscription {
+        tick: duration("tick").or(subscription.tick),
+        ..subscription
+    });
+    Settings { subscription, transition: duration("transition").unwrap_or_default(), ..Settings::default() }
 }
 
 /// The word of a parameter, within its range.
