@@ -39,7 +39,7 @@ CRATES: dict[str, set[str]] = {
     "wire": {"units"},
     "live": {"units", "describe", "power", "mechanism", "network", "wire", "plugin"},
     "agreement": {"network", "sim", "live"},
-    "py": {"units", "describe", "power", "bound", "mechanism", "tcp", "network", "sim", "plugin"},
+    "py": {"units", "describe", "power", "bound", "mechanism", "tcp", "network", "sim", "guest", "plugin"},
 }
 
 # The Python package, its extension module, and the only files that may import the extension module.

@@ -170,8 +170,12 @@ pub fn bindings(language: Language) -> String {
             Language::Rust => writeln!(lines, "pub const {name}: usize = {value};{note}"),
         };
     }
-    let head = format!("{comment} The interface of netlull's modules, version {VERSION}. `netlull plugin new` writes this file.");
-    let head = format!("{head}\n{comment} A place is the number of a 64-bit word in the mailbox; a comment has the word's unit.\n");
+    let head = format!(
+        "{comment} The interface of netlull's modules, version {VERSION}. `netlull plugin new` writes this file."
+    );
+    let head = format!(
+        "{head}\n{comment} A place is the number of a 64-bit word in the mailbox; a comment has the word's unit.\n"
+    );
     format!("{head}{}", body.replace("@CONSTANTS@", lines.trim_end()))
 }
 

@@ -3,10 +3,10 @@
 use crate::abi::place;
 use crate::record::Record;
 use crate::{record_enum, record_struct};
+use netlull_tcp::RecoveryPhase;
 use netlull_tcp::cc::{
     Ack, CongestionControl, ControlEvent, Delivery, Idle, Loss, Recovered, Start, TimeoutKind, Transmission,
 };
-use netlull_tcp::RecoveryPhase;
 use netlull_tcp::delivery::{DeliveryRate, LostSegment, RateSample};
 use netlull_units::{BitRate, Duration, Instant};
 

@@ -16,9 +16,9 @@
 //! `docs/how-to/wasm.md` has the tables of the interface.
 
 pub mod abi;
+pub mod bindings;
 #[cfg(feature = "tcp")]
 pub mod control;
-pub mod bindings;
 pub mod description;
 pub mod guest;
 pub mod record;

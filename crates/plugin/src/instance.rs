@@ -187,7 +187,13 @@ impl Instance {
         let text = text.unwrap_or_default();
         let said: Option<Refusal> = serde_json::from_str(&text).ok();
         Err(said.map_or_else(
-            || ConfigError::new("module", format!("{}, which refuses its parameters", self.file), if text.is_empty() { "other values".into() } else { text }),
+            || {
+                ConfigError::new(
+                    "module",
+                    format!("{}, which refuses its parameters", self.file),
+                    if text.is_empty() { "other values".into() } else { text },
+                )
+            },
             ConfigError::from,
         ))
     }
@@ -260,7 +266,11 @@ impl Instance {
     }
 
     fn unusable(&self, call: &str, reason: &str) -> ConfigError {
-        ConfigError::new("module", format!("{}, whose {call} fails ({reason})", self.file), "an answer of docs/how-to/wasm.md")
+        ConfigError::new(
+            "module",
+            format!("{}, whose {call} fails ({reason})", self.file),
+            "an answer of docs/how-to/wasm.md",
+        )
     }
 }
 
@@ -282,7 +292,8 @@ fn failure(file: &str, call: &str, error: &wasmtime::Error, said: &str) -> Confi
         None => {
             let reason = one_line(error);
             let most = format!("at most {} MiB of memory", limit::MEMORY >> 20);
-            let expected = if reason.contains("memory") { most } else { "a module that returns from every call".to_owned() };
+            let expected =
+                if reason.contains("memory") { most } else { "a module that returns from every call".to_owned() };
             (reason, expected)
         }
     };

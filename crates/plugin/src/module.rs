@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 use std::io::Read as _;
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use wasmtime::{Config, Engine, ExternType, OptLevel, ValType};
 
 /// A module, checked and compiled. Its machines share it.
@@ -59,7 +59,7 @@ impl Module {
     /// # Errors
     /// If the file cannot be read, has another digest, or is not a module for netlull.
     pub fn load(file: &Path, digest: Option<&str>) -> Result<Arc<Self>, ConfigError> {
-        static LOADED: OnceLock<Mutex<HashMap<String, Arc<Module>>>> = OnceLock::new();
+        static LOADED: OnceLock<Mutex<HashMap<String, Weak<Module>>>> = OnceLock::new();
         let shown = file.display().to_string();
         let unreadable = |error| ConfigError::new("module", format!("{shown}, {error}"), "a file that can be read");
         let mut bytes = Vec::new();
@@ -69,13 +69,13 @@ impl Module {
         if let Some(digest) = digest.filter(|digest| *digest != found) {
             return Err(ConfigError::new("digest", digest, format!("{found}, the digest of {shown}")));
         }
-        let mut loaded =
-            LOADED.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) = loaded.get(&found) {
-            return Ok(Arc::clone(module));
+        let mut loaded = LOADED.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) = loaded.get(&found).and_then(Weak::upgrade) {
+            return Ok(module);
         }
         let module = Arc::new(Self::from_bytes(&shown, &bytes)?);
-        loaded.insert(found, Arc::clone(&module));
+        loaded.retain(|_, module| module.strong_count() > 0);
+        loaded.insert(found, Arc::downgrade(&module));
         Ok(module)
     }
 
@@ -84,7 +84,8 @@ impl Module {
     /// # Errors
     /// If it is not a module for netlull.
     pub fn from_bytes(file: &str, bytes: &[u8]) -> Result<Self, ConfigError> {
-        let file = Path::new(file).file_name().map_or_else(|| file.to_owned(), |name| name.to_string_lossy().into_owned());
+        let file =
+            Path::new(file).file_name().map_or_else(|| file.to_owned(), |name| name.to_string_lossy().into_owned());
         let refuse = |what: String, expected: &str| ConfigError::new("module", format!("{file}, {what}"), expected);
         if bytes.len() > limit::MODULE {
             let most = format!("at most {} bytes", limit::MODULE);
@@ -102,8 +103,7 @@ impl Module {
         let text = Instance::new(&module)?.describe()?;
         let description: Description = serde_json::from_str(&text)
             .map_err(|error| refuse(format!("whose description is wrong ({error})"), "a description in JSON"))?;
-        check_description(&module, &description)
-            .map_err(|(what, expected)| refuse(what, &expected))?;
+        check_description(&module, &description).map_err(|(what, expected)| refuse(what, &expected))?;
         module.description = description;
         Ok(module)
     }
@@ -206,12 +206,15 @@ fn check_description(module: &Module, description: &Description) -> Result<(), (
     if *netlull != VERSION {
         return Err((format!("which has version {netlull} of the interface"), format!("version {VERSION}")));
     }
-    let refuse = |what: &str, value: &str, expected: &str| Err((format!("whose {what} is \"{value}\""), expected.into()));
+    let refuse =
+        |what: &str, value: &str, expected: &str| Err((format!("whose {what} is \"{value}\""), expected.into()));
     if !Kind::ALL.iter().any(|known| known.name() == kind) {
         return refuse("kind", kind, "link_controller, station_machine or congestion_control");
     }
     let plain = |text: &str| {
-        !text.is_empty() && text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+        !text.is_empty()
+            && text.len() <= 64
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
     };
     if !plain(name) {
         return refuse("name", name, "1 to 64 letters, digits, hyphens and underscores");
@@ -225,8 +228,14 @@ fn check_description(module: &Module, description: &Description) -> Result<(), (
     if parameters.len() > MOST_PARAMETERS {
         return Err((format!("which has {} parameters", parameters.len()), format!("at most {MOST_PARAMETERS}")));
     }
-    if let Some(wrong) = parameters.iter().find(|declared| !plain(&declared.name) || RESERVED.contains(&&*declared.name)) {
-        return refuse("parameter", &wrong.name, "a name of letters, digits, hyphens and underscores, and none of kind, module and digest");
+    if let Some(wrong) =
+        parameters.iter().find(|declared| !plain(&declared.name) || RESERVED.contains(&&*declared.name))
+    {
+        return refuse(
+            "parameter",
+            &wrong.name,
+            "a name of letters, digits, hyphens and underscores, and none of kind, module and digest",
+        );
     }
     Ok(())
 }

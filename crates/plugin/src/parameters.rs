@@ -25,7 +25,8 @@ impl Parameters {
         let declared = &description.parameters;
         if let Some(unknown) = given.keys().find(|name| !declared.iter().any(|known| known.name == **name)) {
             let names: Vec<_> = declared.iter().map(|known| known.name.as_str()).collect();
-            let expected = if names.is_empty() { "no parameters".into() } else { format!("one of {}", names.join(", ")) };
+            let expected =
+                if names.is_empty() { "no parameters".into() } else { format!("one of {}", names.join(", ")) };
             return Err(ConfigError::new(unknown, "no parameter of the module", expected));
         }
         declared.iter().map(|declared| word(declared, given)).collect::<Result<_, _>>().map(Self::Words)
@@ -39,10 +40,10 @@ pub(crate) fn settings(description: &Description, words: &[u64]) -> Settings {
         let found = declared.find(|(declared, _)| declared.name == name && declared.of == Type::Duration);
         found.map(|(_, nanos)| Duration::from_nanos(*nanos))
     };
-    let subscription = description.subscription.clone().map(|subscription| Subscription {
-        tick: duration("tick").or(subscription.tick),
-        ..subscription
-    });
+    let subscription = description
+        .subscription
+        .clone()
+        .map(|subscription| Subscription { tick: duration("tick").or(subscription.tick), ..subscription });
     Settings { subscription, transition: duration("transition").unwrap_or_default(), ..Settings::default() }
 }
 

@@ -9,6 +9,7 @@ mod checked;
 mod convert;
 mod errors;
 mod memory;
+mod module;
 mod monitor;
 mod plan;
 mod plugin;
@@ -79,6 +80,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<RawResult>()?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(vocabulary, module)?)?;
+    module.add_function(wrap_pyfunction!(module::module_description, module)?)?;
+    module.add_function(wrap_pyfunction!(module::module_bindings, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(plan::sleep_plan, module)?)?;
     module.add_function(wrap_pyfunction!(plan::sleep_plans, module)?)?;
