@@ -1,4 +1,4 @@
-"""WebAssembly modules: netlull's own machines as guests decide exactly as the built-in ones, in every run and worker."""
+"""WebAssembly modules: netlull's own machines as guests decide exactly as the built-in ones."""
 
 import json
 import os
@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from netlull import Scenario, ScenarioError
+from netlull.emulation import replay
 from netlull.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -130,9 +132,13 @@ values = ["20 ms", "40 ms"]
 
 @needs_target
 def test_one_and_eight_workers_write_the_same_bytes(guests: Path, tmp_path: Path) -> None:
-    module = as_guest(NETWORK | {"link": [NETWORK["link"][0] | {"controller": PRACTRA, "duplex": False}]}, "practra", guests)
+    module = as_guest(
+        NETWORK | {"link": [NETWORK["link"][0] | {"controller": PRACTRA, "duplex": False}]}, "practra", guests
+    )
     module["link"].append({"from": "b", "to": "a", "rate": "10 Mb/s", "delay": "20 ms"})
-    module["flow"].append({"kind": "bursts", "name": "n", "from": "a", "to": "b", "rate": "9 Mb/s", "cycle": "90 ms", "mean_on": "20 ms"})
+    module["flow"].append(
+        {"kind": "bursts", "name": "n", "from": "a", "to": "b", "rate": "9 Mb/s", "cycle": "90 ms", "mean_on": "20 ms"}
+    )
     scenario = Scenario.from_dict(module)
     (tmp_path / "s.toml").write_text(scenario.to_toml(), encoding="utf-8")
     (tmp_path / "sweep.toml").write_text(SWEEP, encoding="utf-8")
@@ -142,7 +148,8 @@ def test_one_and_eight_workers_write_the_same_bytes(guests: Path, tmp_path: Path
         command = [sys.executable, "-m", "netlull", "sweep", str(tmp_path / "sweep.toml"), "--out", str(out)]
         subprocess.run([*command, "--workers", workers], check=True, capture_output=True, env=os.environ)
         written.append({path.name: path.read_bytes() for path in sorted(out.glob("*.csv"))})
-    assert written[0] and written[0] == written[1]
+    assert written[0]
+    assert written[0] == written[1]
 
 
 @needs_target
@@ -182,5 +189,39 @@ def test_parameters_of_a_guest_are_checked_like_those_of_the_built_in(guests: Pa
 
 
 def test_a_missing_module_is_named() -> None:
-    with pytest.raises(InputError, match=r'link\.a-b\.controller\.module: "none\.wasm": .*expected a WebAssembly module'):
-        Scenario.from_dict(NETWORK | {"link": [NETWORK["link"][0] | {"controller": {"kind": "wasm", "module": "none.wasm"}}]})
+    with pytest.raises(
+        InputError, match=r'link\.a-b\.controller\.module: "none\.wasm": .*expected a WebAssembly module'
+    ):
+        Scenario.from_dict(
+            NETWORK | {"link": [NETWORK["link"][0] | {"controller": {"kind": "wasm", "module": "none.wasm"}}]}
+        )
+
+
+@needs_target
+def test_a_tape_of_an_emulation_replays_through_the_guest(guests: Path, netlulld: Path, tmp_path: Path) -> None:
+    there = NETWORK["link"][0] | {"duplex": False, "controller": PRACTRA}
+    back = {"from": "b", "to": "a", "rate": "10 Mb/s", "delay": "20 ms"}
+    sender = {"preset": "linux-6", "congestion_control": "cubic"}
+    built_in = NETWORK | {"duration": "3 s", "link": [there, back]}
+    tapes = []
+    for name, network in (("built-in", built_in), ("guest", as_guest(built_in, "practra", guests))):
+        scenario = Scenario.from_dict(network | {"tcp": sender})
+        scenario.emulate(program=netlulld, max_lateness="10 s", tapes=tmp_path / name)
+        tapes.append(tmp_path / name / "a-b.tape")
+    for tape in tapes:
+        same, words = replay(tape, netlulld)
+        assert same, words
+    # The guest decides on the events of the built-in controller as that has done.
+    head = json.loads(tapes[1].read_text(encoding="utf-8").splitlines()[0])
+    crossed = tmp_path / "crossed.tape"
+    events = tapes[0].read_text(encoding="utf-8").splitlines()[1:]
+    crossed.write_text("\n".join([json.dumps(head, separators=(",", ":")), *events]) + "\n", encoding="utf-8")
+    same, words = replay(crossed, netlulld)
+    assert same, words
+    assert len(events) > 1000
+    # Another module is refused.
+    head["config"]["mechanism"]["digest"] = "0" * 64
+    crossed.write_text(json.dumps(head) + "\n", encoding="utf-8")
+    same, words = replay(crossed, netlulld)
+    assert not same
+    assert "digest" in words

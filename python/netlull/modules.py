@@ -55,7 +55,7 @@ def without_places(document: dict[str, Any]) -> dict[str, Any]:
     return copy
 
 
-def _copied(value: Any) -> Any:  # noqa: ANN401  # any value of a document
+def _copied(value: Any) -> Any:  # any value of a document
     if isinstance(value, dict):
         return {key: _copied(inner) for key, inner in value.items()}
     return [_copied(inner) for inner in value] if isinstance(value, list) else value

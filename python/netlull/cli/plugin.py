@@ -91,7 +91,7 @@ def check_command(file: str, as_json: bool) -> None:
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
         return
     description = found["description"]
-    click.echo(f"{file}: a {description['kind'].replace('_', ' ')}, \"{description['name']}\"")
+    click.echo(f'{file}: a {description["kind"].replace("_", " ")}, "{description["name"]}"')
     if description["summary"]:
         click.echo(description["summary"])
     click.echo(f"version {description['netlull']} of the interface, SHA-256 {found['digest']}")
@@ -153,13 +153,13 @@ def run_command(file: str, settings: tuple[str, ...], seed: int) -> None:
 _COLUMNS = {
     "link_controller": ["goodput Mb/s", "mean rate Mb/s", "rate changes", "95 % of transfers s"],
     "congestion_control": ["goodput Mb/s", "retransmissions", "mean queue packets", "dropped"],
-    "station_machine": ["goodput Mb/s", "asleep %", "energy J"],
+    "station_machine": ["download s", "asleep %", "energy J", "missed packets"],
 }
 
 
 def _cells(kind: str, summary: dict[str, Any]) -> list[str]:
     """The cells of a run."""
-    link = next((link for link in summary["links"] if link["name"] == "left-right"), None)
+    link: dict[str, Any] = next((link for link in summary["links"] if link["name"] == "left-right"), {})
     flow = summary["flows"][0]
     if kind == "link_controller":
         rates = [flow["goodput_bps"] / 1e6, link["mean_rate_bps"] / 1e6]
@@ -169,7 +169,14 @@ def _cells(kind: str, summary: dict[str, Any]) -> list[str]:
         counts = [str(flow["retransmissions"]), f"{link['mean_queue_packets']:.1f}", str(link["dropped_packets"])]
         return [goodput, *counts]
     station = summary["stations"][0]
-    return [goodput, f"{100 * station['asleep']:.1f}", f"{next(iter(station['energy'].values()))['joules']:.2f}"]
+    (energy,) = station["energy"].values()
+    shares = [100 * station["asleep_s"] / summary["measured_s"], energy["total_j"]]
+    took = flow["completion_time_s"]
+    return [
+        "-" if took is None else f"{took:.2f}",
+        *(f"{share:.1f}" for share in shares),
+        str(station["missed_packets"]),
+    ]
 
 
 def _setting(text: str) -> tuple[str, object]:
