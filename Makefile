@@ -105,14 +105,16 @@ $(BENCH_RUNNER):
 # FUZZ_SECONDS and FUZZ_SEED can be given; what fails is written to out/fuzz/.
 FUZZ_SECONDS := 60
 FUZZ_SEED := $(shell date +%s)
-fuzz: setup ## Attack the readers and the simulator, TCP endpoints on random paths, and the packet parser, for a minute each.
+fuzz: setup ## Attack the readers and the simulator, TCP endpoints on random paths, the packet parser and WebAssembly modules, for a minute each.
 	$(BIN)/python tools/attack.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 	cargo build --quiet --profile fuzz --locked --package netlull-tcp --example fuzz_path
 	cargo build --quiet --profile fuzz --locked --package netlull-wire --example fuzz_wire
+	cargo build --quiet --profile fuzz --locked --package netlull-plugin --example fuzz_modules
 	@mkdir -p out/fuzz; end=$$((SECONDS + $(FUZZ_SECONDS))); seed=$(FUZZ_SEED); \
 	while [ $$SECONDS -lt $$end ]; do \
 	  $${CARGO_TARGET_DIR:-target}/fuzz/examples/fuzz_path --seed $$seed --count 500 --out out/fuzz || exit 1; \
 	  $${CARGO_TARGET_DIR:-target}/fuzz/examples/fuzz_wire --seed $$seed --count 100000 --out out/fuzz || exit 1; \
+	  $${CARGO_TARGET_DIR:-target}/fuzz/examples/fuzz_modules --seed $$seed --count 500 --out out/fuzz || exit 1; \
 	  seed=$$((seed + 1)); \
 	done
 
@@ -202,10 +204,11 @@ $(CHARTS): web/package-lock.json
 	  cp web/node_modules/uplot/dist/uPlot.iife.min.js $@; fi
 
 # Programs that some tests compare with. A test that needs one which is missing says so.
-tools: # Install ns-2, ns-3, tshark, and what tests with real packets need (Debian packages), where missing.
+tools: # Install ns-2, ns-3, tshark, what tests with real packets and with WebAssembly need (Debian packages, a target of Rust), where missing.
+	@! command -v rustup >/dev/null || rustup --quiet target add wasm32-unknown-unknown || echo "no target wasm32-unknown-unknown; tests that need it will say so"
 	@missing=""; command -v ns >/dev/null || missing="ns2"; command -v tshark >/dev/null || missing="$$missing tshark"; \
 	test -e /usr/include/ns3/version-defines.h || missing="$$missing libns3-dev"; command -v g++ >/dev/null || missing="$$missing g++"; \
-	command -v clang >/dev/null || missing="$$missing clang"; test -e /usr/include/bpf/bpf_helpers.h || missing="$$missing libbpf-dev"; \
+	command -v clang >/dev/null || missing="$$missing clang"; command -v wasm-ld >/dev/null || missing="$$missing lld"; test -e /usr/include/bpf/bpf_helpers.h || missing="$$missing libbpf-dev"; \
 	for tool in iptables curl; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; command -v ip >/dev/null || missing="$$missing iproute2"; \
 	if [ -n "$$missing" ]; then \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \

@@ -3,6 +3,7 @@
 
     units <- describe <- power, mechanism, tcp, network <- sim <- py <- python/netlull <- papers, validation, tests
     units <- power <- bound <- py; units <- wire <- live; sim, live <- agreement, which is tests
+    mechanism, tcp <- guest <- plugin <- live, py
 
 Crates are checked by their manifests, Python by its import statements; nothing is built or imported.
 
@@ -33,10 +34,12 @@ CRATES: dict[str, set[str]] = {
     "tcp": {"units", "describe"},
     "network": {"units", "describe", "power", "mechanism"},
     "sim": {"units", "describe", "power", "mechanism", "tcp", "network"},
+    "guest": {"units", "describe", "mechanism", "tcp"},
+    "plugin": {"units", "describe", "mechanism", "tcp", "guest"},
     "wire": {"units"},
-    "live": {"units", "describe", "power", "mechanism", "network", "wire"},
+    "live": {"units", "describe", "power", "mechanism", "network", "wire", "plugin"},
     "agreement": {"network", "sim", "live"},
-    "py": {"units", "describe", "power", "bound", "mechanism", "tcp", "network", "sim"},
+    "py": {"units", "describe", "power", "bound", "mechanism", "tcp", "network", "sim", "guest", "plugin"},
 }
 
 # The Python package, its extension module, and the only files that may import the extension module.

@@ -9,6 +9,8 @@
   table of the schema,
 - python/netlull/shipped/scenarios/vocabulary.schema.json, as `netlull schema --vocabulary` prints it, and the tables of
   its types there, between `<!-- vocabulary: NAME -->` and `<!-- end -->`,
+- the tables of the interface of WebAssembly modules in docs/how-to/wasm-interface.md, between `<!-- interface -->` and
+  `<!-- end -->`,
 - the tables of power models and radios there, between `<!-- catalogue: power -->` or `<!-- catalogue: radios -->` and
   `<!-- end -->`.
 
@@ -30,7 +32,7 @@ from typing import Any
 
 import jinja2
 
-from netlull import catalogue, schema, vocabulary
+from netlull import _engine, catalogue, schema, vocabulary
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "python" / "netlull"
@@ -519,6 +521,11 @@ def derived() -> Iterator[tuple[Path, str]]:
     builders = Builders(whole)
     yield PACKAGE / "builders.py", builders.module()
     yield PACKAGE / "__init__.py", with_names((PACKAGE / "__init__.py").read_text(encoding="utf-8"), builders.classes)
+    interface = ROOT / "docs" / "how-to" / "wasm-interface.md"
+    begin, end = "<!-- interface -->\n", "<!-- end -->"
+    tables_of_interface = f"{begin}\n{_engine.module_bindings()['tables']}\n{end}"
+    text = interface.read_text(encoding="utf-8")
+    yield interface, re.sub(f"{begin}.*?{end}", lambda _: tables_of_interface, text, flags=re.DOTALL)
     parameters, tables = Parameters(builders), Vocabulary(words)
     for path in sorted((ROOT / "docs" / "models").rglob("*.md")):
         yield path, with_catalogue(tables.page(parameters.page(path.read_text(encoding="utf-8"))))

@@ -46,6 +46,8 @@ __all__ = [
     "core_schema",
     "identity",
     "interruptible",
+    "module_bindings",
+    "module_description",
     "run_options",
     "sleep_plan",
     "sleep_plans",
@@ -74,6 +76,22 @@ def core_schema() -> dict[str, Any]:
 def vocabulary() -> dict[str, Any]:
     """The JSON Schema of the events, observations and actions of plug-ins. Its version is "x-version"."""
     loaded: dict[str, Any] = json.loads(_core.vocabulary())
+    return loaded
+
+
+def module_description(file: str) -> dict[str, Any]:
+    """The description of a WebAssembly module, its digest and the limits of modules.
+
+    Raises:
+        ScenarioError: it is not a module for netlull.
+    """
+    loaded: dict[str, Any] = json.loads(_core.module_description(file))
+    return loaded
+
+
+def module_bindings() -> dict[str, str]:
+    """The bindings of modules by file name, and the tables of the interface as "tables"."""
+    loaded: dict[str, str] = json.loads(_core.module_bindings())
     return loaded
 
 

@@ -15,6 +15,7 @@ from netlull.errors import FieldPathError, InputError, NetlullWarning
 from netlull.fieldpath import plain, put, read_toml, remove
 from netlull.loading import complete
 from netlull.memory import excess, limit
+from netlull.modules import locate, without_places
 from netlull.output import staged_file, writing
 from netlull.result import Result
 from netlull.textfiles import read_text
@@ -111,6 +112,7 @@ class Scenario:
         self._document = document
         inline(document, folder)
         read_in(document, folder)
+        locate(document, folder)
         if tape is not None and document.get("seed", tape.seed) != tape.seed:
             raise _engine.ScenarioError(f"seed: is {document['seed']}; expected {tape.seed}, that of the tape")
         self._checked = _engine.check(complete(expanded(document), folder, tape), tape)
@@ -245,7 +247,7 @@ class Scenario:
     def key(self) -> str:
         """The identity of this scenario's runs for any seed. It changes with the content and with the core's build."""
         document = {field: value for field, value in self._complete.items() if field not in {"seed", "description"}}
-        text = json.dumps(document, sort_keys=True) + _engine.identity()
+        text = json.dumps(without_places(document), sort_keys=True) + _engine.identity()
         return hashlib.sha256(text.encode()).hexdigest()
 
     @functools.cached_property

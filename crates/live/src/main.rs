@@ -6,6 +6,7 @@ use netlull_live::program::Arguments;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    netlull_plugin::register();
     let arguments = Arguments::parse();
     let lacks_root = arguments.needs_root() && !nix::unistd::geteuid().is_root();
     match arguments.run() {

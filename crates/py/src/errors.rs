@@ -38,6 +38,10 @@ fn caused(error: PyErr) -> PyErr {
     error
 }
 
+pub(crate) fn module(error: netlull_mechanism::ConfigError) -> PyErr {
+    ScenarioError::new_err(format!("{}: {}", error.field, error.reason()))
+}
+
 pub(crate) fn capture(error: CaptureError) -> PyErr {
     match error {
         CaptureError::UnknownLink { .. } | CaptureError::TooManyFlows { .. } => {

@@ -9,6 +9,7 @@ mod checked;
 mod convert;
 mod errors;
 mod memory;
+mod module;
 mod monitor;
 mod plan;
 mod plugin;
@@ -66,6 +67,7 @@ fn vocabulary() -> PyResult<String> {
 /// The private core of netlull.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    netlull_plugin::register();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("ScenarioError", module.py().get_type::<errors::ScenarioError>())?;
     module.add("MemoryLimitError", module.py().get_type::<errors::MemoryLimitError>())?;
@@ -80,6 +82,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<simulators::Simulators>()?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(vocabulary, module)?)?;
+    module.add_function(wrap_pyfunction!(module::module_description, module)?)?;
+    module.add_function(wrap_pyfunction!(module::module_bindings, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(plan::sleep_plan, module)?)?;
     module.add_function(wrap_pyfunction!(plan::sleep_plans, module)?)?;

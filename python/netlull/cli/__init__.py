@@ -78,6 +78,7 @@ LISTED: Mapping[str, Listed] = {
         "plan_command",
         "Print the links of FILE that a plan switches off.",
     ),
+    "plugin": Listed("plugin", "plugin_group", "Write, check and try WebAssembly modules."),
     "plot": Listed("plot", "plot_group", "Draw figures of runs."),
     "replay": Listed(
         "doctor",

@@ -1,10 +1,10 @@
 //! The kinds of machines that can be recorded, and their configurations.
 
-use netlull_mechanism::link::{LinkContext, LinkEvent};
+use netlull_mechanism::link::{LinkContext, LinkController, LinkEvent};
 use netlull_mechanism::machines::{LinkMachine, LinkMechanism, StationMachine, StationMechanism};
 use netlull_mechanism::radio::{AccessEvent, AccessPoint, AccessPointConfig};
 use netlull_mechanism::rate::QueueView;
-use netlull_mechanism::station::{StationContext, StationEvent};
+use netlull_mechanism::station::{StationContext, StationController, StationEvent};
 use netlull_mechanism::{ConfigError, Machine};
 use netlull_units::Instant;
 use serde::de::DeserializeOwned;
@@ -26,6 +26,11 @@ pub trait Taped: Machine<Event: Text, Action: Text> + Debug {
     fn build(config: &Self::Config, start: Instant) -> Result<Self, ConfigError>
     where
         Self: Sized;
+
+    /// The reason why the machine works no more, if it has failed.
+    fn fault(&self) -> Option<&ConfigError> {
+        None
+    }
 
     /// A placeholder event for a tape's line before the first event.
     fn nothing() -> Self::Event;
@@ -56,6 +61,10 @@ impl Taped for LinkMachine {
         config.mechanism.build(config.link, start)
     }
 
+    fn fault(&self) -> Option<&ConfigError> {
+        LinkController::fault(self)
+    }
+
     fn nothing() -> LinkEvent {
         LinkEvent::Timeout { queue: QueueView::EMPTY }
     }
@@ -80,6 +89,10 @@ impl Taped for StationMachine {
 
     fn build(config: &StationSetup, start: Instant) -> Result<Self, ConfigError> {
         config.mechanism.build(config.station, start)
+    }
+
+    fn fault(&self) -> Option<&ConfigError> {
+        StationController::fault(self)
     }
 
     fn nothing() -> StationEvent {

@@ -15,6 +15,7 @@ pub use kinds::{LinkSetup, StationSetup, Taped};
 pub use replay::{Difference, Replayed, replay, replay_command};
 pub use writer::TapeWriter;
 
+use crate::error::say;
 use netlull_mechanism::{ConfigError, Machine};
 use netlull_units::Instant;
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,8 @@ struct Line<E, A> {
 #[derive(Debug)]
 pub struct OnTape<M: Taped> {
     machine: M,
+    /// Whether a failure of the machine has been reported.
+    failed: bool,
     recording: Option<Recording<M::Event, M::Action>>,
 }
 
@@ -63,7 +66,7 @@ impl<M: Taped> OnTape<M> {
     /// # Errors
     /// If a value of `config` is out of range.
     pub fn blank(config: &M::Config, start: Instant) -> Result<Self, ConfigError> {
-        Ok(Self { machine: M::build(config, start)?, recording: None })
+        Ok(Self { machine: M::build(config, start)?, failed: false, recording: None })
     }
 
     /// Builds a machine that is recorded in a file of its own, which is overwritten.
@@ -76,7 +79,7 @@ impl<M: Taped> OnTape<M> {
         let (kind, name) = (M::kind(config).to_owned(), name.to_owned());
         writer.line(&Header { netlull: "tape".to_owned(), format: FORMAT, kind, name, start, config });
         let line = Line { at: start, event: M::nothing(), actions: Vec::with_capacity(4), next: None };
-        Ok(Self { machine, recording: Some(Recording { writer, line, open: false }) })
+        Ok(Self { machine, failed: false, recording: Some(Recording { writer, line, open: false }) })
     }
 
     /// The machine.
@@ -107,6 +110,12 @@ impl<M: Taped> Machine for OnTape<M> {
             line.actions.clear();
         }
         self.machine.handle(now, event);
+        if !self.failed
+            && let Some(fault) = self.machine.fault()
+        {
+            self.failed = true;
+            say(format_args!("a machine works no more, and traffic passes at full rate from now on: {fault}"));
+        }
     }
 
     fn poll_action(&mut self) -> Option<M::Action> {

@@ -84,6 +84,15 @@ use registry::controllers;
 
 congestion_controls!(controllers);
 
+impl Algorithm {
+    /// A congestion control that works apart from an endpoint, with the options of `config`.
+    #[must_use]
+    pub fn control(&self, config: &Config, seed: u32) -> Box<dyn ForeignControl> {
+        let config = Config { congestion_control: self.clone(), ..config.clone() };
+        Box::new(Controller::new(&config, seed))
+    }
+}
+
 impl Controller {
     /// The congestion control of one endpoint; `seed` is for random decisions.
     pub fn new(config: &Config, seed: u32) -> Self {

@@ -1,0 +1,74 @@
+
+#![allow(dead_code)]
+
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+@CONSTANTS@
+
+static WORDS: [AtomicU64; MAILBOX_WORDS] = [const { AtomicU64::new(0) }; MAILBOX_WORDS];
+
+#[unsafe(no_mangle)]
+extern "C" fn netlull_mailbox() -> usize {
+    WORDS.as_ptr() as usize
+}
+
+/// The word at a place.
+pub fn get(place: usize) -> u64 {
+    WORDS[place].load(Relaxed)
+}
+
+pub fn put(place: usize, word: u64) {
+    WORDS[place].store(word, Relaxed);
+}
+
+pub fn get_number(place: usize) -> f64 {
+    f64::from_bits(get(place))
+}
+
+pub fn put_number(place: usize, number: f64) {
+    put(place, number.to_bits());
+}
+
+/// Hands a text to the host: the description, or the reason of an error.
+pub fn say(text: &'static str) {
+    put(TEXT, text.as_ptr() as u64);
+    put(TEXT + 1, text.len() as u64);
+}
+
+/// Begins an answer without actions. The timeout stays.
+pub fn answer() {
+    put(ANSWER_ACTIONS, 0);
+}
+
+/// Sets the next timeout, or none.
+pub fn timeout_at(instant: Option<u64>) {
+    put(ANSWER_TIMEOUT_GIVEN, instant.is_some().into());
+    put(ANSWER_TIMEOUT, instant.unwrap_or(0));
+}
+
+/// Adds an action: its tag and its words.
+pub fn act(words: usize, tag: usize, first: u64, second: u64) {
+    let count = get(ANSWER_ACTIONS);
+    let at = ACTIONS + count as usize * words;
+    put(at, tag as u64);
+    put(at + 1, first);
+    if words > 2 {
+        put(at + 2, second);
+    }
+    put(ANSWER_ACTIONS, count + 1);
+}
+
+pub fn set_rate(rate: u64, pause: u64) {
+    act(LINK_ACTION_WORDS, LINK_ACTION_SET_RATE, rate, pause);
+}
+
+pub fn station_act(tag: usize, word: u64) {
+    act(STATION_ACTION_WORDS, tag, word, 0);
+}
+
+/// The decision of an observer.
+pub fn decide_rate(rate: u64) {
+    put(DECISION, DECISION_RATE as u64);
+    put(DECISION_RATE_RATE, rate);
+    put(ANSWER_ACTIONS, 1);
+}

@@ -1,0 +1,301 @@
+//! A running module: its memory, its fuel and its failures.
+
+use crate::module::{Configured, Module, one_line};
+use crate::parameters::{self, Parameters};
+use netlull_describe::ConfigError;
+use netlull_guest::abi::{Begin, export, place};
+use netlull_guest::description::{Refusal, Settings};
+use netlull_guest::record::{BadWord, Record, Sink, Source};
+use netlull_units::Instant;
+use serde_json::Value;
+use std::fmt;
+use wasmtime::{Linker, Memory, Store, StoreLimits, StoreLimitsBuilder, Trap, TypedFunc};
+
+/// The limits of a module.
+pub mod limit {
+    /// The instructions of an event (wasmtime's fuel).
+    pub const EVENT: u64 = 1_000_000;
+    /// The instructions of the description, and of the making of a machine.
+    pub const START: u64 = 1_000_000_000;
+    /// The memory in bytes.
+    pub const MEMORY: usize = 16 << 20;
+    /// The stack in bytes.
+    pub const STACK: usize = 256 << 10;
+    /// The elements of a table.
+    pub const TABLE: usize = 10_000;
+    /// The file in bytes.
+    pub const MODULE: usize = 16 << 20;
+    /// The timeouts at one instant.
+    pub const TIMEOUTS: u32 = 100_000;
+    /// A text of the module in bytes.
+    pub const TEXT: usize = 1 << 20;
+}
+
+/// A running module.
+pub(crate) struct Instance {
+    store: Store<StoreLimits>,
+    instance: wasmtime::Instance,
+    memory: Memory,
+    /// The mailbox's address.
+    mailbox: usize,
+    event: TypedFunc<(), ()>,
+    file: String,
+    /// The number of events so far.
+    events: u64,
+}
+
+impl fmt::Debug for Instance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Instance").field("file", &self.file).field("events", &self.events).finish_non_exhaustive()
+    }
+}
+
+/// Words of the mailbox, from its memory.
+struct Words<'a>(std::slice::ChunksExact<'a, u8>);
+
+impl Source for Words<'_> {
+    #[inline(always)]
+    fn take(&mut self) -> u64 {
+        self.0.next().and_then(|word| word.try_into().ok()).map_or(0, u64::from_le_bytes)
+    }
+
+    #[inline(always)]
+    fn skip(&mut self, words: usize) {
+        if words > 0 {
+            self.0.nth(words - 1);
+        }
+    }
+}
+
+/// Words of the mailbox, into its memory.
+pub(crate) struct WordsMut<'a>(std::slice::ChunksExactMut<'a, u8>);
+
+impl Sink for WordsMut<'_> {
+    #[inline(always)]
+    fn put(&mut self, word: u64) {
+        if let Some(place) = self.0.next() {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+    }
+
+    #[inline(always)]
+    fn skip(&mut self, words: usize) {
+        if words > 0 {
+            self.0.nth(words - 1);
+        }
+    }
+}
+
+impl Instance {
+    /// Instantiates a module and asks for its mailbox.
+    pub fn new(module: &Module) -> Result<Self, ConfigError> {
+        let file = &module.file;
+        let limits = StoreLimitsBuilder::new()
+            .memory_size(limit::MEMORY)
+            .table_elements(limit::TABLE)
+            .instances(1)
+            .memories(1)
+            .tables(8)
+            .trap_on_grow_failure(true)
+            .build();
+        let mut store = Store::new(module.code.engine(), limits);
+        store.limiter(|limits| limits);
+        let failed = |error: &wasmtime::Error| failure(file, "start", error, "");
+        store.set_fuel(limit::START).map_err(|error| failed(&error))?;
+        let linker = Linker::new(module.code.engine());
+        let instance = linker.instantiate(&mut store, &module.code).map_err(|error| failed(&error))?;
+        let memory = instance
+            .get_memory(&mut store, export::MEMORY)
+            .ok_or_else(|| failed(&wasmtime::Error::msg("it has no memory")))?;
+        let mailbox = instance
+            .get_typed_func::<(), i32>(&mut store, export::MAILBOX)
+            .and_then(|mailbox| mailbox.call(&mut store, ()))
+            .map_err(|error| failed(&error))?;
+        let event = instance.get_typed_func(&mut store, export::EVENT).map_err(|error| failed(&error))?;
+        let mailbox = mailbox.cast_unsigned() as usize;
+        let fits = mailbox.checked_add(place::LENGTH * 8).is_some_and(|end| end <= memory.data_size(&store));
+        if !fits || mailbox % 8 != 0 {
+            let what = format!("{file}, whose mailbox is at {mailbox}");
+            let expected = format!("a multiple of 8 with {} bytes of memory behind it", place::LENGTH * 8);
+            return Err(ConfigError::new("module", what, expected));
+        }
+        Ok(Self { store, instance, memory, mailbox, event, file: file.clone(), events: 0 })
+    }
+
+    /// The description, as JSON.
+    pub fn describe(&mut self) -> Result<String, ConfigError> {
+        let function = self.instance.get_typed_func::<(), ()>(&mut self.store, export::DESCRIBE);
+        let done = function.and_then(|describe| describe.call(&mut self.store, ()));
+        done.map_err(|error| self.failed("description", &error))?;
+        self.text().ok_or_else(|| self.unusable("description", "the address of a text is outside of its memory"))
+    }
+
+    /// An instance with the parameters of a document, before its machine is made; and the settings that follow.
+    pub fn configured(configured: &Configured) -> Result<(Self, Settings), ConfigError> {
+        let mut instance = Self::new(&configured.module)?;
+        let settings = match &configured.parameters {
+            Parameters::Words(words) => {
+                let mut to = instance.words_mut(place::PARAMETERS);
+                words.iter().for_each(|word| to.put(*word));
+                parameters::settings(&configured.module.description, words)
+            }
+            Parameters::Json(parameters) => {
+                instance.tell(parameters)?;
+                let text = instance.start(export::CONFIGURE)?.unwrap_or_default();
+                serde_json::from_str(&text).map_err(|error| instance.unusable("settings", &error.to_string()))?
+            }
+        };
+        Ok((instance, settings))
+    }
+
+    /// Makes the machine.
+    pub fn create<C: Record>(&mut self, start: Instant, context: C) -> Result<(), ConfigError> {
+        Begin { start, context }.write(&mut self.words_mut(place::CONTEXT));
+        self.start(export::CREATE).map(|_| ())
+    }
+
+    /// Hands a value to the module as JSON.
+    pub fn tell(&mut self, value: &Value) -> Result<(), ConfigError> {
+        let text = value.to_string();
+        let length = i32::try_from(text.len()).unwrap_or(i32::MAX);
+        let function = self.instance.get_typed_func::<i32, i32>(&mut self.store, export::BUFFER);
+        let address = function.and_then(|buffer| buffer.call(&mut self.store, length));
+        let address = address.map_err(|error| self.failed("buffer", &error))?.cast_unsigned() as usize;
+        let memory = self.memory.data_mut(&mut self.store);
+        match address.checked_add(text.len()).and_then(|end| memory.get_mut(address..end)) {
+            Some(place) => {
+                place.copy_from_slice(text.as_bytes());
+                Ok(())
+            }
+            None => Err(self.unusable("buffer", "its address is outside of its memory")),
+        }
+    }
+
+    /// Calls a function of the start. Returns the text that it has left, if it succeeds.
+    fn start(&mut self, name: &str) -> Result<Option<String>, ConfigError> {
+        let mut head = self.words_mut(place::TEXT);
+        head.put(0);
+        head.put(0);
+        let fuel = self.store.set_fuel(limit::START);
+        let function = self.instance.get_typed_func::<(), i32>(&mut self.store, name);
+        let status = fuel.and(function).and_then(|function| function.call(&mut self.store, ()));
+        let status = status.map_err(|error| self.failed("start", &error))?;
+        let text = self.text();
+        if status == 0 {
+            return Ok(text);
+        }
+        let text = text.unwrap_or_default();
+        let said: Option<Refusal> = serde_json::from_str(&text).ok();
+        Err(said.map_or_else(
+            || {
+                ConfigError::new(
+                    "module",
+                    format!("{}, which refuses its parameters", self.file),
+                    if text.is_empty() { "other values".into() } else { text },
+                )
+            },
+            ConfigError::from,
+        ))
+    }
+
+    /// Delivers an event.
+    ///
+    /// # Errors
+    /// If the module traps, or needs too many instructions or too much memory.
+    #[inline]
+    pub fn deliver(&mut self, now: Instant, event: &impl Record) -> Result<(), ConfigError> {
+        self.events += 1;
+        let mut to = self.words_mut(place::NOW);
+        now.write(&mut to);
+        event.write(&mut to);
+        let fuel = self.store.set_fuel(limit::EVENT);
+        fuel.and_then(|()| self.event.call(&mut self.store, ())).map_err(|error| self.failed_event(&error))
+    }
+
+    /// A record that the module has left.
+    #[inline]
+    pub fn answer<T: Record>(&self, place: usize) -> Result<T, ConfigError> {
+        T::read(&mut self.words(place)).map_err(|error| self.impossible(&error))
+    }
+
+    /// Reads the answer of a machine: its head with [`Record::WORDS`], then items.
+    #[inline]
+    pub fn items<T: Record>(&self, place: usize, count: u64) -> impl Iterator<Item = Result<T, BadWord>> {
+        let mut words = self.words(place);
+        (0..count).map(move |_| T::read(&mut words))
+    }
+
+    #[inline(always)]
+    fn words(&self, place: usize) -> Words<'_> {
+        let memory = self.memory.data(&self.store);
+        let from = self.mailbox + place * 8;
+        Words(memory.get(from..self.mailbox + LENGTH).unwrap_or_default().chunks_exact(8))
+    }
+
+    #[inline(always)]
+    pub fn words_mut(&mut self, place: usize) -> WordsMut<'_> {
+        let memory = self.memory.data_mut(&mut self.store);
+        let from = self.mailbox + place * 8;
+        WordsMut(memory.get_mut(from..self.mailbox + LENGTH).unwrap_or_default().chunks_exact_mut(8))
+    }
+
+    /// The text of the module; `None` if it is none or outside of the memory.
+    fn text(&self) -> Option<String> {
+        let mut words = self.words(place::TEXT);
+        let (address, length) = (usize::try_from(words.take()).ok()?, usize::try_from(words.take()).ok()?);
+        let memory = self.memory.data(&self.store);
+        let bytes = memory.get(address..address.checked_add(length.min(limit::TEXT))?)?;
+        Some(String::from_utf8_lossy(bytes).into_owned())
+    }
+
+    /// The error of an answer without meaning.
+    #[cold]
+    pub fn impossible(&self, reason: &impl fmt::Display) -> ConfigError {
+        let what = format!("{}, whose event {} asks for the impossible ({reason})", self.file, self.events);
+        ConfigError::new("module", what, "an action of docs/how-to/wasm.md that the link or station can perform")
+    }
+
+    #[cold]
+    fn failed_event(&self, error: &wasmtime::Error) -> ConfigError {
+        self.failed(&format!("event {}", self.events), error)
+    }
+
+    /// The error of a call.
+    fn failed(&self, call: &str, error: &wasmtime::Error) -> ConfigError {
+        failure(&self.file, call, error, &self.text().unwrap_or_default())
+    }
+
+    fn unusable(&self, call: &str, reason: &str) -> ConfigError {
+        ConfigError::new(
+            "module",
+            format!("{}, whose {call} fails ({reason})", self.file),
+            "an answer of docs/how-to/wasm.md",
+        )
+    }
+}
+
+/// The length of the mailbox in bytes.
+const LENGTH: usize = place::LENGTH * 8;
+
+/// The error of a call. `said` is a text that the module has left, such as the message of a panic.
+fn failure(file: &str, call: &str, error: &wasmtime::Error, said: &str) -> ConfigError {
+    let trap = error.downcast_ref::<Trap>();
+    let (reason, expected) = match trap {
+        Some(Trap::OutOfFuel) => {
+            let most = if call.starts_with("event") { limit::EVENT } else { limit::START };
+            ("it does not return".to_owned(), format!("at most {most} instructions"))
+        }
+        Some(trap) if trap == &Trap::UnreachableCodeReached && !said.is_empty() => {
+            (said.replace('\n', " "), "a module that returns from every call".to_owned())
+        }
+        Some(trap) => (trap.to_string(), "a module that returns from every call".to_owned()),
+        None => {
+            let reason = one_line(error);
+            let most = format!("at most {} MiB of memory", limit::MEMORY >> 20);
+            let expected =
+                if reason.contains("memory") { most } else { "a module that returns from every call".to_owned() };
+            (reason, expected)
+        }
+    };
+    ConfigError::new("module", format!("{file}, whose {call} fails ({reason})"), expected)
+}

@@ -1,0 +1,244 @@
+//! Modules: their file, digest, checks and description.
+
+use crate::instance::{Instance, limit};
+use crate::parameters::Parameters;
+use netlull_describe::{ConfigError, ModuleTable};
+use netlull_guest::abi::{Kind, MOST_PARAMETERS, VERSION, export};
+use netlull_guest::description::Description;
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::fmt::{self, Write as _};
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use wasmtime::{Config, Engine, ExternType, OptLevel, ValType};
+
+/// A module, checked and compiled. Its machines share it.
+pub struct Module {
+    /// The file's name, for errors.
+    pub(crate) file: String,
+    pub(crate) digest: String,
+    pub(crate) code: wasmtime::Module,
+    pub(crate) description: Description,
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Module").field("file", &self.file).field("digest", &self.digest).finish_non_exhaustive()
+    }
+}
+
+/// The engine of all modules.
+fn engine() -> Result<&'static Engine, ConfigError> {
+    static ENGINE: OnceLock<Result<Engine, String>> = OnceLock::new();
+    let make = || {
+        let mut config = Config::new();
+        config.consume_fuel(true);
+        config.cranelift_nan_canonicalization(true);
+        config.cranelift_opt_level(OptLevel::Speed);
+        config.max_wasm_stack(limit::STACK);
+        // No signal handlers in the host, and no address space beyond the memory in use.
+        config.signals_based_traps(false);
+        config.memory_reservation(0);
+        config.memory_guard_size(0);
+        config.memory_reservation_for_growth(0);
+        config.wasm_relaxed_simd(false);
+        config.wasm_memory64(false);
+        config.wasm_multi_memory(false);
+        config.wasm_tail_call(false);
+        Engine::new(&config).map_err(|error| error.to_string())
+    };
+    let made = ENGINE.get_or_init(make).as_ref();
+    made.map_err(|error| ConfigError::new("module", format!("not available ({error})"), "a processor with a compiler"))
+}
+
+impl Module {
+    /// Loads the module of a file. With a digest, the file must have it.
+    ///
+    /// # Errors
+    /// If the file cannot be read, has another digest, or is not a module for netlull.
+    pub fn load(file: &Path, digest: Option<&str>) -> Result<Arc<Self>, ConfigError> {
+        static LOADED: OnceLock<Mutex<HashMap<String, Weak<Module>>>> = OnceLock::new();
+        let shown = file.display().to_string();
+        let unreadable = |error| ConfigError::new("module", format!("{shown}, {error}"), "a file that can be read");
+        let mut bytes = Vec::new();
+        let opened = std::fs::File::open(file).map_err(unreadable)?;
+        opened.take(limit::MODULE as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+        let found = digest_of(&bytes);
+        if let Some(digest) = digest.filter(|digest| *digest != found) {
+            return Err(ConfigError::new("digest", digest, format!("{found}, the digest of {shown}")));
+        }
+        let mut loaded = LOADED.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) = loaded.get(&found).and_then(Weak::upgrade) {
+            return Ok(module);
+        }
+        let module = Arc::new(Self::from_bytes(&shown, &bytes)?);
+        loaded.retain(|_, module| module.strong_count() > 0);
+        loaded.insert(found, Arc::downgrade(&module));
+        Ok(module)
+    }
+
+    /// A module from its bytes. `file` is its name in errors.
+    ///
+    /// # Errors
+    /// If it is not a module for netlull.
+    pub fn from_bytes(file: &str, bytes: &[u8]) -> Result<Self, ConfigError> {
+        let file =
+            Path::new(file).file_name().map_or_else(|| file.to_owned(), |name| name.to_string_lossy().into_owned());
+        let refuse = |what: String, expected: &str| ConfigError::new("module", format!("{file}, {what}"), expected);
+        if bytes.len() > limit::MODULE {
+            let most = format!("at most {} bytes", limit::MODULE);
+            return Err(refuse(format!("which has more than {} bytes", limit::MODULE), &most));
+        }
+        // Only the binary format: the text format is not compiled in.
+        let code = wasmtime::Module::from_binary(engine()?, bytes)
+            .map_err(|error| refuse(format!("which is not valid ({})", one_line(&error)), "a WebAssembly module"))?;
+        if let Some(import) = code.imports().next() {
+            let what = format!("which imports {}.{}", import.module(), import.name());
+            return Err(refuse(what, "a module without imports"));
+        }
+        check_exports(&code).map_err(|what| refuse(what, "the exports in docs/how-to/wasm.md"))?;
+        let mut module = Self { file: file.clone(), digest: digest_of(bytes), code, description: placeholder() };
+        let text = Instance::new(&module)?.describe()?;
+        let description: Description = serde_json::from_str(&text)
+            .map_err(|error| refuse(format!("whose description is wrong ({error})"), "a description in JSON"))?;
+        check_description(&module, &description).map_err(|(what, expected)| refuse(what, &expected))?;
+        module.description = description;
+        Ok(module)
+    }
+
+    /// The SHA-256 of the module in hexadecimal digits.
+    #[must_use]
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// The description.
+    #[must_use]
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// Refuses a module of another kind.
+    pub(crate) fn expect(&self, kind: Kind) -> Result<(), ConfigError> {
+        if self.description.kind == kind.name() {
+            return Ok(());
+        }
+        let what = format!("{}, whose kind is {}", self.file, self.description.kind);
+        Err(ConfigError::new("module", what, format!("a module of the kind {}", kind.name())))
+    }
+}
+
+/// A module with its parameters, as a document gives them.
+#[derive(Debug)]
+pub(crate) struct Configured {
+    pub module: Arc<Module>,
+    pub parameters: Parameters,
+    /// The table in documents, with the digest.
+    pub table: Value,
+}
+
+impl Configured {
+    /// Loads the module that a table names, and checks its parameters.
+    pub fn load(fields: &Map<String, Value>, kind: Kind) -> Result<Self, ConfigError> {
+        let table: ModuleTable = netlull_describe::read(&Value::Object(fields.clone())).map_err(|error| {
+            let message = error.message.strip_prefix("is ").unwrap_or(&error.message).to_owned();
+            let (value, expected) = message.split_once("; expected ").unwrap_or((&message, "another value"));
+            ConfigError::new(error.path.join("."), value, expected)
+        })?;
+        let module = Module::load(Path::new(&table.module), table.digest.as_deref())?;
+        module.expect(kind)?;
+        let parameters = Parameters::read(&module.description, &table.parameters)?;
+        let mut filled = Map::new();
+        filled.insert("kind".to_owned(), crate::KIND.into());
+        filled.insert("module".to_owned(), table.module.into());
+        filled.insert("digest".to_owned(), module.digest.clone().into());
+        filled.extend(table.parameters);
+        Ok(Self { module, parameters, table: Value::Object(filled) })
+    }
+}
+
+fn placeholder() -> Description {
+    Description::new(Kind::LinkController, "", Value::Null)
+}
+
+fn digest_of(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// An error with its causes on one line.
+pub(crate) fn one_line(error: &wasmtime::Error) -> String {
+    let causes: Vec<String> = error.chain().map(|cause| cause.to_string().replace('\n', " ")).collect();
+    causes.join(": ")
+}
+
+fn check_exports(code: &wasmtime::Module) -> Result<(), String> {
+    let function = |name: &str, parameters: usize, results: usize| {
+        let Some(ExternType::Func(function)) = code.get_export(name) else {
+            return Err(format!("which has no function {name}"));
+        };
+        let fits = function.params().len() == parameters
+            && function.results().len() == results
+            && function.params().chain(function.results()).all(|of| matches!(of, ValType::I32));
+        if fits { Ok(()) } else { Err(format!("whose function {name} has other parameters or results")) }
+    };
+    if !matches!(code.get_export(export::MEMORY), Some(ExternType::Memory(_))) {
+        return Err(format!("which has no {}", export::MEMORY));
+    }
+    function(export::MAILBOX, 0, 1)?;
+    function(export::DESCRIBE, 0, 0)?;
+    function(export::CREATE, 0, 1)?;
+    function(export::EVENT, 0, 0)?;
+    let reads_text = code.get_export(export::BUFFER).is_some() || code.get_export(export::CONFIGURE).is_some();
+    if reads_text {
+        function(export::BUFFER, 1, 1)?;
+        function(export::CONFIGURE, 0, 1)?;
+    }
+    Ok(())
+}
+
+fn check_description(module: &Module, description: &Description) -> Result<(), (String, String)> {
+    let Description { netlull, kind, name, serves, parameters, schema, .. } = description;
+    if *netlull != VERSION {
+        return Err((format!("which has version {netlull} of the interface"), format!("version {VERSION}")));
+    }
+    let refuse =
+        |what: &str, value: &str, expected: &str| Err((format!("whose {what} is \"{value}\""), expected.into()));
+    if !Kind::ALL.iter().any(|known| known.name() == kind) {
+        return refuse("kind", kind, "link_controller, station_machine or congestion_control");
+    }
+    let plain = |text: &str| {
+        !text.is_empty()
+            && text.len() <= 64
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+    };
+    if !plain(name) {
+        return refuse("name", name, "1 to 64 letters, digits, hyphens and underscores");
+    }
+    if crate::station::serves(serves).is_none() {
+        return refuse("traffic", serves, "everything, lasting_connections or one_download");
+    }
+    if schema.is_some() && module.code.get_export(export::CONFIGURE).is_none() {
+        return Err(("which reads parameters as JSON".into(), format!("a function {}", export::CONFIGURE)));
+    }
+    if parameters.len() > MOST_PARAMETERS {
+        return Err((format!("which has {} parameters", parameters.len()), format!("at most {MOST_PARAMETERS}")));
+    }
+    if let Some(wrong) =
+        parameters.iter().find(|declared| !plain(&declared.name) || RESERVED.contains(&&*declared.name))
+    {
+        return refuse(
+            "parameter",
+            &wrong.name,
+            "a name of letters, digits, hyphens and underscores, and none of kind, module and digest",
+        );
+    }
+    Ok(())
+}
+
+/// The fields of a table that are no parameters.
+const RESERVED: [&str; 3] = ["kind", "module", "digest"];

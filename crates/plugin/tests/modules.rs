@@ -1,0 +1,240 @@
+//! Modules that work, and modules that fail in every way.
+
+mod common;
+
+use common::{MAILBOX, controller, describing, module, put, set_rate};
+use netlull_guest::abi::place;
+use netlull_mechanism::Machine;
+use netlull_mechanism::link::{LinkAction, LinkContext, LinkController, LinkEvent};
+use netlull_mechanism::machines::{LinkMachine, LinkMechanism, StationMechanism};
+use netlull_mechanism::rate::QueueView;
+use netlull_mechanism::station::{StationAction, StationContext, StationController, StationEvent};
+use netlull_plugin::{Module, limit, register};
+use netlull_units::{BitRate, Bytes, Duration, Instant};
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const FULL: BitRate = BitRate::from_mbps(10);
+const TIMEOUT: LinkEvent = LinkEvent::Timeout { queue: QueueView::EMPTY };
+
+fn link() -> LinkContext {
+    LinkContext::new(FULL, Bytes::new(1500))
+}
+
+fn at(millis: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(millis)
+}
+
+/// A file with a module.
+fn file(bytes: &[u8]) -> PathBuf {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let folder = std::env::temp_dir().join(format!("netlull-plugin-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join(format!("toy-{}.wasm", NUMBER.fetch_add(1, Ordering::SeqCst)));
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+/// The mechanism of a module, read like a document.
+fn mechanism(bytes: &[u8], parameters: &Value) -> Result<LinkMechanism, String> {
+    register();
+    let mut table = Map::new();
+    table.insert("kind".into(), "wasm".into());
+    table.insert("module".into(), file(bytes).display().to_string().into());
+    table.extend(parameters.as_object().unwrap().clone());
+    netlull_describe::read(&Value::Object(table)).map_err(|error| error.to_string())
+}
+
+fn machine(bytes: &[u8]) -> LinkMachine {
+    mechanism(bytes, &json!({})).unwrap().build(link(), Instant::ZERO).unwrap()
+}
+
+fn actions(machine: &mut impl Machine<Action = LinkAction>) -> Vec<LinkAction> {
+    std::iter::from_fn(|| machine.poll_action()).collect()
+}
+
+fn refused(bytes: &[u8]) -> String {
+    mechanism(bytes, &json!({})).unwrap_err()
+}
+
+fn says(message: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(message.contains(part), "{part} is not in: {message}");
+    }
+}
+
+/// The fault after one event, and what the machine does from then on: full rate, no timer, no more calls.
+fn fault(event: &str) -> String {
+    let halves = format!(
+        "(global.set $count (i64.add (global.get $count) (i64.const 1)))
+         (if (i64.eq (global.get $count) (i64.const 1)) (then {} return)) {event}",
+        set_rate(5_000_000, 0)
+    );
+    let mut machine = machine(&controller(&halves, ""));
+    machine.handle(at(1), TIMEOUT);
+    assert_eq!(actions(&mut machine), [LinkAction::SetRate { rate: BitRate::from_mbps(5), pause: Duration::ZERO }]);
+    assert_eq!((machine.rate(), machine.fault()), (BitRate::from_mbps(5), None));
+    machine.handle(at(2), TIMEOUT);
+    let message = machine.fault().expect("a fault").to_string();
+    assert_eq!(actions(&mut machine), [LinkAction::SetRate { rate: FULL, pause: Duration::ZERO }]);
+    assert_eq!((machine.rate(), machine.changes(), machine.next_timeout()), (FULL, 2, None));
+    machine.handle(at(3), TIMEOUT);
+    assert_eq!(actions(&mut machine), []);
+    assert_eq!(machine.fault().expect("a fault").to_string(), message);
+    message
+}
+
+#[test]
+fn a_module_that_fails_leaves_the_full_rate_and_a_named_error() {
+    says(&fault("unreachable"), &["module is toy-", ".wasm, whose event 2 fails (", "unreachable"]);
+    says(&fault("(loop $again (br $again))"), &["event 2 fails (it does not return)", "at most 1000000 instructions"]);
+    says(&fault("call $event"), &["event 2 fails (", "stack"]);
+    let grow = "(loop $again (br_if $again (i32.ne (memory.grow (i32.const 16)) (i32.const -1))))";
+    says(&fault(grow), &["event 2 fails (", "memory", "expected at most 16 MiB of memory"]);
+    says(&fault("(drop (i32.load (i32.const -4)))"), &["event 2 fails (", "out of bounds"]);
+    let divide = "(drop (i64.div_u (i64.const 1) (i64.const 0)))";
+    says(&fault(divide), &["event 2 fails (", "divide by zero"]);
+}
+
+#[test]
+fn impossible_actions_are_faults() {
+    let impossible = "event 2 asks for the impossible (";
+    let rate = |rate| fault(&set_rate(rate, 0));
+    says(&rate(0), &[impossible, "rate is 0 b/s"]);
+    says(&rate(10_000_001), &[impossible, "at most the link's rate, 10 Mb/s"]);
+    says(&fault(&set_rate(1, 10_000_000_001)), &[impossible, "pause is ", "at most 10 s"]);
+    let tag = put(place::ANSWER + 3, "(i64.const 7)");
+    says(&fault(&format!("{}{tag}", set_rate(1, 0))), &[impossible, "7 is no value of LinkAction"]);
+    let many = put(place::ANSWER, "(i64.const 33)");
+    says(&fault(&many), &[impossible, "33 actions, more than 32"]);
+    let window = [put(place::ANSWER, "(i64.const 1)"), put(place::ANSWER + 3, "(i64.const 1)")].concat();
+    says(&fault(&window), &[impossible, "window is ", "only in answer to an acknowledgement"]);
+    let flag = put(place::ANSWER + 1, "(i64.const 2)");
+    says(&fault(&flag), &[impossible, "2 is no value of 0 or 1"]);
+}
+
+#[test]
+fn a_module_that_never_lets_time_pass_fails() {
+    let body = [put(place::ANSWER + 1, "(i64.const 1)"), put(place::ANSWER + 2, "(i64.const 0)")].concat();
+    let mut machine = machine(&controller(&body, ""));
+    machine.handle(at(5), TIMEOUT);
+    assert_eq!(machine.next_timeout(), Some(at(5)), "a timeout in the past is due at once");
+    for _ in 0..limit::TIMEOUTS {
+        machine.handle(at(5), TIMEOUT);
+    }
+    says(&machine.fault().expect("a fault").to_string(), &["more than 100000 timeouts at one time"]);
+}
+
+#[test]
+fn files_that_are_no_modules_are_refused() {
+    says(&refused(b"netlull"), &["module: is toy-", "which is not valid (", "expected a WebAssembly module"]);
+    let text = |text: &str| refused(&wat::parse_str(text).unwrap());
+    says(&text("(module)"), &["which has no memory", "docs/how-to/wasm.md"]);
+    says(&text(r#"(module (memory (export "memory") 1))"#), &["which has no function netlull_mailbox"]);
+    let clock = r#"(module (import "wasi_snapshot_preview1" "clock_time_get" (func)))"#;
+    says(&text(clock), &["which imports wasi_snapshot_preview1.clock_time_get", "a module without imports"]);
+    let described = |description: &str| refused(&module(description, "", ""));
+    says(&described("{"), &["whose description is wrong ("]);
+    let version = r#"{"netlull":9,"kind":"link_controller","name":"toy"}"#;
+    says(&described(version), &["which has version 9 of the interface", "expected version 1"]);
+    says(&described(&describing("router", "")), &["whose kind is \"router\"", "expected link_controller, "]);
+    let station = describing("station_machine", "");
+    says(&described(&station), &["whose kind is station_machine", "a module of the kind link_controller"]);
+    let endless = module(&describing("link_controller", ""), "", "(func $s (loop $l (br $l))) (start $s)");
+    says(&refused(&endless), &["whose start fails (it does not return)"]);
+    let missing = netlull_describe::read::<LinkMechanism>(&json!({ "kind": "wasm", "module": "/nowhere/x.wasm" }));
+    says(&missing.unwrap_err().to_string(), &["module: is /nowhere/x.wasm, ", "expected a file that can be read"]);
+    let none = netlull_describe::read::<LinkMechanism>(&json!({ "kind": "wasm" }));
+    says(&none.unwrap_err().to_string(), &["module: is missing"]);
+}
+
+#[test]
+fn a_digest_names_one_module() {
+    let bytes = controller("", "");
+    let digest = Module::from_bytes("toy.wasm", &bytes).unwrap().digest().to_owned();
+    let read = mechanism(&bytes, &json!({ "digest": digest })).unwrap();
+    let written = serde_json::to_value(&read).unwrap();
+    assert_eq!((&written["kind"], &written["digest"]), (&json!("wasm"), &json!(digest)));
+    assert_eq!(netlull_describe::read::<LinkMechanism>(&written).unwrap(), read);
+    let other = mechanism(&bytes, &json!({ "digest": "00" })).unwrap_err();
+    says(&other, &["digest: is 00; expected ", &digest]);
+}
+
+const PARAMETERS: &str = r#","parameters":[
+    {"name":"share","type":"number","minimum":0,"maximum":1},
+    {"name":"queue","type":"integer","default":5,"minimum":1},
+    {"name":"pause","type":"duration","default":"2 ms","maximum":"10 ms"},
+    {"name":"rate","type":"rate","default":"1 Mb/s"},
+    {"name":"backlog","type":"bytes","default":"15 kB"},
+    {"name":"eager","type":"boolean","default":false}]"#;
+
+#[test]
+fn declared_parameters_are_words_and_errors_name_them() {
+    // The event answers with the parameter `rate` as the rate and the parameter `pause` as the pause.
+    let load = |index: usize| format!("(i64.load (i32.const {}))", MAILBOX + (place::PARAMETERS + index) * 8);
+    let body =
+        [put(place::ANSWER, "(i64.const 1)"), put(place::ANSWER + 4, &load(3)), put(place::ANSWER + 5, &load(2))];
+    let bytes = controller(&body.concat(), &PARAMETERS.replace('\n', ""));
+    let given = |parameters: Value| mechanism(&bytes, &parameters);
+    let mut machine = given(json!({ "share": 0.5, "rate": "3 Mb/s" })).unwrap().build(link(), Instant::ZERO).unwrap();
+    machine.handle(at(1), TIMEOUT);
+    let expected = LinkAction::SetRate { rate: BitRate::from_mbps(3), pause: Duration::from_millis(2) };
+    assert_eq!(actions(&mut machine), [expected]);
+    let why = |parameters: Value| given(parameters).unwrap_err();
+    assert_eq!(why(json!({})), "share: is missing; expected a number from 0 to 1");
+    assert_eq!(why(json!({ "share": 2 })), "share: is 2; expected a number from 0 to 1");
+    assert_eq!(why(json!({ "share": "x" })), "share: is \"x\"; expected a number from 0 to 1");
+    assert_eq!(why(json!({ "share": 1, "queue": 0 })), "queue: is 0; expected a whole number of at least 1");
+    assert_eq!(why(json!({ "share": 1, "queue": 1.5 })), "queue: is 1.5; expected a whole number of at least 1");
+    let pause = "expected a duration with its unit of at most \"10 ms\"";
+    assert_eq!(why(json!({ "share": 1, "pause": "11 ms" })), format!("pause: is \"11 ms\"; {pause}"));
+    assert_eq!(why(json!({ "share": 1, "pause": 3 })), format!("pause: is 3; {pause}"));
+    says(&why(json!({ "share": 1, "speed": 1 })), &["speed: is no parameter of the module; expected one of share, "]);
+}
+
+#[test]
+fn not_a_number_has_one_form() {
+    // The bits of 0/0 with a sign and of a sum with a payload, as the pause and the rate of an answer.
+    let nan = "(i64.reinterpret_f64 (f64.div (f64.const 0) (f64.const 0)))";
+    let sum = "(i64.reinterpret_f64 (f64.add (f64.const -nan:0x4000000000123) (f64.const 1)))";
+    let equal = format!(
+        "(i64.extend_i32_u (i32.and (i64.eq {nan} (i64.const 0x7ff8000000000000)) (i64.eq {sum} (i64.const 0x7ff8000000000000))))"
+    );
+    let body =
+        [put(place::ANSWER, "(i64.const 1)"), put(place::ANSWER + 4, "(i64.const 7)"), put(place::ANSWER + 5, &equal)];
+    let mut machine = machine(&controller(&body.concat(), ""));
+    machine.handle(at(1), TIMEOUT);
+    let one = LinkAction::SetRate { rate: BitRate::from_bps(7), pause: Duration::from_nanos(1) };
+    assert_eq!(actions(&mut machine), [one], "{:?}", machine.fault());
+}
+
+#[test]
+fn an_observer_gets_ticks_and_decides_rates() {
+    // It answers each observation with half of the present rate.
+    let present = MAILBOX + (place::EVENT + 1 + 16 + 1) * 8;
+    let half = format!("(i64.shr_u (i64.load (i32.const {present})) (i64.const 1))");
+    let body = [put(place::ANSWER, "(i64.const 1)"), put(place::ANSWER + 4, &half)].concat();
+    let more = r#","subscription":{"tick":"10 ms"},"parameters":[
+        {"name":"tick","type":"duration","default":"5 ms"},{"name":"transition","type":"duration","default":"1 ms"}]"#;
+    let mut machine = machine(&controller(&body, &more.replace('\n', "")));
+    assert_eq!(machine.next_timeout(), Some(at(5)));
+    machine.handle(at(5), TIMEOUT);
+    let expected = LinkAction::SetRate { rate: BitRate::from_mbps(5), pause: Duration::from_millis(1) };
+    assert_eq!(actions(&mut machine), [expected], "{:?}", machine.fault());
+    assert_eq!(machine.next_timeout(), Some(at(10)));
+}
+
+#[test]
+fn a_station_machine_that_fails_stays_awake() {
+    register();
+    let bytes = module(&describing("station_machine", ""), "unreachable", "");
+    let table = json!({ "kind": "wasm", "module": file(&bytes).display().to_string() });
+    let mechanism: StationMechanism = netlull_describe::read(&table).unwrap();
+    let station = StationContext { air_rate: FULL, wake: Duration::from_millis(1), mtu: Bytes::new(1500) };
+    let mut machine = mechanism.build(station, Instant::ZERO).unwrap();
+    machine.handle(at(1), StationEvent::Beacon { buffered: true });
+    let all: Vec<_> = std::iter::from_fn(|| machine.poll_action()).collect();
+    assert_eq!((all, machine.next_timeout()), (vec![StationAction::Wake], None));
+    says(&machine.fault().expect("a fault").to_string(), &["whose event 1 fails ("]);
+}
