@@ -139,7 +139,7 @@ def markdown(records: Sequence[Record], definition: Definition, picture: str) ->
         "",
     ]
     rows = [
-        [title_of(record.name, definition), *(_family(record, definition, name, middle) for name in families)]
+        [record.name, *(_family(record, definition, name, middle) for name in families)]
         for record in ranked(records, middle)
     ]
     lines += [*_table(("controller", *families), rows), ""]
