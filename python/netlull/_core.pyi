@@ -14,11 +14,8 @@ __all__ = [
     "Observation",
     "RawResult",
     "ScenarioError",
-<<<<<<< HEAD
     "SegmentView",
-=======
     "Simulators",
->>>>>>> gym
     "StationEvent",
     "Tape",
     "TcpView",

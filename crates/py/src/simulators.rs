@@ -92,12 +92,7 @@ impl Simulators {
 }
 
 impl Simulators {
-    fn arrays<'py>(
-        &self,
-        py: Python<'py>,
-        observations: Vec<f32>,
-        raw: Vec<f64>,
-    ) -> PyResult<Seen<'py>> {
+    fn arrays<'py>(&self, py: Python<'py>, observations: Vec<f32>, raw: Vec<f64>) -> PyResult<Seen<'py>> {
         let count = self.batch.environments().len();
         let (observed, values) = (observations.len() / count, raw.len() / count);
         Ok((observations.into_pyarray(py).reshape([count, observed])?, raw.into_pyarray(py).reshape([values, count])?))

@@ -138,11 +138,9 @@ def markdown(records: Sequence[Record], definition: Definition, picture: str) ->
         f"Energy in per cent of always-on's, as measured; in brackets the number of cells broken in league {title}.",
         "",
     ]
-    rows = [
-        [title_of(record.name, definition), *(_family(record, definition, name, middle) for name in families)]
-        for record in ranked(records, middle)
-    ]
-    lines += [*_table(("controller", *families), rows), ""]
+    order = ranked(records, middle)
+    rows = [[family, *(_family(record, definition, family, middle) for record in order)] for family in families]
+    lines += [*_table(("family", *(record.name for record in order)), rows), ""]
     return "\n".join(lines)
 
 

@@ -285,7 +285,7 @@ class SimulatorVectorEnv(VectorEnv[Observations, Any, npt.NDArray[Any]]):
         info = self._info(raw)
         if self._waits:
             self._begun(info)
-        self._waits = bool(over.any())
+        self._waits = _TRUE in over.tobytes()  # a tenth of the time of `any`
         self._over = over
         return observations, rewards, self._never.copy(), over.copy(), info
 
@@ -299,7 +299,9 @@ class SimulatorVectorEnv(VectorEnv[Observations, Any, npt.NDArray[Any]]):
         info["seed"], info["_seed"] = seeds, began
 
     def _info(self, raw: npt.NDArray[np.float64]) -> dict[str, Any]:
-        return {**dict(zip(self.raw, raw, strict=True)), **self._masks}
+        info: dict[str, Any] = self._masks.copy()
+        info.update(zip(self.raw, raw, strict=True))
+        return info
 
     def result(self, number: int) -> Result:
         """The result of a simulator whose episode is over, checked by the verifier. The next step starts a new run.
@@ -309,6 +311,9 @@ class SimulatorVectorEnv(VectorEnv[Observations, Any, npt.NDArray[Any]]):
             VerificationError: the run broke a conservation law: a bug in the simulator.
         """
         return Result.from_raw(self._simulators.finish(number), ())
+
+
+_TRUE = b"\x01"
 
 
 def _copy(generator: np.random.Generator) -> np.random.Generator:

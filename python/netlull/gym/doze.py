@@ -81,13 +81,11 @@ class ClientDozeEnv(SimulatorEnv):
     An awake client gets all held packets, and later ones at once. The client does not see the held packets: it must
     wake to get them. A decision acts at its tick, after the station's other actions of that instant.
 
-    | entry | content | range |
-    |---|---|---|
-    | `awake` | 1 if the agent chose awake | 0 to 1 |
-    | `received` | received bytes over the air's capacity in the step | 0 to 1, cut off |
-    | `sent` | sent bytes over the air's capacity in the step | 0 to 1, cut off |
-    | `silence` | time since the last packet in either direction, over `silence_scale` | 0 to 1, cut off |
-    | `dozing` | time since the agent last chose awake, over `silence_scale` | 0 to 1, cut off |
+    - `awake`: 1 if the agent chose awake (0 to 1)
+    - `received`: received bytes over the air's capacity in the step (0 to 1, cut off)
+    - `sent`: sent bytes over the air's capacity in the step (0 to 1, cut off)
+    - `silence`: time since the last packet in either direction, over `silence_scale` (0 to 1, cut off)
+    - `dozing`: time since the agent last chose awake, over `silence_scale` (0 to 1, cut off)
 
     The reward is minus the cost of the step. The cost is the sum of
 

@@ -84,14 +84,12 @@ class LinkRateEnv(SimulatorEnv):
 
     The action is the number of a rate. The observation has six entries:
 
-    | entry | content | range |
-    |---|---|---|
-    | `rate` | service rate over the link's rate | 0 to 1 |
-    | `backlog` | time of the backlog at the link's rate, over `backlog_scale` | 0 to 1, cut off |
-    | `mean_backlog` | the same for the mean backlog of the step, in packets of one MTU | 0 to 1, cut off |
-    | `arrivals` | arrived bytes over the link's capacity in the step | 0 to 4, cut off |
-    | `utilisation` | departed bytes over the link's capacity in the step | 0 to 1, cut off |
-    | `drops` | dropped packets over arrived packets | 0 to 1 |
+    - `rate`: service rate over the link's rate (0 to 1)
+    - `backlog`: time of the backlog at the link's rate, over `backlog_scale` (0 to 1, cut off)
+    - `mean_backlog`: the same for the mean backlog of the step, in packets of one MTU (0 to 1, cut off)
+    - `arrivals`: arrived bytes over the link's capacity in the step (0 to 4, cut off)
+    - `utilisation`: departed bytes over the link's capacity in the step (0 to 1, cut off)
+    - `drops`: dropped packets over arrived packets (0 to 1)
 
     The reward is minus the cost of the step. The cost is the sum of
 

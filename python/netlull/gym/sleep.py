@@ -88,11 +88,9 @@ class AbileneSleepEnv(SimulatorEnv):
 
     The action has an entry for each link. The observation has 2 n + 1 entries for n links:
 
-    | entries | content | range |
-    |---|---|---|
-    | `awake NAME` for each link | 1 if the agent chose awake | 0 to 1 |
-    | `load NAME` for each link | delivered bytes over capacity, of the direction with more load | 0 to 1, cut off |
-    | `lost` | lost packets over sent packets in the step | 0 to 1, cut off |
+    - `awake NAME` for each link: 1 if the agent chose awake (0 to 1)
+    - `load NAME` for each link: delivered bytes over capacity, of the direction with more load (0 to 1, cut off)
+    - `lost`: lost packets over sent packets in the step (0 to 1, cut off)
 
     The reward is minus the cost of the step. The cost is the sum of
 
