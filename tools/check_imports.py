@@ -39,6 +39,7 @@ ORDER = (
     "textfiles",
     "tomltext",
     "output",
+    "modules",
     "_core",
     "_engine",
     "loading",

@@ -192,9 +192,11 @@ pub fn tables() -> String {
         for Constant { name, value, unit } in places {
             let _ = writeln!(text, "| `{name}` | {value} | {unit} |");
         }
-        let tags: Vec<_> = tags.iter().map(|tag| format!("`{}` {}", tag.name, tag.value)).collect();
         if !tags.is_empty() {
-            let _ = writeln!(text, "\nTags: {}.", tags.join(", "));
+            let _ = writeln!(text, "\n| tag | number |\n|---|---|");
+        }
+        for Constant { name, value, .. } in tags {
+            let _ = writeln!(text, "| `{name}` | {value} |");
         }
         text.push('\n');
     }

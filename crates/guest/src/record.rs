@@ -51,7 +51,7 @@ impl fmt::Display for BadWord {
 /// The layout of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// One word: the unit or the values.
+    /// A single word, with its unit or values.
     Word(&'static str),
     /// A word that is 0 or 1, and a value that counts if it is 1.
     Option(Box<Shape>),
