@@ -292,6 +292,8 @@ impl<C: ObserverConfig> Guest for ObserverHolder<C> {
         Ok(())
     }
 
+    // A module gives up by a trap, which the host names.
+    #[allow(clippy::panic)]
     fn event(&mut self) {
         let Some(subscriber) = &mut self.subscriber else { return };
         let decision = match subscriber.observe(&given::<Observation>(place::EVENT)) {

@@ -114,7 +114,7 @@ impl Instance {
         let event = instance.get_typed_func(&mut store, export::EVENT).map_err(|error| failed(&error))?;
         let mailbox = mailbox.cast_unsigned() as usize;
         let fits = mailbox.checked_add(place::LENGTH * 8).is_some_and(|end| end <= memory.data_size(&store));
-        if !fits || mailbox % 8 != 0 {
+        if !fits || !mailbox.is_multiple_of(8) {
             let what = format!("{file}, whose mailbox is at {mailbox}");
             let expected = format!("a multiple of 8 with {} bytes of memory behind it", place::LENGTH * 8);
             return Err(ConfigError::new("module", what, expected));

@@ -7,7 +7,7 @@ use netlull_guest::abi::{Kind, MOST_PARAMETERS, VERSION, export};
 use netlull_guest::description::Description;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::io::Read as _;
 use std::path::Path;
@@ -59,7 +59,7 @@ impl Module {
     /// # Errors
     /// If the file cannot be read, has another digest, or is not a module for netlull.
     pub fn load(file: &Path, digest: Option<&str>) -> Result<Arc<Self>, ConfigError> {
-        static LOADED: OnceLock<Mutex<HashMap<String, Weak<Module>>>> = OnceLock::new();
+        static LOADED: OnceLock<Mutex<BTreeMap<String, Weak<Module>>>> = OnceLock::new();
         let shown = file.display().to_string();
         let unreadable = |error| ConfigError::new("module", format!("{shown}, {error}"), "a file that can be read");
         let mut bytes = Vec::new();
