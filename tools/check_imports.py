@@ -39,7 +39,7 @@ ORDER = (
     "textfiles",
     "tomltext",
     "output",
-    "modules",
+    "wasm_modules",
     "_core",
     "_engine",
     "loading",

@@ -15,7 +15,7 @@ from netlull.errors import FieldPathError, InputError, NetlullWarning
 from netlull.fieldpath import plain, put, read_toml, remove
 from netlull.loading import complete
 from netlull.memory import excess, limit
-from netlull.modules import locate, without_places
+from netlull.wasm_modules import locate, without_places
 from netlull.output import staged_file, writing
 from netlull.result import Result
 from netlull.textfiles import read_text

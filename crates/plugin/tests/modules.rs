@@ -1,4 +1,5 @@
 //! Modules that work, and modules that fail in every way.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 mod common;
 
