@@ -26,6 +26,7 @@ from netlull import (
     param,
 )
 from netlull.execution import Processes, Threads, local_team
+from netlull.modules import source_of
 from netlull.run_order import Job, LongestFirst
 from netlull.topology.loads import measured
 
@@ -633,3 +634,93 @@ def test_the_vocabulary_has_a_version() -> None:
 def test_folders_of_scenarios_are_known_to_other_processes(folder: Path) -> None:
     Scenario.from_file(folder / "mine.toml")
     assert str(folder.resolve()) in loading.folders()
+
+
+# Modules of folders.
+
+
+def plug_in_source(folder: Path) -> str:
+    """The digest of the class of a folder's scenario."""
+    source: str = json.loads(Scenario.from_file(folder / "mine.toml").canonical())["link"][0]["controller"]["source"]
+    return source
+
+
+@pytest.mark.parametrize(
+    ("imports", "helper"),
+    [
+        ("from helpers import gains\nSHARE = gains.SHARE\n", "helpers/gains.py"),
+        ("import helpers.gains\nSHARE = helpers.gains.SHARE\n", "helpers/gains.py"),
+        ("from helpers import SHARE\n", "helpers/__init__.py"),
+    ],
+)
+def test_a_change_of_an_imported_module_gives_a_new_source(folder: Path, imports: str, helper: str) -> None:
+    (folder / "helpers").mkdir()
+    (folder / "helpers" / "gains.py").write_text("SHARE = 0.5\n", encoding="utf-8")
+    (folder / "half.py").write_text(imports + HALF.replace("/ 2", "* SHARE"), encoding="utf-8")
+    (folder / helper).write_text("SHARE = 0.5\n", encoding="utf-8")
+    first = plug_in_source(folder)
+    rate = Scenario.from_file(folder / "mine.toml").run().summary["links"][0]["mean_rate_bps"]
+    (folder / helper).write_text("SHARE = 0.25\n", encoding="utf-8")
+    assert plug_in_source(folder) != first
+    assert Scenario.from_file(folder / "mine.toml").run().summary["links"][0]["mean_rate_bps"] < rate
+
+
+@pytest.mark.parametrize("imports", ["from my_package.gains import SHARE\n", "from .gains import SHARE\n"])
+def test_a_package_in_the_folder_resolves_its_imports_from_the_folder(folder: Path, imports: str) -> None:
+    package = folder / "my_package"
+    package.mkdir()
+    (package / "__init__.py").write_text("", encoding="utf-8")
+    (package / "core.py").write_text(imports + HALF.replace("/ 2", "* SHARE"), encoding="utf-8")
+    (package / "gains.py").write_text("SHARE = 0.5\n", encoding="utf-8")
+    (folder / "mine.toml").write_text(SCENARIO.replace("half:Half", "my_package.core:Half"), encoding="utf-8")
+    first = plug_in_source(folder)
+    (package / "gains.py").write_text("SHARE = 0.25\n", encoding="utf-8")
+    assert plug_in_source(folder) != first
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_folders_with_the_same_names_keep_their_own_modules(tmp_path: Path, is_late: bool) -> None:
+    scenarios = []
+    for name, share in (("a", 0.5), ("b", 0.25)):
+        place = tmp_path / name
+        place.mkdir()
+        source = "from util import SHARE\n" + HALF.replace("/ 2", "* SHARE")
+        if is_late:
+            source = HALF.replace("        return", "        from util import SHARE\n        return").replace(
+                "/ 2", "* SHARE"
+            )
+        (place / "half.py").write_text(source, encoding="utf-8")
+        (place / "util.py").write_text(f"SHARE = {share}\n", encoding="utf-8")
+        (place / "mine.toml").write_text(SCENARIO, encoding="utf-8")
+        scenarios.append(Scenario.from_file(place / "mine.toml"))
+    first, second = (scenario.run().summary["links"][0]["mean_rate_bps"] for scenario in scenarios)
+    assert second < first
+    again = scenarios[0].run().summary["links"][0]["mean_rate_bps"]
+    assert again == first
+
+
+def test_a_module_that_exits_is_named(folder: Path) -> None:
+    (folder / "half.py").write_text("import sys\nsys.exit(0)\n", encoding="utf-8")
+    done = netlull_command("run", "mine.toml", folder=folder)
+    assert done.returncode != 0
+    assert 'link.a-b.controller.class: is "half:Half", whose module raises SystemExit' in done.stderr
+
+
+def test_a_class_without_a_file_has_the_digest_of_its_code() -> None:
+    def source(gain: float, bound: str = "seen.rate") -> str:
+        code = f"""
+            class Local(netlull.RateController):
+                def tick(self, seen, gain={gain}):
+                    return self.fast(seen)
+                @property
+                def slow(self):
+                    return GAIN * 1e6
+                def fast(self, seen):
+                    return {bound}
+        """
+        space: dict[str, Any] = {"netlull": netlull, "__name__": "no_such_notebook", "GAIN": gain}
+        exec(textwrap.dedent(code), space)  # noqa: S102
+        return source_of(space["Local"], netlull.plugins.PlugIn)
+
+    assert source(2.0) == source(2.0)
+    assert len({source(2.0), source(3.0), source(2.0, "None")}) == 3

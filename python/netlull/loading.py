@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import ast
 import functools
-import hashlib
 import importlib
-import importlib.machinery
-import importlib.util
 import json
 import sys
 import threading
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from netlull import _engine
+from netlull.modules import file_of, module_from, source_of
 from netlull.plugins import FAMILIES, METHODS, OPTIONS, Found, PlugIn, RefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 __all__ = ["Listed", "complete", "folders", "found", "listed", "without_plugins"]
 
@@ -40,8 +37,6 @@ _known: dict[tuple[str, str], type[PlugIn]] = {}
 """The classes of this process's scenarios, by MODULE:CLASS and source."""
 _folders: dict[str, None] = {}
 """The folders of this process's scenarios with plug-ins, for other processes."""
-_modules: dict[str, tuple[str, ModuleType]] = {}
-"""Modules loaded from the folders of scenarios, by file, with the digest of their source."""
 
 
 # In documents.
@@ -130,7 +125,7 @@ class _Completer:
         return self._with(given, family, _loaded(entry, family))
 
     def _with(self, given: dict[str, Any], family: str, cls: type[PlugIn]) -> dict[str, Any]:
-        source = _source(cls)
+        source = source_of(cls, PlugIn)
         if given.get("source") not in {None, source}:
             expected = f'"{source}", that of the class now; without the field, any source is accepted'
             raise RefusedError("source", json.dumps(given["source"], default=repr), expected)
@@ -193,7 +188,7 @@ def _elsewhere(reference: str, source: str, family: str) -> type[PlugIn]:
             cls = _class(reference, family, folder)
         except RefusedError:
             continue
-        if _source(cls) == source:
+        if source_of(cls, PlugIn) == source:
             _known[reference, source] = cls
             return cls
     raise RefusedError("class", f'"{reference}"', f"a class of this process with the source {source}")
@@ -218,18 +213,18 @@ def _class(reference: str, family: str, folder: Path | None) -> type[PlugIn]:
     module_name, colon, name = reference.partition(":")
     if not (colon and module_name and name):
         raise RefusedError("class", f'"{reference}"', 'MODULE:CLASS, such as "mine:Mine"')
-    file = None if folder is None else _file_of(module_name, folder)
+    file = None if folder is None else file_of(module_name, folder)
     live = PlugIn._live.get(reference)  # noqa: SLF001  # its registry
     if file is None and live is not None:
         return _fitting(live, reference, family)
     try:
-        module = importlib.import_module(module_name) if file is None else _from_file(module_name, file)
+        module = importlib.import_module(module_name) if file is None else module_from(module_name, file)
     except ModuleNotFoundError as error:
         if error.name != module_name.partition(".")[0] and error.name != module_name:
             raise _failed(reference, error) from error
         where = "" if folder is None else f" in {folder} or"
         raise RefusedError("class", f'"{reference}"', f"a module{where} on Python's path") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _failed(reference, error) from error
     value: Any = module
     for part in name.split("."):
@@ -239,7 +234,7 @@ def _class(reference: str, family: str, folder: Path | None) -> type[PlugIn]:
     return _fitting(value, reference, family)
 
 
-def _failed(reference: str, error: Exception) -> RefusedError:
+def _failed(reference: str, error: BaseException) -> RefusedError:
     what = f'"{reference}", whose module raises {type(error).__name__}: {error}'
     return RefusedError("class", what, "a module that can be imported")
 
@@ -260,108 +255,6 @@ def _fitting(value: object, reference: str, family: str) -> type[PlugIn]:
         wanted = f"a class with a method {' or '.join(f'`{method}`' for method in methods)}"
         raise RefusedError("class", f'"{reference}"', wanted)
     return value
-
-
-# Files.
-
-
-def _file_of(module: str, folder: Path) -> Path | None:
-    """The file of a module in a folder, if it is there."""
-    path = folder.joinpath(*module.split("."))
-    for file in (path.with_suffix(".py"), path / "__init__.py"):
-        if file.is_file():
-            return file.resolve()
-    return None
-
-
-def _from_file(name: str, file: Path) -> ModuleType:
-    """A module from a scenario's folder, loaded anew after a change of its source."""
-    with _lock:
-        digest = _digest(file)
-        loaded = _modules.get(str(file))
-        if loaded is not None and loaded[0] == digest:
-            return loaded[1]
-        siblings = {str(path) for path in _own_files(file)}
-        for known in [known for known, module in sys.modules.items() if getattr(module, "__file__", None) in siblings]:
-            del sys.modules[known]
-        # The module may import others of its folder.
-        root = str(file.parents[name.count(".") + (file.name == "__init__.py")])
-        sys.path.insert(0, root)
-        try:
-            loader = importlib.machinery.SourceFileLoader(name, str(file))
-            module = ModuleType(name)
-            spec = importlib.util.spec_from_loader(name, loader)
-            module.__spec__, module.__file__ = spec, str(file)
-            if name not in sys.modules:
-                sys.modules[name] = module
-            loader.exec_module(module)
-        except BaseException:
-            sys.modules.pop(name, None)
-            raise
-        finally:
-            sys.path.remove(root)
-        _modules[str(file)] = (digest, module)
-        return module
-
-
-def _own_files(file: Path) -> list[Path]:
-    """A module's file, and those of the modules that it imports from its folder, in alphabetical order."""
-    seen, ahead = {file}, [file]
-    while ahead:
-        for name in _imports(ahead.pop()):
-            path = _file_of(name, file.parent)
-            if path is not None and path not in seen:
-                seen.add(path)
-                ahead.append(path)
-    return sorted(seen)
-
-
-def _imports(file: Path) -> Iterator[str]:
-    """The modules that a file names in its imports, with those of its own package."""
-    try:
-        tree = ast.parse(file.read_bytes())
-    except (SyntaxError, ValueError):
-        return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.level < 2:  # of the same folder
-            if node.module:
-                yield node.module
-            if node.level:
-                yield from (alias.name for alias in node.names)
-
-
-def _digest(file: Path) -> str:
-    """The SHA-256 of a module's file and of the modules that it imports from its folder, with their names."""
-    digest = hashlib.sha256()
-    for path in _own_files(file):
-        content = path.read_bytes()
-        digest.update(f"{path.relative_to(file.parent).as_posix()} {len(content)}\n".encode() + content)
-    return digest.hexdigest()
-
-
-def _source(cls: type[PlugIn]) -> str:
-    """The digest of a class: of its module's files or, in a notebook, of its code."""
-    loaded = next((digest for digest, module in _modules.values() if vars(module).get(cls.__name__) is cls), None)
-    if loaded is not None:
-        return loaded
-    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
-    if file is not None and Path(file).suffix == ".py" and Path(file).is_file():
-        return _digest(Path(file).resolve())
-    digest = hashlib.sha256()
-    for base in cls.__mro__:
-        if issubclass(base, PlugIn) and base.__module__ == cls.__module__:
-            for name, value in sorted(vars(base).items()):
-                code = getattr(value, "__code__", None)
-                digest.update(f"{name} {_code(code) if isinstance(code, CodeType) else repr(value)}\n".encode())
-    return digest.hexdigest()
-
-
-def _code(code: CodeType) -> str:
-    """The content of a function, without its place in a file."""
-    constants = [_code(each) if isinstance(each, CodeType) else repr(each) for each in code.co_consts]
-    return f"{code.co_code.hex()} {code.co_names} {code.co_varnames} {constants}"
 
 
 # Packages.
@@ -430,7 +323,7 @@ def _loaded(entry: metadata.EntryPoint, family: str) -> type[PlugIn]:
     what = f'"{entry.name}" of the package {_package(entry)}'
     try:
         value = entry.load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise RefusedError(
             "kind", f"{what}, which raises {type(error).__name__}: {error}", "a working plug-in"
         ) from error

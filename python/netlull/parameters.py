@@ -183,7 +183,7 @@ def _resolved(base: type, name: str, hint: Any) -> Any:
     """The type in an annotation, which may be text."""
     if not isinstance(hint, str):
         return hint
-    module = sys.modules.get(base.__module__)
+    module = vars(base).get("_module") or sys.modules.get(base.__module__)
     try:
         return eval(hint, dict(vars(module)) if module else {}, dict(vars(base)))  # noqa: S307  # as `get_type_hints`
     except Exception as error:

@@ -11,9 +11,11 @@ import functools
 import json
 import math
 import random
+import sys
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from netlull.parameters import Data, Duration, Parameter, Rate, RefusedError, param, parameters_of, shown
@@ -89,6 +91,7 @@ class PlugIn(Mapping[str, object]):
     _abstract: ClassVar[bool] = True
     _live: ClassVar[dict[str, type[PlugIn]]] = {}
     """The classes of this process by MODULE:CLASS, the newest of each name."""
+    _module: ClassVar[ModuleType | None] = None
     _seed: str = "0"
 
     def __init_subclass__(cls, **more: Any) -> None:
@@ -97,6 +100,7 @@ class PlugIn(Mapping[str, object]):
         cls._abstract = cls.__module__ == __name__
         if "__init__" in vars(cls) and not cls._abstract:
             raise TypeError(f"{cls.__qualname__}: defines __init__; expected start(self, ...), which begins each run")
+        cls._module = sys.modules.get(cls.__module__)
         if not cls._abstract:
             PlugIn._live[cls.reference()] = cls
 
