@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib
 import json
-import sys
 import threading
 from dataclasses import dataclass
 from importlib import metadata
@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from netlull import _engine
 from netlull.modules import file_of, module_from, source_of
+from netlull.parameters import shown
 from netlull.plugins import FAMILIES, METHODS, OPTIONS, Found, PlugIn, RefusedError
+from netlull.quantities import in_unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Listed", "complete", "folders", "found", "listed", "without_plugins"]
+__all__ = ["Listed", "check_tape", "complete", "folders", "found", "listed", "stamp", "without_plugins"]
 
 _BUILT_IN = {
     "controllers": "mechanisms",
@@ -31,6 +33,9 @@ _BUILT_IN = {
 """The lists of the catalogue with netlull's own parts, by family."""
 
 _FIELDS = ("kind", "class", "source")
+
+_FREE = ("name", "description", "verify", "probe", "recording")
+"""Parts of a scenario that change no decision."""
 
 _lock = threading.RLock()
 _known: dict[tuple[str, str], type[PlugIn]] = {}
@@ -45,13 +50,41 @@ _folders: dict[str, None] = {}
 def complete(document: Mapping[str, Any], folder: Path | None, tape: _engine.Tape | None = None) -> dict[str, Any]:
     """The document for the core: each plug-in's table with its class, its source and all its parameters.
 
-    With a tape, the tables come from there, and no class is loaded.
+    With a tape, the tables come from there, and no class is loaded. The values must be those of the recorded run.
 
     Raises:
         ScenarioError: a plug-in cannot be used; the message names its path, the value and the expected values.
     """
-    recorded = None if tape is None else json.loads(tape.tables())
-    return _Completer(folder, recorded).of(document)
+    recorded = None if tape is None else json.loads(tape.stamp())["plug_ins"]
+    completer = _Completer(folder, recorded)
+    whole = completer.of(document)
+    if completer.number < len(recorded or ()):
+        expected = f"the scenario of the tape, with {len(recorded or ())} plug-ins"
+        raise _engine.ScenarioError(f"scenario: has {completer.number} plug-ins; expected {expected}")
+    return whole
+
+
+def stamp(document: Mapping[str, Any], given: Mapping[str, Any], seed: int) -> str:
+    """The scenario of a tape, as JSON: the digest of the core's document, and the plug-ins' tables in the given one."""
+    stamper = _Stamper(None, None)
+    stamper.of(given)
+    return json.dumps({"scenario": _digest(document, seed), "plug_ins": stamper.tables})
+
+
+def _digest(document: Mapping[str, Any], seed: int) -> str:
+    content = {name: value for name, value in document.items() if name not in _FREE}
+    return hashlib.sha256(json.dumps({**content, "seed": seed}, sort_keys=True).encode()).hexdigest()
+
+
+def check_tape(document: Mapping[str, Any], tape: _engine.Tape) -> None:
+    """Checks that a tape is one of the core's complete document.
+
+    Raises:
+        ScenarioError: it is one of another scenario.
+    """
+    recorded, own = json.loads(tape.stamp())["scenario"], _digest(document, tape.seed)
+    if own != recorded:
+        raise _engine.ScenarioError(f"scenario: has the digest {own}; expected {recorded}, that of the tape")
 
 
 def without_plugins(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,6 +96,8 @@ class _Completer:
     def __init__(self, folder: Path | None, recorded: list[dict[str, Any]] | None) -> None:
         self._folder = folder
         self._recorded = recorded
+        self.number = 0
+        """The number of tables from the tape."""
 
     def of(self, document: Mapping[str, Any]) -> dict[str, Any]:
         whole = dict(document)
@@ -121,7 +156,7 @@ class _Completer:
 
     def _packaged(self, given: dict[str, Any], family: str, entry: metadata.EntryPoint) -> dict[str, Any]:
         if self._recorded is not None:
-            return self._taped(given, entry.value)
+            return self._taped(given, None)
         return self._with(given, family, _loaded(entry, family))
 
     def _with(self, given: dict[str, Any], family: str, cls: type[PlugIn]) -> dict[str, Any]:
@@ -137,12 +172,42 @@ class _Completer:
                 _folders[str(self._folder.resolve())] = None
         return {"kind": "python", "class": cls.reference(), "source": source, **values, **options}
 
-    def _taped(self, given: dict[str, Any], reference: str) -> dict[str, Any]:
-        """The table on the tape of a class, with the given values."""
-        for table in self._recorded or []:
-            if table["class"] == reference and all(_agrees(table, name, value) for name, value in given.items()):
-                return {**table, **{name: value for name, value in given.items() if name not in {*table, *_FIELDS}}}
-        raise RefusedError("class", f'"{reference}"', "a class whose decisions are on the tape")
+    def _taped(self, given: dict[str, Any], reference: str | None) -> dict[str, Any]:
+        """The next table on the tape, whose values must be the given ones."""
+        recorded = self._recorded or []
+        if self.number >= len(recorded):
+            raise RefusedError("class", shown(reference or given["kind"]), "a class whose decisions are on the tape")
+        table, defaults = recorded[self.number]["table"], recorded[self.number]["defaults"]
+        self.number += 1
+        if reference not in {None, table["class"]}:
+            raise RefusedError("class", f'"{reference}"', f'"{table["class"]}", which is on the tape')
+        for name in [*table, *(name for name in given if name not in table)]:
+            value = given.get(name, defaults.get(name))
+            if name in {"kind", "class"} or (name == "source" and name not in given):
+                continue
+            if name not in table:
+                raise RefusedError(name, shown(value), "no such value, as on the tape")
+            if not _agrees(table[name], value):
+                raise RefusedError(name, shown(value), f"{shown(table[name])}, the value on the tape")
+        return dict(table)
+
+
+class _Stamper(_Completer):
+    """Collects the tables of a complete document, with the defaults of their classes."""
+
+    def __init__(self, folder: Path | None, recorded: list[dict[str, Any]] | None) -> None:
+        super().__init__(folder, recorded)
+        self.tables: list[dict[str, Any]] = []
+
+    def _field(self, table: dict[str, Any], field: str, family: str, where: str) -> None:  # as its base
+        given = table.get(field)
+        if not isinstance(given, dict) or given.get("kind") != "python":
+            return
+        cls = _known.get((str(given.get("class")), str(given.get("source"))))
+        parameters = {} if cls is None else cls.parameters()
+        defaults = {name: each.read(each.default.value) for name, each in parameters.items() if not each.is_required}
+        options = {name: value for name, value in given.items() if name in OPTIONS[family]}
+        self.tables.append({"table": given, "defaults": {**options, **defaults}})
 
 
 class _Remover(_Completer):
@@ -153,9 +218,13 @@ class _Remover(_Completer):
             del table[field]
 
 
-def _agrees(table: Mapping[str, Any], name: str, value: object) -> bool:
-    """True unless the tape has another value. A quantity in text is compared by the class only, which is not there."""
-    return name in {"kind", "class"} or name not in table or isinstance(value, str) or table[name] == value
+def _agrees(recorded: object, value: object) -> bool:
+    """True if a value of a scenario is that on the tape, where quantities are numbers."""
+    if isinstance(recorded, list) and isinstance(value, list | tuple):
+        return len(recorded) == len(value) and all(map(_agrees, recorded, value))
+    if isinstance(value, str) and isinstance(recorded, float | int) and not isinstance(recorded, bool):
+        return any(in_unit(value, unit) == recorded for unit in ("b/s", "s", "B"))
+    return isinstance(recorded, bool) == isinstance(value, bool) and recorded == value
 
 
 def _entry_name(entry: Mapping[str, Any], index: int) -> str:
@@ -211,7 +280,8 @@ def _class(reference: str, family: str, folder: Path | None) -> type[PlugIn]:
         RefusedError: there is no such class, or it is not one of the family.
     """
     module_name, colon, name = reference.partition(":")
-    if not (colon and module_name and name):
+    names = [*module_name.split("."), *(part for part in name.split(".") if part != "<locals>")]
+    if not (colon and all(part.isidentifier() for part in names)):
         raise RefusedError("class", f'"{reference}"', 'MODULE:CLASS, such as "mine:Mine"')
     file = None if folder is None else file_of(module_name, folder)
     live = PlugIn._live.get(reference)  # noqa: SLF001  # its registry

@@ -151,7 +151,7 @@ class _Loader(SourceFileLoader):
 
 
 def source_of(cls: type, root: type) -> str:
-    """The digest of a class: of its module's files or, in a notebook, of its code and that of its bases below `root`."""
+    """The digest of a class: of its module's files or, in a notebook, of its code and its bases below `root`."""
     loaded = next((digest for digest, module in _loaded.values() if vars(module).get(cls.__name__) is cls), None)
     if loaded is not None:
         return loaded
