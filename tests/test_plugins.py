@@ -886,6 +886,7 @@ def test_ctrl_c_in_a_method_stops_the_run() -> None:
 
 def test_an_energy_bound_reads_the_times_of_a_class(folder: Path) -> None:
     text = SCENARIO.replace('class = "half:Half"', 'class = "half:Half"\ntransition = "3 ms"')
+    text = text.replace('duration = "2 s"', 'duration = "0.1 s"')
     (folder / "mine.toml").write_text(text, encoding="utf-8")
     done = netlull_command("bound", "mine.toml", "--json", folder=folder)
     assert done.returncode == 0, done.stderr
