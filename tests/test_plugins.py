@@ -26,6 +26,7 @@ from netlull import (
     param,
 )
 from netlull.execution import Processes, Threads, local_team
+from netlull.modules import source_of
 from netlull.run_order import Job, LongestFirst
 from netlull.topology.loads import measured
 
@@ -385,6 +386,7 @@ def test_a_run_after_a_failed_run_has_no_cause() -> None:
     ("reference", "message"),
     [
         ("half", '"half"; expected MODULE:CLASS'),
+        ("../half:Half", '"../half:Half"; expected MODULE:CLASS'),
         ("nowhere:Half", '"nowhere:Half"; expected a module in'),
         ("half:Other", '"half:Other"; expected one of "half:Half"'),
         ("json:dumps", '"json:dumps"; expected a class that derives from netlull.RateController'),
@@ -633,3 +635,311 @@ def test_the_vocabulary_has_a_version() -> None:
 def test_folders_of_scenarios_are_known_to_other_processes(folder: Path) -> None:
     Scenario.from_file(folder / "mine.toml")
     assert str(folder.resolve()) in loading.folders()
+
+
+# Modules of folders.
+
+
+def plug_in_source(folder: Path) -> str:
+    """The digest of the class of a folder's scenario."""
+    source: str = json.loads(Scenario.from_file(folder / "mine.toml").canonical())["link"][0]["controller"]["source"]
+    return source
+
+
+@pytest.mark.parametrize(
+    ("imports", "helper"),
+    [
+        ("from helpers import gains\nSHARE = gains.SHARE\n", "helpers/gains.py"),
+        ("import helpers.gains\nSHARE = helpers.gains.SHARE\n", "helpers/gains.py"),
+        ("from helpers import SHARE\n", "helpers/__init__.py"),
+    ],
+)
+def test_a_change_of_an_imported_module_gives_a_new_source(folder: Path, imports: str, helper: str) -> None:
+    (folder / "helpers").mkdir()
+    (folder / "helpers" / "gains.py").write_text("SHARE = 0.5\n", encoding="utf-8")
+    (folder / "half.py").write_text(imports + HALF.replace("/ 2", "* SHARE"), encoding="utf-8")
+    (folder / helper).write_text("SHARE = 0.5\n", encoding="utf-8")
+    first = plug_in_source(folder)
+    rate = Scenario.from_file(folder / "mine.toml").run().summary["links"][0]["mean_rate_bps"]
+    (folder / helper).write_text("SHARE = 0.25\n", encoding="utf-8")
+    assert plug_in_source(folder) != first
+    assert Scenario.from_file(folder / "mine.toml").run().summary["links"][0]["mean_rate_bps"] < rate
+
+
+@pytest.mark.parametrize("imports", ["from my_package.gains import SHARE\n", "from .gains import SHARE\n"])
+def test_a_package_in_the_folder_resolves_its_imports_from_the_folder(folder: Path, imports: str) -> None:
+    package = folder / "my_package"
+    package.mkdir()
+    (package / "__init__.py").write_text("", encoding="utf-8")
+    (package / "core.py").write_text(imports + HALF.replace("/ 2", "* SHARE"), encoding="utf-8")
+    (package / "gains.py").write_text("SHARE = 0.5\n", encoding="utf-8")
+    (folder / "mine.toml").write_text(SCENARIO.replace("half:Half", "my_package.core:Half"), encoding="utf-8")
+    first = plug_in_source(folder)
+    (package / "gains.py").write_text("SHARE = 0.25\n", encoding="utf-8")
+    assert plug_in_source(folder) != first
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_folders_with_the_same_names_keep_their_own_modules(tmp_path: Path, is_late: bool) -> None:
+    scenarios = []
+    for name, share in (("a", 0.5), ("b", 0.25)):
+        place = tmp_path / name
+        place.mkdir()
+        source = "from util import SHARE\n" + HALF.replace("/ 2", "* SHARE")
+        if is_late:
+            source = HALF.replace("        return", "        from util import SHARE\n        return").replace(
+                "/ 2", "* SHARE"
+            )
+        (place / "half.py").write_text(source, encoding="utf-8")
+        (place / "util.py").write_text(f"SHARE = {share}\n", encoding="utf-8")
+        (place / "mine.toml").write_text(SCENARIO, encoding="utf-8")
+        scenarios.append(Scenario.from_file(place / "mine.toml"))
+    first, second = (scenario.run().summary["links"][0]["mean_rate_bps"] for scenario in scenarios)
+    assert second < first
+    again = scenarios[0].run().summary["links"][0]["mean_rate_bps"]
+    assert again == first
+
+
+def test_a_module_that_exits_is_named(folder: Path) -> None:
+    (folder / "half.py").write_text("import sys\nsys.exit(0)\n", encoding="utf-8")
+    done = netlull_command("run", "mine.toml", folder=folder)
+    assert done.returncode != 0
+    assert 'link.a-b.controller.class: is "half:Half", whose module raises SystemExit' in done.stderr
+
+
+def test_a_class_without_a_file_has_the_digest_of_its_code() -> None:
+    def source(gain: float, bound: str = "seen.rate") -> str:
+        code = f"""
+            class Local(netlull.RateController):
+                def tick(self, seen, gain={gain}):
+                    return self.fast(seen)
+                @property
+                def slow(self):
+                    return GAIN * 1e6
+                def fast(self, seen):
+                    return {bound}
+        """
+        space: dict[str, Any] = {"netlull": netlull, "__name__": "no_such_notebook", "GAIN": gain}
+        exec(textwrap.dedent(code), space)  # noqa: S102
+        return source_of(space["Local"], netlull.plugins.PlugIn)
+
+    assert source(2.0) == source(2.0)
+    assert len({source(2.0), source(3.0), source(2.0, "None")}) == 3
+
+
+# Tapes of other scenarios.
+
+
+TWO = SCENARIO.replace(
+    'delay = "10 ms"\n\n[[flow]]',
+    'delay = "10 ms"\n[link.controller]\nkind = "python"\nclass = "half:Half"\ninitial_rate = "2 Mb/s"\n\n[[flow]]',
+)
+
+
+def test_two_links_of_one_class_repeat_their_own_parameters(folder: Path) -> None:
+    (folder / "mine.toml").write_text(TWO, encoding="utf-8")
+    first = Scenario.from_file(folder / "mine.toml")
+    result = first.run(tape=folder / "two.tape")
+    again = Scenario.from_file(folder / "mine.toml", replay=folder / "two.tape").run()
+    assert again.summary == result.summary
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"link.a-b.controller.limit": 7}, "link.a-b.controller.limit: is 7; expected 5, the value on the tape"),
+        ({"link.a-b.controller.interval": "6 ms"}, 'interval: is "6 ms"; expected 0.005, the value on the tape'),
+        ({"link.a-b.controller.mode": "zzz"}, 'mode: is "zzz"; expected no such value, as on the tape'),
+        ({"link.a-b.controller": None}, "scenario: has 0 plug-ins; expected the scenario of the tape, with 1 plug-ins"),
+        ({"duration": "1 s"}, "scenario: has the digest "),
+        ({"link.a-b.rate": "11 Mb/s"}, "scenario: has the digest "),
+    ],
+)
+def test_a_tape_of_another_scenario_is_refused(folder: Path, values: dict[str, Any], message: str) -> None:
+    Scenario.from_file(folder / "mine.toml").run(tape=folder / "half.tape")
+    Scenario.from_file(folder / "mine.toml", values={"link.a-b.controller.limit": 5}, replay=folder / "half.tape")
+    with pytest.raises(ScenarioError) as refused:
+        Scenario.from_file(folder / "mine.toml", values=values, replay=folder / "half.tape")
+    assert message in str(refused.value)
+
+
+def test_an_edited_tape_is_refused(folder: Path) -> None:
+    tape = folder / "half.tape"
+    Scenario.from_file(folder / "mine.toml").run(tape=tape)
+    head, part, *answers = tape.read_text(encoding="utf-8").splitlines()
+    for edited in (answers[1:], answers[::-1], [*answers, '{"part":0,"call":99999,"answer":{"rate":"1 Mb/s"}}']):
+        tape.write_text("\n".join([head, part, *edited, ""]), encoding="utf-8")
+        with pytest.raises(netlull.InputError, match="line 1 is the checksum"):
+            Scenario.from_file(folder / "mine.toml", replay=tape)
+
+
+def test_a_plan_and_a_controller_repeat_together(tmp_path: Path) -> None:
+    ring = ["a", "b", "c"]
+    links = [Link(one, other, "10 Mb/s", duplex=True) for one, other in zip(ring, [*ring[1:], "a"], strict=True)]
+    links[0] = Link("a", "b", "10 Mb/s", duplex=True, controller=Thrifty(rates=["2 Mb/s", "5 Mb/s"]))
+    plans = [Sleep("0.2 s", plan=LastOnes())]
+    scenario = Scenario(duration="1 s", nodes=ring, links=links, sleep=plans, flows=[Tcp("f", "a", "b")])
+    first = scenario.run(tape=tmp_path / "plan.tape")
+    again = Scenario.from_toml(_toml(scenario.to_dict()), replay=tmp_path / "plan.tape").run()
+    assert again.summary == first.summary
+
+
+class Thrifty(netlull.RateController):
+    """Takes turns with its rates."""
+
+    rates: list[netlull.Rate] = param(["1 Mb/s"])
+
+    def start(self, link: Any) -> None:
+        self.ticks = 0
+
+    def tick(self, seen: Any) -> float:
+        self.ticks += 1
+        return self.rates[self.ticks % len(self.rates)]
+
+
+# Runs in methods, attributes and answers.
+
+
+def test_a_method_can_run_another_scenario(tmp_path: Path) -> None:
+    inner = small()
+
+    class Nested(netlull.RateController):
+        interval = "200 ms"
+
+        def tick(self, seen: Any) -> str:
+            inner.run()
+            return f"{2 + self.random.randrange(3)} Mb/s"
+
+    scenario = small(Nested())
+    first = scenario.run(tape=tmp_path / "nested.tape")
+    again = Scenario.from_toml(_toml(scenario.to_dict()), replay=tmp_path / "nested.tape").run()
+    assert again.summary == first.summary
+
+
+def test_start_may_set_times_as_text_but_not_the_initial_rate() -> None:
+    class Late(netlull.RateController):
+        def start(self, link: Any) -> None:
+            self.interval = "500 ms"  # type: ignore[assignment]
+
+        def tick(self, seen: Any) -> float:
+            return 1e6 * (1 + seen.now)
+
+    assert small(Late()).run().summary["links"][0]["rate_changes"] in {3, 4}
+
+    class Own(Late):
+        def start(self, link: Any) -> None:
+            self.initial_rate = 2e6
+
+    with pytest.raises(ScenarioError, match=r"link.a-b.controller.initial_rate: is 2000000.0 after `start`; expected"):
+        small(Own()).run()
+    with pytest.raises(ScenarioError, match=r"link.a-b.controller.interval: is 1e\+300 s; expected at most 9e\+09 s"):
+        small(Late(transition="0 s", interval="1 s")).with_values({"link.a-b.controller": Forever()}).run()
+
+
+class Forever(netlull.RateController):
+    """Has a tick after the end of time."""
+
+    interval = "1e300 s"
+
+    def tick(self, seen: Any) -> None: ...
+
+
+def window(body: str, **attributes: Any) -> Scenario:
+    """A scenario with a congestion control whose `on_ack` has this body."""
+    space: dict[str, Any] = {"netlull": netlull, "__name__": __name__}
+    code = f"class Window(netlull.CongestionControl):\n    def on_ack(self, ack):\n        {body}\n"
+    exec(code, space)  # noqa: S102
+    for name, value in attributes.items():
+        setattr(space["Window"], name, value)
+    return small(flows=[Tcp("f", "a", "b", tcp=TcpOptions(congestion_control=space["Window"]()))])
+
+
+@pytest.mark.parametrize(
+    ("body", "deliveries", "message"),
+    [
+        ("self.cwnd = True", False, "cwnd: is True; expected a number of 1 or more"),
+        ("self.pacing_rate = 1e6", False, "pacing_rate: is 1000000.0; expected None, or the class attribute `deliv"),
+        ("self.pacing_rate = None if self.pacing_rate else 1e6", True, "pacing_rate: is None; expected a rate in b/s"),
+    ],
+)
+def test_windows_and_pacing_are_checked(body: str, deliveries: bool, message: str) -> None:
+    with pytest.raises(ScenarioError) as error:
+        window(body, deliveries=deliveries).run()
+    assert f"flow.f.tcp.congestion_control.{message}" in str(error.value)
+
+
+def test_actions_may_have_numbers() -> None:
+    numbers = small(broken("return {'set_rate': {'rate': 5e6, 'pause': 0.002}}")()).run()
+    text = small(broken("return {'set_rate': {'rate': '5 Mb/s', 'pause': '2 ms'}}")()).run()
+    assert numbers.summary == text.summary
+    with pytest.raises(ScenarioError, match=r"an action or None \(missing field `pause`\)"):
+        small(broken("return {'set_rate': {'rate': 5e6}}")()).run()
+    with pytest.raises(ScenarioError) as error:
+        small(broken("return 'x' * 10000")()).run()
+    assert len(str(error.value)) < 1000
+
+
+def test_ctrl_c_in_a_method_stops_the_run() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        small(broken("raise KeyboardInterrupt")()).run()
+
+
+def test_an_energy_bound_reads_the_times_of_a_class(folder: Path) -> None:
+    text = SCENARIO.replace('class = "half:Half"', 'class = "half:Half"\ntransition = "3 ms"')
+    text = text.replace('duration = "2 s"', 'duration = "0.1 s"')
+    (folder / "mine.toml").write_text(text, encoding="utf-8")
+    done = netlull_command("bound", "mine.toml", "--json", folder=folder)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_class_that_reads_the_input_does_not_hang_a_sweep(folder: Path) -> None:
+    source = HALF.replace("        return", "        import sys\n        assert sys.stdin.read() == ''\n        return")
+    (folder / "half.py").write_text(source, encoding="utf-8")
+    base = Scenario.from_file(folder / "mine.toml", values={"duration": "0.1 s"})
+    table = Sweep(base, [], 2, {"rate": "link.a-b.mean_rate_bps"}).run(workers=2).table
+    assert table.num_rows == 2
+
+
+@pytest.mark.parametrize(
+    ("family", "name"),
+    [
+        *[("RateController", name) for name in ("source", "read", "random", "link", "tick", "kind", "values")],
+        *[("CongestionControl", name) for name in ("cwnd", "smss", "on_ack")],
+        ("StationPolicy", "timer"),
+    ],
+)
+def test_names_with_another_use_are_refused(family: str, name: str) -> None:
+    base = getattr(netlull, family)
+    with pytest.raises(TypeError, match=f"Mine.{name}: has a use of netlull's own; expected another name"):
+        type("Mine", (base,), {"__annotations__": {name: float}, name: 1.0, "__module__": __name__})
+
+
+@pytest.mark.parametrize(
+    ("hint", "value", "name", "message"),
+    [
+        (float, param(1, least="x"), "gain", "has least='x'; expected a number"),
+        (str, "1 s", "interval", "has another type than in the base class; expected the same type"),
+    ],
+)
+def test_wrong_declarations_are_refused(hint: type, value: object, name: str, message: str) -> None:
+    space = {"__annotations__": {name: hint}, name: value, "__module__": __name__}
+    with pytest.raises(TypeError, match=message):
+        type("Mine", (netlull.RateController,), space).parameters()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("return 1 / 0", "sleep.0.plan.plan: is ZeroDivisionError: division by zero"),
+        ("return {0: 1}", "sleep.0.plan.plan: is {"),
+        ("graph.links.append(('a', 'c'))", "sleep.0.plan.plan: is AttributeError: 'tuple' object"),
+    ],
+)
+def test_wrong_sleep_plans_are_named(body: str, message: str) -> None:
+    space: dict[str, Any] = {"netlull": netlull, "__name__": __name__}
+    code = f"class Plan(netlull.SleepPlan):\n    def plan(self, graph, loads):\n        {body}\n"
+    exec(code, space)  # noqa: S102
+    links = [Link("a", "b", "10 Mb/s", duplex=True)]
+    with pytest.raises(ScenarioError) as error:
+        Scenario(duration="1 s", nodes=["a", "b"], links=links, sleep=[Sleep("0.2 s", plan=space["Plan"]())])
+    assert message in str(error.value)

@@ -51,7 +51,7 @@ class Checked:
         verify: str | None = None,
         monitor: Monitor | None = None,
         memory: int | None = None,
-        record: bool = False,
+        stamp: str | None = None,
     ) -> RawResult: ...
     def trace(
         self, links: list[str], path: str, monitor: Monitor | None = None, memory: int | None = None
@@ -85,7 +85,7 @@ class Tape:
     def __new__(cls, text: str) -> Tape: ...
     @property
     def seed(self) -> int: ...
-    def tables(self) -> str: ...
+    def stamp(self) -> str: ...
 
 @final
 class SegmentView:

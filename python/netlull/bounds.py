@@ -279,7 +279,8 @@ def _request(  # noqa: PLR0913  # the options of `bound`
     }
 
 
-def _nanoseconds(field: str, text: str, least: str = "0 s") -> int:
+def _nanoseconds(field: str, given: str | float, least: str = "0 s") -> int:
+    text = given if isinstance(given, str) else f"{given!r} s"  # a parameter of a class in Python
     found = in_unit(text, "ns")
     if found is None or not math.isfinite(found):
         raise InputError(f'{field}: "{text}" is no time; expected a number and a unit, such as 5 ms')
@@ -290,7 +291,8 @@ def _nanoseconds(field: str, text: str, least: str = "0 s") -> int:
 
 def _rates(link: _Link, given: Sequence[str] | None) -> list[int]:
     """The rates in b/s, ascending to the link's."""
-    of_controller = (link.controller or {}).get("rates")
+    controller = link.controller or {}
+    of_controller = None if controller.get("kind") == "python" else controller.get("rates")
     if given is None and of_controller is None:
         return [round(link.rate_bps * step / _RATES) for step in range(1, _RATES + 1)]
     if given is None and isinstance(of_controller, dict):

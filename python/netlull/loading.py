@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import hashlib
 import importlib
-import importlib.machinery
-import importlib.util
 import json
-import sys
 import threading
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from netlull import _engine
+from netlull.modules import file_of, module_from, source_of
+from netlull.parameters import shown
 from netlull.plugins import FAMILIES, METHODS, OPTIONS, Found, PlugIn, RefusedError
+from netlull.quantities import in_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["Listed", "complete", "folders", "found", "listed", "without_plugins"]
+__all__ = ["Listed", "check_tape", "complete", "folders", "found", "listed", "stamp", "without_plugins"]
 
 _BUILT_IN = {
     "controllers": "mechanisms",
@@ -35,13 +34,14 @@ _BUILT_IN = {
 
 _FIELDS = ("kind", "class", "source")
 
+_FREE = ("name", "description", "verify", "probe", "recording")
+"""Parts of a scenario that change no decision."""
+
 _lock = threading.RLock()
 _known: dict[tuple[str, str], type[PlugIn]] = {}
 """The classes of this process's scenarios, by MODULE:CLASS and source."""
 _folders: dict[str, None] = {}
 """The folders of this process's scenarios with plug-ins, for other processes."""
-_modules: dict[str, tuple[str, ModuleType]] = {}
-"""Modules loaded from the folders of scenarios, by file, with the digest of their source."""
 
 
 # In documents.
@@ -50,13 +50,41 @@ _modules: dict[str, tuple[str, ModuleType]] = {}
 def complete(document: Mapping[str, Any], folder: Path | None, tape: _engine.Tape | None = None) -> dict[str, Any]:
     """The document for the core: each plug-in's table with its class, its source and all its parameters.
 
-    With a tape, the tables come from there, and no class is loaded.
+    With a tape, the tables come from there, and no class is loaded. The values must be those of the recorded run.
 
     Raises:
         ScenarioError: a plug-in cannot be used; the message names its path, the value and the expected values.
     """
-    recorded = None if tape is None else json.loads(tape.tables())
-    return _Completer(folder, recorded).of(document)
+    recorded = None if tape is None else json.loads(tape.stamp())["plug_ins"]
+    completer = _Completer(folder, recorded)
+    whole = completer.of(document)
+    if completer.number < len(recorded or ()):
+        expected = f"the scenario of the tape, with {len(recorded or ())} plug-ins"
+        raise _engine.ScenarioError(f"scenario: has {completer.number} plug-ins; expected {expected}")
+    return whole
+
+
+def stamp(document: Mapping[str, Any], given: Mapping[str, Any], seed: int) -> str:
+    """The scenario of a tape, as JSON: the digest of the core's document, and the plug-ins' tables in the given one."""
+    stamper = _Stamper(None, None)
+    stamper.of(given)
+    return json.dumps({"scenario": _digest(document, seed), "plug_ins": stamper.tables})
+
+
+def _digest(document: Mapping[str, Any], seed: int) -> str:
+    content = {name: value for name, value in document.items() if name not in _FREE}
+    return hashlib.sha256(json.dumps({**content, "seed": seed}, sort_keys=True).encode()).hexdigest()
+
+
+def check_tape(document: Mapping[str, Any], tape: _engine.Tape) -> None:
+    """Checks that a tape is one of the core's complete document.
+
+    Raises:
+        ScenarioError: it is one of another scenario.
+    """
+    recorded, own = json.loads(tape.stamp())["scenario"], _digest(document, tape.seed)
+    if own != recorded:
+        raise _engine.ScenarioError(f"scenario: has the digest {own}; expected {recorded}, that of the tape")
 
 
 def without_plugins(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,6 +96,8 @@ class _Completer:
     def __init__(self, folder: Path | None, recorded: list[dict[str, Any]] | None) -> None:
         self._folder = folder
         self._recorded = recorded
+        self.number = 0
+        """The number of tables from the tape."""
 
     def of(self, document: Mapping[str, Any]) -> dict[str, Any]:
         whole = dict(document)
@@ -126,11 +156,11 @@ class _Completer:
 
     def _packaged(self, given: dict[str, Any], family: str, entry: metadata.EntryPoint) -> dict[str, Any]:
         if self._recorded is not None:
-            return self._taped(given, entry.value)
+            return self._taped(given, None)
         return self._with(given, family, _loaded(entry, family))
 
     def _with(self, given: dict[str, Any], family: str, cls: type[PlugIn]) -> dict[str, Any]:
-        source = _source(cls)
+        source = source_of(cls, PlugIn)
         if given.get("source") not in {None, source}:
             expected = f'"{source}", that of the class now; without the field, any source is accepted'
             raise RefusedError("source", json.dumps(given["source"], default=repr), expected)
@@ -142,12 +172,42 @@ class _Completer:
                 _folders[str(self._folder.resolve())] = None
         return {"kind": "python", "class": cls.reference(), "source": source, **values, **options}
 
-    def _taped(self, given: dict[str, Any], reference: str) -> dict[str, Any]:
-        """The table on the tape of a class, with the given values."""
-        for table in self._recorded or []:
-            if table["class"] == reference and all(_agrees(table, name, value) for name, value in given.items()):
-                return {**table, **{name: value for name, value in given.items() if name not in {*table, *_FIELDS}}}
-        raise RefusedError("class", f'"{reference}"', "a class whose decisions are on the tape")
+    def _taped(self, given: dict[str, Any], reference: str | None) -> dict[str, Any]:
+        """The next table on the tape, whose values must be the given ones."""
+        recorded = self._recorded or []
+        if self.number >= len(recorded):
+            raise RefusedError("class", shown(reference or given["kind"]), "a class whose decisions are on the tape")
+        table, defaults = recorded[self.number]["table"], recorded[self.number]["defaults"]
+        self.number += 1
+        if reference not in {None, table["class"]}:
+            raise RefusedError("class", f'"{reference}"', f'"{table["class"]}", which is on the tape')
+        for name in [*table, *(name for name in given if name not in table)]:
+            value = given.get(name, defaults.get(name))
+            if name in {"kind", "class"} or (name == "source" and name not in given):
+                continue
+            if name not in table:
+                raise RefusedError(name, shown(value), "no such value, as on the tape")
+            if not _agrees(table[name], value):
+                raise RefusedError(name, shown(value), f"{shown(table[name])}, the value on the tape")
+        return dict(table)
+
+
+class _Stamper(_Completer):
+    """Collects the tables of a complete document, with the defaults of their classes."""
+
+    def __init__(self, folder: Path | None, recorded: list[dict[str, Any]] | None) -> None:
+        super().__init__(folder, recorded)
+        self.tables: list[dict[str, Any]] = []
+
+    def _field(self, table: dict[str, Any], field: str, family: str, where: str) -> None:  # as its base
+        given = table.get(field)
+        if not isinstance(given, dict) or given.get("kind") != "python":
+            return
+        cls = _known.get((str(given.get("class")), str(given.get("source"))))
+        parameters = {} if cls is None else cls.parameters()
+        defaults = {name: each.read(each.default.value) for name, each in parameters.items() if not each.is_required}
+        options = {name: value for name, value in given.items() if name in OPTIONS[family]}
+        self.tables.append({"table": given, "defaults": {**options, **defaults}})
 
 
 class _Remover(_Completer):
@@ -158,9 +218,13 @@ class _Remover(_Completer):
             del table[field]
 
 
-def _agrees(table: Mapping[str, Any], name: str, value: object) -> bool:
-    """True unless the tape has another value. A quantity in text is compared by the class only, which is not there."""
-    return name in {"kind", "class"} or name not in table or isinstance(value, str) or table[name] == value
+def _agrees(recorded: object, value: object) -> bool:
+    """True if a value of a scenario is that on the tape, where quantities are numbers."""
+    if isinstance(recorded, list) and isinstance(value, list | tuple):
+        return len(recorded) == len(value) and all(map(_agrees, recorded, value))
+    if isinstance(value, str) and isinstance(recorded, float | int) and not isinstance(recorded, bool):
+        return any(in_unit(value, unit) == recorded for unit in ("b/s", "s", "B"))
+    return isinstance(recorded, bool) == isinstance(value, bool) and recorded == value
 
 
 def _entry_name(entry: Mapping[str, Any], index: int) -> str:
@@ -193,7 +257,7 @@ def _elsewhere(reference: str, source: str, family: str) -> type[PlugIn]:
             cls = _class(reference, family, folder)
         except RefusedError:
             continue
-        if _source(cls) == source:
+        if source_of(cls, PlugIn) == source:
             _known[reference, source] = cls
             return cls
     raise RefusedError("class", f'"{reference}"', f"a class of this process with the source {source}")
@@ -216,20 +280,21 @@ def _class(reference: str, family: str, folder: Path | None) -> type[PlugIn]:
         RefusedError: there is no such class, or it is not one of the family.
     """
     module_name, colon, name = reference.partition(":")
-    if not (colon and module_name and name):
+    names = [*module_name.split("."), *(part for part in name.split(".") if part != "<locals>")]
+    if not (colon and all(part.isidentifier() for part in names)):
         raise RefusedError("class", f'"{reference}"', 'MODULE:CLASS, such as "mine:Mine"')
-    file = None if folder is None else _file_of(module_name, folder)
+    file = None if folder is None else file_of(module_name, folder)
     live = PlugIn._live.get(reference)  # noqa: SLF001  # its registry
     if file is None and live is not None:
         return _fitting(live, reference, family)
     try:
-        module = importlib.import_module(module_name) if file is None else _from_file(module_name, file)
+        module = importlib.import_module(module_name) if file is None else module_from(module_name, file)
     except ModuleNotFoundError as error:
         if error.name != module_name.partition(".")[0] and error.name != module_name:
             raise _failed(reference, error) from error
         where = "" if folder is None else f" in {folder} or"
         raise RefusedError("class", f'"{reference}"', f"a module{where} on Python's path") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _failed(reference, error) from error
     value: Any = module
     for part in name.split("."):
@@ -239,7 +304,7 @@ def _class(reference: str, family: str, folder: Path | None) -> type[PlugIn]:
     return _fitting(value, reference, family)
 
 
-def _failed(reference: str, error: Exception) -> RefusedError:
+def _failed(reference: str, error: BaseException) -> RefusedError:
     what = f'"{reference}", whose module raises {type(error).__name__}: {error}'
     return RefusedError("class", what, "a module that can be imported")
 
@@ -260,108 +325,6 @@ def _fitting(value: object, reference: str, family: str) -> type[PlugIn]:
         wanted = f"a class with a method {' or '.join(f'`{method}`' for method in methods)}"
         raise RefusedError("class", f'"{reference}"', wanted)
     return value
-
-
-# Files.
-
-
-def _file_of(module: str, folder: Path) -> Path | None:
-    """The file of a module in a folder, if it is there."""
-    path = folder.joinpath(*module.split("."))
-    for file in (path.with_suffix(".py"), path / "__init__.py"):
-        if file.is_file():
-            return file.resolve()
-    return None
-
-
-def _from_file(name: str, file: Path) -> ModuleType:
-    """A module from a scenario's folder, loaded anew after a change of its source."""
-    with _lock:
-        digest = _digest(file)
-        loaded = _modules.get(str(file))
-        if loaded is not None and loaded[0] == digest:
-            return loaded[1]
-        siblings = {str(path) for path in _own_files(file)}
-        for known in [known for known, module in sys.modules.items() if getattr(module, "__file__", None) in siblings]:
-            del sys.modules[known]
-        # The module may import others of its folder.
-        root = str(file.parents[name.count(".") + (file.name == "__init__.py")])
-        sys.path.insert(0, root)
-        try:
-            loader = importlib.machinery.SourceFileLoader(name, str(file))
-            module = ModuleType(name)
-            spec = importlib.util.spec_from_loader(name, loader)
-            module.__spec__, module.__file__ = spec, str(file)
-            if name not in sys.modules:
-                sys.modules[name] = module
-            loader.exec_module(module)
-        except BaseException:
-            sys.modules.pop(name, None)
-            raise
-        finally:
-            sys.path.remove(root)
-        _modules[str(file)] = (digest, module)
-        return module
-
-
-def _own_files(file: Path) -> list[Path]:
-    """A module's file, and those of the modules that it imports from its folder, in alphabetical order."""
-    seen, ahead = {file}, [file]
-    while ahead:
-        for name in _imports(ahead.pop()):
-            path = _file_of(name, file.parent)
-            if path is not None and path not in seen:
-                seen.add(path)
-                ahead.append(path)
-    return sorted(seen)
-
-
-def _imports(file: Path) -> Iterator[str]:
-    """The modules that a file names in its imports, with those of its own package."""
-    try:
-        tree = ast.parse(file.read_bytes())
-    except (SyntaxError, ValueError):
-        return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.level < 2:  # of the same folder
-            if node.module:
-                yield node.module
-            if node.level:
-                yield from (alias.name for alias in node.names)
-
-
-def _digest(file: Path) -> str:
-    """The SHA-256 of a module's file and of the modules that it imports from its folder, with their names."""
-    digest = hashlib.sha256()
-    for path in _own_files(file):
-        content = path.read_bytes()
-        digest.update(f"{path.relative_to(file.parent).as_posix()} {len(content)}\n".encode() + content)
-    return digest.hexdigest()
-
-
-def _source(cls: type[PlugIn]) -> str:
-    """The digest of a class: of its module's files or, in a notebook, of its code."""
-    loaded = next((digest for digest, module in _modules.values() if vars(module).get(cls.__name__) is cls), None)
-    if loaded is not None:
-        return loaded
-    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
-    if file is not None and Path(file).suffix == ".py" and Path(file).is_file():
-        return _digest(Path(file).resolve())
-    digest = hashlib.sha256()
-    for base in cls.__mro__:
-        if issubclass(base, PlugIn) and base.__module__ == cls.__module__:
-            for name, value in sorted(vars(base).items()):
-                code = getattr(value, "__code__", None)
-                digest.update(f"{name} {_code(code) if isinstance(code, CodeType) else repr(value)}\n".encode())
-    return digest.hexdigest()
-
-
-def _code(code: CodeType) -> str:
-    """The content of a function, without its place in a file."""
-    constants = [_code(each) if isinstance(each, CodeType) else repr(each) for each in code.co_consts]
-    return f"{code.co_code.hex()} {code.co_names} {code.co_varnames} {constants}"
 
 
 # Packages.
@@ -430,7 +393,7 @@ def _loaded(entry: metadata.EntryPoint, family: str) -> type[PlugIn]:
     what = f'"{entry.name}" of the package {_package(entry)}'
     try:
         value = entry.load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise RefusedError(
             "kind", f"{what}, which raises {type(error).__name__}: {error}", "a working plug-in"
         ) from error

@@ -15,7 +15,17 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from netlull.quantities import in_unit
 
-__all__ = ["Data", "Duration", "Parameter", "Rate", "RefusedError", "param", "parameters_of", "shown"]
+__all__ = [
+    "Data",
+    "Duration",
+    "Parameter",
+    "ParameterDefault",
+    "Rate",
+    "RefusedError",
+    "param",
+    "parameters_of",
+    "shown",
+]
 
 Rate = Annotated[float, "b/s"]
 """A parameter in bits per second; a scenario gives text such as "10 Mb/s"."""
@@ -39,7 +49,7 @@ class RefusedError(Exception):
 
 
 @dataclass(frozen=True)
-class _Default:
+class ParameterDefault:
     """The default, the range and the description of a parameter."""
 
     value: Any
@@ -66,7 +76,7 @@ def param(
         above: a bound that the value must exceed.
         doc: a description for `netlull list`.
     """
-    return _Default(default, least, most, above, doc)
+    return ParameterDefault(default, least, most, above, doc)
 
 
 @dataclass(frozen=True)
@@ -79,7 +89,7 @@ class Parameter:
     unit: str | None
     is_list: bool
     is_optional: bool
-    default: _Default
+    default: ParameterDefault
 
     @property
     def is_required(self) -> bool:
@@ -118,6 +128,10 @@ class Parameter:
         if isinstance(value, self.type) and (self.type is bool or not isinstance(value, bool)):
             return None if isinstance(value, float) and not math.isfinite(value) else value
         return None
+
+    def is_bound(self, bound: object) -> bool:
+        """True if values compare with a bound."""
+        return self.type in {float, int} and self._typed(bound) is not None
 
     def _check(self, given: object, value: Any) -> None:
         default = self.default
@@ -175,15 +189,23 @@ def parameters_of(cls: type, root: type, reserved: frozenset[str]) -> dict[str, 
                 if name in reserved:
                     what = f"{base.__qualname__}.{name}"
                     raise TypeError(f"{what}: is an option of the scenario's own; expected another name")
-                found[name] = _parameter(cls, base, name, resolved)
+                what = f"{base.__qualname__}.{name}"
+                before, found[name] = found.get(name), _parameter(cls, base, name, resolved)
+                if before is not None and _kind(before) != _kind(found[name]):
+                    raise TypeError(f"{what}: has another type than in the base class; expected the same type")
+                _check_bounds(what, found[name])
     return found
+
+
+def _kind(parameter: Parameter) -> tuple[Any, ...]:
+    return parameter.type, parameter.unit, parameter.is_list
 
 
 def _resolved(base: type, name: str, hint: Any) -> Any:
     """The type in an annotation, which may be text."""
     if not isinstance(hint, str):
         return hint
-    module = sys.modules.get(base.__module__)
+    module = vars(base).get("_module") or sys.modules.get(base.__module__)
     try:
         return eval(hint, dict(vars(module)) if module else {}, dict(vars(base)))  # noqa: S307  # as `get_type_hints`
     except Exception as error:
@@ -193,9 +215,9 @@ def _resolved(base: type, name: str, hint: Any) -> Any:
 def _parameter(cls: type, base: type, name: str, hint: Any) -> Parameter:
     given = getattr(cls, name, _REQUIRED)
     # A class may give a parameter of its base another default; the range stays.
-    ranges = (vars(each)[name] for each in cls.__mro__ if isinstance(vars(each).get(name), _Default))
-    default = next(ranges, _Default(_REQUIRED, None, None, None, ""))
-    if not isinstance(given, _Default):
+    ranges = (vars(each)[name] for each in cls.__mro__ if isinstance(vars(each).get(name), ParameterDefault))
+    default = next(ranges, ParameterDefault(_REQUIRED, None, None, None, ""))
+    if not isinstance(given, ParameterDefault):
         default = dataclasses.replace(default, value=given)
     where = f"{base.__qualname__}.{name}"
     is_optional, hint = _without_none(hint)
@@ -213,6 +235,14 @@ def _parameter(cls: type, base: type, name: str, hint: Any) -> Parameter:
         types = "float, int, str, bool, netlull.Rate, netlull.Duration, netlull.Data, Literal, or a list of them"
         raise TypeError(f"{where}: has the type {hint}; expected {types}")
     return Parameter(name, kind, unit, is_list, is_optional or default.value is None, default)
+
+
+def _check_bounds(where: str, parameter: Parameter) -> None:
+    default = parameter.default
+    for words, bound in (("least", default.least), ("most", default.most), ("above", default.above)):
+        if bound is not None and not parameter.is_bound(bound):
+            expected = parameter.expected() if parameter.type in {float, int} else "no bound of such a type"
+            raise TypeError(f"{where}: has {words}={bound!r}; expected {expected}")
 
 
 def _without_none(hint: Any) -> tuple[bool, Any]:

@@ -11,12 +11,24 @@ import functools
 import json
 import math
 import random
+import sys
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from netlull.parameters import Data, Duration, Parameter, Rate, RefusedError, param, parameters_of, shown
+from netlull.parameters import (
+    Data,
+    Duration,
+    Parameter,
+    ParameterDefault,
+    Rate,
+    RefusedError,
+    param,
+    parameters_of,
+    shown,
+)
 from netlull.quantities import in_unit
 
 __all__ = [
@@ -78,6 +90,10 @@ class Connection:
     """The largest segment, in bytes of data."""
 
 
+_TAKEN = frozenset({"kind", "class", "source", "link", "station", "connection"})
+_FIXED = frozenset({"random", "read", "made", "reference", "parameters"})
+
+
 class PlugIn(Mapping[str, object]):
     """A class with parameters. An instance with their values is a table of a scenario.
 
@@ -89,6 +105,7 @@ class PlugIn(Mapping[str, object]):
     _abstract: ClassVar[bool] = True
     _live: ClassVar[dict[str, type[PlugIn]]] = {}
     """The classes of this process by MODULE:CLASS, the newest of each name."""
+    _module: ClassVar[ModuleType | None] = None
     _seed: str = "0"
 
     def __init_subclass__(cls, **more: Any) -> None:
@@ -97,8 +114,27 @@ class PlugIn(Mapping[str, object]):
         cls._abstract = cls.__module__ == __name__
         if "__init__" in vars(cls) and not cls._abstract:
             raise TypeError(f"{cls.__qualname__}: defines __init__; expected start(self, ...), which begins each run")
+        cls._module = sys.modules.get(cls.__module__)
+        cls._refuse_taken_names()
         if not cls._abstract:
             PlugIn._live[cls.reference()] = cls
+
+    @classmethod
+    def _refuse_taken_names(cls) -> None:
+        """Raises a TypeError if a parameter, or an attribute of netlull's own, has a name with another use."""
+        base = next((each for each in cls.__mro__ if each is not PlugIn and vars(each)["_abstract"]), None)
+        if cls._abstract or base is None:
+            return
+        own = {
+            name for name in vars(base).get("__annotations__", {}) if isinstance(vars(base).get(name), ParameterDefault)
+        }
+        taken = {*dir(base), *METHODS[cls._family], *getattr(cls, "_EVENTS", ()), *_TAKEN} - own
+        hints = vars(cls).get("__annotations__", {})
+        parameters = [name for name, hint in hints.items() if not name.startswith("_") and "ClassVar" not in str(hint)]
+        methods = [name for name in vars(cls) if name in _TAKEN or (name in vars(PlugIn) and name in _FIXED)]
+        wrong = next((name for name in [*parameters, *methods] if name in taken), None)
+        if wrong is not None:
+            raise TypeError(f"{cls.__qualname__}.{wrong}: has a use of netlull's own; expected another name")
 
     def __init__(self, **values: Any) -> None:
         if self._abstract:
@@ -397,7 +433,7 @@ class Found:
         if isinstance(made, RateController):
             made.link = ControlledLink(*context)
             made.start(made.link)
-            return _plug(made), [getattr(made, name, None) for name in METHODS["controllers"]]
+            return _plug(made, self.initial_rate), [getattr(made, name, None) for name in METHODS["controllers"]]
         if isinstance(made, StationPolicy):
             made.station = PolicyStation(*context)
             made.start(made.station)
@@ -409,8 +445,23 @@ class Found:
         return made
 
 
-def _plug(made: RateController) -> str:
-    """The subscription of a controller, as JSON."""
+_LONGEST = 9e9
+"""The longest time of a link, in seconds."""
+
+
+def _plug(made: RateController, initial_rate: float | None) -> str:
+    """The subscription of a controller, as JSON. Its `start` may have set parameters, also as text."""
+    parameters = type(made).parameters()
+    for name in ("interval", "transition", "initial_rate", "thresholds"):
+        setattr(made, name, parameters[name].read(getattr(made, name)))
+    for name in ("interval", "transition"):
+        if getattr(made, name) > _LONGEST:
+            raise RefusedError(name, f"{getattr(made, name):g} s", f"at most {_LONGEST:g} s")
+    if round(made.interval * 1e9) == 0:
+        raise RefusedError("interval", f"{made.interval:g} s", "at least 1 ns")
+    if made.initial_rate != initial_rate:
+        expected = "the parameter: the link has this rate before `start`; an answer changes it"
+        raise RefusedError("initial_rate", f"{made.initial_rate} after `start`", f"{initial_rate}, {expected}")
     subscription = {
         "tick": _nanoseconds(made.interval) if hasattr(made, "tick") else None,
         "thresholds": [_backlog(each, made.link.mtu) for each in made.thresholds] if hasattr(made, "threshold") else [],
@@ -442,11 +493,15 @@ def _links(
     demands: Sequence[tuple[int, int, float]],
 ) -> list[int]:
     """The numbers of the links that a sleep plan returns."""
-    network = Network(nodes, [(nodes[one], nodes[other]) for one, other in links])
-    loads = Loads(capacities, costs, [Demand(nodes[one], nodes[other], rate) for one, other, rate in demands])
+    network = Network(tuple(nodes), tuple((nodes[one], nodes[other]) for one, other in links))
+    traffic = tuple(Demand(nodes[one], nodes[other], rate) for one, other, rate in demands)
+    loads = Loads(tuple(capacities), tuple(costs), traffic)
     number = {frozenset(ends): index for index, ends in enumerate(network.links)}
     chosen = []
-    for link in made.plan(network, loads) or ():
+    answer = made.plan(network, loads)
+    if answer is not None and not isinstance(answer, list | tuple | set | frozenset | range):
+        raise RefusedError("plan", shown(answer), "a list of links, or None")
+    for link in answer or ():
         known = link if isinstance(link, int) and not isinstance(link, bool) else None
         if isinstance(link, tuple | list) and len(link) == 2:  # its ends
             known = number.get(frozenset(link))

@@ -13,7 +13,7 @@ from netlull import _engine, emulation
 from netlull.datafiles import inline
 from netlull.errors import FieldPathError, InputError, NetlullWarning
 from netlull.fieldpath import plain, put, read_toml, remove
-from netlull.loading import complete
+from netlull.loading import check_tape, complete, stamp
 from netlull.memory import excess, limit
 from netlull.wasm_modules import locate, without_places
 from netlull.output import staged_file, writing
@@ -115,7 +115,10 @@ class Scenario:
         locate(document, folder)
         if tape is not None and document.get("seed", tape.seed) != tape.seed:
             raise _engine.ScenarioError(f"seed: is {document['seed']}; expected {tape.seed}, that of the tape")
-        self._checked = _engine.check(complete(expanded(document), folder, tape), tape)
+        self._completed = complete(expanded(document), folder, tape)
+        self._checked = _engine.check(self._completed, tape)
+        if tape is not None:
+            check_tape(self._complete, tape)
 
     @classmethod
     def _of(cls, document: dict[str, Any], folder: Path | None, tape: _engine.Tape | None = None) -> Self:
@@ -293,7 +296,8 @@ class Scenario:
             warnings.warn(warning, NetlullWarning, stacklevel=2)
         if self._tape is not None and seed not in {None, self._tape.seed}:
             raise _engine.ScenarioError(f"seed: is {seed}; expected {self._tape.seed}, that of the tape")
-        raw = self._checked.run(*options, monitor, most, tape is not None)
+        record = None if tape is None else stamp(self._complete, self._completed, self.seed if seed is None else seed)
+        raw = self._checked.run(*options, monitor, most, record)
         if tape is not None:
             with staged_file(Path(tape)) as stage, writing(stage):
                 stage.write_text(raw.tape() or "", encoding="utf-8")

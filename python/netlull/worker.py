@@ -121,7 +121,12 @@ def _serve() -> None:
     # What classes print goes to the standard error: the standard output is for answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    for line in sys.stdin:
+    # Classes that read get an empty input: the standard input has the requests.
+    requests = os.fdopen(os.dup(0), encoding="utf-8")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    for line in requests:
         answers.write(json.dumps(_answer(json.loads(line))) + "\n")
         answers.flush()
 

@@ -188,9 +188,15 @@ proptest! {
         let Some(interval) = subscription.tick else { return Ok(()) };
         let found = run(&subscription, &steps, Timeouts::First, false);
         let ticks = found.observations.iter().filter(|seen| seen.reason == Reason::Tick);
-        for (tick, number) in ticks.zip(1..) {
+        let mut number = 0;
+        for tick in ticks {
+            number += 1;
             prop_assert_eq!(tick.now, Instant::ZERO + interval * number);
         }
+        // Every tick that was due has come, and a last one after the steps.
+        let end = Instant::ZERO + Duration::from_micros(steps.iter().map(|(gap, ..)| gap).sum());
+        prop_assert!(number >= 1);
+        prop_assert!(Instant::ZERO + interval * number > end);
     }
 
     #[test]
@@ -210,5 +216,10 @@ proptest! {
     fn without_a_subscription_there_is_no_action(steps in steps()) {
         let found = run(&Subscription::default(), &steps, Timeouts::First, true);
         prop_assert_eq!((found.observations.len(), found.actions.len()), (0, 0));
+        // The same steps have an observation per event with a subscription, and a first action if there is an event.
+        let every = Subscription { every_event: true, ..Subscription::default() };
+        let heard = run(&every, &steps, Timeouts::First, true);
+        prop_assert_eq!(heard.observations.len(), heard.events.len());
+        prop_assert_eq!(heard.actions.is_empty(), heard.events.is_empty());
     }
 }

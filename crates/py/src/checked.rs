@@ -1,7 +1,7 @@
 //! A checked scenario and its operations.
 
 use crate::monitor::{Monitor, Watcher};
-use crate::plugin::{self, Loaded, Recording};
+use crate::plugin::{self, Loaded, Tapes};
 use crate::{RawResult, bound, errors};
 use netlull_sim::emulation::{Head, Outcome, check_format, emulated, plan};
 use netlull_sim::probe::{CaptureWriter, Table};
@@ -34,10 +34,9 @@ impl Tape {
         self.0.seed()
     }
 
-    /// The tables of its plug-ins, as JSON.
-    fn tables(&self) -> PyResult<String> {
-        let tables: Vec<_> = self.0.heads().map(|head| &head.table).collect();
-        serde_json::to_string(&tables).map_err(errors::internal)
+    /// The digest of the run's scenario, and the tables and defaults of its plug-ins, as JSON.
+    fn stamp(&self) -> PyResult<String> {
+        serde_json::to_string(self.0.stamp()).map_err(errors::internal)
     }
 }
 
@@ -113,9 +112,9 @@ impl Checked {
         Ok(Self { document: self.document.with_options(&options), scenario, plugins: self.plugins.clone() })
     }
 
-    /// Runs the scenario without the GIL. The options are those of `with_options`. `memory` is the limit in bytes. With
-    /// `record`, the result has the decisions of the plug-ins.
-    #[pyo3(signature = (seed=None, probe=None, verify=None, monitor=None, memory=None, record=false))]
+    /// Runs the scenario without the GIL. The options are those of `with_options`. `memory` is the limit in bytes. With a
+    /// `stamp` (JSON) for its tape, the result has the decisions of the plug-ins.
+    #[pyo3(signature = (seed=None, probe=None, verify=None, monitor=None, memory=None, stamp=None))]
     #[allow(clippy::too_many_arguments, reason = "the options of one run")]
     fn run(
         &self,
@@ -125,10 +124,10 @@ impl Checked {
         verify: Option<&str>,
         monitor: Option<PyRef<'_, Monitor>>,
         memory: Option<u64>,
-        record: bool,
+        stamp: Option<&str>,
     ) -> PyResult<RawResult> {
-        let recording = if record { Recording::On } else { Recording::Off };
-        self.with_options(seed, probe, verify)?.execute(py, monitor, memory, None, recording)
+        let stamp = stamp.map(serde_json::from_str).transpose().map_err(errors::request)?;
+        self.with_options(seed, probe, verify)?.execute(py, monitor, memory, None, stamp)
     }
 
     /// Runs the scenario and writes the packets on `links` to `path` as pcapng.
@@ -142,7 +141,7 @@ impl Checked {
         memory: Option<u64>,
     ) -> PyResult<RawResult> {
         let capture = CaptureWriter::of(&self.scenario, &links, &path).map_err(errors::capture)?;
-        self.execute(py, monitor, memory, Some(capture), Recording::Off)
+        self.execute(py, monitor, memory, Some(capture), None)
     }
 
     /// Runs the scenario without the GIL and returns the summary as JSON, without times per rate and without tables.
@@ -150,8 +149,9 @@ impl Checked {
     fn measure(&self, py: Python<'_>, seed: u64, monitor: PyRef<'_, Monitor>, memory: Option<u64>) -> PyResult<String> {
         let scenario = Scenario { seed, ..self.scenario.clone() };
         let measured =
-            |watcher: &mut Watcher| plugin::run(&self.plugins, seed, Recording::Off, || measure(&scenario, watcher)).0;
-        let mut summary = self.watched(py, Some(monitor), memory, measured)?;
+            |watcher: &mut Watcher| played(plugin::run(&self.plugins, seed, None, || measure(&scenario, watcher)));
+        let (mut summary, tapes) = self.watched(py, Some(monitor), memory, measured)?;
+        tapes.unplayed.map_or(Ok(()), |error| Err(errors::plan(error)))?;
         py.detach(|| {
             summary.links.iter_mut().for_each(|link| link.residency.clear());
             serde_json::to_string(&summary)
@@ -187,6 +187,11 @@ impl Checked {
     }
 }
 
+/// The outcome of a run with its tapes, unless the run has failed.
+fn played<T>((outcome, tapes): (Result<T, RunError>, Tapes)) -> Result<(T, Tapes), RunError> {
+    outcome.map(|outcome| (outcome, tapes))
+}
+
 impl Checked {
     pub(crate) fn scenario(&self) -> &Scenario {
         &self.scenario
@@ -198,14 +203,13 @@ impl Checked {
         monitor: Option<PyRef<'_, Monitor>>,
         memory: Option<u64>,
         capture: Option<CaptureWriter>,
-        recording: Recording,
+        stamp: Option<tape::Stamp>,
     ) -> PyResult<RawResult> {
-        let (RunOutcome { summary, tables }, tape) = self.watched(py, monitor, memory, |watcher| {
-            let (outcome, tape) =
-                plugin::run(&self.plugins, self.scenario.seed, recording, || run(&self.scenario, watcher, capture));
-            outcome.map(|outcome| (outcome, tape))
+        let (RunOutcome { summary, tables }, tapes) = self.watched(py, monitor, memory, |watcher| {
+            played(plugin::run(&self.plugins, self.scenario.seed, stamp, || run(&self.scenario, watcher, capture)))
         })?;
-        self.result(&summary, tables, tape)
+        tapes.unplayed.map_or(Ok(()), |error| Err(errors::plan(error)))?;
+        self.result(&summary, tables, tapes.recorded)
     }
 
     fn result(&self, summary: &impl Serialize, tables: Vec<Table>, tape: Option<String>) -> PyResult<RawResult> {

@@ -3,7 +3,7 @@
 use netlull_sim::probe::CaptureError;
 use netlull_sim::run::RunError;
 use netlull_sim::scenario;
-use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::{PyErr, Python, create_exception};
 
 create_exception!(
@@ -32,10 +32,15 @@ pub(crate) fn scenario(error: scenario::ScenarioError) -> PyErr {
 
 /// The error with the exception of a plug-in as its cause, if there is one.
 fn caused(error: PyErr) -> PyErr {
-    if let Some(cause) = crate::plugin::cause() {
-        Python::attach(|py| error.set_cause(py, Some(cause)));
-    }
-    error
+    let Some(cause) = crate::plugin::cause() else { return error };
+    Python::attach(|py| {
+        // Ctrl-C while a method runs.
+        if cause.is_instance_of::<PyKeyboardInterrupt>(py) {
+            return cause;
+        }
+        error.set_cause(py, Some(cause));
+        error
+    })
 }
 
 pub(crate) fn module(error: netlull_mechanism::ConfigError) -> PyErr {

@@ -1,7 +1,7 @@
 //! The decisions of a run's plug-ins, recorded and played back. A run replays without the plug-ins' own code.
 //!
 //! A tape is text with a JSON value per line: [`Head`], then per plug-in its [`PartHead`] and, at the number of a call,
-//! its answers. Calls without an effect have no line. Numbers of calls take the place of times, because a replay
+//! its answers. The head has a checksum of the other lines. Calls without an effect have no line. Numbers of calls take the place of times, because a replay
 //! delivers the same events in the same order.
 
 use netlull_mechanism::ConfigError;
@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The first line of a tape.
@@ -29,9 +30,31 @@ pub struct Head {
     pub vocabulary: u32,
     /// The seed of the run.
     pub seed: u64,
+    /// The scenario of the run.
+    #[serde(flatten)]
+    pub stamp: Stamp,
+    /// The [`checksum`] of the other lines.
+    pub checksum: String,
 }
 
-const FORMAT: u32 = 1;
+/// The scenario of a tape.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stamp {
+    /// The digest of its complete document.
+    pub scenario: String,
+    /// The plug-ins' tables and the defaults of their parameters, in the order of the document.
+    pub plug_ins: Value,
+}
+
+const FORMAT: u32 = 2;
+
+/// The 64-bit FNV-1a hash of a text, in hexadecimal digits.
+fn checksum(text: &str) -> String {
+    let hash = text
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    format!("{hash:016x}")
+}
 
 /// A plug-in of the run, in the order in which the run builds them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -75,14 +98,21 @@ struct Part {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tape {
     seed: u64,
+    stamp: Stamp,
     parts: Vec<Part>,
 }
 
 impl Tape {
     /// An empty tape of a run with a seed.
     #[must_use]
-    pub fn new(seed: u64) -> Self {
-        Self { seed, parts: Vec::new() }
+    pub fn new(seed: u64, stamp: Stamp) -> Self {
+        Self { seed, stamp, parts: Vec::new() }
+    }
+
+    /// The scenario of the run.
+    #[must_use]
+    pub fn stamp(&self) -> &Stamp {
+        &self.stamp
     }
 
     /// The seed of the run.
@@ -109,7 +139,8 @@ impl Tape {
             let found = format!("a tape of {}, format {}, vocabulary {}", head.netlull, head.format, head.vocabulary);
             return Err(wrong(0, &found, &format!("plug-ins, format {FORMAT}, vocabulary {VOCABULARY}")));
         }
-        let mut tape = Self::new(head.seed);
+        let found = checksum(text.split_once('\n').map_or("", |(_, rest)| rest));
+        let mut tape = Self::new(head.seed, head.stamp);
         for (number, line) in lines {
             match serde_json::from_str(line) {
                 Ok(Line::Part { part, head }) if part == tape.parts.len() => {
@@ -122,19 +153,21 @@ impl Tape {
                 Err(error) => return Err(wrong(number, &error, "a plug-in or an answer")),
             }
         }
+        if head.checksum != found {
+            let value = format!("the checksum {}", head.checksum);
+            return Err(wrong(0, &value, &format!("{found}; the tape has changed after its run")));
+        }
         Ok(tape)
     }
 
     /// Writes the tape: all plug-ins, each followed by its answers.
     #[must_use]
     pub fn text(&self) -> String {
-        let head = Head { netlull: "plug-ins".to_owned(), format: FORMAT, vocabulary: VOCABULARY, seed: self.seed };
         let mut text = String::new();
         // Writing to a `String` cannot fail, nor can JSON of these types.
         let mut line = |value: Value| {
             let _ = writeln!(text, "{value}");
         };
-        line(serde_json::to_value(head).unwrap_or_default());
         for (number, part) in self.parts.iter().enumerate() {
             line(
                 serde_json::to_value(Line::Part { part: number, head: Box::new(part.head.clone()) })
@@ -145,7 +178,15 @@ impl Tape {
                 line(serde_json::to_value(answer).unwrap_or_default());
             }
         }
-        text
+        let head = Head {
+            netlull: "plug-ins".to_owned(),
+            format: FORMAT,
+            vocabulary: VOCABULARY,
+            seed: self.seed,
+            stamp: self.stamp.clone(),
+            checksum: checksum(&text),
+        };
+        format!("{}\n{text}", serde_json::to_value(head).unwrap_or_default())
     }
 
     /// Adds a plug-in; returns its number.
@@ -170,6 +211,7 @@ impl Tape {
     pub fn play(&self, number: usize) -> Played {
         let part = self.parts.get(number);
         Played {
+            left: Arc::new(AtomicUsize::new(part.map_or(0, |part| part.answers.len()))),
             answers: part.map(|part| part.answers.clone()).unwrap_or_default(),
             calls: 0,
             wants_deliveries: part.is_some_and(|part| part.head.deliveries),
@@ -253,11 +295,19 @@ impl<L: Listener> Listener for Recorded<L> {
 #[derive(Clone, Debug)]
 pub struct Played {
     answers: VecDeque<(u64, Value)>,
+    /// The number of answers that wait for their call.
+    left: Arc<AtomicUsize>,
     calls: u64,
     wants_deliveries: bool,
 }
 
 impl Played {
+    /// The number of answers that wait for their call. It stays readable while a run owns this object.
+    #[must_use]
+    pub fn left(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.left)
+    }
+
     /// The answer to the next call; `None` if it had no effect.
     fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>, ConfigError> {
         self.calls += 1;
@@ -265,6 +315,7 @@ impl Played {
             return Ok(None);
         }
         let Some((_, answer)) = self.answers.pop_front() else { return Ok(None) };
+        self.left.fetch_min(self.answers.len(), Ordering::Relaxed);
         serde_json::from_value(answer).map(Some).map_err(|error| ConfigError::new("tape", error, "an answer"))
     }
 }
@@ -318,7 +369,7 @@ mod tests {
     }
 
     fn recorded() -> Tape {
-        let tape = SharedTape::new(Mutex::new(Tape::new(7)));
+        let tape = SharedTape::new(Mutex::new(Tape::new(7, Stamp::default())));
         let head = PartHead { name: "Mine".to_owned(), table: json!({ "kind": "python" }), ..PartHead::default() };
         let part = tape.lock().unwrap_or_else(PoisonError::into_inner).add(head);
         // The list is read from its end: 3, 3, nothing, 3, 5.
@@ -343,6 +394,10 @@ mod tests {
         let rates: Vec<_> = (0..8).map(|_| played.observe(&seen()).unwrap_or_default()).collect();
         let rate = |mbps| Some(Decision::Rate(BitRate::from_mbps(mbps)));
         assert_eq!(rates, [rate(3), None, None, None, rate(5), None, None, None]);
+        assert_eq!(played.left().load(Ordering::Relaxed), 0);
+        let mut short = tape.play(0);
+        (0..4).for_each(|_| drop(short.observe(&seen())));
+        assert_eq!(short.left().load(Ordering::Relaxed), 1);
     }
 
     #[test]
@@ -350,7 +405,9 @@ mod tests {
         let text = recorded().text();
         let wrong = |text: &str| Tape::read(text).map(|_| ()).map_err(|error| error.field);
         assert_eq!(wrong(""), Err("line 1".to_owned()));
-        assert_eq!(wrong(&text.replacen("\"format\":1", "\"format\":9", 1)), Err("line 1".to_owned()));
+        assert_eq!(wrong(&text.replacen("\"format\":2", "\"format\":9", 1)), Err("line 1".to_owned()));
+        assert_eq!(wrong(&text.replacen("\"call\":5", "\"call\":6", 1)), Err("line 1".to_owned()));
+        assert_eq!(wrong(&text.replacen("5 Mb/s", "6 Mb/s", 1)), Err("line 1".to_owned()));
         assert_eq!(wrong(&format!("{text}{{}}\n")), Err("line 5".to_owned()));
         assert_eq!(wrong(&format!("{text}{{\"part\":3,\"call\":1,\"answer\":null}}\n")), Err("line 5".to_owned()));
     }

@@ -63,16 +63,24 @@ fn amount(packets: u64, count: u64) -> Amount {
 
 #[test]
 fn without_a_subscription_nothing_happens() {
-    let (mut adapter, observations) = adapter(Subscription::default(), Vec::new());
-    for (micros, event) in [
-        (10, arrival(1500, Admission::Accepted, view(0, 1500))),
-        (1010, LinkEvent::Departure { queue: QueueView::EMPTY }),
-        (2000, LinkEvent::Timeout { queue: QueueView::EMPTY }),
-    ] {
-        adapter.handle(at(micros), event);
-        assert_eq!((adapter.poll_action(), adapter.next_timeout()), (None, None));
-    }
-    assert_eq!(observations.try_iter().count(), 0);
+    let run = |subscription| {
+        let decisions = [2, 1].map(|mbps| Ok(Some(Decision::Rate(MBPS(mbps))))).to_vec();
+        let (mut adapter, observations) = adapter(subscription, decisions);
+        let mut actions = 0;
+        for (micros, event) in [
+            (10, arrival(1500, Admission::Accepted, view(0, 1500))),
+            (1010, LinkEvent::Departure { queue: QueueView::EMPTY }),
+            (2000, LinkEvent::Timeout { queue: QueueView::EMPTY }),
+        ] {
+            adapter.handle(at(micros), event);
+            actions += std::iter::from_fn(|| adapter.poll_action()).count();
+            assert_eq!(adapter.next_timeout(), None);
+        }
+        (actions, observations.try_iter().count())
+    };
+    assert_eq!(run(Subscription::default()), (0, 0));
+    // The same plug-in acts on the same events with a subscription.
+    assert_eq!(run(every_event()), (2, 2));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use netlull_tcp::Config;
 use netlull_tcp::cc::{Answer, CongestionControlFactory, ControlEvent, ForeignControl, Heard, Listener, TimeoutKind};
 use netlull_units::BitRate;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBool, PyDict};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -17,8 +17,10 @@ use std::sync::Arc;
 pub(super) fn load(fields: &Map<String, Value>) -> Result<Arc<dyn CongestionControlFactory>, ConfigError> {
     if session::plays() {
         let table = table(fields);
-        let head = session::on_tape(&table).ok_or_else(|| not_on_tape(&table))?;
-        return Ok(Arc::new(Taped(head)));
+        // Without an event, a class has no part on the tape.
+        let name = table["class"].as_str().and_then(|class| class.rsplit([':', '.']).next()).unwrap_or_default();
+        let unborn = PartHead { name: name.to_owned(), table: table.clone(), ..PartHead::default() };
+        return Ok(Arc::new(Taped(session::on_tape(&table).unwrap_or(unborn))));
     }
     let class = Class::find("congestion_controls", fields)?;
     let wants_deliveries = class.attribute("deliveries")?;
@@ -103,6 +105,7 @@ struct Object {
     object: Py<PyAny>,
     /// The bound methods that the class defines, by name.
     methods: Py<PyDict>,
+    deliveries: bool,
     cwnd: u64,
     ssthresh: u64,
     pacing_rate: Option<BitRate>,
@@ -113,7 +116,8 @@ impl Object {
         let object = class.start(py, (mss,))?;
         let methods = object.call_method0("_methods").and_then(|methods| Ok(methods.cast_into::<PyDict>()?.unbind()));
         let methods = methods.map_err(|error| refused(py, error, "class"))?;
-        Ok(Self { object: object.unbind(), methods, cwnd: 0, ssthresh: u64::MAX, pacing_rate: None })
+        let (object, deliveries) = (object.unbind(), class.attribute("deliveries")?);
+        Ok(Self { object, methods, deliveries, cwnd: 0, ssthresh: u64::MAX, pacing_rate: None })
     }
 
     /// Calls the method of an event.
@@ -154,6 +158,12 @@ impl Object {
         let ssthresh = bytes(&get("ssthresh")?, "ssthresh")?;
         let pacing = get("pacing_rate")?;
         let pacing_rate = if pacing.is_none() { None } else { Some(BitRate::from_bps(bytes(&pacing, "pacing_rate")?)) };
+        if pacing_rate.is_some() && !self.deliveries {
+            return Err(nonsense(&pacing, "pacing_rate", "None, or the class attribute `deliveries = True`"));
+        }
+        if pacing_rate.is_none() && self.pacing_rate.is_some() {
+            return Err(nonsense(&pacing, "pacing_rate", "a rate in b/s, since an earlier event has set one"));
+        }
         let answer = Answer {
             cwnd: (cwnd != self.cwnd).then_some(cwnd),
             ssthresh: (ssthresh != self.ssthresh).then_some(ssthresh),
@@ -167,7 +177,7 @@ impl Object {
 /// A number of bytes, or of bits per second. Fractions are cut off; infinity is the largest number.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is positive, and saturates")]
 fn bytes(value: &Bound<'_, PyAny>, name: &str) -> Result<u64, ConfigError> {
-    let number = value.extract::<f64>().ok().filter(|number| *number >= 1.0);
+    let number = value.extract::<f64>().ok().filter(|number| *number >= 1.0 && !value.is_instance_of::<PyBool>());
     number.map(|number| number as u64).ok_or_else(|| nonsense(value, name, "a number of 1 or more"))
 }
 
@@ -212,7 +222,7 @@ struct Player {
 impl Listener for Player {
     fn hear(&mut self, event: &ControlEvent) -> Result<Answer, ConfigError> {
         if self.played.is_none() {
-            self.played = session::play_next().map(|(_, played)| played);
+            self.played = session::play_next(&self.table).map(|(_, played)| played);
         }
         self.played.as_mut().ok_or_else(|| not_on_tape(&self.table))?.hear(event)
     }

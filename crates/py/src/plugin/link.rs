@@ -1,7 +1,7 @@
 //! Link controllers in Python.
 
 use super::views::{EventView, Seen};
-use super::{Class, from_vocabulary, nonsense, refused, session, table};
+use super::{Class, because, from_vocabulary, nonsense, refused, session, table};
 use netlull_mechanism::ConfigError;
 use netlull_mechanism::link::{LinkAction, LinkContext, LinkController, LinkFactory};
 use netlull_mechanism::observe::{Adapter, Decision, Observation, Plug, Reason, Subscriber};
@@ -137,13 +137,14 @@ fn decision(answer: &Bound<'_, PyAny>, method: &str) -> Result<Option<Decision>,
     {
         return bits_per_second(rate, "rate").map(|rate| Some(Decision::Rate(rate)));
     }
-    if let Some(rate) = from_vocabulary::<BitRate>(answer) {
+    let expected = "a rate in b/s, an action or None";
+    if answer.is_instance_of::<PyString>() {
+        let rate = from_vocabulary(answer).map_err(|reason| nonsense(answer, method, &because(expected, &reason)))?;
         return Ok(Some(Decision::Rate(rate)));
     }
-    if let Some(action) = from_vocabulary::<LinkAction>(answer) {
-        return Ok(Some(Decision::Action(action)));
-    }
-    Err(nonsense(answer, method, "a rate in b/s, an action or None"))
+    let action = from_vocabulary::<LinkAction>(answer);
+    let action = action.map_err(|reason| nonsense(answer, method, &because(expected, &reason)))?;
+    Ok(Some(Decision::Action(action)))
 }
 
 /// A rate from a number in bit/s.
@@ -194,7 +195,7 @@ impl LinkFactory for Taped {
     }
 
     fn build(&self, link: LinkContext, start: Instant) -> Result<Box<dyn LinkController>, ConfigError> {
-        let (head, played) = session::play_next().ok_or_else(|| not_on_tape(&self.head.table))?;
+        let (head, played) = session::play_next(&self.head.table).ok_or_else(|| not_on_tape(&self.head.table))?;
         let plug = head.plug.unwrap_or_else(|| self.plug.clone());
         Ok(Box::new(Adapter::new(plug, played, link, start)?))
     }

@@ -10,7 +10,7 @@ mod session;
 mod station;
 mod views;
 
-pub(crate) use session::{Loaded, Recording, cause, load, run};
+pub(crate) use session::{Loaded, Tapes, cause, load, run};
 pub(crate) use views::register_views;
 
 use netlull_mechanism::ConfigError;
@@ -74,11 +74,21 @@ impl Class {
 
     /// Makes an object of the class for one run, and starts it with `context`.
     fn start<'py>(&self, py: Python<'py>, context: impl IntoPyObject<'py>) -> Result<Bound<'py, PyAny>, ConfigError> {
+        self.begin(py, context, "start")
+    }
+
+    /// Starts an object. The name of its method is the field of an error.
+    fn begin<'py>(
+        &self,
+        py: Python<'py>,
+        context: impl IntoPyObject<'py>,
+        method: &str,
+    ) -> Result<Bound<'py, PyAny>, ConfigError> {
         let object = (|| {
             let context = context.into_bound_py_any(py)?;
             self.found.bind(py).call_method1("start", (context, session::seed()))
         })();
-        object.map_err(|error| refused(py, error, "start"))
+        object.map_err(|error| refused(py, error, method))
     }
 }
 
@@ -105,21 +115,66 @@ fn refused(py: Python<'_>, error: PyErr, field: &str) -> ConfigError {
     ConfigError::new(field, text, "no exception")
 }
 
+/// The longest answer in an error, in characters.
+const LONGEST: usize = 100;
+
 /// The error of an answer of the wrong type.
 fn nonsense(answer: &Bound<'_, PyAny>, method: &str, expected: &str) -> ConfigError {
     let text = answer.repr().map_or_else(|_| "an object".to_owned(), |text| text.to_string());
-    ConfigError::new(method, text, expected)
+    ConfigError::new(method, cut(text, LONGEST), expected)
 }
 
-/// A value of the vocabulary from Python: text, or a dict in the form of the JSON Schema.
-fn from_vocabulary<T: DeserializeOwned>(answer: &Bound<'_, PyAny>) -> Option<T> {
-    let json = if answer.is_instance_of::<PyString>() || answer.is_instance_of::<PyDict>() {
-        let text = answer.py().import("json").and_then(|json| json.call_method1("dumps", (answer,)));
-        text.and_then(|text| text.extract::<String>()).ok()?
-    } else {
-        return None;
+/// The first characters of a text.
+fn cut(text: String, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}
+
+/// A value of the vocabulary from Python: text, or a dict in the form of the JSON Schema, with quantities as text or as
+/// numbers.
+///
+/// # Errors
+/// The reason, which is empty for other types.
+fn from_vocabulary<T: DeserializeOwned>(answer: &Bound<'_, PyAny>) -> Result<T, String> {
+    if !answer.is_instance_of::<PyString>() && !answer.is_instance_of::<PyDict>() {
+        return Err(String::new());
+    }
+    let text = answer.py().import("json").and_then(|json| json.call_method1("dumps", (answer,)));
+    let text = text.and_then(|text| text.extract::<String>()).map_err(|error| error.value(answer.py()).to_string())?;
+    let mut value: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    if let Value::Object(fields) = &mut value {
+        fields.iter_mut().for_each(|(name, value)| with_unit(name, value));
+    }
+    serde_json::from_value(value).map_err(|error| error.to_string())
+}
+
+/// Gives a number of a quantity its unit.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+fn with_unit(name: &str, value: &mut Value) {
+    let whole = |number: f64| (number >= 0.0).then(|| number.round() as u64);
+    let number = |value: &Value| value.as_f64();
+    let text = match name {
+        "rate" => number(value).and_then(whole).map(|rate| format!("{rate} b/s")),
+        "pause" => number(value).and_then(|pause| whole(pause * 1e9)).map(|pause| format!("{pause} ns")),
+        "set_window" => number(value).and_then(whole).map(|size| format!("{size} B")),
+        _ => None,
     };
-    serde_json::from_str(&json).ok()
+    if let Some(text) = text {
+        *value = text.into();
+    } else if let Value::Object(fields) = value {
+        fields.iter_mut().for_each(|(name, value)| with_unit(name, value));
+    }
+}
+
+/// The expected answer, with the reason of a refusal.
+fn because(expected: &str, reason: &str) -> String {
+    if reason.is_empty() {
+        expected.to_owned()
+    } else {
+        format!("{expected} ({})", cut(reason.to_owned(), 3 * LONGEST))
+    }
 }
 
 /// A time in seconds since the start of the run; `None` if it is no time.

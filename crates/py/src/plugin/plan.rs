@@ -37,7 +37,7 @@ impl SleepPlanner for Planner {
             traffic.demands.iter().map(|demand| (demand.from, demand.to, demand.rate.as_f64())).collect();
         let network = (names, graph.links().to_vec(), capacities, traffic.weights.clone(), demands);
         let off: Vec<usize> = Python::attach(|py| {
-            let off = self.0.start(py, network)?;
+            let off = self.0.begin(py, network, "plan")?;
             off.extract().map_err(|error| refused(py, error, "plan"))
         })?;
         let (name, table) = (self.0.name.clone(), self.0.table.clone());

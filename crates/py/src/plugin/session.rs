@@ -1,10 +1,12 @@
 //! The state of a document that is read, or of a run, on this thread: its tape, and the exception that ended it.
 
 use super::Class;
-use netlull_sim::tape::{PartHead, Played, Recorded, SharedTape, Tape};
+use netlull_mechanism::ConfigError;
+use netlull_sim::tape::{PartHead, Played, Recorded, SharedTape, Stamp, Tape};
 use pyo3::prelude::*;
 use serde_json::Value;
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The state of a document or of a run on this thread.
@@ -19,6 +21,10 @@ struct Session {
     play: Option<Arc<Tape>>,
     /// The sleep plans that a document has made.
     plans: Vec<PartHead>,
+    /// The sleep plans that a document has read from its tape.
+    plans_read: usize,
+    /// For each plug-in of the tape, the number of answers that wait for their call.
+    left: Vec<Arc<AtomicUsize>>,
     /// True if a document has a class.
     has_classes: bool,
 }
@@ -40,27 +46,32 @@ pub(crate) struct Loaded {
     pub calls_python: bool,
 }
 
-/// The tape of a run, if it is recorded.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Recording {
-    On,
-    Off,
-}
-
 /// Reads a document with the plug-ins of a tape, or with their classes.
 pub(crate) fn load<T>(play: Option<Arc<Tape>>, read: impl FnOnce() -> T) -> (T, Loaded) {
-    SESSION.set(Session { play: play.clone(), ..Session::default() });
+    // A method of a class may read another document.
+    let outer = SESSION.replace(Session { play: play.clone(), ..Session::default() });
     let value = read();
-    let session = SESSION.take();
+    let session = SESSION.replace(outer);
     (value, Loaded { play, plans: session.plans, calls_python: session.has_classes })
 }
 
-/// Runs a scenario with a seed; returns its tape as text, if it is recorded.
-pub(crate) fn run<T>(loaded: &Loaded, seed: u64, recording: Recording, run: impl FnOnce() -> T) -> (T, Option<String>) {
-    let record = (recording == Recording::On).then(|| Arc::new(Mutex::new(Tape::new(seed))));
-    SESSION.set(Session { seed, record: record.clone(), play: loaded.play.clone(), ..Session::default() });
+/// The tapes of a run.
+pub(crate) struct Tapes {
+    /// The tape of the run as text, if it is recorded.
+    pub recorded: Option<String>,
+    /// The error of a tape that is not played to its end.
+    pub unplayed: Option<ConfigError>,
+}
+
+/// Runs a scenario with a seed. It is recorded if it has a stamp.
+pub(crate) fn run<T>(loaded: &Loaded, seed: u64, stamp: Option<Stamp>, run: impl FnOnce() -> T) -> (T, Tapes) {
+    let record = stamp.map(|stamp| Arc::new(Mutex::new(Tape::new(seed, stamp))));
+    // A method of a class may run another scenario.
+    let session = Session { seed, record: record.clone(), play: loaded.play.clone(), ..Session::default() };
+    let outer = SESSION.replace(session);
     let value = run();
-    SESSION.take();
+    let session = SESSION.replace(outer);
+    let unplayed = loaded.play.as_ref().and_then(|tape| unplayed(tape, &session));
     let text = record.map(|tape| {
         let mut tape = tape.lock().unwrap_or_else(PoisonError::into_inner);
         loaded.plans.iter().for_each(|plan| {
@@ -68,7 +79,18 @@ pub(crate) fn run<T>(loaded: &Loaded, seed: u64, recording: Recording, run: impl
         });
         tape.text()
     });
-    (value, text)
+    (value, Tapes { recorded: text, unplayed })
+}
+
+/// The error of a run that has not played all answers.
+fn unplayed(tape: &Tape, session: &Session) -> Option<ConfigError> {
+    let parts = tape.heads().filter(|head| head.off.is_none()).count();
+    let left: usize = session.left.iter().map(|left| left.load(Ordering::Relaxed)).sum();
+    if (session.built, left) == (parts, 0) {
+        return None;
+    }
+    let value = format!("played for {} of {parts} plug-ins, with {left} answers left", session.built);
+    Some(ConfigError::new("tape", value, "a scenario that plays every answer in its order"))
 }
 
 /// The seed of the run, for the random numbers of the next object of a class: another one for each object.
@@ -107,16 +129,19 @@ pub(super) fn join<T>(class: &Class, plugin: T, head: impl FnOnce(PartHead) -> P
     })
 }
 
-/// The next plug-in of a run that plays a tape: its head and its answers.
-pub(super) fn play_next() -> Option<(PartHead, Played)> {
+/// The next plug-in of a run that plays a tape: its head and its answers. Its table must be that of the document.
+pub(super) fn play_next(table: &Value) -> Option<(PartHead, Played)> {
     SESSION.with_borrow_mut(|session| {
         let (tape, number) = (session.play.as_ref()?, session.built);
         session.built += 1;
-        Some((tape.part(number)?.clone(), tape.play(number)))
+        let head = tape.part(number).filter(|head| head.off.is_none() && head.table == *table)?.clone();
+        let played = tape.play(number);
+        session.left.push(played.left());
+        Some((head, played))
     })
 }
 
-/// The first plug-in of a tape with the table of a document.
+/// The first plug-in of a tape with the table of a document. All with the same table have the same class.
 pub(super) fn on_tape(table: &Value) -> Option<PartHead> {
     SESSION.with_borrow(|session| session.play.as_ref()?.heads().find(|head| head.table == *table).cloned())
 }
@@ -140,8 +165,8 @@ pub(super) fn planned(head: PartHead) {
 pub(super) fn next_plan() -> Option<PartHead> {
     SESSION.with_borrow_mut(|session| {
         let mut plans = session.play.as_ref()?.heads().filter(|head| head.off.is_some());
-        let next = plans.nth(session.built).cloned();
-        session.built += 1;
+        let next = plans.nth(session.plans_read).cloned();
+        session.plans_read += 1;
         next
     })
 }

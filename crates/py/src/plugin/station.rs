@@ -2,7 +2,7 @@
 
 use super::link::not_on_tape;
 use super::views::StationEventView;
-use super::{Class, from_vocabulary, instant, nonsense, refused, session, table};
+use super::{Class, because, from_vocabulary, instant, nonsense, refused, session, table};
 use netlull_mechanism::ConfigError;
 use netlull_mechanism::observe::{StationAdapter, StationAnswer, StationSubscriber};
 use netlull_mechanism::radio::AccessPointConfig;
@@ -113,7 +113,8 @@ fn actions(answer: &Bound<'_, PyAny>) -> Result<Vec<StationAction>, ConfigError>
     }
     let one = |answer: &Bound<'_, PyAny>| {
         let expected = "an action such as \"sleep\" or \"wake\", a list of actions, or None";
-        from_vocabulary::<StationAction>(answer).ok_or_else(|| nonsense(answer, "event", expected))
+        from_vocabulary::<StationAction>(answer)
+            .map_err(|reason| nonsense(answer, "event", &because(expected, &reason)))
     };
     if let Ok(list) = answer.cast::<PyList>() {
         return list.iter().map(|each| one(&each)).collect();
@@ -145,7 +146,7 @@ impl StationFactory for Taped {
     }
 
     fn build(&self, _station: StationContext, _start: Instant) -> Result<Box<dyn StationController>, ConfigError> {
-        let (head, played) = session::play_next().ok_or_else(|| not_on_tape(&self.head.table))?;
+        let (head, played) = session::play_next(&self.head.table).ok_or_else(|| not_on_tape(&self.head.table))?;
         Ok(Box::new(StationAdapter::new(played, head.timeout)))
     }
 }
