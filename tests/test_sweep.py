@@ -262,6 +262,8 @@ def test_progress_counts_to_the_end(sweep: Sweep, tmp_path: Path) -> None:
 
 def test_a_failure_in_a_run_names_the_run(sweep: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
     class Broken:
+        calls_python = False
+
         def expected_hops(self) -> float:
             return 1.0
 

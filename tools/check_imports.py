@@ -33,6 +33,7 @@ ORDER = (
     "suggest",
     "quantities",
     "parameters",
+    "modules",
     "plugins",
     "decode",
     "fieldpath",

@@ -15,12 +15,12 @@ from netlull.errors import FieldPathError, InputError, NetlullWarning
 from netlull.fieldpath import plain, put, read_toml, remove
 from netlull.loading import check_tape, complete, stamp
 from netlull.memory import excess, limit
-from netlull.wasm_modules import locate, without_places
 from netlull.output import staged_file, writing
 from netlull.result import Result
 from netlull.textfiles import read_text
 from netlull.topology.expand import as_table, expanded, order_of, prepare, read_in
 from netlull.topology.files import Topology
+from netlull.wasm_modules import locate, without_places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
