@@ -118,7 +118,7 @@ fn passing(mechanism: &LinkMechanism) -> Passing {
                 events.push((line.now, LinkEvent::Departure { queue }));
                 events.push((line.now, LinkEvent::Acknowledgement { segment, window: Bytes::new(65_535) }));
             }
-            LinkEvent::Timeout { .. } | LinkEvent::Acknowledgement { .. } => {}
+            LinkEvent::Managed { .. } | LinkEvent::Timeout { .. } | LinkEvent::Acknowledgement { .. } => {}
         }
         count += 1;
     }
