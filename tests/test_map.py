@@ -372,7 +372,7 @@ def test_plans_that_cannot_be(tmp_path: Path, refused: Callable[..., str], monke
     monkeypatch.chdir(tmp_path)
     Path("apart.toml").write_text("[nodes]\nA = []\nB = []\n")
     for arguments, message in {
-        ("abilene",): "--estop, --esacon, --load-aware: expected one of them",
+        ("abilene",): "--estop, --esacon, --load-aware, --python: expected one of them",
         ("abilene", "--estop", "0.5", "--esacon", "0.5"): "expected one of them",
         ("abilene", "--estop", "0.5", "--threshold", "0.5"): "--threshold: is not an option of --estop",
         ("abilene", "--estop", "1.5"): "1.5",

@@ -36,8 +36,8 @@ class Recipe:
 
 
 def _end_of(macro: str) -> str:
-    """All lines of a list."""
-    return rf"\n{macro}! {{\n(?:    .*\n)+"
+    """All lines of a list, without those of other crates."""
+    return rf"\n{macro}! {{\n(?:    \".*\n)+"
 
 
 RECIPES = (

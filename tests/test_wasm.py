@@ -148,7 +148,7 @@ def test_one_and_eight_workers_write_the_same_bytes(guests: Path, tmp_path: Path
         out = tmp_path / workers
         command = [sys.executable, "-m", "netlull", "sweep", str(tmp_path / "sweep.toml"), "--out", str(out)]
         subprocess.run([*command, "--workers", workers], check=True, capture_output=True, env=os.environ)
-        written.append({path.name: path.read_bytes() for path in sorted(out.glob("*.csv"))})
+        written.append({path.name: path.read_bytes() for path in sorted(out.rglob("results.*"))})
     assert written[0]
     assert written[0] == written[1]
 
