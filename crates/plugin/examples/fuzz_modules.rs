@@ -22,6 +22,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use wasm_smith::{Config, Module};
 
+/// A module that takes longer stays in FOLDER.
+const SLOW: std::time::Duration = std::time::Duration::from_secs(5);
+
 /// The next number of SplitMix64.
 fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(1);
@@ -51,7 +54,9 @@ fn random(state: &mut u64, kind: &str) -> Option<Vec<u8>> {
     let config = Config {
         exports: Some(shape()),
         max_imports: 0,
-        max_memories: 1,
+        // The exported memory is an extra one.
+        max_memories: 0,
+        reference_types_enabled: false,
         max_memory32_bytes: 1 << 20,
         threads_enabled: false,
         relaxed_simd_enabled: false,
@@ -236,7 +241,11 @@ fn main() {
         std::fs::write(&file, bytes).unwrap();
         let start = std::time::Instant::now();
         let end = attempt(&file, &mut state, station);
-        slowest = slowest.max(start.elapsed());
+        let took = start.elapsed();
+        if took > SLOW {
+            std::fs::copy(&file, out.join(format!("slow-{seed}-{number}.wasm"))).unwrap();
+        }
+        slowest = slowest.max(took);
         *ends.entry((source, end)).or_default() += 1;
     }
     std::fs::remove_file(&file).unwrap_or_default();

@@ -22,7 +22,9 @@ pub mod limit {
     /// The stack in bytes.
     pub const STACK: usize = 256 << 10;
     /// The elements of a table.
-    pub const TABLE: usize = 10_000;
+    pub const TABLE: usize = 4096;
+    /// A passive segment of data in bytes.
+    pub const PASSIVE: usize = 64 << 10;
     /// The file in bytes.
     pub const MODULE: usize = 16 << 20;
     /// The timeouts at one instant.

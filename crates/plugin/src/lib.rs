@@ -15,6 +15,7 @@
 //!
 //! `crates/guest` has the binary interface.
 
+mod bulk;
 #[cfg(feature = "tcp")]
 mod control;
 mod instance;

@@ -1,5 +1,6 @@
 //! Modules: their file, digest, checks and description.
 
+use crate::bulk::in_pieces;
 use crate::instance::{Instance, limit};
 use crate::parameters::Parameters;
 use netlull_describe::{ConfigError, ModuleTable};
@@ -12,6 +13,7 @@ use std::fmt::{self, Write as _};
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use wasmparser::{DataKind, Parser, Payload};
 use wasmtime::{Config, Engine, ExternType, OptLevel, ValType};
 
 /// A module, checked and compiled. Its machines share it.
@@ -92,12 +94,19 @@ impl Module {
             return Err(refuse(format!("which has more than {} bytes", limit::MODULE), &most));
         }
         // Only the binary format: the text format is not compiled in.
-        let code = wasmtime::Module::from_binary(engine()?, bytes)
-            .map_err(|error| refuse(format!("which is not valid ({})", one_line(&error)), "a WebAssembly module"))?;
-        if let Some(import) = code.imports().next() {
-            let what = format!("which imports {}.{}", import.module(), import.name());
-            return Err(refuse(what, "a module without imports"));
+        let engine = engine()?;
+        let invalid = |reason: &str| refuse(format!("which is not valid ({reason})"), "a WebAssembly module");
+        wasmtime::Module::validate(engine, bytes).map_err(|error| invalid(&one_line(&error)))?;
+        if let Some(import) = first_import(bytes) {
+            return Err(refuse(format!("which imports {import}"), "a module without imports"));
         }
+        if let Some(length) = longest_passive(bytes).filter(|length| *length > limit::PASSIVE) {
+            let most = format!("at most {} bytes in a passive segment of data", limit::PASSIVE);
+            return Err(refuse(format!("which has {length} bytes in a passive segment of data"), &most));
+        }
+        let bytes_in_pieces = in_pieces(bytes).map_err(|reason| invalid(&reason))?;
+        let code =
+            wasmtime::Module::from_binary(engine, &bytes_in_pieces).map_err(|error| invalid(&one_line(&error)))?;
         check_exports(&code).map_err(|what| refuse(what, "the exports in docs/how-to/wasm.md"))?;
         let mut module = Self { file: file.clone(), digest: digest_of(bytes), code, description: placeholder() };
         let text = Instance::new(&module)?.describe()?;
@@ -157,6 +166,26 @@ impl Configured {
         filled.extend(table.parameters);
         Ok(Self { module, parameters, table: Value::Object(filled) })
     }
+}
+
+/// The first import of a valid module.
+fn first_import(bytes: &[u8]) -> Option<String> {
+    for payload in Parser::new(0).parse_all(bytes) {
+        if let Ok(Payload::ImportSection(imports)) = payload {
+            let import = imports.into_iter().next()?.ok()?;
+            return Some(format!("{}.{}", import.module, import.name));
+        }
+    }
+    None
+}
+
+/// The length of the longest passive segment of data, which one instruction can copy.
+fn longest_passive(bytes: &[u8]) -> Option<usize> {
+    let payloads = Parser::new(0).parse_all(bytes).filter_map(Result::ok);
+    let segments =
+        payloads.filter_map(|payload| if let Payload::DataSection(data) = payload { Some(data) } else { None });
+    let passive = segments.flatten().filter_map(Result::ok).filter(|data| matches!(data.kind, DataKind::Passive));
+    passive.map(|data| data.data.len()).max()
 }
 
 fn placeholder() -> Description {

@@ -99,6 +99,45 @@ fn a_module_that_fails_leaves_the_full_rate_and_a_named_error() {
 }
 
 #[test]
+fn bulk_operations_count_by_their_length() {
+    // 15 MiB in a loop: 1,000,000 instructions of wasmtime would be 3 TB.
+    let grow = "(drop (memory.grow (i32.const 240)))";
+    let long = "(i32.const 65536) (i32.const 1) (i32.const 15000000)";
+    for operation in ["memory.fill", "memory.copy"] {
+        let body = format!("{grow} (loop $again ({operation} {long}) (br $again))");
+        says(&fault(&body), &["event 2 fails (it does not return)"]);
+    }
+    says(&fault("(memory.fill (i32.const 65000) (i32.const 1) (i32.const 1000))"), &["out of bounds"]);
+    says(&fault("(memory.copy (i32.const 65000) (i32.const 1) (i32.const -1))"), &["event 2 fails ("]);
+}
+
+#[test]
+fn copies_that_overlap_stay_whole() {
+    // Bytes 16384 to 36383 count from 0; a copy by 1,000 bytes in either direction, then a check of every byte.
+    let count = "(local $i i32)
+        (loop $again
+            (i32.store8 (i32.add (i32.const 16384) (local.get $i)) (i32.mul (local.get $i) (i32.const 7)))
+            (local.set $i (i32.add (local.get $i) (i32.const 1)))
+            (br_if $again (i32.lt_u (local.get $i) (i32.const 20000))))";
+    for to in [17384, 15384] {
+        let body = format!(
+            "{count} (memory.copy (i32.const {to}) (i32.const 16384) (i32.const 20000))
+            (local.set $i (i32.const 0))
+            (loop $again
+                (if (i32.ne
+                        (i32.load8_u (i32.add (i32.const {to}) (local.get $i)))
+                        (i32.and (i32.mul (local.get $i) (i32.const 7)) (i32.const 255)))
+                    (then unreachable))
+                (local.set $i (i32.add (local.get $i) (i32.const 1)))
+                (br_if $again (i32.lt_u (local.get $i) (i32.const 20000))))"
+        );
+        let mut machine = machine(&controller(&body, ""));
+        machine.handle(at(1), TIMEOUT);
+        assert_eq!(machine.fault(), None, "{to}");
+    }
+}
+
+#[test]
 fn impossible_actions_are_faults() {
     let impossible = "event 2 asks for the impossible (";
     let rate = |rate| fault(&set_rate(rate, 0));
