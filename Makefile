@@ -158,11 +158,12 @@ VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 STATIC := $(shell uname -m)-unknown-linux-musl
 RELEASE = netlulld-$(VERSION)-$(STATIC)
 dist: setup tools ## Build the release into dist/: wheel, sdist, netlulld, man pages, shell completions.
+	command -v musl-gcc >/dev/null || { echo "musl-gcc is missing (Debian: apt-get install musl-tools)"; exit 1; }
 	rm -rf dist && mkdir -p dist/$(RELEASE)
 	! command -v rustup >/dev/null || rustup target add $(STATIC)
 	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/maturin build --release --locked --quiet $(WHEEL) --out dist
 	$(BIN)/maturin sdist --out dist
-	cargo build --quiet --profile daemon --locked --target $(STATIC) --package netlull-live
+	CC_$(subst -,_,$(STATIC))=musl-gcc cargo build --quiet --profile daemon --locked --target $(STATIC) --package netlull-live
 	cargo run --quiet --locked --package netlull-live --example pages dist/$(RELEASE)
 	install --strip -m 755 $${CARGO_TARGET_DIR:-target}/$(STATIC)/daemon/netlulld dist/$(RELEASE)
 	cp LICENSE* dist/$(RELEASE)

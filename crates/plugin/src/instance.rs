@@ -16,7 +16,7 @@ pub mod limit {
     /// The instructions of an event (wasmtime's fuel).
     pub const EVENT: u64 = 1_000_000;
     /// The instructions of the description, and of the making of a machine.
-    pub const START: u64 = 1_000_000_000;
+    pub const START: u64 = 100_000_000;
     /// The memory in bytes.
     pub const MEMORY: usize = 16 << 20;
     /// The stack in bytes.

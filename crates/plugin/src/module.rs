@@ -40,9 +40,11 @@ fn engine() -> Result<&'static Engine, ConfigError> {
         config.cranelift_nan_canonicalization(true);
         config.cranelift_opt_level(OptLevel::Speed);
         config.max_wasm_stack(limit::STACK);
-        // No signal handlers in the host, and no address space beyond the memory in use.
+        config.wasm_backtrace(false);
+        // No signal handlers in the host. A memory has addresses for all of its growth, and never moves: moving it at
+        // each page would copy gigabytes.
         config.signals_based_traps(false);
-        config.memory_reservation(0);
+        config.memory_reservation(limit::MEMORY as u64);
         config.memory_guard_size(0);
         config.memory_reservation_for_growth(0);
         config.wasm_relaxed_simd(false);
