@@ -13,7 +13,7 @@ import pytest
 from netlull import Scenario, ScenarioError
 from netlull.emulation import replay
 from netlull.errors import InputError
-from netlull.tomltext import toml_key, toml_value
+from plugin_classes import as_toml
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = "wasm32-unknown-unknown"
@@ -140,8 +140,7 @@ def test_one_and_eight_workers_write_the_same_bytes(guests: Path, tmp_path: Path
     module["flow"].append(
         {"kind": "bursts", "name": "n", "from": "a", "to": "b", "rate": "9 Mb/s", "cycle": "90 ms", "mean_on": "20 ms"}
     )
-    text = "".join(f"{toml_key(key)} = {toml_value(value)}\n" for key, value in module.items())
-    (tmp_path / "s.toml").write_text(text, encoding="utf-8")
+    (tmp_path / "s.toml").write_text(as_toml(module), encoding="utf-8")
     (tmp_path / "sweep.toml").write_text(SWEEP, encoding="utf-8")
     written = []
     for workers in ("1", "8"):

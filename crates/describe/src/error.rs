@@ -19,6 +19,12 @@ impl ConfigError {
         Self { field: field.into(), value: value.to_string(), expected: expected.into() }
     }
 
+    /// Creates the error of a field from a text such as "is 0; expected at least 1".
+    pub fn from_text(field: impl Into<String>, text: &str) -> Self {
+        let (value, expected) = text.split_once("; expected ").unwrap_or((text, "another value"));
+        Self::new(field, value.strip_prefix("is ").unwrap_or(value), expected)
+    }
+
     /// The same error, for a configuration that contains this one as `field`.
     #[must_use]
     pub fn within(self, field: &str) -> Self {

@@ -36,6 +36,12 @@ impl From<ConfigError> for ReadError {
     }
 }
 
+impl From<ReadError> for ConfigError {
+    fn from(error: ReadError) -> Self {
+        Self::from_text(error.path.join("."), &error.message)
+    }
+}
+
 impl ReadError {
     /// Converts the error to a serde error that keeps its path for [`read()`].
     pub fn custom<E: serde::de::Error>(&self) -> E {

@@ -6,7 +6,7 @@ use netlull_guest::tcp::{Algorithm, Config};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// CUBIC has no parameters of its own; the connection's TCP options apply.
+/// CUBIC has no parameters. The connection's TCP options apply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Cubic {}

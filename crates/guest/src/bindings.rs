@@ -131,7 +131,7 @@ fn in_order(flat: &mut Flat<'_>, name: &str, mut at: u64, fields: &[(&str, Shape
     let alone = fields.len() == 1;
     for (field, shape) in fields {
         let part = match shape {
-            // The only part of a variant needs no name of its own.
+            // The only part of a variant has the variant's name.
             Shape::Struct(_) if alone => name.to_owned(),
             Shape::Struct(_) if *field == "context" => name.to_owned(),
             _ => format!("{name}_{}", capitals(field)),

@@ -42,9 +42,9 @@ pub struct ControlAnswer {
     pub pacing_rate: Option<BitRate>,
     /// The data that may go out at once, with a pacing rate, in bytes.
     pub send_quantum: u64,
-    /// Whether the endpoint must record deliveries.
+    /// True if the endpoint must record deliveries.
     pub wants_deliveries: bool,
-    /// Whether the window also holds in recovery.
+    /// True if the window also holds in recovery.
     pub owns_window: bool,
     /// C.app_limited in bytes, after a `Delivery`.
     pub app_limited: u64,

@@ -22,7 +22,7 @@ pub struct Description {
     /// The machine in one line.
     #[serde(default)]
     pub summary: String,
-    /// Whether a link controller needs the segments of arrivals and the returning acknowledgements.
+    /// True if a link controller needs the segments of arrivals and the returning acknowledgements.
     #[serde(default)]
     pub reads_segments: bool,
     /// The observations of a link controller that gets no events. Parameters `tick` and `transition` of the type

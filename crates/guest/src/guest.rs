@@ -155,10 +155,7 @@ fn refuse(error: ConfigError) -> i32 {
 
 /// The parameters of a type.
 fn parameters<C: DeserializeOwned>(parameters: &Value) -> Result<C, ConfigError> {
-    netlull_describe::read(parameters).map_err(|error| {
-        let (value, expected) = error.message.split_once("; expected ").unwrap_or((&error.message, "another value"));
-        ConfigError::new(error.path.join("."), value.strip_prefix("is ").unwrap_or(value), expected)
-    })
+    Ok(netlull_describe::read(parameters)?)
 }
 
 /// A link controller or a station's machine, with its configuration.
@@ -393,10 +390,7 @@ mod congestion {
             let Some(parameters) = &self.parameters else { return Ok(()) };
             let Begin { context, .. } = given::<Begin<ControlContext>>(place::CONTEXT);
             let options: TcpOptions = super::parameters(told)?;
-            let refused = |error: netlull_tcp::ConfigError| {
-                let (value, expected) = error.message().split_once("; expected ").unwrap_or((error.message(), ""));
-                ConfigError::new(error.field(), value.strip_prefix("is ").unwrap_or(value), expected)
-            };
+            let refused = |error: netlull_tcp::ConfigError| ConfigError::from_text(error.field(), error.message());
             let config = options.config(u16::try_from(context.mss).unwrap_or(u16::MAX)).map_err(refused)?;
             parameters.check(&config).map_err(refused)?;
             let control = parameters.build(&config, context.seed);

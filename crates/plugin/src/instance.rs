@@ -1,6 +1,6 @@
 //! A running module: its memory, its fuel and its failures.
 
-use crate::module::{Configured, Module, one_line};
+use crate::module::{Configured, one_line};
 use crate::parameters::{self, Parameters};
 use netlull_describe::ConfigError;
 use netlull_guest::abi::{Begin, export, place};
@@ -44,6 +44,8 @@ pub(crate) struct Instance {
     file: String,
     /// The number of events so far.
     events: u64,
+    /// The latest timeout, and the number of timeouts at that time.
+    timeouts: (Instant, u32),
 }
 
 impl fmt::Debug for Instance {
@@ -90,8 +92,7 @@ impl Sink for WordsMut<'_> {
 
 impl Instance {
     /// Instantiates a module and asks for its mailbox.
-    pub fn new(module: &Module) -> Result<Self, ConfigError> {
-        let file = &module.file;
+    pub fn new(code: &wasmtime::Module, file: &str) -> Result<Self, ConfigError> {
         let limits = StoreLimitsBuilder::new()
             .memory_size(limit::MEMORY)
             .table_elements(limit::TABLE)
@@ -100,12 +101,12 @@ impl Instance {
             .tables(8)
             .trap_on_grow_failure(true)
             .build();
-        let mut store = Store::new(module.code.engine(), limits);
+        let mut store = Store::new(code.engine(), limits);
         store.limiter(|limits| limits);
         let failed = |error: &wasmtime::Error| failure(file, "start", error, "");
         store.set_fuel(limit::START).map_err(|error| failed(&error))?;
-        let linker = Linker::new(module.code.engine());
-        let instance = linker.instantiate(&mut store, &module.code).map_err(|error| failed(&error))?;
+        let linker = Linker::new(code.engine());
+        let instance = linker.instantiate(&mut store, code).map_err(|error| failed(&error))?;
         let memory = instance
             .get_memory(&mut store, export::MEMORY)
             .ok_or_else(|| failed(&wasmtime::Error::msg("it has no memory")))?;
@@ -121,7 +122,26 @@ impl Instance {
             let expected = format!("a multiple of 8 with {} bytes of memory behind it", place::LENGTH * 8);
             return Err(ConfigError::new("module", what, expected));
         }
-        Ok(Self { store, instance, memory, mailbox, event, file: file.clone(), events: 0 })
+        Ok(Self {
+            store,
+            instance,
+            memory,
+            mailbox,
+            event,
+            file: file.to_owned(),
+            events: 0,
+            timeouts: (Instant::ZERO, 0),
+        })
+    }
+
+    /// Counts a timeout at `now`.
+    pub fn count_timeout(&mut self, now: Instant) -> Result<(), ConfigError> {
+        let (last, count) = self.timeouts;
+        self.timeouts = (now, if last == now { count + 1 } else { 1 });
+        if self.timeouts.1 > limit::TIMEOUTS {
+            return Err(self.impossible(&format!("more than {} timeouts at one time", limit::TIMEOUTS)));
+        }
+        Ok(())
     }
 
     /// The description, as JSON.
@@ -134,7 +154,7 @@ impl Instance {
 
     /// An instance with the parameters of a document, before its machine is made; and the settings that follow.
     pub fn configured(configured: &Configured) -> Result<(Self, Settings), ConfigError> {
-        let mut instance = Self::new(&configured.module)?;
+        let mut instance = Self::new(&configured.module.code, &configured.module.file)?;
         let settings = match &configured.parameters {
             Parameters::Words(words) => {
                 let mut to = instance.words_mut(place::PARAMETERS);

@@ -1,6 +1,6 @@
 //! Link controllers of modules.
 
-use crate::instance::{Instance, limit};
+use crate::instance::Instance;
 use crate::module::Configured;
 use netlull_describe::ConfigError;
 use netlull_guest::abi::{Answer, Kind, MOST_ACTIONS, place};
@@ -65,7 +65,6 @@ impl LinkFactory for Factory {
             changes: 0,
             actions: VecDeque::with_capacity(MOST_ACTIONS),
             timeout,
-            idle: (start, 0),
             reads_segments: self.reads_segments(),
             fault: None,
         }))
@@ -102,8 +101,6 @@ struct Link {
     changes: u64,
     actions: VecDeque<LinkAction>,
     timeout: Option<Instant>,
-    /// The latest timeout, and the number of timeouts at that time.
-    idle: (Instant, u32),
     reads_segments: bool,
     fault: Option<Box<ConfigError>>,
 }
@@ -119,10 +116,7 @@ impl Link {
             self.take(actions, event)?;
         }
         if let LinkEvent::Timeout { .. } = event {
-            self.idle = if self.idle.0 == now { (now, self.idle.1 + 1) } else { (now, 1) };
-            if self.idle.1 > limit::TIMEOUTS {
-                return Err(self.instance.impossible(&format!("more than {} timeouts at one time", limit::TIMEOUTS)));
-            }
+            self.instance.count_timeout(now)?;
         }
         Ok(())
     }

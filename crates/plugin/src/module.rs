@@ -110,13 +110,11 @@ impl Module {
         let code =
             wasmtime::Module::from_binary(engine, &bytes_in_pieces).map_err(|error| invalid(&one_line(&error)))?;
         check_exports(&code).map_err(|what| refuse(what, "the exports in docs/how-to/wasm.md"))?;
-        let mut module = Self { file: file.clone(), digest: digest_of(bytes), code, description: placeholder() };
-        let text = Instance::new(&module)?.describe()?;
+        let text = Instance::new(&code, &file)?.describe()?;
         let description: Description = serde_json::from_str(&text)
             .map_err(|error| refuse(format!("whose description is wrong ({error})"), "a description in JSON"))?;
-        check_description(&module, &description).map_err(|(what, expected)| refuse(what, &expected))?;
-        module.description = description;
-        Ok(module)
+        check_description(&code, &description).map_err(|(what, expected)| refuse(what, &expected))?;
+        Ok(Self { file, digest: digest_of(bytes), code, description })
     }
 
     /// The SHA-256 of the module in hexadecimal digits.
@@ -153,11 +151,7 @@ pub(crate) struct Configured {
 impl Configured {
     /// Loads the module that a table names, and checks its parameters.
     pub fn load(fields: &Map<String, Value>, kind: Kind) -> Result<Self, ConfigError> {
-        let table: ModuleTable = netlull_describe::read(&Value::Object(fields.clone())).map_err(|error| {
-            let message = error.message.strip_prefix("is ").unwrap_or(&error.message).to_owned();
-            let (value, expected) = message.split_once("; expected ").unwrap_or((&message, "another value"));
-            ConfigError::new(error.path.join("."), value, expected)
-        })?;
+        let table: ModuleTable = netlull_describe::read(&Value::Object(fields.clone()))?;
         let module = Module::load(Path::new(&table.module), table.digest.as_deref())?;
         module.expect(kind)?;
         let parameters = Parameters::read(&module.description, &table.parameters)?;
@@ -188,10 +182,6 @@ fn longest_passive(bytes: &[u8]) -> Option<usize> {
         payloads.filter_map(|payload| if let Payload::DataSection(data) = payload { Some(data) } else { None });
     let passive = segments.flatten().filter_map(Result::ok).filter(|data| matches!(data.kind, DataKind::Passive));
     passive.map(|data| data.data.len()).max()
-}
-
-fn placeholder() -> Description {
-    Description::new(Kind::LinkController, "", Value::Null)
 }
 
 fn digest_of(bytes: &[u8]) -> String {
@@ -232,7 +222,7 @@ fn check_exports(code: &wasmtime::Module) -> Result<(), String> {
     Ok(())
 }
 
-fn check_description(module: &Module, description: &Description) -> Result<(), (String, String)> {
+fn check_description(code: &wasmtime::Module, description: &Description) -> Result<(), (String, String)> {
     let Description { netlull, kind, name, serves, parameters, schema, .. } = description;
     if *netlull != VERSION {
         return Err((format!("which has version {netlull} of the interface"), format!("version {VERSION}")));
@@ -253,7 +243,7 @@ fn check_description(module: &Module, description: &Description) -> Result<(), (
     if crate::station::serves(serves).is_none() {
         return refuse("traffic", serves, "everything, lasting_connections or one_download");
     }
-    if schema.is_some() && module.code.get_export(export::CONFIGURE).is_none() {
+    if schema.is_some() && code.get_export(export::CONFIGURE).is_none() {
         return Err(("which reads parameters as JSON".into(), format!("a function {}", export::CONFIGURE)));
     }
     if parameters.len() > MOST_PARAMETERS {

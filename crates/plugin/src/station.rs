@@ -1,6 +1,6 @@
 //! Machines of stations in modules.
 
-use crate::instance::{Instance, limit};
+use crate::instance::Instance;
 use crate::module::Configured;
 use netlull_describe::ConfigError;
 use netlull_guest::abi::{Answer, Kind, MOST_ACTIONS, place};
@@ -63,7 +63,6 @@ impl StationFactory for Factory {
             instance,
             actions: VecDeque::with_capacity(MOST_ACTIONS),
             timeout,
-            idle: (start, 0),
             announces: self.access_point.is_some(),
             fault: None,
         }))
@@ -76,8 +75,6 @@ struct Station {
     instance: Instance,
     actions: VecDeque<StationAction>,
     timeout: Option<Instant>,
-    /// The latest timeout, and the number of timeouts at that time.
-    idle: (Instant, u32),
     /// Whether an access point buffers packets.
     announces: bool,
     fault: Option<Box<ConfigError>>,
@@ -96,10 +93,7 @@ impl Station {
             self.actions.push_back(action.map_err(|error| self.instance.impossible(&error))?);
         }
         if event == StationEvent::Timeout {
-            self.idle = if self.idle.0 == now { (now, self.idle.1 + 1) } else { (now, 1) };
-            if self.idle.1 > limit::TIMEOUTS {
-                return Err(self.instance.impossible(&format!("more than {} timeouts at one time", limit::TIMEOUTS)));
-            }
+            self.instance.count_timeout(now)?;
         }
         Ok(())
     }

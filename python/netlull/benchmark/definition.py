@@ -47,7 +47,7 @@ class Rates(Document, frozen=True):
         return {"from": self.low, "to": self.high, "step": self.step}
 
 
-class _Cell(Document, frozen=True):
+class _Setting(Document, frozen=True):
     """The fields of a cell. Those that it leaves out are its family's, or else the defaults."""
 
     name: Text
@@ -60,19 +60,11 @@ class _Cell(Document, frozen=True):
     set: Mapping[str, Any] = {}
 
 
-class _Family(Document, frozen=True):
+class _Family(_Setting, frozen=True, kw_only=True):
     """A group of cells, and the fields that they share."""
 
-    name: Text
     title: Text
-    cell: tuple[_Cell, ...]
-    flows: tuple[str, ...] | None = None
-    duration: str | None = None
-    rates: Rates | None = None
-    transition: str | None = None
-    power: str | None = None
-    round_trip: str | None = None
-    set: Mapping[str, Any] = {}
+    cell: tuple[_Setting, ...]
 
 
 class _Defaults(Document, frozen=True):
@@ -260,7 +252,7 @@ def _decoded(raw: object, kind: type[_T], path: Path) -> _T:
         raise InputError(f"{path}: {error}") from None
 
 
-def _cell(defaults: _Defaults, family: _Family, cell: _Cell) -> Cell:
+def _cell(defaults: _Defaults, family: _Family, cell: _Setting) -> Cell:
     flows = cell.flows or family.flows
     if not flows:
         raise InputError(f"benchmark.toml: the cell {cell.name} keeps no flow; expected `flows`")

@@ -45,7 +45,7 @@ struct Line<E, A> {
 #[derive(Debug)]
 pub struct OnTape<M: Taped> {
     machine: M,
-    /// Whether a failure of the machine has been reported.
+    /// True after a failure of the machine has been reported.
     failed: bool,
     recording: Option<Recording<M::Event, M::Action>>,
 }

@@ -50,7 +50,7 @@ pub fn replay(file: &Path) -> Result<Replayed> {
         let what = format!("{}, format {}", header.netlull, header.format);
         return Err(LiveError::input(format!("{}: is a {what}; expected a tape of format {FORMAT}", file.display())));
     }
-    // A machine of a module has a name of its own.
+    // The module names its machine.
     let has = |field: &str| header.config.get(field).is_some();
     let from_module = header.config.pointer("/mechanism/kind").is_some_and(|kind| kind == "wasm");
     let of = match header.kind.as_str() {

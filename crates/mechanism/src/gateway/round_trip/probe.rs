@@ -220,7 +220,7 @@ impl Probe {
     }
 }
 
-/// Whether a segment begins a sample.
+/// Returns true if a segment begins a sample.
 fn begins(method: Method, segment: &SegmentView) -> bool {
     match method {
         Method::Handshake => segment.kind == SegmentKind::Syn,

@@ -1,8 +1,7 @@
 //! Doze of a client.
 
-use super::{Environment, Episode, MACHINE, Weights};
+use super::{Desk, Environment, Episode, MACHINE, Weights};
 use crate::net::ids::StationId;
-use crate::run::RunOutcome;
 use crate::run::error::RunError;
 use crate::run::stations::StationReading;
 use crate::scenario::{Scenario, ScenarioError};
@@ -15,7 +14,7 @@ use netlull_power::RadioPower;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use serde::Deserialize;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// The parameters of doze control.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -46,10 +45,6 @@ struct Traffic {
     last: Option<Instant>,
 }
 
-/// The desk between the agent and the machine in the world.
-#[derive(Debug, Default)]
-struct Desk(Mutex<Papers>);
-
 #[derive(Debug, Default)]
 struct Papers {
     traffic: Traffic,
@@ -58,18 +53,12 @@ struct Papers {
     decision: Option<PowerMode>,
 }
 
-impl Desk {
-    fn lock(&self) -> MutexGuard<'_, Papers> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// A machine that dozes or stays awake as the agent decides.
 ///
 /// While it dozes, the access point holds packets for it, and the radio wakes only to send the host's packets.
 #[derive(Debug)]
 struct Remote {
-    desk: Arc<Desk>,
+    desk: Arc<Desk<Papers>>,
     interval: Duration,
     tick: Instant,
     mode: PowerMode,
@@ -127,7 +116,7 @@ impl StationController for Remote {}
 
 #[derive(Debug)]
 struct RemoteFactory {
-    desk: Arc<Desk>,
+    desk: Arc<Desk<Papers>>,
     interval: Duration,
     access_point: AccessPointConfig,
 }
@@ -163,7 +152,7 @@ pub struct ClientDoze {
     station: StationId,
     air_rate: BitRate,
     radio: RadioPower,
-    desk: Arc<Desk>,
+    desk: Arc<Desk<Papers>>,
     config: DozeControl,
     last: Last,
 }
@@ -211,7 +200,7 @@ impl ClientDoze {
         if config.silence_scale.is_zero() {
             return Err(ScenarioError::new("silence_scale", "is 0 s; expected more than 0 s"));
         }
-        let desk = Arc::<Desk>::default();
+        let desk = Arc::<Desk<Papers>>::default();
         let factory =
             RemoteFactory { desk: Arc::clone(&desk), interval: config.step, access_point: config.access_point };
         let mut scenario = scenario.clone();
@@ -275,8 +264,12 @@ impl Environment for ClientDoze {
         names.map(str::to_owned).to_vec()
     }
 
-    fn steps(&self) -> u64 {
-        self.episode.ticks.count
+    fn episode(&self) -> &Episode {
+        &self.episode
+    }
+
+    fn episode_mut(&mut self) -> &mut Episode {
+        &mut self.episode
     }
 
     fn reset(&mut self, seed: u64) -> Result<(), RunError> {
@@ -338,14 +331,6 @@ impl Environment for ClientDoze {
         (out[6], out[7], out[8]) = (reading.held as f64, self.held_s(), self.last.missed as f64);
         out[9] = reading.times.asleep.as_secs_f64();
         (out[10], out[11]) = (self.last.energy, self.last.always_on);
-    }
-
-    fn is_over(&self) -> bool {
-        self.episode.ticks.is_over()
-    }
-
-    fn finish(&mut self) -> Result<RunOutcome, RunError> {
-        self.episode.finish()
     }
 }
 

@@ -1,9 +1,8 @@
 //! Rate control of a link.
 
 use super::spending::Spending;
-use super::{Environment, Episode, MACHINE, Weights};
+use super::{Desk, Environment, Episode, MACHINE, Weights};
 use crate::net::ids::{ControllerId, LinkId};
-use crate::run::RunOutcome;
 use crate::run::energy::transition_power;
 use crate::run::error::RunError;
 use crate::scenario::{NamedPower, Scenario, ScenarioError};
@@ -13,7 +12,7 @@ use netlull_mechanism::{ConfigError, Machine};
 use netlull_power::PowerModel;
 use netlull_units::{BitRate, Duration, Instant};
 use serde::Deserialize;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// The parameters of rate control.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -39,25 +38,15 @@ pub struct RateControl {
 /// The largest arrivals in an observation, in capacities of the link.
 const MOST_ARRIVALS: f32 = 4.0;
 
-/// The desk between the agent and the machine in the world.
-#[derive(Debug, Default)]
-struct Desk(Mutex<Papers>);
-
 #[derive(Debug, Default)]
 struct Papers {
     seen: Option<Observation>,
     decision: Option<BitRate>,
 }
 
-impl Desk {
-    fn lock(&self) -> MutexGuard<'_, Papers> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// Keeps observations for the agent.
 #[derive(Debug)]
-struct Keeper(Arc<Desk>);
+struct Keeper(Arc<Desk<Papers>>);
 
 impl Subscriber for Keeper {
     fn observe(&mut self, seen: &Observation) -> Result<Option<Decision>, ConfigError> {
@@ -69,7 +58,7 @@ impl Subscriber for Keeper {
 /// A controller that carries out the agent's decisions at its next event.
 #[derive(Debug)]
 struct Remote {
-    desk: Arc<Desk>,
+    desk: Arc<Desk<Papers>>,
     adapter: Adapter<Keeper>,
 }
 
@@ -118,7 +107,7 @@ impl LinkController for Remote {
 
 #[derive(Debug)]
 struct RemoteFactory {
-    desk: Arc<Desk>,
+    desk: Arc<Desk<Papers>>,
     plug: Plug,
 }
 
@@ -142,7 +131,7 @@ pub struct LinkRate {
     highest: BitRate,
     /// The time of a packet of one MTU at the link's rate, in seconds.
     packet_s: f64,
-    desk: Arc<Desk>,
+    desk: Arc<Desk<Papers>>,
     model: PowerModel,
     config: RateControl,
     spending: Spending,
@@ -173,7 +162,7 @@ impl LinkRate {
         if config.backlog_scale.is_zero() {
             return Err(ScenarioError::new("backlog_scale", "is 0 s; expected more than 0 s"));
         }
-        let desk = Arc::<Desk>::default();
+        let desk = Arc::<Desk<Papers>>::default();
         let subscription = Subscription::ticks(config.step);
         let plug = Plug { subscription, initial_rate: None, transition: config.transition };
         let mut scenario = scenario.clone();
@@ -263,8 +252,12 @@ impl Environment for LinkRate {
         names.map(str::to_owned).to_vec()
     }
 
-    fn steps(&self) -> u64 {
-        self.episode.ticks.count
+    fn episode(&self) -> &Episode {
+        &self.episode
+    }
+
+    fn episode_mut(&mut self) -> &mut Episode {
+        &mut self.episode
     }
 
     fn reset(&mut self, seed: u64) -> Result<(), RunError> {
@@ -339,13 +332,5 @@ impl Environment for LinkRate {
         out[7] = seen.departed.bytes.as_f64();
         (out[8], out[9]) = (seen.dropped.packets as f64, seen.marked.packets as f64);
         out[10] = self.last.energy;
-    }
-
-    fn is_over(&self) -> bool {
-        self.episode.ticks.is_over()
-    }
-
-    fn finish(&mut self) -> Result<RunOutcome, RunError> {
-        self.episode.finish()
     }
 }

@@ -37,6 +37,7 @@ use netlull_units::{Duration, Instant};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A simulator that an agent controls step by step.
 pub trait Environment: Send + Sync {
@@ -49,8 +50,16 @@ pub trait Environment: Send + Sync {
     /// The names of the raw values.
     fn raw_names(&self) -> Vec<String>;
 
+    /// The present episode.
+    fn episode(&self) -> &Episode;
+
+    /// The present episode, to change it.
+    fn episode_mut(&mut self) -> &mut Episode;
+
     /// The number of steps in an episode.
-    fn steps(&self) -> u64;
+    fn steps(&self) -> u64 {
+        self.episode().ticks.count
+    }
 
     /// Starts a new episode with this seed of the run.
     ///
@@ -71,13 +80,17 @@ pub trait Environment: Send + Sync {
     fn raw(&self, out: &mut [f64]);
 
     /// Whether the episode has reached the end of its run.
-    fn is_over(&self) -> bool;
+    fn is_over(&self) -> bool {
+        self.episode().ticks.is_over()
+    }
 
     /// The result of an episode that is over, checked like that of any run.
     ///
     /// # Errors
     /// If the episode is not over, or the verifier finds a violated rule.
-    fn finish(&mut self) -> Result<RunOutcome, RunError>;
+    fn finish(&mut self) -> Result<RunOutcome, RunError> {
+        self.episode_mut().finish()
+    }
 }
 
 /// An environment of a scenario by its kind, with its parameters as JSON.
@@ -167,8 +180,18 @@ impl Ticks {
     }
 }
 
+/// The desk between an agent and its machine in the world.
+#[derive(Debug, Default)]
+struct Desk<P>(Mutex<P>);
+
+impl<P> Desk<P> {
+    fn lock(&self) -> MutexGuard<'_, P> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// A run under way.
-struct Episode {
+pub struct Episode {
     scenario: Scenario,
     world: Option<World>,
     ticks: Ticks,

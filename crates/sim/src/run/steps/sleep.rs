@@ -2,7 +2,6 @@
 
 use super::link::power_model;
 use super::{Environment, Episode, Weights};
-use crate::run::RunOutcome;
 use crate::run::agents::AgentCounters;
 use crate::run::error::RunError;
 use crate::run::phases::Counts;
@@ -170,8 +169,12 @@ impl Environment for LinksSleep {
         names.map(str::to_owned).to_vec()
     }
 
-    fn steps(&self) -> u64 {
-        self.episode.ticks.count
+    fn episode(&self) -> &Episode {
+        &self.episode
+    }
+
+    fn episode_mut(&mut self) -> &mut Episode {
+        &mut self.episode
     }
 
     fn reset(&mut self, seed: u64) -> Result<(), RunError> {
@@ -218,13 +221,5 @@ impl Environment for LinksSleep {
         out[1] = last.awake.iter().filter(|awake| **awake).count() as f64;
         (out[2], out[3], out[4]) = (last.sent as f64, last.received as f64, last.lost as f64);
         (out[5], out[6], out[7]) = (last.delay, last.energy, last.always_on);
-    }
-
-    fn is_over(&self) -> bool {
-        self.episode.ticks.is_over()
-    }
-
-    fn finish(&mut self) -> Result<RunOutcome, RunError> {
-        self.episode.finish()
     }
 }
