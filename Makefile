@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run test test-rust test-python lint lint-rust lint-python bench bench-components docs fuzz generate benchmark benchmark-page portable netlulld dist test-dist clean setup tools lock
+.PHONY: help run test test-rust test-python lint lint-rust lint-python bench bench-components docs lab fuzz generate benchmark benchmark-page portable netlulld dist test-dist clean setup tools lock
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -74,6 +74,18 @@ docs: setup ## Build the documentation site, out/docs/index.html, and check its 
 	cp -r $${CARGO_TARGET_DIR:-target}/doc $(SITE)/rust
 	$(BIN)/python tools/check_links.py $(SITE)
 	@echo "open $(SITE)/index.html"
+
+# The laboratory as one page: the engine as WebAssembly, scenes, ready scenarios. Reports link into a copy next to them.
+LAB := out/lab/index.html
+LAB_MODULE = $${CARGO_TARGET_DIR:-target}/wasm32-unknown-unknown/web/netlull_web.wasm
+lab: setup tools $(LAB) ## Build the laboratory for the browser, out/lab/index.html.
+	@echo "open $(LAB)"
+
+$(LAB): $(RUST) web/package-lock.json python/netlull/report/theme.css tools/lab_data.py $(shell find web/lab scenarios -type f)
+	cargo build --quiet --profile web --locked --target wasm32-unknown-unknown --package netlull-web
+	@mkdir -p $(@D)
+	$(BIN)/python tools/lab_data.py $(@D)/data.json
+	node web/lab/build.mjs $(LAB_MODULE) $(@D)/data.json python/netlull/report/theme.css $@
 
 generate: setup ## Renew the files that are derived from the core: JSON Schema, Python classes, tables of parameters.
 	$(BIN)/python tools/generate.py

@@ -39,6 +39,7 @@ CRATES: dict[str, set[str]] = {
     "wire": {"units"},
     "live": {"units", "describe", "power", "mechanism", "network", "wire", "plugin"},
     "agreement": {"network", "sim", "live"},
+    "web": {"sim"},
     "py": {"units", "describe", "power", "bound", "mechanism", "tcp", "network", "sim", "guest", "plugin"},
 }
 

@@ -188,7 +188,7 @@ def render(page: Page) -> str:
     )
     library = bundled() if page.interactive else None
     scripts = [_template("page.js")]
-    styles = [_template("style.css")]
+    styles = [_template("theme.css"), _template("style.css")]
     if library is not None:
         scripts = [library.script, *scripts, _template("charts.js")]
         styles = [library.style, *styles]

@@ -1,0 +1,215 @@
+//! The calls of the page: a scenario as JSON in, an [`Answer`] out.
+
+use netlull_sim::probe::{Column, Table, Word};
+use netlull_sim::run::{Monitor, RunError, RunOutcome, run};
+use netlull_sim::scenario::{Scenario, ScenarioError, read_document};
+use serde::Serialize;
+use serde_json::json;
+
+/// The answer to a call: a head as JSON, and further parts of bytes that the head describes.
+#[derive(Debug, Default)]
+pub struct Answer {
+    /// True if the call has failed. The head then has `kind`, `field` and `message`.
+    pub failed: bool,
+    parts: Vec<Part>,
+}
+
+/// Bytes of an answer.
+#[derive(Debug)]
+enum Part {
+    Text(String),
+    Floats(Vec<f64>),
+    Indices(Vec<u32>),
+    Flags(Vec<bool>),
+}
+
+impl Answer {
+    /// The address of a part in memory and its length in bytes.
+    #[must_use]
+    pub fn part(&self, number: usize) -> Option<(*const u8, usize)> {
+        Some(match self.parts.get(number)? {
+            Part::Text(text) => (text.as_ptr(), text.len()),
+            Part::Floats(values) => (values.as_ptr().cast(), size_of_val(&values[..])),
+            Part::Indices(values) => (values.as_ptr().cast(), size_of_val(&values[..])),
+            Part::Flags(values) => (values.as_ptr().cast(), size_of_val(&values[..])),
+        })
+    }
+
+    /// The text of a part, if it is text.
+    #[must_use]
+    pub fn text(&self, number: usize) -> Option<&str> {
+        match self.parts.get(number)? {
+            Part::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// An answer of one text.
+    fn of(head: &impl Serialize) -> Self {
+        Self { failed: false, parts: vec![Part::Text(text(head))] }
+    }
+
+    fn error(kind: &str, field: Option<&str>, message: &impl ToString) -> Self {
+        let head = json!({ "kind": kind, "field": field, "message": message.to_string() });
+        Self { failed: true, ..Self::of(&head) }
+    }
+}
+
+impl From<ScenarioError> for Answer {
+    fn from(error: ScenarioError) -> Self {
+        Self::error("scenario", Some(error.field()), &error)
+    }
+}
+
+impl From<RunError> for Answer {
+    fn from(error: RunError) -> Self {
+        let kind = match &error {
+            RunError::Cancelled => "cancelled",
+            RunError::Memory(_) => "memory",
+            RunError::Violation { .. } => "violation",
+            RunError::TooManyOpen { .. } | RunError::Machine(_) | RunError::Capture(_) => "scenario",
+        };
+        Self::error(kind, None, &error)
+    }
+}
+
+/// A head as JSON. Its values are plain, so this cannot fail.
+fn text(head: &impl Serialize) -> String {
+    serde_json::to_string(head).unwrap_or_default()
+}
+
+/// Checks a scenario. The head has the scenario with every default (`scenario`), `warnings`, and the expected number of
+/// packet-hops (`hops`) and memory in bytes (`memory`).
+#[must_use]
+pub fn check(scenario_json: &str) -> Answer {
+    let checked = || {
+        let document = read_document(scenario_json)?;
+        let scenario = Scenario::from_document(&document)?;
+        let head = json!({
+            "scenario": document,
+            "warnings": scenario.warnings(),
+            "hops": scenario.expected_hops(),
+            "memory": scenario.expected_memory(),
+        });
+        Ok::<_, ScenarioError>(Answer::of(&head))
+    };
+    checked().unwrap_or_else(Into::into)
+}
+
+/// Runs a scenario. Part 1 is the summary, to the byte that of the other builds of netlull. The head has `warnings` and
+/// `tables`: for each table its name and columns, for each column its name, type and part.
+///
+/// Types: `float` (f64), `index` (u32), `flag` (a byte), `text` (a list in JSON). Counts are floats.
+#[must_use]
+pub fn simulate(scenario_json: &str, monitor: &mut dyn Monitor) -> Answer {
+    let scenario = match read_document(scenario_json).and_then(|document| Scenario::from_document(&document)) {
+        Ok(scenario) => scenario,
+        Err(error) => return error.into(),
+    };
+    match run(&scenario, monitor, None) {
+        Ok(outcome) => result(outcome, &scenario.warnings()),
+        Err(error) => error.into(),
+    }
+}
+
+fn result(RunOutcome { summary, tables }: RunOutcome, warnings: &[String]) -> Answer {
+    // The head comes last: it names the parts.
+    let mut parts = vec![Part::Text(String::new()), Part::Text(text(&summary))];
+    let tables: Vec<_> = tables.into_iter().map(|table| described(table, &mut parts)).collect();
+    parts[0] = Part::Text(text(&json!({ "warnings": warnings, "tables": tables })));
+    Answer { failed: false, parts }
+}
+
+/// Moves the columns of a table to the parts, and describes them.
+fn described(table: Table, parts: &mut Vec<Part>) -> serde_json::Value {
+    let mut columns = Vec::new();
+    for (name, column) in table.columns {
+        let (kind, part) = match column {
+            Column::Float(values) => ("float", Part::Floats(values)),
+            Column::Count(values) => ("float", Part::Floats(values.into_iter().map(float).collect())),
+            Column::Index(values) => ("index", Part::Indices(values)),
+            Column::Flag(values) => ("flag", Part::Flags(values)),
+            Column::Text(values) => ("text", Part::Text(text(&values.iter().map(Word::as_ref).collect::<Vec<_>>()))),
+        };
+        columns.push(json!({ "name": name, "type": kind, "part": parts.len() }));
+        parts.push(part);
+    }
+    json!({ "name": table.name, "columns": columns })
+}
+
+/// A count as a float. Counts of a run in a page are below 2^53.
+#[allow(clippy::cast_precision_loss)]
+fn float(count: u64) -> f64 {
+    count as f64
+}
+
+/// The JSON Schema of a scenario.
+#[must_use]
+pub fn schema() -> Answer {
+    Answer::of(&netlull_sim::scenario::json_schema())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netlull_sim::run::{Stop, Unwatched};
+    use serde_json::Value;
+    use std::ops::ControlFlow;
+
+    const SCENARIO: &str = r#"{
+        "duration": "2 s", "nodes": ["a", "b"],
+        "link": [{ "from": "a", "to": "b", "duplex": true, "rate": "10 Mb/s", "delay": "5 ms" }],
+        "flow": [{ "kind": "tcp", "name": "one", "from": "a", "to": "b" }],
+        "probe": { "interval": "500 ms" }
+    }"#;
+
+    fn head(answer: &Answer) -> Value {
+        serde_json::from_str(answer.text(0).expect("a head")).expect("JSON")
+    }
+
+    #[test]
+    fn a_run_has_its_summary_and_its_tables() {
+        let answer = simulate(SCENARIO, &mut Unwatched);
+        let scenario = Scenario::from_document(&read_document(SCENARIO).expect("valid")).expect("valid");
+        let outcome = run(&scenario, &mut Unwatched, None).expect("a result");
+        assert!(!answer.failed);
+        assert_eq!(answer.text(1), Some(&*serde_json::to_string(&outcome.summary).expect("JSON")));
+        let head = head(&answer);
+        let flow = head["tables"].as_array().expect("tables").iter().find(|table| table["name"] == "flow");
+        let time = &flow.expect("a table of flows")["columns"][0];
+        assert_eq!((&time["name"], &time["type"]), (&"time_s".into(), &"float".into()));
+        let part = usize::try_from(time["part"].as_u64().expect("a number")).expect("small");
+        let Some(Part::Floats(times)) = answer.parts.get(part) else { panic!("no column") };
+        assert_eq!(times[..], [0.5, 1.0, 1.5, 2.0]);
+        assert_eq!(answer.part(part).map(|(_, length)| length), Some(32));
+    }
+
+    #[test]
+    fn a_check_returns_defaults_and_the_cost() {
+        let head = head(&check(SCENARIO));
+        assert_eq!(head["scenario"]["mtu"], "1500 B");
+        assert!(head["hops"].as_f64().is_some_and(|hops| hops > 1000.0), "{head}");
+    }
+
+    #[test]
+    fn errors_name_the_field() {
+        for answer in [check(r#"{"duration": "-1 s"}"#), simulate(r#"{"duration": "-1 s"}"#, &mut Unwatched)] {
+            assert!(answer.failed);
+            let head = head(&answer);
+            assert_eq!((&head["kind"], &head["field"]), (&"scenario".into(), &"duration".into()));
+            assert!(head["message"].as_str().is_some_and(|text| text.contains("-1 s")), "{head}");
+        }
+    }
+
+    #[test]
+    fn a_monitor_ends_a_run() {
+        struct Impatient;
+        impl Monitor for Impatient {
+            fn progress(&mut self, _: f64) -> ControlFlow<Stop> {
+                ControlFlow::Break(Stop::Cancelled)
+            }
+        }
+        let answer = simulate(SCENARIO, &mut Impatient);
+        assert_eq!((answer.failed, &head(&answer)["kind"]), (true, &"cancelled".into()));
+    }
+}

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Writes the data that the lab bundles, as JSON: ready scenarios, and a backbone with its places.
+
+    tools/lab_data.py OUT.json
+
+READY     name -> TOML text, or the values of a scenario whose topology is expanded
+BACKBONE  the scenario `abilene` with its links, and `places`: node -> [x, y], 0 to 1 from left and top
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from netlull import Scenario
+from netlull.fieldpath import read_toml
+from netlull.topology.expand import expanded, read_in
+
+ROOT = Path(__file__).resolve().parents[1]
+SCENARIOS = ROOT / "scenarios"
+
+
+def without_topology(document: dict[str, Any]) -> dict[str, Any]:
+    """The scenario with the nodes and links of its topology; the page has no files."""
+    read_in(document, SCENARIOS)
+    return expanded(document)
+
+
+def ready() -> dict[str, Any]:
+    """The ready scenarios by name."""
+    found: dict[str, Any] = {}
+    for path in sorted(SCENARIOS.glob("*.toml")):
+        text = path.read_text(encoding="utf-8")
+        document = read_toml(text, str(path))
+        Scenario.from_file(path)  # it is valid
+        found[path.stem] = without_topology(document) if "topology" in document else text
+    return found
+
+
+def places(document: dict[str, Any]) -> dict[str, list[float]]:
+    """The nodes' positions, longitudes and latitudes, as shares of the map's width and height."""
+    position: dict[str, tuple[float, float]] = document["position"]
+    xs, ys = zip(*position.values(), strict=True)
+
+    def share(value: float, low: float, high: float) -> float:
+        return round((value - low) / (high - low), 4)
+
+    return {
+        name: [share(x, min(xs), max(xs)), share(-y, -max(ys), -min(ys))] for name, (x, y) in position.items()
+    }
+
+
+def main() -> None:
+    """Writes the file."""
+    (out,) = sys.argv[1:]
+    scenarios = ready()
+    backbone = scenarios["abilene"]
+    data = {"READY": scenarios, "BACKBONE": {"scenario": backbone, "places": places(backbone)}}
+    Path(out).parent.mkdir(parents=True, exist_ok=True)
+    Path(out).write_text(json.dumps(data), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+/** The worker: one simulator, one call at a time. */
+
+import { type Checked, type Failure, type Outcome, type Scenario, SimulationError, Simulator } from "./module";
+
+export type Call = { id: number; kind: "run" | "check"; scenario: Scenario };
+export type Reply =
+  | { id: number; progress: number }
+  | { id: number; outcome: Outcome }
+  | { id: number; checked: Checked }
+  | { id: number; failure: Failure };
+
+/** Milliseconds between two reports of progress. */
+const PACE = 50;
+
+const scope = globalThis as unknown as {
+  onmessage: ((event: MessageEvent) => void) | null;
+  postMessage(message: Reply, transfer?: Transferable[]): void;
+};
+
+let current = 0;
+let reported = 0;
+let simulator: Promise<Simulator>;
+
+function progress(share: number): void {
+  const now = performance.now();
+  if (now - reported < PACE) return;
+  reported = now;
+  scope.postMessage({ id: current, progress: share });
+}
+
+function buffers(outcome: Outcome): Transferable[] {
+  const columns = Object.values(outcome.tables).flatMap((table) => Object.values(table));
+  return columns.flatMap((column) => (Array.isArray(column) ? [] : [column.buffer as ArrayBuffer]));
+}
+
+async function answer({ id, kind, scenario }: Call): Promise<void> {
+  current = id;
+  reported = performance.now();
+  try {
+    const ready = await simulator;
+    if (kind === "check") {
+      scope.postMessage({ id, checked: ready.check(scenario) });
+      return;
+    }
+    const outcome = ready.run(scenario);
+    scope.postMessage({ id, outcome }, buffers(outcome));
+  } catch (error) {
+    const crash: Failure = { kind: "crash", field: null, message: `The simulator has stopped: ${String(error)}` };
+    scope.postMessage({ id, failure: error instanceof SimulationError ? error.failure : crash });
+  }
+}
+
+scope.onmessage = ({ data }: MessageEvent<WebAssembly.Module | Call>) => {
+  if (data instanceof WebAssembly.Module) simulator = Simulator.start(data, progress);
+  else void answer(data);
+};

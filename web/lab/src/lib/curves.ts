@@ -1,0 +1,47 @@
+/** Curves as a chart needs them. */
+
+import type { Series } from "../scenes/scene";
+
+/** Points above which a curve is thinned: more than a screen has pixels. */
+const MOST_POINTS = 4000;
+
+type Points = { x: number[]; y: (number | null)[] };
+
+/** The points of a curve, NaN as null. Long curves keep the least and the greatest value of each group of neighbours. */
+export function points({ x, y }: Pick<Series, "x" | "y">): Points {
+  const value = (i: number) => (Number.isNaN(y[i]!) ? null : y[i]!);
+  const all = Array.from({ length: x.length }, (_, i) => i);
+  const kept = x.length <= MOST_POINTS ? all : thinned(y);
+  return { x: kept.map((i) => x[i]!), y: kept.map(value) };
+}
+
+function thinned(y: ArrayLike<number>): number[] {
+  const size = Math.ceil((2 * y.length) / MOST_POINTS);
+  const kept: number[] = [];
+  for (let start = 0; start < y.length; start += size) {
+    let least = start, greatest = start;
+    for (let i = start; i < Math.min(y.length, start + size); i++) {
+      if (y[i]! < y[least]!) least = i;
+      if (y[i]! > y[greatest]!) greatest = i;
+    }
+    kept.push(Math.min(least, greatest));
+    if (least !== greatest) kept.push(Math.max(least, greatest));
+  }
+  return kept;
+}
+
+/** A short text of a number for labels. */
+export function short(value: number | null | undefined): string {
+  return value === null || value === undefined ? "none" : String(+value.toPrecision(4)).replace("-", "−");
+}
+
+/** A sentence on a panel for readers who do not see it. */
+export function inWords(title: string, series: readonly Series[], unit: string): string {
+  const parts = series.map(({ label, y }) => {
+    const values = Array.from(y).filter((value) => !Number.isNaN(value));
+    if (!values.length) return `${label}: no values`;
+    const least = values.reduce((a, b) => Math.min(a, b)), greatest = values.reduce((a, b) => Math.max(a, b));
+    return `${label}: ${short(least)} to ${short(greatest)} ${unit}, at the end ${short(values.at(-1))}`;
+  });
+  return `${title}. ${parts.join("; ")}.`;
+}

@@ -1,0 +1,74 @@
+/** Addresses: the fragment of the page's address holds the scene with all values, or a scenario as compressed TOML. */
+
+import { defaults, type Parameter, type Scene, type Value, type Values } from "../scenes/scene";
+
+export type Route =
+  | { kind: "scene"; scene: Scene; values: Values; kept: Values | null }
+  | { kind: "free"; toml: string | null };
+
+const FREE = "free";
+const KEPT = "a.";
+
+function valid(parameter: Parameter, given: string): Value | null {
+  if (parameter.kind === "switch") return given === "true" ? true : given === "false" ? false : null;
+  if (parameter.kind === "choice") return parameter.options.some(({ value }) => value === given) ? given : null;
+  const stop = parameter.stops.indexOf(Number(given));
+  return given === "" || stop < 0 ? null : parameter.stops[stop]!;
+}
+
+function read(scene: Scene, given: URLSearchParams, prefix: string): Values {
+  const values = defaults(scene);
+  for (const parameter of scene.parameters) {
+    const value = valid(parameter, given.get(prefix + parameter.key) ?? "");
+    if (value !== null) values[parameter.key] = value;
+  }
+  return values;
+}
+
+/** Reads a fragment. Unknown names and values out of range are left at their defaults. */
+export async function readRoute(fragment: string, scenes: readonly Scene[]): Promise<Route> {
+  const given = new URLSearchParams(fragment.replace(/^#/, ""));
+  const name = given.get("scene");
+  if (name === FREE) {
+    const packed = given.get("toml");
+    return { kind: "free", toml: packed === null ? null : await unpacked(packed) };
+  }
+  const scene = scenes.find(({ id }) => id === name) ?? scenes[0]!;
+  const compared = [...given.keys()].some((key) => key.startsWith(KEPT));
+  return { kind: "scene", scene, values: read(scene, given, ""), kept: compared ? read(scene, given, KEPT) : null };
+}
+
+/** The fragment of a scene with its values, and those of the kept result. */
+export function sceneFragment(scene: Scene, values: Values, kept: Values | null): string {
+  const given = new URLSearchParams({ scene: scene.id });
+  for (const { key } of scene.parameters) given.set(key, String(values[key]));
+  if (kept) for (const { key } of scene.parameters) given.set(KEPT + key, String(kept[key]));
+  return `#${given}`;
+}
+
+/** The fragment of a scenario in TOML. */
+export async function freeFragment(toml: string | null): Promise<string> {
+  return toml === null ? `#scene=${FREE}` : `#scene=${FREE}&toml=${await packed(toml)}`;
+}
+
+async function through(bytes: Uint8Array<ArrayBuffer>, stream: GenericTransformStream): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+}
+
+/** A text, compressed (raw deflate, RFC 1951) and in base64url (RFC 4648, section 5), without padding. */
+export async function packed(text: string): Promise<string> {
+  const bytes = await through(new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>, new CompressionStream("deflate-raw"));
+  const binary = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+/** The text of `packed`, or null if it is damaged. */
+export async function unpacked(text: string): Promise<string | null> {
+  try {
+    const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+    return new TextDecoder("utf-8", { fatal: true }).decode(await through(bytes, new DecompressionStream("deflate-raw")));
+  } catch {
+    return null;
+  }
+}

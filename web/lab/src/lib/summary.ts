@@ -1,0 +1,55 @@
+/** The summary of a run: the parts that the lab shows. Names and units are those of `netlull run --json`. */
+
+export interface Energy {
+  total_j: number;
+  reference_j: number;
+  saving: number | null;
+}
+
+export interface LinkSummary {
+  name: string;
+  rate_bps: number;
+  offered_packets: number;
+  dropped_packets: number;
+  delivered_packets: number;
+  drop_fraction: number;
+  throughput_bps: number;
+  utilisation: number;
+  mean_rate_bps: number;
+  rate_changes: number;
+  mean_queue_packets: number;
+  max_queue_packets: number;
+  mean_wait_s: number;
+  asleep_s: number;
+  energy: Record<string, Energy>;
+}
+
+export interface FlowSummary {
+  name: string;
+  kind: string;
+  goodput_bps: number;
+  loss_fraction: number;
+  completion_time_s?: number | null;
+  [key: string]: unknown;
+}
+
+export interface Summary {
+  name: string;
+  duration_s: number;
+  measured_s: number;
+  events: number;
+  packet_hops: number;
+  goodput_bps: number;
+  network: { energy: Record<string, Energy> };
+  links: LinkSummary[];
+  flows: FlowSummary[];
+  stations: Record<string, unknown>[];
+  routing: { sleep: { link: string; asleep_s: number | null; awake_s: number | null }[] } | null;
+  [key: string]: unknown;
+}
+
+export function entry<T extends { name: string }>(entries: readonly T[], name: string): T {
+  const found = entries.find((candidate) => candidate.name === name);
+  if (!found) throw new Error(`no entry ${name}; expected one of ${entries.map((candidate) => candidate.name).join(", ")}`);
+  return found;
+}

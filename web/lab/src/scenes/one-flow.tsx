@@ -1,0 +1,147 @@
+/** One TCP flow over a link that scales its rate: the troubled marriage. */
+
+import { Chain } from "../ui/chain";
+import { entry } from "../lib/summary";
+import { asRate, number, place, placeAt, rowsOf, scaled, type Run, type Scenario, type Scene, type Series, text, type Values, type View } from "./scene";
+
+const SECONDS = 60;
+const INTERVAL = 0.1;
+const LINK = "N1-N2";
+
+function scenario(values: Values, controlled: boolean): Scenario {
+  const rtt = number(values, "rtt");
+  const access = Math.min(1, rtt / 10);
+  const delay = `${rtt / 2 - 2 * access} ms`;
+  const edge = { duplex: true, rate: "100 Mb/s", delay: `${access} ms`, buffer: "unlimited" };
+  const flows: Scenario[] = [{ kind: "tcp", name: "tcp", from: "sender", to: "receiver" }];
+  if (values.bursts) {
+    flows.push({ kind: "bursts", name: "bursts", from: "sender", to: "receiver", rate: "10 Mb/s", cycle: "1 s", mean_on: `${number(values, "on")} ms` });
+  }
+  const kind = text(values, "controller");
+  const controller =
+    kind === "practra"
+      ? { kind, rates: { from: "1 Mb/s", to: "10 Mb/s", step: "1 Mb/s" }, transition: `${number(values, "transition")} ms`, min_interval: `${number(values, "mrci")} ms`, delay_bound: `${number(values, "d")} ms` }
+      : { kind, rates: { from: "1 Mb/s", to: "10 Mb/s", step: "1 Mb/s" }, transition: `${number(values, "transition")} ms` };
+  return {
+    name: "one-flow",
+    description: "One TCP flow over a link that scales its rate",
+    duration: `${SECONDS} s`,
+    nodes: ["sender", "N1", "N2", "receiver"],
+    link: [
+      { from: "sender", to: "N1", ...edge },
+      { from: "N1", to: "N2", rate: "10 Mb/s", delay, buffer: `${number(values, "buffer")} packets`, ...(controlled ? { controller } : {}) },
+      { from: "N2", to: "N1", rate: "10 Mb/s", delay },
+      { from: "N2", to: "receiver", ...edge },
+    ],
+    flow: flows,
+    tcp: { congestion_control: text(values, "tcp"), delayed_ack: false },
+    probe: { interval: `${INTERVAL * 1000} ms`, links: [LINK] },
+  };
+}
+
+function curves(run: Run) {
+  const link = rowsOf(run.tables.link, "link", place(run.read.links, LINK));
+  const flow = rowsOf(run.tables.flow, "flow", place(run.read.flows, "tcp"));
+  const changes = rowsOf(run.tables.rate, "link", place(run.read.links, LINK));
+  const rate = entry(run.read.links, LINK).rate_bps;
+  const steps = changes.time_s?.length ? changes : { time_s: [0], rate_bps: [rate] };
+  return {
+    link, flow,
+    rate: { x: [...steps.time_s!, SECONDS], y: scaled([...steps.rate_bps!, steps.rate_bps!.at(-1)!], 1e-6) },
+    arrived: scaled(asRate(link.arrived_bytes ?? [], INTERVAL), 1e-6),
+  };
+}
+
+function view(runs: Record<string, Run>, values: Values): View {
+  const own = runs.own!, plain = runs.plain!;
+  const found = curves(own), always = curves(plain);
+  const link = entry(own.read.links, LINK);
+  const goodput = entry(own.read.flows, "tcp").goodput_bps, best = entry(plain.read.flows, "tcp").goodput_bps;
+  const line = (label: string, x: number[], y: number[], more: Partial<Series> = {}): Series => ({ label, x, y, kind: "line", ...more });
+  return {
+    seconds: SECONDS,
+    figures: [
+      { label: "Goodput of TCP", value: goodput / 1e6, unit: "Mb/s", digits: 2 },
+      { label: "Goodput, compared with always-on", value: best > 0 ? (goodput / best - 1) * 100 : null, unit: "%", digits: 1 },
+      { label: "Energy saved, frequency scaling (FS)", value: (link.energy.fs?.saving ?? 0) * 100, unit: "%", digits: 1, help: "The controlled link alone, compared with the highest rate all the time." },
+      { label: "Energy saved, dynamic voltage scaling (DVS)", value: (link.energy.dvs?.saving ?? 0) * 100, unit: "%", digits: 1 },
+      { label: "Mean rate", value: link.mean_rate_bps / 1e6, unit: "Mb/s", digits: 2 },
+      { label: "Mean wait in the queue", value: link.mean_wait_s * 1000, unit: "ms", digits: 1 },
+      { label: "Dropped packets", value: link.drop_fraction * 100, unit: "%", digits: 2 },
+      { label: "Rate changes", value: link.rate_changes, unit: "", digits: 0 },
+    ],
+    panels: [
+      {
+        title: "Rate and arrivals", x: "time (s)", y: "Mb/s", timed: true, yMin: 0,
+        series: [
+          line("rate of the link", found.rate.x, found.rate.y, { kind: "steps" }),
+          line("arrivals", found.link.time_s ?? [], found.arrived),
+        ],
+      },
+      {
+        title: "Congestion window", x: "time (s)", y: "kB", timed: true, yMin: 0,
+        series: [
+          line("window", found.flow.time_s ?? [], scaled(found.flow.cwnd_bytes ?? [], 1e-3)),
+          line("window, always-on", always.flow.time_s ?? [], scaled(always.flow.cwnd_bytes ?? [], 1e-3), { dashed: true, compared: false, colour: 6 }),
+        ],
+      },
+      { title: "Queue", x: "time (s)", y: "packets", timed: true, yMin: 0, series: [line("queue", found.link.time_s ?? [], found.link.queue_packets ?? [])] },
+      {
+        title: "Goodput of TCP", x: "time (s)", y: "Mb/s", timed: true, yMin: 0,
+        series: [
+          line("goodput", found.flow.time_s ?? [], scaled(asRate(found.flow.delivered_bytes ?? [], INTERVAL), 1e-6)),
+          line("goodput, always-on", always.flow.time_s ?? [], scaled(asRate(always.flow.delivered_bytes ?? [], INTERVAL), 1e-6), { dashed: true, compared: false, colour: 6 }),
+        ],
+      },
+    ],
+    picture: (time) => {
+      const at = Math.max(0, placeAt(found.link.time_s ?? [], time));
+      const rate = found.rate.y[Math.max(0, placeAt(found.rate.x, time))] ?? 0;
+      const queue = found.link.queue_packets?.[at] ?? 0;
+      return (
+        <Chain
+          label={`At ${time.toFixed(1)} s the link runs at ${rate.toFixed(0)} Mb/s, ${queue} packets wait`}
+          nodes={["sender", "N1", "N2", "receiver"]}
+          links={[
+            { share: 1, text: "100 Mb/s" },
+            { share: rate / 10, text: `${rate.toFixed(0)} Mb/s`, queue: queue / number(values, "buffer"), queueText: `${queue} packets` },
+            { share: 1, text: "100 Mb/s" },
+          ]}
+        />
+      );
+    },
+  };
+}
+
+export const oneFlow: Scene = {
+  id: "one-flow",
+  title: "One flow and a link that scales",
+  question: "For which round-trip times does the link stay slow although TCP could send more? Which slider repairs it?",
+  explanation: [
+    "A link of 10 Mb/s takes the lowest of ten rates that its arrivals need. Lower rates need less power. TCP measures the path by losses and acknowledgements, so each side reacts to the other.",
+    "practRA changes its rate at most once per mRCI (minimum rate-change interval) and keeps the queueing delay near d. If d times the rate exceeds the buffer, packets are lost before the queue can ask for more. TCP then halves its window, and the link believes that nobody needs it.",
+  ],
+  pages: [
+    { title: "practRA", path: "models/practra" },
+    { title: "Lull", path: "models/lull" },
+    { title: "Power models", path: "models/power" },
+  ],
+  parameters: [
+    { kind: "slider", key: "rtt", label: "Round-trip time", unit: "ms", stops: [2, 5, 10, 15, 20, 30, 40, 50, 60, 80, 100, 150, 200], default: 50, help: "Propagation delay there and back, without queues." },
+    { kind: "slider", key: "buffer", label: "Buffer", unit: "packets", stops: [5, 8, 10, 15, 20, 25, 30, 32, 33, 34, 35, 40, 50, 60, 80, 100, 150, 200], default: 33, help: "Packets of 1500 B that can wait at the link." },
+    { kind: "choice", key: "controller", label: "Controller", options: [{ value: "practra", label: "practRA" }, { value: "lull", label: "Lull" }], default: "practra", help: "The rule by which the link chooses its rate." },
+    { kind: "slider", key: "mrci", label: "mRCI", unit: "ms", stops: [5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500], default: 100, help: "Least time between two changes of the rate.", when: (values) => values.controller === "practra" },
+    { kind: "slider", key: "d", label: "Delay bound d", unit: "ms", stops: [2, 5, 8, 10, 15, 20, 25, 30, 35, 40, 42, 45, 50, 60, 80], default: 40, help: "Queueing delay that the link tries to keep.", when: (values) => values.controller === "practra" },
+    { kind: "slider", key: "transition", label: "Pause of a change", unit: "ms", stops: [0.1, 0.2, 0.5, 1, 2, 5, 10], default: 2, help: "Nothing is sent for this long after a change (delta)." },
+    { kind: "choice", key: "tcp", label: "TCP", options: [{ value: "new_reno", label: "NewReno" }, { value: "cubic", label: "CUBIC" }, { value: "bbr", label: "BBR" }, { value: "vegas", label: "Vegas" }], default: "new_reno", help: "The congestion control of the sender." },
+    { kind: "switch", key: "bursts", label: "Bursts of datagrams", default: true, help: "A second sender starts a burst at 10 Mb/s every second." },
+    { kind: "slider", key: "on", label: "Mean burst", unit: "ms", stops: [10, 25, 50, 75, 100, 150, 200, 300], default: 50, help: "Mean length of a burst.", when: (values) => values.bursts === true },
+  ],
+  presets: [
+    { name: "The paper's case", source: "troubled-marriage-2016, section IV", values: { rtt: 50, buffer: 33, controller: "practra", mrci: 100, d: 40, transition: 2, tcp: "new_reno", bursts: true, on: 50 } },
+    { name: "A delay bound within the buffer", source: "netlull: d times the rate stays below the buffer", values: { rtt: 50, buffer: 33, controller: "practra", mrci: 10, d: 10, transition: 2, tcp: "new_reno", bursts: true, on: 50 } },
+    { name: "Lull", source: "netlull's own controller", values: { rtt: 50, buffer: 33, controller: "lull", transition: 2, tcp: "new_reno", bursts: true, on: 50 } },
+  ],
+  scenarios: (values) => ({ own: scenario(values, true), plain: scenario(values, false) }),
+  view,
+};

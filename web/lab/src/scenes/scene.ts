@@ -1,0 +1,164 @@
+/** The description of a scene. Controls, addresses, figures, charts and downloads derive from it. */
+
+import type { ComponentChild } from "preact";
+import type { Column, Outcome, Scenario, Table } from "../engine/module";
+import { type Summary } from "../lib/summary";
+
+export type Value = number | string | boolean;
+export type Values = Record<string, Value>;
+
+interface Common {
+  key: string;
+  label: string;
+  /** A sentence about the parameter. */
+  help: string;
+  /** The parameter is shown for these values only; default all. */
+  when?: (values: Values) => boolean;
+}
+/** A slider over some values in rising order. */
+export interface Slider extends Common {
+  kind: "slider";
+  unit: string;
+  stops: number[];
+  default: number;
+}
+export interface Choice extends Common {
+  kind: "choice";
+  options: { value: string; label: string }[];
+  default: string;
+}
+export interface Switch extends Common {
+  kind: "switch";
+  default: boolean;
+}
+export type Parameter = Slider | Choice | Switch;
+
+export interface Preset {
+  name: string;
+  /** The source of the values, such as a section of a paper. */
+  source: string;
+  values: Values;
+}
+
+/** A curve. `y` has NaN where there is no value. */
+export interface Series {
+  label: string;
+  x: ArrayLike<number>;
+  y: ArrayLike<number>;
+  kind: "line" | "steps" | "points";
+  dashed?: boolean;
+  /** Number of the colour; default the place in the panel. */
+  colour?: number;
+  /** False: the curve is not shown again for the kept result A. */
+  compared?: boolean;
+}
+
+export interface Panel {
+  title: string;
+  x: string;
+  y: string;
+  series: Series[];
+  /** True if x is simulated time: the panels share a cursor and the clock. */
+  timed: boolean;
+  logX?: boolean;
+  yMin?: number;
+  yMax?: number;
+}
+
+/** A number that sums up a run. `value` is null where the run has none. */
+export interface Figure {
+  label: string;
+  value: number | null;
+  unit: string;
+  /** Decimal places. */
+  digits: number;
+  help?: string;
+}
+
+export interface View {
+  figures: Figure[];
+  panels: Panel[];
+  /** Simulated seconds that the clock runs through; 0 without a clock. */
+  seconds: number;
+  /** The picture of the network at a simulated time. */
+  picture?: (time: number) => ComponentChild;
+  /** A picture in which a point can be chosen; it changes values. */
+  chooser?: (values: Values, choose: (changes: Values) => void) => ComponentChild;
+}
+
+/** A finished run, with its summary read. */
+export interface Run extends Outcome {
+  read: Summary;
+}
+
+export interface Scene {
+  /** The name in addresses. */
+  id: string;
+  title: string;
+  /** The question that the reader can answer with the sliders. */
+  question: string;
+  /** Some short paragraphs. */
+  explanation: string[];
+  /** Names of pages of the documentation, with their paths below `docs/`. */
+  pages: { title: string; path: string }[];
+  parameters: Parameter[];
+  presets: Preset[];
+  /** The scenarios to run, by name. The first is the scene's own; the others are for comparison. */
+  scenarios(values: Values): Record<string, Scenario>;
+  view(runs: Record<string, Run>, values: Values): View;
+}
+
+export function defaults(scene: Scene): Values {
+  return Object.fromEntries(scene.parameters.map((parameter) => [parameter.key, parameter.default]));
+}
+
+/** Reads a number among the values. */
+export function number(values: Values, key: string): number {
+  return Number(values[key]);
+}
+
+/** Reads a text among the values. */
+export function text(values: Values, key: string): string {
+  return String(values[key]);
+}
+
+/** The rows of a table that belong to one link, flow or station, by its place in the summary: a column per name. */
+export function rowsOf(table: Table | undefined, owner: string, place: number): Record<string, number[]> {
+  if (!table) return {};
+  const owners = table[owner] as Uint32Array;
+  const names = Object.keys(table).filter((name) => name !== owner && !Array.isArray(table[name]));
+  const rows: Record<string, number[]> = Object.fromEntries(names.map((name) => [name, []]));
+  for (let row = 0; row < owners.length; row++) {
+    if (owners[row] !== place) continue;
+    for (const name of names) rows[name]!.push((table[name] as Float64Array)[row]!);
+  }
+  return rows;
+}
+
+/** The place of an entry of the summary. Tables name links and flows by it. */
+export function place(entries: readonly { name: string }[], name: string): number {
+  return entries.findIndex((entry) => entry.name === name);
+}
+
+/** Bytes per interval as b/s. */
+export function asRate(bytes: readonly number[], interval: number): number[] {
+  return bytes.map((value) => (value * 8) / interval);
+}
+
+/** Values in another unit. */
+export function scaled(values: readonly number[], factor: number): number[] {
+  return values.map((value) => value * factor);
+}
+
+/** The last place whose value is at most `at`, in rising values; -1 before the first. */
+export function placeAt(values: ArrayLike<number>, at: number): number {
+  let low = 0, high = values.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle]! <= at) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+export type { Column, Scenario };
