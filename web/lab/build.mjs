@@ -1,9 +1,9 @@
 /**
  * Builds the lab: one page without further files.
  *
- *     node build.mjs MODULE.wasm DATA.json STYLE.css OUT.html
+ *     node build.mjs MODULE.wasm DATA.json COLOURS.css OUT.html
  *
- * DATA.json is the output of `tools/lab_data.py`. STYLE.css has the colours that the lab shares with reports.
+ * DATA.json is the output of `tools/lab_data.py`. COLOURS.css has the colours that the lab shares with reports.
  */
 import { build } from "esbuild";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -12,40 +12,54 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { stringify } from "smol-toml";
 
-const source = join(dirname(fileURLToPath(import.meta.url)), "src");
-const [module, data, colours, out] = process.argv.slice(2);
+const here = dirname(fileURLToPath(import.meta.url));
+const source = join(here, "src");
 
-async function bundled(entry, define = {}) {
+/** The names that the build defines in scripts: those of the data, with scenarios as TOML. */
+function definitions(data) {
+  const values = JSON.parse(readFileSync(data, "utf8"));
+  for (const [name, scenario] of Object.entries(values.READY)) {
+    if (typeof scenario !== "string") values.READY[name] = stringify(scenario);
+  }
+  return values;
+}
+
+/** A script with all that it imports. `more` are further names that the build defines. */
+export async function bundled(entry, format, data, more = {}) {
+  const values = { ...definitions(data), ...more };
   const built = await build({
-    entryPoints: [join(source, entry)],
+    entryPoints: [entry],
     bundle: true,
     minify: true,
     write: false,
-    format: "iife",
+    format,
     target: "es2022",
     jsx: "automatic",
     jsxImportSource: "preact",
     legalComments: "inline",
-    define,
+    define: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, JSON.stringify(value)])),
   });
   return built.outputFiles[0].text;
 }
 
-/** A script inside a page must not end it. */
-const inPage = (text) => text.replaceAll("</script", "<\\/script");
-
-const worker = await bundled("engine/worker.ts");
-const values = JSON.parse(readFileSync(data, "utf8"));
-for (const [name, scenario] of Object.entries(values.READY)) {
-  if (typeof scenario !== "string") values.READY[name] = stringify(scenario);
+async function page(module, data, colours) {
+  const WORKER = await bundled(join(source, "engine/worker.ts"), "iife", data);
+  const script = await bundled(join(source, "main.tsx"), "iife", data, { WORKER });
+  const styles = [colours, join(here, "../node_modules/uplot/dist/uPlot.min.css"), join(source, "lab.css")];
+  const parts = {
+    STYLE: styles.map((path) => readFileSync(path, "utf8")).join("\n"),
+    SIMULATOR: gzipSync(readFileSync(module), { level: 9 }).toString("base64"),
+    // A script inside a page must not end it.
+    SCRIPT: script.replaceAll("</script", "<\\/script"),
+  };
+  const template = readFileSync(join(source, "page.html"), "utf8");
+  return Object.entries(parts).reduce((text, [name, part]) => text.replace(`/*${name}*/`, () => part), template);
 }
-const define = Object.fromEntries(Object.entries({ ...values, WORKER: worker }).map(([name, value]) => [name, JSON.stringify(value)]));
-const script = await bundled("main.tsx", define);
-const uplot = readFileSync(join(source, "../../node_modules/uplot/dist/uPlot.min.css"), "utf8");
-const style = [readFileSync(colours, "utf8"), uplot, readFileSync(join(source, "lab.css"), "utf8")].join("\n");
-const parts = { STYLE: style, SIMULATOR: gzipSync(readFileSync(module), { level: 9 }).toString("base64"), SCRIPT: inPage(script) };
-const page = Object.entries(parts).reduce((text, [name, part]) => text.replace(`/*${name}*/`, () => part), readFileSync(join(source, "page.html"), "utf8"));
-mkdirSync(dirname(out), { recursive: true });
-writeFileSync(out, page);
-const kilobytes = (text) => `${Math.round(text.length / 1000)} kB`;
-console.log(`${out}: ${kilobytes(page)}; simulator ${kilobytes(parts.SIMULATOR)} in base64, script ${kilobytes(parts.SCRIPT)}`);
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [module, data, colours, out] = process.argv.slice(2);
+  const text = await page(module, data, colours);
+  mkdirSync(dirname(out), { recursive: true });
+  writeFileSync(out, text);
+  console.log(`${out}: ${Math.round(Buffer.byteLength(text) / 1000)} kB`);
+}

@@ -2,7 +2,7 @@
 
 import type { Figure } from "../scenes/scene";
 
-function written(value: number | null, digits: number): string {
+export function written(value: number | null, digits: number): string {
   return value === null || !Number.isFinite(value) ? "none" : value.toFixed(digits).replace("-", "−");
 }
 

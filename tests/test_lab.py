@@ -1,0 +1,139 @@
+"""The laboratory in the browser: its module's results equal those of this build, and its page works."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import netlull
+from conftest import ROOT
+from netlull import InputError, Scenario
+from netlull.bundled import ready
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+sys.path.insert(0, str(ROOT / "tools"))
+
+from mutations import Schema, at, mutated, places
+
+PAGE = ROOT / "out" / "lab" / "index.html"
+MODULE = (
+    Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    / "wasm32-unknown-unknown" / "web" / "netlull_web.wasm"
+)  # fmt: skip
+NODE = shutil.which("node")
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+RANDOM = 200
+MOST_HOPS = 200_000
+MOST_COMPRESSED = 700_000
+MOST_LOADED = 2_000_000
+
+needs_lab = pytest.mark.skipif(
+    NODE is None or not MODULE.is_file() or not PAGE.is_file(), reason="no lab here: make lab needs npm and the target wasm32"
+)
+
+
+def digest(tables: dict[str, dict[str, Any]]) -> str:
+    """The digest of web/lab/tests/summaries.mjs: counts as floats, flags as bytes."""
+    hashed = hashlib.sha256()
+    for table in sorted(tables):
+        for column in sorted(tables[table]):
+            hashed.update(f"{table}.{column}\n".encode())
+            values = tables[table][column]
+            if values.dtype.kind == "U":
+                hashed.update("\n".join(values.tolist()).encode())
+            else:
+                hashed.update(values.astype(np.float64 if values.dtype == np.uint64 else values.dtype).tobytes())
+    return hashed.hexdigest()
+
+
+def native(scenario: Scenario) -> dict[str, str]:
+    """The result of this build, in the form of web/lab/tests/summaries.mjs."""
+    try:
+        raw = scenario.checked.run()
+    except InputError as error:
+        return {"error": str(error)}
+    return {"summary": raw.summary(), "digest": digest(raw.tables())}
+
+
+def in_node(scenarios: list[Scenario], folder: Path) -> list[dict[str, str]]:
+    """The results of the module."""
+    assert NODE
+    file = folder / "scenarios.json"
+    file.write_text(json.dumps([json.loads(scenario.canonical()) for scenario in scenarios]), encoding="utf-8")
+    ended = subprocess.run(
+        [NODE, ROOT / "web/lab/tests/summaries.mjs", MODULE, file], capture_output=True, text=True, check=True
+    )
+    results: list[dict[str, str]] = json.loads(ended.stdout)
+    return results
+
+
+def random_scenarios(seed: int) -> Iterator[Scenario]:
+    """Valid scenarios with random changes of the ready ones, by the schema."""
+    rng = random.Random(seed)
+    schema = Schema(netlull.schema())
+    documents = [Scenario.from_file(path).to_dict() for path in ready().values()]
+    pool = [at(document, path) for document in documents for path in places(document) if path]
+    while True:
+        try:
+            document = mutated(rng.choice(documents), rng, schema, pool)
+            document["duration"] = f"{rng.uniform(0.5, 8):.3f} s"
+            scenario = Scenario.from_dict(document)
+        except (InputError, TypeError):
+            continue
+        if scenario.checked.expected_hops() < MOST_HOPS and not scenario.checked.calls_python:
+            yield scenario
+
+
+@needs_lab
+def test_ready_scenarios_have_the_same_bytes(tmp_path: Path) -> None:
+    scenarios = [Scenario.from_file(path) for path in ready().values()]
+    assert in_node(scenarios, tmp_path) == [native(scenario) for scenario in scenarios]
+
+
+@needs_lab
+def test_random_scenarios_have_the_same_bytes(tmp_path: Path) -> None:
+    found = random_scenarios(1)
+    scenarios = [next(found) for _ in range(RANDOM)]
+    theirs, ours = in_node(scenarios, tmp_path), [native(scenario) for scenario in scenarios]
+    for scenario, their, our in zip(scenarios, theirs, ours, strict=True):
+        assert their == our, scenario.canonical()
+    assert sum("summary" in our for our in ours) > RANDOM * 0.9
+    assert len({our.get("summary") for our in ours}) > RANDOM * 0.5
+
+
+@needs_lab
+def test_the_page_is_small() -> None:
+    assert len(gzip.compress(MODULE.read_bytes(), 9)) <= MOST_COMPRESSED
+    assert PAGE.stat().st_size <= MOST_LOADED
+
+
+@needs_lab
+@pytest.mark.skipif(BROWSER is None, reason="no chromium here")
+def test_the_page_works(tmp_path: Path) -> None:
+    """The user-interface tests, web/lab/tests/*.test.mjs."""
+    assert NODE
+    assert BROWSER
+    file = tmp_path / "scenarios.json"
+    texts = {name: Scenario.from_file(path) for name, path in ready().items()}
+    file.write_text(
+        json.dumps({name: native(scenario).get("summary") for name, scenario in texts.items()}), encoding="utf-8"
+    )
+    ended = subprocess.run(
+        [NODE, "--test", *sorted(map(str, (ROOT / "web/lab/tests").glob("*.test.mjs")))],
+        env=os.environ | {"LAB": PAGE.as_uri(), "BROWSER": BROWSER, "SUMMARIES": str(file)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stdout + ended.stderr

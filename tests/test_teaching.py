@@ -1,0 +1,58 @@
+"""The exercises of docs/teaching: every number that a table gives for a link into the lab is what the lab shows."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from test_lab import MODULE, NODE, PAGE, needs_lab
+
+PAGES = sorted((ROOT / "docs" / "teaching").glob("*.md"))
+LINK = re.compile(r'<a href="[^"#]*lab/index\.html(#[^"]*)">')
+
+
+def tables(text: str) -> list[tuple[str, dict[str, str]]]:
+    """The rows with a link into the lab: its fragment, and the other cells by their headings."""
+    rows: list[tuple[str, dict[str, str]]] = []
+    header: list[str] = []
+    for line in text.splitlines():
+        if not line.startswith("|"):
+            header = []
+            continue
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if not header:
+            header = cells
+        elif link := LINK.search(cells[0]):
+            rows.append((html.unescape(link[1]), dict(zip(header[1:], cells[1:], strict=True))))
+    return rows
+
+
+@needs_lab
+@pytest.mark.parametrize("page", [page for page in PAGES if page.stem != "index"], ids=lambda page: page.stem)
+def test_answers_are_the_labs(page: Path, tmp_path: Path) -> None:
+    rows = tables(page.read_text(encoding="utf-8"))
+    assert len(rows) >= 3
+    file = tmp_path / "fragments.json"
+    file.write_text(json.dumps([fragment for fragment, _ in rows]), encoding="utf-8")
+    assert NODE
+    ended = subprocess.run(
+        [NODE, ROOT / "web/lab/tests/figures.mjs", MODULE, PAGE.with_name("data.json"), file],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    for (fragment, cells), shown in zip(rows, json.loads(ended.stdout), strict=True):
+        assert {name: shown[name] for name in cells} == cells, fragment
+
+
+def test_there_are_four_exercises_with_questions_and_answers() -> None:
+    pages = [page for page in PAGES if page.stem != "index"]
+    assert len(pages) == 4
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        assert text.count("\n## Question") >= 3, page.name
+        assert "## Answers" in text, page.name
