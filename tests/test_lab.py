@@ -18,7 +18,7 @@ import pytest
 
 import netlull
 from conftest import ROOT
-from netlull import InputError, Scenario
+from netlull import InputError, Scenario, ScenarioError
 from netlull.bundled import ready
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def native(scenario: Scenario) -> dict[str, str]:
     """The result of this build, in the form of web/lab/tests/summaries.mjs."""
     try:
         raw = scenario.checked.run()
-    except InputError as error:
+    except ScenarioError as error:
         return {"error": str(error)}
     return {"summary": raw.summary(), "digest": digest(raw.tables())}
 
@@ -89,9 +89,9 @@ def random_scenarios(seed: int) -> Iterator[Scenario]:
     while True:
         try:
             document = mutated(rng.choice(documents), rng, schema, pool)
-            document["duration"] = f"{rng.uniform(0.5, 8):.3f} s"
+            document |= {"duration": f"{rng.uniform(0.5, 8):.3f} s", "warm_up": "0 s"}
             scenario = Scenario.from_dict(document)
-        except (InputError, TypeError):
+        except (InputError, ScenarioError):
             continue
         if scenario.checked.expected_hops() < MOST_HOPS and not scenario.checked.calls_python:
             yield scenario

@@ -47,7 +47,7 @@ export function App({ engine }: { engine: Engine }) {
   return (
     <>
       <header>
-        <a class="skip" href="#results" onClick={(event) => { event.preventDefault(); document.querySelector<HTMLElement>("main")?.focus(); }}>Skip to the scene</a>
+        <a class="skip" href="#scene" onClick={(event) => { event.preventDefault(); document.getElementById("scene")?.focus(); }}>Skip to the scene</a>
         <strong class="brand">netlull lab</strong>
         <nav aria-label="Scenes">
           {SCENES.map((scene) => <a href={sceneFragment(scene, defaults(scene), null)} aria-current={scene.id === current ? "page" : undefined}>{scene.title}</a>)}

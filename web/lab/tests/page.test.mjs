@@ -39,11 +39,9 @@ async function opened(t, fragment, options = {}) {
   return page;
 }
 
-/** Waits until nothing runs and results are shown. */
+/** Waits until the results are those of the settings. */
 async function settled(page) {
-  await page.waitForSelector(".results[aria-busy=false] table.figures");
-  await page.waitForTimeout(50);
-  await page.waitForSelector(".results[aria-busy=false]");
+  await page.waitForSelector(".results[data-current=true] table.figures");
 }
 
 /** The text of the figures. */
@@ -73,7 +71,8 @@ for (const scene of SCENES) {
       }
       assert.ok(changed, "no slider changes the figures");
       await page.getByRole("button", { name: "Reset" }).click();
-      await page.waitForFunction((text) => document.querySelector("table.figures").innerText === text, before);
+      await settled(page);
+      assert.equal(await figures(page), before);
     });
 
     test("an address holds the whole scene, with the kept result", async (t) => {
@@ -86,11 +85,9 @@ for (const scene of SCENES) {
         await settled(page);
         assert.equal(await presets.nth(i).getAttribute("aria-pressed"), "true");
       }
-      await page.waitForSelector("table.figures thead");
       const [shown, address] = [await figures(page), page.url()];
       const other = await opened(t, address.slice(address.indexOf("#") + 1));
       await settled(other);
-      await other.waitForSelector("table.figures thead");
       assert.equal(await figures(other), shown);
     });
 
@@ -149,8 +146,7 @@ describe("free form", () => {
     for (const [name, summary] of Object.entries(JSON.parse(readFileSync(SUMMARIES, "utf8")))) {
       await page.getByLabel("Ready scenario").selectOption(name);
       await page.getByRole("button", { name: /^Run/ }).click();
-      await page.waitForSelector(".results[aria-busy=true]");
-      await page.waitForSelector(".results[aria-busy=false]");
+      await settled(page);
       assert.equal((await saved(page, "Summary (JSON)")).toString(), summary, name);
     }
   });

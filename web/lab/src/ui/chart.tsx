@@ -68,13 +68,16 @@ function options(panel: Panel, curves: Drawn[], width: number, line: HTMLElement
   };
 }
 
-/** The data of all curves over their common x. A gap is where a curve has no value. */
-function data(curves: Drawn[]): uPlot.AlignedData {
+/** The data of all curves over their common x. Panels over time begin and end with the run. */
+function data(panel: Panel, curves: Drawn[], seconds: number): uPlot.AlignedData {
   const tables = curves.map(({ series }) => {
     const { x, y } = points(series);
     return [x, y] as uPlot.AlignedData;
   });
-  return tables.length ? uPlot.join(tables, tables.map((table) => table.slice(1).map(() => 1))) : [[]];
+  if (panel.timed) tables.push([[0, seconds], [null, null]]);
+  if (!tables.length) return [[]];
+  const joined = uPlot.join(tables, tables.map(() => [1, 1]));
+  return panel.timed ? (joined.slice(0, -1) as uPlot.AlignedData) : joined;
 }
 
 export function Chart({ panel, kept, clock }: { panel: Panel; kept?: Panel | undefined; clock: Clock }) {
@@ -86,7 +89,7 @@ export function Chart({ panel, kept, clock }: { panel: Panel; kept?: Panel | und
   useEffect(() => {
     const line = document.createElement("div");
     line.className = "now";
-    const chart = new uPlot(options(panel, curves, box.current!.clientWidth, line), data(curves), box.current!);
+    const chart = new uPlot(options(panel, curves, box.current!.clientWidth, line), data(panel, curves, clock.seconds), box.current!);
     live.current = chart;
     charts.set(panel.title, chart);
     if (panel.timed) sync.sub(chart);
@@ -121,7 +124,7 @@ export function Chart({ panel, kept, clock }: { panel: Panel; kept?: Panel | und
   const shown = useRef<unknown[]>([]);
   useEffect(() => {
     const now = [panel, kept];
-    if (live.current && shown.current.length && shown.current.some((before, i) => before !== now[i])) live.current.setData(data(curves));
+    if (live.current && shown.current.length && shown.current.some((before, i) => before !== now[i])) live.current.setData(data(panel, curves, clock.seconds));
     shown.current = now;
   }, [panel, kept]);
 

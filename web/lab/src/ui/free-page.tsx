@@ -42,15 +42,18 @@ export function FreePage({ engine, toml, go }: Props) {
   const [error, setError] = useState<string | null>(null);
   const [progress, setProgress] = useState<number | null>(null);
   const [link, setLink] = useState("");
+  /** The text of the run that is shown. */
+  const [source, setSource] = useState<string | null>(null);
   const clock = useMemo(() => new Clock(), []);
 
-  const simulate = async (source: string) => {
+  const simulate = async (toml: string) => {
     setError(null);
     setProgress(0);
-    go(source);
+    go(toml);
     try {
-      const outcome = await engine.run(probed(read(source)), setProgress);
+      const outcome = await engine.run(probed(read(toml)), setProgress);
       setRun({ ...outcome, read: JSON.parse(outcome.summary) as Summary });
+      setSource(toml);
     } catch (failure) {
       const cancelled = failure instanceof SimulationError && failure.failure.kind === "cancelled";
       setError(cancelled ? null : failure instanceof Error ? failure.message : String(failure));
@@ -75,7 +78,7 @@ export function FreePage({ engine, toml, go }: Props) {
   if (view) clock.seconds = view.seconds;
   const columns = view?.table.columns ?? [];
   return (
-    <main class="scene">
+    <main class="scene" id="scene" tabIndex={-1}>
       <h1>Your own scenario</h1>
       <p class="question">Write a scenario in TOML, drop a file on the text, or start from a ready one. The page runs it as <code>netlull run</code> does, with the same summary to the byte.</p>
       <div class="columns free">
@@ -110,7 +113,7 @@ export function FreePage({ engine, toml, go }: Props) {
           </div>
           <p class="help">Run it on your machine: <code>netlull run scenario.toml</code></p>
         </aside>
-        <div class="results" aria-busy={progress !== null}>
+        <div class="results" aria-busy={progress !== null} data-current={source === text && progress === null}>
           <div class="status" role="status">
             {error ? <p class="error">{error}</p> : progress !== null ? (
               <p>Running, {Math.round(100 * progress)} % <progress value={progress} /> <button type="button" onClick={() => engine.cancel()}>Cancel</button></p>

@@ -141,7 +141,7 @@ export function ScenePage({ engine, scene, values, kept, go, edit, docs }: Props
   const toml = () => stringify(Object.values(scene.scenarios(values))[0]!);
   const preset = scene.presets.find((candidate) => Object.entries(candidate.values).every(([key, value]) => values[key] === value));
   return (
-    <main class="scene">
+    <main class="scene" id="scene" tabIndex={-1}>
       <h1>{scene.title}</h1>
       <p class="question"><strong>Find out:</strong> {scene.question}</p>
       <div class="columns">
@@ -169,7 +169,7 @@ export function ScenePage({ engine, scene, values, kept, go, edit, docs }: Props
             <ul>{scene.pages.map(({ title, path }) => <li><a href={`${docs}${path}.html`}>{title}</a></li>)}</ul>
           </details>
         </aside>
-        <div class="results" aria-busy={progress !== null}>
+        <div class="results" aria-busy={progress !== null} data-current={shown !== null && JSON.stringify(shown.values) === JSON.stringify(values) && (kept === null) === (keptView === null)}>
           <div class="status" role="status">
             {error ? <p class="error">{error}</p> : progress !== null ? (
               <p>Running, {Math.round(100 * progress)} % <progress value={progress} /> <button type="button" onClick={cancel}>Cancel</button></p>
