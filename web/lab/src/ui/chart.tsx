@@ -42,7 +42,9 @@ function options(panel: Panel, curves: Drawn[], width: number, line: HTMLElement
     scales: {
       x: { time: false, distr: panel.logX ? 3 : 1 },
       y: {
+        distr: panel.logY ? 3 : 1,
         range: (_, least, greatest) => {
+          if (panel.logY) return least === null || greatest === null ? [1, 10] : uPlot.rangeLog(least, greatest, 10, false);
           const low = panel.yMin ?? least, high = panel.yMax ?? greatest;
           return low === null || high === null ? [0, 1] : [low, high > low ? high + (panel.yMax === undefined ? 0.05 * (high - low) : 0) : low + 1];
         },
