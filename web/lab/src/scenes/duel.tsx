@@ -5,7 +5,7 @@ import { entry } from "../lib/summary";
 import { DuelPicture } from "../ui/duel-picture";
 import { asRate, number, type Parameter, place, placeAt, rowsOf, type Run, type Scenario, type Scene, scaled, type Series, text, type Values, type View } from "./scene";
 
-const SECONDS = 100;
+const SECONDS = 80;
 const INTERVAL = 0.1;
 /** Samples in a point of the curves of shares: goodput is the mean of a second. */
 const BINS = 10;
@@ -99,8 +99,9 @@ function view(runs: Record<string, Run>, values: Values): View {
   const totals = time.map((_, at) => all.reduce((sum, { delivered }) => sum + delivered[at]!, 0));
   const shares = all.map(({ delivered }) => delivered.map((bytes, at) => (totals[at]! > 0 ? (100 * bytes) / totals[at]! : NaN)));
   const goodputs = all.map(({ delivered }) => scaled(asRate(delivered, BINS * INTERVAL), 1e-6));
-  const fairTime = ends(all[0]!.longer.length, FAIR_BINS);
-  const fairness = fairTime.map((_, at) => jain(all.map(({ longer }) => longer[at]!)));
+  const fairness = all[0]!.longer.map((_, at) => jain(all.map(({ longer }) => longer[at]!)));
+  // A step lasts from the start of its five seconds to the next one.
+  const fair = { x: [0, ...ends(fairness.length, FAIR_BINS)], y: [...fairness, fairness.at(-1) ?? NaN] };
   const curve = (i: number, x: number[], y: number[]): Series => ({ label: all[i]!.label, x, y, kind: "line", colour: i % COLOURS, dashed: i >= COLOURS });
   const offered = link.offered_packets;
   return {
@@ -124,7 +125,7 @@ function view(runs: Record<string, Run>, values: Values): View {
       },
       { title: "Congestion windows", x: "time (s)", y: "kB", timed: true, yMin: 0, series: all.map(({ rows }, i) => curve(i, rows.time_s ?? [], scaled(rows.cwnd_bytes ?? [], 1e-3))) },
       { title: "Queue of the bottleneck", x: "time (s)", y: "packets", timed: true, yMin: 0, series: [{ label: "queue", x: samples.time_s ?? [], y: samples.queue_packets ?? [], kind: "line" }] },
-      { title: "Jain's fairness index of five seconds", x: "time (s)", y: "index", timed: true, yMin: 0, yMax: 1, series: [{ label: "fairness", x: fairTime, y: fairness, kind: "steps" }] },
+      { title: "Jain's fairness index of five seconds", x: "time (s)", y: "index", timed: true, yMin: 0, yMax: 1, series: [{ label: "fairness", ...fair, kind: "steps" }] },
     ],
     picture: (now) => {
       const second = Math.min(time.length - 1, placeAt(time, now) + 1);
@@ -144,8 +145,8 @@ const each = (flow: number) => (values: Values) => values.each === true && numbe
 
 function ownParameters(flow: number): Parameter[] {
   const when = flow > 2 ? { when: each(flow) } : {};
-  const help = (what: string) => (flow === 2 ? `${what} of flow 2, and of all later flows that have no settings of their own.` : `${what} of flow ${flow}.`);
-  const whose = flow === 2 ? "other flows" : `flow ${flow}`;
+  const help = (subject: string) => (flow === 2 ? `${subject} of flow 2, and of later flows without their own.` : `${subject} of flow ${flow}.`);
+  const whose = flow === 2 ? "others" : `flow ${flow}`;
   return [
     { kind: "choice", key: `tcp${flow}`, label: `TCP of ${whose}`, options: tcpOptions, default: flow === 1 ? "cubic" : "new_reno", help: help("The congestion control"), ...when },
     { kind: "slider", key: `rtt${flow}`, label: `Round-trip time of ${whose}`, unit: "ms", stops: RTTS, default: 80, help: help("Propagation delay there and back"), ...when },
@@ -158,11 +159,11 @@ const managed = (values: Values) => values.queue !== "drop_tail";
 export const duel: Scene = {
   id: "duel",
   title: "TCP duel",
-  question: "NewReno flows of 20 ms and of 160 ms share a link (second preset). How many times its equal share does the short one take? Which TCPs, queues and buffers make it fair?",
+  question: "Two NewReno flows, of 20 ms and of 160 ms, share a link (second preset). How much more goodput does the short one have? Which buffer makes it fair, and which TCP favours the long one?",
   explanation: [
     "All flows cross one bottleneck and send as much as their TCP allows. A TCP that reacts to losses grows its window until the queue drops packets. With equal windows, the flow with the shorter round-trip time sends faster, and its window also grows faster.",
     "The figures count the second half of the run. Jain's fairness index is (sum of x)² / (n × sum of x²) for the goodputs x of n flows. It is 1 for equal goodputs and 1/n if one flow has everything.",
-    "A queue with management acts before the buffer is full: RED (random early detection) from the mean length of the queue, CoDel (controlled delay) from the waiting time. With ECN (explicit congestion notification) it marks packets instead of dropping them. DCTCP reduces its window by the share of marked packets, so it needs a queue that marks all packets above a low threshold.",
+    "A queue with management acts before the buffer is full: RED (random early detection) from the mean length of the queue, CoDel (controlled delay) from the waiting time. With ECN (explicit congestion notification) it marks packets instead of dropping them. DCTCP reduces its window by the share of marked packets, so it needs a queue that marks all packets above a low threshold. A flow that opens while the queue is above the threshold loses its first packet, goes on without ECN and starves.",
     "The buffer is given in bandwidth-delay products (BDP): rate times the longest round-trip time.",
   ],
   pages: [
@@ -177,7 +178,7 @@ export const duel: Scene = {
     ...ownParameters(2),
     { kind: "switch", key: "each", label: "Settings for each flow", default: false, help: "Flows from 3 on have a TCP and a round-trip time of their own.", when: (values) => number(values, "flows") > 2 },
     ...Array.from({ length: MOST - 2 }, (_, i) => ownParameters(i + 3)).flat(),
-    { kind: "slider", key: "rate", label: "Rate of the bottleneck", unit: "Mb/s", stops: [2, 5, 10, 20, 50], default: 20, help: "The senders' own links have 1 Gb/s." },
+    { kind: "slider", key: "rate", label: "Rate of the bottleneck", unit: "Mb/s", stops: [1, 2, 5, 10, 20], default: 20, help: "The senders' own links have 1 Gb/s." },
     { kind: "slider", key: "buffer", label: "Buffer", unit: "BDP", stops: [0.1, 0.25, 0.5, 1, 2, 4, 8], default: 1, help: "Rate times the longest round-trip time; at least 5 packets." },
     { kind: "choice", key: "queue", label: "Queue", options: queueKinds.map((value) => ({ value, label: QUEUE_LABELS[value] ?? value })), default: "drop_tail", help: "The rule that drops or marks packets." },
     { kind: "slider", key: "target", label: "Target of CoDel", unit: "ms", stops: [1, 2, 5, 10, 20, 50], default: 5, help: "Waiting time that may last.", when: (values) => values.queue === "codel" },
@@ -186,7 +187,7 @@ export const duel: Scene = {
     { kind: "switch", key: "ecn", label: "ECN", default: false, help: "All TCPs answer to marks. DCTCP always does.", when: managed },
     { kind: "slider", key: "loss", label: "Random loss", unit: "%", stops: [0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5], default: 0, help: "Packets lost before the bottleneck, independent of each other." },
     { kind: "slider", key: "gap", label: "Time between two starts", unit: "s", stops: [0, 0.1, 0.5, 1, 2, 5], default: 5, help: "Each flow starts this long after the one before." },
-    { kind: "slider", key: "seed", label: "Seed", unit: "", stops: [1, 2, 3, 4, 5, 6, 7, 8], default: 1, help: "Other random losses, and other random choices of RED and BBR." },
+    { kind: "slider", key: "seed", label: "Seed", unit: "", stops: [1, 2, 3, 4, 5, 6, 7, 8], default: 1, help: "Another seed has other random losses and other random choices of RED and BBR." },
   ],
   presets: [
     { name: "CUBIC and NewReno", source: "the ready scenario tcp-duel", values: { flows: 2, tcp1: "cubic", tcp2: "new_reno", rtt1: 80, rtt2: 80, rate: 20, buffer: 1, queue: "drop_tail", loss: 0, gap: 5 } },

@@ -10,12 +10,14 @@ const FLOW = "web";
 /** The highest rate of the link, b/s. */
 const RATE = 10e6;
 const WARM_UP = 10;
+/** The shortest run, in seconds. */
+const SHORTEST = 70;
 /** A run requests this much data, or this many objects if that is less. */
 const VOLUME_BITS = 1.6e9;
 const REQUESTS = 10_000;
 /** Seconds with charts over time and an animation, and the interval of their samples. */
-const SHOWN = 60;
-const INTERVAL = 0.1;
+const SHOWN = 30;
+const INTERVAL = 0.05;
 /** Points of a distribution, and requests in the picture of times over sizes. */
 const QUANTILES = 250;
 const POINTS = 1200;
@@ -23,7 +25,7 @@ const POINTS = 1200;
 /** Seconds of a run. All loads have about the same number of requests. */
 function seconds(values: Values): number {
   const bits = Math.min(VOLUME_BITS, REQUESTS * 8000 * number(values, "mean"));
-  return Math.max(SHOWN + WARM_UP, Math.round(bits / (number(values, "load") * RATE)) + WARM_UP);
+  return Math.max(SHORTEST, Math.round(bits / (number(values, "load") * RATE)) + WARM_UP);
 }
 
 function size(values: Values): Scenario {
@@ -206,12 +208,12 @@ const only = (kind: string) => (values: Values) => values.controller === kind;
 export const webLoad: Scene = {
   id: "web-load",
   title: "Web load under control",
-  question: "At load 0.3, which controller saves more than 40 % of the energy (FS) and lets the slowest requests (p95) take at most 15 % longer? Which settings bring practRA there?",
+  question: "At load 0.3, which controllers can save half of the energy (FS) while p95 of the completion times grows by at most 15 %? Which settings of practRA do so?",
   explanation: [
     "Requests arrive at random. Each opens a TCP connection, transfers an object of random size and closes. The load is the requested data per second, divided by 10 Mb/s. The same seed has the same requests under every controller, so all differences are the controller's.",
     "practRA goes up one rate when the queue threatens its delay bound d, and down one rate when the queue is empty. EARTH goes up when the queue reaches a threshold and down when it is empty. Lull lowers the rate between two rounds of TCP, and is back before the next round arrives.",
     "Completion time lasts from the opening of the connection to the last acknowledged byte. Slow start takes several round trips, and a packet that is late in an early round delays all later rounds.",
-    "A run lasts until about 200 MB or 10,000 objects are requested, so a run at a low load is longer. Charts over time show its first minute.",
+    "A run lasts until about 200 MB or 10,000 objects are requested, so a run at a low load is longer. Charts over time show its first 30 s.",
   ],
   pages: [
     { title: "practRA", path: "models/practra" },
@@ -238,7 +240,7 @@ export const webLoad: Scene = {
     { kind: "slider", key: "rtt", label: "Round-trip time", unit: "ms", stops: [5, 10, 20, 30, 50, 80, 100, 150, 200], default: 50, help: "Propagation delay there and back, without queues." },
     { kind: "slider", key: "buffer", label: "Buffer", unit: "BDP", stops: [0.25, 0.5, 0.75, 1, 1.5, 2, 4], default: 1, help: "Rate times round-trip time (bandwidth-delay product); at least 5 packets." },
     { kind: "choice", key: "tcp", label: "TCP", options: tcpOptions, default: "new_reno", help: "The congestion control of the servers." },
-    { kind: "slider", key: "seed", label: "Seed", unit: "", stops: [1, 2, 3, 4, 5, 6, 7, 8], default: 1, help: "Other arrivals and sizes by the same laws." },
+    { kind: "slider", key: "seed", label: "Seed", unit: "", stops: [1, 2, 3, 4, 5, 6, 7, 8], default: 1, help: "Another seed has other arrivals and sizes by the same laws." },
   ],
   presets: [
     { name: "practRA as printed", source: "lull-2026, setting “practRA, mRCI 10 ms”", values: { controller: "practra", load: 0.3, mrci: 10, d: 40, jumps: false, transition: 2, law: "pareto", mean: 30, shape: 1.35, rtt: 50, buffer: 1, tcp: "new_reno" } },
