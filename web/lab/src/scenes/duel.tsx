@@ -5,7 +5,8 @@ import { entry } from "../lib/summary";
 import { DuelPicture } from "../ui/duel-picture";
 import { asRate, number, type Parameter, place, placeAt, rowsOf, type Run, type Scenario, type Scene, scaled, type Series, text, type Values, type View } from "./scene";
 
-const SECONDS = 80;
+/** The last of eight flows starts before the second half, which the figures count. */
+const SECONDS = 70;
 const INTERVAL = 0.1;
 /** Samples in a point of the curves of shares: goodput is the mean of a second. */
 const BINS = 10;
@@ -107,7 +108,7 @@ function view(runs: Record<string, Run>, values: Values): View {
   return {
     seconds: SECONDS,
     figures: [
-      { label: "Jain's fairness index", value: jain(all.map(({ goodput }) => goodput)), unit: "", digits: 3, help: "1 if all flows have the same goodput, 1/n if one of n flows has everything." },
+      { label: "Jain's fairness index, second half", value: jain(all.map(({ goodput }) => goodput)), unit: "", digits: 3, help: "1 if all flows have the same goodput, 1/n if one of n flows has everything." },
       { label: "Utilisation of the bottleneck", value: 100 * link.utilisation, unit: "%", digits: 1 },
       { label: "Mean wait in the queue", value: 1000 * link.mean_wait_s, unit: "ms", digits: 1 },
       { label: "Packets dropped by the queue", value: offered > 0 ? (100 * link.dropped_packets) / offered : null, unit: "%", digits: 2 },
@@ -117,7 +118,7 @@ function view(runs: Record<string, Run>, values: Values): View {
     ],
     panels: [
       {
-        title: "Share of the goodput", x: "time (s)", y: "%", timed: true, yMin: 0, yMax: 100,
+        title: "Share of the goodput", x: "time (s)", y: "%", timed: true, yMin: 0,
         series: [
           ...all.map((_, i) => curve(i, time, shares[i]!)),
           { label: "equal share", x: [0, SECONDS], y: [100 / all.length, 100 / all.length], kind: "line", dashed: true, colour: 6, compared: false },
@@ -159,7 +160,7 @@ const managed = (values: Values) => values.queue !== "drop_tail";
 export const duel: Scene = {
   id: "duel",
   title: "TCP duel",
-  question: "Two NewReno flows, of 20 ms and of 160 ms, share a link (second preset). How much more goodput does the short one have? Which buffer makes it fair, and which TCP favours the long one?",
+  question: "Two NewReno flows, of 20 ms and of 160 ms, share a link (second preset). How much more goodput does the short one have? Which buffer makes it fair, and which TCPs favour the long one?",
   explanation: [
     "All flows cross one bottleneck and send as much as their TCP allows. A TCP that reacts to losses grows its window until the queue drops packets. With equal windows, the flow with the shorter round-trip time sends faster, and its window also grows faster.",
     "The figures count the second half of the run. Jain's fairness index is (sum of x)² / (n × sum of x²) for the goodputs x of n flows. It is 1 for equal goodputs and 1/n if one flow has everything.",

@@ -11,10 +11,10 @@ const FLOW = "web";
 const RATE = 10e6;
 const WARM_UP = 10;
 /** The shortest run, in seconds. */
-const SHORTEST = 70;
+const SHORTEST = 60;
 /** A run requests this much data, or this many objects if that is less. */
-const VOLUME_BITS = 1.6e9;
-const REQUESTS = 10_000;
+const VOLUME_BITS = 1.2e9;
+const REQUESTS = 8000;
 /** Seconds with charts over time and an animation, and the interval of their samples. */
 const SHOWN = 30;
 const INTERVAL = 0.05;
@@ -118,7 +118,7 @@ function field(flow: FlowSummary, name: string): number | null {
   return typeof value === "number" ? value : null;
 }
 
-const TIMES = [["Mean", "mean"], ["Median (p50)", "p50"], ["95th percentile (p95)", "p95"], ["99th percentile (p99)", "p99"]] as const;
+const TIMES = [["Mean", "mean", "The mean"], ["p50", "p50", "The median"], ["p95", "p95", "95 % of the requests do not exceed it"], ["p99", "p99", "99 % of the requests do not exceed it"]] as const;
 
 function view(runs: Record<string, Run>, values: Values): View {
   const own = runs.own!, plain = runs.plain ?? own;
@@ -145,11 +145,11 @@ function view(runs: Record<string, Run>, values: Values): View {
   return {
     seconds: SHOWN,
     figures: [
-      ...TIMES.flatMap(([label, key]) => {
+      ...TIMES.flatMap(([label, key, help]) => {
         const value = field(flow, `${key}_completion_s`);
         return [
-          { label: `${label} of completion times`, value: value === null ? null : 1000 * value, unit: "ms", digits: 0 },
-          ...(controlled ? [{ label: `${label}, compared with always-on`, value: ratio(key), unit: "times", digits: 2 }] : []),
+          { label: `${label} of completion times`, value: value === null ? null : 1000 * value, unit: "ms", digits: 0, help: `${help}.` },
+          ...(controlled ? [{ label: `${label}, compared with always-on`, value: ratio(key), unit: "×", digits: 2 }] : []),
         ];
       }),
       { label: "Energy saved, frequency scaling (FS)", value: saving("fs"), unit: "%", digits: 1, help: "The power of the link follows its rate." },
@@ -169,8 +169,8 @@ function view(runs: Record<string, Run>, values: Values): View {
       {
         title: "Completion time over size", x: "size (kB)", y: "seconds", timed: false, logX: true, logY: true,
         series: [
-          { label: name, x: chosen.x, y: chosen.rows.map((row) => mine.completion[row]!), kind: "points" },
           ...second({ label: "always on", x: chosen.x, y: chosen.rows.map((row) => theirs.completion[row] ?? NaN), kind: "points" }),
+          { label: name, x: chosen.x, y: chosen.rows.map((row) => mine.completion[row]!), kind: "points", colour: 0 },
         ],
       },
       {
@@ -190,10 +190,10 @@ function view(runs: Record<string, Run>, values: Values): View {
       const most = Math.max(1, link.max_queue_packets);
       return (
         <Chain
-          label={`At ${now.toFixed(1)} s ${open} requests are under way, the link runs at ${present.toFixed(0)} Mb/s, ${packets} packets wait`}
+          label={`At ${now.toFixed(1)} s: open requests ${open}; the link runs at ${present.toFixed(0)} Mb/s, ${packets} packets wait`}
           nodes={["servers", "N1", "N2", "clients"]}
           links={[
-            { share: 1, text: `${open} requests` },
+            { share: 1, text: `${open} open` },
             { share: present / 10, text: `${present.toFixed(0)} Mb/s`, queue: packets / most, queueText: `${packets} packets` },
             { share: 1, text: "1 Gb/s" },
           ]}
@@ -213,7 +213,7 @@ export const webLoad: Scene = {
     "Requests arrive at random. Each opens a TCP connection, transfers an object of random size and closes. The load is the requested data per second, divided by 10 Mb/s. The same seed has the same requests under every controller, so all differences are the controller's.",
     "practRA goes up one rate when the queue threatens its delay bound d, and down one rate when the queue is empty. EARTH goes up when the queue reaches a threshold and down when it is empty. Lull lowers the rate between two rounds of TCP, and is back before the next round arrives.",
     "Completion time lasts from the opening of the connection to the last acknowledged byte. Slow start takes several round trips, and a packet that is late in an early round delays all later rounds.",
-    "A run lasts until about 200 MB or 10,000 objects are requested, so a run at a low load is longer. Charts over time show its first 30 s.",
+    "A run lasts until about 150 MB or 8,000 objects are requested, so a run at a low load is longer. Charts over time and the animation show its first 30 s; the animation counts the open requests.",
   ],
   pages: [
     { title: "practRA", path: "models/practra" },
@@ -228,13 +228,13 @@ export const webLoad: Scene = {
     { kind: "slider", key: "mrci", label: "mRCI", unit: "ms", stops: [5, 10, 16, 20, 50, 100, 200, 500], default: 10, help: "Minimum rate-change interval: least time between two changes.", when: only("practra") },
     { kind: "slider", key: "d", label: "Delay bound d", unit: "ms", stops: [5, 7, 10, 15, 20, 30, 40, 60, 80], default: 40, help: "Queueing delay above which the link goes up.", when: only("practra") },
     { kind: "switch", key: "jumps", label: "Jumps between rates", default: false, help: "A change goes as far as its rule leads, instead of one step.", when: only("practra") },
-    { kind: "slider", key: "threshold", label: "Threshold", unit: "packets", stops: [2, 5, 10, 15, 20, 25, 30, 37, 40, 50, 80], default: 37, help: "Queue at which the link goes up. A longer threshold than the buffer is never reached.", when: only("earth") },
+    { kind: "slider", key: "threshold", label: "Threshold", unit: "packets", stops: [2, 5, 10, 15, 20, 25, 30, 37, 40, 50, 80], default: 37, help: "Queue at which the link goes up. It never does if the buffer is shorter.", when: only("earth") },
     { kind: "slider", key: "pace", label: "Time between two changes", unit: "ms", stops: [5, 10, 20, 50, 100, 200, 500], default: 100, help: "Least time between two changes of the rate.", when: only("earth") },
     { kind: "slider", key: "slowdown", label: "Slowdown s", unit: "%", stops: [1, 2, 5, 10, 20, 50, 100], default: 5, help: "How much longer requests may take.", when: only("lull") },
     { kind: "switch", key: "forecast", label: "Forecasts", default: true, help: "Lull expects the packets of a round again after one round-trip time.", when: only("lull") },
     { kind: "slider", key: "transition", label: "Pause of a change", unit: "ms", stops: [0.01, 0.1, 0.2, 0.5, 1, 2, 4], default: 2, help: "Nothing is sent for this long after a change (delta).", when: (values) => values.controller !== "none" },
     { kind: "choice", key: "law", label: "Sizes of objects", options: [{ value: "pareto", label: "Pareto" }, { value: "campus", label: "campus" }, { value: "web_search", label: "web search" }, { value: "lognormal", label: "lognormal" }, { value: "exponential", label: "exponential" }, { value: "fixed", label: "all equal" }], default: "pareto", help: "Campus and web search are laws fitted to measurements." },
-    { kind: "slider", key: "mean", label: "Mean size", unit: "kB", stops: [2, 5, 6.5, 10, 15, 20, 30, 50, 100, 200], default: 30, help: "Mean of the law." },
+    { kind: "slider", key: "mean", label: "Mean size", unit: "kB", stops: [3, 5, 6.5, 10, 15, 20, 30, 50, 100, 200], default: 30, help: "Mean of the law." },
     { kind: "slider", key: "shape", label: "Shape of Pareto's law", unit: "", stops: [1.1, 1.2, 1.35, 1.5, 1.75, 2, 2.5], default: 1.35, help: "A smaller shape has more very large objects; none exceeds 30 MB.", when: (values) => values.law === "pareto" },
     { kind: "slider", key: "sigma", label: "Spread of the lognormal law", unit: "", stops: [0.25, 0.5, 1, 1.5, 2, 2.5], default: 1.5, help: "Standard deviation of the logarithm of the size.", when: (values) => values.law === "lognormal" },
     { kind: "slider", key: "rtt", label: "Round-trip time", unit: "ms", stops: [5, 10, 20, 30, 50, 80, 100, 150, 200], default: 50, help: "Propagation delay there and back, without queues." },
