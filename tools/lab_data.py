@@ -3,10 +3,10 @@
 
     tools/lab_data.py OUT.json
 
-READY     name -> TOML text, or the values of a scenario whose topology is expanded
-BACKBONE  the scenario `abilene` with its links, and `places`: node -> [x, y], 0 to 1 from left and top
-TCPS      the congestion controls: name, title of the page of the documentation, and usual `ecn`
-QUEUES    the kinds of queue management: name, description
+READY     name -> TOML text, or the values of a scenario whose topology is expanded.
+BACKBONE  the scenario `abilene` with its links, and `places`: node -> [x, y], 0 to 1 from left and top.
+TCPS      the congestion controls: name, title of the page of the documentation, usual `ecn`.
+QUEUES    the kinds of queue management: name, description.
 """
 
 from __future__ import annotations
@@ -49,9 +49,7 @@ def places(document: dict[str, Any]) -> dict[str, list[float]]:
     def share(value: float, low: float, high: float) -> float:
         return round((value - low) / (high - low), 4)
 
-    return {
-        name: [share(x, min(xs), max(xs)), share(-y, -max(ys), -min(ys))] for name, (x, y) in position.items()
-    }
+    return {name: [share(x, min(xs), max(xs)), share(-y, -max(ys), -min(ys))] for name, (x, y) in position.items()}
 
 
 def title(page: str) -> str:

@@ -12,6 +12,8 @@ const INTERVAL = 0.1;
 const BINS = 10;
 /** Samples in a point of the curve of fairness: five seconds, so that a few round trips count. */
 const FAIR_BINS = 50;
+/** Windows at the start can exceed the later ones many times. The chart is scaled for the time after this one, in seconds. */
+const SETTLED = 10;
 const LINK = "N1-receiver";
 const MOST = 8;
 const COLOURS = 7;
@@ -105,6 +107,7 @@ function view(runs: Record<string, Run>, values: Values): View {
   const fair = { x: [0, ...ends(fairness.length, FAIR_BINS)], y: [...fairness, fairness.at(-1) ?? NaN] };
   const curve = (i: number, x: number[], y: number[]): Series => ({ label: all[i]!.label, x, y, kind: "line", colour: i % COLOURS, dashed: i >= COLOURS });
   const offered = link.offered_packets;
+  const settled = Math.max(1, ...all.flatMap(({ rows }) => (rows.cwnd_bytes ?? []).filter((value, at) => rows.time_s![at]! > SETTLED && !Number.isNaN(value)))) / 1000;
   return {
     seconds: SECONDS,
     figures: [
@@ -124,7 +127,7 @@ function view(runs: Record<string, Run>, values: Values): View {
           { label: "equal share", x: [0, SECONDS], y: [100 / all.length, 100 / all.length], kind: "line", dashed: true, colour: 6, compared: false },
         ],
       },
-      { title: "Congestion windows", x: "time (s)", y: "kB", timed: true, yMin: 0, series: all.map(({ rows }, i) => curve(i, rows.time_s ?? [], scaled(rows.cwnd_bytes ?? [], 1e-3))) },
+      { title: "Congestion windows", x: "time (s)", y: "kB", timed: true, yMin: 0, yMax: 1.1 * settled, series: all.map(({ rows }, i) => curve(i, rows.time_s ?? [], scaled(rows.cwnd_bytes ?? [], 1e-3))) },
       { title: "Queue of the bottleneck", x: "time (s)", y: "packets", timed: true, yMin: 0, series: [{ label: "queue", x: samples.time_s ?? [], y: samples.queue_packets ?? [], kind: "line" }] },
       { title: "Jain's fairness index of five seconds", x: "time (s)", y: "index", timed: true, yMin: 0, yMax: 1, series: [{ label: "fairness", ...fair, kind: "steps" }] },
     ],
@@ -163,7 +166,7 @@ export const duel: Scene = {
   question: "Two NewReno flows, of 20 ms and of 160 ms, share a link (second preset). How much more goodput does the short one have? Which buffer makes it fair, and which TCPs favour the long one?",
   explanation: [
     "All flows cross one bottleneck and send as much as their TCP allows. A TCP that reacts to losses grows its window until the queue drops packets. With equal windows, the flow with the shorter round-trip time sends faster, and its window also grows faster.",
-    "The figures count the second half of the run. Jain's fairness index is (sum of x)² / (n × sum of x²) for the goodputs x of n flows. It is 1 for equal goodputs and 1/n if one flow has everything.",
+    "The figures count the second half of the run. Jain's fairness index is (sum of x)² / (n × sum of x²) for the goodputs x of n flows. It is 1 for equal goodputs and 1/n if one flow has everything. The chart of windows cuts off higher peaks of the first 10 s.",
     "A queue with management acts before the buffer is full: RED (random early detection) from the mean length of the queue, CoDel (controlled delay) from the waiting time. With ECN (explicit congestion notification) it marks packets instead of dropping them. DCTCP reduces its window by the share of marked packets, so it needs a queue that marks all packets above a low threshold. A flow that opens while the queue is above the threshold loses its first packet, goes on without ECN and starves.",
     "The buffer is given in bandwidth-delay products (BDP): rate times the longest round-trip time.",
   ],

@@ -45,7 +45,7 @@ export function DuelPicture({ time, flows, rate, packets, most }: Props) {
       <text x={MIDDLE} y={centre + 45} class="start">{packets} packets wait</text>
       <circle cx={MIDDLE} cy={centre} r={RADIUS} class="node" />
       <circle cx={RIGHT} cy={centre} r={RADIUS} class="node" />
-      <text x={RIGHT} y={centre - 16}>receiver</text>
+      <text x={WIDTH - 4} y={centre - 16} class="end">receiver</text>
     </svg>
   );
 }

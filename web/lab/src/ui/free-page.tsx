@@ -75,7 +75,7 @@ export function FreePage({ engine, toml, go }: Props) {
   if (view) clock.seconds = view.seconds;
   const columns = view?.table.columns ?? [];
   return (
-    <main class="scene">
+    <main class="scene" id="results" tabIndex={-1}>
       <h1>Your own scenario</h1>
       <p class="question">Write a scenario in TOML, drop a file on the text, or start from a ready one. The page runs it as <code>netlull run</code> does, with the same summary to the byte.</p>
       <div class="columns free">

@@ -141,7 +141,7 @@ export function ScenePage({ engine, scene, values, kept, go, edit, docs }: Props
   const toml = () => stringify(Object.values(scene.scenarios(values))[0]!);
   const preset = scene.presets.find((candidate) => Object.entries(candidate.values).every(([key, value]) => values[key] === value));
   return (
-    <main class="scene">
+    <main class="scene" id="results" tabIndex={-1}>
       <h1>{scene.title}</h1>
       <p class="question"><strong>Find out:</strong> {scene.question}</p>
       <div class="columns">
