@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the data that the lab bundles, as JSON: ready scenarios, and a backbone with its places.
+"""Writes the data that the lab bundles, as JSON: ready scenarios, a backbone with its places, and lists of parts.
 
     tools/lab_data.py OUT.json
 
-READY     name -> TOML text, or the values of a scenario whose topology is expanded
-BACKBONE  the scenario `abilene` with its links, and `places`: node -> [x, y], 0 to 1 from left and top
+READY     name -> TOML text, or the values of a scenario whose topology is expanded.
+BACKBONE  the scenario `abilene` with its links, and `places`: node -> [x, y], 0 to 1 from left and top.
+TCPS      the congestion controls: name, title of the page of the documentation, usual `ecn`.
+QUEUES    the kinds of queue management: name, description.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from netlull import Scenario
+from netlull import Scenario, _engine
 from netlull.fieldpath import read_toml
 from netlull.topology.expand import expanded, read_in
 
@@ -47,9 +49,23 @@ def places(document: dict[str, Any]) -> dict[str, list[float]]:
     def share(value: float, low: float, high: float) -> float:
         return round((value - low) / (high - low), 4)
 
-    return {
-        name: [share(x, min(xs), max(xs)), share(-y, -max(ys), -min(ys))] for name, (x, y) in position.items()
-    }
+    return {name: [share(x, min(xs), max(xs)), share(-y, -max(ys), -min(ys))] for name, (x, y) in position.items()}
+
+
+def title(page: str) -> str:
+    """The heading of a page of the documentation."""
+    return (ROOT / page).read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+
+
+def tcps() -> list[dict[str, str]]:
+    """The congestion controls in the order of the core's catalogue."""
+    listed = _engine.catalogue()["tcp"]
+    return [{"name": each["name"], "title": title(each["page"]), "ecn": each["defaults"]["ecn"]} for each in listed]
+
+
+def queues() -> list[dict[str, str]]:
+    """The kinds of queue management, as in `QueueDocument` of the JSON Schema."""
+    return [{"name": each["name"], "description": each["description"]} for each in _engine.catalogue()["queues"]]
 
 
 def main() -> None:
@@ -57,7 +73,12 @@ def main() -> None:
     (out,) = sys.argv[1:]
     scenarios = ready()
     backbone = scenarios["abilene"]
-    data = {"READY": scenarios, "BACKBONE": {"scenario": backbone, "places": places(backbone)}}
+    data = {
+        "READY": scenarios,
+        "BACKBONE": {"scenario": backbone, "places": places(backbone)},
+        "TCPS": tcps(),
+        "QUEUES": queues(),
+    }
     Path(out).parent.mkdir(parents=True, exist_ok=True)
     Path(out).write_text(json.dumps(data), encoding="utf-8")
 

@@ -12,6 +12,8 @@ export interface LinkSummary {
   offered_packets: number;
   dropped_packets: number;
   delivered_packets: number;
+  lost_packets: number;
+  marked_packets: number;
   drop_fraction: number;
   throughput_bps: number;
   utilisation: number;

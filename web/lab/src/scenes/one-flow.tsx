@@ -1,6 +1,7 @@
 /** One TCP flow over a link that scales its rate: the troubled marriage. */
 
 import { Chain } from "../ui/chain";
+import { tcpOptions } from "../lib/catalogue";
 import { entry } from "../lib/summary";
 import { asRate, number, place, placeAt, rowsOf, scaled, type Run, type Scenario, type Scene, type Series, text, type Values, type View } from "./scene";
 
@@ -133,7 +134,7 @@ export const oneFlow: Scene = {
     { kind: "slider", key: "mrci", label: "mRCI", unit: "ms", stops: [5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500], default: 100, help: "Least time between two changes of the rate.", when: (values) => values.controller === "practra" },
     { kind: "slider", key: "d", label: "Delay bound d", unit: "ms", stops: [2, 5, 8, 10, 15, 20, 25, 30, 35, 40, 42, 45, 50, 60, 80], default: 40, help: "Queueing delay that the link tries to keep.", when: (values) => values.controller === "practra" },
     { kind: "slider", key: "transition", label: "Pause of a change", unit: "ms", stops: [0.1, 0.2, 0.5, 1, 2, 5, 10], default: 2, help: "Nothing is sent for this long after a change (delta)." },
-    { kind: "choice", key: "tcp", label: "TCP", options: [{ value: "new_reno", label: "NewReno" }, { value: "cubic", label: "CUBIC" }, { value: "bbr", label: "BBR" }, { value: "vegas", label: "Vegas" }], default: "new_reno", help: "The congestion control of the sender." },
+    { kind: "choice", key: "tcp", label: "TCP", options: tcpOptions, default: "new_reno", help: "The congestion control of the sender." },
     { kind: "switch", key: "bursts", label: "Bursts of datagrams", default: true, help: "A second sender starts a burst at 10 Mb/s every second." },
     { kind: "slider", key: "on", label: "Mean burst", unit: "ms", stops: [10, 25, 50, 75, 100, 150, 200, 300], default: 50, help: "Mean length of a burst.", when: (values) => values.bursts === true },
   ],

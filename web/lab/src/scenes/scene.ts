@@ -61,6 +61,8 @@ export interface Panel {
   /** True if x is simulated time: the panels share a cursor and the clock. */
   timed: boolean;
   logX?: boolean;
+  /** A logarithmic y axis from the least to the greatest value; `yMin` and `yMax` do not apply. */
+  logY?: boolean;
   yMin?: number;
   yMax?: number;
 }

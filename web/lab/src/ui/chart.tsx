@@ -29,7 +29,8 @@ function drawn(panel: Panel, kept: Panel | undefined): Drawn[] {
   return [...own, ...other];
 }
 
-function options(panel: Panel, curves: Drawn[], width: number, line: HTMLElement): uPlot.Options {
+/** `newest` returns the panel of the newest results; its limits of y may differ from those of `panel`. */
+function options(panel: Panel, newest: () => Panel, curves: Drawn[], width: number, line: HTMLElement): uPlot.Options {
   const font = "12px system-ui, sans-serif";
   const axis = (label: string): uPlot.Axis => ({
     label, font, labelFont: font, labelSize: 20, stroke: () => css("--ink"),
@@ -42,9 +43,12 @@ function options(panel: Panel, curves: Drawn[], width: number, line: HTMLElement
     scales: {
       x: { time: false, distr: panel.logX ? 3 : 1 },
       y: {
+        distr: panel.logY ? 3 : 1,
         range: (_, least, greatest) => {
-          const low = panel.yMin ?? least, high = panel.yMax ?? greatest;
-          return low === null || high === null ? [0, 1] : [low, high > low ? high + (panel.yMax === undefined ? 0.05 * (high - low) : 0) : low + 1];
+          if (panel.logY) return least === null || greatest === null ? [1, 10] : uPlot.rangeLog(least, greatest, 10, false);
+          const { yMin, yMax } = newest();
+          const low = yMin ?? least, high = yMax ?? greatest;
+          return low === null || high === null ? [0, 1] : [low, high > low ? high + (yMax === undefined ? 0.05 * (high - low) : 0) : low + 1];
         },
       },
     },
@@ -85,11 +89,13 @@ export function Chart({ panel, kept, clock }: { panel: Panel; kept?: Panel | und
   const curves = drawn(panel, kept);
   const labels = curves.map(({ series, kept }) => `${series.label} ${kept} ${series.kind}`).join("|");
   const live = useRef<uPlot | null>(null);
+  const newest = useRef(panel);
+  newest.current = panel;
 
   useEffect(() => {
     const line = document.createElement("div");
     line.className = "now";
-    const chart = new uPlot(options(panel, curves, box.current!.clientWidth, line), data(panel, curves, clock.seconds), box.current!);
+    const chart = new uPlot(options(panel, () => newest.current, curves, box.current!.clientWidth, line), data(panel, curves, clock.seconds), box.current!);
     live.current = chart;
     charts.set(panel.title, chart);
     if (panel.timed) sync.sub(chart);

@@ -150,6 +150,7 @@ export function ScenePage({ engine, scene, values, kept, go, edit, docs }: Props
             {scene.presets.map((candidate) => (
               <button type="button" title={candidate.source} aria-pressed={candidate === preset} onClick={() => go({ ...defaults(scene), ...candidate.values }, kept)}>{candidate.name}</button>
             ))}
+            {preset && <p class="help">Source: {preset.source}.</p>}
           </div>
           <Controls parameters={scene.parameters} values={values} change={change} />
           <div class="actions">
