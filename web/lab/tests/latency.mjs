@@ -39,7 +39,6 @@ for (const scene of wanted.length ? wanted : SCENES) {
       if ((await slider.count()) === 0) continue;
       const value = Math.round(share * Number(await slider.getAttribute("max")));
       if (Number(await slider.inputValue()) === value) continue;
-      if (process.env.TRACE) console.error(scene, i, value);
       times.push(await slider.evaluate(new Function("slider", "value", `return (${moved})(slider, value)`), value));
     }
     await page.getByRole("button", { name: "Reset" }).click();

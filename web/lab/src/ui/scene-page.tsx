@@ -25,7 +25,8 @@ interface Shown {
 
 interface State {
   shown: Shown | null;
-  error: string | null;
+  /** The error of the newest run, and its values. */
+  error: { values: Values; message: string } | null;
   /** The share of the run, or null if nothing runs. */
   progress: number | null;
 }
@@ -81,7 +82,7 @@ function useView(engine: Engine, scene: Scene, values: Values): [State, () => vo
       } catch (error) {
         if (own !== epoch.current) return;
         const cancelled = error instanceof SimulationError && error.failure.kind === "cancelled";
-        set((before) => ({ ...before, error: cancelled ? null : error instanceof Error ? error.message : String(error), progress: null }));
+        set((before) => ({ ...before, error: cancelled ? null : { values: next, message: error instanceof Error ? error.message : String(error) }, progress: null }));
       }
     }
     if (own === epoch.current) since.current = null;
@@ -137,6 +138,8 @@ export function ScenePage({ engine, scene, values, kept, go, edit, docs }: Props
   useEffect(() => () => clock.pause(), [clock]);
   if (view) clock.seconds = view.seconds;
 
+  const answered = error?.values ?? shown?.values;
+  const current = answered !== undefined && JSON.stringify(answered) === JSON.stringify(values) && (kept === null) === (keptView === null);
   const change = (key: string, value: Value) => go({ ...values, [key]: value }, kept);
   const toml = () => stringify(Object.values(scene.scenarios(values))[0]!);
   const preset = scene.presets.find((candidate) => Object.entries(candidate.values).every(([key, value]) => values[key] === value));
@@ -170,9 +173,9 @@ export function ScenePage({ engine, scene, values, kept, go, edit, docs }: Props
             <ul>{scene.pages.map(({ title, path }) => <li><a href={`${docs}${path}.html`}>{title}</a></li>)}</ul>
           </details>
         </aside>
-        <div class="results" aria-busy={progress !== null} data-current={shown !== null && JSON.stringify(shown.values) === JSON.stringify(values) && (kept === null) === (keptView === null)}>
+        <div class="results" aria-busy={progress !== null} data-current={current}>
           <div class="status" role="status">
-            {error ? <p class="error">{error}</p> : progress !== null ? (
+            {error ? <p class="error">{error.message}</p> : progress !== null ? (
               <p>Running, {Math.round(100 * progress)} % <progress value={progress} /> <button type="button" onClick={cancel}>Cancel</button></p>
             ) : null}
           </div>
