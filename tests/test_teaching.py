@@ -22,10 +22,10 @@ def tables(text: str) -> list[tuple[str, dict[str, str]]]:
     rows: list[tuple[str, dict[str, str]]] = []
     header: list[str] = []
     for line in text.splitlines():
-        if not line.startswith("|"):
+        if not line.lstrip().startswith("|"):
             header = []
             continue
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if not header:
             header = cells
         elif link := LINK.search(cells[0]):

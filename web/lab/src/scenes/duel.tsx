@@ -163,10 +163,10 @@ const managed = (values: Values) => values.queue !== "drop_tail";
 export const duel: Scene = {
   id: "duel",
   title: "TCP duel",
-  question: "Two NewReno flows, of 20 ms and of 160 ms, share a link (second preset). How much more goodput does the short one have? Which buffer makes it fair, and which TCPs favour the long one?",
+  question: "Two NewReno flows, of 20 ms and of 160 ms, share a link (second preset). How much more goodput does the short one have? Which TCP is fairest, and which one favours the long path?",
   explanation: [
     "All flows cross one bottleneck and send as much as their TCP allows. A TCP that reacts to losses grows its window until the queue drops packets. With equal windows, the flow with the shorter round-trip time sends faster, and its window also grows faster.",
-    "The figures count the second half of the run. Jain's fairness index is (sum of x)² / (n × sum of x²) for the goodputs x of n flows. It is 1 for equal goodputs and 1/n if one flow has everything. The chart of windows cuts off higher peaks of the first 10 s.",
+    "The figures count the second half of the run. Jain's fairness index is (sum of x)² / (n × sum of x²) for the goodputs x of n flows. It is 1 for equal goodputs and 1/n if one flow has everything. The chart of windows cuts off higher peaks of the first 10 s. With large buffers losses are rare, and a run of 70 s still shows the start.",
     "A queue with management acts before the buffer is full: RED (random early detection) from the mean length of the queue, CoDel (controlled delay) from the waiting time. With ECN (explicit congestion notification) it marks packets instead of dropping them. DCTCP reduces its window by the share of marked packets, so it needs a queue that marks all packets above a low threshold. A flow that opens while the queue is above the threshold loses its first packet, goes on without ECN and starves.",
     "The buffer is given in bandwidth-delay products (BDP): rate times the longest round-trip time.",
   ],

@@ -117,7 +117,7 @@ function view(runs: Record<string, Run>, values: Values): View {
 export const oneFlow: Scene = {
   id: "one-flow",
   title: "One flow and a link that scales",
-  question: "For which round-trip times does the link stay slow although TCP could send more? Which slider repairs it?",
+  question: "TCP loses half of its goodput here. How does the loss depend on the round-trip time and on mRCI? Which of the other sliders repairs it, and what happens to the energy?",
   explanation: [
     "A link of 10 Mb/s takes the lowest of ten rates that its arrivals need. Lower rates need less power. TCP measures the path by losses and acknowledgements, so each side reacts to the other.",
     "practRA changes its rate at most once per mRCI (minimum rate-change interval) and keeps the queueing delay near d. If d times the rate exceeds the buffer, packets are lost before the queue can ask for more. TCP then halves its window, and the link believes that nobody needs it.",
