@@ -29,6 +29,9 @@ function drawn(panel: Panel, kept: Panel | undefined): Drawn[] {
   return [...own, ...other];
 }
 
+/** Names of levels in place of their numbers. */
+const named = (levels: readonly string[]) => (_: uPlot, splits: number[]) => splits.map((level) => levels[level] ?? "");
+
 function options(panel: Panel, curves: Drawn[], width: number, line: HTMLElement): uPlot.Options {
   const font = "12px system-ui, sans-serif";
   const axis = (label: string): uPlot.Axis => ({
@@ -48,7 +51,7 @@ function options(panel: Panel, curves: Drawn[], width: number, line: HTMLElement
         },
       },
     },
-    axes: [{ ...axis(panel.x), size: 34 }, { ...axis(panel.y), size: 54 }],
+    axes: [{ ...axis(panel.x), size: 34 }, { ...axis(panel.y), size: 54, ...(panel.levels ? { splits: panel.levels.map((_, level) => level), values: named(panel.levels) } : {}) }],
     cursor: panel.timed ? { sync: { key: sync.key }, y: false } : { y: false },
     legend: { live: true },
     series: [
@@ -61,7 +64,7 @@ function options(panel: Panel, curves: Drawn[], width: number, line: HTMLElement
         spanGaps: true,
         ...(series.kind === "steps" ? { paths: uPlot.paths.stepped!({ align: 1 }) } : {}),
         ...(series.kind === "points" ? { paths: () => null, points: { show: true, size: 5 } } : { points: { show: false } }),
-        value: (_, value) => (value === null ? "" : short(value)),
+        value: (_, value) => (value === null ? "" : panel.levels?.[value] ?? short(value)),
       })),
     ],
     hooks: { ready: [(chart) => void chart.over.append(line)] },
@@ -94,7 +97,7 @@ export function Chart({ panel, kept, clock }: { panel: Panel; kept?: Panel | und
     charts.set(panel.title, chart);
     if (panel.timed) sync.sub(chart);
     const follow = () => {
-      line.hidden = !panel.timed || clock.time <= 0;
+      line.hidden = !panel.timed || clock.time <= clock.from;
       line.style.left = `${chart.valToPos(clock.time, "x")}px`;
     };
     const stop = clock.subscribe(follow);

@@ -135,7 +135,7 @@ export function ScenePage({ engine, scene, values, kept, go, edit, docs }: Props
     return () => { current = false; };
   }, [scene, JSON.stringify(kept)]);
   useEffect(() => () => clock.pause(), [clock]);
-  if (view) clock.seconds = view.seconds;
+  if (view) clock.range(view.from ?? 0, view.seconds);
 
   const change = (key: string, value: Value) => go({ ...values, [key]: value }, kept);
   const toml = () => stringify(Object.values(scene.scenarios(values))[0]!);
@@ -178,6 +178,7 @@ export function ScenePage({ engine, scene, values, kept, go, edit, docs }: Props
           {view && <>
             {view.chooser?.(values, (changes) => go({ ...values, ...changes }, kept))}
             <Figures figures={view.figures} kept={keptView?.figures ?? null} />
+            {view.notes?.map((note) => <p class="note">{note}</p>)}
             {view.seconds > 0 && <Player clock={clock} picture={view.picture} />}
             {view.panels.map((panel) => <Chart key={panel.title} panel={panel} kept={keptView?.panels.find(({ title }) => title === panel.title)} clock={clock} />)}
           </>}
