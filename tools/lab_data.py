@@ -5,6 +5,7 @@
 
 READY     name -> TOML text, or the values of a scenario whose topology is expanded
 BACKBONE  the scenario `abilene` with its links, and `places`: node -> [x, y], 0 to 1 from left and top
+FLUID     the fluid model of AWM over beta and the round trip, and the scenario of its packets (lab_fluid.py)
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import json
 import sys
 from pathlib import Path
 from typing import Any
+
+from lab_fluid import fluid
 
 from netlull import Scenario
 from netlull.fieldpath import read_toml
@@ -57,7 +60,11 @@ def main() -> None:
     (out,) = sys.argv[1:]
     scenarios = ready()
     backbone = scenarios["abilene"]
-    data = {"READY": scenarios, "BACKBONE": {"scenario": backbone, "places": places(backbone)}}
+    data = {
+        "READY": scenarios,
+        "BACKBONE": {"scenario": backbone, "places": places(backbone)},
+        "FLUID": fluid(),
+    }
     Path(out).parent.mkdir(parents=True, exist_ok=True)
     Path(out).write_text(json.dumps(data), encoding="utf-8")
 
