@@ -152,11 +152,11 @@ def fluid() -> dict[str, Any]:
     """The planes, and the scenario of their packets."""
     return {
         "scenario": cases("far")[0].scenario(1e6).to_dict(),
+        "flows": FLOWS,
         "mtu_bytes": MTU_BYTES,
         "target_packets": TARGET_PACKETS,
         "beta_mbps": BETA_MBPS,
         "round_trip_ms": ROUND_TRIP_MS,
-        "solved_s": SOLVED_S,
         "shown_s": SHOWN_S,
         "step_s": SHOWN_STEP_S,
         **sides(),

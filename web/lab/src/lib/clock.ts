@@ -17,9 +17,10 @@ export class Clock {
     return () => this.listeners.delete(listener);
   }
 
-  /** Gives the clock another range of time. The time stays if it is within the range. A range below 5 s plays slowly at first. */
-  range(from: number, seconds: number): void {
+  /** Gives the clock another range of time. The time stays if it is within the range; in the first range it is `start`. A range below 5 s plays slowly at first. */
+  range(from: number, seconds: number, start = from): void {
     if (this.from === from && this.seconds === seconds) return;
+    if (this.seconds === 0) this.time = start;
     const isShort = seconds - from < 5;
     if (isShort !== this.seconds - this.from < 5 || this.seconds === 0) this.speed = isShort ? 0.1 : 1;
     this.from = from;

@@ -218,7 +218,7 @@ function detail(own: Curves, awake: Curves, from: number, to: number): Panel[] {
   const timed = { x: "time (s)", timed: true };
   const series = (label: string, values: { x: number[]; y: number[] }, held: boolean, more: Partial<Series> = {}): Series => ({ label, kind: held ? "steps" : "points", ...within(values.x, values.y, from, to, held), ...more });
   return [
-    { ...timed, title: "The radio", y: "state", yMin: 0, yMax: 4.3, levels: STATES, series: [series("state of the radio", own.radio, true)] },
+    { ...timed, title: "The radio", y: "", yMin: 0, yMax: 4.3, levels: STATES, series: [series("state of the radio", own.radio, true)] },
     {
       ...timed, title: "Packets at the client", y: "position (kB)",
       series: [
@@ -333,13 +333,13 @@ const PAPER = { rtt: 60, air: 20, window: 32, size: 4.5, sender: "freebsd-4.5", 
 export const doze: Scene = {
   id: "doze",
   title: "A client that dozes",
-  question: "From which round-trip time on does the client shaper save energy × delay? What happens if the sender is not FreeBSD 4.5, but one of today?",
+  question: "From which round-trip time on does the client shaper lower energy × delay? What becomes of the saving with a sender of today, CUBIC or BBR, and why?",
   explanation: [
-    "A client downloads a file over a wireless card. Most of the time the card only listens, which costs nearly as much power as to receive. The client shaper makes gaps that are long enough to sleep.",
-    "With every acknowledgement of a burst but the last, the client advertises a window of zero (closed acknowledgements). The server stops. Then one open acknowledgement allows the next burst, which arrives one round trip later. The radio sleeps until then, and wakes just before.",
-    "Noise, losses and pacing change the times of arrival. A packet that arrives while the radio sleeps is missed, and the sender treats it as lost. FreeBSD 4.5 takes data behind a closed window back, so a missed packet costs it only one burst.",
-    "In power-saving mode (PSM) the access point keeps the packets until its next beacon, each 100 ms. An ideal poll brings all of them, a poll of 802.11 one packet. Bounded slowdown (BSD) stays awake for a while after each packet that it sends.",
-    "Energy and times are those of the download. The comparison is a client that acknowledges as eagerly and never sleeps. The energy × delay product is the paper's measure.",
+    "A client downloads a file over a wireless card. Most of the time the card only listens, which takes nearly as much power as receiving. The client shaper makes gaps that are long enough to sleep.",
+    "With every acknowledgement of a burst but the last, the client advertises a window of zero (closed acknowledgements). The server stops. Then one open acknowledgement allows the next burst, which arrives one round trip later. The radio sleeps in between and wakes just before the burst.",
+    "Noise, losses and pacing change the times of arrival. A packet that arrives while the radio sleeps is missed, and the sender treats it as lost. FreeBSD 4.5 takes back data beyond a closed window, so a missed packet costs it only one burst. Later senders reduce their window. BBR spreads its packets, which leaves no bursts.",
+    "In power-saving mode (PSM) the access point holds packets until its next beacon, one per 100 ms. An ideal poll releases all of them, a poll of 802.11 one packet. Bounded slowdown (BSD) stays awake for 200 ms after each packet that it sends.",
+    "Energies and times are those of the download. The comparison is a client that acknowledges equally eagerly and never sleeps. Energy × delay, relative to that client, is the paper's measure.",
   ],
   pages: [
     { title: "The client's shaper", path: "models/client-shaper" },

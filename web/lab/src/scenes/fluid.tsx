@@ -24,6 +24,7 @@ interface Side {
 /** The fluid model, bundled by the build (tools/lab_data.py). */
 declare const FLUID: {
   scenario: Scenario;
+  flows: number;
   mtu_bytes: number;
   target_packets: number;
   beta_mbps: number[];
@@ -68,7 +69,7 @@ function scenario(values: Values): Scenario {
       ...(controller ? { controller: { ...controller, beta: `${1e6 * number(values, "beta")} b/s`, initial_window: `${Math.round(Math.max(1.2 * side.window_bytes[column]!, FLUID.mtu_bytes))} B` } } : {}),
     };
   });
-  return { ...base, name: "fluid", description: "AWM alone on a link of fixed rate", seed: number(values, "seed"), duration: `${SECONDS} s`, warm_up: `${SECONDS / 2} s`, link, probe: { interval: `${INTERVAL * 1000} ms`, links: [LINK], flows: ["upload-0"] } };
+  return { ...base, name: "fluid", description: "AWM alone on a link of fixed rate", seed: number(values, "seed"), duration: `${SECONDS} s`, warm_up: `${SECONDS / 2} s`, link, probe: { interval: `${INTERVAL * 1000} ms`, links: [LINK], flows: ["upload-1"] } };
 }
 
 function halfRange(values: readonly number[]): number {
@@ -90,9 +91,10 @@ function told({ side, row, column }: Point): string {
 function notes({ side, row, column }: Point, drops: number, packets: number): string[] {
   const ratio = FLUID.beta_mbps[row]! / side.critical_mbps[column]!;
   const fluid = halfRange(side.queue_tenths[row]![column]!) / 10;
-  if (ratio < 1 && drops > 0) return ["The fluid is stable here, but packets are lost: the model has no congestion windows and no losses that shrink them."];
-  if (ratio < 1 && packets > 2 * fluid + 3) return ["The fluid comes to rest, the packets swing on. Windows change in whole segments, so a correction acts only at the next segment: a small cycle that neither grows nor dies."];
-  if (ratio >= 1 && packets < 0.5 * fluid) return ["The fluid swings widely, the packets less. Disturbances below one segment change no window, so a slow growth does not start in packets."];
+  const changed = (FLUID.flows * side.delay_ms[column]!) / side.loaded_ms[column]!;
+  if (ratio < 1 && drops > 0) return ["The fluid is stable here, but packets are lost. The model has neither congestion windows nor losses that shrink them."];
+  if (ratio < 1 && packets > 2 * fluid + 3) return [`The fluid comes to rest, but the packets swing on, because windows change in whole segments. If all ${FLUID.flows} windows are rounded the other way, N d / R₀ = ${changed.toFixed(0)} packets have changed before the first of them reaches the queue. R₀ is the round trip with the queue at T.`];
+  if (ratio >= 1 && packets < 0.5 * fluid) return ["The fluid swings widely, the packets hardly. Windows are whole segments: a disturbance below one segment changes no window, so its growth never starts."];
   return [];
 }
 
@@ -170,11 +172,11 @@ function view(runs: Record<string, Run>, values: Values): View {
       const window = gateway.window_bytes?.[Math.max(0, placeAt(gateway.time_s ?? [], at))] ?? 0;
       return (
         <Chain
-          label={`At ${at.toFixed(1)} s ${waiting} packets wait at the gateway, which suggests a window of ${(window / 1000).toFixed(1)} kB to each of 30 senders`}
-          nodes={["30 senders", "gateway", "receivers"]}
+          label={`At ${at.toFixed(1)} s ${waiting} packets wait at the gateway, which suggests a window of ${(window / 1000).toFixed(1)} kB to each of ${FLUID.flows} senders`}
+          nodes={[`${FLUID.flows} senders`, "gateway", "receivers"]}
           links={[
-            { share: 1, text: `${(side.delay_ms[column]! / 2).toFixed(1)} ms, window ${(window / 1000).toFixed(1)} kB` },
-            { share: 0.4, text: `10 Mb/s, ${(number(values, "rtt") / 2 - side.delay_ms[column]! / 2).toFixed(1)} ms`, queue: waiting / buffer, queueText: `${waiting} packets` },
+            { share: 1, text: `${(side.delay_ms[column]! / 2).toFixed(1)} ms` },
+            { share: 0.4, text: `10 Mb/s, ${(number(values, "rtt") / 2 - side.delay_ms[column]! / 2).toFixed(1)} ms`, queue: waiting / buffer, queueText: `${waiting} packets, swnd ${(window / 1000).toFixed(1)} kB` },
           ]}
         />
       );
@@ -185,13 +187,13 @@ function view(runs: Record<string, Run>, values: Values): View {
 export const fluid: Scene = {
   id: "fluid",
   title: "Fluid against packets",
-  question: "Click below and above the line of the critical beta: do packets follow the fluid with the gateway far from the senders? And with the gateway next to them?",
+  question: "Choose points below and above the line of the critical beta. Do the packets follow the fluid with the gateway far from the senders? Do they with the gateway next to them?",
   explanation: [
-    "A gateway holds its queue at a target T of 50 packets. Active Window Management (AWM) lowers the receive windows in passing acknowledgements. beta sets how fast it corrects the queue: too slow, and the queue drifts; too fast, and the corrections come too late and the queue swings.",
-    "The fluid model treats packets as a flow of bytes with delays. Its linear theory gives the growth rate of a small disturbance for each beta and round trip R: the map. Below the line of the critical beta disturbances die out.",
-    "The packets are a run of the simulator at the chosen point: 30 flows with 10 Mb/s, packets of 1000 B and a buffer of 100 packets. The scenario is that of the comparison in validation/fluid. The fluid starts from a queue settled at 0.9 T; the chart has the last 2 of its 10 s, and the last 2 of 30 s of the packets. Their phases need not agree.",
-    "Where they differ: windows consist of whole segments, so packets swing a little at any beta, and weak disturbances do not grow. Losses and congestion windows are not in the model. Next to the senders the fluid grows only slightly above the line, and packets begin to swing later.",
-    "The paper's printed beta is 10 kb/s, far below this map.",
+    "A gateway holds its queue at a target T of 50 packets. Active Window Management (AWM) lowers the receive windows in passing acknowledgements. beta is the rate at which it corrects the queue. If beta is too large, corrections act after their reason has gone, and the queue swings.",
+    "The fluid model treats packets as a flow of bytes with delays. Its linear theory gives the growth rate of a small disturbance for each beta and round trip R. The map has these rates. Below the line of the critical beta, disturbances die out.",
+    "The packets are a run of the simulator at the chosen point: 30 flows with 10 Mb/s, packets of 1000 B and a buffer of 100 packets. The scenario is that of the comparison in validation/fluid. The fluid starts from a queue settled at 0.9 T. The first chart has the last 2 of 20 s of the fluid, and the last 2 of 30 s of the packets. Their phases need not agree.",
+    "They differ in three ways. Windows consist of whole segments, so the queue of a far gateway swings a little at any beta. Next to the senders, disturbances below one segment never grow. And the model has neither losses nor congestion windows.",
+    "The beta printed in the paper is 10 kb/s, far below this map.",
   ],
   pages: [
     { title: "AWM and the G-Router", path: "models/g-router" },
@@ -204,9 +206,10 @@ export const fluid: Scene = {
     { kind: "slider", key: "seed", label: "Seed", unit: "", stops: [1, 2, 3, 4, 5], default: 1, help: "Draws the start times of the flows, about 50 ms apart." },
   ],
   presets: [
-    { name: "Below the bound", source: "validation/fluid: R = 100 ms, d = 0.8 R, about 0.8 times the critical beta", values: { beta: 4, rtt: 100, gateway: "far" } },
-    { name: "Above the bound", source: "validation/fluid: R = 100 ms, d = 0.8 R, above the critical beta", values: { beta: 8, rtt: 100, gateway: "far" } },
+    { name: "Below the bound", source: "validation/fluid: R = 100 ms, d = 0.8 R, three quarters of the critical beta", values: { beta: 4, rtt: 100, gateway: "far" } },
+    { name: "Above the bound", source: "validation/fluid: R = 100 ms, d = 0.8 R, 1.5 times the critical beta", values: { beta: 8, rtt: 100, gateway: "far" } },
     { name: "The same next to the senders", source: "validation/fluid: R = 100 ms, d = 2 ms; the bound is five times as high", values: { beta: 8, rtt: 100, gateway: "near" } },
+    { name: "Fluid swings, packets do not", source: "validation/fluid: next to the senders, 1.3 times the critical beta", values: { beta: 32, rtt: 100, gateway: "near" } },
   ],
   scenarios: (values) => ({ own: scenario(values) }),
   view,

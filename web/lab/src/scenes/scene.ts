@@ -84,6 +84,8 @@ export interface View {
   seconds: number;
   /** The simulated time at which it begins; default 0. */
   from?: number;
+  /** The simulated time that it shows first; default its beginning. */
+  start?: number;
   /** Sentences on this run below the figures. */
   notes?: string[];
   /** The picture of the network at a simulated time. */

@@ -134,7 +134,7 @@ export function Chart({ panel, kept, clock }: { panel: Panel; kept?: Panel | und
   return (
     <figure class="panel">
       <figcaption>{panel.title}</figcaption>
-      <div ref={box} class="chart" role="img" aria-label={inWords(panel.title, panel.series, panel.y)} />
+      <div ref={box} class="chart" role="img" aria-label={inWords(panel)} />
     </figure>
   );
 }

@@ -135,7 +135,7 @@ export function ScenePage({ engine, scene, values, kept, go, edit, docs }: Props
     return () => { current = false; };
   }, [scene, JSON.stringify(kept)]);
   useEffect(() => () => clock.pause(), [clock]);
-  if (view) clock.range(view.from ?? 0, view.seconds);
+  if (view) clock.range(view.from ?? 0, view.seconds, view.start);
 
   const change = (key: string, value: Value) => go({ ...values, [key]: value }, kept);
   const toml = () => stringify(Object.values(scene.scenarios(values))[0]!);
