@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the data that the lab bundles, as JSON: ready scenarios, and a backbone with its places.
+"""Writes the data that the lab bundles, as JSON: ready scenarios, a backbone, the fluid model.
 
     tools/lab_data.py OUT.json
 
-READY     name -> TOML text, or the values of a scenario whose topology is expanded
-BACKBONE  the scenario `abilene` with its links, and `places`: node -> [x, y], 0 to 1 from left and top
-FLUID     the fluid model of AWM over beta and the round trip, and the scenario of its packets (lab_fluid.py)
+- READY: name -> TOML text, or the values of a scenario whose topology is expanded.
+- BACKBONE: the scenario `abilene` with its links, and `places`: node -> [x, y], 0 to 1 from left and top.
+- FLUID: the fluid model of AWM over beta and the round trip, and the scenario of its packets (lab_fluid.py).
 """
 
 from __future__ import annotations
@@ -50,9 +50,7 @@ def places(document: dict[str, Any]) -> dict[str, list[float]]:
     def share(value: float, low: float, high: float) -> float:
         return round((value - low) / (high - low), 4)
 
-    return {
-        name: [share(x, min(xs), max(xs)), share(-y, -max(ys), -min(ys))] for name, (x, y) in position.items()
-    }
+    return {name: [share(x, min(xs), max(xs)), share(-y, -max(ys), -min(ys))] for name, (x, y) in position.items()}
 
 
 def main() -> None:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netlull.fluid import AwmFluid
 from netlull.fluid.integrate import _FLOOR_PACKETS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import numpy.typing as npt
+
+    from netlull.fluid import AwmFluid
 
     Values = npt.NDArray[np.float64]
 
@@ -73,7 +74,7 @@ class Plane:
         queue = 0.9 * self.target
         window = (self.rate * self.round_trip + queue) / self.flows
         self.state = np.array([queue, window, np.zeros_like(queue)])
-        longest = max(self.round_trip.max(), max(delay.max() for delay, _ in self.taps))
+        longest = max(self.round_trip.max(), *(delay.max() for delay, _ in self.taps))
         length = int(longest / STEP_S) + 4
         self.windows, self.departures = (Past(np.tile(values, (length, 1))) for values in (window, self.rate))
 

@@ -19,7 +19,7 @@ const GROWN = 3;
 /** Names of the nodes, and the side on which they stand on the map. */
 const CITIES: Record<string, [string, Place["side"]]> = {
   ATLAM5: ["Atlanta M5", "right"], ATLAng: ["Atlanta", "left"], CHINng: ["Chicago", "above"], DNVRng: ["Denver", "above"],
-  HSTNng: ["Houston", "below"], IPLSng: ["Indianapolis", "right"], KSCYng: ["Kansas City", "below"], LOSAng: ["Los Angeles", "below"],
+  HSTNng: ["Houston", "below"], IPLSng: ["Indianapolis", "left"], KSCYng: ["Kansas City", "below"], LOSAng: ["Los Angeles", "below"],
   NYCMng: ["New York", "above"], SNVAng: ["Sunnyvale", "left"], STTLng: ["Seattle", "above"], WASHng: ["Washington", "right"],
 };
 const ENDS: Record<string, [string, string]> = {

@@ -1,5 +1,7 @@
 /** A plane of two parameters as a grid of coloured cells, of which one is chosen. */
 
+import { useId } from "preact/hooks";
+
 export interface PlaneAxis {
   label: string;
   values: readonly number[];
@@ -25,6 +27,7 @@ const CELL_X = 64, CELL_Y = 26, LEFT = 62, TOP = 10, BOTTOM = 44;
 const MOVES: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 export function Plane({ title, x, y, shade, ends, line, chosen, choose, told }: Props) {
+  const id = useId();
   const columns = x.values.length, rows = y.values.length;
   const width = LEFT + columns * CELL_X + 10, height = TOP + rows * CELL_Y + BOTTOM;
   // The first row is at the bottom.
@@ -40,10 +43,8 @@ export function Plane({ title, x, y, shade, ends, line, chosen, choose, told }: 
   return (
     <figure class="plane">
       <figcaption>{title}</figcaption>
-      <svg
-        viewBox={`0 0 ${width} ${height}`} tabIndex={0} role="application" aria-roledescription="map"
-        aria-label={`${title}. Arrow keys choose a point. ${told(chosen.column, chosen.row)}`} onKeyDown={key}
-      >
+      <div tabIndex={0} role="application" aria-roledescription="map" aria-label={`${title}. Arrow keys choose a point.`} aria-describedby={id} onKeyDown={key}>
+      <svg viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
         {y.values.map((_, row) => x.values.map((_, column) => {
           const value = Math.max(-1, Math.min(1, shade(column, row)));
           return (
@@ -62,6 +63,8 @@ export function Plane({ title, x, y, shade, ends, line, chosen, choose, told }: 
         <text x={LEFT + (columns * CELL_X) / 2} y={height - 6}>{x.label}</text>
         <text transform={`translate(16 ${TOP + (rows * CELL_Y) / 2}) rotate(-90)`}>{y.label}</text>
       </svg>
+      </div>
+      <p class="hidden" id={id} aria-live="polite">{told(chosen.column, chosen.row)}</p>
       <p class="key">
         <span><i class="swatch low" />{ends[0]}</span>
         <span><i class="swatch high" />{ends[1]}</span>
