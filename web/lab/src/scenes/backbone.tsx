@@ -201,7 +201,7 @@ function view(runs: Record<string, Run>, values: Values): View {
 export const backbone: Scene = {
   id: "backbone",
   title: "A backbone that sleeps",
-  question: "At which threshold does the flow lose goodput? Is the cause a longer path, or the background traffic that moves to its links? Which plan lets four links sleep without a loss?",
+  question: "At which threshold does the flow lose goodput? Is the cause a longer path, or the background traffic that moves to its links? Which plan lets four links sleep without a loss of goodput?",
   explanation: [
     "Abilene was a research backbone of the United States. Its routers choose shortest paths. A plan puts links to sleep, in both directions. Routers learn of it hop by hop, and packets then take other paths.",
     "ESTOP tries the links in the order of betweenness: the share of shortest paths over a link, the smallest first. A link sleeps if the rest of the network keeps at least the threshold's share of its algebraic connectivity. ESACON has another order. The load-aware plan also bounds the load of each link; it assumes 20 Mb/s for the TCP flow.",
@@ -215,7 +215,7 @@ export const backbone: Scene = {
     { title: "See what sleeping links would save", path: "how-to/sleep" },
   ],
   parameters: [
-    { kind: "slider", key: "threshold", label: "Threshold", unit: "% of connectivity", stops: [0, 10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 95, 100], default: 70, help: "Share of the algebraic connectivity that must remain." },
+    { kind: "slider", key: "threshold", label: "Threshold", unit: "%", stops: [0, 10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 95, 100], default: 70, help: "Share of the algebraic connectivity that must remain." },
     { kind: "choice", key: "plan", label: "Plan", options: [{ value: "estop", label: "ESTOP" }, { value: "esacon", label: "ESACON" }, { value: "load_aware", label: "load-aware" }], default: "estop", help: "The order in which links are tried." },
     { kind: "slider", key: "bound", label: "Bound of the load", unit: "%", stops: [90, 95, 100], default: 90, help: "No link's load may exceed this share of its rate.", when: (values) => values.plan === "load_aware" },
     { kind: "slider", key: "at", label: "Time of sleep", unit: "s", stops: [6, 8, 10, 12, 15, 20], default: 10, help: "The links are announced and fall asleep at this time." },

@@ -271,6 +271,8 @@ function notes(station: Station, values: Values): string[] {
   const found: string[] = [];
   if (!station.download) found.push(`The download is not complete after ${SECONDS} s, so its energy and time are not known.`);
   if (station.fallback) found.push(FALLBACKS[station.fallback] ?? `The shaper gave up: ${station.fallback}.`);
+  const end = station.download ? station.download.start_s + station.download.seconds : SECONDS;
+  if (text(values, "part") === "part" && number(values, "from") >= end) found.push(`The charts begin after the end of the download at ${end.toFixed(2)} s.`);
   if (text(values, "mechanism") === "bsd" && station.asleep_s === 0) found.push("Bounded slowdown stays awake for 200 ms after each acknowledgement that it sends. The gaps of this download are shorter, so it never sleeps.");
   return found;
 }
@@ -278,10 +280,8 @@ function notes(station: Station, values: Values): string[] {
 /** The span that the charts show: all of the download, or a part of it. */
 function span(values: Values, download: Download | null): [number, number] {
   const start = download?.start_s ?? 0, length = download?.seconds ?? SECONDS;
-  const part = text(values, "part");
-  if (part === "whole") return [0, Math.ceil((start + length) * 10) / 10];
-  const from = part === "start" ? 0 : Math.max(0, Math.round((start + length / 2) * 100) / 100 - PART / 2);
-  return [from, from + PART];
+  const from = number(values, "from");
+  return text(values, "part") === "whole" ? [0, Math.ceil((start + length) * 10) / 10] : [from, from + PART];
 }
 
 function view(runs: Record<string, Run>, values: Values): View {
@@ -353,10 +353,11 @@ export const doze: Scene = {
     { kind: "slider", key: "window", label: "Receive buffer", unit: "KiB", stops: [8, 16, 32, 48, 64, 128, 256, 1024], default: 32, help: "The largest window. The send buffer has the same size." },
     { kind: "slider", key: "size", label: "Download", unit: "MB", stops: [0.5, 1, 2, 3, 4.5, 4.8, 5, 8], default: 4.5, help: "Size of the file." },
     { kind: "choice", key: "sender", label: "TCP of the server", options: [{ value: "freebsd-4.5", label: "FreeBSD 4.5" }, { value: "new_reno", label: "NewReno" }, { value: "cubic", label: "CUBIC" }, { value: "bbr", label: "BBR" }], default: "freebsd-4.5", help: "FreeBSD 4.5 of 2002 is the paper's. It has a timestamp clock of 10 ms." },
-    { kind: "slider", key: "noise", label: "Noise of the delay", unit: "% of the round trip", stops: [0, 0.5, 1, 2, 3, 5, 7.5], default: 2, help: "Mean of a random extra delay of each packet." },
+    { kind: "slider", key: "noise", label: "Noise of the delay", unit: "%", stops: [0, 0.5, 1, 2, 3, 5, 7.5], default: 2, help: "Mean of a random extra delay of each packet, as a share of the round trip." },
     { kind: "slider", key: "loss", label: "Loss", unit: "%", stops: [0, 0.1, 0.25, 0.5, 1, 2], default: 0, help: "Packets lost on the path to the client." },
     { kind: "choice", key: "radio", label: "Radio", options: ["wavelan-dsss", "intel-5300", "esp32", "esp32-c3"].map((value) => ({ value, label: value })), default: "wavelan-dsss", help: "Powers and wake-up time. The paper has a WaveLAN card: 0.177 W asleep, 1.319 W idle." },
-    { kind: "choice", key: "part", label: "Charts show", options: [{ value: "middle", label: "0.5 s in the middle" }, { value: "start", label: "the first 0.5 s" }, { value: "whole", label: "the whole download" }], default: "middle", help: "Single bursts, or the download as a whole." },
+    { kind: "choice", key: "part", label: "Charts show", options: [{ value: "part", label: `${PART} s` }, { value: "whole", label: "the whole download" }], default: "part", help: "Single bursts, or the download as a whole." },
+    { kind: "slider", key: "from", label: "Charts begin at", unit: "s", stops: [0, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30], default: 2, help: "The simulated time at which the part begins. The download starts at 0.05 s.", when: (values) => values.part === "part" },
   ],
   presets: [
     { name: "The paper's path", source: "client-centered-2004, section IV-A: 60 ms, 20 Mb/s of air, FreeBSD 4.5 with 32 KiB; noise of 2 % is an assumption", values: { ...PAPER, mechanism: "client_shaper" } },
