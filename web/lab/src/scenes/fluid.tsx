@@ -122,7 +122,7 @@ function view(runs: Record<string, Run>, values: Values): View {
     figures: [
       { label: "Growth rate of the fluid", value: growth, unit: "1/s", digits: 2, help: "The rightmost root of the linear model: below 0 disturbances die out." },
       { label: "Critical beta", value: critical, unit: "Mb/s", digits: 2, help: "The largest stable beta of the fluid at this round trip." },
-      { label: "Chosen beta, of the critical", value: number(values, "beta") / critical, unit: "", digits: 2 },
+      { label: "Chosen beta, relative to the critical", value: number(values, "beta") / critical, unit: "", digits: 2 },
       { label: "Settling time of the fluid", value: growth < 0 ? Math.log(20) / -growth : null, unit: "s", digits: 2, help: "Until a small disturbance has fallen to a twentieth; none if it grows." },
       { label: "Period of the fluid at the critical beta", value: side.period_ms[column]!, unit: "ms", digits: 0 },
       { label: "Swing of the fluid", value: halfRange(fluid), unit: "packets", digits: 1, help: `Half of the queue's range in the last ${FLUID.shown_s} s.` },

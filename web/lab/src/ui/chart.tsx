@@ -63,7 +63,7 @@ function options(panel: Panel, curves: Drawn[], width: number, line: HTMLElement
         ...(kept || series.dashed ? { dash: kept ? [2, 3] : [6, 4] } : {}),
         spanGaps: true,
         ...(series.kind === "steps" ? { paths: uPlot.paths.stepped!({ align: 1 }) } : {}),
-        ...(series.kind === "points" ? { paths: () => null, points: { show: true, size: 5 } } : { points: { show: false } }),
+        ...(series.kind === "points" ? { paths: () => null, points: { show: true, size: 5, fill: () => css(kept ? "--page" : `--s${colour}`) } } : { points: { show: false } }),
         value: (_, value) => (value === null ? "" : panel.levels?.[value] ?? short(value)),
       })),
     ],
