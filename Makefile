@@ -81,7 +81,7 @@ LAB_MODULE = $${CARGO_TARGET_DIR:-target}/wasm32-unknown-unknown/web/netlull_web
 lab: setup tools $(LAB) ## Build the laboratory for the browser, out/lab/index.html.
 	@echo "open $(LAB)"
 
-$(LAB): $(RUST) web/package-lock.json python/netlull/report/theme.css tools/lab_data.py $(shell find web/lab scenarios -type f)
+$(LAB): $(RUST) web/package-lock.json python/netlull/report/theme.css tools/lab_data.py tools/lab_fluid.py $(wildcard python/netlull/fluid/*.py) validation/fluid/packets.py $(shell find web/lab scenarios -type f)
 	cargo build --quiet --profile web --locked --target wasm32-unknown-unknown --package netlull-web
 	@mkdir -p $(@D)
 	$(BIN)/python tools/lab_data.py $(@D)/data.json

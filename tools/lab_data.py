@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Writes the data that the lab bundles, as JSON: ready scenarios, a backbone with its places, and lists of parts.
+"""Writes the data that the lab bundles, as JSON.
 
     tools/lab_data.py OUT.json
 
-READY     name -> TOML text, or the values of a scenario whose topology is expanded.
-BACKBONE  the scenario `abilene` with its links, and `places`: node -> [x, y], 0 to 1 from left and top.
-TCPS      the congestion controls: name, title of the page of the documentation, usual `ecn`.
-QUEUES    the kinds of queue management: name, description.
+- READY: name -> TOML text, or the values of a scenario whose topology is expanded.
+- BACKBONE: the scenario `abilene` with its links, and `places`: node -> [x, y], 0 to 1 from left and top.
+- FLUID: the fluid model of AWM over beta and the round trip, and the scenario of its packets (lab_fluid.py).
+- TCPS: the congestion controls: name, title of the page of the documentation, usual `ecn`.
+- QUEUES: the kinds of queue management: name, description.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import json
 import sys
 from pathlib import Path
 from typing import Any
+
+from lab_fluid import fluid
 
 from netlull import Scenario, _engine
 from netlull.fieldpath import read_toml
@@ -76,6 +79,7 @@ def main() -> None:
     data = {
         "READY": scenarios,
         "BACKBONE": {"scenario": backbone, "places": places(backbone)},
+        "FLUID": fluid(),
         "TCPS": tcps(),
         "QUEUES": queues(),
     }

@@ -5,6 +5,8 @@ export class Clock {
   private frame = 0;
   private before = 0;
   time = 0;
+  /** The start of simulated time. */
+  from = 0;
   playing = false;
 
   /** `seconds` is the end of simulated time, `speed` the simulated seconds of a second. */
@@ -15,14 +17,25 @@ export class Clock {
     return () => this.listeners.delete(listener);
   }
 
+  /** Gives the clock another range of time. The time stays if it is within the range; in the first range it is `start`. A range below 5 s plays slowly at first. */
+  range(from: number, seconds: number, start = from): void {
+    if (this.from === from && this.seconds === seconds) return;
+    if (this.seconds === 0) this.time = start;
+    const isShort = seconds - from < 5;
+    if (isShort !== this.seconds - this.from < 5 || this.seconds === 0) this.speed = isShort ? 0.1 : 1;
+    this.from = from;
+    this.seconds = seconds;
+    if (this.time < from || this.time > seconds) this.time = from;
+  }
+
   set(time: number): void {
-    this.time = Math.max(0, Math.min(this.seconds, time));
+    this.time = Math.max(this.from, Math.min(this.seconds, time));
     this.tell();
   }
 
   play(): void {
     if (this.playing || this.seconds <= 0) return;
-    if (this.time >= this.seconds) this.time = 0;
+    if (this.time >= this.seconds) this.time = this.from;
     this.playing = true;
     this.before = performance.now();
     this.frame = requestAnimationFrame(this.step);

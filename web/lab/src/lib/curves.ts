@@ -1,6 +1,6 @@
 /** Curves as a chart needs them. */
 
-import type { Series } from "../scenes/scene";
+import type { Panel, Series } from "../scenes/scene";
 
 /** Points above which a curve is thinned: more than a screen has pixels. */
 const MOST_POINTS = 4000;
@@ -36,12 +36,13 @@ export function short(value: number | null | undefined): string {
 }
 
 /** A sentence on a panel for readers who do not see it. */
-export function inWords(title: string, series: readonly Series[], unit: string): string {
+export function inWords({ title, series, y: unit, levels }: Panel): string {
+  const named = (value: number | undefined) => (value === undefined ? "none" : levels?.[value] ?? short(value));
   const parts = series.map(({ label, y }) => {
     const values = Array.from(y).filter((value) => !Number.isNaN(value));
     if (!values.length) return `${label}: no values`;
     const least = values.reduce((a, b) => Math.min(a, b)), greatest = values.reduce((a, b) => Math.max(a, b));
-    return `${label}: ${short(least)} to ${short(greatest)} ${unit}, at the end ${short(values.at(-1))}`;
+    return `${label}: ${named(least)} to ${named(greatest)} ${unit}, at the end ${named(values.at(-1))}`;
   });
   return `${title}. ${parts.join("; ")}.`;
 }

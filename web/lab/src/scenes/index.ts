@@ -1,8 +1,11 @@
 /** The scenes, in the order of the page. */
 
+import { backbone } from "./backbone";
+import { doze } from "./doze";
 import { duel } from "./duel";
+import { fluid } from "./fluid";
 import { oneFlow } from "./one-flow";
 import type { Scene } from "./scene";
 import { webLoad } from "./web-load";
 
-export const SCENES: readonly Scene[] = [oneFlow, duel, webLoad];
+export const SCENES: readonly Scene[] = [oneFlow, duel, webLoad, doze, backbone, fluid];

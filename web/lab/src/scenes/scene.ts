@@ -65,6 +65,8 @@ export interface Panel {
   logY?: boolean;
   yMin?: number;
   yMax?: number;
+  /** Names of the values 0, 1, 2, ... of y, for a chart of states. */
+  levels?: readonly string[];
 }
 
 /** A number that sums up a run. `value` is null where the run has none. */
@@ -80,8 +82,14 @@ export interface Figure {
 export interface View {
   figures: Figure[];
   panels: Panel[];
-  /** Simulated seconds that the clock runs through; 0 without a clock. */
+  /** The simulated time at which the clock ends; 0 without a clock. */
   seconds: number;
+  /** The simulated time at which it begins; default 0. */
+  from?: number;
+  /** The simulated time that it shows first; default its beginning. */
+  start?: number;
+  /** Sentences on this run below the figures. */
+  notes?: string[];
   /** The picture of the network at a simulated time. */
   picture?: (time: number) => ComponentChild;
   /** A picture in which a point can be chosen; it changes values. */
@@ -135,6 +143,13 @@ export function rowsOf(table: Table | undefined, owner: string, place: number): 
     for (const name of names) rows[name]!.push((table[name] as Float64Array)[row]!);
   }
   return rows;
+}
+
+/** The texts of a column of a table that belong to one link, flow or station, in the order of `rowsOf`. */
+export function textsOf(table: Table | undefined, owner: string, place: number, column: string): string[] {
+  const owners = table?.[owner] as Uint32Array | undefined;
+  const texts = (table?.[column] ?? []) as string[];
+  return texts.filter((_, row) => owners![row] === place);
 }
 
 /** The place of an entry of the summary. Tables name links and flows by it. */

@@ -29,6 +29,9 @@ function drawn(panel: Panel, kept: Panel | undefined): Drawn[] {
   return [...own, ...other];
 }
 
+/** Names of levels in place of their numbers. */
+const named = (levels: readonly string[]) => (_: uPlot, splits: number[]) => splits.map((level) => levels[level] ?? "");
+
 /** `newest` returns the panel of the newest results; its limits of y may differ from those of `panel`. */
 function options(panel: Panel, newest: () => Panel, curves: Drawn[], width: number, line: HTMLElement): uPlot.Options {
   const font = "12px system-ui, sans-serif";
@@ -52,7 +55,7 @@ function options(panel: Panel, newest: () => Panel, curves: Drawn[], width: numb
         },
       },
     },
-    axes: [{ ...axis(panel.x), size: 34 }, { ...axis(panel.y), size: 54 }],
+    axes: [{ ...axis(panel.x), size: 34 }, { ...axis(panel.y), size: 54, ...(panel.levels ? { splits: panel.levels.map((_, level) => level), values: named(panel.levels) } : {}) }],
     cursor: panel.timed ? { sync: { key: sync.key }, y: false } : { y: false },
     legend: { live: true },
     series: [
@@ -64,8 +67,8 @@ function options(panel: Panel, newest: () => Panel, curves: Drawn[], width: numb
         ...(kept || series.dashed ? { dash: kept ? [2, 3] : [6, 4] } : {}),
         spanGaps: true,
         ...(series.kind === "steps" ? { paths: uPlot.paths.stepped!({ align: 1 }) } : {}),
-        ...(series.kind === "points" ? { paths: () => null, points: { show: true, size: 5 } } : { points: { show: false } }),
-        value: (_, value) => (value === null ? "" : short(value)),
+        ...(series.kind === "points" ? { paths: () => null, points: { show: true, size: 5, fill: () => css(kept ? "--page" : `--s${colour}`) } } : { points: { show: false } }),
+        value: (_, value) => (value === null ? "" : panel.levels?.[value] ?? short(value)),
       })),
     ],
     hooks: { ready: [(chart) => void chart.over.append(line)] },
@@ -73,12 +76,12 @@ function options(panel: Panel, newest: () => Panel, curves: Drawn[], width: numb
 }
 
 /** The data of all curves over their common x. Panels over time begin and end with the run. */
-function data(panel: Panel, curves: Drawn[], seconds: number): uPlot.AlignedData {
+function data(panel: Panel, curves: Drawn[], clock: Clock): uPlot.AlignedData {
   const tables = curves.map(({ series }) => {
     const { x, y } = points(series);
     return [x, y] as uPlot.AlignedData;
   });
-  if (panel.timed) tables.push([[0, seconds], [null, null]]);
+  if (panel.timed) tables.push([[clock.from, clock.seconds], [null, null]]);
   if (!tables.length) return [[]];
   const joined = uPlot.join(tables, tables.map(() => [1, 1]));
   return panel.timed ? (joined.slice(0, -1) as uPlot.AlignedData) : joined;
@@ -95,12 +98,12 @@ export function Chart({ panel, kept, clock }: { panel: Panel; kept?: Panel | und
   useEffect(() => {
     const line = document.createElement("div");
     line.className = "now";
-    const chart = new uPlot(options(panel, () => newest.current, curves, box.current!.clientWidth, line), data(panel, curves, clock.seconds), box.current!);
+    const chart = new uPlot(options(panel, () => newest.current, curves, box.current!.clientWidth, line), data(panel, curves, clock), box.current!);
     live.current = chart;
     charts.set(panel.title, chart);
     if (panel.timed) sync.sub(chart);
     const follow = () => {
-      line.hidden = !panel.timed || clock.time <= 0;
+      line.hidden = !panel.timed || clock.time <= clock.from;
       line.style.left = `${chart.valToPos(clock.time, "x")}px`;
     };
     const stop = clock.subscribe(follow);
@@ -130,14 +133,14 @@ export function Chart({ panel, kept, clock }: { panel: Panel; kept?: Panel | und
   const shown = useRef<unknown[]>([]);
   useEffect(() => {
     const now = [panel, kept];
-    if (live.current && shown.current.length && shown.current.some((before, i) => before !== now[i])) live.current.setData(data(panel, curves, clock.seconds));
+    if (live.current && shown.current.length && shown.current.some((before, i) => before !== now[i])) live.current.setData(data(panel, curves, clock));
     shown.current = now;
   }, [panel, kept]);
 
   return (
     <figure class="panel">
       <figcaption>{panel.title}</figcaption>
-      <div ref={box} class="chart" role="img" aria-label={inWords(panel.title, panel.series, panel.y)} />
+      <div ref={box} class="chart" role="img" aria-label={inWords(panel)} />
     </figure>
   );
 }

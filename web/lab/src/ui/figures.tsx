@@ -2,8 +2,8 @@
 
 import type { Figure } from "../scenes/scene";
 
-export function written(value: number | null, digits: number): string {
-  return value === null || !Number.isFinite(value) ? "none" : value.toFixed(digits).replace("-", "−");
+export function written(value: number | null, digits: number, unit: string): string {
+  return value === null || !Number.isFinite(value) ? "none" : `${value.toFixed(digits).replace("-", "−")} ${unit}`;
 }
 
 export function Figures({ figures, kept }: { figures: readonly Figure[]; kept: readonly Figure[] | null }) {
@@ -22,9 +22,9 @@ export function Figures({ figures, kept }: { figures: readonly Figure[]; kept: r
           return (
             <tr>
               <th scope="row" title={help}>{label}</th>
-              {kept && <td>{written(other?.value ?? null, digits)} {unit}</td>}
-              <td>{written(value, digits)} {unit}</td>
-              {kept && <td>{change === null ? "" : `${change > 0 ? "+" : ""}${written(change, digits)} ${unit}`}</td>}
+              {kept && <td>{written(other?.value ?? null, digits, unit)}</td>}
+              <td>{written(value, digits, unit)}</td>
+              {kept && <td>{change === null ? "" : `${change > 0 ? "+" : ""}${written(change, digits, unit)}`}</td>}
             </tr>
           );
         })}

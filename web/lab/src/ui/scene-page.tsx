@@ -136,7 +136,7 @@ export function ScenePage({ engine, scene, values, kept, go, edit, docs }: Props
     return () => { current = false; };
   }, [scene, JSON.stringify(kept)]);
   useEffect(() => () => clock.pause(), [clock]);
-  if (view) clock.seconds = view.seconds;
+  if (view) clock.range(view.from ?? 0, view.seconds, view.start);
 
   const answered = error?.values ?? shown?.values;
   const current = answered !== undefined && JSON.stringify(answered) === JSON.stringify(values) && (kept === null) === (keptView === null);
@@ -182,6 +182,7 @@ export function ScenePage({ engine, scene, values, kept, go, edit, docs }: Props
           {view && <>
             {view.chooser?.(values, (changes) => go({ ...values, ...changes }, kept))}
             <Figures figures={view.figures} kept={keptView?.figures ?? null} />
+            {view.notes?.map((note) => <p class="note">{note}</p>)}
             {view.seconds > 0 && <Player clock={clock} picture={view.picture} />}
             {view.panels.map((panel) => <Chart key={panel.title} panel={panel} kept={keptView?.panels.find(({ title }) => title === panel.title)} clock={clock} />)}
           </>}

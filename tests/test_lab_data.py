@@ -1,0 +1,88 @@
+"""The data that the lab bundles, and the scenarios that its scenes make from them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conftest import ROOT
+from netlull import Scenario
+
+sys.path.insert(0, str(ROOT / "tools"))
+
+import lab_data
+import lab_fluid
+
+WEB = ROOT / "web"
+Presets = dict[str, dict[str, dict[str, Any]]]
+
+
+@pytest.mark.parametrize(
+    ("round_trip_s", "delay_s", "multiple"), [(0.02, 0.016, 0.8), (0.1, 0.08, 2.0), (0.04, 0.002, 1.3)]
+)
+def test_the_queues_of_the_plane_are_those_of_the_model(round_trip_s: float, delay_s: float, multiple: float) -> None:
+    pytest.importorskip("jitcdde")
+    model = lab_fluid.Case("ns2", 30, round_trip_s, 50, delay_s).fluid
+    model = model.with_beta(multiple * model.critical_beta_bps())
+    expected = model.solve(1.0, step_s=0.01).queue_bytes[1:]
+    found = lab_fluid.Plane([model]).queues(1.0, 0.01)[:, 0]
+    # The page has tenths of a packet of 1000 B; the queue moves by more than 6000 B in each case.
+    assert np.abs(found - expected).max() < 250
+    assert np.ptp(expected) > 6000
+
+
+def test_places_are_shares_of_the_map() -> None:
+    backbone = lab_data.ready()["abilene"]
+    places = lab_data.places(backbone)
+    assert set(places) == set(backbone["nodes"])
+    assert {min(values) for values in zip(*places.values(), strict=True)} == {0.0}
+    assert {max(values) for values in zip(*places.values(), strict=True)} == {1.0}
+    # Seattle lies in the north-west, Houston in the south.
+    assert places["STTLng"] == [0.0, 0.0]
+    assert places["HSTNng"][1] == 1.0
+
+
+@pytest.fixture(scope="module")
+def presets(tmp_path_factory: pytest.TempPathFactory) -> Presets:
+    """The scenarios of all presets; the fluid plane has one step only."""
+    node = shutil.which("node")
+    if node is None or not (WEB / "node_modules" / "esbuild").exists():
+        pytest.skip("needs node and the packages of web/ (npm ci --prefix web)")
+    data = tmp_path_factory.mktemp("lab") / "data.json"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lab_fluid, "SOLVED_S", lab_fluid.SHOWN_STEP_S)
+        patch.setattr(lab_fluid, "SHOWN_S", lab_fluid.SHOWN_STEP_S)
+        patch.setattr(sys, "argv", ["lab_data.py", str(data)])
+        lab_data.main()
+    done = subprocess.run(
+        [node, str(WEB / "lab" / "presets.mjs"), str(data)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found: Presets = json.loads(done.stdout)
+    return found
+
+
+def test_every_preset_runs(presets: Presets) -> None:
+    assert {"one-flow", "doze", "backbone", "fluid"} <= set(presets)
+    for scene, by_name in presets.items():
+        for preset, scenarios in by_name.items():
+            for document in scenarios.values():
+                assert Scenario.from_dict(document).run().summary["packet_hops"] > 0, (scene, preset)
+
+
+def test_the_packets_next_to_the_fluid_are_those_of_the_comparison(presets: Presets) -> None:
+    for preset, case, beta in (
+        ("Below the bound", lab_fluid.Case("ns2", 30, 0.1, 50, 0.08), 4e6),
+        ("The same next to the senders", lab_fluid.Case("ns2", 30, 0.1, 50, 0.002), 8e6),
+    ):
+        own = Scenario.from_dict(presets["fluid"][preset]["own"]).to_dict()
+        expected = case.scenario(beta, 30).to_dict()
+        different = {key for key in own.keys() | expected.keys() if own.get(key) != expected.get(key)}
+        # The probe records one flow; neither it nor a name changes a run.
+        assert different <= {"name", "description", "probe", "seed"}
