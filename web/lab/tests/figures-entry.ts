@@ -10,6 +10,9 @@ import { written } from "../src/ui/figures";
 export async function figuresOf(module: WebAssembly.Module, fragment: string): Promise<Record<string, string>> {
   const route = await readRoute(fragment, SCENES);
   if (route.kind !== "scene") throw new Error(`${fragment}: expected a scene`);
+  for (const [key, value] of new URLSearchParams(fragment.slice(1))) {
+    if (key !== "scene" && String(route.values[key]) !== value) throw new Error(`${fragment}: ${key} has no value ${value}`);
+  }
   const simulator = await Simulator.start(module, () => {});
   const runs: Record<string, Run> = {};
   for (const [name, scenario] of Object.entries(route.scene.scenarios(route.values))) {
@@ -17,5 +20,5 @@ export async function figuresOf(module: WebAssembly.Module, fragment: string): P
     runs[name] = { ...outcome, read: JSON.parse(outcome.summary) as Summary };
   }
   const { figures } = route.scene.view(runs, route.values);
-  return Object.fromEntries(figures.map(({ label, value, unit, digits }) => [label, `${written(value, digits)} ${unit}`.trim()]));
+  return Object.fromEntries(figures.map(({ label, value, unit, digits }) => [label, written(value, digits, unit).trim()]));
 }
