@@ -71,13 +71,13 @@ function options(panel: Panel, curves: Drawn[], width: number, line: HTMLElement
   };
 }
 
-/** The data of all curves over their common x. Panels over time begin and end with the run. */
-function data(panel: Panel, curves: Drawn[], seconds: number): uPlot.AlignedData {
+/** The data of all curves over their common x. Panels over time begin and end with the clock. */
+function data(panel: Panel, curves: Drawn[], { from, seconds }: Clock): uPlot.AlignedData {
   const tables = curves.map(({ series }) => {
     const { x, y } = points(series);
     return [x, y] as uPlot.AlignedData;
   });
-  if (panel.timed) tables.push([[0, seconds], [null, null]]);
+  if (panel.timed) tables.push([[from, seconds], [null, null]]);
   if (!tables.length) return [[]];
   const joined = uPlot.join(tables, tables.map(() => [1, 1]));
   return panel.timed ? (joined.slice(0, -1) as uPlot.AlignedData) : joined;
@@ -92,7 +92,7 @@ export function Chart({ panel, kept, clock }: { panel: Panel; kept?: Panel | und
   useEffect(() => {
     const line = document.createElement("div");
     line.className = "now";
-    const chart = new uPlot(options(panel, curves, box.current!.clientWidth, line), data(panel, curves, clock.seconds), box.current!);
+    const chart = new uPlot(options(panel, curves, box.current!.clientWidth, line), data(panel, curves, clock), box.current!);
     live.current = chart;
     charts.set(panel.title, chart);
     if (panel.timed) sync.sub(chart);
@@ -127,7 +127,7 @@ export function Chart({ panel, kept, clock }: { panel: Panel; kept?: Panel | und
   const shown = useRef<unknown[]>([]);
   useEffect(() => {
     const now = [panel, kept];
-    if (live.current && shown.current.length && shown.current.some((before, i) => before !== now[i])) live.current.setData(data(panel, curves, clock.seconds));
+    if (live.current && shown.current.length && shown.current.some((before, i) => before !== now[i])) live.current.setData(data(panel, curves, clock));
     shown.current = now;
   }, [panel, kept]);
 
