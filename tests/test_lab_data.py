@@ -61,7 +61,7 @@ def presets(tmp_path_factory: pytest.TempPathFactory) -> Presets:
         patch.setattr(sys, "argv", ["lab_data.py", str(data)])
         lab_data.main()
     done = subprocess.run(
-        [node, str(WEB / "lab" / "presets.mjs"), str(data)], capture_output=True, text=True, check=False
+        [node, str(WEB / "lab" / "tests" / "presets.mjs"), str(data)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     found: Presets = json.loads(done.stdout)

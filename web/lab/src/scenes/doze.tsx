@@ -127,14 +127,19 @@ function radioOf(run: Run, air: Air): Steps {
   return steps;
 }
 
-/** Points of a curve within a span, with the value before its start. Without a value at an end the curve has NaN there: all charts have the same span. */
+/** The points of a curve within a span. A curve that is held between its points also has a value at both ends. */
 function within(x: readonly number[], y: readonly number[], from: number, to: number, held: boolean): { x: number[]; y: number[] } {
   const before = placeAt(x, from), last = placeAt(x, to);
-  const first = before + 1;
-  return {
-    x: [from, ...x.slice(first, last + 1), to],
-    y: [held && before >= 0 ? y[before]! : Number.NaN, ...y.slice(first, last + 1), held && last >= 0 ? y[last]! : Number.NaN],
-  };
+  const found = { x: x.slice(before + 1, last + 1), y: y.slice(before + 1, last + 1) };
+  if (held && before >= 0) {
+    found.x.unshift(from);
+    found.y.unshift(y[before]!);
+  }
+  if (held && last >= 0) {
+    found.x.push(to);
+    found.y.push(y[last]!);
+  }
+  return found;
 }
 
 /** The share of each bin of a span that the radio is in a state. */
