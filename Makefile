@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run test test-rust test-python lint lint-rust lint-python bench bench-components docs lab fuzz generate benchmark benchmark-page portable netlulld dist test-dist clean setup tools lock
+.PHONY: help run test build-tests test-rust test-python lint lint-rust lint-python lint-web bench bench-components docs lab fuzz generate benchmark benchmark-page portable netlulld dist test-dist clean setup tools lock
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -30,13 +30,19 @@ BPF = $(shell command -v clang >/dev/null && test -e /usr/include/bpf/bpf_helper
 WITHOUT_BPF := $(addprefix --exclude netlull-,live agreement)
 TESTED = --workspace --locked $(if $(BPF),,$(WITHOUT_BPF))
 
+# The lab needs npm and Rust's target for WebAssembly. Its tests are skipped without them.
+LABABLE = $(shell command -v npm >/dev/null && test -d "$$(rustc --print sysroot)/lib/rustlib/wasm32-unknown-unknown" && echo yes)
+
 test: setup tools ## Run all tests, Rust's and Python's; needs no root, and counts the skipped tests at the end.
-	cargo test $(TESTED) --no-run
+	@$(MAKE) --no-print-directory -j2 $(if $(LABABLE),$(LAB)) build-tests
 	@mkdir -p $(dir $(SKIPPED)); printf "$(if $(BPF),,all of the crates live and agreement (clang or libbpf-dev is missing)\n)" > $(SKIPPED)
 	@echo "Rust's tests and Python's run at once; each says what came of it when it is over."
 	@NETLULL_SKIPPED=$(SKIPPED) $(MAKE) --no-print-directory --output-sync=target -j2 test-rust test-python; status=$$?; \
 	sort -u $(SKIPPED) | awk '{ names = names sep $$0; sep = ", " } END { print NR " tests skipped" (NR ? ": " names : "") }'; \
 	exit $$status
+
+build-tests:
+	cargo test $(TESTED) --no-run
 
 # Many of Rust's wait for real packets, and leave the processors to Python's.
 test-rust:
@@ -46,7 +52,7 @@ test-rust:
 test-python:
 	$(BIN)/pytest --numprocesses 2 --dist loadfile
 
-lint: lint-rust lint-python ## Check formatting, lints, types and the arrows between crates and packages (`make -j2 lint`: both languages at once).
+lint: lint-rust lint-python lint-web ## Check formatting, lints, types and the arrows between crates and packages (`make -j2 lint`: languages at once).
 
 lint-rust: tools
 	cargo fmt --all --check
@@ -63,6 +69,9 @@ lint-python: setup
 	$(BIN)/python tools/import_cycles.py
 	$(BIN)/python tools/check_imports.py
 	$(BIN)/python tools/check_prose.py
+
+lint-web: setup
+	@if test -x web/node_modules/.bin/tsc; then web/node_modules/.bin/tsc --project web/lab; else echo "npm is missing: the lab's types are not checked"; fi
 
 # Sources are the Markdown pages of the whole tree, docstrings, and the doc comments of the crates that are of use alone.
 SITE := out/docs
@@ -217,11 +226,11 @@ $(CHARTS): web/package-lock.json
 	  cp web/node_modules/uplot/dist/uPlot.iife.min.js $@; fi
 
 # Programs that some tests compare with. A test that needs one which is missing says so.
-tools: # Install ns-2, ns-3, tshark, what tests with real packets and with WebAssembly need (Debian packages, a target of Rust), where missing.
+tools: # Install ns-2, ns-3, tshark, chromium, what tests with real packets and with WebAssembly need (Debian packages, a target of Rust), where missing.
 	@! command -v rustup >/dev/null || rustup --quiet target add wasm32-unknown-unknown || echo "no target wasm32-unknown-unknown; tests that need it will say so"
 	@missing=""; command -v ns >/dev/null || missing="ns2"; command -v tshark >/dev/null || missing="$$missing tshark"; \
 	test -e /usr/include/ns3/version-defines.h || missing="$$missing libns3-dev"; command -v g++ >/dev/null || missing="$$missing g++"; \
-	command -v clang >/dev/null || missing="$$missing clang"; command -v wasm-ld >/dev/null || missing="$$missing lld"; test -e /usr/include/bpf/bpf_helpers.h || missing="$$missing libbpf-dev"; \
+	command -v clang >/dev/null || missing="$$missing clang"; command -v wasm-ld >/dev/null || missing="$$missing lld"; command -v chromium >/dev/null || missing="$$missing chromium"; test -e /usr/include/bpf/bpf_helpers.h || missing="$$missing libbpf-dev"; \
 	for tool in iptables curl; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; command -v ip >/dev/null || missing="$$missing iproute2"; \
 	if [ -n "$$missing" ]; then \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
