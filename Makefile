@@ -76,11 +76,12 @@ lint-web: setup
 # Sources are the Markdown pages of the whole tree, docstrings, and the doc comments of the crates that are of use alone.
 SITE := out/docs
 RUSTDOC := $(addprefix --package netlull-,units power bound mechanism tcp wire network)
-docs: setup ## Build the documentation site, out/docs/index.html, and check its links.
+docs: setup $(LAB) ## Build the documentation site, out/docs/index.html, and check its links.
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps --locked $(RUSTDOC)
 	rm -rf $(SITE)
 	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going --jobs auto -c docs --doctree-dir out/.doctrees . $(SITE)
 	cp -r $${CARGO_TARGET_DIR:-target}/doc $(SITE)/rust
+	mkdir -p $(SITE)/lab && cp $(LAB) $(SITE)/lab/index.html
 	$(BIN)/python tools/check_links.py $(SITE)
 	@echo "open $(SITE)/index.html"
 
@@ -95,6 +96,7 @@ $(LAB): $(RUST) web/package-lock.json python/netlull/report/theme.css tools/lab_
 	@mkdir -p $(@D)
 	$(BIN)/python tools/lab_data.py $(@D)/data.json
 	node web/lab/build.mjs $(LAB_MODULE) $(@D)/data.json python/netlull/report/theme.css $@
+	mkdir -p $(dir $(CHARTS)) && cp $@ $(dir $(CHARTS))lab.html
 
 generate: setup ## Renew the files that are derived from the core: JSON Schema, Python classes, tables of parameters.
 	$(BIN)/python tools/generate.py

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import hashlib
 import json
@@ -10,6 +11,7 @@ import random
 import shutil
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +22,10 @@ import netlull
 from conftest import ROOT
 from netlull import InputError, Scenario, ScenarioError
 from netlull.bundled import ready
+from netlull.lab import runs_in_lab
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 sys.path.insert(0, str(ROOT / "tools"))
 
@@ -41,7 +44,8 @@ MOST_COMPRESSED = 700_000
 MOST_LOADED = 2_000_000
 
 needs_lab = pytest.mark.skipif(
-    NODE is None or not MODULE.is_file() or not PAGE.is_file(), reason="no lab here: make lab needs npm and the target wasm32"
+    NODE is None or not MODULE.is_file() or not PAGE.is_file(),
+    reason="no lab here: make lab needs npm and the target wasm32",
 )
 
 
@@ -82,7 +86,7 @@ def in_node(scenarios: list[Scenario], folder: Path) -> list[dict[str, str]]:
 
 def random_scenarios(seed: int) -> Iterator[Scenario]:
     """Valid scenarios with random changes of the ready ones, by the schema."""
-    rng = random.Random(seed)
+    rng = random.Random(seed)  # noqa: S311  # reproducible
     schema = Schema(netlull.schema())
     documents = [Scenario.from_file(path).to_dict() for path in ready().values()]
     pool = [at(document, path) for document in documents for path in places(document) if path]
@@ -137,3 +141,47 @@ def test_the_page_works(tmp_path: Path) -> None:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_a_scenario_becomes_toml_that_needs_no_file() -> None:
+    scenario = Scenario.from_file(ready()["abilene"])
+    text = scenario.to_toml(seed=7)
+    again = Scenario.from_toml(text, folder=Path("/"))
+    assert "topology" not in again.to_dict()
+    assert json.loads(again.canonical()) == json.loads(scenario.canonical()) | {"seed": 7}
+
+
+def test_the_command_prints_an_address_that_opens_the_scenario(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: Callable[..., str]
+) -> None:
+    monkeypatch.setattr("netlull.lab.lab_page", lambda: b"<!doctype html>")
+    page = tmp_path / "page.html"
+    address = printed("lab", "dumbbell", "--set", "duration=3 s", "--out", page).strip()
+    path, _, packed = address.partition("#scene=free&toml=")
+    assert path == page.as_uri()
+    text = zlib.decompress(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), -zlib.MAX_WBITS).decode()
+    assert Scenario.from_toml(text).to_dict()["duration"] == "3 s"
+    assert printed("lab", "--out", page).strip() == page.as_uri()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--set", "duration=3 s"], "--set and --seed"),
+        (["nothing-here"], "nothing-here"),
+        (["dumbbell"], "was not built"),
+    ],
+)
+def test_errors_of_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str], arguments: list[str], message: str
+) -> None:
+    monkeypatch.setattr("netlull.lab.lab_page", lambda: None)
+    assert message in refused("lab", *arguments, "--out", tmp_path / "page.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_parts_in_python_do_not_run_in_the_lab() -> None:
+    document = Scenario.from_file(ready()["practra-link"]).to_dict()
+    assert runs_in_lab(Scenario.from_dict(document))
+    document["link"][1]["controller"] = {"kind": "python", "class": "plugin_classes:Steps"}
+    assert not runs_in_lab(Scenario.from_dict(document))

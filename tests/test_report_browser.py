@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
+import itertools
 import json
 import re
 import shutil
 import subprocess
+import zlib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from netlull.lab import fragment
 from netlull.plot import Chart, Series
-from netlull.report import FigureBlock, Section, TableBlock, bundled, render
+from netlull.report import FigureBlock, Section, TableBlock, Try, bundled, render, write
 from test_report import SVG, page
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -146,6 +150,54 @@ def test_a_reader_can_look_closer(tmp_path: Path, width: int) -> None:
     # By number, greatest first: 11, 2, 1.5.
     assert found["sorted"] == ["b", "c", "a"]
     assert found["rows"] == 1
+
+
+PRESS = """
+<script>
+addEventListener("load", () => {
+  open = (url) => { document.body.dataset.found = JSON.stringify(url); };
+  const form = document.querySelector("form.try");
+  form.querySelector("select").value = "1";
+  form.querySelector("button").click();
+});
+</script>
+"""
+
+
+def test_a_point_opens_in_the_lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("netlull.lab.lab_page", lambda: b"<!doctype html><title>lab</title>")
+    monkeypatch.setattr("netlull.report.page.lab_page", lambda: b"")
+    points = [Try("rtt=1 ms", 'name = "ä"\n'), Try("rtt=2 ms", 'name = "second"\n')]
+    section = Section("figures", "Figures", figures=[FigureBlock("f", "F", "C", SVG, points=points)])
+    one = dataclasses.replace(page(), claims=[], sections=[section])
+    html = write(one, tmp_path / "report.html").read_text(encoding="utf-8")
+    assert (tmp_path / "lab.html").read_text() == "<!doctype html><title>lab</title>"
+    policy = re.search(r"<meta http-equiv[^>]*>", html)
+    assert policy
+    found, said = tried(tmp_path / "page.html", html.replace(policy[0], "").replace("</body>", PRESS + "</body>"), 900)
+    assert said == []
+    # The address of Python and that of the page hold the same text.
+    name, _, packed = str(found).partition("#scene=free&toml=")
+    assert name == "lab.html"
+    for text in (packed, fragment(points[1].toml).partition("toml=")[2]):
+        data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        assert zlib.decompress(data, -zlib.MAX_WBITS).decode() == points[1].toml
+
+
+def test_without_the_lab_a_report_has_no_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("netlull.lab.lab_page", lambda: None)
+    monkeypatch.setattr("netlull.report.page.lab_page", lambda: None)
+    section = Section("figures", "Figures", figures=[FigureBlock("f", "F", "C", SVG, points=[Try("one", "x = 1\n")])])
+    html = write(dataclasses.replace(page(), sections=[section]), tmp_path / "report.html").read_text(encoding="utf-8")
+    assert 'class="try"' not in html
+    assert not (tmp_path / "lab.html").exists()
+
+
+def test_many_points_are_thinned_evenly() -> None:
+    block = FigureBlock("f", "F", "C", SVG, points=[Try(str(number), f"x = {number}\n") for number in range(150)])
+    labels = [int(point.label) for point in block.tries]
+    assert len(labels) == 60
+    assert {b - a for a, b in itertools.pairwise(labels)} == {2, 3}
 
 
 def test_its_own_policy_lets_the_page_live_and_nothing_else_run(tmp_path: Path) -> None:

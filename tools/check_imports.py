@@ -56,6 +56,7 @@ ORDER = (
     "bounds",
     "sites",
     "bundled",
+    "lab",
     "stats",
     "run_order",
     "worker",

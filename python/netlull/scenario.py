@@ -18,6 +18,7 @@ from netlull.memory import excess, limit
 from netlull.output import staged_file, writing
 from netlull.result import Result
 from netlull.textfiles import read_text
+from netlull.tomltext import toml_document
 from netlull.topology.expand import as_table, expanded, order_of, prepare, read_in
 from netlull.topology.files import Topology
 from netlull.wasm_modules import locate, without_places
@@ -206,6 +207,14 @@ class Scenario:
         """The scenario as given, as a separate document."""
         document: dict[str, Any] = json.loads(self._text)
         return document
+
+    def to_toml(self, *, seed: int | None = None) -> str:
+        """The scenario as TOML text that needs no other file, with the links of its topology. `seed` replaces its own.
+
+        Modules and classes of plug-ins stay names of files.
+        """
+        document = expanded(self.to_dict())
+        return toml_document(document if seed is None else {**document, "seed": seed})
 
     @functools.cached_property
     def _text(self) -> str:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["toml_key", "toml_value"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["toml_document", "toml_key", "toml_value"]
 
 
 def toml_key(key: str) -> str:
@@ -30,3 +33,20 @@ def toml_value(value: Any) -> str:
         # JSON text is TOML text, except for DEL, which TOML escapes.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     raise TypeError(f"{value!r} cannot be written as TOML")
+
+
+def toml_document(data: Mapping[str, Any]) -> str:
+    """Plain data as TOML: a line for each field, and for each table in a list.
+
+    Raises:
+        TypeError: a value is not a text, a number, a list or a table.
+    """
+    lines: list[str] = []
+    for key, value in data.items():
+        if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+            lines.append(f"{toml_key(key)} = [")
+            lines += [f"    {toml_value(item)}," for item in value]
+            lines.append("]")
+        else:
+            lines.append(f"{toml_key(key)} = {toml_value(value)}")
+    return "\n".join(lines) + "\n"

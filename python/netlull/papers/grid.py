@@ -54,11 +54,11 @@ class Grid:
             point = {axis: value for axis, value in values.items() if isinstance(value, str) or _is_number(value)}
             self._cells.setdefault(Cell.of(experiment, **point), {})[int(self._columns["seed"][row])] = row
         self.runs = table.num_rows
-        self.read: dict[str, None] = {}
-        """The experiments whose numbers were read, in order."""
+        self.read: dict[Cell, None] = {}
+        """The points whose numbers were read, in order."""
 
     def watched(self) -> Grid:
-        """The same grid with an empty record of experiments read."""
+        """The same grid with an empty record of points read."""
         other = copy.copy(self)
         other.read = {}
         return other
@@ -102,7 +102,7 @@ class Grid:
         if column is None:
             raise PaperError(f"the sweep has no metric {metric}; it has {', '.join(self._columns)}")
         rows = self._rows(cell)
-        self.read[cell.experiment] = None
+        self.read[cell] = None
         return {seed: _number(column[rows[seed]]) for seed in sorted(rows)}
 
     def interval(self, cell: Cell, metric: str, scale: float = 1.0) -> Interval:

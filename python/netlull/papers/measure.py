@@ -70,7 +70,10 @@ def measure(
     result = sweep.run(store, borrow=others, workers=workers, cluster=cluster, progress=progress)
     hops = sum(recorded.summary["packet_hops"] for recorded in series.values())
     cost = result.cost + Cost(sum(run.cpu_s for run in runs), hops)
-    return Evidence(paper, Grid(result.table, planned.axes, use), series, cost, result.energy)
+    places = {Cell.of(point.experiment, **point.values): point for point in points}
+    grid = Grid(result.table, planned.axes, use)
+    recorded = {run.name: Cell.of(run.experiment, **run.point) for run in wanted}
+    return Evidence(paper, grid, series, cost, result.energy, places, recorded)
 
 
 def judged(evidence: Evidence, study: str = "") -> list[JudgedClaim]:
@@ -87,10 +90,24 @@ def judged(evidence: Evidence, study: str = "") -> list[JudgedClaim]:
         if claim.id not in judges:
             known = ", ".join(judges)
             raise PaperError(f"{evidence.paper.info.key}/claims.py: JUDGES has no {claim.id}; it has {known}")
-        watched = replace(evidence, grid=evidence.grid.watched(), series=_Watched(evidence.series))
+        watched = watch(evidence)
         parts = judges[claim.id](watched, claim.tolerance)
         claims.append(judge(claim, parts, _decided_by(watched)))
     return claims
+
+
+def watch(evidence: Evidence) -> Evidence:
+    """The same evidence with an empty record of the points and the recorded runs that are read."""
+    return replace(evidence, grid=evidence.grid.watched(), series=_Watched(evidence.series))
+
+
+def points_read(watched: Evidence) -> list[Point]:
+    """The points of the sweep that were read since `watch` or the last call, recorded runs included."""
+    series = watched.series.read if isinstance(watched.series, _Watched) else {}
+    cells = dict.fromkeys([*watched.grid.read, *(watched.recorded[name] for name in series)])
+    watched.grid.read.clear()
+    series.clear()
+    return [watched.points[cell] for cell in cells if cell in watched.points]
 
 
 class _Watched(dict[str, Recorded]):
@@ -108,7 +125,7 @@ class _Watched(dict[str, Recorded]):
 def _decided_by(watched: Evidence) -> str:
     """The experiments read with their seeds, and the recorded runs read."""
     by_seeds: dict[str, list[str]] = {}
-    for experiment in watched.grid.read:
+    for experiment in dict.fromkeys(cell.experiment for cell in watched.grid.read):
         by_seeds.setdefault(seeds_in_words(watched.grid.seeds(experiment)), []).append(experiment)
     texts = [f"{', '.join(experiments)} ({seeds})" for seeds, experiments in by_seeds.items()]
     recorded = watched.series.read if isinstance(watched.series, _Watched) else {}

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
-    from netlull.papers.grid import Grid
+    from netlull.papers.grid import Cell, Grid
     from netlull.stats import Interval
+    from netlull.sweep.points import Point
 
 
 class Verdict(enum.Enum):
@@ -137,6 +138,10 @@ class Evidence:
     """The cost of the runs simulated for it."""
     energy: pa.Table | None = None
     """The energy of the sweep's runs by use, in J (`SweepResult.energy`)."""
+    points: Mapping[Cell, Point] = field(default_factory=dict)
+    """The points of the sweep."""
+    recorded: Mapping[str, Cell] = field(default_factory=dict)
+    """The points of the recorded runs, by their names."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +153,8 @@ class Drawn:
     caption: str
     figure: Figure
     section: str = "figures"
+    points: Sequence[Point] = ()
+    """The points of the sweep that the figure shows; filled in as it is drawn."""
 
 
 @dataclass(frozen=True)

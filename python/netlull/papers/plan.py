@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from netlull.output import staged_file
-from netlull.papers.toml import PaperError, read_data, written
+from netlull.papers.toml import PaperError, read_data
 from netlull.scenario import Scenario
+from netlull.tomltext import toml_document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,7 +46,7 @@ class Plan:
     def write(self, folder: Path) -> Path:
         """Writes `scenario.toml` and `sweep.toml`; returns the sweep's path."""
         path = folder / "sweep.toml"
-        for file, text in ((folder / "scenario.toml", self.scenario), (path, written(self.sweep))):
+        for file, text in ((folder / "scenario.toml", self.scenario), (path, toml_document(self.sweep))):
             with staged_file(file) as stage:
                 stage.write_text(text, encoding="utf-8", newline="\n")
         return path
@@ -103,7 +104,7 @@ def _scenario(path: Path, changes: Sequence[Alternative]) -> str:
         values |= dict(change.set) | dict.fromkeys(change.unset)
     if not values:
         return path.read_text(encoding="utf-8")
-    return written(Scenario.from_file(path).with_values(values).to_dict())
+    return toml_document(Scenario.from_file(path).with_values(values).to_dict())
 
 
 def _with_axes(folder: Path, sweep: Mapping[str, Any], change: Alternative) -> dict[str, Any]:

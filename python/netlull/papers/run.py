@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from netlull.output import staged_file
 from netlull.papers import pages, source
 from netlull.papers.documents import Alternative, Paper, Study, load
 from netlull.papers.effects import Variations, as_text, vary, with_effects
-from netlull.papers.measure import STORE, judged, measure
+from netlull.papers.measure import STORE, judged, measure, points_read, watch
 from netlull.papers.outcome import Drawn, EqualReading, Evidence, JudgedClaim, PaperOutcome, Time, Watcher
 from netlull.papers.pages import Findings, StudyFindings
 from netlull.papers.plan import Plan, plan, plan_study
@@ -222,7 +222,9 @@ class _Job:
 
     def _drawn(self, evidence: Evidence, module: str, folder: Path) -> tuple[list[tuple[Drawn, str]], list[Path]]:
         """A module's drawings with their SVG, and the saved files."""
-        drawings = list(source.module_of(evidence.paper.info.folder, module).figures(evidence))
+        watched = watch(evidence)
+        figures = source.module_of(evidence.paper.info.folder, module).figures(watched)
+        drawings = [replace(drawn, points=points_read(watched)) for drawn in figures]
         named = [(drawn.id, drawn.figure) for drawn in drawings]
         files = save_all(named, folder, self.workers or default_workers())
         shown = [(drawn, svg.read_text(encoding="utf-8")) for drawn, (svg, _) in zip(drawings, files, strict=True)]

@@ -1,4 +1,4 @@
-"""Reading of a paper's TOML files, with errors that name file, field and value; writing of plain data."""
+"""Reading of a paper's TOML files, with errors that name file, field and value."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from netlull.decode import FieldError, decode
 from netlull.errors import InputError
-from netlull.tomltext import toml_key, toml_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
 _T = TypeVar("_T")
@@ -45,16 +43,3 @@ def read_data(path: Path) -> dict[str, Any]:
         raise PaperError(f"{path.parent.name}/{path.name}: the file is missing") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise PaperError(f"{path.parent.name}/{path.name}: is not valid TOML: {error}") from None
-
-
-def written(data: Mapping[str, Any]) -> str:
-    """Plain data as TOML: one line for each field, and for each table in a list."""
-    lines: list[str] = []
-    for key, value in data.items():
-        if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-            lines.append(f"{toml_key(key)} = [")
-            lines += [f"    {toml_value(item)}," for item in value]
-            lines.append("]")
-        else:
-            lines.append(f"{toml_key(key)} = {toml_value(value)}")
-    return "\n".join(lines) + "\n"

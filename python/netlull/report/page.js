@@ -76,4 +76,27 @@
     table.parentElement.before(line);
   }
   document.querySelectorAll("table.sortable").forEach(sortable);
+
+  /* The scenarios of points, unpacked at first use; the lab opens with one of them in its address. */
+  const tries = document.getElementById("tries");
+  const through = async (bytes, stream) => new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+  async function scenarios() {
+    const bytes = Uint8Array.from(atob(tries.textContent.trim()), (character) => character.charCodeAt(0));
+    return JSON.parse(new TextDecoder().decode(await through(bytes, new DecompressionStream("gzip"))));
+  }
+  async function address(number) {
+    const toml = (await scenarios())[number];
+    const packed = await through(new TextEncoder().encode(toml), new CompressionStream("deflate-raw"));
+    const text = btoa(Array.from(packed, (byte) => String.fromCharCode(byte)).join(""));
+    return `${tries.dataset.lab}#scene=free&toml=${text.replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "")}`;
+  }
+  if (tries && typeof DecompressionStream !== "undefined") {
+    for (const form of document.querySelectorAll("form.try")) {
+      form.hidden = false;
+      form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        address(Number(form.querySelector("select").value)).then((url) => window.open(url, "_blank"));
+      });
+    }
+  }
 })();

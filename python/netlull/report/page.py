@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import functools
+import gzip
 import hashlib
 import json
 import re
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING
 import jinja2
 from markupsafe import Markup
 
+from netlull.lab import PAGE, lab_page, place_lab
 from netlull.output import staged_file
 
 if TYPE_CHECKING:
@@ -83,6 +86,18 @@ class ReadingRow:
 
 
 @dataclass(frozen=True)
+class Try:
+    """A point that a figure shows, to be tried in the lab: its label and its scenario in TOML."""
+
+    label: str
+    toml: str
+
+
+MOST_TRIES = 60
+"""Points of a figure that can be tried; more are thinned evenly."""
+
+
+@dataclass(frozen=True)
 class FigureBlock:
     """A figure with its caption: `svg` is the whole SVG text, `charts` the data of an interactive figure."""
 
@@ -91,6 +106,13 @@ class FigureBlock:
     caption: str
     svg: str
     charts: Sequence[Chart] = ()
+    points: Sequence[Try] = ()
+
+    @property
+    def tries(self) -> Sequence[Try]:
+        """The points that can be tried, at most `MOST_TRIES`."""
+        step = max(1.0, len(self.points) / MOST_TRIES)
+        return [self.points[int(number * step)] for number in range(min(len(self.points), MOST_TRIES))]
 
     @property
     def data(self) -> Markup:
@@ -155,6 +177,18 @@ class Page:
         """True if a figure has charts."""
         return any(figure.charts for section in (*self.sections, *self.appendix) for figure in section.figures)
 
+    @functools.cached_property
+    def tries(self) -> dict[str, int]:
+        """The scenarios of all figures that can be tried, each once, with their numbers."""
+        blocks = (figure for section in (*self.sections, *self.appendix) for figure in section.figures)
+        texts = dict.fromkeys(point.toml for figure in blocks for point in figure.tries)
+        return {text: number for number, text in enumerate(texts)}
+
+    @property
+    def packed_tries(self) -> str:
+        """The scenarios as a list in JSON, compressed (RFC 1952) and in base64."""
+        return base64.b64encode(gzip.compress(json.dumps(list(self.tries)).encode(), 9, mtime=0)).decode("ascii")
+
     @property
     def verdicts(self) -> dict[str, str]:
         """The sign of each verdict, in the order of a summary."""
@@ -198,6 +232,7 @@ def render(page: Page) -> str:
         scripts=[Markup(script) for script in scripts],  # noqa: S704  # files of this package
         hashes=" ".join(_hash(script) for script in scripts),
         library=library,
+        lab=PAGE if page.tries and lab_page() is not None else None,
     )
 
 
@@ -231,7 +266,9 @@ def _hash(script: str) -> str:
 
 
 def write(page: Page, path: Path) -> Path:
-    """Writes the page atomically: a failure leaves no partial file."""
+    """Writes the page atomically: a failure leaves no partial file. The lab comes next to it, if it was built."""
+    if page.tries:
+        place_lab(path.with_name(PAGE))
     with staged_file(path) as stage:
         stage.write_text(render(page), encoding="utf-8", newline="\n")
     return path

@@ -8,13 +8,16 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netlull.errors import ResultError
+from netlull._engine import ScenarioError
+from netlull.errors import InputError, ResultError
+from netlull.lab import runs_in_lab
 from netlull.output import read_description
 from netlull.plot import charts_of, svg_text
 from netlull.plot.panels import metric_figure
 from netlull.plot.sweep import metric_label
 from netlull.report.ledger import ledger_section, span
-from netlull.report.page import Fact, FigureBlock, Page, Section, TableBlock, write
+from netlull.report.page import Fact, FigureBlock, Page, Section, TableBlock, Try, write
+from netlull.scenario import Scenario
 from netlull.sweep.description import DESCRIPTION, JOURNAL
 from netlull.sweep.table import SweepResult, window_words
 
@@ -49,7 +52,7 @@ def sweep_report(store: str | Path, out: Path | None = None) -> Path:
 def sweep_page(result: SweepResult, document: Mapping[str, Any], work: tuple[int, int]) -> Page:
     """The page of a sweep, from its result, its store's description, and the stored runs and their packet-hops."""
     scenario = document.get("scenario", {})
-    notes, figures = _notes(result), _figures(result)
+    notes, figures = _notes(result), _figures(result, _base(scenario))
     ledger = ledger_section(result.energy, result.windows)
     return Page(
         title=str(scenario.get("name") or "sweep"),
@@ -141,7 +144,16 @@ def _notes(result: SweepResult) -> list[str]:
     return notes
 
 
-def _figures(result: SweepResult) -> Section:
+def _base(document: Mapping[str, Any]) -> list[Try]:
+    """The sweep's scenario, without the values of its axes: a store does not keep the scenarios of its points."""
+    try:
+        scenario = Scenario.from_dict(document)
+    except (InputError, ScenarioError):
+        return []  # its plug-ins or its files are not here any more
+    return [Try("the sweep's scenario, without its axes", scenario.to_toml())] if runs_in_lab(scenario) else []
+
+
+def _figures(result: SweepResult, tries: Sequence[Try]) -> Section:
     blocks: list[FigureBlock] = []
     for metric in result.metrics:
         found = metric_figure(result, metric)
@@ -152,7 +164,9 @@ def _figures(result: SweepResult) -> Section:
         places = f"{' and '.join(found.x)}, a panel each" if len(found.x) > 1 else found.x[0]
         caption = f"Over {places}{colours}. Means over seeds; bands and bars are 95 % intervals (Student's t)."
         drawn = found.figure
-        blocks.append(FigureBlock(f"metric-{len(blocks)}", metric, caption + more, svg_text(drawn), charts_of(drawn)))
+        blocks.append(
+            FigureBlock(f"metric-{len(blocks)}", metric, caption + more, svg_text(drawn), charts_of(drawn), tries)
+        )
     return Section("figures", "Figures", figures=blocks)
 
 

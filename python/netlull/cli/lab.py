@@ -1,0 +1,36 @@
+"""`netlull lab`: the laboratory in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from netlull.cli.inputs import load_scenario, seed_option, set_option
+from netlull.errors import InputError
+from netlull.lab import PAGE, fragment, place_lab, runs_in_lab
+
+__all__ = ["lab_command"]
+
+
+@click.command("lab")
+@click.argument("file", required=False, metavar="[FILE]")
+@click.option("--out", type=click.Path(path_type=Path), default=PAGE, metavar="PAGE", help=f"The page; default {PAGE}.")
+@seed_option
+@set_option
+def lab_command(file: str | None, out: Path, seed: int | None, settings: tuple[str, ...]) -> None:
+    """Write the laboratory, a page for your browser, and print its address.
+
+    With FILE, a scenario or the name of a ready one, the address opens that scenario.
+    """
+    end = ""
+    if file is not None:
+        scenario = load_scenario(file, settings, seed)
+        if not runs_in_lab(scenario):
+            raise InputError(f"{file}: has a part in Python or in a WebAssembly module, which the lab cannot run")
+        end = fragment(scenario.to_toml())
+    elif settings or seed is not None:
+        raise InputError("--set and --seed change a scenario; expected its FILE")
+    if not place_lab(out):
+        raise InputError("the lab was not built; expected the page of `make lab` or of a released wheel")
+    click.echo(out.resolve().as_uri() + end)

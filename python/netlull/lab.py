@@ -1,0 +1,64 @@
+"""The laboratory in the browser: its page, and addresses in it."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netlull.output import staged_file
+
+if TYPE_CHECKING:
+    from netlull.scenario import Scenario
+
+__all__ = ["PAGE", "fragment", "lab_page", "place_lab", "runs_in_lab"]
+
+PAGE = "lab.html"
+"""The name of the page next to a report."""
+_FOREIGN = {"python", "wasm"}
+
+
+def lab_page() -> bytes | None:
+    """The page that `make lab` builds; None if it was not built."""
+    try:
+        return files("netlull.report").joinpath("bundled", PAGE).read_bytes()
+    except OSError:
+        return None
+
+
+def place_lab(path: Path) -> bool:
+    """Writes the page to `path` unless the file is the same. Returns False if it was not built.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    page = lab_page()
+    if page is None:
+        return False
+    if not (path.is_file() and path.read_bytes() == page):
+        with staged_file(path) as stage:
+            stage.write_bytes(page)
+    return True
+
+
+def runs_in_lab(scenario: Scenario) -> bool:
+    """True if the lab can run the scenario: no part of it is a Python class or a WebAssembly module."""
+    return not _has_foreign(scenario.to_dict())
+
+
+def _has_foreign(value: Any) -> bool:  # any value of a document
+    if isinstance(value, dict):
+        return value.get("kind") in _FOREIGN or any(map(_has_foreign, value.values()))
+    return isinstance(value, list) and any(map(_has_foreign, value))
+
+
+def fragment(toml: str) -> str:
+    """The end of the page's address that opens it with this scenario (web/lab/src/lib/share.ts).
+
+    The text is compressed (raw deflate, RFC 1951) and written in base64url (RFC 4648 section 5).
+    """
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    packed = packer.compress(toml.encode()) + packer.flush()
+    return "#scene=free&toml=" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
