@@ -201,7 +201,7 @@ def test_impossible_actions_seeds_and_vectors_are_named() -> None:
     with pytest.raises(ScenarioError, match="action: is 10; expected a whole number from 0 to 9"):
         environment.step(10)
     for action in (3.7, "3", None, [1.0]):
-        with pytest.raises(InputError, match="action: is .*; expected whole numbers"):
+        with pytest.raises(InputError, match=r"action: is .*; expected whole numbers"):
             environment.step(action)
     with pytest.raises(InputError, match="action: has 2 entries; expected 1"):
         environment.step([1, 2])
@@ -209,8 +209,9 @@ def test_impossible_actions_seeds_and_vectors_are_named() -> None:
     assert environment.step(3)[4]["time_s"] == pytest.approx(0.01)
     with pytest.raises(ScenarioError, match="seed"):
         environment.reset(seed=-1)
+    count: Any
     for count in ("3", 2.5, True):
-        with pytest.raises(InputError, match="num_envs: is .*; expected 1 to"):
+        with pytest.raises(InputError, match=r"num_envs: is .*; expected 1 to"):
             netlull.gym.LinkRateVectorEnv(count)
     with pytest.raises(InputError, match="num_envs: is 0; expected 1 to"):
         netlull.gym.LinkRateVectorEnv(0)

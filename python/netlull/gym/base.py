@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import math
-import numbers
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -34,7 +33,7 @@ Observations = npt.NDArray[np.float32]
 """An observation: one entry for each name in `observed`."""
 
 
-def reward_weights(energy: float, delay: float, loss: float, delay_scale: str) -> dict[str, object]:
+def reward_weights(energy: object, delay: object, loss: object, delay_scale: str) -> dict[str, object]:
     """The weights of a reward, for the core.
 
     Raises:
@@ -42,7 +41,7 @@ def reward_weights(energy: float, delay: float, loss: float, delay_scale: str) -
     """
     weights: dict[str, object] = {}
     for name, value in (("energy", energy), ("delay", delay), ("loss", loss)):
-        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not math.isfinite(value):
             raise InputError(f"{name}_weight: is {value!r}; expected a finite number")
         weights[name] = float(value)
     return {**weights, "delay_scale": delay_scale}
@@ -82,8 +81,8 @@ def filled(options: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str,
 class _Core:
     """Simulators, and the spaces of their actions and observations."""
 
-    def __init__(self, scenario: Scenario, kind: str, options: Mapping[str, object], count: int) -> None:
-        if isinstance(count, bool) or not isinstance(count, numbers.Integral) or not 1 <= count <= _MOST:
+    def __init__(self, scenario: Scenario, kind: str, options: Mapping[str, object], count: object) -> None:
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= _MOST:
             raise InputError(f"num_envs: is {count!r}; expected 1 to {_MOST}")
         if scenario.checked.calls_python:
             raise InputError("scenario: has classes in Python; expected parts of netlull")
@@ -91,7 +90,7 @@ class _Core:
             text = json.dumps(options, allow_nan=False)
         except (TypeError, ValueError):
             raise InputError(_not_json(options)) from None
-        self.simulators = _engine.Simulators(scenario.checked, kind, text, count)
+        self.simulators = _engine.Simulators(scenario.checked, kind, text, int(count))
         choices, observed, raw, self.steps = self.simulators.shape()
         self.observed = tuple(name for name, _ in observed)
         self.raw = tuple(raw)
