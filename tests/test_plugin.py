@@ -65,6 +65,13 @@ def test_templates_build_and_decide_alike(kind: str, language: str, outputs: dic
     assert outputs.setdefault(kind, table) == table
 
 
+@pytest.mark.parametrize("name", ["1mine", "-mine", "a b", "é", "x" * 65])
+def test_new_refuses_names_that_a_package_cannot_have(name: str, tmp_path: Path) -> None:
+    done = CliRunner().invoke(commands, ["plugin", "new", "--language", "rust", "--", str(tmp_path / name)])
+    assert "is no name of a module; expected a letter, then letters, digits" in str(done.exception)
+    assert not list(tmp_path.iterdir())
+
+
 def test_new_never_replaces_a_folder_and_names_parameters(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     done = CliRunner().invoke(commands, ["plugin", "new", str(tmp_path / "mine"), "--language", "c"])
