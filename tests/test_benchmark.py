@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 
 from netlull import InputError, ResultError, benchmark
 from netlull.benchmark import CellRows, Definition, Record, Standing, Submission, judged, standing
+from test_plugin import built
 
 Printed = Callable[..., str]
 Refused = Callable[..., str]
@@ -610,6 +612,30 @@ def test_an_exception_in_a_cell_breaks_that_cell(tmp_path: Path, monkeypatch: py
     assert slow.failed is None
     assert fast.failed is not None
     assert "ValueError: too fast" in fast.failed
+
+
+def test_a_module_is_judged_and_verified(tmp_path: Path) -> None:
+    """The template of an observer, with fifths of the link's rate in place of quarters."""
+    built(tmp_path / "steps", "c", "observer")
+    source = (tmp_path / "steps" / "steps.c").read_text(encoding="utf-8")
+    (tmp_path / "steps" / "steps.c").write_text(source.replace("full / 4 * quarter", "full / 5 * quarter"), "utf-8")
+    subprocess.run([tmp_path / "steps" / "build.sh"], check=True)
+    file = tmp_path / "steps.toml"
+    file.write_text('[controller]\nkind = "wasm"\nmodule = "steps/steps.wasm"\ntransition = "cell"\n', "utf-8")
+    found = _measured(tmp_path / "runs", str(file), ("writer-reno", "10-ms-0.1"))
+    assert [rows.failed for rows in found.cells] == [None, None]
+    assert max(found.cells[0].energy) < 1
+    again = benchmark.verify(found, DEFINITION, tmp_path / "again", cells=("writer-reno",), source=tmp_path, workers=1)
+    assert again.holds
+    with pytest.raises(InputError, match=r"steps.wasm.* \(files are relative to .*runs; --files DIR names another"):
+        benchmark.verify(found, DEFINITION, tmp_path / "third", cells=(), source=tmp_path / "runs")
+    # Quarters of 10 Mb/s are no rates of the link.
+    (tmp_path / "steps" / "steps.c").write_text(source, "utf-8")
+    subprocess.run([tmp_path / "steps" / "build.sh"], check=True)
+    (problem, *_) = benchmark.verify(found, DEFINITION, tmp_path / "other", cells=(), source=tmp_path).problems
+    assert problem.startswith("submission: its digest is of another controller")
+    quarters = _measured(tmp_path / "more", str(file), ("writer-reno",))
+    assert (quarters.cells[0].failed or "").startswith("uses the rate ")
 
 
 def test_the_rates_of_a_class_are_checked_with_every_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

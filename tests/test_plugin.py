@@ -80,6 +80,8 @@ def test_new_never_replaces_a_folder_and_names_parameters(tmp_path: Path) -> Non
     assert "1 ms" in netlull("plugin", "check", str(module))
     done = CliRunner().invoke(commands, ["plugin", "run", str(module), "--set", "headroom=0"])
     assert "controller.headroom: is 0; expected a number from 1 to 10" in str(done.exception)
+    done = CliRunner().invoke(commands, ["plugin", "run", str(module), "--set", "module=/nowhere.wasm"])
+    assert '--set: "module" is no parameter of a module' in str(done.exception)
 
 
 BAD = """

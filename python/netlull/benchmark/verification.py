@@ -78,7 +78,10 @@ def verify(
         )
     problems, notes = disagreements(record, definition), []
     submission = Submission(record.name, record.controller, source or Path())
-    scenarios, _ = valid_cells(definition, submission, definition.cells)
+    try:
+        scenarios, _ = valid_cells(definition, submission, definition.cells)
+    except (InputError, _engine.ScenarioError) as error:
+        raise InputError(f"{error} (files are relative to {submission.folder}; --files DIR names another)") from None
     digest = submission.digest(scenarios, definition)
     if digest != document["submission"]:
         problems.append("submission: its digest is of another controller, or of other files of this controller")

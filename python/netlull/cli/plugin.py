@@ -28,6 +28,8 @@ _KINDS = {
     "station": "station_machine",
 }
 """The kinds of templates, and the kind in the description of their modules."""
+_RESERVED = ("kind", "module", "digest")
+"""The fields of a table that are no parameters."""
 _NAME = "[A-Za-z][A-Za-z0-9_-]{0,63}"
 """The names that packages of all languages and descriptions of modules may have."""
 
@@ -188,6 +190,8 @@ def _setting(text: str) -> tuple[str, object]:
     name, equals, value = text.partition("=")
     if not name or not equals:
         raise InputError(f'--set: "{text}" has no value; expected NAME=VALUE')
+    if name in _RESERVED:
+        raise InputError(f'--set: "{name}" is no parameter of a module; expected another name')
     try:
         return name, json.loads(value)
     except json.JSONDecodeError:
