@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 
 from netlull import InputError, ResultError, benchmark
 from netlull.benchmark import CellRows, Definition, Record, Standing, Submission, judged, standing
+from test_plugin import built
 
 Printed = Callable[..., str]
 Refused = Callable[..., str]
@@ -405,7 +407,18 @@ def test_a_changed_number_without_a_new_checksum_needs_no_run(record: Record, tm
             lambda document: document.update(controller={"kind": "lull"}),
             "submission: its digest is of another controller",
         ),
-        (lambda document: document.update(whole=True), "cells: some are missing"),
+        (lambda document: document.update(whole=True), "whole: is true; the file has 3 of 40 cells and 2 of 20 seeds"),
+        (
+            lambda document: document.update(limits=[0.5, 0.5, 0.5]),
+            "limits: are [0.5, 0.5, 0.5]; expected [0.05, 0.2, ",
+        ),
+        (lambda document: document.update(limits=[0.5]), "limits: are [0.5]; expected [0.05, 0.2, "),
+        (lambda document: document.update(name="lull"), 'name: "lull" is a baseline with another controller'),
+        (
+            lambda document: document["cells"][0]["optimum"][0].__setitem__(0, 0.9),
+            "cell writer-reno: optimum is [[0.9, ",
+        ),
+        (lambda document: document["cells"][0].update(name="desk"), "cell desk: is no cell of the benchmark"),
         (lambda document: document["cells"][0].update(digest="0" * 64), "cell writer-reno: digest is 000"),
     ],
 )
@@ -428,11 +441,58 @@ def test_damaged_files_are_named(record: Record, tmp_path: Path) -> None:
     for text, message in [
         ("{", "is truncated"),
         ("{}", "is no result"),
-        ('{"kind": "netlull benchmark"}', "is damaged"),
+        ('{"kind": "netlull benchmark"}', "format: is missing; expected 1"),
     ]:
         path.write_text(text, encoding="utf-8")
         with pytest.raises(ResultError, match=message):
             Record.read(path)
+
+
+def _truncated(document: dict[str, Any]) -> None:
+    document["cells"][0]["energy"].pop()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda document: document.pop("name"), "name: is missing; expected text"),
+        (lambda document: document.update(limits="0.05"), 'limits: is "0.05"; expected a list'),
+        (lambda document: document.update(benchmark=[]), "benchmark: is []; expected a table"),
+        (lambda document: document.update(cells=[]), "cells: is empty; expected at least one"),
+        (lambda document: document["seeds"].update(kind="lucky"), 'seeds.kind: is "lucky"; expected one of'),
+        (lambda document: document["cells"].append(document["cells"][0]), "cells.writer-reno: appears twice"),
+        (_truncated, "cells.writer-reno.energy: has 1 values; expected 2"),
+        (lambda document: document["cells"][0].update(energy=[-1, 0.5]), "cells.writer-reno.energy.0: is -1; expected"),
+        (lambda document: document["cells"][0].update(energy=[1e400, 0.5]), "is truncated or damaged"),
+        (lambda document: document["cells"][1].update(energy="low"), 'cells.writer-reno-dvs.energy: is "low"'),
+    ],
+)
+def test_a_damaged_field_is_named(
+    record: Record, tmp_path: Path, change: Callable[[dict[str, Any]], None], message: str
+) -> None:
+    document = json.loads(json.dumps(record.document))
+    change(document)
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(ResultError) as raised:
+        Record.read(path)
+    assert str(raised.value).startswith(f"{path}: ")
+    assert message in str(raised.value)
+
+
+def test_an_edited_file_is_not_compared(record: Record, refused: Refused, tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    _tampered(record, lambda document: document.update(limits=[0.5, 0.5, 0.5])).write(path)
+    assert f"{path}: limits: are [0.5, 0.5, 0.5]" in refused("benchmark", "compare", str(path))
+    _tampered(record, _halve_energy, checked=False).write(path)
+    assert f"{path}: the file: its checksum is wrong" in refused("benchmark", "compare", str(path))
+
+
+def test_the_name_of_a_baseline_is_its_own() -> None:
+    assert Submission.read('{ kind = "lull" }', DEFINITION).name == "lull"
+    assert Submission.read('{ kind = "lull", slowdown = 0.2 }', DEFINITION).name == "my-lull"
+    with pytest.raises(InputError, match='name: "earth" is a baseline with another controller'):
+        Submission.read('{ kind = "lull" }', DEFINITION, name="earth")
 
 
 def test_the_sample_is_a_part_of_the_cells(record: Record) -> None:
@@ -481,6 +541,8 @@ def test_a_run_error_breaks_its_cell_alone(folder: Path, monkeypatch: pytest.Mon
     [
         ({"link.N1-N2.controller.rates": ["1.5 Mb/s", "10 Mb/s"]}, "uses the rate 1500000 b/s"),
         ({"link.N1-N2.controller.transition": "0.1 ms"}, "pauses"),
+        # Nine tenths of the cell's 2 ms.
+        ({"link.N1-N2.controller.transition": "1.8 ms"}, "pauses"),
         ({}, None),
     ],
 )
@@ -504,6 +566,18 @@ class Half(netlull.RateController):
 
     def tick(self, seen):
         return self.link.rate / 2 if seen.queue_bytes < self.limit else self.link.rate
+
+
+class Lucky(netlull.RateController):
+    # Takes a rate that the link lacks, in runs with some seeds.
+
+    interval = "5 ms"
+
+    def start(self, link):
+        self.rate = link.rate / (2.6 if self.random.random() < 0.5 else 2)
+
+    def tick(self, seen):
+        return self.rate
 
 
 class Broken(netlull.RateController):
@@ -538,6 +612,46 @@ def test_an_exception_in_a_cell_breaks_that_cell(tmp_path: Path, monkeypatch: py
     assert slow.failed is None
     assert fast.failed is not None
     assert "ValueError: too fast" in fast.failed
+
+
+def test_a_module_is_judged_and_verified(tmp_path: Path) -> None:
+    """The template of an observer, with fifths of the link's rate in place of quarters."""
+    built(tmp_path / "steps", "c", "observer")
+    source = (tmp_path / "steps" / "steps.c").read_text(encoding="utf-8")
+    (tmp_path / "steps" / "steps.c").write_text(source.replace("full / 4 * quarter", "full / 5 * quarter"), "utf-8")
+    subprocess.run([tmp_path / "steps" / "build.sh"], check=True)
+    file = tmp_path / "steps.toml"
+    file.write_text('[controller]\nkind = "wasm"\nmodule = "steps/steps.wasm"\ntransition = "cell"\n', "utf-8")
+    found = _measured(tmp_path / "runs", str(file), ("writer-reno", "10-ms-0.1"))
+    assert [rows.failed for rows in found.cells] == [None, None]
+    assert max(found.cells[0].energy) < 1
+    again = benchmark.verify(found, DEFINITION, tmp_path / "again", cells=("writer-reno",), source=tmp_path, workers=1)
+    assert again.holds
+    with pytest.raises(InputError, match=r"steps.wasm.* \(files are relative to .*runs; --files DIR names another"):
+        benchmark.verify(found, DEFINITION, tmp_path / "third", cells=(), source=tmp_path / "runs")
+    # Quarters of 10 Mb/s are no rates of the link.
+    (tmp_path / "steps" / "steps.c").write_text(source, "utf-8")
+    subprocess.run([tmp_path / "steps" / "build.sh"], check=True)
+    (problem, *_) = benchmark.verify(found, DEFINITION, tmp_path / "other", cells=(), source=tmp_path).problems
+    assert problem.startswith("submission: its digest is of another controller")
+    quarters = _measured(tmp_path / "more", str(file), ("writer-reno",))
+    assert (quarters.cells[0].failed or "").startswith("uses the rate ")
+
+
+def test_the_rates_of_a_class_are_checked_with_every_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("lucky.py").write_text(MINE, encoding="utf-8")
+    submission = Submission.read('{ kind = "python", class = "lucky:Lucky", transition = "cell" }', DEFINITION)
+    (chosen,) = DEFINITION.chosen(("writer-reno",))
+    scenario = submission.base(DEFINITION).with_values(submission.changes(DEFINITION, chosen))
+    seeds = range(1, 9)
+    breaks = [benchmark.illegal(scenario, DEFINITION, chosen, seed) is not None for seed in seeds]
+    assert True in breaks
+    assert False in breaks
+    # A seed that keeps to the rates first, then one that does not.
+    order = (seeds[breaks.index(False)], seeds[breaks.index(True)])
+    found = benchmark.measure(DEFINITION, submission, (chosen,), order, tmp_path / "runs", workers=1)
+    assert (found["writer-reno"].failed or "").startswith("uses the rate ")
 
 
 # ---- the page and the commands

@@ -167,10 +167,15 @@ def test_info_has_the_raw_values_behind_the_observation_and_the_reward() -> None
         ("LinkRate", {"step": "fast"}, "step: "),
         ("LinkRate", {"power": "none"}, "power: is none; expected a power model of the scenario: fs"),
         ("LinkRate", {"delay_weight": -1}, "delay_weight: is -1; expected 0 or more"),
-        ("LinkRate", {"delay_weight": float("nan")}, "delay: nan; expected a finite number"),
+        ("LinkRate", {"delay_weight": float("nan")}, "delay_weight: is nan; expected a finite number"),
         ("LinkRate", {"delay_scale": "0 s"}, "delay_scale: is 0 s; expected more than 0 s"),
         ("LinkRate", {"scenario": netlull.gym.link_rate_scenario()}, "link: is missing, and 0 links have a controller"),
         ("LinkRate", {"render_mode": "human"}, "render_mode: is 'human'; expected None or 'rgb_array'"),
+        ("LinkRate", {"energy_weight": "x"}, "energy_weight: is 'x'; expected a finite number"),
+        ("LinkRate", {"rates": [object]}, "rates: is [<class 'object'>]; expected text, finite numbers"),
+        ("LinkRate", {"scenario": "mine.toml"}, "scenario: is 'mine.toml'; expected a netlull.Scenario"),
+        ("ClientDoze", {"scenario": 5}, "scenario: is 5; expected a netlull.Scenario"),
+        ("AbileneSleep", {"scenario": []}, "scenario: is []; expected a netlull.Scenario"),
         ("ClientDoze", {"station": "server"}, "station.server.mechanism: belongs to no station"),
         ("ClientDoze", {"radio": "loud"}, "radio: is loud; expected a radio of the station: wavelan-dsss"),
         ("ClientDoze", {"access_point": {"buffer": 0}}, "access_point"),
@@ -195,8 +200,19 @@ def test_impossible_actions_seeds_and_vectors_are_named() -> None:
     environment.reset(seed=1)
     with pytest.raises(ScenarioError, match="action: is 10; expected a whole number from 0 to 9"):
         environment.step(10)
+    for action in (3.7, "3", None, [1.0]):
+        with pytest.raises(InputError, match=r"action: is .*; expected whole numbers"):
+            environment.step(action)
+    with pytest.raises(InputError, match="action: has 2 entries; expected 1"):
+        environment.step([1, 2])
+    # The refused actions were no steps.
+    assert environment.step(3)[4]["time_s"] == pytest.approx(0.01)
     with pytest.raises(ScenarioError, match="seed"):
         environment.reset(seed=-1)
+    count: Any
+    for count in ("3", 2.5, True):
+        with pytest.raises(InputError, match=r"num_envs: is .*; expected 1 to"):
+            netlull.gym.LinkRateVectorEnv(count)
     with pytest.raises(InputError, match="num_envs: is 0; expected 1 to"):
         netlull.gym.LinkRateVectorEnv(0)
     with pytest.raises(InputError, match="speed: is not an option; expected one of: rates, step"):
@@ -205,8 +221,10 @@ def test_impossible_actions_seeds_and_vectors_are_named() -> None:
     with pytest.raises(InputError, match="seed: has 3 values; expected 2"):
         vector.reset(seed=[1, 2, 3])
     vector.reset(seed=1)
-    with pytest.raises(ValueError, match="expected 2 actions of 1 entries"):
+    with pytest.raises(InputError, match="action: has 3 entries; expected 1 for each of 2 simulators"):
         vector.step([1, 2, 3])
+    with pytest.raises(InputError, match="expected whole numbers"):
+        vector.step([0.5, 1.5])
 
 
 def test_scenarios_with_two_runs_or_with_classes_are_refused() -> None:

@@ -65,6 +65,13 @@ def test_templates_build_and_decide_alike(kind: str, language: str, outputs: dic
     assert outputs.setdefault(kind, table) == table
 
 
+@pytest.mark.parametrize("name", ["1mine", "-mine", "a b", "é", "x" * 65])
+def test_new_refuses_names_that_a_package_cannot_have(name: str, tmp_path: Path) -> None:
+    done = CliRunner().invoke(commands, ["plugin", "new", "--language", "rust", "--", str(tmp_path / name)])
+    assert "is no name of a module; expected a letter, then letters, digits" in str(done.exception)
+    assert not list(tmp_path.iterdir())
+
+
 def test_new_never_replaces_a_folder_and_names_parameters(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     done = CliRunner().invoke(commands, ["plugin", "new", str(tmp_path / "mine"), "--language", "c"])
@@ -73,6 +80,8 @@ def test_new_never_replaces_a_folder_and_names_parameters(tmp_path: Path) -> Non
     assert "1 ms" in netlull("plugin", "check", str(module))
     done = CliRunner().invoke(commands, ["plugin", "run", str(module), "--set", "headroom=0"])
     assert "controller.headroom: is 0; expected a number from 1 to 10" in str(done.exception)
+    done = CliRunner().invoke(commands, ["plugin", "run", str(module), "--set", "module=/nowhere.wasm"])
+    assert '--set: "module" is no parameter of a module' in str(done.exception)
 
 
 BAD = """

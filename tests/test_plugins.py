@@ -374,7 +374,7 @@ def test_a_class_that_reads_the_input_does_not_hang_a_sweep(folder: Path) -> Non
 )
 def test_names_with_another_use_are_refused(family: str, name: str) -> None:
     base = getattr(netlull, family)
-    with pytest.raises(TypeError, match=f"Mine.{name}: has a use of netlull's own; expected another name"):
+    with pytest.raises(TypeError, match=f"Mine.{name}: is a reserved name; expected another name"):
         type("Mine", (base,), {"__annotations__": {name: float}, name: 1.0, "__module__": __name__})
 
 

@@ -163,7 +163,7 @@ def test_a_failing_class_ends_a_sweep_with_its_traceback(folder: Path) -> None:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
-    """A folder with an installed package: a working plug-in, a broken one, and one with a name of netlull's own."""
+    """A folder with an installed package: a working plug-in, a broken one, and one with a built-in name."""
     target = tmp_path / "site"
     (target / "tiny").mkdir(parents=True)
     (target / "tiny" / "__init__.py").write_text(HALF, encoding="utf-8")
@@ -195,7 +195,8 @@ def test_a_package_registers_a_name(folder: Path, site: Path) -> None:
     assert (limit["default"], limit["description"]) == ("5", "The packets of a short queue.")
     warned = listed.stderr.splitlines()
     assert any('"broken" of the package tiny-plugins 1.2 cannot be used' in line for line in warned)
-    assert any('"practra" of the package tiny-plugins 1.2 cannot be used' in line for line in warned)
+    (practra,) = [line for line in warned if '"practra" of the package tiny-plugins 1.2 cannot be used' in line]
+    assert practra.endswith('"practra" is a built-in name; expected another name')
 
 
 def test_the_doctor_examines_packages(folder: Path, site: Path) -> None:

@@ -162,7 +162,7 @@ def _words(found: inspect.Type) -> str:
             words = [_words(one) for one in types if not isinstance(one, inspect.NoneType)]
             return " or ".join(dict.fromkeys(words))
         case inspect.LiteralType(values=values):
-            return f"one of {', '.join(map(str, values))}"
+            return ("one of " if len(values) > 1 else "") + ", ".join(map(str, values))
         case inspect.IntType(ge=least):
             return "a whole number" + ("" if least is None else f" of at least {least}")
         case inspect.ListType(item_type=item) | inspect.VarTupleType(item_type=item):

@@ -30,7 +30,7 @@ _BUILT_IN = {
     "sleep_plans": "mechanisms",
     "congestion_controls": "tcp",
 }
-"""The lists of the catalogue with netlull's own parts, by family."""
+"""The lists of the catalogue with built-in parts, by family."""
 
 _FIELDS = ("kind", "class", "source")
 
@@ -361,7 +361,7 @@ def listed() -> list[Listed]:
             except (RefusedError, TypeError) as error:
                 problem, cls = str(error), None
             if name in _own_names(_BUILT_IN[family]):
-                problem = f"{name} is a name of netlull's own; expected another name"
+                problem = f'"{name}" is a built-in name; expected another name'
             found.append(Listed(name, family, package, cls, problem))
     return found
 

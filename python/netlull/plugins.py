@@ -121,7 +121,7 @@ class PlugIn(Mapping[str, object]):
 
     @classmethod
     def _refuse_taken_names(cls) -> None:
-        """Raises a TypeError if a parameter, or an attribute of netlull's own, has a name with another use."""
+        """Raises a TypeError if a parameter or an attribute has a reserved name."""
         base = next((each for each in cls.__mro__ if each is not PlugIn and vars(each)["_abstract"]), None)
         if cls._abstract or base is None:
             return
@@ -134,7 +134,7 @@ class PlugIn(Mapping[str, object]):
         methods = [name for name in vars(cls) if name in _TAKEN or (name in vars(PlugIn) and name in _FIXED)]
         wrong = next((name for name in [*parameters, *methods] if name in taken), None)
         if wrong is not None:
-            raise TypeError(f"{cls.__qualname__}.{wrong}: has a use of netlull's own; expected another name")
+            raise TypeError(f"{cls.__qualname__}.{wrong}: is a reserved name; expected another name")
 
     def __init__(self, **values: Any) -> None:
         if self._abstract:

@@ -150,10 +150,3 @@ impl From<ConfigError> for Refusal {
         Self { field, value, expected }
     }
 }
-
-impl From<Refusal> for ConfigError {
-    fn from(refusal: Refusal) -> Self {
-        let Refusal { field, value, expected } = refusal;
-        Self { field, value, expected }
-    }
-}

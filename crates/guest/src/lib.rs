@@ -13,7 +13,7 @@
 //! - [`description`] is the text by which a module names itself and its parameters.
 //! - [`guest`] runs machines of Rust. [`link_controller!`], [`station_machine!`] and `congestion_control!` export them.
 //!
-//! `docs/how-to/wasm.md` has the tables of the interface.
+//! `docs/how-to/wasm-interface.md` has the tables of the interface.
 
 pub mod abi;
 pub mod bindings;

@@ -61,7 +61,7 @@ impl Plan {
 
 impl CongestionControlFactory for Factory {
     fn name(&self) -> &str {
-        &self.configured.module.description.name
+        &self.configured.module.description().name
     }
 
     fn check(&self, config: &Config) -> Result<(), netlull_tcp::ConfigError> {

@@ -154,12 +154,12 @@ impl Instance {
 
     /// An instance with the parameters of a document, before its machine is made; and the settings that follow.
     pub fn configured(configured: &Configured) -> Result<(Self, Settings), ConfigError> {
-        let mut instance = Self::new(&configured.module.code, &configured.module.file)?;
+        let mut instance = Self::new(configured.module.code(), &configured.module.file)?;
         let settings = match &configured.parameters {
             Parameters::Words(words) => {
                 let mut to = instance.words_mut(place::PARAMETERS);
                 words.iter().for_each(|word| to.put(*word));
-                parameters::settings(&configured.module.description, words)
+                parameters::settings(configured.module.description(), words)
             }
             Parameters::Json(parameters) => {
                 instance.tell(parameters)?;
@@ -213,10 +213,12 @@ impl Instance {
                 ConfigError::new(
                     "module",
                     format!("{}, which refuses its parameters", self.file),
-                    if text.is_empty() { "other values".into() } else { text },
+                    if text.is_empty() { "other values".into() } else { printable(&text) },
                 )
             },
-            ConfigError::from,
+            |Refusal { field, value, expected }| {
+                ConfigError::new(printable(&field), printable(&value), printable(&expected))
+            },
         ))
     }
 
@@ -274,7 +276,11 @@ impl Instance {
     #[cold]
     pub fn impossible(&self, reason: &impl fmt::Display) -> ConfigError {
         let what = format!("{}, whose event {} asks for the impossible ({reason})", self.file, self.events);
-        ConfigError::new("module", what, "an action of docs/how-to/wasm.md that the link or station can perform")
+        ConfigError::new(
+            "module",
+            what,
+            "an action of docs/how-to/wasm-interface.md that the link or station can perform",
+        )
     }
 
     #[cold]
@@ -291,13 +297,22 @@ impl Instance {
         ConfigError::new(
             "module",
             format!("{}, whose {call} fails ({reason})", self.file),
-            "an answer of docs/how-to/wasm.md",
+            "an answer of docs/how-to/wasm-interface.md",
         )
     }
 }
 
 /// The length of the mailbox in bytes.
 const LENGTH: usize = place::LENGTH * 8;
+
+/// The longest text of a module in an error, in characters.
+const LONGEST: usize = 400;
+
+/// A text of a module for an error: short, on one line, and without characters that control a terminal.
+fn printable(text: &str) -> String {
+    let shown = text.chars().take(LONGEST).map(|each| if each.is_control() { ' ' } else { each });
+    shown.chain((text.chars().nth(LONGEST).is_some()).then_some('…')).collect()
+}
 
 /// The error of a call. `said` is a text that the module has left, such as the message of a panic.
 fn failure(file: &str, call: &str, error: &wasmtime::Error, said: &str) -> ConfigError {
@@ -308,7 +323,7 @@ fn failure(file: &str, call: &str, error: &wasmtime::Error, said: &str) -> Confi
             ("it does not return".to_owned(), format!("at most {most} instructions"))
         }
         Some(trap) if trap == &Trap::UnreachableCodeReached && !said.is_empty() => {
-            (said.replace('\n', " "), "a module that returns from every call".to_owned())
+            (printable(said), "a module that returns from every call".to_owned())
         }
         Some(trap) => (trap.to_string(), "a module that returns from every call".to_owned()),
         None => {

@@ -29,13 +29,13 @@ struct Factory {
 pub(crate) fn load(fields: &Map<String, Value>) -> Result<Arc<dyn LinkFactory>, ConfigError> {
     let configured = Configured::load(fields, Kind::LinkController)?;
     let (_, Settings { initial_rate, subscription, .. }) = Instance::configured(&configured)?;
-    let reads_segments = subscription.map_or(configured.module.description.reads_segments, |wants| wants.segments);
+    let reads_segments = subscription.map_or(configured.module.description().reads_segments, |wants| wants.segments);
     Ok(Arc::new(Factory { configured, initial_rate, reads_segments }))
 }
 
 impl LinkFactory for Factory {
     fn name(&self) -> &str {
-        &self.configured.module.description.name
+        &self.configured.module.description().name
     }
 
     fn initial_rate(&self) -> Option<BitRate> {

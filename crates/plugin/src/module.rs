@@ -2,7 +2,7 @@
 
 use crate::bulk::in_pieces;
 use crate::instance::{Instance, limit};
-use crate::parameters::Parameters;
+use crate::parameters::{self, Parameters};
 use netlull_describe::{ConfigError, ModuleTable};
 use netlull_guest::abi::{Kind, MOST_PARAMETERS, VERSION, export};
 use netlull_guest::description::Description;
@@ -16,18 +16,22 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use wasmparser::{DataKind, Parser, Payload};
 use wasmtime::{Config, Engine, ExternType, OptLevel, ValType};
 
-/// A module, checked and compiled. Its machines share it.
+/// A module, checked and compiled. Its machines share the compiled code, also with equal files of other names.
 pub struct Module {
     /// The file's name, for errors.
     pub(crate) file: String,
-    pub(crate) digest: String,
-    pub(crate) code: wasmtime::Module,
-    pub(crate) description: Description,
+    compiled: Arc<Compiled>,
+}
+
+struct Compiled {
+    digest: String,
+    code: wasmtime::Module,
+    description: Description,
 }
 
 impl fmt::Debug for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Module").field("file", &self.file).field("digest", &self.digest).finish_non_exhaustive()
+        f.debug_struct("Module").field("file", &self.file).field("digest", &self.digest()).finish_non_exhaustive()
     }
 }
 
@@ -62,8 +66,8 @@ impl Module {
     ///
     /// # Errors
     /// If the file cannot be read, has another digest, or is not a module for netlull.
-    pub fn load(file: &Path, digest: Option<&str>) -> Result<Arc<Self>, ConfigError> {
-        static LOADED: OnceLock<Mutex<BTreeMap<String, Weak<Module>>>> = OnceLock::new();
+    pub fn load(file: &Path, digest: Option<&str>) -> Result<Self, ConfigError> {
+        static LOADED: OnceLock<Mutex<BTreeMap<String, Weak<Compiled>>>> = OnceLock::new();
         let shown = file.display().to_string();
         let unreadable = |error| ConfigError::new("module", format!("{shown}, {error}"), "a file that can be read");
         let mut bytes = Vec::new();
@@ -74,12 +78,12 @@ impl Module {
             return Err(ConfigError::new("digest", digest, format!("{found}, the digest of {shown}")));
         }
         let mut loaded = LOADED.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) = loaded.get(&found).and_then(Weak::upgrade) {
-            return Ok(module);
+        if let Some(compiled) = loaded.get(&found).and_then(Weak::upgrade) {
+            return Ok(Self { file: name_of(&shown), compiled });
         }
-        let module = Arc::new(Self::from_bytes(&shown, &bytes)?);
-        loaded.retain(|_, module| module.strong_count() > 0);
-        loaded.insert(found, Arc::downgrade(&module));
+        let module = Self::from_bytes(&shown, &bytes)?;
+        loaded.retain(|_, compiled| compiled.strong_count() > 0);
+        loaded.insert(found, Arc::downgrade(&module.compiled));
         Ok(module)
     }
 
@@ -88,8 +92,7 @@ impl Module {
     /// # Errors
     /// If it is not a module for netlull.
     pub fn from_bytes(file: &str, bytes: &[u8]) -> Result<Self, ConfigError> {
-        let file =
-            Path::new(file).file_name().map_or_else(|| file.to_owned(), |name| name.to_string_lossy().into_owned());
+        let file = name_of(file);
         let refuse = |what: String, expected: &str| ConfigError::new("module", format!("{file}, {what}"), expected);
         if bytes.len() > limit::MODULE {
             let most = format!("at most {} bytes", limit::MODULE);
@@ -109,32 +112,38 @@ impl Module {
         let bytes_in_pieces = in_pieces(bytes).map_err(|reason| invalid(&reason))?;
         let code =
             wasmtime::Module::from_binary(engine, &bytes_in_pieces).map_err(|error| invalid(&one_line(&error)))?;
-        check_exports(&code).map_err(|what| refuse(what, "the exports in docs/how-to/wasm.md"))?;
+        check_exports(&code).map_err(|what| refuse(what, "the exports in docs/how-to/wasm-interface.md"))?;
         let text = Instance::new(&code, &file)?.describe()?;
         let description: Description = serde_json::from_str(&text)
             .map_err(|error| refuse(format!("whose description is wrong ({error})"), "a description in JSON"))?;
         check_description(&code, &description).map_err(|(what, expected)| refuse(what, &expected))?;
-        Ok(Self { file, digest: digest_of(bytes), code, description })
+        Ok(Self { file, compiled: Arc::new(Compiled { digest: digest_of(bytes), code, description }) })
     }
 
     /// The SHA-256 of the module in hexadecimal digits.
     #[must_use]
     pub fn digest(&self) -> &str {
-        &self.digest
+        &self.compiled.digest
     }
 
     /// The description.
     #[must_use]
     pub fn description(&self) -> &Description {
-        &self.description
+        &self.compiled.description
+    }
+
+    /// The compiled code.
+    pub(crate) fn code(&self) -> &wasmtime::Module {
+        &self.compiled.code
     }
 
     /// Refuses a module of another kind.
     pub(crate) fn expect(&self, kind: Kind) -> Result<(), ConfigError> {
-        if self.description.kind == kind.name() {
+        let found = &self.description().kind;
+        if found == kind.name() {
             return Ok(());
         }
-        let what = format!("{}, whose kind is {}", self.file, self.description.kind);
+        let what = format!("{}, whose kind is {found}", self.file);
         Err(ConfigError::new("module", what, format!("a module of the kind {}", kind.name())))
     }
 }
@@ -142,7 +151,7 @@ impl Module {
 /// A module with its parameters, as a document gives them.
 #[derive(Debug)]
 pub(crate) struct Configured {
-    pub module: Arc<Module>,
+    pub module: Module,
     pub parameters: Parameters,
     /// The table in documents, with the digest.
     pub table: Value,
@@ -154,14 +163,19 @@ impl Configured {
         let table: ModuleTable = netlull_describe::read(&Value::Object(fields.clone()))?;
         let module = Module::load(Path::new(&table.module), table.digest.as_deref())?;
         module.expect(kind)?;
-        let parameters = Parameters::read(&module.description, &table.parameters)?;
+        let parameters = Parameters::read(module.description(), &table.parameters)?;
         let mut filled = Map::new();
         filled.insert("kind".to_owned(), crate::KIND.into());
         filled.insert("module".to_owned(), table.module.into());
-        filled.insert("digest".to_owned(), module.digest.clone().into());
+        filled.insert("digest".to_owned(), module.digest().into());
         filled.extend(table.parameters);
         Ok(Self { module, parameters, table: Value::Object(filled) })
     }
+}
+
+/// The name of a file without its folder.
+fn name_of(file: &str) -> String {
+    Path::new(file).file_name().map_or_else(|| file.to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
 /// The first import of a valid module.
@@ -249,14 +263,18 @@ fn check_description(code: &wasmtime::Module, description: &Description) -> Resu
     if parameters.len() > MOST_PARAMETERS {
         return Err((format!("which has {} parameters", parameters.len()), format!("at most {MOST_PARAMETERS}")));
     }
-    if let Some(wrong) =
-        parameters.iter().find(|declared| !plain(&declared.name) || RESERVED.contains(&&*declared.name))
-    {
-        return refuse(
-            "parameter",
-            &wrong.name,
-            "a name of letters, digits, hyphens and underscores, and none of kind, module and digest",
-        );
+    for (place, declared) in parameters.iter().enumerate() {
+        if !plain(&declared.name) || RESERVED.contains(&&*declared.name) {
+            return refuse(
+                "parameter",
+                &declared.name,
+                "a name of letters, digits, hyphens and underscores, and none of kind, module and digest",
+            );
+        }
+        if parameters[..place].iter().any(|other| other.name == declared.name) {
+            return refuse("parameter", &declared.name, "each name once");
+        }
+        parameters::check(declared)?;
     }
     Ok(())
 }

@@ -71,6 +71,25 @@ fn word(declared: &Declared, given: &Map<String, Value>) -> Result<u64, ConfigEr
     Ok(word)
 }
 
+/// Refuses a default or a limit of another type than the parameter's, and a default beyond the limits.
+pub(crate) fn check(declared: &Declared) -> Result<(), (String, String)> {
+    let Declared { name, of, default, minimum, maximum, .. } = declared;
+    let refuse = |what: &str, value: &Value, expected: String| {
+        Err((format!("whose parameter \"{name}\" has the {what} {value}"), expected))
+    };
+    for (what, value) in [("default", default), ("minimum", minimum), ("maximum", maximum)] {
+        if let Some(value) = value.as_ref().filter(|value| converted(*of, value).is_none()) {
+            return refuse(what, value, noun(*of).to_owned());
+        }
+    }
+    match default {
+        Some(value) => {
+            word(declared, &Map::new()).map(|_| ()).or_else(|error| refuse("default", value, error.expected))
+        }
+        None => Ok(()),
+    }
+}
+
 /// The name of a type for users.
 pub(crate) fn noun(of: Type) -> &'static str {
     match of {

@@ -34,13 +34,13 @@ pub(crate) fn serves(name: &str) -> Option<Serves> {
 pub(crate) fn load(fields: &Map<String, Value>) -> Result<Arc<dyn StationFactory>, ConfigError> {
     let configured = Configured::load(fields, Kind::StationMachine)?;
     let (_, settings) = Instance::configured(&configured)?;
-    let serves = serves(&configured.module.description.serves).unwrap_or(Serves::Everything);
+    let serves = serves(&configured.module.description().serves).unwrap_or(Serves::Everything);
     Ok(Arc::new(Factory { configured, serves, access_point: settings.access_point }))
 }
 
 impl StationFactory for Factory {
     fn name(&self) -> &str {
-        &self.configured.module.description.name
+        &self.configured.module.description().name
     }
 
     fn serves(&self) -> Serves {

@@ -170,7 +170,7 @@ fn a_module_that_never_lets_time_pass_fails() {
 fn files_that_are_no_modules_are_refused() {
     says(&refused(b"netlull"), &["module: is toy-", "which is not valid (", "expected a WebAssembly module"]);
     let text = |text: &str| refused(&wat::parse_str(text).unwrap());
-    says(&text("(module)"), &["which has no memory", "docs/how-to/wasm.md"]);
+    says(&text("(module)"), &["which has no memory", "docs/how-to/wasm-interface.md"]);
     says(&text(r#"(module (memory (export "memory") 1))"#), &["which has no function netlull_mailbox"]);
     let clock = r#"(module (import "wasi_snapshot_preview1" "clock_time_get" (func)))"#;
     says(&text(clock), &["which imports wasi_snapshot_preview1.clock_time_get", "a module without imports"]);
@@ -187,6 +187,45 @@ fn files_that_are_no_modules_are_refused() {
     says(&missing.unwrap_err().to_string(), &["module: is /nowhere/x.wasm, ", "expected a file that can be read"]);
     let none = netlull_describe::read::<LinkMechanism>(&json!({ "kind": "wasm" }));
     says(&none.unwrap_err().to_string(), &["module: is missing"]);
+}
+
+#[test]
+fn an_error_names_its_own_file_although_an_equal_one_is_loaded() {
+    let bytes = controller("unreachable", "");
+    let (_first, second) = (machine(&bytes), file(&bytes));
+    let table = json!({ "kind": "wasm", "module": second.display().to_string() });
+    let mechanism: LinkMechanism = netlull_describe::read(&table).unwrap();
+    let mut machine = mechanism.build(link(), Instant::ZERO).unwrap();
+    machine.handle(at(1), TIMEOUT);
+    let name = second.file_name().unwrap().to_string_lossy();
+    says(&machine.fault().expect("a fault").to_string(), &[&format!("module is {name}, whose event 1 fails (")]);
+}
+
+#[test]
+fn a_text_of_a_module_is_short_and_on_one_line() {
+    // 1,000 bytes of control characters: 10 in every word.
+    let fill = "(memory.fill (i32.const 20000) (i32.const 10) (i32.const 1000))";
+    let body = [fill, &put(place::TEXT, "(i64.const 20000)"), &put(place::TEXT + 1, "(i64.const 1000)"), "unreachable"];
+    let message = fault(&body.concat());
+    assert!(message.chars().all(|each| !each.is_control()), "{message}");
+    assert!(message.chars().count() < 600, "{message}");
+}
+
+#[test]
+fn a_parameter_with_a_wrong_default_or_limit_is_refused() {
+    let declared = |fields: &str| {
+        let more = format!(r#","parameters":[{{"name":"pause","type":"duration"{fields}}}]"#);
+        refused(&controller("", &more))
+    };
+    let duration = "expected a duration with its unit";
+    for (what, value) in [("default", "3"), ("minimum", "true"), ("maximum", "\"10 kB\"")] {
+        let message = declared(&format!(r#","{what}":{value}"#));
+        says(&message, &[&format!("whose parameter \"pause\" has the {what} {value}"), duration]);
+    }
+    let beyond = declared(r#","default":"11 ms","maximum":"10 ms""#);
+    says(&beyond, &["has the default \"11 ms\"", "of at most \"10 ms\""]);
+    let twice = r#","parameters":[{"name":"x","type":"number"},{"name":"x","type":"rate"}]"#;
+    says(&refused(&controller("", twice)), &["whose parameter is \"x\"", "each name once"]);
 }
 
 #[test]

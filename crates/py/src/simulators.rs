@@ -38,7 +38,8 @@ impl Simulators {
     /// The shape of actions, observations and raw values, and the number of steps.
     fn shape(&self) -> Shape {
         let first: &dyn Environment = &*self.batch.environments()[0];
-        (first.actions(), first.observed(), first.raw_names(), first.steps())
+        let raw = self.batch.raw_names().iter().map(|&name| name.to_owned()).collect();
+        (first.actions(), first.observed(), raw, first.steps())
     }
 
     /// Starts an episode of an environment with this seed.

@@ -77,10 +77,9 @@ fn environment(json: &Value) -> LinkRate {
 }
 
 fn raw(environment: &dyn Environment, name: &str) -> f64 {
-    let names = environment.raw_names();
-    let mut values = vec![0.0; names.len()];
+    let mut values = Vec::new();
     environment.raw(&mut values);
-    values[names.iter().position(|other| other == name).unwrap()]
+    values.iter().find(|(other, _)| *other == name).unwrap().1
 }
 
 #[test]
@@ -181,12 +180,13 @@ fn a_batch_steps_like_its_environments_alone_and_starts_new_episodes() {
             } else {
                 each.step(&[actions[number]]).unwrap()
             };
-            let (mut seen, mut found) = ([0.0; 6], [0.0; 12]);
+            let (mut seen, mut found) = ([0.0; 6], Vec::new());
             each.observe(&mut seen);
             each.raw(&mut found);
             assert_eq!((rewards[number], over[number]), (reward, step % 6 == 4));
             assert_eq!(observations[6 * number..][..6], seen);
-            let column: Vec<f64> = (0..12).map(|place| values[2 * place + number]).collect();
+            let names = batch.raw_names();
+            let column: Vec<_> = (0..12).map(|place| (names[place], values[2 * place + number])).collect();
             assert_eq!(column, found);
         }
     }

@@ -20,7 +20,7 @@ from netlull.benchmark.page import (
 from netlull.benchmark.record import Record, check_sum
 from netlull.benchmark.runs import Measured, Run, illegal, measure, valid_cells
 from netlull.benchmark.submission import DEVELOPMENT, RANKING, Submission, development_seeds, ranking_seeds
-from netlull.benchmark.verification import Verification, sampled, verify
+from netlull.benchmark.verification import Verification, disagreements, sampled, verify
 
 if TYPE_CHECKING:
     from netlull.benchmark.picture import overview
@@ -47,6 +47,7 @@ __all__ = [
     "check_sum",
     "common",
     "development_seeds",
+    "disagreements",
     "illegal",
     "is_ranked",
     "judged",

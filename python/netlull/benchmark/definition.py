@@ -223,6 +223,15 @@ class Definition:
         shortest = min(changes["duration"], self.optimum_duration, key=lambda text: in_unit(text, "s") or 0.0)
         return {**changes, "duration": shortest}
 
+    def is_whole(self, cells: Sequence[str], seeds: int) -> bool:
+        """True for all cells, each once, and all seeds."""
+        return sorted(cells) == sorted(cell.name for cell in self.cells) and seeds == self.seeds
+
+    def shares(self, cell: str) -> list[list[float]]:
+        """The energy of a cell's optimum over always-on's: for each league, a number for each seed with an optimum."""
+        optima = self.optima.get(cell, ())
+        return [[optimum.shares[number] for optimum in optima] for number in range(len(self.leagues))]
+
     def baseline(self, name: str) -> Baseline | None:
         """The baseline with this name."""
         return next((each for each in self.baselines if each.name == name), None)

@@ -8,9 +8,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+
+from msgspec import Meta
 
 from netlull.benchmark.judge import CellRows, League, judged, standing
+from netlull.decode import Document, FieldError, Text, decode
 from netlull.errors import ResultError
 from netlull.output import staged_file
 from netlull.provenance import origin
@@ -20,11 +23,91 @@ if TYPE_CHECKING:
     from netlull.benchmark.runs import Measured, Run
     from netlull.benchmark.submission import Submission
 
-__all__ = ["KIND", "Record", "check_sum"]
+__all__ = ["KIND", "Record", "check_sum", "optimum_of"]
 
 KIND = "netlull benchmark"
 _DIGITS = 7
 """Significant digits of a number in a result file. The digests are of the whole numbers."""
+
+_Number = Annotated[float, Meta(ge=0, le=1e18, extra={"expected": "a number from 0 to 1e18"})]
+_Seed = Annotated[int, Meta(ge=0)]
+_Numbers = tuple[_Number, ...]
+_Pair = tuple[tuple[_Number | None, ...], tuple[_Number | None, ...]]
+
+
+class _Definition(Document, frozen=True):
+    version: int
+    digest: str
+
+
+class _Seeds(Document, frozen=True):
+    kind: Literal["development", "ranking"]
+    values: tuple[_Seed, ...]
+
+
+class _Cell(Document, frozen=True):
+    """The numbers of a cell. A list of numbers has one for each seed; those of a failed controller are empty."""
+
+    name: Text
+    energy: _Numbers
+    goodput_bps: _Pair
+    p95_s: Mapping[str, _Pair]
+    rate_changes: tuple[_Seed, ...]
+    optimum: tuple[_Numbers, ...]
+    against_optimum: _Numbers
+    digest: str
+    standing: tuple[str, ...]
+    failed: Text | None = None
+
+    def check_lengths(self, seeds: int, leagues: int) -> None:
+        """Refuses lists with missing or additional numbers."""
+        ours = seeds if self.failed is None else 0
+        lengths = {
+            "energy": (len(self.energy), ours),
+            "rate_changes": (len(self.rate_changes), ours),
+            "optimum": (len(self.optimum), leagues),
+            "standing": (len(self.standing), leagues),
+        }
+        for field, (controlled, always_on) in {"goodput_bps": self.goodput_bps, **self.p95_s}.items():
+            lengths[f"{field}.0"], lengths[f"{field}.1"] = (len(controlled), ours), (len(always_on), seeds)
+        for field, (length, expected) in lengths.items():
+            if length != expected:
+                raise FieldError(f"cells.{self.name}.{field}", f"has {length} values; expected {expected}")
+
+
+class _File(Document, frozen=True):
+    """The content of a result file."""
+
+    format: Literal[1]
+    kind: str
+    benchmark: _Definition
+    version: str
+    engine: str
+    commit: str | None
+    name: Text
+    controller: Mapping[str, Any] | None
+    submission: str
+    limits: _Numbers
+    whole: bool
+    seeds: _Seeds
+    leagues: tuple[Mapping[str, Any], ...]
+    check: str
+    cells: tuple[_Cell, ...]
+
+    def __post_init__(self) -> None:
+        for field in ("limits", "cells"):
+            if not getattr(self, field):
+                raise FieldError(field, "is empty; expected at least one")
+        if not self.seeds.values:
+            raise FieldError("seeds.values", "is empty; expected at least one seed")
+        if len(self.leagues) != len(self.limits):
+            raise FieldError("leagues", f"has {len(self.leagues)} entries; expected {len(self.limits)}")
+        names = [cell.name for cell in self.cells]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise FieldError(f"cells.{twice}", "appears twice; expected different names")
+        for cell in self.cells:
+            cell.check_lengths(len(self.seeds.values), len(self.limits))
 
 
 @dataclass(frozen=True)
@@ -78,7 +161,7 @@ class Record:
             "controller": None if submission.controller is None else dict(submission.controller),
             "submission": digest,
             "limits": list(definition.leagues),
-            "whole": len(cells) == len(definition.cells) and len(seeds) == definition.seeds,
+            "whole": definition.is_whole(list(measured), len(seeds)),
             "seeds": {"kind": kind, "values": list(seeds)},
             **scores,
         }
@@ -105,10 +188,10 @@ class Record:
         """The record in a file.
 
         Raises:
-            ResultError: it cannot be read, is no result of the benchmark, or was changed after it was written.
+            ResultError: it cannot be read, or is no result of the benchmark. The message names the field.
         """
         try:
-            document = json.loads(Path(path).read_bytes())
+            document = json.loads(Path(path).read_bytes(), parse_constant=_refuse)
         except OSError as error:
             raise ResultError(f"{path}: cannot be read: {error.strerror or error}") from None
         except (ValueError, RecursionError):
@@ -116,9 +199,10 @@ class Record:
         if not isinstance(document, dict) or document.get("kind") != KIND:
             raise ResultError(f"{path}: is no result of netlull benchmark")
         try:
-            return cls(document, cls.rows_of(document))
-        except (KeyError, TypeError, ValueError, IndexError):
-            raise ResultError(f"{path}: is damaged: a field is missing or has another type") from None
+            decode(document, _File)
+        except FieldError as error:
+            raise ResultError(f"{path}: {error}") from None
+        return cls(document, cls.rows_of(document))
 
     def write(self, path: Path) -> None:
         """Writes the file, with a line for each cell.
@@ -131,6 +215,16 @@ class Record:
         text = ",\n".join(f"  {_text(name)}: {_text(value)}" for name, value in head.items())
         with staged_file(path) as stage:
             stage.write_text(f'{{\n{text},\n  "cells": [\n{lines}\n  ]\n}}\n', encoding="utf-8", newline="\n")
+
+
+def optimum_of(definition: Definition, cell: str) -> list[list[float | None]]:
+    """The optimum of a cell as it is in a file."""
+    return list(map(_shorts, definition.shares(cell)))
+
+
+def _refuse(constant: str) -> NoReturn:
+    """Refuses NaN and infinities, which JSON lacks."""
+    raise ValueError(constant)
 
 
 def check_sum(document: Mapping[str, Any]) -> str:
@@ -163,7 +257,7 @@ def _cell(name: str, measured: Measured) -> dict[str, Any]:
         "goodput_bps": [_shorts(run.goodput_bps for run in runs) for runs in (ours, always_on)],
         "p95_s": {flow: [_shorts(run.p95_s[flow] for run in runs) for runs in (ours, always_on)] for flow in flows},
         "rate_changes": [run.rate_changes for run in ours],
-        "optimum": [_shorts(values) for values in measured.optimum],
+        "optimum": list(map(_shorts, measured.optimum)),
         "against_optimum": _shorts(measured.against_optimum),
         "digest": _digest([*ours, *always_on]),
     }

@@ -6,6 +6,7 @@ import hashlib
 import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from netlull import _engine
 from netlull.benchmark.definition import optimum_seeds
 from netlull.errors import InputError, NetlullWarning, OutputError, SweepError
+from netlull.execution import default_workers
 from netlull.quantities import in_unit
 from netlull.sweep import Axis, AxisPoint, Sweep
 from netlull.sweep.description import JOURNAL
@@ -29,6 +31,8 @@ __all__ = ["ALWAYS_ON", "CONTROLLED", "Measured", "Run", "Watcher", "illegal", "
 ALWAYS_ON, CONTROLLED, SHORT = "always-on", "controlled", "short"
 """The folders of the sweeps: without the controller, with it, and with it in the shorter runs of the optimum."""
 _AXIS = "cell"
+_PAUSED, _CUT = 0.95, 2
+"""The least share of the pauses of all changes, and the number of pauses that the ends of a run may cut."""
 _METRICS = {
     "goodput_bps": "goodput_bps",
     "rate_changes": "link.{link}.rate_changes",
@@ -136,12 +140,13 @@ def measure(  # the parts of a measurement
     ours = _Swept(base, definition, seeds, folder / CONTROLLED, workers).isolated(
         changes, failed, _part(watch, 0.5, 1.0, submission.name)
     )
-    for cell in cells if submission.controller is not None else ():
-        # A run has its times at each rate, which a sweep does not keep.
-        reason = illegal(scenarios[cell.name], definition, cell, seeds[0]) if cell.name in ours else None
-        if reason is not None:
-            failed[cell.name] = reason
-            del ours[cell.name]
+    if submission.controller is not None:
+        # The benchmark sets rates and transition of netlull's controllers: a run of each cell checks that it did.
+        checked = seeds if submission.sets_rates else seeds[:1]
+        present = [cell for cell in cells if cell.name in ours]
+        for name, reason in _violations(scenarios, definition, present, checked, workers).items():
+            failed[name] = reason
+            del ours[name]
     shortened = {name: definition.shortened(each) for name, each in changes.items() if name in ours}
     short = _Swept(base, definition, optimum_seeds(definition), folder / SHORT, workers).run(shortened)
 
@@ -154,31 +159,53 @@ def measure(  # the parts of a measurement
         found[cell.name] = Measured(
             runs(plain, cell),
             runs(ours, cell),
-            [[optimum.shares[number] for optimum in optima] for number in range(len(definition.leagues))],
+            definition.shares(cell.name),
             [run.energy_j / optimum.always_on_j for optimum, run in zip(optima, runs(short, cell), strict=False)],
             failed.get(cell.name),
         )
     return found
 
 
+def _violations(
+    scenarios: Mapping[str, Scenario],
+    definition: Definition,
+    cells: Sequence[Cell],
+    seeds: Sequence[int],
+    workers: int | None,
+) -> dict[str, str]:
+    """The cells in which a run violates the link's rates or transition, with the reason of the first seed.
+
+    Every run repeats one of the sweep, which does not keep the times at each rate.
+    """
+    with ThreadPoolExecutor(workers or default_workers()) as pool, warnings.catch_warnings():
+        warnings.simplefilter("ignore", NetlullWarning)
+        jobs = [(cell, seed) for cell in cells for seed in seeds]
+        reasons = pool.map(lambda job: illegal(scenarios[job[0].name], definition, *job), jobs)
+        found: dict[str, str] = {}
+        for (cell, _), reason in zip(jobs, reasons, strict=True):
+            if reason is not None:
+                found.setdefault(cell.name, reason)
+    return found
+
+
 def illegal(scenario: Scenario, definition: Definition, cell: Cell, seed: int) -> str | None:
     """The reason if a run uses a rate that the cell's link does not have, or changes faster than it can.
 
-    A change during the pause of another ends that pause. On average a change must take half of the transition.
+    Every change costs its pause. Pauses that reach over the ends of the measured time do not count in full, and two
+    changes during one packet that cancel each other have none: the sum may be smaller by two pauses and 5 %.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NetlullWarning)
-        summary = scenario.run(seed).summary
+    summary = scenario.run(seed).summary
     (link,) = (each for each in summary["links"] if each["name"] == definition.link)
     used = [part for part in link["residency"] if part["seconds"] > 0 or part["transition_seconds"] > 0]
     rates = set(cell.rates.listed())
+    expected = f"expected {cell.rates.low} to {cell.rates.high} in steps of {cell.rates.step}"
+    if not used:
+        return f"uses too many rates to list; {expected}"
     other = next((part["rate_bps"] for part in used if part["rate_bps"] not in rates), None)
     if other is not None:
-        return (
-            f"uses the rate {other} b/s; expected {cell.rates.low} to {cell.rates.high} in steps of {cell.rates.step}"
-        )
+        return f"uses the rate {other} b/s; {expected}"
     paused = sum(part["transition_seconds"] for part in used)
-    least = 0.5 * (link["rate_changes"] - 1) * (in_unit(cell.transition, "s") or 0)
+    least = _PAUSED * (link["rate_changes"] - _CUT) * (in_unit(cell.transition, "s") or 0)
     if paused < least:
         return f"pauses {paused:g} s for {link['rate_changes']} changes; expected {cell.transition} for a change"
     return None

@@ -7,7 +7,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,17 +46,32 @@ class Submission:
     def read(cls, text: str, definition: Definition, *, name: str | None = None) -> Submission:
         """The controller in a table such as `{ kind = "lull" }` (TOML or JSON), in a file, or a baseline's.
 
-        A file holds the controller's fields, or has them in a table `controller` next to an optional `name`.
+        A file holds the controller's fields, or has them in a table `controller` next to an optional `name`. The name
+        of a table is its kind, with "my-" before it if a baseline with another controller has that name.
 
         Raises:
-            InputError: the text is none of these.
+            InputError: the text is none of these, or the name is that of a baseline with another controller.
         """
+        found = cls._read(text, definition)
+        if name is not None:
+            found = replace(found, name=name)
+        baseline = definition.baseline(found.name)
+        if baseline is not None and baseline.controller != found.controller:
+            raise InputError(
+                f'name: "{found.name}" is a baseline with another controller; expected another name (--name)'
+            )
+        return found
+
+    @classmethod
+    def _read(cls, text: str, definition: Definition) -> Submission:
         if text.lstrip().startswith("{"):
             controller = _inline(text)
-            return cls(name or str(controller.get("kind", "controller")), controller)
+            kind = str(controller.get("kind", "controller"))
+            baseline = definition.baseline(kind)
+            return cls(kind if baseline is None or baseline.controller == controller else f"my-{kind}", controller)
         baseline = definition.baseline(text)
         if baseline is not None:
-            return cls(name or baseline.name, baseline.controller)
+            return cls(baseline.name, baseline.controller)
         path = Path(text)
         if not path.is_file():
             known = [each.name for each in definition.baselines]
@@ -70,7 +85,12 @@ class Submission:
             named, controller = found.get("name"), found["controller"]
         else:
             named, controller = None, found
-        return cls(name or str(named or path.stem), _table(controller, str(path)), path.parent)
+        return cls(str(named or path.stem), _table(controller, str(path)), path.parent)
+
+    @property
+    def sets_rates(self) -> bool:
+        """True for a controller that chooses its own rates and pauses, such as a class or a module."""
+        return self.controller is not None and _parameters(str(self.controller.get("kind"))) is None
 
     def base(self, definition: Definition) -> Scenario:
         """The scenario that every cell changes. The controller's files are relative to the submission's folder."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netlull import _engine
-from netlull.benchmark.record import Record, check_sum
+from netlull.benchmark.record import Record, check_sum, optimum_of
 from netlull.benchmark.runs import Watcher, measure, valid_cells
 from netlull.benchmark.submission import RANKING, Submission, development_seeds, ranking_seeds
 from netlull.errors import InputError
@@ -17,7 +17,7 @@ from netlull.errors import InputError
 if TYPE_CHECKING:
     from netlull.benchmark.definition import Cell, Definition
 
-__all__ = ["Verification", "sampled", "verify"]
+__all__ = ["Verification", "disagreements", "sampled", "verify"]
 
 
 @dataclass(frozen=True)
@@ -76,16 +76,16 @@ def verify(
             f"benchmark: the result is of version {theirs.get('version')} ({str(theirs.get('digest'))[:12]}); "
             f"expected version {ours['version']} ({definition.digest[:12]}): run the netlull that wrote it"
         )
-    problems, notes = [], []
-    if document.get("check") != check_sum(document):
-        problems.append("the file: its checksum is wrong: it was changed after it was written")
+    problems, notes = disagreements(record, definition), []
     submission = Submission(record.name, record.controller, source or Path())
-    scenarios, _ = valid_cells(definition, submission, definition.cells)
+    try:
+        scenarios, _ = valid_cells(definition, submission, definition.cells)
+    except (InputError, _engine.ScenarioError) as error:
+        raise InputError(f"{error} (files are relative to {submission.folder}; --files DIR names another)") from None
     digest = submission.digest(scenarios, definition)
     if digest != document["submission"]:
         problems.append("submission: its digest is of another controller, or of other files of this controller")
     problems += _of_seeds(record, definition, digest)
-    problems += _of_scores(record, definition)
     if not document["whole"]:
         notes.append("it has not all cells and seeds: it cannot be ranked")
     if document["engine"] != _engine.identity():
@@ -93,6 +93,31 @@ def verify(
     chosen = [cell for cell in definition.cells if cell.name in cells]
     problems += _of_cells(record, definition, submission, chosen, folder, workers, watch)
     return Verification(tuple(problems), tuple(cell.name for cell in chosen), tuple(notes))
+
+
+def disagreements(record: Record, definition: Definition) -> list[str]:
+    """The parts of a record that contradict each other or the benchmark. Needs no run and no controller."""
+    document = record.document
+    problems = []
+    if document["check"] != check_sum(document):
+        problems.append("the file: its checksum is wrong: it was changed after it was written")
+    baseline = definition.baseline(record.name)
+    if baseline is not None and baseline.controller != record.controller:
+        problems.append(f'name: "{record.name}" is a baseline with another controller; expected another name')
+    names = [cell.name for cell in definition.cells]
+    problems += [f"cell {cell.name}: is no cell of the benchmark" for cell in record.cells if cell.name not in names]
+    whole = definition.is_whole([cell.name for cell in record.cells], len(record.seeds))
+    if document["whole"] != whole:
+        parts = f"{len(record.cells)} of {len(names)} cells and {len(record.seeds)} of {definition.seeds} seeds"
+        problems.append(f"whole: is {str(document['whole']).lower()}; the file has {parts}")
+    if document["limits"] != list(definition.leagues):
+        # The rest has a part for each limit.
+        return [*problems, f"limits: are {document['limits']}; expected {list(definition.leagues)}"]
+    for cell in document["cells"]:
+        optimum = optimum_of(definition, cell["name"])
+        if cell["name"] in names and cell["optimum"] != optimum:
+            problems.append(f"cell {cell['name']}: optimum is {_shown(cell['optimum'])}; expected {_shown(optimum)}")
+    return problems + _of_scores(record, definition)
 
 
 def _of_seeds(record: Record, definition: Definition, digest: str) -> list[str]:
@@ -108,20 +133,14 @@ def _of_scores(record: Record, definition: Definition) -> list[str]:
     again = record.judged_again(definition)
     problems = []
     for cell, anew in zip(record.document["cells"], again["cells"], strict=True):
-        if cell.get("standing") != anew["standing"]:
-            problems.append(
-                f"cell {cell['name']}: standing is {cell.get('standing')}; its numbers give {anew['standing']}"
-            )
-    for league, anew in zip(record.document["leagues"], again["leagues"], strict=False):
+        if cell["standing"] != anew["standing"]:
+            problems.append(f"cell {cell['name']}: standing is {cell['standing']}; its numbers give {anew['standing']}")
+    for league, anew in zip(record.document["leagues"], again["leagues"], strict=True):
         problems += [
             f"league {anew['limit']:.0%}: {field} is {league.get(field)}; the cells give {value}"
             for field, value in anew.items()
             if league.get(field) != value
         ]
-    names = {cell.name for cell in definition.cells}
-    problems += [f"cell {cell.name}: is no cell of the benchmark" for cell in record.cells if cell.name not in names]
-    if record.document["whole"] and {cell.name for cell in record.cells} != names:
-        problems.append("cells: some are missing, and the file calls itself whole")
     return problems
 
 

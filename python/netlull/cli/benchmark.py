@@ -218,9 +218,8 @@ def compare_command(files: tuple[Path, ...], baselines: bool, page: Path | None,
     Results with different cells are compared over the cells that all have.
     """
     definition = benchmark.Definition.load()
-    records = benchmark.common(
-        _compared(definition, [benchmark.Record.read(file) for file in files], baselines=baselines)
-    )
+    given = [_consistent(definition, file) for file in files]
+    records = benchmark.common(_compared(definition, given, baselines=baselines))
     print_comparison(records, definition)
     if picture is not None:
         _draw(records, definition, picture)
@@ -242,11 +241,30 @@ def _draw(records: Sequence[Record], definition: Definition, picture: Path) -> N
     click.echo(f"written to {picture}")
 
 
+def _consistent(definition: Definition, file: Path) -> Record:
+    """The record in a file.
+
+    Raises:
+        InputError: it is of another version of the benchmark, or was edited.
+    """
+    record = benchmark.Record.read(file)
+    found = record.document["benchmark"]
+    if found["digest"] != definition.digest:
+        raise InputError(
+            f"{file}: benchmark: is version {found['version']} ({found['digest'][:12]}); "
+            f"expected version {definition.version} ({definition.digest[:12]})"
+        )
+    problems = benchmark.disagreements(record, definition)
+    if problems:
+        raise InputError(f"{file}: {problems[0]}")
+    return record
+
+
 def _compared(definition: Definition, given: Sequence[Record], *, baselines: bool) -> list[Record]:
     """The given records, and the baselines that have no record of the same name among them.
 
     Raises:
-        InputError: there is none, two have the same name, or one is of another version of the benchmark.
+        InputError: there is none, or two have the same name.
     """
     names = [record.name for record in given]
     twice = next((name for name in names if names.count(name) > 1), None)
@@ -255,12 +273,6 @@ def _compared(definition: Definition, given: Sequence[Record], *, baselines: boo
     records = [*given, *(each for each in benchmark.shipped() if baselines and each.name not in names)]
     if not records:
         raise InputError("FILE: is missing; expected a result of `netlull benchmark run`")
-    for record in records:
-        if record.document["benchmark"]["digest"] != definition.digest:
-            version = record.document["benchmark"]["version"]
-            raise InputError(
-                f"{record.name}: is of another benchmark, version {version}; expected {definition.version}"
-            )
     return records
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,10 @@ _KINDS = {
     "station": "station_machine",
 }
 """The kinds of templates, and the kind in the description of their modules."""
+_RESERVED = ("kind", "module", "digest")
+"""The fields of a table that are no parameters."""
+_NAME = "[A-Za-z][A-Za-z0-9_-]{0,63}"
+"""The names that packages of all languages and descriptions of modules may have."""
 
 
 @click.group("plugin")
@@ -50,8 +55,9 @@ def new_command(name: str, language: str, kind: str) -> None:
     A folder that exists is never replaced.
     """
     folder = Path(name)
-    if not folder.name or not folder.name.replace("_", "").replace("-", "").isalnum() or not folder.name.isascii():
-        raise InputError(f'NAME: "{name}" is no name of a module; expected letters, digits, hyphens and underscores')
+    if re.fullmatch(_NAME, folder.name) is None:
+        expected = "a letter, then letters, digits, hyphens and underscores"
+        raise InputError(f'NAME: "{name}" is no name of a module; expected {expected}')
     if folder.exists():
         raise InputError(f"NAME: {folder} exists already; expected a new folder")
     for path, text in _files(folder.name, language, kind).items():
@@ -93,7 +99,7 @@ def check_command(file: str, as_json: bool) -> None:
     description = found["description"]
     click.echo(f'{file}: a {description["kind"].replace("_", " ")}, "{description["name"]}"')
     if description["summary"]:
-        click.echo(description["summary"])
+        click.echo(" ".join(description["summary"].split()))
     click.echo(f"version {description['netlull']} of the interface, SHA-256 {found['digest']}")
     table = Table(["parameter", "type", "default", "range", "meaning"], words=5)
     for row in _parameters(description):
@@ -184,6 +190,8 @@ def _setting(text: str) -> tuple[str, object]:
     name, equals, value = text.partition("=")
     if not name or not equals:
         raise InputError(f'--set: "{text}" has no value; expected NAME=VALUE')
+    if name in _RESERVED:
+        raise InputError(f'--set: "{name}" is no parameter of a module; expected another name')
     try:
         return name, json.loads(value)
     except json.JSONDecodeError:

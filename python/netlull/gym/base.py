@@ -20,22 +20,44 @@ from gymnasium.vector.utils import batch_space
 from netlull import _engine
 from netlull.errors import InputError
 from netlull.result import Result
+from netlull.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from netlull.gym.panels import Panel
-    from netlull.scenario import Scenario
 
-__all__ = ["Observations", "SimulatorEnv", "SimulatorVectorEnv", "defaults", "filled", "reward_weights"]
+__all__ = ["Observations", "SimulatorEnv", "SimulatorVectorEnv", "chosen", "defaults", "filled", "reward_weights"]
 
 Observations = npt.NDArray[np.float32]
 """An observation: one entry for each name in `observed`."""
 
 
-def reward_weights(energy: float, delay: float, loss: float, delay_scale: str) -> dict[str, object]:
-    """The weights of a reward, for the core."""
-    return {"energy": float(energy), "delay": float(delay), "loss": float(loss), "delay_scale": delay_scale}
+def reward_weights(energy: object, delay: object, loss: object, delay_scale: str) -> dict[str, object]:
+    """The weights of a reward, for the core.
+
+    Raises:
+        InputError: a weight is not a finite number.
+    """
+    weights: dict[str, object] = {}
+    for name, value in (("energy", energy), ("delay", delay), ("loss", loss)):
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not math.isfinite(value):
+            raise InputError(f"{name}_weight: is {value!r}; expected a finite number")
+        weights[name] = float(value)
+    return {**weights, "delay_scale": delay_scale}
+
+
+def chosen(scenario: Scenario | None, default: Callable[[], Scenario]) -> Scenario:
+    """The scenario, or the default one.
+
+    Raises:
+        InputError: it is not a scenario.
+    """
+    if scenario is None:
+        return default()
+    if not isinstance(scenario, Scenario):
+        raise InputError(f"scenario: is {scenario!r}; expected a netlull.Scenario")
+    return scenario
 
 
 def defaults(environment: type[SimulatorEnv], without: set[str]) -> dict[str, Any]:
@@ -59,17 +81,16 @@ def filled(options: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str,
 class _Core:
     """Simulators, and the spaces of their actions and observations."""
 
-    def __init__(self, scenario: Scenario, kind: str, options: Mapping[str, object], count: int) -> None:
-        if not 1 <= count <= _MOST:
-            raise InputError(f"num_envs: is {count}; expected 1 to {_MOST}")
+    def __init__(self, scenario: Scenario, kind: str, options: Mapping[str, object], count: object) -> None:
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= _MOST:
+            raise InputError(f"num_envs: is {count!r}; expected 1 to {_MOST}")
         if scenario.checked.calls_python:
             raise InputError("scenario: has classes in Python; expected parts of netlull")
         try:
             text = json.dumps(options, allow_nan=False)
-        except ValueError:
-            bad = [f"{key}: {value}" for key, value in _leaves(options) if not math.isfinite(value)]
-            raise _engine.ScenarioError(f"{', '.join(bad)}; expected a finite number") from None
-        self.simulators = _engine.Simulators(scenario.checked, kind, text, count)
+        except (TypeError, ValueError):
+            raise InputError(_not_json(options)) from None
+        self.simulators = _engine.Simulators(scenario.checked, kind, text, int(count))
         choices, observed, raw, self.steps = self.simulators.shape()
         self.observed = tuple(name for name, _ in observed)
         self.raw = tuple(raw)
@@ -81,9 +102,29 @@ class _Core:
 _MOST = 100_000
 
 
-def _leaves(options: Mapping[str, object]) -> list[tuple[str, float]]:
-    inner = [(key, value) for part in options.values() if isinstance(part, dict) for key, value in part.items()]
-    return [(key, value) for key, value in (*options.items(), *inner) if isinstance(value, float)]
+def _not_json(options: Mapping[str, object]) -> str:
+    """The error of the first option with a value that documents cannot have."""
+    for name, value in options.items():
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError):
+            return f"{name}: is {value!r}; expected text, finite numbers, lists or tables"
+    raise AssertionError("all options are JSON")
+
+
+def _entries(action: Any, count: int, entries: int) -> npt.NDArray[np.int64]:
+    """The entries of the actions of `count` simulators, one after the other.
+
+    Raises:
+        InputError: they are no whole numbers, or their number is wrong.
+    """
+    given = np.asarray(action)
+    if given.dtype.kind not in "iub":
+        raise InputError(f"action: is {action!r}; expected whole numbers")
+    if given.size != count * entries:
+        each = f"{entries} for each of {count} simulators" if count > 1 else f"{entries}"
+        raise InputError(f"action: has {given.size} entries; expected {each}")
+    return np.ascontiguousarray(given, dtype=np.int64).reshape(-1)
 
 
 def _run_seed(generator: np.random.Generator) -> int:
@@ -117,7 +158,7 @@ class SimulatorEnv(gymnasium.Env[Observations, Any]):
         self.observed, self.raw, self.steps = core.observed, core.raw, core.steps
         self.observation_space = core.observation_space
         self.action_space = self._space(core.choices)
-        self._simulators = core.simulators
+        self._simulators, self._count = core.simulators, len(core.choices)
         self._rows: list[npt.NDArray[np.float64]] = []
         self._over = True
 
@@ -149,13 +190,13 @@ class SimulatorEnv(gymnasium.Env[Observations, Any]):
             values by their names.
 
         Raises:
+            InputError: the action has another type or another number of entries.
             ScenarioError: the action is impossible, or the run has failed.
             ResetNeeded: the episode is over.
         """
         if self._over:
             raise ResetNeeded("step: the episode is over; expected a reset before")
-        entries = np.atleast_1d(np.asarray(action, dtype=np.int64))
-        observations, rewards, over, raw = self._simulators.step(entries, _NO_SEEDS)
+        observations, rewards, over, raw = self._simulators.step(_entries(action, 1, self._count), _NO_SEEDS)
         self._over = bool(over[0])
         if self.render_mode is not None:
             self._rows.append(raw[:, 0])
@@ -219,7 +260,7 @@ class SimulatorVectorEnv(VectorEnv[Observations, Any, npt.NDArray[Any]]):
         self.single_action_space = self._single._space(core.choices)  # noqa: SLF001  # its own
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._simulators = core.simulators
+        self._simulators, self._count = core.simulators, len(core.choices)
         self._generators: list[np.random.Generator] = []
         self._next = np.zeros(num_envs, dtype=np.uint64)
         self._over: npt.NDArray[np.bool_] = np.zeros(num_envs, dtype=np.bool_)
@@ -275,12 +316,13 @@ class SimulatorVectorEnv(VectorEnv[Observations, Any, npt.NDArray[Any]]):
             Observations, rewards, no terminations, truncations at the ends of runs, and arrays of raw values by name.
 
         Raises:
+            InputError: the actions have another type or another number of entries.
             ScenarioError: an action is impossible, or a run has failed.
             ResetNeeded: no run has started.
         """
         if not self._generators:
             raise ResetNeeded("step: no run has started; expected a reset before")
-        flat = np.ascontiguousarray(actions, dtype=np.int64).reshape(-1)
+        flat = _entries(actions, self.num_envs, self._count)
         observations, rewards, over, raw = self._simulators.step(flat, self._next)
         info = self._info(raw)
         if self._waits:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from netlull.builders import Link, Requests, Station
 from netlull.errors import InputError
-from netlull.gym.base import SimulatorEnv, SimulatorVectorEnv, defaults, filled, reward_weights
+from netlull.gym.base import SimulatorEnv, SimulatorVectorEnv, chosen, defaults, filled, reward_weights
 from netlull.gym.panels import Line, Panel, held
 from netlull.scenario import Scenario
 
@@ -128,9 +128,9 @@ class ClientDozeEnv(SimulatorEnv):
         silence_scale: str = "1 s",
         render_mode: str | None = None,
     ) -> None:
-        chosen = scenario or client_doze_scenario()
+        used = chosen(scenario, client_doze_scenario)
         options = _options(
-            chosen,
+            used,
             station=station,
             step=step,
             radio=radio,
@@ -141,7 +141,7 @@ class ClientDozeEnv(SimulatorEnv):
             delay_scale=delay_scale,
             silence_scale=silence_scale,
         )
-        super().__init__(chosen, options, render_mode)
+        super().__init__(used, options, render_mode)
 
     def _panels(self, table: Mapping[str, npt.NDArray[np.float64]]) -> list[Panel]:
         time = table["time_s"]
@@ -159,8 +159,8 @@ class ClientDozeVectorEnv(SimulatorVectorEnv):
     _single = ClientDozeEnv
 
     def __init__(self, num_envs: int = 1, scenario: Scenario | None = None, **options: Any) -> None:
-        chosen = scenario or client_doze_scenario()
-        super().__init__(num_envs, chosen, _options(chosen, **filled(options, _DEFAULTS)))
+        used = chosen(scenario, client_doze_scenario)
+        super().__init__(num_envs, used, _options(used, **filled(options, _DEFAULTS)))
 
 
 _DEFAULTS = defaults(ClientDozeEnv, without={"scenario", "render_mode"})

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from netlull.builders import Link, Power, Requests
 from netlull.errors import InputError
-from netlull.gym.base import SimulatorEnv, SimulatorVectorEnv, defaults, filled, reward_weights
+from netlull.gym.base import SimulatorEnv, SimulatorVectorEnv, chosen, defaults, filled, reward_weights
 from netlull.gym.panels import Line, Panel, held
 from netlull.scenario import Scenario
 
@@ -136,9 +136,9 @@ class LinkRateEnv(SimulatorEnv):
         backlog_scale: str = "100 ms",
         render_mode: str | None = None,
     ) -> None:
-        chosen, link = _place(scenario, link)
+        used, link = _place(scenario, link)
         options = _options(
-            chosen,
+            used,
             link=link,
             rates=rates,
             step=step,
@@ -151,7 +151,7 @@ class LinkRateEnv(SimulatorEnv):
             backlog_scale=backlog_scale,
         )
         self.link = str(options["link"])
-        super().__init__(chosen, options, render_mode)
+        super().__init__(used, options, render_mode)
 
     def _panels(self, table: Mapping[str, npt.NDArray[np.float64]]) -> list[Panel]:
         time = table["time_s"]
@@ -180,15 +180,13 @@ class LinkRateVectorEnv(SimulatorVectorEnv):
     def __init__(
         self, num_envs: int = 1, scenario: Scenario | None = None, link: str | None = None, **options: Any
     ) -> None:
-        chosen, link = _place(scenario, link)
-        super().__init__(num_envs, chosen, _options(chosen, link=link, **filled(options, _DEFAULTS)))
+        used, link = _place(scenario, link)
+        super().__init__(num_envs, used, _options(used, link=link, **filled(options, _DEFAULTS)))
 
 
 def _place(scenario: Scenario | None, link: str | None) -> tuple[Scenario, str | None]:
     """The scenario, or the default one with its link."""
-    if scenario is None:
-        return link_rate_scenario(), link if link is not None else "N1-N2"
-    return scenario, link
+    return chosen(scenario, link_rate_scenario), "N1-N2" if scenario is None and link is None else link
 
 
 _DEFAULTS = defaults(LinkRateEnv, without={"scenario", "link", "render_mode"})

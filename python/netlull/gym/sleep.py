@@ -9,7 +9,7 @@ from gymnasium import spaces
 
 from netlull.builders import Poisson, Power, Tcp
 from netlull.errors import InputError
-from netlull.gym.base import SimulatorEnv, SimulatorVectorEnv, defaults, filled, reward_weights
+from netlull.gym.base import SimulatorEnv, SimulatorVectorEnv, chosen, defaults, filled, reward_weights
 from netlull.gym.panels import Line, Panel, held
 from netlull.scenario import Scenario
 
@@ -135,7 +135,7 @@ class AbileneSleepEnv(SimulatorEnv):
         delay_scale: str = "100 ms",
         render_mode: str | None = None,
     ) -> None:
-        chosen, self.links = _may_sleep(scenario or abilene_sleep_scenario(), links)
+        used, self.links = _may_sleep(chosen(scenario, abilene_sleep_scenario), links)
         options = _options(
             step=step,
             notice=notice,
@@ -146,7 +146,7 @@ class AbileneSleepEnv(SimulatorEnv):
             loss_weight=loss_weight,
             delay_scale=delay_scale,
         )
-        super().__init__(chosen, options, render_mode)
+        super().__init__(used, options, render_mode)
 
     @staticmethod
     def _space(choices: Sequence[int]) -> spaces.Space[Any]:
@@ -178,8 +178,8 @@ class AbileneSleepVectorEnv(SimulatorVectorEnv):
         links: Sequence[str] | None = None,
         **options: Any,
     ) -> None:
-        chosen, self.links = _may_sleep(scenario or abilene_sleep_scenario(), links)
-        super().__init__(num_envs, chosen, _options(**filled(options, _DEFAULTS)))
+        used, self.links = _may_sleep(chosen(scenario, abilene_sleep_scenario), links)
+        super().__init__(num_envs, used, _options(**filled(options, _DEFAULTS)))
 
 
 _DEFAULTS = defaults(AbileneSleepEnv, without={"scenario", "links", "render_mode"})

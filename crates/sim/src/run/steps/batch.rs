@@ -12,7 +12,7 @@ pub struct Batch {
     each: Vec<Box<dyn Environment>>,
     actions: usize,
     observed: usize,
-    raw: usize,
+    raw: Vec<&'static str>,
 }
 
 /// The output of a step: one row per environment.
@@ -32,9 +32,13 @@ impl Batch {
     /// A batch of environments, which have the same numbers of actions, observed and raw values.
     #[must_use]
     pub fn new(each: Vec<Box<dyn Environment>>) -> Self {
-        let shape = each.first().map(|first| (first.actions().len(), first.observed().len(), first.raw_names().len()));
-        let (actions, observed, raw) = shape.unwrap_or_default();
-        Self { each, actions, observed, raw }
+        let (mut raw, mut shape) = (Vec::new(), (0, 0));
+        if let Some(first) = each.first() {
+            first.raw(&mut raw);
+            shape = (first.actions().len(), first.observed().len());
+        }
+        let raw = raw.into_iter().map(|(name, _)| name).collect();
+        Self { each, actions: shape.0, observed: shape.1, raw }
     }
 
     /// The environments.
@@ -49,10 +53,16 @@ impl Batch {
         self.actions
     }
 
+    /// The names of the raw values.
+    #[must_use]
+    pub fn raw_names(&self) -> &[&'static str] {
+        &self.raw
+    }
+
     /// Empty rows for observations and raw values.
     #[must_use]
     pub fn rows(&self) -> (Vec<f32>, Vec<f64>) {
-        (vec![0.0; self.each.len() * self.observed], vec![0.0; self.each.len() * self.raw])
+        (vec![0.0; self.each.len() * self.observed], vec![0.0; self.each.len() * self.raw.len()])
     }
 
     /// Starts an episode of environment `number`.
@@ -89,11 +99,12 @@ impl Batch {
     /// # Panics
     /// If a slice is too short.
     pub fn read(&self, observations: &mut [f32], raw: &mut [f64]) {
-        let mut values = vec![0.0; self.raw];
+        let mut values = Vec::with_capacity(self.raw.len());
         for (number, each) in self.each.iter().enumerate() {
             each.observe(&mut observations[number * self.observed..][..self.observed]);
+            values.clear();
             each.raw(&mut values);
-            for (place, value) in values.iter().enumerate() {
+            for (place, (_, value)) in values.iter().enumerate() {
                 raw[place * self.each.len() + number] = *value;
             }
         }

@@ -1,6 +1,6 @@
 //! Doze of a client.
 
-use super::{Desk, Environment, Episode, MACHINE, Weights};
+use super::{Desk, Environment, Episode, MACHINE, RawValue, Weights};
 use crate::net::ids::StationId;
 use crate::run::error::RunError;
 use crate::run::stations::StationReading;
@@ -246,24 +246,6 @@ impl Environment for ClientDoze {
         ["awake", "received", "sent", "silence", "dozing"].map(|name| (name.to_owned(), 1.0)).to_vec()
     }
 
-    fn raw_names(&self) -> Vec<String> {
-        let names = [
-            "time_s",
-            "awake",
-            "received_packets",
-            "received_bytes",
-            "sent_packets",
-            "sent_bytes",
-            "held_packets",
-            "held_s",
-            "missed_packets",
-            "asleep_s",
-            "energy_j",
-            "always_on_j",
-        ];
-        names.map(str::to_owned).to_vec()
-    }
-
     fn episode(&self) -> &Episode {
         &self.episode
     }
@@ -322,15 +304,22 @@ impl Environment for ClientDoze {
     }
 
     #[allow(clippy::cast_precision_loss, reason = "numbers of packets are small")]
-    fn raw(&self, out: &mut [f64]) {
-        let Last { traffic, reading, .. } = &self.last;
-        out[0] = self.last.now.as_secs_f64();
-        out[1] = f64::from(u8::from(self.last.mode == PowerMode::Awake));
-        (out[2], out[3]) = (traffic.received.0 as f64, traffic.received.1.as_f64());
-        (out[4], out[5]) = (traffic.sent.0 as f64, traffic.sent.1.as_f64());
-        (out[6], out[7], out[8]) = (reading.held as f64, self.held_s(), self.last.missed as f64);
-        out[9] = reading.times.asleep.as_secs_f64();
-        (out[10], out[11]) = (self.last.energy, self.last.always_on);
+    fn raw(&self, out: &mut Vec<RawValue>) {
+        let Last { now, mode, traffic, reading, missed, energy, always_on, .. } = &self.last;
+        out.extend([
+            ("time_s", now.as_secs_f64()),
+            ("awake", f64::from(u8::from(*mode == PowerMode::Awake))),
+            ("received_packets", traffic.received.0 as f64),
+            ("received_bytes", traffic.received.1.as_f64()),
+            ("sent_packets", traffic.sent.0 as f64),
+            ("sent_bytes", traffic.sent.1.as_f64()),
+            ("held_packets", reading.held as f64),
+            ("held_s", self.held_s()),
+            ("missed_packets", *missed as f64),
+            ("asleep_s", reading.times.asleep.as_secs_f64()),
+            ("energy_j", *energy),
+            ("always_on_j", *always_on),
+        ]);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Rate control of a link.
 
 use super::spending::Spending;
-use super::{Desk, Environment, Episode, MACHINE, Weights};
+use super::{Desk, Environment, Episode, MACHINE, RawValue, Weights};
 use crate::net::ids::{ControllerId, LinkId};
 use crate::run::energy::transition_power;
 use crate::run::error::RunError;
@@ -234,24 +234,6 @@ impl Environment for LinkRate {
         entries.map(|(name, high)| (name.to_owned(), high)).to_vec()
     }
 
-    fn raw_names(&self) -> Vec<String> {
-        let names = [
-            "time_s",
-            "rate_bps",
-            "backlog_bytes",
-            "waiting_packets",
-            "mean_waiting_packets",
-            "arrived_bytes",
-            "arrived_packets",
-            "departed_bytes",
-            "dropped_packets",
-            "marked_packets",
-            "energy_j",
-            "always_on_j",
-        ];
-        names.map(str::to_owned).to_vec()
-    }
-
     fn episode(&self) -> &Episode {
         &self.episode
     }
@@ -317,20 +299,22 @@ impl Environment for LinkRate {
     }
 
     #[allow(clippy::cast_precision_loss, reason = "numbers of packets are small")]
-    fn raw(&self, out: &mut [f64]) {
-        out.fill(0.0);
-        (out[1], out[11]) = (self.last.rate.as_f64(), self.always_on());
-        let Some(seen) = &self.last.seen else {
-            out[11] = 0.0;
-            return;
-        };
-        out[0] = seen.now.as_secs_f64();
-        out[2] = seen.queue.waiting.as_f64();
-        out[3] = seen.waiting_packets as f64;
-        out[4] = self.last.mean_waiting;
-        (out[5], out[6]) = (seen.arrived.bytes.as_f64(), seen.arrived.packets as f64);
-        out[7] = seen.departed.bytes.as_f64();
-        (out[8], out[9]) = (seen.dropped.packets as f64, seen.marked.packets as f64);
-        out[10] = self.last.energy;
+    fn raw(&self, out: &mut Vec<RawValue>) {
+        let (rate, seen) = (self.last.rate.as_f64(), self.last.seen.as_ref());
+        let of = |value: fn(&Observation) -> f64| seen.map_or(0.0, value);
+        out.extend([
+            ("time_s", of(|seen| seen.now.as_secs_f64())),
+            ("rate_bps", rate),
+            ("backlog_bytes", of(|seen| seen.queue.waiting.as_f64())),
+            ("waiting_packets", of(|seen| seen.waiting_packets as f64)),
+            ("mean_waiting_packets", self.last.mean_waiting),
+            ("arrived_bytes", of(|seen| seen.arrived.bytes.as_f64())),
+            ("arrived_packets", of(|seen| seen.arrived.packets as f64)),
+            ("departed_bytes", of(|seen| seen.departed.bytes.as_f64())),
+            ("dropped_packets", of(|seen| seen.dropped.packets as f64)),
+            ("marked_packets", of(|seen| seen.marked.packets as f64)),
+            ("energy_j", self.last.energy),
+            ("always_on_j", seen.map_or(0.0, |_| self.always_on())),
+        ]);
     }
 }

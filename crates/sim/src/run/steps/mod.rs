@@ -47,9 +47,6 @@ pub trait Environment: Send + Sync {
     /// The names of the entries of an observation, and their largest values. The smallest values are 0.
     fn observed(&self) -> Vec<(String, f32)>;
 
-    /// The names of the raw values.
-    fn raw_names(&self) -> Vec<String>;
-
     /// The present episode.
     fn episode(&self) -> &Episode;
 
@@ -76,8 +73,8 @@ pub trait Environment: Send + Sync {
     /// Writes the observation. `out` has an entry for each name.
     fn observe(&self, out: &mut [f32]);
 
-    /// Writes the raw values. `out` has an entry for each name.
-    fn raw(&self, out: &mut [f64]);
+    /// Appends the raw values with their names: always the same names in the same order.
+    fn raw(&self, out: &mut Vec<RawValue>);
 
     /// Whether the episode has reached the end of its run.
     fn is_over(&self) -> bool {
@@ -92,6 +89,9 @@ pub trait Environment: Send + Sync {
         self.episode_mut().finish()
     }
 }
+
+/// A raw value of a step, with its name. The name has the unit.
+pub type RawValue = (&'static str, f64);
 
 /// An environment of a scenario by its kind, with its parameters as JSON.
 ///

@@ -1,7 +1,7 @@
 //! Sleep and wake of the links of a network.
 
 use super::link::power_model;
-use super::{Environment, Episode, Weights};
+use super::{Environment, Episode, RawValue, Weights};
 use crate::run::agents::AgentCounters;
 use crate::run::error::RunError;
 use crate::run::phases::Counts;
@@ -155,20 +155,6 @@ impl Environment for LinksSleep {
         awake.chain(loads).chain([("lost".to_owned(), 1.0)]).collect()
     }
 
-    fn raw_names(&self) -> Vec<String> {
-        let names = [
-            "time_s",
-            "links_awake",
-            "sent_packets",
-            "received_packets",
-            "lost_packets",
-            "mean_delay_s",
-            "energy_j",
-            "always_on_j",
-        ];
-        names.map(str::to_owned).to_vec()
-    }
-
     fn episode(&self) -> &Episode {
         &self.episode
     }
@@ -215,11 +201,17 @@ impl Environment for LinksSleep {
     }
 
     #[allow(clippy::cast_precision_loss, reason = "counts of a step are small")]
-    fn raw(&self, out: &mut [f64]) {
+    fn raw(&self, out: &mut Vec<RawValue>) {
         let last = &self.last;
-        out[0] = last.now.as_secs_f64();
-        out[1] = last.awake.iter().filter(|awake| **awake).count() as f64;
-        (out[2], out[3], out[4]) = (last.sent as f64, last.received as f64, last.lost as f64);
-        (out[5], out[6], out[7]) = (last.delay, last.energy, last.always_on);
+        out.extend([
+            ("time_s", last.now.as_secs_f64()),
+            ("links_awake", last.awake.iter().filter(|awake| **awake).count() as f64),
+            ("sent_packets", last.sent as f64),
+            ("received_packets", last.received as f64),
+            ("lost_packets", last.lost as f64),
+            ("mean_delay_s", last.delay),
+            ("energy_j", last.energy),
+            ("always_on_j", last.always_on),
+        ]);
     }
 }
