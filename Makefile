@@ -12,6 +12,7 @@ RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.to
 CHARTS := python/netlull/report/bundled/uPlot.iife.min.js
 OUT := out/quick
 DAEMON := $(BIN)/netlulld
+LAB := out/lab/index.html
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 GUNGRAUN := 0.20.0
 BENCH_TOOLS := $(CURDIR)/target/tools/gungraun-$(GUNGRAUN)
@@ -86,7 +87,6 @@ docs: setup $(LAB) ## Build the documentation site, out/docs/index.html, and che
 	@echo "open $(SITE)/index.html"
 
 # The laboratory as one page: the engine as WebAssembly, scenes, ready scenarios. Reports link into a copy next to them.
-LAB := out/lab/index.html
 LAB_MODULE = $${CARGO_TARGET_DIR:-target}/wasm32-unknown-unknown/web/netlull_web.wasm
 lab: setup tools $(LAB) ## Build the laboratory for the browser, out/lab/index.html.
 	@echo "open $(LAB)"
