@@ -19,7 +19,7 @@ __all__ = ["lab_command"]
 @seed_option
 @set_option
 def lab_command(file: str | None, out: Path, seed: int | None, settings: tuple[str, ...]) -> None:
-    """Write the laboratory, a page for your browser, and print its address.
+    """Write the laboratory for the browser, and print its address.
 
     With FILE, a scenario or the name of a ready one, the address opens that scenario.
     """
