@@ -78,18 +78,13 @@ impl Endpoint {
     /// [`Endpoint::limit`].
     #[inline(always)]
     pub(super) fn limit_now(&self) -> u64 {
-        if self.prediction.sends == Sends::Alone { self.window_limit() } else { 0 }
-    }
-
-    /// The offset up to which full segments fit into both windows while data is in flight, which means that no idle
-    /// time ends. It excludes the last byte, which may carry a FIN.
-    #[inline(always)]
-    fn window_limit(&self) -> u64 {
         let snd = &self.snd;
-        if snd.una == snd.max {
+        // New data with nothing in flight ends an idle time.
+        if self.prediction.sends == Sends::Unknown || snd.una == snd.max {
             return 0;
         }
         let window = self.cc.cwnd().max(u64::from(snd.smss));
+        // The last byte may carry a FIN.
         snd.edge.min(snd.una.saturating_add(window)).min(snd.queued.saturating_sub(1))
     }
 
@@ -125,47 +120,57 @@ impl Endpoint {
         if self.prediction.sends == Sends::Unknown || una > self.snd.max || una > self.snd.queued {
             return false;
         }
-        self.remember_timestamp(now, segment);
         if self.prediction.sends != Sends::Alone {
-            self.take_predicted_ack_selective(now, segment, acked);
-            return true;
+            return segment.sack_count == 0 && self.take_predicted_ack_selective(now, segment, acked);
         }
-        let flight_before = self.snd.flight();
+        self.remember_timestamp(now, segment);
         self.snd.una = una;
         let untimed = !self.timestamps.is_on() && una < self.times.timed;
         let rtt = if untimed { None } else { self.measure_rtt(now, segment) };
         self.update_window(segment);
         self.restart_retransmission_timer(now, Acked::Ordinary);
-        if !self.cc.opens_by(acked, flight_before) {
-            self.tell_acked(now, acked, flight_before, rtt);
-        }
+        self.tell_acked(now, acked, rtt);
         self.limit = self.limit_now();
         true
     }
 
-    /// The scoreboard takes the acknowledgement as usual. Its result may end the prediction.
+    /// Does the work of [`Self::on_ack_selective`] with recovery at rest.
     #[inline(never)]
-    fn take_predicted_ack_selective(&mut self, now: Instant, segment: &Segment, acked: u64) {
-        self.on_ack_selective(now, segment, acked);
-        let board_is_plain = self.selective.as_deref().is_some_and(Selective::is_plain);
-        // With ECN, a repair by a probe asks for CWR.
-        let ecn_is_plain = !self.prediction.data.contains(Flags::ECT) || self.rare.ecn.is_plain();
-        if !(board_is_plain && ecn_is_plain) {
-            self.predict();
-        }
+    fn take_predicted_ack_selective(&mut self, now: Instant, segment: &Segment, acked: u64) -> bool {
+        let Some(selective) = self.selective.as_deref_mut() else { return false };
+        self.snd.una += acked;
+        let rtt = selective.on_plain_ack(now, self.snd.una);
+        debug_assert_eq!(selective.board.outstanding(), self.snd.flight());
+        self.remember_timestamp(now, segment);
+        self.measure_rtt(now, segment);
+        self.update_window(segment);
+        self.restart_retransmission_timer(now, Acked::Ordinary);
+        self.tell_acked(now, acked, rtt);
+        self.arm_probe(now);
+        self.record_acked(now);
+        self.limit = self.limit_now();
+        true
     }
 
     /// Reports `acked` new bytes to congestion control.
+    #[inline(always)]
+    fn tell_acked(&mut self, now: Instant, acked: u64, rtt: Option<Duration>) {
+        if !self.cc.opens_by(acked, self.snd.flight() + acked) {
+            self.tell_acked_in_full(now, acked, rtt);
+        }
+    }
+
     #[inline(never)]
-    fn tell_acked(&mut self, now: Instant, acked: u64, flight_before: u64, rtt: Option<Duration>) {
+    fn tell_acked_in_full(&mut self, now: Instant, acked: u64, rtt: Option<Duration>) {
+        let flight = self.snd.flight();
         self.cc.on_ack(&Ack {
             now,
             acked,
             delivered: acked,
             una: self.snd.una,
             nxt: self.snd.nxt,
-            flight_before,
-            flight: self.snd.flight(),
+            flight_before: flight + acked,
+            flight,
             rtt,
             srtt: self.rtt.srtt(),
             ece: false,
@@ -195,11 +200,13 @@ impl Endpoint {
     pub(super) fn poll_predicted(&mut self, now: Instant, segment: &mut Segment) -> Polled {
         let end = self.snd.nxt + u64::from(self.snd.smss);
         if end <= self.limit {
+            if self.prediction.sends != Sends::Alone {
+                return self.poll_predicted_selective(now, end, segment);
+            }
             self.transmit_predicted(now, end, segment);
             return Polled::Segment;
         }
-        // If data may arrive, only congestion control needs to know of sent data: nothing is in flight then.
-        if !(self.prediction.receives && self.sends_nothing(end)) {
+        if !(self.prediction.is_quiet(end < self.snd.queued) && self.sends_nothing(end)) {
             return Polled::Unknown;
         }
         if self.rcv.ack_due != AckDue::Now {
@@ -232,22 +239,16 @@ impl Endpoint {
     }
 
     /// Does the work of [`Self::poll_predicted`] for data that not only congestion control must know of.
-    #[inline]
-    pub(super) fn poll_predicted_selective(&mut self, now: Instant, segment: &mut Segment) -> Polled {
-        if !matches!(self.prediction.sends, Sends::WithBoard | Sends::WithPacer) || self.snd.una == self.snd.max {
-            return Polled::Unknown;
-        }
+    #[inline(never)]
+    fn poll_predicted_selective(&mut self, now: Instant, end: u64, segment: &mut Segment) -> Polled {
         let (start, len) = (self.snd.nxt, self.snd.smss);
-        let end = start + u64::from(len);
-        if end <= self.window_limit() && !self.is_held(now, u64::from(len)) {
-            self.record_sent(now, Span { start, end });
-            self.transmit_predicted(now, end, segment);
-            self.note_sent(now, start, u32::from(len));
-            return Polled::Segment;
+        if self.is_held(now, u64::from(len)) {
+            return if self.rcv.ack_due == AckDue::Now { Polled::Unknown } else { Polled::Nothing };
         }
-        // A pacer must know that nothing is held.
-        let held = end < self.snd.queued && self.sends_nothing(end);
-        if held && self.rcv.ack_due != AckDue::Now { Polled::Nothing } else { Polled::Unknown }
+        self.record_sent(now, Span { start, end });
+        self.transmit_predicted(now, end, segment);
+        self.note_sent(now, start, u32::from(len));
+        Polled::Segment
     }
 
     /// A full segment of new data that is not the last.

@@ -22,7 +22,7 @@ pub(super) enum Sends {
     Unknown,
     /// None.
     Alone,
-    /// The scoreboard, without marks.
+    /// The scoreboard, at rest.
     WithBoard,
     /// The scoreboard and the pacer.
     WithPacer,
@@ -33,6 +33,13 @@ pub(super) const OPTIONAL: Flags = Flags::PSH.with(Flags::ECT);
 
 impl Prediction {
     pub const NOTHING: Self = Self { header: Flags::NONE, data: Flags::NONE, sends: Sends::Unknown, receives: false };
+
+    /// True if a poll that sends no data changes nothing. A pacer must know of the end of the data; with data that
+    /// waits, `more` is true.
+    #[inline(always)]
+    pub fn is_quiet(self, more: bool) -> bool {
+        self.receives || self.sends == Sends::WithBoard || (self.sends == Sends::WithPacer && more)
+    }
 
     /// True if recovery leaves the congestion window unchanged.
     #[inline]

@@ -80,9 +80,14 @@ impl Scoreboard {
     }
 
     /// True if all data is in flight for the first time.
-    #[inline]
-    pub fn is_unmarked(&self) -> bool {
-        (self.sacked_bytes | self.lost_bytes | self.retransmitted_bytes) == 0
+    pub fn is_plain(&self) -> bool {
+        let unmarked = (self.sacked_bytes | self.lost_bytes | self.retransmitted_bytes) == 0;
+        unmarked && self.sacked.is_empty() && self.retransmissions.is_empty()
+    }
+
+    /// The last transmission of the first segment.
+    pub fn first(&self) -> Option<Transmission> {
+        self.sent.front().map(|first| Transmission { sent_at: first.sent_at, end: first.end() })
     }
 
     /// True if nothing is in flight and nothing has been reported as arrived.

@@ -144,6 +144,11 @@ impl Rack {
         Instant::from_nanos(now.as_nanos().saturating_sub(allowed.as_nanos()))
     }
 
+    /// True if no delivered segment was sent after `first`.
+    pub fn comes_before(&self, first: Option<Transmission>) -> bool {
+        self.latest.is_none() || first.is_none() || self.latest <= first
+    }
+
     /// True during a probe's episode, which allows no other probe.
     pub fn is_probing(&self) -> bool {
         self.probe.is_some()
