@@ -5,11 +5,11 @@
 //! volume delivered since then, over the elapsed time, is a sample of the rate. The names are the draft's: C is the
 //! connection ([`DeliveryRate`]), P a packet, RS the sample ([`RateSample`]).
 
+use crate::fifo::Fifo;
 use crate::number::float;
 use netlull_units::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::VecDeque;
 
 /// RS: the information of one acknowledgement about the path (draft-ietf-ccwg-bbr-06 section 2.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -108,7 +108,7 @@ struct Newest {
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryRate {
     /// A record for each segment from SND.UNA on, in the order of the stream.
-    records: VecDeque<Record>,
+    records: Fifo<Record>,
     /// C.delivered: bytes delivered over the life of the connection.
     delivered: u64,
     /// C.delivered_time: the last change of C.delivered.
@@ -200,21 +200,21 @@ impl DeliveryRate {
             tx_in_flight: segment.inflight + (segment.end - segment.start),
             is_app_limited: self.is_app_limited(),
         };
-        let known = self.records.back().map_or(segment.start, |last| last.end);
+        let known = self.records.last().map_or(segment.start, |last| last.end);
         if segment.start < known {
             self.on_sent_again(segment, sent);
         }
         if segment.end > known {
             let start = segment.start.max(known);
             let record = Record { start, end: segment.end, sent, fate: Fate::InFlight, retransmitted: false };
-            self.records.push_back(record);
+            self.records.push(record);
         }
     }
 
     #[cold]
     fn on_sent_again(&mut self, segment: &Sent, sent: Transmission) {
         let first = self.first_ending_after(segment.start);
-        for record in self.records.range_mut(first..).take_while(|record| record.start < segment.end) {
+        for record in self.records[first..].iter_mut().take_while(|record| record.start < segment.end) {
             if record.fate == Fate::Delivered {
                 continue;
             }
@@ -232,19 +232,19 @@ impl DeliveryRate {
     /// Handles the acknowledgement of everything before offset `una`.
     #[inline]
     pub fn on_acked(&mut self, now: Instant, una: u64) {
-        while let Some(record) = self.records.front().copied() {
+        while let Some(record) = self.records.first().copied() {
             if record.end > una {
                 break;
             }
-            self.records.pop_front();
+            self.records.drop_first();
             self.confirm(now, &record, record.end - record.start);
         }
         // A retransmission may have other borders than the segment: it covers part of a record.
-        if let Some(record) = self.records.front().copied()
+        if let Some(record) = self.records.first().copied()
             && record.start < una
         {
             self.confirm(now, &record, una - record.start);
-            if let Some(front) = self.records.front_mut() {
+            if let Some(front) = self.records.first_mut() {
                 front.start = una;
             }
         }
@@ -279,9 +279,9 @@ impl DeliveryRate {
     /// Handles a duplicate acknowledgement without SACK: some segment after the first has been delivered. Which one
     /// matters little; the first in flight counts (section 4.1.3.5.1).
     pub fn on_duplicate(&mut self, now: Instant) {
-        let Some(first) = self.records.front() else { return };
+        let Some(first) = self.records.first() else { return };
         let from = self.first_ending_after(self.duplicates_to.max(first.end));
-        let in_flight = self.records.range(from..).position(|record| record.fate == Fate::InFlight);
+        let in_flight = self.records[from..].iter().position(|record| record.fate == Fate::InFlight);
         let Some(index) = in_flight.map(|ahead| from + ahead) else { return };
         let record = self.records[index];
         self.update(now, &record, record.end - record.start);
@@ -293,8 +293,8 @@ impl DeliveryRate {
     /// again from its end until the result is `None`.
     pub fn mark_lost(&mut self, start: u64, end: u64) -> Option<LostSegment> {
         let first = self.first_ending_after(start);
-        let in_range = self.records.range_mut(first..).take_while(|record| record.start < end);
-        let record = in_range.into_iter().find(|record| record.fate == Fate::InFlight)?;
+        let mut in_range = self.records[first..].iter_mut().take_while(|record| record.start < end);
+        let record = in_range.find(|record| record.fate == Fate::InFlight)?;
         record.fate = Fate::Lost;
         let len = record.end - record.start;
         self.lost += len;

@@ -152,6 +152,16 @@ impl Endpoint {
         true
     }
 
+    /// Handles the release of paced data, which changes no prediction. Returns false if another timer has expired.
+    pub(super) fn take_predicted_release(&mut self, now: Instant) -> bool {
+        let others = self.timer_at.min(self.rcv.ack_deadline).min(self.recovery_wake_at());
+        if self.prediction.sends != Sends::WithPacer || now >= others {
+            return false;
+        }
+        self.on_wake(now);
+        true
+    }
+
     /// Reports `acked` new bytes to congestion control.
     #[inline(always)]
     fn tell_acked(&mut self, now: Instant, acked: u64, rtt: Option<Duration>) {

@@ -300,7 +300,7 @@ impl Endpoint {
     }
 
     /// Adds new data to the scoreboard.
-    #[inline]
+    #[inline(always)]
     pub(super) fn note_sent(&mut self, now: Instant, offset: u64, len: u32) {
         let Some(selective) = &mut self.selective else { return };
         selective.board.push(offset, len, now);
