@@ -44,6 +44,12 @@ impl<T> Fifo<T> {
         }
     }
 
+    /// The first item.
+    #[inline(always)]
+    pub fn first(&self) -> Option<&T> {
+        self.items.get(self.gone)
+    }
+
     /// Removes the first item, if there is one.
     #[inline(always)]
     pub fn drop_first(&mut self) {

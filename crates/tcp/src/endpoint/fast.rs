@@ -129,7 +129,9 @@ impl Endpoint {
         let rtt = if untimed { None } else { self.measure_rtt(now, segment) };
         self.update_window(segment);
         self.restart_retransmission_timer(now, Acked::Ordinary);
-        self.tell_acked(now, acked, rtt);
+        if !self.cc.opens_by(acked, self.snd.flight() + acked) {
+            self.tell_acked(now, acked, rtt);
+        }
         self.limit = self.limit_now();
         true
     }
@@ -145,7 +147,9 @@ impl Endpoint {
         self.measure_rtt(now, segment);
         self.update_window(segment);
         self.restart_retransmission_timer(now, Acked::Ordinary);
-        self.tell_acked(now, acked, rtt);
+        if !self.cc.opens_by(acked, self.snd.flight() + acked) {
+            self.cc.on_ack(&self.plain_ack(now, acked, rtt));
+        }
         self.arm_probe(now);
         self.record_acked(now);
         self.limit = self.limit_now();
@@ -163,17 +167,16 @@ impl Endpoint {
     }
 
     /// Reports `acked` new bytes to congestion control.
-    #[inline(always)]
+    #[inline(never)]
     fn tell_acked(&mut self, now: Instant, acked: u64, rtt: Option<Duration>) {
-        if !self.cc.opens_by(acked, self.snd.flight() + acked) {
-            self.tell_acked_in_full(now, acked, rtt);
-        }
+        self.cc.on_ack(&self.plain_ack(now, acked, rtt));
     }
 
-    #[inline(never)]
-    fn tell_acked_in_full(&mut self, now: Instant, acked: u64, rtt: Option<Duration>) {
+    /// The acknowledgement of `acked` new bytes with recovery at rest.
+    #[inline(always)]
+    fn plain_ack(&self, now: Instant, acked: u64, rtt: Option<Duration>) -> Ack {
         let flight = self.snd.flight();
-        self.cc.on_ack(&Ack {
+        Ack {
             now,
             acked,
             delivered: acked,
@@ -185,7 +188,7 @@ impl Endpoint {
             srtt: self.rtt.srtt(),
             ece: false,
             phase: RecoveryPhase::Open,
-        });
+        }
     }
 
     /// Takes data in order that fits, with an acknowledgement of nothing new.
