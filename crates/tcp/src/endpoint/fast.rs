@@ -1,5 +1,5 @@
-//! The fast path of nearly every segment (V. Jacobson, "4BSD Header Prediction", ACM CCR 20(1), 1990). It handles the
-//! next segment in order, in either direction, without losses, held data or pending changes.
+//! The fast path of nearly every segment (V. Jacobson, "4BSD Header Prediction", ACM CCR 20(1), 1990). It handles
+//! acknowledgements of new data without losses, and data of a peer that has nothing in flight from here.
 //!
 //! The general code ends with a check of all conditions that seldom change ([`Endpoint::predict`]). The comparisons
 //! left for each segment decide whether it takes the fast path. The fast path does the work of the general code
@@ -7,7 +7,7 @@
 
 use super::pacing::Paced;
 use super::prediction::{OPTIONAL, Prediction, Sends};
-use super::receiver::AckDue;
+use super::receiver::{AckDue, Placement};
 use super::sender::{Fin, UNTIMED};
 use super::{Control, Endpoint, State, TimerKind};
 use crate::cc::{Ack, CongestionControl};
@@ -39,17 +39,19 @@ impl Endpoint {
         let open = matches!(self.state, State::Established | State::FinWait1) && self.control == Control::None;
         // Data that may be pulled back is checked after each segment.
         let open = open && self.rare.shrunk_window == ShrunkWindow::Keep;
-        if !(open && self.rcv.is_plain() && self.rare.ecn.is_plain() && self.rare.probes == 0) {
+        if !(open && self.rcv.reads_at_once() && self.rare.ecn.is_plain() && self.rare.probes == 0) {
             return Prediction::NOTHING;
         }
-        let sends = self.sends_now();
+        let gaps = self.rcv.has_gaps();
+        // Acknowledgements around gaps precede data: only an idle sender is predicted then.
+        let sends = if gaps { Sends::Unknown } else { self.sends_now() };
         let receives = sends == Sends::Alone || self.sender_is_idle();
         if sends == Sends::Unknown && !receives {
             return Prediction::NOTHING;
         }
         let timestamps = if self.timestamps.is_on() { Flags::HAS_TIMESTAMPS } else { Flags::NONE };
         let header = Flags::ACK | timestamps;
-        Prediction { header, data: header | self.rare.ecn.data_flags(), sends, receives }
+        Prediction { header, ect: self.rare.ecn.enabled, sends, receives, gaps }
     }
 
     fn sends_now(&self) -> Sends {
@@ -93,11 +95,14 @@ impl Endpoint {
     #[inline(always)]
     pub(super) fn take_predicted(&mut self, now: Instant, segment: &Segment) -> bool {
         let header = self.prediction.header;
-        if segment.flags.without(OPTIONAL) != header || segment.seq != self.rcv.next_seq() {
+        if segment.flags.without(OPTIONAL) != header {
             return false;
         }
         if header.contains(Flags::HAS_TIMESTAMPS) && self.timestamps.is_older(segment.ts_val) {
             return false;
+        }
+        if segment.seq != self.rcv.next_seq() {
+            return self.take_predicted_data_around_gaps(now, segment);
         }
         if segment.len == 0 { self.take_predicted_ack(now, segment) } else { self.take_predicted_data(now, segment) }
     }
@@ -194,6 +199,9 @@ impl Endpoint {
     /// Takes data in order that fits, with an acknowledgement of nothing new.
     #[inline(always)]
     fn take_predicted_data(&mut self, now: Instant, segment: &Segment) -> bool {
+        if self.prediction.gaps {
+            return self.take_predicted_data_around_gaps(now, segment);
+        }
         let len = u64::from(segment.len);
         if !self.prediction.receives || segment.ack != self.snd.seq(self.snd.una) || len > self.rcv.window() {
             return false;
@@ -206,6 +214,30 @@ impl Endpoint {
             self.limit = self.limit_now();
         }
         true
+    }
+
+    /// Takes data ahead of a gap or into one, with an acknowledgement of nothing new.
+    #[inline(never)]
+    fn take_predicted_data_around_gaps(&mut self, now: Instant, segment: &Segment) -> bool {
+        let ahead = i64::from(segment.seq.distance_from(self.rcv.next_seq()));
+        let acceptable = segment.len > 0 && self.rcv.place(ahead, segment) == Placement::Acceptable;
+        if !self.prediction.receives || segment.ack != self.snd.seq(self.snd.una) || !acceptable {
+            return false;
+        }
+        self.remember_timestamp(now, segment);
+        self.update_window(segment);
+        self.handle_data(now, ahead, segment.len);
+        self.limit = self.limit_now();
+        self.follow_gaps();
+        true
+    }
+
+    /// Predicts anew after the first gap and after the last.
+    #[inline]
+    fn follow_gaps(&mut self) {
+        if self.prediction.gaps != self.rcv.has_gaps() {
+            self.predict();
+        }
     }
 
     /// The next segment to send, if the fast path has one.
@@ -224,6 +256,11 @@ impl Endpoint {
         }
         if self.rcv.ack_due != AckDue::Now {
             return Polled::Nothing;
+        }
+        if self.prediction.gaps {
+            *segment = self.transmit_ack(now);
+            self.follow_gaps();
+            return Polled::Segment;
         }
         self.counters.acks_sent += 1;
         let window = self.rcv.acknowledge_plain();
@@ -276,7 +313,7 @@ impl Endpoint {
         self.counters.data_segments_sent += 1;
         self.counters.bytes_sent += u64::from(len);
         let window = self.rcv.acknowledge();
-        *segment = Segment { seq, len, window, ..self.predicted_header(now, self.prediction.data) };
+        *segment = Segment { seq, len, window, ..self.predicted_header(now, self.prediction.data()) };
         self.snd.nxt = end;
         self.snd.max = end;
         self.times.last_sent = now;
