@@ -5,11 +5,11 @@
 //! volume delivered since then, over the elapsed time, is a sample of the rate. The names are the draft's: C is the
 //! connection ([`DeliveryRate`]), P a packet, RS the sample ([`RateSample`]).
 
+use crate::fifo::Fifo;
 use crate::number::float;
 use netlull_units::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::VecDeque;
 
 /// RS: the information of one acknowledgement about the path (draft-ietf-ccwg-bbr-06 section 2.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -104,25 +104,64 @@ struct Newest {
     retransmitted: bool,
 }
 
+/// The part of C that a delivery changes.
+#[derive(Clone, Debug, Default)]
+struct Delivered {
+    /// C.delivered: bytes delivered over the life of the connection.
+    bytes: u64,
+    /// C.delivered_time: the last change of C.delivered.
+    time: Instant,
+    /// C.first_send_time: transmission of the last delivered segment, or of the first one after a silence.
+    first_send_time: Instant,
+    newest: Option<Newest>,
+    newly_acked: u64,
+}
+
+impl Delivered {
+    /// Counts `bytes` of the segment as delivered, once.
+    #[inline(always)]
+    fn confirm(&mut self, now: Instant, record: &Record, bytes: u64) {
+        match record.fate {
+            Fate::Delivered => {}
+            Fate::Presumed => self.update(now, record, 0),
+            Fate::InFlight | Fate::Lost => self.update(now, record, bytes),
+        }
+    }
+
+    /// UpdateRateSample (section 4.1.2.3) for `bytes` delivered of a segment.
+    #[inline(always)]
+    fn update(&mut self, now: Instant, record: &Record, bytes: u64) {
+        self.bytes += bytes;
+        self.newly_acked += bytes;
+        self.time = now;
+        let send_time = record.sent.send_time;
+        // IsNewestPacket: the last transmission has the newest information about the path.
+        let is_newest = match &self.newest {
+            None => true,
+            Some(newest) => {
+                send_time > self.first_send_time || (send_time == self.first_send_time && record.end > newest.end)
+            }
+        };
+        if is_newest {
+            let Record { sent, end, retransmitted, .. } = *record;
+            self.newest = Some(Newest { sent, end, retransmitted });
+            self.first_send_time = send_time;
+        }
+    }
+}
+
 /// C: the connection's side of delivery-rate sampling.
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryRate {
     /// A record for each segment from SND.UNA on, in the order of the stream.
-    records: VecDeque<Record>,
-    /// C.delivered: bytes delivered over the life of the connection.
-    delivered: u64,
-    /// C.delivered_time: the last change of C.delivered.
-    delivered_time: Instant,
-    /// C.first_send_time: transmission of the last delivered segment, or of the first one after a silence.
-    first_send_time: Instant,
+    records: Fifo<Record>,
+    delivered: Delivered,
     /// C.app_limited: the application limits samples up to this count of `delivered`; 0 for none.
     app_limited: u64,
     /// C.lost: bytes marked lost over the life of the connection.
     lost: u64,
     /// C.min_rtt.
     min_rtt: Option<Duration>,
-    newest: Option<Newest>,
-    newly_acked: u64,
     newly_lost: u64,
     /// Without SACK: the offset below which duplicate acknowledgements have counted as deliveries.
     duplicates_to: u64,
@@ -146,12 +185,13 @@ impl DeliveryRate {
     #[inline]
     #[must_use]
     pub fn delivered(&self) -> u64 {
-        self.delivered
+        self.delivered.bytes
     }
 
     /// A state without records, for an algorithm that runs apart from its connection.
     #[must_use]
     pub fn apart(delivered: u64, app_limited: u64) -> Self {
+        let delivered = Delivered { bytes: delivered, ..Delivered::default() };
         Self { delivered, app_limited, ..Self::default() }
     }
 
@@ -175,46 +215,49 @@ impl DeliveryRate {
 
     /// True if nothing is in flight, and the mark of a limited application stays.
     pub(crate) fn is_idle(&self) -> bool {
-        self.records.is_empty() && self.newest.is_none() && self.is_app_limited() && self.delivered <= self.app_limited
+        self.records.is_empty()
+            && self.delivered.newest.is_none()
+            && self.is_app_limited()
+            && self.delivered.bytes <= self.app_limited
     }
 
     /// MarkConnectionAppLimited (section 4.1.2.4), with `inflight` bytes in flight.
     #[inline]
     pub fn mark_app_limited(&mut self, inflight: u64) {
-        self.app_limited = (self.delivered + inflight).max(1);
+        self.app_limited = (self.delivered.bytes + inflight).max(1);
     }
 
     /// OnPacketSent (section 4.1.2.2). Retransmitted data gets a new record.
     #[inline]
     pub fn on_sent(&mut self, segment: &Sent) {
         if segment.inflight == 0 {
-            self.first_send_time = segment.now;
-            self.delivered_time = segment.now;
+            self.delivered.first_send_time = segment.now;
+            self.delivered.time = segment.now;
         }
         let sent = Transmission {
-            delivered: self.delivered,
-            delivered_time: self.delivered_time,
-            first_send_time: self.first_send_time,
+            delivered: self.delivered.bytes,
+            delivered_time: self.delivered.time,
+            first_send_time: self.delivered.first_send_time,
             send_time: segment.now,
             lost: self.lost,
             tx_in_flight: segment.inflight + (segment.end - segment.start),
             is_app_limited: self.is_app_limited(),
         };
-        let known = self.records.back().map_or(segment.start, |last| last.end);
+        let known = self.records.last().map_or(segment.start, |last| last.end);
         if segment.start < known {
             self.on_sent_again(segment, sent);
         }
         if segment.end > known {
             let start = segment.start.max(known);
             let record = Record { start, end: segment.end, sent, fate: Fate::InFlight, retransmitted: false };
-            self.records.push_back(record);
+            self.records.push(record);
         }
     }
 
     #[cold]
     fn on_sent_again(&mut self, segment: &Sent, sent: Transmission) {
         let first = self.first_ending_after(segment.start);
-        for record in self.records.range_mut(first..).take_while(|record| record.start < segment.end) {
+        for record in self.records[first..].iter_mut().take_while(|record| record.start < segment.end) {
             if record.fate == Fate::Delivered {
                 continue;
             }
@@ -232,31 +275,18 @@ impl DeliveryRate {
     /// Handles the acknowledgement of everything before offset `una`.
     #[inline]
     pub fn on_acked(&mut self, now: Instant, una: u64) {
-        while let Some(record) = self.records.front().copied() {
-            if record.end > una {
-                break;
-            }
-            self.records.pop_front();
-            self.confirm(now, &record, record.end - record.start);
+        while let Some(record) = self.records.first()
+            && record.end <= una
+        {
+            self.delivered.confirm(now, record, record.end - record.start);
+            self.records.drop_first();
         }
         // A retransmission may have other borders than the segment: it covers part of a record.
-        if let Some(record) = self.records.front().copied()
+        if let Some(record) = self.records.first_mut()
             && record.start < una
         {
-            self.confirm(now, &record, una - record.start);
-            if let Some(front) = self.records.front_mut() {
-                front.start = una;
-            }
-        }
-    }
-
-    /// Counts `bytes` of the segment as delivered, once.
-    #[inline]
-    fn confirm(&mut self, now: Instant, record: &Record, bytes: u64) {
-        match record.fate {
-            Fate::Delivered => {}
-            Fate::Presumed => self.update(now, record, 0),
-            Fate::InFlight | Fate::Lost => self.update(now, record, bytes),
+            self.delivered.confirm(now, record, una - record.start);
+            record.start = una;
         }
     }
 
@@ -264,13 +294,12 @@ impl DeliveryRate {
     /// partly inside wait.
     pub fn on_sacked(&mut self, now: Instant, start: u64, end: u64) {
         let mut index = self.records.partition_point(|record| record.start < start);
-        while let Some(record) = self.records.get(index).copied() {
-            if record.end > end {
-                break;
-            }
+        while let Some(record) = self.records.get_mut(index)
+            && record.end <= end
+        {
             if record.fate != Fate::Delivered {
-                self.update(now, &record, record.end - record.start);
-                self.records[index].fate = Fate::Delivered;
+                self.delivered.update(now, record, record.end - record.start);
+                record.fate = Fate::Delivered;
             }
             index += 1;
         }
@@ -279,13 +308,12 @@ impl DeliveryRate {
     /// Handles a duplicate acknowledgement without SACK: some segment after the first has been delivered. Which one
     /// matters little; the first in flight counts (section 4.1.3.5.1).
     pub fn on_duplicate(&mut self, now: Instant) {
-        let Some(first) = self.records.front() else { return };
+        let Some(first) = self.records.first() else { return };
         let from = self.first_ending_after(self.duplicates_to.max(first.end));
-        let in_flight = self.records.range(from..).position(|record| record.fate == Fate::InFlight);
-        let Some(index) = in_flight.map(|ahead| from + ahead) else { return };
-        let record = self.records[index];
-        self.update(now, &record, record.end - record.start);
-        self.records[index].fate = Fate::Presumed;
+        let in_flight = self.records[from..].iter_mut().find(|record| record.fate == Fate::InFlight);
+        let Some(record) = in_flight else { return };
+        self.delivered.update(now, record, record.end - record.start);
+        record.fate = Fate::Presumed;
         self.duplicates_to = record.end;
     }
 
@@ -293,8 +321,8 @@ impl DeliveryRate {
     /// again from its end until the result is `None`.
     pub fn mark_lost(&mut self, start: u64, end: u64) -> Option<LostSegment> {
         let first = self.first_ending_after(start);
-        let in_range = self.records.range_mut(first..).take_while(|record| record.start < end);
-        let record = in_range.into_iter().find(|record| record.fate == Fate::InFlight)?;
+        let mut in_range = self.records[first..].iter_mut().take_while(|record| record.start < end);
+        let record = in_range.find(|record| record.fate == Fate::InFlight)?;
         record.fate = Fate::Lost;
         let len = record.end - record.start;
         self.lost += len;
@@ -308,41 +336,21 @@ impl DeliveryRate {
         })
     }
 
-    /// UpdateRateSample (section 4.1.2.3) for `bytes` delivered of a segment.
-    #[inline]
-    fn update(&mut self, now: Instant, record: &Record, bytes: u64) {
-        self.delivered += bytes;
-        self.newly_acked += bytes;
-        self.delivered_time = now;
-        let sent = record.sent;
-        // IsNewestPacket: the last transmission has the newest information about the path.
-        let is_newest = match self.newest {
-            None => true,
-            Some(Newest { end, .. }) => {
-                sent.send_time > self.first_send_time || (sent.send_time == self.first_send_time && record.end > end)
-            }
-        };
-        if is_newest {
-            self.newest = Some(Newest { sent, end: record.end, retransmitted: record.retransmitted });
-            self.first_send_time = sent.send_time;
-        }
-    }
-
     /// GenerateRateSample (section 4.1.2.3), once per acknowledgement; `None` if it delivered nothing.
     #[inline]
     pub fn sample(&mut self, now: Instant) -> Option<RateSample> {
         // The acknowledgements have passed the bubble.
-        if self.delivered > self.app_limited {
+        if self.delivered.bytes > self.app_limited {
             self.app_limited = 0;
         }
-        let Newest { sent, retransmitted, .. } = self.newest.take()?;
-        let newly_acked = std::mem::take(&mut self.newly_acked);
+        let Newest { sent, retransmitted, .. } = self.delivered.newest.take()?;
+        let newly_acked = std::mem::take(&mut self.delivered.newly_acked);
         let newly_lost = std::mem::take(&mut self.newly_lost);
         let send_elapsed = sent.send_time.saturating_since(sent.first_send_time);
         let ack_elapsed = now - sent.delivered_time;
         // Delivery is never faster than transmission: the longer interval counts (section 4.1.1.2.4).
         let interval = send_elapsed.max(ack_elapsed);
-        let delivered = self.delivered - sent.delivered;
+        let delivered = self.delivered.bytes - sent.delivered;
         // Section 4.2: now - P.send_time, unless it is ambiguous.
         let rtt = (!retransmitted).then_some(now - sent.send_time);
         if let Some(rtt) = rtt {

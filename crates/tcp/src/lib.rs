@@ -59,6 +59,7 @@ mod config;
 mod counters;
 pub mod delivery;
 mod endpoint;
+mod fifo;
 mod number;
 mod options;
 mod presets;

@@ -422,7 +422,7 @@ impl Endpoint {
     }
 
     #[inline]
-    fn handle_data(&mut self, now: Instant, ahead: i64, len: u16) {
+    pub(super) fn handle_data(&mut self, now: Instant, ahead: i64, len: u16) {
         // After the peer's FIN, or in TIME-WAIT, no more data can arrive.
         if !matches!(self.state, State::Established | State::FinWait1 | State::FinWait2) {
             return;

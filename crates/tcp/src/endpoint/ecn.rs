@@ -62,11 +62,6 @@ impl EcnState {
         !(self.echoes || self.enabled && self.cwr_due)
     }
 
-    /// The flags of new data while [`Self::is_plain`].
-    pub fn data_flags(&self) -> Flags {
-        if self.enabled { Flags::ECT } else { Flags::NONE }
-    }
-
     /// The flags of acknowledgements.
     #[inline]
     pub fn echo(&self) -> Flags {

@@ -1,5 +1,5 @@
-//! The fast path of nearly every segment (V. Jacobson, "4BSD Header Prediction", ACM CCR 20(1), 1990). It handles the
-//! next segment in order, in either direction, without losses, held data or pending changes.
+//! The fast path of nearly every segment (V. Jacobson, "4BSD Header Prediction", ACM CCR 20(1), 1990). It handles
+//! acknowledgements of new data without losses, and data of a peer that has nothing in flight from here.
 //!
 //! The general code ends with a check of all conditions that seldom change ([`Endpoint::predict`]). The comparisons
 //! left for each segment decide whether it takes the fast path. The fast path does the work of the general code
@@ -7,7 +7,7 @@
 
 use super::pacing::Paced;
 use super::prediction::{OPTIONAL, Prediction, Sends};
-use super::receiver::AckDue;
+use super::receiver::{AckDue, Placement};
 use super::sender::{Fin, UNTIMED};
 use super::{Control, Endpoint, State, TimerKind};
 use crate::cc::{Ack, CongestionControl};
@@ -39,17 +39,19 @@ impl Endpoint {
         let open = matches!(self.state, State::Established | State::FinWait1) && self.control == Control::None;
         // Data that may be pulled back is checked after each segment.
         let open = open && self.rare.shrunk_window == ShrunkWindow::Keep;
-        if !(open && self.rcv.is_plain() && self.rare.ecn.is_plain() && self.rare.probes == 0) {
+        if !(open && self.rcv.reads_at_once() && self.rare.ecn.is_plain() && self.rare.probes == 0) {
             return Prediction::NOTHING;
         }
-        let sends = self.sends_now();
+        let gaps = self.rcv.has_gaps();
+        // Acknowledgements around gaps precede data: only an idle sender is predicted then.
+        let sends = if gaps { Sends::Unknown } else { self.sends_now() };
         let receives = sends == Sends::Alone || self.sender_is_idle();
         if sends == Sends::Unknown && !receives {
             return Prediction::NOTHING;
         }
         let timestamps = if self.timestamps.is_on() { Flags::HAS_TIMESTAMPS } else { Flags::NONE };
         let header = Flags::ACK | timestamps;
-        Prediction { header, data: header | self.rare.ecn.data_flags(), sends, receives }
+        Prediction { header, ect: self.rare.ecn.enabled, sends, receives, gaps }
     }
 
     fn sends_now(&self) -> Sends {
@@ -78,18 +80,13 @@ impl Endpoint {
     /// [`Endpoint::limit`].
     #[inline(always)]
     pub(super) fn limit_now(&self) -> u64 {
-        if self.prediction.sends == Sends::Alone { self.window_limit() } else { 0 }
-    }
-
-    /// The offset up to which full segments fit into both windows while data is in flight, which means that no idle
-    /// time ends. It excludes the last byte, which may carry a FIN.
-    #[inline(always)]
-    fn window_limit(&self) -> u64 {
         let snd = &self.snd;
-        if snd.una == snd.max {
+        // New data with nothing in flight ends an idle time.
+        if self.prediction.sends == Sends::Unknown || snd.una == snd.max {
             return 0;
         }
         let window = self.cc.cwnd().max(u64::from(snd.smss));
+        // The last byte may carry a FIN.
         snd.edge.min(snd.una.saturating_add(window)).min(snd.queued.saturating_sub(1))
     }
 
@@ -98,11 +95,14 @@ impl Endpoint {
     #[inline(always)]
     pub(super) fn take_predicted(&mut self, now: Instant, segment: &Segment) -> bool {
         let header = self.prediction.header;
-        if segment.flags.without(OPTIONAL) != header || segment.seq != self.rcv.next_seq() {
+        if segment.flags.without(OPTIONAL) != header {
             return false;
         }
         if header.contains(Flags::HAS_TIMESTAMPS) && self.timestamps.is_older(segment.ts_val) {
             return false;
+        }
+        if segment.seq != self.rcv.next_seq() {
+            return self.take_predicted_data_around_gaps(now, segment);
         }
         if segment.len == 0 { self.take_predicted_ack(now, segment) } else { self.take_predicted_data(now, segment) }
     }
@@ -125,57 +125,83 @@ impl Endpoint {
         if self.prediction.sends == Sends::Unknown || una > self.snd.max || una > self.snd.queued {
             return false;
         }
-        self.remember_timestamp(now, segment);
         if self.prediction.sends != Sends::Alone {
-            self.take_predicted_ack_selective(now, segment, acked);
-            return true;
+            return segment.sack_count == 0 && self.take_predicted_ack_selective(now, segment, acked);
         }
-        let flight_before = self.snd.flight();
+        self.remember_timestamp(now, segment);
         self.snd.una = una;
         let untimed = !self.timestamps.is_on() && una < self.times.timed;
         let rtt = if untimed { None } else { self.measure_rtt(now, segment) };
         self.update_window(segment);
         self.restart_retransmission_timer(now, Acked::Ordinary);
-        if !self.cc.opens_by(acked, flight_before) {
-            self.tell_acked(now, acked, flight_before, rtt);
+        if !self.cc.opens_by(acked, self.snd.flight() + acked) {
+            self.tell_acked(now, acked, rtt);
         }
         self.limit = self.limit_now();
         true
     }
 
-    /// The scoreboard takes the acknowledgement as usual. Its result may end the prediction.
+    /// Does the work of [`Self::on_ack_selective`] with recovery at rest.
     #[inline(never)]
-    fn take_predicted_ack_selective(&mut self, now: Instant, segment: &Segment, acked: u64) {
-        self.on_ack_selective(now, segment, acked);
-        let board_is_plain = self.selective.as_deref().is_some_and(Selective::is_plain);
-        // With ECN, a repair by a probe asks for CWR.
-        let ecn_is_plain = !self.prediction.data.contains(Flags::ECT) || self.rare.ecn.is_plain();
-        if !(board_is_plain && ecn_is_plain) {
-            self.predict();
+    fn take_predicted_ack_selective(&mut self, now: Instant, segment: &Segment, acked: u64) -> bool {
+        let Some(selective) = self.selective.as_deref_mut() else { return false };
+        self.snd.una += acked;
+        let rtt = selective.on_plain_ack(now, self.snd.una);
+        debug_assert_eq!(selective.board.outstanding(), self.snd.flight());
+        self.remember_timestamp(now, segment);
+        self.measure_rtt(now, segment);
+        self.update_window(segment);
+        self.restart_retransmission_timer(now, Acked::Ordinary);
+        if !self.cc.opens_by(acked, self.snd.flight() + acked) {
+            self.cc.on_ack(&self.plain_ack(now, acked, rtt));
         }
+        self.arm_probe(now);
+        self.record_acked(now);
+        self.limit = self.limit_now();
+        true
+    }
+
+    /// Handles the release of paced data, which changes no prediction. Returns false if another timer has expired.
+    pub(super) fn take_predicted_release(&mut self, now: Instant) -> bool {
+        let others = self.timer_at.min(self.rcv.ack_deadline).min(self.recovery_wake_at());
+        if self.prediction.sends != Sends::WithPacer || now >= others {
+            return false;
+        }
+        self.on_wake(now);
+        true
     }
 
     /// Reports `acked` new bytes to congestion control.
     #[inline(never)]
-    fn tell_acked(&mut self, now: Instant, acked: u64, flight_before: u64, rtt: Option<Duration>) {
-        self.cc.on_ack(&Ack {
+    fn tell_acked(&mut self, now: Instant, acked: u64, rtt: Option<Duration>) {
+        self.cc.on_ack(&self.plain_ack(now, acked, rtt));
+    }
+
+    /// The acknowledgement of `acked` new bytes with recovery at rest.
+    #[inline(always)]
+    fn plain_ack(&self, now: Instant, acked: u64, rtt: Option<Duration>) -> Ack {
+        let flight = self.snd.flight();
+        Ack {
             now,
             acked,
             delivered: acked,
             una: self.snd.una,
             nxt: self.snd.nxt,
-            flight_before,
-            flight: self.snd.flight(),
+            flight_before: flight + acked,
+            flight,
             rtt,
             srtt: self.rtt.srtt(),
             ece: false,
             phase: RecoveryPhase::Open,
-        });
+        }
     }
 
     /// Takes data in order that fits, with an acknowledgement of nothing new.
     #[inline(always)]
     fn take_predicted_data(&mut self, now: Instant, segment: &Segment) -> bool {
+        if self.prediction.gaps {
+            return self.take_predicted_data_around_gaps(now, segment);
+        }
         let len = u64::from(segment.len);
         if !self.prediction.receives || segment.ack != self.snd.seq(self.snd.una) || len > self.rcv.window() {
             return false;
@@ -190,20 +216,51 @@ impl Endpoint {
         true
     }
 
+    /// Takes data ahead of a gap or into one, with an acknowledgement of nothing new.
+    #[inline(never)]
+    fn take_predicted_data_around_gaps(&mut self, now: Instant, segment: &Segment) -> bool {
+        let ahead = i64::from(segment.seq.distance_from(self.rcv.next_seq()));
+        let acceptable = segment.len > 0 && self.rcv.place(ahead, segment) == Placement::Acceptable;
+        if !self.prediction.receives || segment.ack != self.snd.seq(self.snd.una) || !acceptable {
+            return false;
+        }
+        self.remember_timestamp(now, segment);
+        self.update_window(segment);
+        self.handle_data(now, ahead, segment.len);
+        self.limit = self.limit_now();
+        self.follow_gaps();
+        true
+    }
+
+    /// Predicts anew after the first gap and after the last.
+    #[inline]
+    fn follow_gaps(&mut self) {
+        if self.prediction.gaps != self.rcv.has_gaps() {
+            self.predict();
+        }
+    }
+
     /// The next segment to send, if the fast path has one.
     #[inline(always)]
     pub(super) fn poll_predicted(&mut self, now: Instant, segment: &mut Segment) -> Polled {
         let end = self.snd.nxt + u64::from(self.snd.smss);
         if end <= self.limit {
+            if self.prediction.sends != Sends::Alone {
+                return self.poll_predicted_selective(now, end, segment);
+            }
             self.transmit_predicted(now, end, segment);
             return Polled::Segment;
         }
-        // If data may arrive, only congestion control needs to know of sent data: nothing is in flight then.
-        if !(self.prediction.receives && self.sends_nothing(end)) {
+        if !(self.prediction.is_quiet(end < self.snd.queued) && self.sends_nothing(end)) {
             return Polled::Unknown;
         }
         if self.rcv.ack_due != AckDue::Now {
             return Polled::Nothing;
+        }
+        if self.prediction.gaps {
+            *segment = self.transmit_ack(now);
+            self.follow_gaps();
+            return Polled::Segment;
         }
         self.counters.acks_sent += 1;
         let window = self.rcv.acknowledge_plain();
@@ -232,22 +289,16 @@ impl Endpoint {
     }
 
     /// Does the work of [`Self::poll_predicted`] for data that not only congestion control must know of.
-    #[inline]
-    pub(super) fn poll_predicted_selective(&mut self, now: Instant, segment: &mut Segment) -> Polled {
-        if !matches!(self.prediction.sends, Sends::WithBoard | Sends::WithPacer) || self.snd.una == self.snd.max {
-            return Polled::Unknown;
-        }
+    #[inline(never)]
+    fn poll_predicted_selective(&mut self, now: Instant, end: u64, segment: &mut Segment) -> Polled {
         let (start, len) = (self.snd.nxt, self.snd.smss);
-        let end = start + u64::from(len);
-        if end <= self.window_limit() && !self.is_held(now, u64::from(len)) {
-            self.record_sent(now, Span { start, end });
-            self.transmit_predicted(now, end, segment);
-            self.note_sent(now, start, u32::from(len));
-            return Polled::Segment;
+        if self.is_held(now, u64::from(len)) {
+            return if self.rcv.ack_due == AckDue::Now { Polled::Unknown } else { Polled::Nothing };
         }
-        // A pacer must know that nothing is held.
-        let held = end < self.snd.queued && self.sends_nothing(end);
-        if held && self.rcv.ack_due != AckDue::Now { Polled::Nothing } else { Polled::Unknown }
+        self.record_sent(now, Span { start, end });
+        self.transmit_predicted(now, end, segment);
+        self.note_sent(now, start, u32::from(len));
+        Polled::Segment
     }
 
     /// A full segment of new data that is not the last.
@@ -262,7 +313,7 @@ impl Endpoint {
         self.counters.data_segments_sent += 1;
         self.counters.bytes_sent += u64::from(len);
         let window = self.rcv.acknowledge();
-        *segment = Segment { seq, len, window, ..self.predicted_header(now, self.prediction.data) };
+        *segment = Segment { seq, len, window, ..self.predicted_header(now, self.prediction.data()) };
         self.snd.nxt = end;
         self.snd.max = end;
         self.times.last_sent = now;

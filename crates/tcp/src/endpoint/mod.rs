@@ -341,7 +341,7 @@ impl Endpoint {
 
     /// Handles the time of [`next_timeout`](Self::next_timeout). Does nothing before that time.
     pub fn handle_timeout(&mut self, now: Instant) {
-        if now >= self.next_timeout() {
+        if now >= self.next_timeout() && !self.take_predicted_release(now) {
             self.take_timeout(now);
             self.predict();
         }
@@ -396,12 +396,11 @@ impl Endpoint {
     }
 
     /// Handles the expiration of another timer.
-    #[cold]
     fn on_wake(&mut self, now: Instant) {
         if let Some(paced) = &mut self.paced {
             paced.pass_release(now);
         }
-        if self.selective.as_ref().is_some_and(|selective| now >= selective.wake_at()) {
+        if now >= self.recovery_wake_at() {
             self.on_auxiliary_timeout(now);
         }
         self.set_wake();
@@ -410,9 +409,14 @@ impl Endpoint {
     /// Updates the timers of loss recovery and of pacing.
     #[inline]
     fn set_wake(&mut self) {
-        let selective = self.selective.as_ref().map_or(Instant::NEVER, |selective| selective.wake_at());
         let release = self.paced.as_ref().map_or(Instant::NEVER, |paced| paced.release());
-        self.wake_at = selective.min(release);
+        self.wake_at = self.recovery_wake_at().min(release);
+    }
+
+    /// The next expiration of a timer of loss recovery.
+    #[inline]
+    fn recovery_wake_at(&self) -> Instant {
+        self.selective.as_ref().map_or(Instant::NEVER, |selective| selective.wake_at())
     }
 
     fn start_timer(&mut self, now: Instant, kind: TimerKind, span: Duration) {

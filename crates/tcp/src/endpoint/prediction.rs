@@ -8,11 +8,13 @@ pub(super) struct Prediction {
     /// The flags of the expected segment, without the optional ones ([`OPTIONAL`]). [`Flags::NONE`], which no segment
     /// of an open connection has, if nothing is predicted.
     pub header: Flags,
-    /// The flags of new data.
-    pub data: Flags,
+    /// True if new data is ECN-capable.
+    pub ect: bool,
     pub sends: Sends,
     /// True if data may arrive: it changes no state of recovery.
     pub receives: bool,
+    /// True if the receiver has gaps to report.
+    pub gaps: bool,
 }
 
 /// The parts, other than congestion control, that need new data and its acknowledgements.
@@ -22,7 +24,7 @@ pub(super) enum Sends {
     Unknown,
     /// None.
     Alone,
-    /// The scoreboard, without marks.
+    /// The scoreboard, at rest.
     WithBoard,
     /// The scoreboard and the pacer.
     WithPacer,
@@ -32,7 +34,21 @@ pub(super) enum Sends {
 pub(super) const OPTIONAL: Flags = Flags::PSH.with(Flags::ECT);
 
 impl Prediction {
-    pub const NOTHING: Self = Self { header: Flags::NONE, data: Flags::NONE, sends: Sends::Unknown, receives: false };
+    pub const NOTHING: Self =
+        Self { header: Flags::NONE, ect: false, sends: Sends::Unknown, receives: false, gaps: false };
+
+    /// The flags of new data.
+    #[inline(always)]
+    pub fn data(self) -> Flags {
+        if self.ect { self.header | Flags::ECT } else { self.header }
+    }
+
+    /// True if a poll that sends no data changes nothing. A pacer must know of the end of the data; with data that
+    /// waits, `more` is true.
+    #[inline(always)]
+    pub fn is_quiet(self, more: bool) -> bool {
+        self.receives || self.sends == Sends::WithBoard || (self.sends == Sends::WithPacer && more)
+    }
 
     /// True if recovery leaves the congestion window unchanged.
     #[inline]

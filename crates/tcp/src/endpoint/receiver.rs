@@ -300,7 +300,7 @@ impl Receiver {
         self.schedule_ack(now, len);
     }
 
-    /// Does the work of [`Self::receive_in_order`] while [`Self::is_plain`].
+    /// Does the work of [`Self::receive_in_order`] while [`Self::reads_at_once`], without gaps.
     #[inline(always)]
     pub fn receive_plain(&mut self, now: Instant, len: u64) {
         self.nxt += len;
@@ -309,10 +309,15 @@ impl Receiver {
         self.schedule_ack(now, len);
     }
 
-    /// True if nothing is pending: no gaps, no reports, no FIN, no unread data.
-    pub fn is_plain(&self) -> bool {
-        let everything_read = self.application_read == ApplicationRead::Immediate;
-        everything_read && self.gaps.held.is_empty() && self.gaps.repeated.is_none() && self.fin == NO_FIN
+    /// True if all data that arrives in order is read, and no FIN has arrived.
+    pub fn reads_at_once(&self) -> bool {
+        self.application_read == ApplicationRead::Immediate && self.fin == NO_FIN
+    }
+
+    /// True if data is held ahead of a gap, or if repeated data is to be reported.
+    #[inline]
+    pub fn has_gaps(&self) -> bool {
+        !self.gaps.held.is_empty() || self.gaps.repeated.is_some()
     }
 
     #[cold]
@@ -438,18 +443,14 @@ impl Receiver {
     /// True if a pending acknowledgement has SACK blocks.
     #[inline]
     pub fn reports_gaps(&self) -> bool {
-        self.sacks && self.ack_due == AckDue::Now && (!self.gaps.held.is_empty() || self.gaps.repeated.is_some())
+        self.sacks && self.ack_due == AckDue::Now && self.has_gaps()
     }
 
     /// Adds SACK blocks: repeated data (RFC 2883 section 4), then the range that grew last, then the others in the
     /// order of their growth (RFC 2018 section 4).
     #[inline]
     pub fn with_sack_blocks(&mut self, segment: Segment) -> Segment {
-        if !self.sacks || (self.gaps.held.is_empty() && self.gaps.repeated.is_none()) {
-            segment
-        } else {
-            self.add_blocks(segment)
-        }
+        if self.sacks && self.has_gaps() { self.add_blocks(segment) } else { segment }
     }
 
     #[cold]
@@ -520,7 +521,7 @@ impl Receiver {
         self.field
     }
 
-    /// Does the work of [`Self::acknowledge`] while [`Self::is_plain`]: with everything read, the edge is the
+    /// Does the work of [`Self::acknowledge`] while [`Self::reads_at_once`], without gaps: the edge is the
     /// buffer's size ahead.
     #[inline(always)]
     pub fn acknowledge_plain(&mut self) -> u16 {

@@ -4,7 +4,7 @@ use super::sender::Next;
 use super::{Control, Endpoint, TimerKind};
 use crate::cc::{Ack, CongestionControl, Recovered};
 use crate::config::FastRetransmitTimer;
-use crate::recovery::{Delivery, Probe, ProbeVerdict, Rack, RecoveryPhase, Resent, Selective, Situation, Span, Step};
+use crate::recovery::{Delivery, Probe, ProbeVerdict, RecoveryPhase, Resent, Selective, Situation, Span, Step};
 use crate::segment::{SackBlock, Segment};
 use netlull_units::Instant;
 
@@ -18,6 +18,7 @@ struct ProbeEcho {
 }
 
 impl Endpoint {
+    #[inline]
     fn situation(&self, now: Instant, duplicate: bool) -> Situation {
         let smss = u64::from(self.snd.smss);
         Situation { now, una: self.snd.una, nxt: self.snd.max, smss, srtt: self.rtt.srtt(), duplicate }
@@ -122,7 +123,7 @@ impl Endpoint {
         let bare = acked == 0 && segment.sack_count == 0;
         self.look_after_probe(now, selective, ProbeEcho { duplicate_sack, bare });
         if acked > 0 {
-            self.arm_probe(now, selective);
+            selective.arm_probe(&at, self.timer_at);
         }
     }
 
@@ -195,15 +196,14 @@ impl Endpoint {
         }
     }
 
-    /// RFC 8985 section 7.2: sets the probe's timer, if a probe is allowed.
-    fn arm_probe(&mut self, now: Instant, selective: &mut Selective) {
-        let quiet = selective.phase() == RecoveryPhase::Open && selective.board.sacked_bytes() == 0;
-        let single = selective.board.outstanding() <= u64::from(self.snd.smss);
-        let idle = selective.board.outstanding() == 0;
-        let Some(rack) = selective.rack() else { return };
-        let may_probe = quiet && !idle && !rack.is_probing();
-        let timeout = Rack::probe_timeout(self.rtt.srtt(), single);
-        selective.probe_at = if may_probe { selective.timer(now, timeout).min(self.timer_at) } else { Instant::NEVER };
+    /// Sets the timer of the tail loss probe.
+    #[inline]
+    pub(super) fn arm_probe(&mut self, now: Instant) {
+        let at = self.situation(now, false);
+        if let Some(selective) = &mut self.selective {
+            selective.arm_probe(&at, self.timer_at);
+            self.set_wake();
+        }
     }
 
     /// Handles the expired timers of RACK-TLP.
@@ -300,14 +300,12 @@ impl Endpoint {
     }
 
     /// Adds new data to the scoreboard.
-    #[inline]
+    #[inline(always)]
     pub(super) fn note_sent(&mut self, now: Instant, offset: u64, len: u32) {
-        let Some(mut selective) = self.selective.take() else { return };
+        let Some(selective) = &mut self.selective else { return };
         selective.board.push(offset, len, now);
         selective.sent(u64::from(len), u64::from(self.snd.smss));
-        self.arm_probe(now, &mut selective);
-        self.selective = Some(selective);
-        self.set_wake();
+        self.arm_probe(now);
     }
 
     /// RFC 8985 section 7.3: new data if there is some and the peer's window has room, else the last segment again.

@@ -33,11 +33,6 @@ impl Endpoint {
 
     #[inline(never)]
     fn poll_general(&mut self, now: Instant, segment: &mut Segment) -> bool {
-        match self.poll_predicted_selective(now, segment) {
-            Polled::Segment => return true,
-            Polled::Nothing => return false,
-            Polled::Unknown => {}
-        }
         let next = self.transmit(now);
         if self.prediction != Prediction::NOTHING {
             self.predict();

@@ -6,6 +6,7 @@
 
 use super::journal::{Kept, note_lost, note_sacked};
 use super::sent::{Delivery, EVER_RETRANSMITTED, LOST, RETRANSMITTED, SACKED, Sent, Span, Transmission};
+use crate::fifo::Fifo;
 use crate::number::{length_u32, place};
 use netlull_units::{Duration, Instant};
 use std::collections::VecDeque;
@@ -32,7 +33,7 @@ pub(crate) struct Overdue {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
     pub journal: Kept,
-    sent: VecDeque<Sent>,
+    sent: Fifo<Sent>,
     /// The number of entries acknowledged and removed: the number of the first in `sent`. Numbers count segments from
     /// the start.
     gone: u64,
@@ -80,9 +81,14 @@ impl Scoreboard {
     }
 
     /// True if all data is in flight for the first time.
-    #[inline]
-    pub fn is_unmarked(&self) -> bool {
-        (self.sacked_bytes | self.lost_bytes | self.retransmitted_bytes) == 0
+    pub fn is_plain(&self) -> bool {
+        let unmarked = (self.sacked_bytes | self.lost_bytes | self.retransmitted_bytes) == 0;
+        unmarked && self.sacked.is_empty() && self.retransmissions.is_empty()
+    }
+
+    /// The last transmission of the first segment.
+    pub fn first(&self) -> Option<Transmission> {
+        self.sent.first().map(|first| Transmission { sent_at: first.sent_at, end: first.end() })
     }
 
     /// True if nothing is in flight and nothing has been reported as arrived.
@@ -120,7 +126,7 @@ impl Scoreboard {
     /// The start of the next new segment; `None` while nothing is in flight.
     #[inline]
     pub fn end(&self) -> Option<u64> {
-        self.sent.back().map(Sent::end)
+        self.sent.last().map(Sent::end)
     }
 
     /// The offset after the highest SACKed byte; `None` without SACKed bytes.
@@ -132,18 +138,20 @@ impl Scoreboard {
     /// Adds new data.
     #[inline]
     pub fn push(&mut self, start: u64, len: u32, now: Instant) {
-        self.sent.push_back(Sent { start, sent_at: now, len, order: 0, marks: 0 });
+        self.sent.push(Sent { start, sent_at: now, len, order: 0, marks: 0 });
         self.in_flight += u64::from(len);
     }
 
     /// Removes everything before `una`, which is acknowledged.
-    #[inline]
+    #[inline(always)]
     pub fn acknowledge(&mut self, una: u64, delivery: &mut Delivery) {
         delivery.advances = true;
-        while let Some(&first) = self.sent.front() {
+        while let Some(&first) = self.sent.first() {
             if first.end() > una {
-                if first.start < una {
-                    self.acknowledge_partly(una, delivery);
+                if first.start < una
+                    && let Some(part) = self.acknowledge_partly(una)
+                {
+                    delivery.note(&part);
                 }
                 break;
             }
@@ -154,7 +162,7 @@ impl Scoreboard {
                     delivery.acknowledged = delivery.acknowledged.max(first.order);
                 }
             }
-            self.sent.pop_front();
+            self.sent.drop_first();
             self.gone += 1;
         }
         if !self.sacked.is_empty() {
@@ -194,18 +202,16 @@ impl Scoreboard {
         }
     }
 
-    /// Handles an acknowledgement of the first segment up to `una`.
+    /// Handles an acknowledgement of the first segment up to `una`. Returns the part, unless it is SACKed.
     #[cold]
-    fn acknowledge_partly(&mut self, una: u64, delivery: &mut Delivery) {
-        let Some(first) = self.sent.front_mut() else { return };
+    fn acknowledge_partly(&mut self, una: u64) -> Option<Sent> {
+        let first = self.sent.first_mut()?;
         let part = Sent { len: length_u32(una - first.start), ..*first };
         first.len -= part.len;
         first.start = una;
         self.sacked_segments += u32::from(part.is(SACKED));
         self.forget(&part);
-        if !part.is(SACKED) {
-            delivery.note(&part);
-        }
+        (!part.is(SACKED)).then_some(part)
     }
 
     #[cold]
@@ -219,7 +225,7 @@ impl Scoreboard {
 
     /// Handles a SACK block.
     pub fn sack(&mut self, block: Span, delivery: &mut Delivery) {
-        let (Some(una), Some(end)) = (self.sent.front().map(|first| first.start), self.end()) else { return };
+        let (Some(una), Some(end)) = (self.sent.first().map(|first| first.start), self.end()) else { return };
         let block = Span { start: block.start.max(una), end: block.end.min(end) };
         if block.start >= block.end {
             return;
@@ -317,7 +323,7 @@ impl Scoreboard {
 
     /// Marks the first segment lost, regardless of SACKed data above. Returns the bytes newly lost.
     pub fn mark_first_lost(&mut self) -> u64 {
-        let Some(first) = self.sent.front_mut() else { return 0 };
+        let Some(first) = self.sent.first_mut() else { return 0 };
         let lost = mark_lost(first, &mut self.lost_bytes, &mut self.journal);
         if first.waits() {
             self.next_waiting = self.gone;
@@ -469,7 +475,7 @@ impl Scoreboard {
 
     /// Erases the SACK information (RFC 2018 section 8: the receiver may have dropped SACKed data).
     pub fn forget_sacks(&mut self) {
-        for sent in &mut self.sent {
+        for sent in self.sent.iter_mut() {
             sent.marks &= !SACKED;
         }
         self.sacked.clear();
@@ -480,7 +486,7 @@ impl Scoreboard {
 
     /// Erases all marks of the segments in flight, as ns-2's TCP/Linux does at the end of recovery.
     pub fn forget_marks(&mut self) {
-        for sent in &mut self.sent {
+        for sent in self.sent.iter_mut() {
             sent.marks &= EVER_RETRANSMITTED;
         }
         self.retransmissions.clear();
@@ -490,7 +496,7 @@ impl Scoreboard {
 
     /// True if the receiver dropped SACKed data: the first segment is SACKed, and not acknowledged.
     pub fn has_reneged(&self) -> bool {
-        self.sent.front().is_some_and(|first| first.is(SACKED))
+        self.sent.first().is_some_and(|first| first.is(SACKED))
     }
 
     /// RFC 6675 `NextSeg` rule 1: the first segment that is lost and not retransmitted.
@@ -516,8 +522,8 @@ impl Scoreboard {
     pub fn next_hole(&self, from: u64) -> Option<Span> {
         let highest = self.highest_sacked()?;
         let first = self.sent.partition_point(|sent| sent.start < from);
-        self.sent
-            .range(first..)
+        self.sent[first..]
+            .iter()
             .take_while(|sent| sent.start < highest)
             .find(|sent| !sent.is(SACKED | RETRANSMITTED))
             .map(|sent| Span { start: sent.start, end: sent.end() })

@@ -15,7 +15,7 @@ mod selective;
 mod sent;
 
 pub(crate) use duplicates::{Acked, Duplicate, DuplicateRecovery, ExitWindow, PartialAck};
-pub(crate) use rack::{Probe, ProbeVerdict, Rack};
+pub(crate) use rack::{Probe, ProbeVerdict};
 pub(crate) use selective::{Selective, Situation, Step};
 pub(crate) use sent::{Delivery, Resent, Span};
 

@@ -72,11 +72,13 @@ impl Rack {
     }
 
     /// Section 6.2 step 1: handles another measurement of the round trip, such as the handshake's.
+    #[inline]
     pub fn note_round_trip(&mut self, rtt: Duration) {
         self.min_rtt = if self.min_rtt.is_zero() { rtt } else { self.min_rtt.min(rtt) };
     }
 
     /// Section 6.2 steps 1 to 3: handles an acknowledgement with a delivery.
+    #[inline]
     pub fn update(&mut self, now: Instant, delivery: &Delivery) {
         if let Some(sent_at) = delivery.timed {
             self.note_round_trip(now - sent_at);
@@ -87,7 +89,9 @@ impl Rack {
             let spurious = resent == Resent::Yes && rtt < self.min_rtt;
             if !spurious {
                 self.rtt = rtt;
-                self.latest = self.latest.max(Some(transmission));
+                if self.latest.is_none_or(|latest| latest < transmission) {
+                    self.latest = Some(transmission);
+                }
             }
         }
         // Linux passes the segments from the lowest to the highest, and the last one sets the round trip
@@ -142,6 +146,11 @@ impl Rack {
     pub fn overdue_before(&self, now: Instant, srtt: Option<Duration>) -> Instant {
         let allowed = self.rtt + self.reordering_window(srtt, false);
         Instant::from_nanos(now.as_nanos().saturating_sub(allowed.as_nanos()))
+    }
+
+    /// True if no delivered segment was sent after `first`.
+    pub fn comes_before(&self, first: Option<Transmission>) -> bool {
+        self.latest.is_none() || first.is_none() || self.latest <= first
     }
 
     /// True during a probe's episode, which allows no other probe.

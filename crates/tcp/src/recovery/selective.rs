@@ -244,11 +244,41 @@ impl Selective {
             && rack_has_seen_nothing
     }
 
-    /// True outside recovery and without marks on the scoreboard: all data is in flight, and only new data can be
-    /// sent.
-    #[inline]
+    /// True at rest: all data is in flight for the first time, and after the latest delivery. New data and
+    /// acknowledgements without SACK blocks find and end nothing.
     pub fn is_plain(&self) -> bool {
-        self.phase == Phase::Open && self.duplicates == 0 && self.board.is_unmarked()
+        let rack_rests = match &self.detection {
+            Detection::Rack(rack) => !rack.is_probing() && rack.comes_before(self.board.first()),
+            Detection::Rfc6675 | Detection::Forward { .. } => true,
+        };
+        let nothing_pending = self.duplicates == 0 && !self.lost_now && self.reorder_at == Instant::NEVER;
+        self.phase == Phase::Open && nothing_pending && rack_rests && self.board.is_plain()
+    }
+
+    /// Does the work of [`Self::on_ack`] while [`Self::is_plain`], for an acknowledgement of everything before `una`
+    /// without SACK blocks. Returns its round trip.
+    #[inline]
+    pub fn on_plain_ack(&mut self, now: Instant, una: u64) -> Option<Duration> {
+        let mut delivery = Delivery::default();
+        self.board.acknowledge(una, &mut delivery);
+        if let Detection::Rack(rack) = &mut self.detection {
+            rack.update(now, &delivery);
+        }
+        delivery.timed.map(|sent_at| now - sent_at)
+    }
+
+    /// RFC 8985 section 7.2: sets the probe's timer, if a probe is allowed. The retransmission timer expires at
+    /// `timeout_at`.
+    #[inline]
+    pub fn arm_probe(&mut self, at: &Situation, timeout_at: Instant) {
+        let Detection::Rack(rack) = &self.detection else { return };
+        let outstanding = self.board.outstanding();
+        let quiet = self.phase == Phase::Open && self.board.sacked_bytes() == 0;
+        self.probe_at = if quiet && outstanding > 0 && !rack.is_probing() {
+            self.timer(at.now, Rack::probe_timeout(at.srtt, outstanding <= at.smss)).min(timeout_at)
+        } else {
+            Instant::NEVER
+        };
     }
 
     /// The first expiration of a timer.

@@ -89,7 +89,7 @@ pub(crate) struct Delivery {
 }
 
 impl Delivery {
-    #[inline]
+    #[inline(always)]
     pub(super) fn note(&mut self, sent: &Sent) {
         self.bytes += u64::from(sent.len);
         let end = sent.end();
@@ -97,8 +97,12 @@ impl Delivery {
         let transmission = Transmission { sent_at: sent.sent_at, end };
         let resent = if sent.is(EVER_RETRANSMITTED) { Resent::Yes } else { Resent::No };
         if resent == Resent::No {
-            self.timed = self.timed.max(Some(sent.sent_at));
-            self.lowest_original = Some(self.lowest_original.map_or(end, |lowest| lowest.min(end)));
+            if self.timed.is_none_or(|timed| timed < sent.sent_at) {
+                self.timed = Some(sent.sent_at);
+            }
+            if self.lowest_original.is_none_or(|lowest| end < lowest) {
+                self.lowest_original = Some(end);
+            }
         } else {
             self.retransmission = self.retransmission.max(sent.order);
         }
