@@ -68,8 +68,9 @@ def presets(tmp_path_factory: pytest.TempPathFactory) -> Presets:
     return found
 
 
+@pytest.mark.filterwarnings("ignore::netlull.NetlullWarning")  # some presets show settings that harm
 def test_every_preset_runs(presets: Presets) -> None:
-    assert {"one-flow", "doze", "backbone", "fluid"} <= set(presets)
+    assert list(presets) == ["one-flow", "duel", "web-load", "doze", "backbone", "fluid"]
     for scene, by_name in presets.items():
         for preset, scenarios in by_name.items():
             for document in scenarios.values():
