@@ -335,6 +335,28 @@ fn most_segments_take_the_short_way() {
     }
 }
 
+/// Losses apart, acknowledgements take the fast path also with a scoreboard, and so does data ahead of a gap.
+#[test]
+fn scoreboards_and_gaps_do_not_stop_the_short_way() {
+    for algorithm in [Algorithm::Sack, Algorithm::Cubic, Algorithm::Bbr] {
+        let config = Config::default().with_algorithm(algorithm.clone());
+        let mut path = Path::new(&config, 7, Duration::from_millis(10), Data::Endless, false);
+        for lost in [false, true] {
+            let before = path.ends.each_ref().map(|end| end.predicted);
+            let mut arrived = [0_u64; 2];
+            for step in 0..600 {
+                let end = path.advance().expect("an endless transfer");
+                arrived[end] += 1;
+                assert!(path.step(if lost && step == 0 { Fate::Lost } else { Fate::Arrives }));
+            }
+            let [sender, receiver] = [0, 1].map(|end| (path.ends[end].predicted - before[end]) * 100 / arrived[end]);
+            // All but the handshake. At the sender, the repair of the loss is left to the general code.
+            assert!(receiver >= 98, "{algorithm:?}: {receiver} % of data, after a loss: {lost}");
+            assert!(lost || sender >= 98, "{algorithm:?}: {sender} % of acknowledgements");
+        }
+    }
+}
+
 /// A gateway writes another window into every acknowledgement, which nearly always leaves room for a part of a
 /// segment.
 #[test]
