@@ -13,6 +13,7 @@ CHARTS := python/netlull/report/bundled/uPlot.iife.min.js
 OUT := out/quick
 DAEMON := $(BIN)/netlulld
 LAB := out/lab/index.html
+BUNDLED_LAB := python/netlull/report/bundled/lab.html
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 GUNGRAUN := 0.20.0
 BENCH_TOOLS := $(CURDIR)/target/tools/gungraun-$(GUNGRAUN)
@@ -35,7 +36,7 @@ TESTED = --workspace --locked $(if $(BPF),,$(WITHOUT_BPF))
 LABABLE = $(shell command -v npm >/dev/null && test -d "$$(rustc --print sysroot)/lib/rustlib/wasm32-unknown-unknown" && echo yes)
 
 test: setup tools ## Run all tests, Rust's and Python's; needs no root, and counts the skipped tests at the end.
-	@$(MAKE) --no-print-directory -j2 $(if $(LABABLE),$(LAB)) build-tests
+	@$(MAKE) --no-print-directory -j2 $(if $(LABABLE),$(BUNDLED_LAB)) build-tests
 	@mkdir -p $(dir $(SKIPPED)); printf "$(if $(BPF),,all of the crates live and agreement (clang or libbpf-dev is missing)\n)" > $(SKIPPED)
 	@echo "Rust's tests and Python's run at once; each says what came of it when it is over."
 	@NETLULL_SKIPPED=$(SKIPPED) $(MAKE) --no-print-directory --output-sync=target -j2 test-rust test-python; status=$$?; \
@@ -88,7 +89,7 @@ docs: setup $(LAB) ## Build the documentation site, out/docs/index.html, and che
 
 # The laboratory as one page: the engine as WebAssembly, scenes, ready scenarios. Reports link into a copy next to them.
 LAB_MODULE = $${CARGO_TARGET_DIR:-target}/wasm32-unknown-unknown/web/netlull_web.wasm
-lab: setup tools $(LAB) ## Build the laboratory for the browser, out/lab/index.html.
+lab: setup tools $(BUNDLED_LAB) ## Build the laboratory for the browser, out/lab/index.html.
 	@echo "open $(LAB)"
 
 $(LAB): $(RUST) web/package-lock.json python/netlull/report/theme.css tools/lab_data.py tools/lab_fluid.py $(wildcard python/netlull/fluid/*.py) validation/fluid/packets.py $(shell find web/lab scenarios -type f)
@@ -96,7 +97,9 @@ $(LAB): $(RUST) web/package-lock.json python/netlull/report/theme.css tools/lab_
 	@mkdir -p $(@D)
 	$(BIN)/python tools/lab_data.py $(@D)/data.json
 	node web/lab/build.mjs $(LAB_MODULE) $(@D)/data.json python/netlull/report/theme.css $@
-	mkdir -p $(dir $(CHARTS)) && cp $@ $(dir $(CHARTS))lab.html
+
+$(BUNDLED_LAB): $(LAB)
+	mkdir -p $(@D) && cp $< $@
 
 generate: setup ## Renew the files that are derived from the core: JSON Schema, Python classes, tables of parameters.
 	$(BIN)/python tools/generate.py
@@ -180,7 +183,7 @@ $(DAEMON): $(PACKAGES) $(RUST) $(wildcard crates/live/*/*.[ch])
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 STATIC := $(shell uname -m)-unknown-linux-musl
 RELEASE = netlulld-$(VERSION)-$(STATIC)
-dist: setup tools ## Build the release into dist/: wheel, sdist, netlulld, man pages, shell completions.
+dist: setup tools $(BUNDLED_LAB) ## Build the release into dist/: wheel, sdist, netlulld, man pages, shell completions.
 	command -v musl-gcc >/dev/null || { echo "musl-gcc is missing (Debian: apt-get install musl-tools)"; exit 1; }
 	rm -rf dist && mkdir -p dist/$(RELEASE)
 	! command -v rustup >/dev/null || rustup target add $(STATIC)

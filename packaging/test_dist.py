@@ -37,6 +37,8 @@ def test_the_package_runs_in_a_clean_environment(pattern: str, tmp_path: Path) -
     assert "dumbbell" in said(binaries / "netlull", "run", "dumbbell", where=tmp_path)
     said(binaries / "netlull", "run", "dumbbell", "--out", tmp_path / "out", where=tmp_path)
     assert (tmp_path / "out" / "links.parquet").stat().st_size
+    # The lab's page is in the package.
+    assert said(binaries / "netlull", "lab", where=tmp_path).strip() == (tmp_path / "lab.html").as_uri()
     assert "troubled-marriage-2016" in said(binaries / "netlull", "list", "papers", where=tmp_path)
 
 

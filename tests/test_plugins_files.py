@@ -187,6 +187,10 @@ def test_a_package_registers_a_name(folder: Path, site: Path) -> None:
     done = netlull_command("run", "packaged.toml", "--json", folder=folder, path=site)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["links"][0]["rate_changes"] > 0
+    # A class that only its name tells apart from the core's controllers.
+    refused = netlull_command("lab", "packaged.toml", folder=folder, path=site)
+    assert refused.returncode == 2
+    assert "a part in Python" in refused.stderr
     listed = netlull_command("list", "mechanisms", "halves", "--json", folder=folder, path=site)
     (entry,) = json.loads(listed.stdout)
     assert entry["source"] == "tiny-plugins 1.2"

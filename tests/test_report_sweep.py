@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import re
+import tomllib
+from html import unescape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from netlull import SweepResult
+from netlull import Axis, AxisPoint, Scenario, Sweep, SweepResult
 from netlull.plot import Curve, Panel, Trace, charts_of, draw_traces, figure, panel_grid, styled
 from netlull.plot.charts import Series, record
 from netlull.plot.panels import metric_figure
-from netlull.report import bundled
+from netlull.report import bundled, render
 from netlull.report.ledger import PARTS, averaged_over, ledger, ledger_figure, ledger_section
-from netlull.report.sweeps import sweep_report
+from netlull.report.sweeps import sweep_page, sweep_report
 from netlull.stats import Interval
-from netlull.sweep import Window
+from netlull.sweep import Design, Experiment, Range, Window
 from test_plot_sweep import result
 from test_report import checked
 
@@ -77,6 +81,88 @@ def test_the_report_says_what_ran_and_shows_every_metric_and_number(store: Path)
     assert html.count('<table class="numbers sortable">') == 2
     rows = SweepResult.load(store).summarise().to_pylist()
     assert f"{rows[0]['goodput_bps'] / 1e6:.2f}"[:3] in html
+
+
+def offered(html: str) -> list[list[tuple[str, dict[str, Any]]]]:
+    """The points of each form of a page: label and scenario."""
+    packed = re.search(r'<script type="application/octet-stream" id="tries" data-lab="lab.html">([^<]*)', html)
+    texts = json.loads(gzip.decompress(base64.b64decode(packed[1]))) if packed else []
+    return [
+        [
+            (unescape(label), tomllib.loads(texts[int(number)]))
+            for number, label in re.findall(r'<option value="(\d+)">([^<]*)</option>', form)
+        ]
+        for form in re.findall(r'<form class="try".*?</form>', html, re.DOTALL)
+    ]
+
+
+@pytest.fixture
+def lab(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A laboratory that was built."""
+    for module in ("lab", "report.page"):
+        monkeypatch.setattr(f"netlull.{module}.lab_page", lambda: b"<!doctype html>")
+
+
+@pytest.mark.usefixtures("lab")
+def test_every_figure_offers_every_point_with_its_scenario(store: Path, small_file: Path) -> None:
+    html = sweep_report(store, store.parent / "tried.html").read_text(encoding="utf-8")
+    assert (store.parent / "lab.html").read_bytes() == b"<!doctype html>"
+    forms = offered(html)
+    assert len(forms) == len(re.findall("<figure", html)) > 2
+    points = Sweep.from_file(small_file.parent / "sweep.toml").points()
+    expected = [(point.place, {**point.scenario.to_dict(), "seed": 1}) for point in points]
+    assert expected[0][0] == "buffer=10 packets, control=TCP+PC"
+    assert all(form == expected for form in forms)
+    # The list is there once, whatever the number of figures.
+    assert html.count("application/octet-stream") == 1
+    assert sweep_report(store, store.parent / "again.html").read_text(encoding="utf-8") == html
+
+
+@pytest.mark.usefixtures("lab")
+def test_points_of_experiments_and_samples_are_those_of_the_sweep(small_file: Path, tmp_path: Path) -> None:
+    axes = [
+        Axis("where", points=[AxisPoint("slow", set={"link.a-b.rate": "5 Mb/s"}, unset=["link.a-b.controller"])]),
+        Axis("delay", "link.b-c.delay", ["1 ms", "9 ms"]),
+    ]
+    sweep = Sweep(
+        Scenario.from_file(small_file),
+        axes,
+        [4, 3],
+        {"goodput_bps": "flow.tcp.goodput_bps"},
+        [
+            Experiment("both", ["delay", "buffer", "where"]),
+            Experiment("one", ["delay"], 1, {"link.b-c.rate": "3 Mb/s"}),
+        ],
+        Design.sampled("random", 2, [Range("buffer", "link.a-b.buffer", 5, 50, unit="packets", whole=True)]),
+    )
+    sweep.run(tmp_path / "store")
+    forms = offered(sweep_report(tmp_path / "store").read_text(encoding="utf-8"))
+    expected = [(point.label, {**point.scenario.to_dict(), "seed": min(point.seeds)}) for point in sweep.points()]
+    assert len(expected) == 6
+    assert forms
+    assert all(form == expected for form in forms)
+
+
+@pytest.mark.usefixtures("lab")
+@pytest.mark.parametrize("lost", ["changes", "scenario"])
+def test_points_that_cannot_be_built_again_are_left_out(store: Path, lost: str) -> None:
+    document = json.loads((store / "sweep.json").read_text())
+    if lost == "changes":
+        for axis in document["axes"]:
+            del axis["changes"]  # as in a store of an earlier version
+    else:
+        document["scenario"]["link"][0]["controller"] = {"kind": "python", "class": "nowhere:Gone"}
+    html = render(sweep_page(SweepResult.load(store), document, (0, 0)))
+    assert offered(html) == []
+    assert 'class="try"' not in html
+
+
+@pytest.mark.usefixtures("lab")
+def test_a_figure_of_very_many_points_offers_some_and_says_so(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("netlull.report.sweeps.MOST_TRIES", 3)
+    html = sweep_report(store).read_text(encoding="utf-8")
+    assert [len(form) for form in offered(html)] == [3] * len(re.findall("<figure", html))
+    assert "Point (3 of 4, evenly spread)" in html
 
 
 def test_the_parts_of_the_ledger_add_up_to_the_total(store: Path) -> None:

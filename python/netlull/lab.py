@@ -6,7 +6,7 @@ import base64
 import zlib
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from netlull.output import staged_file
 
@@ -17,7 +17,6 @@ __all__ = ["PAGE", "fragment", "lab_page", "place_lab", "runs_in_lab"]
 
 PAGE = "lab.html"
 """The name of the page next to a report."""
-_FOREIGN = {"python", "wasm"}
 
 
 def lab_page() -> bytes | None:
@@ -45,13 +44,7 @@ def place_lab(path: Path) -> bool:
 
 def runs_in_lab(scenario: Scenario) -> bool:
     """True if the lab can run the scenario: no part of it is a Python class or a WebAssembly module."""
-    return not _has_foreign(scenario.to_dict())
-
-
-def _has_foreign(value: Any) -> bool:  # any value of a document
-    if isinstance(value, dict):
-        return value.get("kind") in _FOREIGN or any(map(_has_foreign, value.values()))
-    return isinstance(value, list) and any(map(_has_foreign, value))
+    return not scenario.has_plug_ins
 
 
 def fragment(toml: str) -> str:

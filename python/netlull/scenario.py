@@ -230,6 +230,11 @@ class Scenario:
         """The core's form of the scenario, shared by all runs of a sweep."""
         return self._checked
 
+    @property
+    def has_plug_ins(self) -> bool:
+        """True if a part of the scenario is a Python class, given or installed, or a WebAssembly module."""
+        return _has_plug_in(self._completed)
+
     @functools.cached_property
     def warnings(self) -> tuple[str, ...]:
         """Legal but usually mistaken settings, such as requests that offer a link more than its capacity."""
@@ -379,6 +384,12 @@ def _tape(path: Path) -> _engine.Tape:
         return _engine.Tape(read_text(path))
     except _engine.ScenarioError as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def _has_plug_in(value: Any) -> bool:  # any value of a completed document
+    if isinstance(value, dict):
+        return value.get("kind") in ("python", "wasm") or any(map(_has_plug_in, value.values()))
+    return isinstance(value, list) and any(map(_has_plug_in, value))
 
 
 def _change(document: dict[str, Any], values: Mapping[str, object], folder: Path | None) -> None:

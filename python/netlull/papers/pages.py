@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from netlull._engine import __version__
-from netlull.lab import runs_in_lab
 from netlull.papers import source
 from netlull.papers.effects import Variations, number_table, verdict_table
 from netlull.papers.text import seeds_in_words
@@ -21,8 +20,8 @@ from netlull.report import (
     ReadingRow,
     Section,
     TableBlock,
-    Try,
     UnjudgedRow,
+    tries,
 )
 from netlull.report.ledger import ledger_section
 
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
     from netlull.papers.documents import Paper, Study
     from netlull.papers.outcome import Drawn, EqualReading, Evidence, JudgedClaim, Tabled
-    from netlull.sweep.points import Point
 
 _TITLES = {"figures": "Figures", "energy": "Energy", "appendix": "Appendix"}
 """The sections of a page, in order. A paper's `figures.SECTIONS` replaces them. The appendix follows the readings."""
@@ -185,17 +183,11 @@ def _section(
         text=list(notes.get(name, ())),
         tables=[TableBlock(table.caption, table.header, table.rows) for table in tables if table.section == name],
         figures=[
-            FigureBlock(item.id, item.title, item.caption, svg, charts_of(item.figure), _tries(item.points))
+            FigureBlock(item.id, item.title, item.caption, svg, charts_of(item.figure), tries(item.points))
             for item, svg in drawings
             if item.section == name
         ],
     )
-
-
-def _tries(points: Sequence[Point]) -> list[Try]:
-    return [
-        Try(point.label, point.scenario.to_toml(seed=point.seeds[0])) for point in points if runs_in_lab(point.scenario)
-    ]
 
 
 def _ledger(found: Findings) -> list[Section]:

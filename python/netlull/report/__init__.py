@@ -9,13 +9,13 @@ from netlull.report.page import (
     ReadingRow,
     Section,
     TableBlock,
-    Try,
     UnjudgedRow,
     bundled,
     render,
     write,
 )
 from netlull.report.sweeps import sweep_report
+from netlull.report.tries import Try, tries
 
 __all__ = [
     "ClaimPart",
@@ -31,5 +31,6 @@ __all__ = [
     "bundled",
     "render",
     "sweep_report",
+    "tries",
     "write",
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import functools
-import gzip
 import hashlib
 import json
 import re
@@ -17,6 +16,7 @@ from markupsafe import Markup
 
 from netlull.lab import PAGE, lab_page, place_lab
 from netlull.output import staged_file
+from netlull.report.tries import Offer, Try, offer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,18 +86,6 @@ class ReadingRow:
 
 
 @dataclass(frozen=True)
-class Try:
-    """A point that a figure shows, to be tried in the lab: its label and its scenario in TOML."""
-
-    label: str
-    toml: str
-
-
-MOST_TRIES = 60
-"""Points of a figure that can be tried; more are thinned evenly."""
-
-
-@dataclass(frozen=True)
 class FigureBlock:
     """A figure with its caption: `svg` is the whole SVG text, `charts` the data of an interactive figure."""
 
@@ -107,12 +95,9 @@ class FigureBlock:
     svg: str
     charts: Sequence[Chart] = ()
     points: Sequence[Try] = ()
-
-    @property
-    def tries(self) -> Sequence[Try]:
-        """The points that can be tried, at most `MOST_TRIES`."""
-        step = max(1.0, len(self.points) / MOST_TRIES)
-        return [self.points[int(number * step)] for number in range(min(len(self.points), MOST_TRIES))]
+    """The points that the lab can open."""
+    shown: int | None = None
+    """The number of points, if `points` has only a part of them."""
 
     @property
     def data(self) -> Markup:
@@ -178,16 +163,10 @@ class Page:
         return any(figure.charts for section in (*self.sections, *self.appendix) for figure in section.figures)
 
     @functools.cached_property
-    def tries(self) -> dict[str, int]:
-        """The scenarios of all figures that can be tried, each once, with their numbers."""
+    def tries(self) -> Offer:
+        """The points of all figures that can be tried in the lab."""
         blocks = (figure for section in (*self.sections, *self.appendix) for figure in section.figures)
-        texts = dict.fromkeys(point.toml for figure in blocks for point in figure.tries)
-        return {text: number for number, text in enumerate(texts)}
-
-    @property
-    def packed_tries(self) -> str:
-        """The scenarios as a list in JSON, compressed (RFC 1952) and in base64."""
-        return base64.b64encode(gzip.compress(json.dumps(list(self.tries)).encode(), 9, mtime=0)).decode("ascii")
+        return offer({figure.id: figure.points for figure in blocks})
 
     @property
     def verdicts(self) -> dict[str, str]:
@@ -232,7 +211,7 @@ def render(page: Page) -> str:
         scripts=[Markup(script) for script in scripts],  # noqa: S704  # files of this package
         hashes=" ".join(_hash(script) for script in scripts),
         library=library,
-        lab=PAGE if page.tries and lab_page() is not None else None,
+        lab=PAGE if page.tries.numbers and lab_page() is not None else None,
     )
 
 
@@ -267,7 +246,7 @@ def _hash(script: str) -> str:
 
 def write(page: Page, path: Path) -> Path:
     """Writes the page atomically: a failure leaves no partial file. The lab comes next to it, if it was built."""
-    if page.tries:
+    if page.tries.numbers:
         place_lab(path.with_name(PAGE))
     with staged_file(path) as stage:
         stage.write_text(render(page), encoding="utf-8", newline="\n")

@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netlull._engine import ScenarioError
-from netlull.errors import InputError, ResultError
-from netlull.lab import runs_in_lab
+from netlull.errors import ResultError
 from netlull.output import read_description
 from netlull.plot import charts_of, svg_text
 from netlull.plot.panels import metric_figure
 from netlull.plot.sweep import metric_label
 from netlull.report.ledger import ledger_section, span
-from netlull.report.page import Fact, FigureBlock, Page, Section, TableBlock, Try, write
-from netlull.scenario import Scenario
+from netlull.report.page import Fact, FigureBlock, Page, Section, TableBlock, write
+from netlull.report.tries import MOST_TRIES, spread, tries
 from netlull.sweep.description import DESCRIPTION, JOURNAL
+from netlull.sweep.stored import stored_points
 from netlull.sweep.table import SweepResult, window_words
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def sweep_report(store: str | Path, out: Path | None = None) -> Path:
 def sweep_page(result: SweepResult, document: Mapping[str, Any], work: tuple[int, int]) -> Page:
     """The page of a sweep, from its result, its store's description, and the stored runs and their packet-hops."""
     scenario = document.get("scenario", {})
-    notes, figures = _notes(result), _figures(result, _base(scenario))
-    ledger = ledger_section(result.energy, result.windows)
+    notes = _notes(result)
+    figures, ledger = _with_tries([_figures(result), ledger_section(result.energy, result.windows)], result, document)
     return Page(
         title=str(scenario.get("name") or "sweep"),
         subtitle=str(scenario.get("description") or ""),
@@ -63,7 +63,7 @@ def sweep_page(result: SweepResult, document: Mapping[str, Any], work: tuple[int
         claims=[],
         sections=[
             *([Section("notes", "Warnings", notes)] if notes else []),
-            *([figures] if figures.figures else []),
+            *([figures] if figures and figures.figures else []),
             *([] if ledger is None else [ledger]),
             Section("numbers", "Every number", _number_words(result), [_numbers(result)]),
         ],
@@ -144,16 +144,7 @@ def _notes(result: SweepResult) -> list[str]:
     return notes
 
 
-def _base(document: Mapping[str, Any]) -> list[Try]:
-    """The sweep's scenario, without the values of its axes: a store does not keep the scenarios of its points."""
-    try:
-        scenario = Scenario.from_dict(document)
-    except (InputError, ScenarioError):
-        return []  # its plug-ins or its files are not here any more
-    return [Try("the sweep's scenario, without its axes", scenario.to_toml())] if runs_in_lab(scenario) else []
-
-
-def _figures(result: SweepResult, tries: Sequence[Try]) -> Section:
+def _figures(result: SweepResult) -> Section:
     blocks: list[FigureBlock] = []
     for metric in result.metrics:
         found = metric_figure(result, metric)
@@ -164,10 +155,27 @@ def _figures(result: SweepResult, tries: Sequence[Try]) -> Section:
         places = f"{' and '.join(found.x)}, a panel each" if len(found.x) > 1 else found.x[0]
         caption = f"Over {places}{colours}. Means over seeds; bands and bars are 95 % intervals (Student's t)."
         drawn = found.figure
-        blocks.append(
-            FigureBlock(f"metric-{len(blocks)}", metric, caption + more, svg_text(drawn), charts_of(drawn), tries)
-        )
+        blocks.append(FigureBlock(f"metric-{len(blocks)}", metric, caption + more, svg_text(drawn), charts_of(drawn)))
     return Section("figures", "Figures", figures=blocks)
+
+
+def _with_tries(
+    sections: Sequence[Section | None], result: SweepResult, document: Mapping[str, Any]
+) -> list[Section | None]:
+    """The sections with the points of the sweep at each figure, evenly spread if there are very many."""
+    names = [f"{axis}_label" for axis in result.axes]
+    table: dict[str, list[Any]] = result.table.select(["experiment", *names, "seed"]).to_pydict()
+    first: dict[tuple[Any, ...], int] = {}
+    for row, place in enumerate(zip(*(table[name] for name in ("experiment", *names)), strict=True)):
+        first.setdefault(place, row)
+    chosen = spread(list(first.values()), MOST_TRIES)
+    points = tries(stored_points(document, table, chosen))
+    shown = len(first) if len(chosen) < len(first) else len(points)
+
+    def with_points(section: Section) -> Section:
+        return replace(section, figures=[replace(figure, points=points, shown=shown) for figure in section.figures])
+
+    return [None if section is None else with_points(section) for section in sections]
 
 
 def _number_words(result: SweepResult) -> list[str]:

@@ -15,6 +15,7 @@ from netlull import _engine
 from netlull.cluster import Cluster, ClusterTeam, open_cluster
 from netlull.errors import FieldPathError, InputError, NetlullWarning, SweepError
 from netlull.execution import Hire, Progress, default_workers, local_team
+from netlull.fieldpath import plain
 from netlull.memory import limit
 from netlull.sweep.axes import RESERVED_COLUMNS, Axis, AxisPoint, Experiment, check_seeds
 from netlull.sweep.design import MOST_POINTS
@@ -337,7 +338,12 @@ class Sweep:
         described: dict[str, Any] = {
             "metrics": self.metrics,
             "axes": [
-                {"name": axis.name, "unit": axis.unit, "points": [point.text for point in axis.resolved]}
+                {
+                    "name": axis.name,
+                    "unit": axis.unit,
+                    "points": [point.text for point in axis.resolved],
+                    "changes": [plain(point.changes()) for point in axis.resolved],
+                }
                 for axis in self.all_axes
             ],
             "experiments": [

@@ -45,7 +45,6 @@ def hops(evidence: Evidence, off: Sequence[str]) -> int:
 def drawings(evidence: Evidence) -> Iterator[Drawn]:
     """Yields a map of the network before the switch-off, and another after it."""
     network = topology(evidence)
-    run = cast("Result", evidence.series[RUN])
     wide = "One flow of TCP CUBIC from 8 to 10 (seed 1) and the background; watts are of the line cards at both ends."
     for name, phase, title, words in (
         ("fig1", "settled", "Fig. 1. Abilene before the switch-off", "TCP goes 8-2-5-6-3-10. "),
@@ -57,5 +56,6 @@ def drawings(evidence: Evidence) -> Iterator[Drawn]:
             "each have two flows of it, which leave TCP 20 Mb/s. ",
         ),
     ):
+        run = cast("Result", evidence.series[RUN])
         part = part_of(run, phase=phase, model="ons-15600")
         yield Drawn(name, title, words + wide, network_map(network, part, title=f"From {part.title.split(', ')[1]}"))
