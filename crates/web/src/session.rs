@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn a_check_returns_defaults_and_the_cost() {
         let head = head(&check(SCENARIO));
-        assert_eq!(head["scenario"]["mtu"], "1500 B");
+        assert_eq!(head["scenario"]["mtu"], "1.5 kB");
         assert!(head["hops"].as_f64().is_some_and(|hops| hops > 1000.0), "{head}");
     }
 
