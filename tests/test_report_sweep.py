@@ -110,7 +110,7 @@ def test_every_figure_offers_every_point_with_its_scenario(store: Path, small_fi
     forms = offered(html)
     assert len(forms) == len(re.findall("<figure", html)) > 2
     points = Sweep.from_file(small_file.parent / "sweep.toml").points()
-    expected = [(point.place, {**point.scenario.to_dict(), "seed": 1}) for point in points]
+    expected = [(point.label.removeprefix("sweep at "), {**point.scenario.to_dict(), "seed": 1}) for point in points]
     assert expected[0][0] == "buffer=10 packets, control=TCP+PC"
     assert all(form == expected for form in forms)
     # The list is there once, whatever the number of figures.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from netlull import Axis, Scenario, Sweep
+from netlull import Axis, AxisPoint, Scenario, Sweep
 from netlull.papers.grid import Cell, Grid
 from netlull.papers.measure import points_read, watch
 from netlull.papers.outcome import Evidence
@@ -129,21 +129,27 @@ def test_without_the_lab_a_report_has_no_links(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_point_is_its_scenario_with_its_first_seed(points: list[Point]) -> None:
-    found = tries(points)
+    found = tries(points, {})
     assert [each.label for each in found] == [
         f"rate={rate} Mb/s, delay={delay} ms" for rate, delay in ((5, 1), (5, 9), (10, 1), (10, 9))
     ]
     for point, each in zip(points, found, strict=True):
         assert Scenario.from_toml(each.toml) == Scenario.from_dict({**point.scenario.to_dict(), "seed": 3})
-    other = dataclasses.replace(points[0], experiment="other")
-    assert [each.label.partition(" at ")[0] for each in tries([points[1], other])] == ["sweep", "other"]
-    assert [each.label for each in tries([dataclasses.replace(points[0], at={})])] == ["sweep"]
+
+
+def test_labels_name_what_differs_with_units(points: list[Point]) -> None:
+    place = {"rtt": AxisPoint(50.0), "who": AxisPoint("all"), "load": AxisPoint(70.0, "7/10"), "n": AxisPoint(2)}
+    one = dataclasses.replace(points[0], at=place)
+    (alone,) = tries([one], {"rtt": "ms", "who": "ms", "load": "%", "n": None})
+    assert alone.label == "rtt=50 ms, who=all, load=7/10, n=2"
+    both = tries([one, dataclasses.replace(points[1], experiment="other", at={})], {"rtt": "ms"})
+    assert [each.label for each in both] == ["sweep at rtt=50 ms, who=all, load=7/10, n=2", "other"]
 
 
 def test_points_with_a_plug_in_are_left_out(points: list[Point]) -> None:
     document: dict[str, Any] = points[0].scenario.to_dict()
     document["link"][1]["controller"] = {"kind": "python", "class": "plugin_classes:Steps"}
-    assert tries([dataclasses.replace(points[0], scenario=Scenario.from_dict(document))]) == []
+    assert tries([dataclasses.replace(points[0], scenario=Scenario.from_dict(document))], {}) == []
 
 
 def test_each_drawing_has_the_points_that_it_looked_up(points: list[Point]) -> None:

@@ -73,7 +73,7 @@ def measure(
     places = {Cell.of(point.experiment, **point.values): point for point in points}
     grid = Grid(result.table, planned.axes, use)
     recorded = {run.name: Cell.of(run.experiment, **run.point) for run in wanted}
-    return Evidence(paper, grid, series, cost, result.energy, places, recorded)
+    return Evidence(paper, grid, series, cost, result.energy, places, recorded, result.units)
 
 
 def judged(evidence: Evidence, study: str = "") -> list[JudgedClaim]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from netlull.papers.grid import Cell, Grid
+    from netlull.report import Try
     from netlull.stats import Interval
     from netlull.sweep.points import Point
 
@@ -142,6 +143,8 @@ class Evidence:
     """The points of the sweep."""
     recorded: Mapping[str, Cell] = field(default_factory=dict)
     """The points of the recorded runs, by their names."""
+    units: Mapping[str, str | None] = field(default_factory=dict)
+    """The units of the sweep's axes."""
 
 
 @dataclass(frozen=True)
@@ -153,8 +156,8 @@ class Drawn:
     caption: str
     figure: Figure
     section: str = "figures"
-    points: Sequence[Point] = ()
-    """The points of the sweep that the figure shows; filled in as it is drawn."""
+    tries: Sequence[Try] = ()
+    """The points of the sweep that the figure shows, for the lab; filled in as it is drawn."""
 
 
 @dataclass(frozen=True)

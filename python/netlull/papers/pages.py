@@ -21,7 +21,6 @@ from netlull.report import (
     Section,
     TableBlock,
     UnjudgedRow,
-    tries,
 )
 from netlull.report.ledger import ledger_section
 
@@ -183,7 +182,7 @@ def _section(
         text=list(notes.get(name, ())),
         tables=[TableBlock(table.caption, table.header, table.rows) for table in tables if table.section == name],
         figures=[
-            FigureBlock(item.id, item.title, item.caption, svg, charts_of(item.figure), tries(item.points))
+            FigureBlock(item.id, item.title, item.caption, svg, charts_of(item.figure), item.tries)
             for item, svg in drawings
             if item.section == name
         ],

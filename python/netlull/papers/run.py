@@ -20,7 +20,7 @@ from netlull.papers.plan import Plan, plan, plan_study
 from netlull.papers.toml import PaperError
 from netlull.plot import save_all
 from netlull.provenance import origin
-from netlull.report import write
+from netlull.report import tries, write
 from netlull.sweep import Cost, default_workers
 from netlull.sweep.axes import MOST_SEEDS
 
@@ -224,7 +224,7 @@ class _Job:
         """A module's drawings with their SVG, and the saved files."""
         watched = watch(evidence)
         figures = source.module_of(evidence.paper.info.folder, module).figures(watched)
-        drawings = [replace(drawn, points=points_read(watched)) for drawn in figures]
+        drawings = [replace(drawn, tries=tries(points_read(watched), evidence.units)) for drawn in figures]
         named = [(drawn.id, drawn.figure) for drawn in drawings]
         files = save_all(named, folder, self.workers or default_workers())
         shown = [(drawn, svg.read_text(encoding="utf-8")) for drawn, (svg, _) in zip(drawings, files, strict=True)]

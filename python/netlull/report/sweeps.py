@@ -169,7 +169,7 @@ def _with_tries(
     for row, place in enumerate(zip(*(table[name] for name in ("experiment", *names)), strict=True)):
         first.setdefault(place, row)
     chosen = spread(list(first.values()), MOST_TRIES)
-    points = tries(stored_points(document, table, chosen))
+    points = tries(stored_points(document, table, chosen), result.units)
     shown = len(first) if len(chosen) < len(first) else len(points)
 
     def with_points(section: Section) -> Section:

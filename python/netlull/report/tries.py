@@ -44,17 +44,33 @@ class Offer:
     """The scenarios, each once: a list in JSON, compressed (RFC 1952), in base64."""
 
 
-def tries(points: Sequence[Point]) -> list[Try]:
-    """The points that the lab can run, each with its first seed. The experiment is named if there are several."""
+def tries(points: Sequence[Point], units: Mapping[str, str | None]) -> list[Try]:
+    """The points that the lab can run, each with its first seed; `units` are those of the axes.
+
+    A label has the experiment only if there are several.
+    """
     several = len({point.experiment for point in points}) > 1
     return [
-        Try(
-            point.label if several or not point.place else point.place,
-            point.scenario.to_toml(seed=point.seeds[0]),
-        )
+        Try(_label(point, units, several=several), point.scenario.to_toml(seed=point.seeds[0]))
         for point in points
         if runs_in_lab(point.scenario)
     ]
+
+
+def _label(point: Point, units: Mapping[str, str | None], *, several: bool) -> str:
+    place = ", ".join(f"{axis}={_with_unit(at.text, units.get(axis))}" for axis, at in point.at.items())
+    if not place:
+        return point.experiment
+    return f"{point.experiment} at {place}" if several else place
+
+
+def _with_unit(text: str, unit: str | None) -> str:
+    """The label of an axis's point; a mere number gets the unit."""
+    try:
+        float(text)
+    except ValueError:
+        return text
+    return f"{text} {unit}" if unit else text
 
 
 def spread(items: Sequence[_T], most: int) -> Sequence[_T]:

@@ -29,14 +29,10 @@ class Point:
         return {axis: point.value for axis, point in self.at.items()}
 
     @property
-    def place(self) -> str:
-        """`AXIS=LABEL, ...`; empty without axes."""
-        return ", ".join(f"{axis}={point.text}" for axis, point in self.at.items())
-
-    @property
     def label(self) -> str:
         """`EXPERIMENT at AXIS=LABEL, ...`, for messages."""
-        return f"{self.experiment} at {self.place}" if self.place else self.experiment
+        place = ", ".join(f"{axis}={point.text}" for axis, point in self.at.items())
+        return f"{self.experiment} at {place}" if place else self.experiment
 
     def run_key(self, seed: int) -> str:
         """The identity of one run: equal keys have equal results."""
