@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -185,3 +186,12 @@ def test_parts_in_python_do_not_run_in_the_lab() -> None:
     assert runs_in_lab(Scenario.from_dict(document))
     document["link"][1]["controller"] = {"kind": "python", "class": "plugin_classes:Steps"}
     assert not runs_in_lab(Scenario.from_dict(document))
+
+
+def test_pages_link_to_scenes_that_exist() -> None:
+    sources = (ROOT / "web/lab/src/scenes").glob("*.tsx")
+    scenes = {name for path in sources for name in re.findall(r'^  id: "([a-z-]+)",$', path.read_text(), re.MULTILINE)}
+    texts = [path.read_text("utf-8") for path in (ROOT / "docs").rglob("*.md")]
+    linked = {name for text in texts for name in re.findall(r"#scene=([a-z-]+)", text)}
+    assert len(scenes) == 6
+    assert linked == scenes

@@ -14,7 +14,7 @@ use netlull_units::{BitRate, Duration, Instant};
 /// ```
 /// The next call finds the state after a pause, so a pause needs no event of its own.
 ///
-/// [`Times`] holds the times: a link with tens of thousands of rates has hardly a higher cost per change than one with
+/// `Times` holds the times: a link with tens of thousands of rates has hardly a higher cost per change than one with
 /// a few.
 #[derive(Clone, Debug)]
 pub struct EnergyMeter {

@@ -116,7 +116,7 @@ impl LullConfig {
         packet.max(self.transition) + self.transition
     }
 
-    /// At most [`MOST_RATES`] of the rates, with the highest: those whose outage the buffer survives (rule 0).
+    /// At most `MOST_RATES` of the rates, with the highest: those whose outage the buffer survives (rule 0).
     #[must_use]
     pub fn used_rates(&self, link: LinkContext) -> Box<[BitRate]> {
         let [lower @ .., highest] = self.rates.as_slice() else { return Box::default() };
