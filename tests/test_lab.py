@@ -178,6 +178,7 @@ def test_errors_of_the_command(
 ) -> None:
     monkeypatch.setattr("netlull.lab.lab_page", lambda: None)
     assert message in refused("lab", *arguments, "--out", tmp_path / "page.html")
+    assert "ends in .html" in refused("lab", "--out", tmp_path / "precious.toml")
     assert list(tmp_path.iterdir()) == []
 
 

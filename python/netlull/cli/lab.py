@@ -23,6 +23,8 @@ def lab_command(file: str | None, out: Path, seed: int | None, settings: tuple[s
 
     With FILE, a scenario or the name of a ready one, the address opens that scenario.
     """
+    if out.suffix not in {".html", ".htm"}:
+        raise InputError(f"--out {out}: expected a name that ends in .html")
     end = ""
     if file is not None:
         scenario = load_scenario(file, settings, seed)

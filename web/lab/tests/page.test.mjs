@@ -160,6 +160,7 @@ describe("free form", () => {
       [good.replace(/^duration = .*$/m, 'duration = "-1 s"'), /^duration: .*-1 s.*expected/],
       [good.replace(/^rate = .*$/m, 'rte = "1 Mb/s"'), /rte/],
       ["duration = ", /^line 1, column \d+: /],
+      ['[topology]\nfile = "abilene"', /^topology: needs files/],
     ]) {
       await text.fill(bad);
       await page.getByRole("button", { name: /^Run/ }).click();

@@ -22,7 +22,9 @@ const LARGEST = 2 ** 20;
 /** Reads TOML. Throws an error whose message names line and column. */
 function read(toml: string): Scenario {
   try {
-    return parse(toml) as Scenario;
+    const scenario = parse(toml) as Scenario;
+    if ("topology" in scenario) throw new Error("topology: needs files, which the lab does not have; `netlull lab FILE` opens the scenario with its links");
+    return scenario;
   } catch (error) {
     if (error instanceof TomlError) throw new Error(`line ${error.line}, column ${error.column}: ${error.message.split("\n")[0]}`);
     throw error;
