@@ -24,9 +24,9 @@ function definitions(data) {
   return values;
 }
 
-/** A script with all that it imports. `more` are further names that the build defines. */
+/** A script with all that it imports. `data` is null for a script that uses none; `more` are further names that the build defines. */
 export async function bundled(entry, format, data, more = {}) {
-  const values = { ...definitions(data), ...more };
+  const values = { ...(data === null ? {} : definitions(data)), ...more };
   const built = await build({
     entryPoints: [entry],
     bundle: true,
@@ -43,7 +43,7 @@ export async function bundled(entry, format, data, more = {}) {
 }
 
 async function page(module, data, colours) {
-  const WORKER = await bundled(join(source, "engine/worker.ts"), "iife", data);
+  const WORKER = await bundled(join(source, "engine/worker.ts"), "iife", null);
   const script = await bundled(join(source, "main.tsx"), "iife", data, { WORKER });
   const styles = [colours, join(here, "../node_modules/uplot/dist/uPlot.min.css"), join(source, "lab.css")];
   const parts = {

@@ -1,6 +1,6 @@
 /** The page: a menu of scenes, and the scene of the address. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Engine } from "./engine/engine";
 import { freeFragment, readRoute, sceneFragment, type Route } from "./lib/share";
 import { SCENES } from "./scenes";
@@ -25,15 +25,40 @@ function Theme() {
   return <button type="button" onClick={next}>Theme: {theme}</button>;
 }
 
-/** Writes the address without a new entry in the history. */
-function replaceFragment(fragment: string): void {
-  history.replaceState(null, "", fragment);
+/** Least milliseconds between two changes of the address: browsers ignore or refuse more than about 100 in 30 s. */
+const PACE = 350;
+
+/** Writes addresses without new entries in the history, the newest of them at last. Does nothing after the user went elsewhere. */
+function useAddress(): { write: (fragment: string) => void; read: () => string } {
+  const state = useRef({ known: location.hash, since: -PACE, timer: 0 });
+  return useMemo(() => ({
+    write: (fragment) => {
+      const address = state.current;
+      clearTimeout(address.timer);
+      address.timer = setTimeout(() => {
+        if (location.hash !== address.known) return;
+        history.replaceState(null, "", fragment);
+        address.known = location.hash;
+        address.since = performance.now();
+      }, address.since + PACE - performance.now());
+    },
+    read: () => {
+      clearTimeout(state.current.timer);
+      state.current.known = location.hash;
+      return location.hash;
+    },
+  }), []);
 }
 
 export function App({ engine }: { engine: Engine }) {
   const [route, set] = useState<Route | null>(null);
+  const address = useAddress();
   useEffect(() => {
-    const read = () => void readRoute(location.hash, SCENES).then(set);
+    let newest = 0;
+    const read = () => {
+      const own = ++newest;
+      void readRoute(address.read(), SCENES).then((route) => own === newest && set(route));
+    };
     addEventListener("hashchange", read);
     read();
     return () => removeEventListener("hashchange", read);
@@ -42,6 +67,13 @@ export function App({ engine }: { engine: Engine }) {
     const title = route?.kind === "scene" ? route.scene.title : "Your own scenario";
     document.title = `${title} - netlull lab`;
   }, [route]);
+  const main = route?.kind === "scene" ? route.scene.id : route?.kind;
+  const before = useRef(main);
+  useEffect(() => {
+    // The focus was in a part of the page that is gone, such as the dialog.
+    if (before.current !== undefined && document.activeElement === document.body) document.getElementById("scene")?.focus();
+    before.current = main;
+  }, [main]);
   if (!route) return null;
   const current = route.kind === "scene" ? route.scene.id : "free";
   return (
@@ -59,13 +91,13 @@ export function App({ engine }: { engine: Engine }) {
         <ScenePage
           key={route.scene.id} engine={engine} scene={route.scene} values={route.values} kept={route.kept} docs={DOCS}
           go={(values, kept) => {
-            replaceFragment(sceneFragment(route.scene, values, kept));
+            address.write(sceneFragment(route.scene, values, kept));
             set({ ...route, values, kept });
           }}
           edit={(toml) => void freeFragment(toml).then((fragment) => { location.hash = fragment; })}
         />
       ) : (
-        <FreePage key={`free ${route.toml}`} engine={engine} toml={route.toml} go={(toml) => void freeFragment(toml).then(replaceFragment)} />
+        <FreePage key={`free ${route.damaged} ${route.toml}`} engine={engine} toml={route.toml} damaged={route.damaged} go={(toml) => void freeFragment(toml).then(address.write)} />
       )}
       <footer>Every picture is a run of netlull's simulator in this browser. Nothing is sent anywhere.</footer>
     </>

@@ -5,10 +5,7 @@
  *
  * Each slider of a scene moves to its ends and its middle. Prints median, 90 % and greatest of the times, in ms.
  */
-import { chromium } from "playwright-core";
-
-const { LAB, BROWSER } = process.env;
-const SCENES = ["one-flow", "duel", "web-load", "doze", "backbone", "fluid"];
+import { LAB, launched, scenesOf } from "./browser.mjs";
 
 /** Moves a slider, and waits for the frame after the result of the new settings. */
 const moved = (slider, value) =>
@@ -24,9 +21,9 @@ const moved = (slider, value) =>
     requestAnimationFrame(look);
   });
 
-const browser = await chromium.launch({ executablePath: BROWSER, args: ["--no-sandbox"] });
+const browser = await launched();
 const wanted = process.argv.slice(2);
-for (const scene of wanted.length ? wanted : SCENES) {
+for (const scene of wanted.length ? wanted : await scenesOf(browser)) {
   const page = await browser.newPage();
   await page.goto(`${LAB}#scene=${scene}`);
   await page.waitForSelector(".results[data-current=true] table.figures");

@@ -8,18 +8,14 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { after, before, describe, test } from "node:test";
-import { chromium } from "playwright-core";
+import { after, describe, test } from "node:test";
+import { deflateRawSync } from "node:zlib";
+import { LAB, launched, scenesOf } from "./browser.mjs";
 
-const { LAB, BROWSER, SUMMARIES } = process.env;
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const SCENES = ["one-flow", "duel", "web-load", "doze", "backbone", "fluid"];
-
-let browser;
-before(async () => {
-  browser = await chromium.launch({ executablePath: BROWSER, args: ["--no-sandbox"] });
-});
+const browser = await launched();
 after(() => browser.close());
+const SCENES = await scenesOf(browser);
 
 /** Opens the page at a fragment. Every request after the page itself and every error fails the test. */
 async function opened(t, fragment, options = {}) {
@@ -46,6 +42,25 @@ async function settled(page) {
 
 /** The text of the figures. */
 const figures = (page) => page.locator("table.figures").first().innerText();
+
+/** Fails with the rules that axe-core finds broken. */
+async function usable(page) {
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).slice(0, 3)}`), []);
+}
+
+/** Milliseconds after which the address has the newest values. */
+const ADDRESS = 400;
+
+/** The texts that the page copies: the clipboard of a headless browser needs a permission. */
+async function copies(page) {
+  await page.evaluate(() => {
+    globalThis.copied = [];
+    Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => void globalThis.copied.push(text) } });
+  });
+  return () => page.evaluate(() => globalThis.copied.at(-1));
+}
 
 async function saved(page, name) {
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).click()]);
@@ -75,6 +90,16 @@ for (const scene of SCENES) {
       assert.equal(await figures(page), before);
     });
 
+    test("its charts and settings have names of their own", async (t) => {
+      const page = await opened(t, `scene=${scene}`);
+      await settled(page);
+      for (const name of [".panel figcaption", ".controls label"]) {
+        const names = await page.locator(name).allInnerTexts();
+        assert.ok(names.length > 0);
+        assert.equal(new Set(names).size, names.length, String(names));
+      }
+    });
+
     test("an address holds the whole scene, with the kept result", async (t) => {
       const page = await opened(t, `scene=${scene}`);
       await settled(page);
@@ -85,10 +110,13 @@ for (const scene of SCENES) {
         await settled(page);
         assert.equal(await presets.nth(i).getAttribute("aria-pressed"), "true");
       }
+      await page.waitForTimeout(ADDRESS);
       const [shown, address] = [await figures(page), page.url()];
       const other = await opened(t, address.slice(address.indexOf("#") + 1));
       await settled(other);
       assert.equal(await figures(other), shown);
+      const rows = (await saved(other, "Data (CSV)")).toString().split("\r\n");
+      assert.ok(rows.some((row) => row.split(",")[1].endsWith(" (A)")), "the data of A is missing");
     });
 
     test("data, picture and scenario can be taken away", async (t) => {
@@ -111,9 +139,7 @@ for (const scene of SCENES) {
     test("the animation runs and pauses", async (t) => {
       const page = await opened(t, `scene=${scene}`);
       await settled(page);
-      const play = page.getByRole("button", { name: "Play" });
-      if ((await play.count()) === 0) return;
-      await play.click();
+      await page.getByRole("button", { name: "Play" }).click();
       await page.waitForFunction(() => Number(document.querySelector(".player input").value) > 0.2);
       await page.getByRole("button", { name: "Pause" }).click();
       const time = await page.locator(".player input").inputValue();
@@ -125,9 +151,11 @@ for (const scene of SCENES) {
       test(`everyone can use it (${colorScheme})`, async (t) => {
         const page = await opened(t, `scene=${scene}`, { colorScheme, reducedMotion: "reduce" });
         await settled(page);
-        await page.evaluate(AXE);
-        const { violations } = await page.evaluate(() => globalThis.axe.run());
-        assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).slice(0, 3)}`), []);
+        await usable(page);
+        await page.getByRole("button", { name: "Keep as A" }).click();
+        await settled(page);
+        await page.getByRole("button", { name: "Open as TOML" }).click();
+        await usable(page);
       });
     }
 
@@ -143,7 +171,7 @@ for (const scene of SCENES) {
 describe("free form", () => {
   test("ready scenarios have the summaries of the other build", async (t) => {
     const page = await opened(t, "scene=free");
-    for (const [name, summary] of Object.entries(JSON.parse(readFileSync(SUMMARIES, "utf8")))) {
+    for (const [name, summary] of Object.entries(JSON.parse(readFileSync(process.env.SUMMARIES, "utf8")))) {
       await page.getByLabel("Ready scenario").selectOption(name);
       await page.getByRole("button", { name: /^Run/ }).click();
       await settled(page);
@@ -183,11 +211,186 @@ describe("free form", () => {
     await settled(page);
   });
 
-  test("a damaged address is no disaster", async (t) => {
-    const page = await opened(t, "scene=free&toml=AAAA");
-    await page.waitForSelector("textarea");
+  test("a damaged address says so", async (t) => {
+    for (const fragment of ["scene=free&toml=AAAA", `scene=free&toml=${deflateRawSync(Buffer.alloc(2 ** 26)).toString("base64url")}`]) {
+      const page = await opened(t, fragment);
+      assert.match(await page.locator(".error").innerText(), /damaged/);
+      assert.notEqual(await page.getByLabel("Scenario in TOML").inputValue(), "");
+    }
     const other = await opened(t, "scene=one-flow&rtt=7&buffer=many");
     await settled(other);
     assert.match(await other.locator(".controls").innerText(), /50 ms/);
+  });
+
+  test("the newest of two runs is shown", async (t) => {
+    const page = await opened(t, "scene=free");
+    const text = page.getByLabel("Scenario in TOML");
+    await page.getByLabel("Ready scenario").selectOption("dumbbell");
+    const good = await text.inputValue();
+    await text.fill(good.replace(/^duration = .*$/m, 'duration = "20 h"'));
+    await text.press("Control+Enter");
+    await page.getByRole("button", { name: "Cancel" }).waitFor();
+    await text.fill(good.replace(/^duration = .*$/m, 'duration = "3 s"'));
+    await text.press("Control+Enter");
+    await settled(page);
+    assert.equal(JSON.parse(await saved(page, "Summary (JSON)")).duration_s, 3);
+    assert.equal(await page.getByRole("button", { name: "Cancel" }).count(), 0);
+    // The clock follows the shorter run.
+    assert.equal(await page.getByLabel("Simulated time").getAttribute("max"), "3");
+  });
+
+  test("progress is outside of what screen readers speak, and cancelling keeps the focus on the page", async (t) => {
+    const page = await opened(t, "scene=free");
+    const text = page.getByLabel("Scenario in TOML");
+    await page.getByLabel("Ready scenario").selectOption("dumbbell");
+    await text.fill((await text.inputValue()).replace(/^duration = .*$/m, 'duration = "20 h"'));
+    await text.press("Control+Enter");
+    const cancel = page.getByRole("button", { name: "Cancel" });
+    await cancel.waitFor();
+    assert.equal(await page.locator("[role=status] progress, [aria-live] progress").count(), 0);
+    await cancel.focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("Cancelled.").waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement.id), "scene");
+  });
+
+  test("a link has the text as it is, and the text survives a look at a scene", async (t) => {
+    const page = await opened(t, "scene=free");
+    const copied = await copies(page);
+    await page.getByLabel("Scenario in TOML").fill("# mine");
+    await page.getByRole("button", { name: "Copy link" }).click();
+    await page.getByText("Copied").waitFor();
+    const other = await opened(t, (await copied()).split("#")[1]);
+    await other.waitForSelector("textarea");
+    assert.equal(await other.getByLabel("Scenario in TOML").inputValue(), "# mine");
+    await page.getByRole("link", { name: "TCP duel" }).click();
+    await settled(page);
+    await page.getByRole("link", { name: "Your own scenario" }).click();
+    assert.equal(await page.getByLabel("Scenario in TOML").inputValue(), "# mine");
+  });
+
+  test("files that are no scenario are refused", async (t) => {
+    const page = await opened(t, "scene=free");
+    const input = page.locator("input[type=file]");
+    for (const [buffer, message] of [[Buffer.from([0xff, 0xfe, 0, 0x80]), /not text in UTF-8/], [Buffer.alloc(2 ** 20 + 1, "#"), /expected at most/]]) {
+      await input.setInputFiles({ name: "x.toml", mimeType: "application/toml", buffer });
+      await page.locator(".error", { hasText: message }).waitFor();
+    }
+    await input.setInputFiles({ name: "x.toml", mimeType: "application/toml", buffer: Buffer.from("# a file") });
+    await page.waitForFunction(() => document.querySelector("textarea").value === "# a file");
+    assert.equal(await page.locator(".error").count(), 0);
+  });
+
+  test("what does not run in a page is an error with a reason", async (t) => {
+    const page = await opened(t, "scene=free");
+    const text = page.getByLabel("Scenario in TOML");
+    await page.getByLabel("Ready scenario").selectOption("dumbbell");
+    const good = await text.inputValue();
+    for (const [bad, message] of [
+      [`topology = { file = "x.gml" }\n${good}`, /^topology: /],
+      [good.replace(/^duration = .*$/m, 'duration = "1 s"\nwarm_up = nan'), /^warm_up: nan; expected a finite number/],
+    ]) {
+      await text.fill(bad);
+      await text.press("Control+Enter");
+      assert.match(await page.locator(".error").innerText(), message);
+    }
+  });
+
+  for (const colorScheme of ["light", "dark"]) {
+    test(`everyone can use it (${colorScheme})`, async (t) => {
+      const page = await opened(t, "scene=free", { colorScheme, reducedMotion: "reduce", viewport: { width: 390, height: 844 } });
+      await page.getByRole("button", { name: /^Run/ }).click();
+      await settled(page);
+      await usable(page);
+      const [width, room] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+      assert.ok(width <= room, `${width} pixels wide`);
+    });
+  }
+});
+
+describe("page", () => {
+  /** Moves a slider many times, faster than runs are. Returns its last value. */
+  async function dragged(page, label, moves) {
+    const slider = page.getByLabel(label, { exact: true });
+    const most = Number(await slider.getAttribute("max"));
+    await slider.evaluate(async (slider, [moves, most]) => {
+      for (let i = 0; i < moves; i++) {
+        slider.value = i % (most + 1);
+        slider.dispatchEvent(new Event("input", { bubbles: true }));
+        await new Promise((done) => setTimeout(done, 5));
+      }
+    }, [moves, most]);
+    return slider.getAttribute("aria-valuetext");
+  }
+
+  test("fast dragging ends with the last value in results, link and address, and keeps A", async (t) => {
+    const page = await opened(t, "scene=one-flow&a.rtt=20");
+    const copied = await copies(page);
+    // A may still run.
+    const value = (await dragged(page, "Round-trip time", 410)).replace(" ms", "");
+    await page.getByRole("button", { name: "Copy link" }).click();
+    await settled(page);
+    assert.equal(await page.locator("table.figures thead").count(), 1);
+    await page.waitForTimeout(ADDRESS);
+    for (const address of [page.url(), await copied()]) assert.equal(new URLSearchParams(address.split("#")[1]).get("rtt"), value);
+    const shown = await figures(page);
+    const other = await opened(t, page.url().split("#")[1]);
+    await settled(other);
+    assert.equal(await figures(other), shown);
+  });
+
+  test("scenes change while a run is busy; back and forward return to their values", async (t) => {
+    const page = await opened(t, "scene=one-flow&rtt=100");
+    await page.getByRole("link", { name: "TCP duel" }).click();
+    await page.getByRole("link", { name: "Web load under control" }).click();
+    await settled(page);
+    await page.goBack();
+    await settled(page);
+    assert.equal(await page.locator("h1").innerText(), "TCP duel");
+    await page.goBack();
+    await settled(page);
+    assert.equal(await page.getByLabel("Round-trip time", { exact: true }).getAttribute("aria-valuetext"), "100 ms");
+    await page.goForward();
+    await settled(page);
+    assert.match(await page.title(), /^TCP duel/);
+  });
+
+  test("a worker that crashes is replaced, and its run is an error", async (t) => {
+    const page = await opened(t, "scene=free");
+    await page.evaluate(() => {
+      const post = Worker.prototype.postMessage;
+      Worker.prototype.postMessage = function (message, ...more) {
+        if (!message.scenario) return post.call(this, message, ...more);
+        Worker.prototype.postMessage = post;
+        return this.dispatchEvent(new ErrorEvent("error", { message: "out of memory" }));
+      };
+    });
+    await page.getByRole("button", { name: /^Run/ }).click();
+    assert.match(await page.locator(".error").innerText(), /has stopped: out of memory/);
+    for (let i = 0; i < 3; i++) {
+      await page.getByRole("button", { name: /^Run/ }).click();
+      await settled(page);
+    }
+  });
+
+  test("the focus follows a dialog", async (t) => {
+    const page = await opened(t, "scene=one-flow");
+    await settled(page);
+    const open = page.getByRole("button", { name: "Open as TOML" });
+    await open.focus();
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Open as TOML");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Edit here" }).click();
+    await page.waitForSelector(".free");
+    assert.equal(await page.evaluate(() => document.activeElement.id), "scene");
+  });
+
+  test("screen readers hear the results once they rest", async (t) => {
+    const page = await opened(t, "scene=one-flow");
+    await settled(page);
+    await page.locator("[role=status]", { hasText: /Results: Goodput of TCP \d/ }).waitFor({ state: "attached" });
   });
 });

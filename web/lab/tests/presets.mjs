@@ -5,9 +5,7 @@
  *
  * DATA.json is the data of the build.
  */
-import { fileURLToPath } from "node:url";
-import { bundled } from "../build.mjs";
+import { imported } from "./imported.mjs";
 
-const code = await bundled(fileURLToPath(new URL("presets-entry.ts", import.meta.url)), "esm", process.argv[2]);
-const { presets } = await import(`data:text/javascript;base64,${Buffer.from(code).toString("base64")}`);
+const { presets } = await imported("presets-entry.ts", process.argv[2]);
 process.stdout.write(JSON.stringify(presets));

@@ -6,15 +6,12 @@
  * SCENARIOS.json is a list of scenarios. Prints a list of results in JSON: the summary's text and a digest of all
  * tables, or the error's message.
  */
-import { build } from "esbuild";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { imported } from "./imported.mjs";
 
 const [module, scenarios] = process.argv.slice(2);
-const entry = fileURLToPath(new URL("../src/engine/module.ts", import.meta.url));
-const built = await build({ entryPoints: [entry], bundle: true, write: false, format: "esm" });
-const { Simulator, SimulationError } = await import(`data:text/javascript;base64,${Buffer.from(built.outputFiles[0].contents).toString("base64")}`);
+const { Simulator, SimulationError } = await imported("../src/engine/module.ts");
 
 /** A digest of the tables in the order of their names: numbers in their bytes, words by line. */
 function digest(tables) {

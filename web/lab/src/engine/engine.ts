@@ -1,12 +1,12 @@
 /** Runs scenarios in Web Workers. */
 
-import { type Checked, type Failure, type Outcome, type Scenario, SimulationError } from "./module";
+import { crash, type Failure, type Outcome, type Scenario, SimulationError } from "./module";
 import type { Call, Reply } from "./worker";
 
 interface Job {
   call: Call;
   progress: (share: number) => void;
-  done: (result: Outcome | Checked) => void;
+  done: (result: Outcome) => void;
   failed: (error: Error) => void;
 }
 
@@ -25,34 +25,33 @@ export class Engine {
     for (let i = 0; i < WORKERS; i++) this.start();
   }
 
-  /** Rejects with SimulationError. */
-  run(scenario: Scenario, progress: (share: number) => void = () => {}): Promise<Outcome> {
-    return this.ask("run", scenario, progress) as Promise<Outcome>;
-  }
-
-  /** Rejects with SimulationError. */
-  check(scenario: Scenario): Promise<Checked> {
-    return this.ask("check", scenario, () => {}) as Promise<Checked>;
-  }
-
-  /** Ends all runs. A busy worker cannot listen, so a new one takes its place. */
-  cancel(): void {
-    const ended = [...this.busy.values(), ...this.waiting];
-    this.waiting = [];
-    for (const worker of this.busy.keys()) this.replace(worker);
-    for (const job of ended) job.failed(new SimulationError(CANCELLED));
-  }
-
-  private ask(kind: Call["kind"], scenario: Scenario, progress: (share: number) => void): Promise<Outcome | Checked> {
+  /** Rejects with SimulationError, also when `signal` cancels the run. */
+  run(scenario: Scenario, signal: AbortSignal, progress: (share: number) => void = () => {}): Promise<Outcome> {
     return new Promise((done, failed) => {
-      this.waiting.push({ call: { id: this.next++, kind, scenario }, progress, done, failed });
+      const job: Job = { call: { id: this.next++, scenario }, progress, done, failed };
+      if (signal.aborted) return failed(new SimulationError(CANCELLED));
+      signal.addEventListener("abort", () => this.cancel(job), { once: true });
+      this.waiting.push(job);
       this.dispatch();
     });
+  }
+
+  /** Ends a run. A busy worker cannot listen, so a new one takes its place. */
+  private cancel(job: Job): void {
+    this.waiting = this.waiting.filter((other) => other !== job);
+    for (const [worker, other] of this.busy) if (other === job) this.replace(worker);
+    job.failed(new SimulationError(CANCELLED));
+    this.dispatch();
   }
 
   private start(): void {
     const worker = new Worker(this.source);
     worker.onmessage = ({ data }: MessageEvent<Reply>) => this.hear(worker, data);
+    worker.onerror = (event) => {
+      event.preventDefault();
+      const job = this.busy.get(worker);
+      if (job) this.hear(worker, { id: job.call.id, failure: crash(event.message) });
+    };
     worker.postMessage(this.module);
     this.idle.push(worker);
   }
@@ -83,7 +82,7 @@ export class Engine {
       // After a crash the module's memory cannot be trusted.
       if (reply.failure.kind === "crash") this.replace(worker);
       job.failed(new SimulationError(reply.failure));
-    } else job.done("outcome" in reply ? reply.outcome : reply.checked);
+    } else job.done(reply.outcome);
     if (this.busy.delete(worker)) this.idle.push(worker);
     this.dispatch();
   }

@@ -22,26 +22,26 @@ export interface Outcome {
   warnings: string[];
 }
 
-/** A checked scenario: all defaults, warnings, expected packet-hops and memory in bytes. */
-export interface Checked {
-  scenario: Scenario;
-  warnings: string[];
-  hops: number;
-  memory: number;
-}
-
 export class SimulationError extends Error {
   constructor(readonly failure: Failure) {
     super(failure.message);
   }
 }
 
+/** The failure of a simulator that has stopped. */
+export function crash(reason: unknown): Failure {
+  return { kind: "crash", field: null, message: `The simulator has stopped: ${String(reason)}` };
+}
+
+/** True for the error of a cancelled run. */
+export function isCancelled(error: unknown): boolean {
+  return error instanceof SimulationError && error.failure.kind === "cancelled";
+}
+
 interface Exports {
   memory: WebAssembly.Memory;
   allocate(length: number): number;
-  check(): number;
   run(limit: number): number;
-  schema(): number;
   part_address(number: number): number;
   part_length(number: number): number;
 }
@@ -64,12 +64,6 @@ export class Simulator {
   }
 
   /** Throws SimulationError. */
-  check(scenario: Scenario): Checked {
-    this.call(scenario, () => this.exports.check());
-    return JSON.parse(this.text(0)) as Checked;
-  }
-
-  /** Throws SimulationError. */
   run(scenario: Scenario): Outcome {
     this.call(scenario, () => this.exports.run(MEMORY_LIMIT));
     const head = JSON.parse(this.text(0)) as Head;
@@ -78,12 +72,6 @@ export class Simulator {
       tables[name] = Object.fromEntries(columns.map((column) => [column.name, this.column(column)]));
     }
     return { summary: this.text(1), tables, warnings: head.warnings };
-  }
-
-  /** The JSON Schema of a scenario. */
-  schema(): Record<string, unknown> {
-    this.exports.schema();
-    return JSON.parse(this.text(0)) as Record<string, unknown>;
   }
 
   private call(scenario: Scenario, call: () => number): void {

@@ -1,12 +1,11 @@
 /** The worker: one simulator, one call at a time. */
 
-import { type Checked, type Failure, type Outcome, type Scenario, SimulationError, Simulator } from "./module";
+import { crash, type Failure, type Outcome, type Scenario, SimulationError, Simulator } from "./module";
 
-export type Call = { id: number; kind: "run" | "check"; scenario: Scenario };
+export type Call = { id: number; scenario: Scenario };
 export type Reply =
   | { id: number; progress: number }
   | { id: number; outcome: Outcome }
-  | { id: number; checked: Checked }
   | { id: number; failure: Failure };
 
 /** Milliseconds between two reports of progress. */
@@ -33,20 +32,14 @@ function buffers(outcome: Outcome): Transferable[] {
   return columns.flatMap((column) => (Array.isArray(column) ? [] : [column.buffer as ArrayBuffer]));
 }
 
-async function answer({ id, kind, scenario }: Call): Promise<void> {
+async function answer({ id, scenario }: Call): Promise<void> {
   current = id;
   reported = performance.now();
   try {
-    const ready = await simulator;
-    if (kind === "check") {
-      scope.postMessage({ id, checked: ready.check(scenario) });
-      return;
-    }
-    const outcome = ready.run(scenario);
+    const outcome = (await simulator).run(scenario);
     scope.postMessage({ id, outcome }, buffers(outcome));
   } catch (error) {
-    const crash: Failure = { kind: "crash", field: null, message: `The simulator has stopped: ${String(error)}` };
-    scope.postMessage({ id, failure: error instanceof SimulationError ? error.failure : crash });
+    scope.postMessage({ id, failure: error instanceof SimulationError ? error.failure : crash(error) });
   }
 }
 

@@ -14,6 +14,11 @@ declare const QUEUES: readonly { name: string; description: string }[];
 /** The congestion controls as options of a choice. */
 export const tcpOptions = TCPS.map(({ name, title }) => ({ value: name, label: title }));
 
+/** Some of the congestion controls as options, by their short titles. */
+export function someTcps(...names: string[]): { value: string; label: string }[] {
+  return names.map((value) => ({ value, label: tcpTitle(value) }));
+}
+
 /** The title of a congestion control without its specification, such as `CUBIC`. */
 export function tcpTitle(name: string): string {
   return tcp(name).title.replace(/ \(.*\)$/, "");

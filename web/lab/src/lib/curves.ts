@@ -21,8 +21,9 @@ function thinned(y: ArrayLike<number>): number[] {
   for (let start = 0; start < y.length; start += size) {
     let least = start, greatest = start;
     for (let i = start; i < Math.min(y.length, start + size); i++) {
-      if (y[i]! < y[least]!) least = i;
-      if (y[i]! > y[greatest]!) greatest = i;
+      // No number is below or above NaN.
+      if (!(y[i]! >= y[least]!) && !Number.isNaN(y[i]!)) least = i;
+      if (!(y[i]! <= y[greatest]!) && !Number.isNaN(y[i]!)) greatest = i;
     }
     kept.push(Math.min(least, greatest));
     if (least !== greatest) kept.push(Math.max(least, greatest));
@@ -35,10 +36,18 @@ export function short(value: number | null | undefined): string {
   return value === null || value === undefined ? "none" : String(+value.toPrecision(4)).replace("-", "−");
 }
 
+/** The curves of a panel, and of the same panel of the kept result A. */
+export function withKept(panel: Panel, kept: Panel | undefined): { series: Series; kept: boolean; place: number }[] {
+  const own = panel.series.map((series, place) => ({ series, kept: false, place }));
+  const other = (kept?.series ?? []).map((series, place) => ({ series: { ...series, label: `${series.label} (A)` }, kept: true, place }));
+  return [...own, ...other.filter(({ series }) => series.compared !== false)];
+}
+
 /** A sentence on a panel for readers who do not see it. */
-export function inWords({ title, series, y: unit, levels }: Panel): string {
+export function inWords(panel: Panel, kept: Panel | undefined): string {
+  const { title, y: unit, levels } = panel;
   const named = (value: number | undefined) => (value === undefined ? "none" : levels?.[value] ?? short(value));
-  const parts = series.map(({ label, y }) => {
+  const parts = withKept(panel, kept).map(({ series: { label, y } }) => {
     const values = Array.from(y).filter((value) => !Number.isNaN(value));
     if (!values.length) return `${label}: no values`;
     const least = values.reduce((a, b) => Math.min(a, b)), greatest = values.reduce((a, b) => Math.max(a, b));

@@ -4,7 +4,11 @@ import { defaults, type Parameter, type Scene, type Value, type Values } from ".
 
 export type Route =
   | { kind: "scene"; scene: Scene; values: Values; kept: Values | null }
-  | { kind: "free"; toml: string | null };
+  /** `damaged`: the address holds a scenario that cannot be read. */
+  | { kind: "free"; toml: string | null; damaged: boolean };
+
+/** The largest scenario of an address or a file, in bytes. */
+export const LARGEST = 2 ** 20;
 
 const FREE = "free";
 const KEPT = "a.";
@@ -31,7 +35,8 @@ export async function readRoute(fragment: string, scenes: readonly Scene[]): Pro
   const name = given.get("scene");
   if (name === FREE) {
     const packed = given.get("toml");
-    return { kind: "free", toml: packed === null ? null : await unpacked(packed) };
+    const toml = packed === null ? null : await unpacked(packed);
+    return { kind: "free", toml, damaged: packed !== null && toml === null };
   }
   const scene = scenes.find(({ id }) => id === name) ?? scenes[0]!;
   const compared = [...given.keys()].some((key) => key.startsWith(KEPT));
@@ -46,28 +51,46 @@ export function sceneFragment(scene: Scene, values: Values, kept: Values | null)
   return `#${given}`;
 }
 
-/** The fragment of a scenario in TOML. */
-export async function freeFragment(toml: string | null): Promise<string> {
-  return toml === null ? `#scene=${FREE}` : `#scene=${FREE}&toml=${await packed(toml)}`;
+/** The fragment of a scenario in TOML, without the scenario if it is too large for an address. */
+export async function freeFragment(toml: string): Promise<string> {
+  const isLarge = new TextEncoder().encode(toml).length > LARGEST;
+  return isLarge ? `#scene=${FREE}` : `#scene=${FREE}&toml=${await packed(toml)}`;
 }
 
-async function through(bytes: Uint8Array<ArrayBuffer>, stream: GenericTransformStream): Promise<Uint8Array<ArrayBuffer>> {
-  return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+/** The page's address with a fragment. */
+export function address(fragment: string): string {
+  return location.href.replace(/#.*$/s, "") + fragment;
+}
+
+/** The bytes after a transformation. Throws an error if there are more than `most`: a short text can unpack to gigabytes. */
+async function through(bytes: Uint8Array<ArrayBuffer>, stream: GenericTransformStream, most: number): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: BlobPart[] = [];
+  let length = 0;
+  const reader = (new Blob([bytes]).stream().pipeThrough(stream) as ReadableStream<Uint8Array<ArrayBuffer>>).getReader();
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    length += read.value.length;
+    if (length > most) {
+      await reader.cancel();
+      throw new Error(`more than ${most} bytes`);
+    }
+    parts.push(read.value);
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
 /** A text, compressed (raw deflate, RFC 1951) and in base64url (RFC 4648, section 5), without padding. */
 export async function packed(text: string): Promise<string> {
-  const bytes = await through(new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>, new CompressionStream("deflate-raw"));
+  const bytes = await through(new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>, new CompressionStream("deflate-raw"), Infinity);
   const binary = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-/** The text of `packed`, or null if it is damaged. */
+/** The text of `packed`, or null if it is damaged or longer than `LARGEST`. */
 export async function unpacked(text: string): Promise<string | null> {
   try {
     const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
     const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
-    return new TextDecoder("utf-8", { fatal: true }).decode(await through(bytes, new DecompressionStream("deflate-raw")));
+    return new TextDecoder("utf-8", { fatal: true }).decode(await through(bytes, new DecompressionStream("deflate-raw"), LARGEST));
   } catch {
     return null;
   }

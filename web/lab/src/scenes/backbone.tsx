@@ -1,5 +1,6 @@
 /** A backbone whose links sleep under a TCP flow: the greened network. */
 
+import { someTcps } from "../lib/catalogue";
 import { route } from "../lib/routes";
 import type { Energy, LinkSummary } from "../lib/summary";
 import { type Cable, NetworkMap, type Place } from "../ui/map";
@@ -164,7 +165,7 @@ function view(runs: Record<string, Run>, values: Values): View {
     seconds: SECONDS,
     start: at + SETTLED,
     figures: [
-      { label: "Links asleep, of 15", value: sleeping.length, unit: "", digits: 0 },
+      { label: `Links asleep, of ${lines.length}`, value: sleeping.length, unit: "", digits: 0 },
       { label: "Goodput of the flow before", value: goodput(own, "before"), unit: "Mb/s", digits: 1, help: `From ${GROWN} s until just before the change.` },
       { label: "Goodput of the flow after", value: goodput(own, "after"), unit: "Mb/s", digits: 1, help: `From ${SETTLED} s after the change on.` },
       { label: "Goodput after, compared with all links awake", value: (kept - 1) * 100, unit: "%", digits: 1 },
@@ -220,7 +221,7 @@ export const backbone: Scene = {
     { kind: "slider", key: "bound", label: "Bound of the load", unit: "%", stops: [90, 95, 100], default: 90, help: "No link's load may exceed this share of its rate.", when: (values) => values.plan === "load_aware" },
     { kind: "slider", key: "at", label: "Time of sleep", unit: "s", stops: [6, 8, 10, 12, 15, 20], default: 10, help: "The links are announced and fall asleep at this time." },
     { kind: "slider", key: "background", label: "Background on each link", unit: "Mb/s", stops: [0, 2.5, 5, 7.5, 10, 12.5, 15], default: 10, help: "Poisson datagrams. A quarter of each link in the paper." },
-    { kind: "choice", key: "tcp", label: "TCP", options: [{ value: "cubic", label: "CUBIC" }, { value: "new_reno", label: "NewReno" }, { value: "bic", label: "BIC" }, { value: "vegas", label: "Vegas" }, { value: "bbr", label: "BBR" }], default: "cubic", help: "The congestion control of the flow." },
+    { kind: "choice", key: "tcp", label: "TCP", options: someTcps("cubic", "new_reno", "bic", "vegas", "bbr"), default: "cubic", help: "The congestion control of the flow." },
     { kind: "choice", key: "ends", label: "The flow", options: [{ value: "NYCMng-STTLng", label: "New York to Seattle" }, { value: "NYCMng-LOSAng", label: "New York to Los Angeles" }, { value: "WASHng-SNVAng", label: "Washington to Sunnyvale" }], default: "NYCMng-STTLng", help: "The paper has New York to Seattle." },
     { kind: "slider", key: "computation", label: "Routers compute for", unit: "ms", stops: [0, 10, 30, 100, 300, 1000], default: 10, help: "From the first news of a change to the router's new table." },
   ],

@@ -1,6 +1,7 @@
 /** A download to a client whose radio sleeps between bursts: client-centered energy and delay. */
 
 import { Chain } from "../ui/chain";
+import { someTcps } from "../lib/catalogue";
 import { entry } from "../lib/summary";
 import { number, place, placeAt, rowsOf, scaled, text, textsOf, type Panel, type Run, type Scenario, type Scene, type Series, type Values, type View } from "./scene";
 
@@ -357,7 +358,7 @@ export const doze: Scene = {
     { kind: "slider", key: "air", label: "Rate of the air", unit: "Mb/s", stops: [5, 10, 20, 54, 108], default: 20, help: "Between access point and client, without overhead." },
     { kind: "slider", key: "window", label: "Receive buffer", unit: "KiB", stops: [8, 16, 32, 48, 64, 128, 256, 1024], default: 32, help: "The largest window. The send buffer has the same size." },
     { kind: "slider", key: "size", label: "Download", unit: "MB", stops: [0.5, 1, 2, 3, 4.5, 4.8, 5, 8], default: 4.5, help: "Size of the file." },
-    { kind: "choice", key: "sender", label: "TCP of the server", options: [{ value: "freebsd-4.5", label: "FreeBSD 4.5" }, { value: "new_reno", label: "NewReno" }, { value: "cubic", label: "CUBIC" }, { value: "bbr", label: "BBR" }], default: "freebsd-4.5", help: "FreeBSD 4.5 of 2002 is the paper's. It has a timestamp clock of 10 ms." },
+    { kind: "choice", key: "sender", label: "TCP of the server", options: [{ value: "freebsd-4.5", label: "FreeBSD 4.5" }, ...someTcps("new_reno", "cubic", "bbr")], default: "freebsd-4.5", help: "FreeBSD 4.5 of 2002 is the paper's. It has a timestamp clock of 10 ms." },
     { kind: "slider", key: "noise", label: "Noise of the delay", unit: "%", stops: [0, 0.5, 1, 2, 3, 5, 7.5], default: 2, help: "Mean of a random extra delay of each packet, as a share of the round trip." },
     { kind: "slider", key: "loss", label: "Loss", unit: "%", stops: [0, 0.1, 0.25, 0.5, 1, 2], default: 0, help: "Packets lost on the path to the client." },
     { kind: "choice", key: "radio", label: "Radio", options: ["wavelan-dsss", "intel-5300", "esp32", "esp32-c3"].map((value) => ({ value, label: value })), default: "wavelan-dsss", help: "Powers and wake-up time. The paper has a WaveLAN card: 0.177 W asleep, 1.319 W idle." },

@@ -211,7 +211,7 @@ export const webLoad: Scene = {
   question: "At load 0.3, which controllers can save half of the energy (FS) while p95 of the completion times grows by at most 15 %? Which settings of practRA do so?",
   explanation: [
     "Requests arrive at random. Each opens a TCP connection, transfers an object of random size and closes. The load is the requested data per second, divided by 10 Mb/s. The same seed has the same requests under every controller, so all differences are the controller's.",
-    "practRA goes up one rate when the queue threatens its delay bound d, and down one rate when the queue is empty. EARTH goes up when the queue reaches a threshold and down when it is empty. Lull lowers the rate between two rounds of TCP, and is back before the next round arrives.",
+    "practRA goes up one rate when the queue threatens its delay bound d, and down one rate when the queue is empty and little traffic is forecast. EARTH goes up when the queue reaches a threshold and down when it is empty. Lull lowers the rate between two rounds of TCP, and is back before the next round arrives.",
     "Completion time lasts from the opening of the connection to the last acknowledged byte. Slow start takes several round trips, and a packet that is late in an early round delays all later rounds.",
     "A run lasts until about 150 MB or 8,000 objects are requested, so a run at a low load is longer. Charts over time and the animation show its first 30 s; the animation counts the open requests.",
   ],

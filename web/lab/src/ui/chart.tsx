@@ -1,13 +1,19 @@
 /** A panel as a chart. */
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import type { Clock } from "../lib/clock";
-import { inWords, points, short } from "../lib/curves";
+import { inWords, points, short, withKept } from "../lib/curves";
+import { savePicture } from "../lib/save";
 import type { Panel, Series } from "../scenes/scene";
 
-/** The charts on the page, by the titles of their panels, for the picture. */
-export const charts = new Map<string, uPlot>();
+/** The charts on the page, by the titles of their panels. */
+const charts = new Map<string, uPlot>();
+
+/** Saves the charts of the panels as a picture. */
+export function saveCharts(name: string, title: string, panels: readonly Panel[]): void {
+  savePicture(name, title, panels.flatMap(({ title }) => (charts.has(title) ? [{ title, chart: charts.get(title)! }] : [])));
+}
 
 const COLOURS = 7;
 const sync = uPlot.sync("time");
@@ -24,16 +30,20 @@ interface Drawn {
 }
 
 function drawn(panel: Panel, kept: Panel | undefined): Drawn[] {
-  const own = panel.series.map((series, i) => ({ series, kept: false, colour: (series.colour ?? i) % COLOURS }));
-  const other = (kept?.series ?? []).flatMap((series, i) => (series.compared === false ? [] : [{ series, kept: true, colour: (series.colour ?? i) % COLOURS }]));
-  return [...own, ...other];
+  return withKept(panel, kept).map(({ series, kept, place }) => ({ series, kept, colour: (series.colour ?? place) % COLOURS }));
 }
 
 /** Names of levels in place of their numbers. */
 const named = (levels: readonly string[]) => (_: uPlot, splits: number[]) => splits.map((level) => levels[level] ?? "");
 
-/** `newest` returns the panel of the newest results; its limits of y may differ from those of `panel`. */
-function options(panel: Panel, newest: () => Panel, curves: Drawn[], width: number, line: HTMLElement): uPlot.Options {
+/** The limits of y that the panels ask for. */
+function limits(panel: Panel, kept: Panel | undefined): { yMin: number | undefined; yMax: number | undefined } {
+  const { yMin, yMax } = panel;
+  return { yMin, yMax: yMax === undefined ? undefined : Math.max(yMax, kept?.yMax ?? yMax) };
+}
+
+/** `newest` returns the limits of the newest results; they may differ from those of `panel`. */
+function options(panel: Panel, newest: () => ReturnType<typeof limits>, curves: Drawn[], width: number, line: HTMLElement): uPlot.Options {
   const font = "12px system-ui, sans-serif";
   const axis = (label: string): uPlot.Axis => ({
     label, font, labelFont: font, labelSize: 20, stroke: () => css("--ink"),
@@ -61,9 +71,9 @@ function options(panel: Panel, newest: () => Panel, curves: Drawn[], width: numb
     series: [
       { label: panel.x, value: (_, value) => (value === null ? "" : short(value)) },
       ...curves.map(({ series, kept, colour }): uPlot.Series => ({
-        label: kept ? `${series.label} (A)` : series.label,
+        label: series.label,
         stroke: () => css(`--s${colour}`),
-        width: kept ? 1 : series.kind === "steps" ? 2 : 1.4,
+        width: series.kind === "steps" && !kept ? 2 : 1.4,
         ...(kept || series.dashed ? { dash: kept ? [2, 3] : [6, 4] } : {}),
         spanGaps: true,
         ...(series.kind === "steps" ? { paths: uPlot.paths.stepped!({ align: 1 }) } : {}),
@@ -91,9 +101,10 @@ export function Chart({ panel, kept, clock }: { panel: Panel; kept?: Panel | und
   const box = useRef<HTMLDivElement>(null);
   const curves = drawn(panel, kept);
   const labels = curves.map(({ series, kept }) => `${series.label} ${kept} ${series.kind}`).join("|");
+  const words = useMemo(() => inWords(panel, kept), [panel, kept]);
   const live = useRef<uPlot | null>(null);
-  const newest = useRef(panel);
-  newest.current = panel;
+  const newest = useRef(limits(panel, kept));
+  newest.current = limits(panel, kept);
 
   useEffect(() => {
     const line = document.createElement("div");
@@ -129,7 +140,7 @@ export function Chart({ panel, kept, clock }: { panel: Panel; kept?: Panel | und
     };
   }, [panel.title, labels]);
 
-  // New results keep the chart and its zoom.
+  // New results keep the chart; its zoom starts anew.
   const shown = useRef<unknown[]>([]);
   useEffect(() => {
     const now = [panel, kept];
@@ -140,7 +151,7 @@ export function Chart({ panel, kept, clock }: { panel: Panel; kept?: Panel | und
   return (
     <figure class="panel">
       <figcaption>{panel.title}</figcaption>
-      <div ref={box} class="chart" role="img" aria-label={inWords(panel)} />
+      <div ref={box} class="chart" role="img" aria-label={words} />
     </figure>
   );
 }

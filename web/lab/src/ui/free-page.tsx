@@ -1,33 +1,33 @@
 /** Free form: a scenario in TOML, typed, pasted or dropped. */
 
-import { parse, TomlError } from "smol-toml";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Engine } from "../engine/engine";
-import { SimulationError, type Scenario } from "../engine/module";
+import { isCancelled } from "../engine/module";
 import { freeView, probed } from "../lib/free";
 import { Clock } from "../lib/clock";
-import { asCsv, savePicture, saveText } from "../lib/save";
-import type { Summary } from "../lib/summary";
+import { messageOf, simulated } from "../lib/run";
+import { asCsv, saveText } from "../lib/save";
+import { address, freeFragment, LARGEST } from "../lib/share";
+import { readToml } from "../lib/toml";
 import type { Run } from "../scenes/scene";
-import { Chart, charts } from "./chart";
+import { Chart, saveCharts } from "./chart";
 import { CopyButton } from "./dialog";
 import { Player } from "./player";
+import { Status } from "./status";
 
 /** Ready scenarios by name, bundled by the build. */
 declare const READY: Record<string, string>;
 
-/** The largest file that can be dropped, in bytes. */
-const LARGEST = 2 ** 20;
+/** The text of the editor, while the page shows a scene. */
+let draft: string | null = null;
 
-/** Reads TOML. Throws an error whose message names line and column. */
-function read(toml: string): Scenario {
+/** The text of a file. Throws an error if it cannot be a scenario. */
+async function textOf(file: File): Promise<string> {
+  if (file.size > LARGEST) throw new Error(`${file.name}: has ${file.size} bytes; expected at most ${LARGEST}`);
   try {
-    const scenario = parse(toml) as Scenario;
-    if ("topology" in scenario) throw new Error("topology: needs files, which the lab does not have; `netlull lab FILE` opens the scenario with its links");
-    return scenario;
-  } catch (error) {
-    if (error instanceof TomlError) throw new Error(`line ${error.line}, column ${error.column}: ${error.message.split("\n")[0]}`);
-    throw error;
+    return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+  } catch {
+    throw new Error(`${file.name}: is not text in UTF-8; expected a scenario in TOML`);
   }
 }
 
@@ -35,54 +35,77 @@ interface Props {
   engine: Engine;
   /** The scenario of the address. */
   toml: string | null;
+  /** True if the address holds a scenario that cannot be read. */
+  damaged: boolean;
   go: (toml: string) => void;
 }
 
-export function FreePage({ engine, toml, go }: Props) {
-  const [text, setText] = useState(toml ?? READY["tcp-duel"] ?? "");
-  const [run, setRun] = useState<Run | null>(null);
-  const [error, setError] = useState<string | null>(null);
+export function FreePage({ engine, toml, damaged, go }: Props) {
+  const [text, setText] = useState(toml ?? draft ?? READY["tcp-duel"] ?? "");
+  /** The newest run, and its text. */
+  const [shown, setShown] = useState<{ run: Run; text: string } | null>(null);
+  const [error, setError] = useState<string | null>(damaged ? "The link is damaged or too long: its scenario cannot be read. The text is that of another scenario." : null);
+  const [note, setNote] = useState<string | null>(null);
   const [progress, setProgress] = useState<number | null>(null);
   const [link, setLink] = useState("");
-  /** The text of the run that is shown. */
-  const [source, setSource] = useState<string | null>(null);
   const clock = useMemo(() => new Clock(), []);
+  const busy = useRef<AbortController | null>(null);
+  draft = text;
 
-  const simulate = async (toml: string) => {
+  const simulate = async (text: string) => {
+    busy.current?.abort();
+    const own = new AbortController();
+    busy.current = own;
     setError(null);
+    setNote(null);
     setProgress(0);
-    go(toml);
+    go(text);
     try {
-      const outcome = await engine.run(probed(read(toml)), setProgress);
-      setRun({ ...outcome, read: JSON.parse(outcome.summary) as Summary });
-      setSource(toml);
+      const run = await simulated(engine, probed(readToml(text)), own.signal, setProgress);
+      if (busy.current === own) setShown({ run, text });
     } catch (failure) {
-      const cancelled = failure instanceof SimulationError && failure.failure.kind === "cancelled";
-      setError(cancelled ? null : failure instanceof Error ? failure.message : String(failure));
+      if (busy.current !== own) return;
+      if (isCancelled(failure)) setNote("Cancelled.");
+      else setError(messageOf(failure));
     }
-    setProgress(null);
+    if (busy.current === own) setProgress(null);
   };
   useEffect(() => {
-    if (toml !== null && toml !== text) setText(toml);
-    if (toml !== null && run === null) void simulate(toml);
-  }, [toml]);
-  useEffect(() => () => {
-    clock.pause();
-    engine.cancel();
+    if (toml !== null) void simulate(toml);
+    return () => {
+      clock.pause();
+      busy.current?.abort();
+      busy.current = null;
+    };
   }, []);
 
   const take = async (file: File | undefined) => {
     if (!file) return;
-    if (file.size > LARGEST) setError(`${file.name}: has ${file.size} bytes; expected at most ${LARGEST}`);
-    else setText(await file.text());
+    try {
+      setText(await textOf(file));
+      setError(null);
+    } catch (failure) {
+      setError(messageOf(failure));
+    }
   };
-  const view = run && freeView(run, link);
-  if (view) clock.seconds = view.seconds;
+  const run = shown?.run ?? null;
+  const view = useMemo(() => run && freeView(run, link), [run, link]);
+  if (view) clock.range(0, view.seconds);
+  const isCurrent = shown?.text === text && progress === null && error === null;
   const columns = view?.table.columns ?? [];
   return (
-    <main class="scene" id="scene" tabIndex={-1}>
+    <main
+      class="scene" id="scene" tabIndex={-1}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        // Without this, the browser leaves the page for a file that was dropped next to the text.
+        if (!event.dataTransfer?.files.length) return;
+        event.preventDefault();
+        void take(event.dataTransfer.files[0]);
+      }}
+    >
       <h1>Your own scenario</h1>
-      <p class="question">Write a scenario in TOML, drop a file on the text, or start from a ready one. The page runs it as <code>netlull run</code> does, with the same summary to the byte.</p>
+      <p class="question">Write a scenario in TOML, drop a file, or start from a ready one. The page runs it as <code>netlull run</code> does, with the same summary to the byte.</p>
       <div class="columns free">
         <aside aria-label="Scenario">
           <label>
@@ -95,33 +118,31 @@ export function FreePage({ engine, toml, go }: Props) {
           <textarea
             value={text} rows={26} spellcheck={false} aria-label="Scenario in TOML"
             onInput={(event) => setText(event.currentTarget.value)}
-            onDragOver={(event) => event.preventDefault()}
-            onDrop={(event) => {
-              event.preventDefault();
-              void take(event.dataTransfer?.files[0]);
-            }}
             onKeyDown={(event) => {
               if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void simulate(text);
             }}
           />
           <div class="actions">
             <button type="button" class="primary" onClick={() => void simulate(text)}>Run (Ctrl+Enter)</button>
-            <label class="file">Open a file <input type="file" accept=".toml" onChange={(event) => void take(event.currentTarget.files?.[0])} /></label>
-            <CopyButton text={() => location.href}>Copy link</CopyButton>
+            <label class="file">Open a file <input type="file" accept=".toml" onChange={(event) => {
+                const input = event.currentTarget;
+                // The same file can be chosen again.
+                void take(input.files?.[0]).then(() => { input.value = ""; });
+              }} /></label>
+            <CopyButton text={() => freeFragment(text).then(address)}>Copy link</CopyButton>
             <button type="button" onClick={() => saveText("scenario.toml", "application/toml", text)}>Save TOML</button>
             <button type="button" disabled={!run} onClick={() => run && saveText("summary.json", "application/json", run.summary)}>Summary (JSON)</button>
             <button type="button" disabled={!view} onClick={() => view && saveText("scenario.csv", "text/csv", asCsv(view.panels))}>Data (CSV)</button>
-            <button type="button" disabled={!view} onClick={() => view && savePicture("scenario.png", run?.read.name ?? "", view.panels.flatMap(({ title }) => (charts.has(title) ? [{ title, chart: charts.get(title)! }] : [])))}>Picture (PNG)</button>
+            <button type="button" disabled={!view} onClick={() => view && saveCharts("scenario.png", run?.read.name ?? "", view.panels)}>Picture (PNG)</button>
           </div>
           <p class="help">Run it on your machine: <code>netlull run scenario.toml</code></p>
         </aside>
-        <div class="results" aria-busy={progress !== null} data-current={source === text && progress === null}>
-          <div class="status" role="status">
-            {error ? <p class="error">{error}</p> : progress !== null ? (
-              <p>Running, {Math.round(100 * progress)} % <progress value={progress} /> <button type="button" onClick={() => engine.cancel()}>Cancel</button></p>
-            ) : null}
-            {run?.warnings.map((warning) => <p class="warning">{warning}</p>)}
-          </div>
+        <div class="results" aria-busy={progress !== null} data-current={isCurrent}>
+          <Status
+            error={error} progress={progress} cancel={() => busy.current?.abort()} told={isCurrent ? "The run is complete." : ""}
+            note={view && !isCurrent && progress === null ? `${note ?? ""} The results below are those of an earlier text.` : note}
+          />
+          {run?.warnings.map((warning) => <p class="warning">{warning}</p>)}
           {view && <>
             <div class="scroll" tabIndex={0} role="region" aria-label="Links and flows">
               <table class="figures">

@@ -3,30 +3,34 @@
 import { stringify } from "smol-toml";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Engine } from "../engine/engine";
-import { SimulationError } from "../engine/module";
+import { isCancelled, type Scenario } from "../engine/module";
 import { Clock } from "../lib/clock";
-import { asCsv, savePicture, saveText } from "../lib/save";
-import type { Summary } from "../lib/summary";
+import { messageOf, simulated } from "../lib/run";
+import { asCsv, saveText } from "../lib/save";
+import { address, sceneFragment } from "../lib/share";
 import { defaults, type Run, type Scene, type Value, type Values, type View } from "../scenes/scene";
-import { Chart, charts } from "./chart";
+import { Chart, saveCharts } from "./chart";
 import { Controls } from "./controls";
 import { CopyButton, TomlDialog } from "./dialog";
-import { Figures } from "./figures";
+import { Figures, written } from "./figures";
 import { Player } from "./player";
+import { Status } from "./status";
 
 /** Milliseconds after which a superseded run is ended instead of awaited. */
 const PATIENCE = 250;
 
-/** A finished view, and the values that it belongs to. */
-interface Shown {
+/** The answer to some values: a view, or an error. */
+interface Answer {
   values: Values;
-  view: View;
+  view: View | null;
+  error: string | null;
 }
 
 interface State {
-  shown: Shown | null;
-  /** The error of the newest run, and its values. */
-  error: { values: Values; message: string } | null;
+  /** The newest view, and its values. */
+  shown: { values: Values; view: View } | null;
+  /** The values of the newest run that has failed or was cancelled; `error` is null for the latter. */
+  failed: { values: Values; error: string | null } | null;
   /** The share of the run, or null if nothing runs. */
   progress: number | null;
 }
@@ -35,23 +39,22 @@ interface State {
 const finished = new Map<string, Run>();
 const KEPT_RUNS = 24;
 
-async function runOf(engine: Engine, scenario: Record<string, unknown>, progress: (share: number) => void): Promise<Run> {
+async function runOf(engine: Engine, scenario: Scenario, signal: AbortSignal, progress: (share: number) => void): Promise<Run> {
   const key = JSON.stringify(scenario);
   const known = finished.get(key);
   if (known) return known;
-  const outcome = await engine.run(scenario, progress);
-  const run: Run = { ...outcome, read: JSON.parse(outcome.summary) as Summary };
+  const run = await simulated(engine, scenario, signal, progress);
   if (finished.size >= KEPT_RUNS) finished.delete(finished.keys().next().value!);
   finished.set(key, run);
   return run;
 }
 
-async function viewOf(engine: Engine, scene: Scene, values: Values, progress: (share: number) => void): Promise<View> {
+async function viewOf(engine: Engine, scene: Scene, values: Values, signal: AbortSignal, progress: (share: number) => void): Promise<View> {
   const scenarios = Object.entries(scene.scenarios(values));
   const shares = scenarios.map(() => 0);
   const runs = await Promise.all(
     scenarios.map(([, scenario], i) =>
-      runOf(engine, scenario, (share) => {
+      runOf(engine, scenario, signal, (share) => {
         shares[i] = share;
         progress(shares.reduce((sum, each) => sum + each, 0) / shares.length);
       }),
@@ -62,52 +65,67 @@ async function viewOf(engine: Engine, scene: Scene, values: Values, progress: (s
 
 /** The view of the newest values. While a run is busy, only the newest of the values that arrive is kept. */
 function useView(engine: Engine, scene: Scene, values: Values): [State, () => void] {
-  const [state, set] = useState<State>({ shown: null, error: null, progress: null });
+  const [state, set] = useState<State>({ shown: null, failed: null, progress: null });
   const wanted = useRef<Values | null>(null);
-  const since = useRef<number | null>(null);
-  const epoch = useRef(0);
+  const busy = useRef<{ run: AbortController; since: number } | null>(null);
 
   const work = async () => {
-    const own = ++epoch.current;
-    while (wanted.current && own === epoch.current) {
-      const next = wanted.current;
+    for (let next = wanted.current; next; next = wanted.current) {
+      const values = next, run = new AbortController();
       wanted.current = null;
-      since.current = performance.now();
-      performance.mark("lab:run");
+      busy.current = { run, since: performance.now() };
       try {
-        const view = await viewOf(engine, scene, next, (progress) => own === epoch.current && set((before) => ({ ...before, progress })));
-        if (own !== epoch.current) return;
-        performance.measure("lab:result", "lab:run");
-        set({ shown: { values: next, view }, error: null, progress: null });
-      } catch (error) {
-        if (own !== epoch.current) return;
-        const cancelled = error instanceof SimulationError && error.failure.kind === "cancelled";
-        set((before) => ({ ...before, error: cancelled ? null : { values: next, message: error instanceof Error ? error.message : String(error) }, progress: null }));
+        const view = await viewOf(engine, scene, values, run.signal, (progress) => set((before) => ({ ...before, progress })));
+        set({ shown: { values, view }, failed: null, progress: null });
+      } catch (failure) {
+        const error = isCancelled(failure) ? null : messageOf(failure);
+        set((before) => ({ ...before, failed: { values, error }, progress: null }));
       }
+      // Ends the other runs of a view that has failed.
+      run.abort();
     }
-    if (own === epoch.current) since.current = null;
+    busy.current = null;
   };
 
   useEffect(() => {
     wanted.current = values;
-    if (since.current === null) void work();
-    else if (performance.now() - since.current > PATIENCE) {
-      epoch.current++;
-      engine.cancel();
+    if (busy.current === null) {
       void work();
+      return undefined;
     }
+    const { run, since } = busy.current;
+    const timer = setTimeout(() => run.abort(), PATIENCE - (performance.now() - since));
+    return () => clearTimeout(timer);
   }, [scene, JSON.stringify(values)]);
-
-  useEffect(() => () => {
-    epoch.current++;
-    engine.cancel();
-  }, []);
 
   const cancel = () => {
     wanted.current = null;
-    engine.cancel();
+    busy.current?.run.abort();
   };
+  useEffect(() => cancel, []);
   return [state, cancel];
+}
+
+/** The answer to the kept values. */
+function useKept(engine: Engine, scene: Scene, kept: Values | null): Answer | null {
+  const [answer, set] = useState<Answer | null>(null);
+  useEffect(() => {
+    if (kept === null) {
+      set(null);
+      return undefined;
+    }
+    const run = new AbortController();
+    viewOf(engine, scene, kept, run.signal, () => {}).then(
+      (view) => !run.signal.aborted && set({ values: kept, view, error: null }),
+      (error) => !run.signal.aborted && set({ values: kept, view: null, error: messageOf(error) }),
+    );
+    return () => run.abort();
+  }, [scene, JSON.stringify(kept)]);
+  return answer;
+}
+
+function same(one: Values | null | undefined, other: Values | null | undefined): boolean {
+  return JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
 }
 
 interface Props {
@@ -122,24 +140,21 @@ interface Props {
 }
 
 export function ScenePage({ engine, scene, values, kept, go, edit, docs }: Props) {
-  const [state, cancel] = useView(engine, scene, values);
-  const [keptView, setKeptView] = useState<View | null>(null);
+  const [{ shown, failed, progress }, cancel] = useView(engine, scene, values);
+  const answer = useKept(engine, scene, kept);
   const [shows, setShows] = useState(false);
   const clock = useMemo(() => new Clock(), []);
-  const { shown, error, progress } = state;
   const view = shown?.view ?? null;
+  const keptPanels = answer?.view?.panels ?? [];
 
-  useEffect(() => {
-    let current = true;
-    if (kept === null) setKeptView(null);
-    else viewOf(engine, scene, kept, () => {}).then((view) => current && setKeptView(view), () => {});
-    return () => { current = false; };
-  }, [scene, JSON.stringify(kept)]);
   useEffect(() => () => clock.pause(), [clock]);
   if (view) clock.range(view.from ?? 0, view.seconds, view.start);
 
-  const answered = error?.values ?? shown?.values;
-  const current = answered !== undefined && JSON.stringify(answered) === JSON.stringify(values) && (kept === null) === (keptView === null);
+  const hasFailed = failed !== null && same(failed.values, values);
+  const error = hasFailed && failed.error !== null ? failed.error : kept && answer?.error ? `A: ${answer.error}` : null;
+  const current = (hasFailed || same(shown?.values, values)) && same(answer?.values, kept);
+  const isOld = hasFailed && view !== null && !same(shown?.values, values);
+  const told = current && view && !hasFailed ? `Results: ${view.figures.slice(0, 2).map(({ label, value, unit, digits }) => `${label} ${written(value, digits, unit)}`).join("; ")}.` : "";
   const change = (key: string, value: Value) => go({ ...values, [key]: value }, kept);
   const toml = () => stringify(Object.values(scene.scenarios(values))[0]!);
   const preset = scene.presets.find((candidate) => Object.entries(candidate.values).every(([key, value]) => values[key] === value));
@@ -162,10 +177,10 @@ export function ScenePage({ engine, scene, values, kept, go, edit, docs }: Props
               ? <button type="button" onClick={() => go(values, values)}>Keep as A</button>
               : <button type="button" onClick={() => go(values, null)}>Forget A</button>}
             {kept !== null && <button type="button" onClick={() => go(kept, values)}>Swap A and B</button>}
-            <CopyButton text={() => location.href}>Copy link</CopyButton>
+            <CopyButton text={() => address(sceneFragment(scene, values, kept))}>Copy link</CopyButton>
             <button type="button" onClick={() => setShows(true)}>Open as TOML</button>
-            <button type="button" disabled={!view} onClick={() => view && saveText(`${scene.id}.csv`, "text/csv", asCsv(view.panels))}>Data (CSV)</button>
-            <button type="button" disabled={!view} onClick={() => view && savePicture(`${scene.id}.png`, scene.title, view.panels.flatMap(({ title }) => (charts.has(title) ? [{ title, chart: charts.get(title)! }] : [])))}>Picture (PNG)</button>
+            <button type="button" disabled={!view} onClick={() => view && saveText(`${scene.id}.csv`, "text/csv", asCsv(view.panels, keptPanels))}>Data (CSV)</button>
+            <button type="button" disabled={!view} onClick={() => view && saveCharts(`${scene.id}.png`, scene.title, view.panels)}>Picture (PNG)</button>
           </div>
           <details>
             <summary>Explanation</summary>
@@ -174,17 +189,13 @@ export function ScenePage({ engine, scene, values, kept, go, edit, docs }: Props
           </details>
         </aside>
         <div class="results" aria-busy={progress !== null} data-current={current}>
-          <div class="status" role="status">
-            {error ? <p class="error">{error.message}</p> : progress !== null ? (
-              <p>Running, {Math.round(100 * progress)} % <progress value={progress} /> <button type="button" onClick={cancel}>Cancel</button></p>
-            ) : null}
-          </div>
+          <Status error={error} progress={progress} cancel={cancel} note={isOld ? `${failed.error === null ? "Cancelled. " : ""}The results below are those of earlier settings.` : null} told={told} />
           {view && <>
             {view.chooser?.(values, (changes) => go({ ...values, ...changes }, kept))}
-            <Figures figures={view.figures} kept={keptView?.figures ?? null} />
+            <Figures figures={view.figures} kept={answer?.view?.figures ?? null} />
             {view.notes?.map((note) => <p class="note">{note}</p>)}
             {view.seconds > 0 && <Player clock={clock} picture={view.picture} />}
-            {view.panels.map((panel) => <Chart key={panel.title} panel={panel} kept={keptView?.panels.find(({ title }) => title === panel.title)} clock={clock} />)}
+            {view.panels.map((panel) => <Chart key={panel.title} panel={panel} kept={keptPanels.find(({ title }) => title === panel.title)} clock={clock} />)}
           </>}
         </div>
       </div>
