@@ -23,7 +23,7 @@ import netlull
 from conftest import ROOT
 from netlull import InputError, Scenario, ScenarioError
 from netlull.bundled import ready
-from netlull.lab import runs_in_lab
+from netlull.tomltext import toml_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -182,11 +182,14 @@ def test_errors_of_the_command(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_parts_in_python_do_not_run_in_the_lab() -> None:
+def test_parts_in_python_do_not_run_in_the_lab(tmp_path: Path, refused: Callable[..., str]) -> None:
     document = Scenario.from_file(ready()["practra-link"]).to_dict()
-    assert runs_in_lab(Scenario.from_dict(document))
+    assert not Scenario.from_dict(document).has_plug_ins
     document["link"][1]["controller"] = {"kind": "python", "class": "plugin_classes:Steps"}
-    assert not runs_in_lab(Scenario.from_dict(document))
+    assert Scenario.from_dict(document).has_plug_ins
+    file = tmp_path / "mine.toml"
+    file.write_text(toml_document(document), encoding="utf-8")
+    assert "part in Python" in refused("lab", file, "--out", tmp_path / "page.html")
 
 
 def test_pages_link_to_scenes_that_exist() -> None:

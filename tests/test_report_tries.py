@@ -159,12 +159,12 @@ def test_each_drawing_has_the_points_that_it_looked_up(points: list[Point]) -> N
     at = dict(zip((slow, fast), sweep.points(), strict=True))
     recorded = {"slow": at[slow].scenario.run(), "fast": at[fast].scenario.run()}
     evidence = watch(
-        Evidence(None, grid, recorded, points=at, recorded={"slow": slow, "fast": fast})  # type: ignore[arg-type]
+        Evidence(None, grid, recorded, points=at, recorded={"slow": (slow, 7), "fast": (fast, 1)})  # type: ignore[arg-type]
     )
     evidence.grid.interval(fast, "n")
     assert points_read(evidence) == [at[fast]]
     evidence.grid.difference(fast, slow, "n")
     assert points_read(evidence) == [at[fast], at[slow]]
     assert evidence.series["slow"].summary
-    assert points_read(evidence) == [at[slow]]
+    assert points_read(evidence) == [dataclasses.replace(at[slow], seeds=(7,))]
     assert points_read(evidence) == []

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netlull.fluid.integrate import _FLOOR_PACKETS
+from netlull.fluid.integrate import FLOOR_PACKETS
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "validation" / "fluid"))
@@ -89,7 +89,7 @@ class Plane:
         lost = np.maximum(arriving - served, 0) * np.clip(1 - (self.buffer - queue) / self.mtu, 0, 1)
         change = arriving - served - lost
         wanted = (-change + self.beta / 8 * (self.target - queue) / self.target) / self.flows
-        above = np.clip((window - self.mtu) / (_FLOOR_PACKETS * self.mtu), 0, 1)
+        above = np.clip((window - self.mtu) / (FLOOR_PACKETS * self.mtu), 0, 1)
         return np.array([change, np.where(wanted > 0, wanted, wanted * above), arriving - allowed]), served + lost
 
     def queues(self, duration_s: float, every_s: float) -> Values:

@@ -6,14 +6,10 @@ import base64
 import zlib
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from netlull.output import staged_file
 
-if TYPE_CHECKING:
-    from netlull.scenario import Scenario
-
-__all__ = ["PAGE", "fragment", "lab_page", "place_lab", "runs_in_lab"]
+__all__ = ["PAGE", "fragment", "lab_page", "place_lab"]
 
 PAGE = "lab.html"
 """The name of the page next to a report."""
@@ -40,11 +36,6 @@ def place_lab(path: Path) -> bool:
         with staged_file(path) as stage:
             stage.write_bytes(page)
     return True
-
-
-def runs_in_lab(scenario: Scenario) -> bool:
-    """True if the lab can run the scenario: no part of it is a Python class or a WebAssembly module."""
-    return not scenario.has_plug_ins
 
 
 def fragment(toml: str) -> str:

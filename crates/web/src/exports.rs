@@ -55,30 +55,16 @@ fn request() -> String {
     REQUEST.with_borrow_mut(|request| String::from_utf8_lossy(&std::mem::take(request)).into_owned())
 }
 
-/// Keeps an answer for the page. Returns 1 if the call has failed, else 0.
-fn answer(answer: Answer) -> u32 {
+/// Runs the scenario in the request ([`session::simulate`]). `limit` is the memory limit in bytes.
+/// Returns 1 if the call has failed, else 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn run(limit: u32) -> u32 {
+    // The memory of the last answer is free for this run.
+    ANSWER.take();
+    let answer = session::simulate(&request(), &mut Watcher { limit: limit.into() });
     let failed = u32::from(answer.failed);
     ANSWER.set(answer);
     failed
-}
-
-/// Checks the scenario in the request ([`session::check`]).
-#[unsafe(no_mangle)]
-pub extern "C" fn check() -> u32 {
-    answer(session::check(&request()))
-}
-
-/// Runs the scenario in the request ([`session::simulate`]). `limit` is the memory limit in bytes.
-#[unsafe(no_mangle)]
-pub extern "C" fn run(limit: u32) -> u32 {
-    answer(Answer::default());
-    answer(session::simulate(&request(), &mut Watcher { limit: limit.into() }))
-}
-
-/// The JSON Schema of a scenario.
-#[unsafe(no_mangle)]
-pub extern "C" fn schema() -> u32 {
-    answer(session::schema())
 }
 
 /// The address of a part of the answer; 0 if there is no such part.

@@ -1,12 +1,12 @@
 //! The simulator as a WebAssembly module. `web/lab/src/engine/module.ts` calls it from a Web Worker.
 //!
 //! ```text
-//!   page: scenario as JSON ─► memory of the module ─► check() or run() ─► Answer: parts of bytes ─► page
-//!                                                        │
-//!                                                        └► progress(share), imported from the page
+//!   page: scenario as JSON ─► memory of the module ─► run() ─► Answer: parts of bytes ─► page
+//!                                                      │
+//!                                                      └► progress(share), imported from the page
 //! ```
 //!
-//! [`session`] has the calls, on any target. `exports` is their binary interface, for WebAssembly alone.
+//! [`session`] has the call, on any target. `exports` is their binary interface, for WebAssembly alone.
 
 #[cfg(target_arch = "wasm32")]
 mod exports;

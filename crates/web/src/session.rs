@@ -1,4 +1,4 @@
-//! The calls of the page: a scenario as JSON in, an [`Answer`] out.
+//! The call of the page: a scenario as JSON in, an [`Answer`] out.
 
 use netlull_sim::probe::{Column, Table, Word};
 use netlull_sim::run::{Monitor, RunError, RunOutcome, run};
@@ -9,7 +9,7 @@ use serde_json::json;
 /// The answer to a call: a head as JSON, and further parts of bytes that the head describes.
 #[derive(Debug, Default)]
 pub struct Answer {
-    /// True if the call has failed. The head then has `kind`, `field` and `message`.
+    /// True if the call has failed. The head then has `kind` and `message`.
     pub failed: bool,
     parts: Vec<Part>,
 }
@@ -44,20 +44,15 @@ impl Answer {
         }
     }
 
-    /// An answer of one text.
-    fn of(head: &impl Serialize) -> Self {
-        Self { failed: false, parts: vec![Part::Text(text(head))] }
-    }
-
-    fn error(kind: &str, field: Option<&str>, message: &impl ToString) -> Self {
-        let head = json!({ "kind": kind, "field": field, "message": message.to_string() });
-        Self { failed: true, ..Self::of(&head) }
+    fn error(kind: &str, message: &impl ToString) -> Self {
+        let head = json!({ "kind": kind, "message": message.to_string() });
+        Self { failed: true, parts: vec![Part::Text(text(&head))] }
     }
 }
 
 impl From<ScenarioError> for Answer {
     fn from(error: ScenarioError) -> Self {
-        Self::error("scenario", Some(error.field()), &error)
+        Self::error("scenario", &error)
     }
 }
 
@@ -69,31 +64,13 @@ impl From<RunError> for Answer {
             RunError::Violation { .. } => "violation",
             RunError::TooManyOpen { .. } | RunError::Machine(_) | RunError::Capture(_) => "scenario",
         };
-        Self::error(kind, None, &error)
+        Self::error(kind, &error)
     }
 }
 
 /// A head as JSON. Its values are plain, so this cannot fail.
 fn text(head: &impl Serialize) -> String {
     serde_json::to_string(head).unwrap_or_default()
-}
-
-/// Checks a scenario. The head has the scenario with every default (`scenario`), `warnings`, and the expected number of
-/// packet-hops (`hops`) and memory in bytes (`memory`).
-#[must_use]
-pub fn check(scenario_json: &str) -> Answer {
-    let checked = || {
-        let document = read_document(scenario_json)?;
-        let scenario = Scenario::from_document(&document)?;
-        let head = json!({
-            "scenario": document,
-            "warnings": scenario.warnings(),
-            "hops": scenario.expected_hops(),
-            "memory": scenario.expected_memory(),
-        });
-        Ok::<_, ScenarioError>(Answer::of(&head))
-    };
-    checked().unwrap_or_else(Into::into)
 }
 
 /// Runs a scenario. Part 1 is the summary, to the byte that of the other builds of netlull. The head has `warnings` and
@@ -143,12 +120,6 @@ fn float(count: u64) -> f64 {
     count as f64
 }
 
-/// The JSON Schema of a scenario.
-#[must_use]
-pub fn schema() -> Answer {
-    Answer::of(&netlull_sim::scenario::json_schema())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,20 +156,14 @@ mod tests {
     }
 
     #[test]
-    fn a_check_returns_defaults_and_the_cost() {
-        let head = head(&check(SCENARIO));
-        assert_eq!(head["scenario"]["mtu"], "1.5 kB");
-        assert!(head["hops"].as_f64().is_some_and(|hops| hops > 1000.0), "{head}");
-    }
-
-    #[test]
     fn errors_name_the_field() {
-        for answer in [check(r#"{"duration": "-1 s"}"#), simulate(r#"{"duration": "-1 s"}"#, &mut Unwatched)] {
-            assert!(answer.failed);
-            let head = head(&answer);
-            assert_eq!((&head["kind"], &head["field"]), (&"scenario".into(), &"duration".into()));
-            assert!(head["message"].as_str().is_some_and(|text| text.contains("-1 s")), "{head}");
-        }
+        let answer = simulate(r#"{"duration": "-1 s"}"#, &mut Unwatched);
+        let head = head(&answer);
+        assert_eq!((answer.failed, &head["kind"]), (true, &"scenario".into()));
+        assert!(
+            head["message"].as_str().is_some_and(|text| text.starts_with("duration: ") && text.contains("-1 s")),
+            "{head}"
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ import click
 
 from netlull.cli.inputs import load_scenario, seed_option, set_option
 from netlull.errors import InputError
-from netlull.lab import PAGE, fragment, place_lab, runs_in_lab
+from netlull.lab import PAGE, fragment, place_lab
 
 __all__ = ["lab_command"]
 
@@ -28,7 +28,7 @@ def lab_command(file: str | None, out: Path, seed: int | None, settings: tuple[s
     end = ""
     if file is not None:
         scenario = load_scenario(file, settings, seed)
-        if not runs_in_lab(scenario):
+        if scenario.has_plug_ins:
             raise InputError(f"{file}: has a part in Python or in a WebAssembly module, which the lab cannot run")
         end = fragment(scenario.to_toml())
     elif settings or seed is not None:

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from netlull.fluid.parameters import AwmParameters
 
-__all__ = ["FluidRun", "integrate"]
+__all__ = ["FLOOR_PACKETS", "FluidRun", "integrate"]
 
 _RELATIVE, _ABSOLUTE_PACKETS = 1e-5, 1e-4
-_FLOOR_PACKETS = 0.05
+FLOOR_PACKETS = 0.05
 """Range above its floor, in packets, in which a window stops shrinking. A jump would halt the integrator."""
 
 
@@ -166,5 +166,5 @@ def _window_change(model: AwmParameters, queue: Any, window: Any, change: Any) -
 
     zero, one = symengine.Integer(0), symengine.Integer(1)
     wanted = (-change + model.beta_bps / 8 * (model.target_bytes - queue) / model.target_bytes) / model.flows
-    above = (window - model.mtu_bytes) / (_FLOOR_PACKETS * model.mtu_bytes)
+    above = (window - model.mtu_bytes) / (FLOOR_PACKETS * model.mtu_bytes)
     return symengine.Max(wanted, zero) + symengine.Min(wanted, zero) * symengine.Min(symengine.Max(above, zero), one)

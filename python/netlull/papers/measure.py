@@ -72,7 +72,7 @@ def measure(
     cost = result.cost + Cost(sum(run.cpu_s for run in runs), hops)
     places = {Cell.of(point.experiment, **point.values): point for point in points}
     grid = Grid(result.table, planned.axes, use)
-    recorded = {run.name: Cell.of(run.experiment, **run.point) for run in wanted}
+    recorded = {run.name: (Cell.of(run.experiment, **run.point), run.seed) for run in wanted}
     return Evidence(paper, grid, series, cost, result.energy, places, recorded, result.units)
 
 
@@ -102,12 +102,14 @@ def watch(evidence: Evidence) -> Evidence:
 
 
 def points_read(watched: Evidence) -> list[Point]:
-    """The points of the sweep that were read since `watch` or the last call, recorded runs included."""
+    """The points of the sweep that were read since `watch` or the last call; those of recorded runs with their seed."""
     series = watched.series.read if isinstance(watched.series, _Watched) else {}
-    cells = dict.fromkeys([*watched.grid.read, *(watched.recorded[name] for name in series)])
+    runs = [watched.recorded[name] for name in series]
+    found = {cell: watched.points[cell] for cell in watched.grid.read if cell in watched.points}
+    found |= {cell: replace(watched.points[cell], seeds=(seed,)) for cell, seed in runs}
     watched.grid.read.clear()
     series.clear()
-    return [watched.points[cell] for cell in cells if cell in watched.points]
+    return list(found.values())
 
 
 class _Watched(dict[str, Recorded]):

@@ -141,8 +141,8 @@ class Evidence:
     """The energy of the sweep's runs by use, in J (`SweepResult.energy`)."""
     points: Mapping[Cell, Point] = field(default_factory=dict)
     """The points of the sweep."""
-    recorded: Mapping[str, Cell] = field(default_factory=dict)
-    """The points of the recorded runs, by their names."""
+    recorded: Mapping[str, tuple[Cell, int]] = field(default_factory=dict)
+    """The points and the seeds of the recorded runs, by their names."""
     units: Mapping[str, str | None] = field(default_factory=dict)
     """The units of the sweep's axes."""
 

@@ -8,8 +8,6 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from netlull.lab import runs_in_lab
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -53,7 +51,7 @@ def tries(points: Sequence[Point], units: Mapping[str, str | None]) -> list[Try]
     return [
         Try(_label(point, units, several=several), point.scenario.to_toml(seed=point.seeds[0]))
         for point in points
-        if runs_in_lab(point.scenario)
+        if not point.scenario.has_plug_ins
     ]
 
 

@@ -10,7 +10,7 @@ import { readFileSync } from "node:fs";
 import { imported } from "./imported.mjs";
 
 const [module, data, fragments] = process.argv.slice(2);
-const { figuresOf } = await imported("figures-entry.ts", data);
+const { figuresOf } = await imported("scenes-entry.ts", data);
 const compiled = await WebAssembly.compile(readFileSync(module));
 const results = [];
 for (const fragment of JSON.parse(readFileSync(fragments, "utf8"))) results.push(await figuresOf(compiled, fragment));

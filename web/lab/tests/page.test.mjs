@@ -25,7 +25,7 @@ async function opened(t, fragment, options = {}) {
   page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
   page.on("pageerror", (error) => faults.push(String(error)));
   page.on("request", (request) => {
-    if (!request.url().startsWith(LAB) && !/^(blob|data):/.test(request.url())) faults.push(`request of ${request.url()}`);
+    if (request.url().replace(/#.*/, "") !== LAB && !/^(blob|data):/.test(request.url())) faults.push(`request of ${request.url()}`);
   });
   t.after(async () => {
     await context.close();

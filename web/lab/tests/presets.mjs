@@ -7,5 +7,5 @@
  */
 import { imported } from "./imported.mjs";
 
-const { presets } = await imported("presets-entry.ts", process.argv[2]);
+const { presets } = await imported("scenes-entry.ts", process.argv[2]);
 process.stdout.write(JSON.stringify(presets));

@@ -12,7 +12,7 @@ interface Job {
 
 /** Workers at a time; one core is left to the page. */
 const WORKERS = Math.max(1, Math.min(2, (navigator.hardwareConcurrency || 2) - 1));
-const CANCELLED: Failure = { kind: "cancelled", field: null, message: "The run was cancelled." };
+const CANCELLED: Failure = { kind: "cancelled", message: "The run was cancelled." };
 
 export class Engine {
   private readonly idle: Worker[] = [];

@@ -7,10 +7,9 @@ export type Scenario = Record<string, unknown>;
 export type Column = Float64Array | Uint32Array | Uint8Array | string[];
 export type Table = Record<string, Column>;
 
-/** A run that has failed: the kind of the error, the field if there is one, and a sentence for the user. */
+/** A run that has failed: the kind of the error, and a sentence for the user. */
 export interface Failure {
   kind: "scenario" | "memory" | "violation" | "cancelled" | "crash";
-  field: string | null;
   message: string;
 }
 
@@ -30,7 +29,7 @@ export class SimulationError extends Error {
 
 /** The failure of a simulator that has stopped. */
 export function crash(reason: unknown): Failure {
-  return { kind: "crash", field: null, message: `The simulator has stopped: ${String(reason)}` };
+  return { kind: "crash", message: `The simulator has stopped: ${String(reason)}` };
 }
 
 /** True for the error of a cancelled run. */

@@ -2,7 +2,6 @@
 
 export interface Energy {
   total_j: number;
-  reference_j: number;
   saving: number | null;
 }
 
@@ -11,7 +10,6 @@ export interface LinkSummary {
   rate_bps: number;
   offered_packets: number;
   dropped_packets: number;
-  delivered_packets: number;
   lost_packets: number;
   marked_packets: number;
   drop_fraction: number;
@@ -22,7 +20,6 @@ export interface LinkSummary {
   mean_queue_packets: number;
   max_queue_packets: number;
   mean_wait_s: number;
-  asleep_s: number;
   energy: Record<string, Energy>;
 }
 
@@ -39,9 +36,6 @@ export interface Summary {
   name: string;
   duration_s: number;
   measured_s: number;
-  events: number;
-  packet_hops: number;
-  goodput_bps: number;
   network: { energy: Record<string, Energy> };
   links: LinkSummary[];
   flows: FlowSummary[];

@@ -3,7 +3,7 @@
 import { Chain } from "../ui/chain";
 import { tcpOptions } from "../lib/catalogue";
 import { entry } from "../lib/summary";
-import { asRate, number, place, placeAt, rowsOf, scaled, type Run, type Scenario, type Scene, type Series, text, type Values, type View } from "./scene";
+import { asRate, number, place, placeAt, ratesOf, rowsOf, savingOf, scaled, type Run, type Scenario, type Scene, type Series, text, type Values, type View } from "./scene";
 
 const SECONDS = 60;
 const INTERVAL = 0.1;
@@ -19,10 +19,12 @@ function scenario(values: Values, controlled: boolean): Scenario {
     flows.push({ kind: "bursts", name: "bursts", from: "sender", to: "receiver", rate: "10 Mb/s", cycle: "1 s", mean_on: `${number(values, "on")} ms` });
   }
   const kind = text(values, "controller");
-  const controller =
-    kind === "practra"
-      ? { kind, rates: { from: "1 Mb/s", to: "10 Mb/s", step: "1 Mb/s" }, transition: `${number(values, "transition")} ms`, min_interval: `${number(values, "mrci")} ms`, delay_bound: `${number(values, "d")} ms` }
-      : { kind, rates: { from: "1 Mb/s", to: "10 Mb/s", step: "1 Mb/s" }, transition: `${number(values, "transition")} ms` };
+  const controller = {
+    kind,
+    rates: { from: "1 Mb/s", to: "10 Mb/s", step: "1 Mb/s" },
+    transition: `${number(values, "transition")} ms`,
+    ...(kind === "practra" ? { min_interval: `${number(values, "mrci")} ms`, delay_bound: `${number(values, "d")} ms` } : {}),
+  };
   return {
     name: "one-flow",
     description: "One TCP flow over a link that scales its rate",
@@ -43,12 +45,9 @@ function scenario(values: Values, controlled: boolean): Scenario {
 function curves(run: Run) {
   const link = rowsOf(run.tables.link, "link", place(run.read.links, LINK));
   const flow = rowsOf(run.tables.flow, "flow", place(run.read.flows, "tcp"));
-  const changes = rowsOf(run.tables.rate, "link", place(run.read.links, LINK));
-  const rate = entry(run.read.links, LINK).rate_bps;
-  const steps = changes.time_s?.length ? changes : { time_s: [0], rate_bps: [rate] };
   return {
     link, flow,
-    rate: { x: [...steps.time_s!, SECONDS], y: scaled([...steps.rate_bps!, steps.rate_bps!.at(-1)!], 1e-6) },
+    rate: ratesOf(run, LINK, SECONDS),
     arrived: scaled(asRate(link.arrived_bytes ?? [], INTERVAL), 1e-6),
   };
 }
@@ -64,8 +63,8 @@ function view(runs: Record<string, Run>, values: Values): View {
     figures: [
       { label: "Goodput of TCP", value: goodput / 1e6, unit: "Mb/s", digits: 2 },
       { label: "Goodput, compared with always-on", value: best > 0 ? (goodput / best - 1) * 100 : null, unit: "%", digits: 1 },
-      { label: "Energy saved, frequency scaling (FS)", value: (link.energy.fs?.saving ?? 0) * 100, unit: "%", digits: 1, help: "The controlled link alone, compared with the highest rate all the time." },
-      { label: "Energy saved, dynamic voltage scaling (DVS)", value: (link.energy.dvs?.saving ?? 0) * 100, unit: "%", digits: 1 },
+      { label: "Energy saved, frequency scaling (FS)", value: savingOf(link, "fs"), unit: "%", digits: 1, help: "The controlled link alone, compared with the highest rate all the time." },
+      { label: "Energy saved, dynamic voltage scaling (DVS)", value: savingOf(link, "dvs"), unit: "%", digits: 1 },
       { label: "Mean rate", value: link.mean_rate_bps / 1e6, unit: "Mb/s", digits: 2 },
       { label: "Mean wait in the queue", value: link.mean_wait_s * 1000, unit: "ms", digits: 1 },
       { label: "Dropped packets", value: link.drop_fraction * 100, unit: "%", digits: 2 },

@@ -2,7 +2,7 @@
 
 import type { ComponentChild } from "preact";
 import type { Column, Outcome, Scenario, Table } from "../engine/module";
-import { type Summary } from "../lib/summary";
+import { entry, type LinkSummary, type Summary } from "../lib/summary";
 
 export type Value = number | string | boolean;
 export type Values = Record<string, Value>;
@@ -165,6 +165,20 @@ export function asRate(bytes: readonly number[], interval: number): number[] {
 /** Values in another unit. */
 export function scaled(values: readonly number[], factor: number): number[] {
   return values.map((value) => value * factor);
+}
+
+/** The rates of a link in Mb/s, as steps from the start of the run to `until`. */
+export function ratesOf(run: Run, link: string, until: number): { x: number[]; y: number[] } {
+  const { time_s: times = [], rate_bps: rates = [] } = rowsOf(run.tables.rate, "link", place(run.read.links, link));
+  const count = placeAt(times, until) + 1;
+  const [x, y] = count > 0 ? [times.slice(0, count), rates.slice(0, count)] : [[0], [entry(run.read.links, link).rate_bps]];
+  return { x: [...x, until], y: scaled([...y, y.at(-1)!], 1e-6) };
+}
+
+/** The energy that a link saves under a power model, in per cent of the same link at its highest rate all the time. */
+export function savingOf(link: LinkSummary, model: string): number | null {
+  const saving = link.energy[model]?.saving ?? null;
+  return saving === null ? null : 100 * saving;
 }
 
 /** The last place whose value is at most `at`, in rising values; -1 before the first. */

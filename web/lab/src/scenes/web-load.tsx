@@ -3,7 +3,7 @@
 import { Chain } from "../ui/chain";
 import { tcpOptions } from "../lib/catalogue";
 import { entry, type FlowSummary } from "../lib/summary";
-import { asRate, number, place, placeAt, rowsOf, scaled, text, type Run, type Scenario, type Scene, type Series, type Values, type View } from "./scene";
+import { asRate, number, place, placeAt, ratesOf, rowsOf, savingOf, scaled, text, type Run, type Scenario, type Scene, type Series, type Values, type View } from "./scene";
 
 const LINK = "N1-N2";
 const FLOW = "web";
@@ -56,7 +56,7 @@ function scenario(values: Values, control: Scenario | null): Scenario {
   const delay = `${+(number(values, "rtt") / 2 - 0.2).toFixed(1)} ms`;
   return {
     name: "web-load",
-    description: "Requests, each a TCP connection of its own, over a link of 10 Mb/s",
+    description: "Requests, one TCP connection each, over a link of 10 Mb/s",
     duration: `${seconds(values)} s`,
     warm_up: `${WARM_UP} s`,
     seed: number(values, "seed"),
@@ -125,9 +125,7 @@ function view(runs: Record<string, Run>, values: Values): View {
   const controlled = own !== plain;
   const link = entry(own.read.links, LINK), flow = entry(own.read.flows, FLOW), always = entry(plain.read.flows, FLOW);
   const samples = shown(rowsOf(own.tables.link, "link", place(own.read.links, LINK)));
-  const changes = shown(rowsOf(own.tables.rate, "link", place(own.read.links, LINK)));
-  const steps = changes.time_s?.length ? changes : { time_s: [0], rate_bps: [RATE] };
-  const rate = { x: [...steps.time_s!, SHOWN], y: scaled([...steps.rate_bps!, steps.rate_bps!.at(-1)!], 1e-6) };
+  const rate = ratesOf(own, LINK, SHOWN);
   const time = samples.time_s ?? [];
   const arrivals = scaled(asRate(samples.arrived_bytes ?? [], INTERVAL), 1e-6);
   const mine = requests(own), theirs = controlled ? requests(plain) : mine;
@@ -140,7 +138,6 @@ function view(runs: Record<string, Run>, values: Values): View {
     return a !== null && b !== null && b > 0 ? a / b : null;
   };
   const started = field(flow, "requests_started"), completed = field(flow, "requests_completed");
-  const saving = (model: string) => 100 * (link.energy[model]?.saving ?? 0);
   const total = seconds(values);
   return {
     seconds: SHOWN,
@@ -152,9 +149,9 @@ function view(runs: Record<string, Run>, values: Values): View {
           ...(controlled ? [{ label: `${label}, compared with always-on`, value: ratio(key), unit: "×", digits: 2 }] : []),
         ];
       }),
-      { label: "Energy saved, frequency scaling (FS)", value: saving("fs"), unit: "%", digits: 1, help: "The power of the link follows its rate." },
-      { label: "Energy saved, dynamic voltage scaling (DVS)", value: saving("dvs"), unit: "%", digits: 1, help: "The power follows the cube of the rate, down to half of the rate." },
-      { label: "Energy saved, measured port of a Cisco NCS-55A1-24H", value: saving("ncs-55a1-24h"), unit: "%", digits: 1, help: "A port with its share of the box, at the same utilisation. Most of its power does not follow the rate." },
+      { label: "Energy saved, frequency scaling (FS)", value: savingOf(link, "fs"), unit: "%", digits: 1, help: "The power of the link follows its rate." },
+      { label: "Energy saved, dynamic voltage scaling (DVS)", value: savingOf(link, "dvs"), unit: "%", digits: 1, help: "The power follows the cube of the rate, down to half of the rate." },
+      { label: "Energy saved, measured port of a Cisco NCS-55A1-24H", value: savingOf(link, "ncs-55a1-24h"), unit: "%", digits: 1, help: "A port with its share of the box, at the same utilisation. Most of its power does not follow the rate." },
       { label: "Mean rate", value: link.mean_rate_bps / 1e6, unit: "Mb/s", digits: 2 },
       { label: "Rate changes per second", value: link.rate_changes / own.read.measured_s, unit: "", digits: 1 },
       { label: "Dropped packets", value: 100 * link.drop_fraction, unit: "%", digits: 2 },

@@ -49,6 +49,7 @@ async function runOf(engine: Engine, scenario: Scenario, signal: AbortSignal, pr
   return run;
 }
 
+/** The view of some values. Its notes begin with the warnings of the scene's own run. */
 async function viewOf(engine: Engine, scene: Scene, values: Values, signal: AbortSignal, progress: (share: number) => void): Promise<View> {
   const scenarios = Object.entries(scene.scenarios(values));
   const shares = scenarios.map(() => 0);
@@ -60,7 +61,8 @@ async function viewOf(engine: Engine, scene: Scene, values: Values, signal: Abor
       }),
     ),
   );
-  return scene.view(Object.fromEntries(scenarios.map(([name], i) => [name, runs[i]!])), values);
+  const view = scene.view(Object.fromEntries(scenarios.map(([name], i) => [name, runs[i]!])), values);
+  return { ...view, notes: [...runs[0]!.warnings.map((warning) => `Warning: ${warning}.`), ...(view.notes ?? [])] };
 }
 
 /** The view of the newest values. While a run is busy, only the newest of the values that arrive is kept. */

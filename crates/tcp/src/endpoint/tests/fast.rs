@@ -294,7 +294,7 @@ impl Path {
 
 proptest! {
     #[test]
-    fn the_short_way_leads_to_the_same_state(
+    fn the_fast_path_leads_to_the_same_state(
         config in config(),
         iss in any::<u32>(),
         delay in 0..30_000_000_u64,
@@ -318,7 +318,7 @@ proptest! {
 /// The comparison above is meaningful only with a fast path that is used: by nearly every segment that arrives
 /// undisturbed, also after the repair of losses.
 #[test]
-fn most_segments_take_the_short_way() {
+fn most_segments_take_the_fast_path() {
     for config in [Config::ns2().with_ns2_window(1000), Config::default()] {
         let mut path = Path::new(&config, 7, Duration::from_millis(10), Data::Endless, false);
         for lost in [false, true] {
@@ -337,7 +337,7 @@ fn most_segments_take_the_short_way() {
 
 /// Losses apart, acknowledgements take the fast path also with a scoreboard, and so does data ahead of a gap.
 #[test]
-fn scoreboards_and_gaps_do_not_stop_the_short_way() {
+fn scoreboards_and_gaps_do_not_stop_the_fast_path() {
     for algorithm in [Algorithm::Sack, Algorithm::Cubic, Algorithm::Bbr] {
         let config = Config::default().with_algorithm(algorithm.clone());
         let mut path = Path::new(&config, 7, Duration::from_millis(10), Data::Endless, false);
@@ -360,7 +360,7 @@ fn scoreboards_and_gaps_do_not_stop_the_short_way() {
 /// A gateway writes another window into every acknowledgement, which nearly always leaves room for a part of a
 /// segment.
 #[test]
-fn windows_that_change_do_not_stop_the_short_way() {
+fn windows_that_change_do_not_stop_the_fast_path() {
     for timestamps in [false, true] {
         // Without a shift: windows in bytes.
         let config = Config::ns2().with(|c| {
@@ -386,7 +386,7 @@ fn windows_that_change_do_not_stop_the_short_way() {
 /// RFC 9293 section 3.8.6.2.1 rule 3: half of the largest window goes out although it is no full segment, also with
 /// data in flight.
 #[test]
-fn the_short_way_leaves_half_of_the_largest_window_to_the_general_code() {
+fn the_fast_path_leaves_half_of_the_largest_window_to_the_general_code() {
     let base = Config::default().with_algorithm(Algorithm::NewReno);
     let (delayed_ack, receive_buffer) = (DelayedAck::Off, Bytes::new(65_535));
     let config = base.with(|c| {
