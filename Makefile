@@ -32,8 +32,10 @@ BPF = $(shell command -v clang >/dev/null && test -e /usr/include/bpf/bpf_helper
 WITHOUT_BPF := $(addprefix --exclude netlull-,live agreement)
 TESTED = --workspace --locked $(if $(BPF),,$(WITHOUT_BPF))
 
+WASM := wasm32-unknown-unknown
+HAS_WASM = $(shell test -d "$$(rustc --print sysroot)/lib/rustlib/$(WASM)" && echo yes)
 # The lab needs npm and Rust's target for WebAssembly. Its tests are skipped without them.
-LABABLE = $(shell command -v npm >/dev/null && test -d "$$(rustc --print sysroot)/lib/rustlib/wasm32-unknown-unknown" && echo yes)
+LABABLE = $(if $(HAS_WASM),$(shell command -v npm))
 
 test: setup tools ## Run all tests, Rust's and Python's; needs no root, and counts the skipped tests at the end.
 	@$(MAKE) --no-print-directory -j2 $(if $(LABABLE),$(BUNDLED_LAB)) build-tests
@@ -88,12 +90,12 @@ docs: setup $(LAB) ## Build the documentation site, out/docs/index.html, and che
 	@echo "open $(SITE)/index.html"
 
 # The laboratory as one page: the engine as WebAssembly, scenes, ready scenarios. Reports link into a copy next to them.
-LAB_MODULE = $${CARGO_TARGET_DIR:-target}/wasm32-unknown-unknown/web/netlull_web.wasm
+LAB_MODULE = $${CARGO_TARGET_DIR:-target}/$(WASM)/web/netlull_web.wasm
 lab: setup tools $(BUNDLED_LAB) ## Build the laboratory for the browser, out/lab/index.html.
 	@echo "open $(LAB)"
 
 $(LAB): $(RUST) web/package-lock.json python/netlull/report/theme.css tools/lab_data.py tools/lab_fluid.py $(wildcard python/netlull/fluid/*.py) validation/fluid/packets.py $(shell find web/lab scenarios -type f)
-	cargo build --quiet --profile web --locked --target wasm32-unknown-unknown --package netlull-web
+	cargo build --quiet --profile web --locked --target $(WASM) --package netlull-web
 	@mkdir -p $(@D)
 	$(BIN)/python tools/lab_data.py $(@D)/data.json
 	node web/lab/build.mjs $(LAB_MODULE) $(@D)/data.json python/netlull/report/theme.css $@
@@ -131,16 +133,19 @@ $(BENCH_RUNNER):
 # FUZZ_SECONDS and FUZZ_SEED can be given; what fails is written to out/fuzz/.
 FUZZ_SECONDS := 60
 FUZZ_SEED := $(shell date +%s)
+# Real modules, which the attack mutates.
+GUESTS = $(if $(HAS_WASM),$(addprefix target/guests/$(WASM)/guest/examples/,practra.wasm psm.wasm))
 fuzz: setup ## Attack the readers and the simulator, TCP endpoints on random paths, the packet parser and WebAssembly modules, for a minute each.
 	$(BIN)/python tools/attack.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 	cargo build --quiet --profile fuzz --locked --package netlull-tcp --example fuzz_path
 	cargo build --quiet --profile fuzz --locked --package netlull-wire --example fuzz_wire
 	cargo build --quiet --profile fuzz --locked --package netlull-plugin --example fuzz_modules
+	$(if $(HAS_WASM),cargo build --quiet --locked --profile guest --target $(WASM) --package netlull-guest --examples --target-dir target/guests)
 	@mkdir -p out/fuzz; end=$$((SECONDS + $(FUZZ_SECONDS))); seed=$(FUZZ_SEED); \
 	while [ $$SECONDS -lt $$end ]; do \
 	  $${CARGO_TARGET_DIR:-target}/fuzz/examples/fuzz_path --seed $$seed --count 500 --out out/fuzz || exit 1; \
 	  $${CARGO_TARGET_DIR:-target}/fuzz/examples/fuzz_wire --seed $$seed --count 100000 --out out/fuzz || exit 1; \
-	  $${CARGO_TARGET_DIR:-target}/fuzz/examples/fuzz_modules --seed $$seed --count 500 --out out/fuzz || exit 1; \
+	  $${CARGO_TARGET_DIR:-target}/fuzz/examples/fuzz_modules --seed $$seed --count 500 --out out/fuzz $(GUESTS) || exit 1; \
 	  seed=$$((seed + 1)); \
 	done
 
@@ -164,7 +169,7 @@ mutants: $(MUTATE) ## Change the code of a crate in small ways, and list the cha
 
 # The crates that simulate, and the systems besides Linux that they are checked for. Needs rustup.
 ENGINE := units describe power mechanism tcp wire network sim
-SYSTEMS := x86_64-pc-windows-gnu aarch64-apple-darwin wasm32-unknown-unknown
+SYSTEMS := x86_64-pc-windows-gnu aarch64-apple-darwin $(WASM)
 portable: ## Check that the engine's crates compile for Windows, macOS and WebAssembly.
 	rustup target add $(SYSTEMS)
 	cargo check --quiet --locked $(SYSTEMS:%=--target %) $(ENGINE:%=--package netlull-%)
@@ -232,7 +237,7 @@ $(CHARTS): web/package-lock.json
 
 # Programs that some tests compare with. A test that needs one which is missing says so.
 tools: # Install ns-2, ns-3, tshark, chromium, what tests with real packets and with WebAssembly need (Debian packages, a target of Rust), where missing.
-	@! command -v rustup >/dev/null || rustup --quiet target add wasm32-unknown-unknown || echo "no target wasm32-unknown-unknown; tests that need it will say so"
+	@! command -v rustup >/dev/null || rustup --quiet target add $(WASM) || echo "no target $(WASM); tests that need it will say so"
 	@missing=""; command -v ns >/dev/null || missing="ns2"; command -v tshark >/dev/null || missing="$$missing tshark"; \
 	test -e /usr/include/ns3/version-defines.h || missing="$$missing libns3-dev"; command -v g++ >/dev/null || missing="$$missing g++"; \
 	command -v clang >/dev/null || missing="$$missing clang"; command -v wasm-ld >/dev/null || missing="$$missing lld"; command -v chromium >/dev/null || missing="$$missing chromium"; test -e /usr/include/bpf/bpf_helpers.h || missing="$$missing libbpf-dev"; \

@@ -9,11 +9,13 @@ import json
 import re
 from html import unescape
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+import netlull.report
 from netlull.plot import Chart, Series
+from netlull.plot.style import COLOURS
 from netlull.report import (
     ClaimPart,
     ClaimRow,
@@ -28,9 +30,6 @@ from netlull.report import (
     render,
     write,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0"/></svg>'
 VOID = {"meta", "br", "img", "link", "hr", "input"}
@@ -235,3 +234,26 @@ def test_pictures_are_made_small_without_touching_their_scales() -> None:
     assert base64.b64decode(source.partition(",")[2]).decode() == (
         '<svg> <g transform="scale(0.07512 1)"><path d="M 1.23 -7.5 L 10.98 3"/></g> </svg>'
     )
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of `#rrggbb` (WCAG 2.2, definitions)."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_every_curve_has_a_contrast_of_three_to_its_ground() -> None:
+    theme = (Path(netlull.report.__file__).parent / "theme.css").read_text(encoding="utf-8")
+    blocks = [
+        dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", block)) for block in re.findall(r"\{([^{}]*)\}", theme)
+    ]
+    themes = [block for block in blocks if "page" in block]
+    assert len(themes) == 3
+    for colours in themes:
+        curves = {name: colour for name, colour in colours.items() if re.fullmatch(r"s\d", name)}
+        assert len(curves) == len(COLOURS)
+        for name, colour in curves.items():
+            for ground in ("page", "card"):
+                low, high = sorted((luminance(colour), luminance(colours[ground])))
+                assert (high + 0.05) / (low + 0.05) >= 3, (name, ground)

@@ -1,5 +1,5 @@
-//! Feeds the host with modules of three kinds: random valid ones with the exports of netlull, real ones with changed
-//! bytes, and random bytes.
+//! Feeds the host with modules of four kinds: random valid ones with the exports of netlull, valid mutants of real
+//! ones, real ones with changed bytes, and random bytes.
 //!
 //! ```text
 //! fuzz_modules --seed 1 --count 1000 --out FOLDER [REAL.wasm]...
@@ -147,6 +147,90 @@ fn described(module: &[u8], kind: &str) -> Option<Vec<u8>> {
     Some(out.finish())
 }
 
+/// Copies a module with a few other constants, operators, offsets and bytes of data; none of them makes it invalid.
+struct Mutation<'a> {
+    state: &'a mut u64,
+    /// The mean number of places from one change to the next.
+    rarity: usize,
+}
+
+impl Mutation<'_> {
+    fn strikes(&mut self) -> bool {
+        below(self.state, self.rarity) == 0
+    }
+
+    fn number(&mut self) -> i64 {
+        [0, 1, -1, i64::MIN, i64::MAX, i64::from(i32::MAX), 65_536, next(self.state).cast_signed()]
+            [below(self.state, 8)]
+    }
+}
+
+impl wasm_encoder::reencode::Reencode for Mutation<'_> {
+    type Error = std::convert::Infallible;
+
+    fn instruction<'a>(
+        &mut self,
+        operator: wasmparser::Operator<'a>,
+    ) -> Result<wasm_encoder::Instruction<'a>, wasm_encoder::reencode::Error<Self::Error>> {
+        use wasm_encoder::Instruction as I;
+        let same = wasm_encoder::reencode::utils::instruction(self, operator)?;
+        if !self.strikes() {
+            return Ok(same);
+        }
+        let which = below(self.state, 6);
+        Ok(match same {
+            I::I32Const(_) => I::I32Const(i32::try_from(self.number()).unwrap_or(i32::MIN)),
+            I::I64Const(_) => I::I64Const(self.number()),
+            I::F64Const(_) => I::F64Const(f64::from_bits(next(self.state)).into()),
+            I::I32Add | I::I32Sub | I::I32Mul | I::I32DivU | I::I32Shl | I::I32LtU | I::I32Eq => {
+                [I::I32Add, I::I32Sub, I::I32Mul, I::I32DivU, I::I32LtU, I::I32Eq][which].clone()
+            }
+            I::I64Add | I::I64Sub | I::I64Mul | I::I64DivU | I::I64Shl | I::I64ShrU => {
+                [I::I64Add, I::I64Sub, I::I64Mul, I::I64DivU, I::I64RemS, I::I64ShrU][which].clone()
+            }
+            I::I64LtU | I::I64GtU | I::I64LtS | I::I64GtS | I::I64Eq | I::I64Ne => {
+                [I::I64LtU, I::I64GtU, I::I64LtS, I::I64GtS, I::I64Eq, I::I64Ne][which].clone()
+            }
+            I::F64Add | I::F64Sub | I::F64Mul | I::F64Div | I::F64Min | I::F64Max => {
+                [I::F64Add, I::F64Sub, I::F64Mul, I::F64Div, I::F64Min, I::F64Max][which].clone()
+            }
+            I::I32Load(mut place) => {
+                place.offset = next(self.state) >> (32 + below(self.state, 32));
+                I::I32Load(place)
+            }
+            I::I64Store(mut place) => {
+                place.offset = next(self.state) >> (32 + below(self.state, 32));
+                I::I64Store(place)
+            }
+            I::BrIf(_) => I::Drop,
+            _ => same,
+        })
+    }
+
+    fn parse_data(
+        &mut self,
+        section: &mut wasm_encoder::DataSection,
+        datum: wasmparser::Data<'_>,
+    ) -> Result<(), wasm_encoder::reencode::Error<Self::Error>> {
+        let mut bytes = datum.data.to_vec();
+        for byte in &mut bytes {
+            if self.strikes() {
+                *byte = next(self.state).to_le_bytes()[0];
+            }
+        }
+        wasm_encoder::reencode::utils::parse_data(self, section, wasmparser::Data { data: &bytes, ..datum })
+    }
+}
+
+/// A real module with changes that keep it valid.
+fn mutated(state: &mut u64, real: &[u8]) -> Option<Vec<u8>> {
+    use wasm_encoder::reencode::Reencode as _;
+    let rarity = 1 << (4 + below(state, 10));
+    let mut module = wasm_encoder::Module::new();
+    Mutation { state, rarity }.parse_core_module(&mut module, wasmparser::Parser::new(0), real).ok()?;
+    Some(module.finish())
+}
+
 /// A real module with changed, repeated or missing bytes.
 fn changed(state: &mut u64, real: &[u8]) -> Vec<u8> {
     let mut bytes = real.to_vec();
@@ -230,8 +314,12 @@ fn main() {
         let station = number % 4 == 3;
         let kind = if station { "station_machine" } else { "link_controller" };
         let (source, bytes) = match number % 20 {
-            0..15 => ("random", random(&mut state, kind)),
-            15..19 if !real.is_empty() => {
+            0..10 => ("random", random(&mut state, kind)),
+            10..17 if !real.is_empty() => {
+                let which = below(&mut state, real.len());
+                ("mutated", mutated(&mut state, &real[which]))
+            }
+            17..19 if !real.is_empty() => {
                 let which = below(&mut state, real.len());
                 ("changed", Some(changed(&mut state, &real[which])))
             }
