@@ -33,9 +33,8 @@ WITHOUT_BPF := $(addprefix --exclude netlull-,live agreement)
 TESTED = --workspace --locked $(if $(BPF),,$(WITHOUT_BPF))
 
 WASM := wasm32-unknown-unknown
-HAS_WASM = $(shell test -d "$$(rustc --print sysroot)/lib/rustlib/$(WASM)" && echo yes)
 # The lab needs npm and Rust's target for WebAssembly. Its tests are skipped without them.
-LABABLE = $(if $(HAS_WASM),$(shell command -v npm))
+LABABLE = $(shell command -v npm >/dev/null && test -d "$$(rustc --print sysroot)/lib/rustlib/$(WASM)" && echo yes)
 
 test: setup tools ## Run all tests, Rust's and Python's; needs no root, and counts the skipped tests at the end.
 	@$(MAKE) --no-print-directory -j2 $(if $(LABABLE),$(BUNDLED_LAB)) build-tests
@@ -133,19 +132,20 @@ $(BENCH_RUNNER):
 # FUZZ_SECONDS and FUZZ_SEED can be given; what fails is written to out/fuzz/.
 FUZZ_SECONDS := 60
 FUZZ_SEED := $(shell date +%s)
-# Real modules, which the attack mutates.
-GUESTS = $(if $(HAS_WASM),$(addprefix target/guests/$(WASM)/guest/examples/,practra.wasm psm.wasm))
+# The real modules that the attack mutates, from templates in C.
+GUESTS = $(if $(shell command -v clang && command -v wasm-ld),controller observer station)
 fuzz: setup ## Attack the readers and the simulator, TCP endpoints on random paths, the packet parser and WebAssembly modules, for a minute each.
 	$(BIN)/python tools/attack.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 	cargo build --quiet --profile fuzz --locked --package netlull-tcp --example fuzz_path
 	cargo build --quiet --profile fuzz --locked --package netlull-wire --example fuzz_wire
 	cargo build --quiet --profile fuzz --locked --package netlull-plugin --example fuzz_modules
-	$(if $(HAS_WASM),cargo build --quiet --locked --profile guest --target $(WASM) --package netlull-guest --examples --target-dir target/guests)
-	@mkdir -p out/fuzz; end=$$((SECONDS + $(FUZZ_SECONDS))); seed=$(FUZZ_SEED); \
+	@rm -rf out/fuzz/guests; mkdir -p out/fuzz/guests; cd out/fuzz/guests; for kind in $(GUESTS); do \
+	  $(CURDIR)/$(BIN)/netlull plugin new $$kind --kind $$kind --language c >/dev/null && (cd $$kind && ./build.sh) || exit 1; done
+	@end=$$((SECONDS + $(FUZZ_SECONDS))); seed=$(FUZZ_SEED); \
 	while [ $$SECONDS -lt $$end ]; do \
 	  $${CARGO_TARGET_DIR:-target}/fuzz/examples/fuzz_path --seed $$seed --count 500 --out out/fuzz || exit 1; \
 	  $${CARGO_TARGET_DIR:-target}/fuzz/examples/fuzz_wire --seed $$seed --count 100000 --out out/fuzz || exit 1; \
-	  $${CARGO_TARGET_DIR:-target}/fuzz/examples/fuzz_modules --seed $$seed --count 500 --out out/fuzz $(GUESTS) || exit 1; \
+	  $${CARGO_TARGET_DIR:-target}/fuzz/examples/fuzz_modules --seed $$seed --count 500 --out out/fuzz $(foreach kind,$(GUESTS),out/fuzz/guests/$(kind)/$(kind).wasm) || exit 1; \
 	  seed=$$((seed + 1)); \
 	done
 

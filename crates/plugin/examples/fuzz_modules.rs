@@ -147,7 +147,7 @@ fn described(module: &[u8], kind: &str) -> Option<Vec<u8>> {
     Some(out.finish())
 }
 
-/// Copies a module with a few other constants, operators, offsets and bytes of data; none of them makes it invalid.
+/// Copies a module with a few other constants, operators and offsets, and perhaps a byte of data. None makes it invalid.
 struct Mutation<'a> {
     state: &'a mut u64,
     /// The mean number of places from one change to the next.
@@ -213,8 +213,10 @@ impl wasm_encoder::reencode::Reencode for Mutation<'_> {
         datum: wasmparser::Data<'_>,
     ) -> Result<(), wasm_encoder::reencode::Error<Self::Error>> {
         let mut bytes = datum.data.to_vec();
-        for byte in &mut bytes {
-            if self.strikes() {
+        // Seldom, since most changes spoil the description.
+        if below(self.state, 8) == 0 {
+            let place = below(self.state, bytes.len());
+            if let Some(byte) = bytes.get_mut(place) {
                 *byte = next(self.state).to_le_bytes()[0];
             }
         }
@@ -225,7 +227,7 @@ impl wasm_encoder::reencode::Reencode for Mutation<'_> {
 /// A real module with changes that keep it valid.
 fn mutated(state: &mut u64, real: &[u8]) -> Option<Vec<u8>> {
     use wasm_encoder::reencode::Reencode as _;
-    let rarity = 1 << (4 + below(state, 10));
+    let rarity = 1 << (4 + below(state, 7));
     let mut module = wasm_encoder::Module::new();
     Mutation { state, rarity }.parse_core_module(&mut module, wasmparser::Parser::new(0), real).ok()?;
     Some(module.finish())
@@ -328,7 +330,11 @@ fn main() {
         let Some(bytes) = bytes else { continue };
         std::fs::write(&file, bytes).unwrap();
         let start = std::time::Instant::now();
-        let end = attempt(&file, &mut state, station);
+        let end = match attempt(&file, &mut state, station) {
+            // A real module can be of the other kind.
+            "refused" => attempt(&file, &mut state, !station),
+            end => end,
+        };
         let took = start.elapsed();
         if took > SLOW {
             std::fs::copy(&file, out.join(format!("slow-{seed}-{number}.wasm"))).unwrap();
