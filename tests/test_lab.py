@@ -70,7 +70,7 @@ def native(scenario: Scenario) -> dict[str, str]:
         raw = scenario.checked.run()
     except ScenarioError as error:
         return {"error": str(error)}
-    return {"summary": raw.summary(), "digest": digest(raw.tables())}
+    return {"summary": raw.summary(), "digest": digest({name: raw.table(name) for name in raw.tables()})}
 
 
 def in_node(scenarios: list[Scenario], folder: Path) -> list[dict[str, str]]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -209,3 +212,26 @@ def test_a_damaged_file_is_named(result: Result, tmp_path: Path) -> None:
 def test_a_folder_without_a_result_is_named(tmp_path: Path) -> None:
     with pytest.raises(ResultError, match=r"manifest\.json: is missing"):
         Result.load(tmp_path / "nowhere")
+
+
+def test_a_pickled_result_has_its_tables_and_its_origin(result: Result) -> None:
+    copy = pickle.loads(pickle.dumps(result))  # noqa: S301  # its own bytes
+    assert copy.summary == result.summary
+    assert copy.origin == result.origin
+    assert copy.series_names == result.series_names
+    assert all(copy.series(name).equals(result.series(name)) for name in result.series_names)
+
+
+def test_a_run_whose_tables_are_not_read_does_without_numpy(small: Scenario, tmp_path: Path) -> None:
+    file = tmp_path / "scenario.toml"
+    file.write_text(small.to_toml(), encoding="utf-8")
+    lines = [
+        "import sys, netlull",
+        "result = netlull.Scenario.from_file(sys.argv[1]).run()",
+        "print(sorted(result.series_names), 'numpy' in sys.modules)",
+        "result.series(result.series_names[0])",
+        "print('numpy' in sys.modules)",
+    ]
+    command = [sys.executable, "-c", "\n".join(lines), str(file)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines() == ["['rate'] False", "True"]

@@ -342,8 +342,7 @@ class _Runs:
 
     def accepted(self, raw: RawResult) -> tuple[list[int], list[int]]:
         """The times in ns and sizes in bytes of the packets that the link accepted."""
-        tables = raw.tables()
-        arrivals, drops = tables["arrivals"], tables["drop"]
+        arrivals, drops = raw.table("arrivals"), raw.table("drop")
         names = [each["name"] for each in json.loads(raw.summary())["links"]]
         dropped = Counter(
             (round(float(time) * 1e9), int(flow))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from pathlib import Path
@@ -16,7 +17,7 @@ from netlull.output import MANIFEST
 from netlull.provenance import origin
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy.typing as npt
     import pandas as pd
@@ -125,8 +126,8 @@ class Result:
         self,
         summary: dict[str, Any],
         scenario: dict[str, Any],
-        origin: Mapping[str, str | None],
-        series: Mapping[str, pa.Table | Columns],
+        origin: Callable[[], Mapping[str, str | None]],
+        series: Mapping[str, pa.Table | Callable[[], Columns]],
         warnings: Sequence[str] = (),
         emulation: Mapping[str, Any] | None = None,
     ) -> None:
@@ -135,8 +136,7 @@ class Result:
         """The run in numbers: totals, links with their energy, flows."""
         self.scenario = scenario
         """The canonical scenario of the run, with its seed."""
-        self.origin = dict(origin)
-        """`version`, `engine` and `commit` of the netlull that ran it."""
+        self._origin = origin
         self.warnings = tuple(warnings)
         """The warnings about the scenario (`Scenario.warnings`)."""
         self.emulation = None if emulation is None else dict(emulation)
@@ -145,13 +145,25 @@ class Result:
         `lateness` (of packets, in s), `system` (kernel, processors), `differences` (parts of the scenario that this
         kernel does not implement).
         """
-        self._series: dict[str, pa.Table | Columns] = dict(series)
+        self._series: dict[str, pa.Table | Callable[[], Columns]] = dict(series)
 
     @classmethod
     def from_raw(cls, raw: RawResult, warnings: Sequence[str] = (), emulation: Mapping[str, Any] | None = None) -> Self:
         """The result of a finished run of the core or of netlulld."""
-        scenario = json.loads(raw.scenario())
-        return cls(json.loads(raw.summary()), scenario, origin(), raw.tables(), warnings, emulation)
+        # Tables are read when they are used: many runs need none, and numpy takes longer to load than a short run.
+        series = {name: functools.partial(raw.table, name) for name in raw.tables()}
+        summary, scenario = json.loads(raw.summary()), json.loads(raw.scenario())
+        return cls(summary, scenario, origin, series, warnings, emulation)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The parts of a copy or of a pickle, with all tables read."""
+        parts = {name: part for name, part in vars(self).items() if name != "_origin"}
+        return {**parts, "origin": self.origin, "_series": {name: self.series(name) for name in self._series}}
+
+    @functools.cached_property
+    def origin(self) -> dict[str, str | None]:
+        """`version`, `engine` and `commit` of the netlull that ran it."""
+        return dict(self._origin())
 
     @property
     def world(self) -> str:
@@ -186,14 +198,14 @@ class Result:
         """
         import pyarrow as pa
 
-        columns = self._series.get(name)
-        if columns is None:
+        found = self._series.get(name)
+        if found is None:
             recorded = ", ".join(self._series) or "none"
             raise InputError(f'series "{name}" was not recorded; recorded: {recorded}. [probe] selects the series')
-        if not isinstance(columns, pa.Table):
-            columns = pa.table({key: self._decoded(key, column) for key, column in columns.items()})
-            self._series[name] = columns
-        return columns
+        if not isinstance(found, pa.Table):
+            found = pa.table({key: self._decoded(key, column) for key, column in found().items()})
+            self._series[name] = found
+        return found
 
     def _decoded(self, key: str, column: npt.NDArray[Any]) -> pa.Array:
         import numpy as np
@@ -318,7 +330,7 @@ class Result:
         summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
         emulation = manifest.get("emulation")
         origin = {key: manifest[key] for key in ("version", "engine", "commit")}
-        return cls(summary, manifest["scenario"], origin, series, manifest.get("warnings", ()), emulation)
+        return cls(summary, manifest["scenario"], lambda: origin, series, manifest.get("warnings", ()), emulation)
 
     def __repr__(self) -> str:
         """A short description."""

@@ -5,23 +5,19 @@ use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The tables as a dictionary: name -> column -> array.
-pub(crate) fn tables<'py>(py: Python<'py>, tables: &[Table]) -> PyResult<Bound<'py, PyDict>> {
-    let all = PyDict::new(py);
-    for table in tables {
-        let columns = PyDict::new(py);
-        for (name, column) in &table.columns {
-            match column {
-                Column::Float(values) => columns.set_item(name.as_ref(), values.clone().into_pyarray(py))?,
-                Column::Count(values) => columns.set_item(name.as_ref(), values.clone().into_pyarray(py))?,
-                Column::Index(values) => columns.set_item(name.as_ref(), values.clone().into_pyarray(py))?,
-                Column::Flag(values) => columns.set_item(name.as_ref(), values.clone().into_pyarray(py))?,
-                Column::Text(values) => columns.set_item(name.as_ref(), words(py, values)?)?,
-            }
+/// A table as a dictionary: column -> array.
+pub(crate) fn table<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
+    let columns = PyDict::new(py);
+    for (name, column) in &table.columns {
+        match column {
+            Column::Float(values) => columns.set_item(name.as_ref(), values.clone().into_pyarray(py))?,
+            Column::Count(values) => columns.set_item(name.as_ref(), values.clone().into_pyarray(py))?,
+            Column::Index(values) => columns.set_item(name.as_ref(), values.clone().into_pyarray(py))?,
+            Column::Flag(values) => columns.set_item(name.as_ref(), values.clone().into_pyarray(py))?,
+            Column::Text(values) => columns.set_item(name.as_ref(), words(py, values)?)?,
         }
-        all.set_item(table.name.as_ref(), columns)?;
     }
-    Ok(all)
+    Ok(columns)
 }
 
 /// Lets numpy make its arrays of text. The type `U` is needed for an empty array.

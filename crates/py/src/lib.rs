@@ -17,6 +17,7 @@ mod simulators;
 
 use netlull_sim::probe::Table;
 use netlull_sim::scenario::json_schema;
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -46,9 +47,15 @@ impl RawResult {
         self.tape.as_deref()
     }
 
-    /// The tables: name -> column -> numpy array.
-    fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        convert::tables(py, &self.tables)
+    /// The names of the tables.
+    fn tables(&self) -> Vec<&str> {
+        self.tables.iter().map(|table| table.name.as_ref()).collect()
+    }
+
+    /// A table: column -> numpy array.
+    fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
+        let found = self.tables.iter().find(|table| table.name == name);
+        convert::table(py, found.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?)
     }
 }
 
