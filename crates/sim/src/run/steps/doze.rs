@@ -14,6 +14,7 @@ use netlull_power::RadioPower;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use serde::Deserialize;
 use std::collections::VecDeque;
+use std::fmt::Arguments;
 use std::sync::Arc;
 
 /// The parameters of doze control.
@@ -242,10 +243,6 @@ impl Environment for ClientDoze {
         vec![2]
     }
 
-    fn observed(&self) -> Vec<(String, f32)> {
-        ["awake", "received", "sent", "silence", "dozing"].map(|name| (name.to_owned(), 1.0)).to_vec()
-    }
-
     fn episode(&self) -> &Episode {
         &self.episode
     }
@@ -293,14 +290,15 @@ impl Environment for ClientDoze {
     }
 
     #[allow(clippy::cast_possible_truncation, reason = "an observation has single precision")]
-    fn observe(&self, out: &mut [f32]) {
+    fn show(&self, entry: &mut dyn FnMut(Arguments<'_>, f32, f32)) {
         let last = &self.last;
         let capacity = self.air_rate.as_f64() * self.config.step.as_secs_f64() / 8.0;
         let share = |bytes: Bytes| ((bytes.as_f64() / capacity) as f32).min(1.0);
-        out[0] = if last.mode == PowerMode::Awake { 1.0 } else { 0.0 };
-        (out[1], out[2]) = (share(last.traffic.received.1), share(last.traffic.sent.1));
-        out[3] = self.scaled(last.traffic.last.unwrap_or(Instant::ZERO));
-        out[4] = last.dozes_since.map_or(0.0, |since| self.scaled(since));
+        entry(format_args!("awake"), 1.0, if last.mode == PowerMode::Awake { 1.0 } else { 0.0 });
+        entry(format_args!("received"), 1.0, share(last.traffic.received.1));
+        entry(format_args!("sent"), 1.0, share(last.traffic.sent.1));
+        entry(format_args!("silence"), 1.0, self.scaled(last.traffic.last.unwrap_or(Instant::ZERO)));
+        entry(format_args!("dozing"), 1.0, last.dozes_since.map_or(0.0, |since| self.scaled(since)));
     }
 
     #[allow(clippy::cast_precision_loss, reason = "numbers of packets are small")]

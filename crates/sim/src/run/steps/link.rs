@@ -12,6 +12,7 @@ use netlull_mechanism::{ConfigError, Machine};
 use netlull_power::PowerModel;
 use netlull_units::{BitRate, Duration, Instant};
 use serde::Deserialize;
+use std::fmt::Arguments;
 use std::sync::Arc;
 
 /// The parameters of rate control.
@@ -222,18 +223,6 @@ impl Environment for LinkRate {
         vec![u32::try_from(self.config.rates.len()).unwrap_or(u32::MAX)]
     }
 
-    fn observed(&self) -> Vec<(String, f32)> {
-        let entries = [
-            ("rate", 1.0),
-            ("backlog", 1.0),
-            ("mean_backlog", 1.0),
-            ("arrivals", MOST_ARRIVALS),
-            ("utilisation", 1.0),
-            ("drops", 1.0),
-        ];
-        entries.map(|(name, high)| (name.to_owned(), high)).to_vec()
-    }
-
     fn episode(&self) -> &Episode {
         &self.episode
     }
@@ -282,20 +271,20 @@ impl Environment for LinkRate {
         clippy::cast_precision_loss,
         reason = "an observation has single precision"
     )]
-    fn observe(&self, out: &mut [f32]) {
-        let Some(seen) = &self.last.seen else {
-            out.fill(0.0);
-            out[0] = 1.0;
-            return;
+    fn show(&self, entry: &mut dyn FnMut(Arguments<'_>, f32, f32)) {
+        let (highest, seen) = (self.highest.as_f64(), self.last.seen.as_ref());
+        let of = |value: &dyn Fn(&Observation) -> f32| seen.map_or(0.0, value);
+        entry(format_args!("rate"), 1.0, (self.last.rate.as_f64() / highest) as f32);
+        entry(format_args!("backlog"), 1.0, of(&|seen| self.scaled(8.0 * seen.queue.waiting.as_f64() / highest)));
+        entry(format_args!("mean_backlog"), 1.0, of(&|_| self.scaled(self.last.mean_waiting * self.packet_s)));
+        let arrivals = |seen: &Observation| {
+            let capacity = highest * seen.span.as_secs_f64() / 8.0;
+            ((seen.arrived.bytes.as_f64() / capacity) as f32).min(MOST_ARRIVALS)
         };
-        let (highest, bits) = (self.highest.as_f64(), 8.0 * seen.queue.waiting.as_f64());
-        let capacity = highest * seen.span.as_secs_f64() / 8.0;
-        out[0] = (self.last.rate.as_f64() / highest) as f32;
-        out[1] = self.scaled(bits / highest);
-        out[2] = self.scaled(self.last.mean_waiting * self.packet_s);
-        out[3] = ((seen.arrived.bytes.as_f64() / capacity) as f32).min(MOST_ARRIVALS);
-        out[4] = (seen.utilisation as f32).min(1.0);
-        out[5] = (seen.dropped.packets as f32 / seen.arrived.packets.max(1) as f32).min(1.0);
+        entry(format_args!("arrivals"), MOST_ARRIVALS, of(&arrivals));
+        entry(format_args!("utilisation"), 1.0, of(&|seen| (seen.utilisation as f32).min(1.0)));
+        let drops = |seen: &Observation| (seen.dropped.packets as f32 / seen.arrived.packets.max(1) as f32).min(1.0);
+        entry(format_args!("drops"), 1.0, of(&drops));
     }
 
     #[allow(clippy::cast_precision_loss, reason = "numbers of packets are small")]

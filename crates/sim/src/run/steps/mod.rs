@@ -37,6 +37,7 @@ use netlull_units::{Duration, Instant};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::fmt::Arguments;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A simulator that an agent controls step by step.
@@ -44,8 +45,16 @@ pub trait Environment: Send + Sync {
     /// The number of values for each entry of an action: entry i is a whole number from 0 to `actions()[i]` - 1.
     fn actions(&self) -> Vec<u32>;
 
-    /// The names of the entries of an observation, and their largest values. The smallest values are 0.
-    fn observed(&self) -> Vec<(String, f32)>;
+    /// Shows each entry of the observation: its name, its largest value and its value, always in the same order. The
+    /// smallest values are 0.
+    fn show(&self, entry: &mut dyn FnMut(Arguments<'_>, f32, f32));
+
+    /// The names of the entries of an observation, and their largest values.
+    fn observed(&self) -> Vec<(String, f32)> {
+        let mut entries = Vec::new();
+        self.show(&mut |name, largest, _| entries.push((name.to_string(), largest)));
+        entries
+    }
 
     /// The present episode.
     fn episode(&self) -> &Episode;
@@ -71,7 +80,14 @@ pub trait Environment: Send + Sync {
     fn step(&mut self, action: &[i64]) -> Result<f64, RunError>;
 
     /// Writes the observation. `out` has an entry for each name.
-    fn observe(&self, out: &mut [f32]);
+    fn observe(&self, out: &mut [f32]) {
+        let mut places = out.iter_mut();
+        self.show(&mut |_, _, value| {
+            if let Some(place) = places.next() {
+                *place = value;
+            }
+        });
+    }
 
     /// Appends the raw values with their names: always the same names in the same order.
     fn raw(&self, out: &mut Vec<RawValue>);

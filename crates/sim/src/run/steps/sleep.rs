@@ -10,6 +10,7 @@ use crate::scenario::{Scenario, ScenarioError};
 use netlull_power::PowerModel;
 use netlull_units::{Duration, Instant};
 use serde::Deserialize;
+use std::fmt::Arguments;
 
 /// The parameters of sleep control.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -148,13 +149,6 @@ impl Environment for LinksSleep {
         vec![2; self.episode.scenario.sleep.cables.len()]
     }
 
-    fn observed(&self) -> Vec<(String, f32)> {
-        let cables = &self.episode.scenario.sleep.cables;
-        let awake = cables.iter().map(|cable| (format!("awake {}", cable.name), 1.0));
-        let loads = cables.iter().map(|cable| (format!("load {}", cable.name), 1.0));
-        awake.chain(loads).chain([("lost".to_owned(), 1.0)]).collect()
-    }
-
     fn episode(&self) -> &Episode {
         &self.episode
     }
@@ -189,15 +183,16 @@ impl Environment for LinksSleep {
     }
 
     #[allow(clippy::cast_possible_truncation, reason = "an observation has single precision")]
-    fn observe(&self, out: &mut [f32]) {
+    fn show(&self, entry: &mut dyn FnMut(Arguments<'_>, f32, f32)) {
         let Last { awake, loads, .. } = &self.last;
-        for (place, awake) in out.iter_mut().zip(awake) {
-            *place = f32::from(u8::from(*awake));
+        let cables = &self.episode.scenario.sleep.cables;
+        for (cable, awake) in cables.iter().zip(awake) {
+            entry(format_args!("awake {}", cable.name), 1.0, f32::from(u8::from(*awake)));
         }
-        for (place, load) in out[awake.len()..].iter_mut().zip(loads) {
-            *place = load.min(1.0) as f32;
+        for (cable, load) in cables.iter().zip(loads) {
+            entry(format_args!("load {}", cable.name), 1.0, load.min(1.0) as f32);
         }
-        out[2 * awake.len()] = self.last.lost_share() as f32;
+        entry(format_args!("lost"), 1.0, self.last.lost_share() as f32);
     }
 
     #[allow(clippy::cast_precision_loss, reason = "counts of a step are small")]
