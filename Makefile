@@ -115,10 +115,10 @@ benchmark: setup ## Run the baselines of netlull benchmark with ranking seeds, a
 benchmark-page: setup ## Renew docs/benchmark.md from the results that netlull ships.
 	$(BIN)/netlull benchmark compare --page docs/benchmark.md --picture docs/images/benchmark.svg
 
-# BENCH can hold options, such as `BENCH=--quick`; benches/README.md lists them.
+# BENCH can hold options, such as `BENCH=--quick`; benches/README.md lists them. HTSIM=DIR names a checkout of htsim.
 BENCH := --growth --store
-bench: setup tools ## Measure the engine side by side with ns-2 and ns-3 (a quarter of an hour).
-	$(BIN)/python benches/run.py $(BENCH)
+bench: setup tools ## Measure the engine side by side with ns-2, ns-3 and optionally htsim (a quarter of an hour).
+	$(BIN)/python benches/run.py $(if $(HTSIM),--htsim $(HTSIM)) $(BENCH)
 
 bench-components: $(PACKAGES) $(BENCH_RUNNER) ## Count the instructions of the engine's components.
 	GUNGRAUN_RUNNER=$(BENCH_RUNNER) $(BIN)/python benches/components.py --store
