@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run test build-tests test-rust test-python lint lint-rust lint-python lint-web bench bench-components docs lab fuzz generate benchmark benchmark-page portable netlulld dist test-dist clean setup tools lock
+.PHONY: help run test build-tests test-rust test-python lint lint-rust lint-python lint-web bench bench-components counts docs lab fuzz generate benchmark benchmark-page portable netlulld dist test-dist clean setup tools lock
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -120,8 +120,13 @@ BENCH := --growth --store
 bench: setup tools ## Measure the engine side by side with ns-2, ns-3 and optionally htsim (a quarter of an hour).
 	$(BIN)/python benches/run.py $(if $(HTSIM),--htsim $(HTSIM)) $(BENCH)
 
-bench-components: $(PACKAGES) $(BENCH_RUNNER) ## Count the instructions of the engine's components.
-	GUNGRAUN_RUNNER=$(BENCH_RUNNER) $(BIN)/python benches/components.py --store
+bench-components: $(PACKAGES) $(BENCH_RUNNER) ## Count the instructions of the engine's components; fails if one grew by more than 3 %.
+	GUNGRAUN_RUNNER=$(BENCH_RUNNER) $(BIN)/python benches/components.py --store $(if $(REASON),--renew "$(REASON)")
+
+# With REASON="..." both commands store the new counts in benches/counts.csv.
+counts: $(PACKAGES) ## Count the instructions of short runs; fails if one grew by more than 3 % (see benches/README.md).
+	@if command -v valgrind >/dev/null; then $(BIN)/python benches/counts.py $(if $(REASON),--renew "$(REASON)"); \
+	else echo "1 check skipped: instruction counts (valgrind is missing; Debian: apt-get install valgrind)"; fi
 
 # The runner must be of the version that benches/components/Cargo.toml names.
 $(BENCH_RUNNER):

@@ -3,7 +3,8 @@
 A packet-hop is one packet crossing one link. The simulators alternate (A B A B ...), so all of them meet the same load
 of the machine. The result is the ratio within a turn, with its median and spread. The time of netlull includes checking
 and building the scenario, the run, the verifier and the summary. The start and set-up of the peers are subtracted. The
-peers are ns-2 and ns-3, and htsim from a checkout that `--htsim` or the variable HTSIM names. Goodput and loss must agree; otherwise the exit code is 1. benches/README.md describes the measurement and its fairness.
+peers are ns-2 and ns-3, and htsim from a checkout that `--htsim` or the variable HTSIM names. Goodput and loss must
+agree; otherwise the exit code is 1. benches/README.md describes the measurement and its fairness.
 """
 
 from __future__ import annotations
@@ -149,9 +150,7 @@ def measure(bench: Bench, choice: Choice) -> tuple[list[float], Outcome, list[Pe
     if bench.htsim and htsim:
         cost = statistics.median(outcome.ns_per_hop for outcome in own_equal)
         reference = ("netlull, as htsim", cost)
-        peers.append(
-            Peer("htsim", *costs(own_equal, htsim), htsim[0], network, own_equal[0], bench.htsim, *reference)
-        )
+        peers.append(Peer("htsim", *costs(own_equal, htsim), htsim[0], network, own_equal[0], bench.htsim, *reference))
     if choice.ns3:
         peers.append(measure_ns3(bench, choice.ns3, requests, own, quick=choice.quick))
     return [outcome.ns_per_hop for outcome in own], own[0], peers
@@ -269,7 +268,7 @@ def arguments() -> argparse.Namespace:
         type=Path,
         metavar="DIR",
         default=os.environ.get("HTSIM") or None,
-        help="a checkout of csg-htsim, to be compiled and measured (default: the variable HTSIM; else htsim is skipped)",
+        help="a checkout of csg-htsim, to be compiled and measured (default: the variable HTSIM, else none)",
     )
     parser.add_argument("--quick", action="store_true", help="short runs, in a minute or two")
     parser.add_argument("--growth", action="store_true", help="also measure time and memory from 1 to 10,000 flows")
