@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run test build-tests test-rust test-python lint lint-rust lint-python lint-web bench bench-components docs lab fuzz generate benchmark benchmark-page portable netlulld dist test-dist clean setup tools lock
+.PHONY: help run test build-tests test-rust test-python lint lint-rust lint-python lint-web bench bench-components counts docs lab fuzz generate benchmark benchmark-page portable netlulld dist test-dist clean setup tools lock
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -116,13 +116,18 @@ benchmark: setup ## Run the baselines of netlull benchmark with ranking seeds, a
 benchmark-page: setup ## Renew docs/benchmark.md from the results that netlull ships.
 	$(BIN)/netlull benchmark compare --page docs/benchmark.md --picture docs/images/benchmark.svg
 
-# BENCH can hold options, such as `BENCH=--quick`; benches/README.md lists them.
+# BENCH can hold options, such as `BENCH=--quick`; benches/README.md lists them. HTSIM=DIR names a checkout of htsim.
 BENCH := --growth --store
-bench: setup tools ## Measure the engine side by side with ns-2 and ns-3 (a quarter of an hour).
-	$(BIN)/python benches/run.py $(BENCH)
+bench: setup tools ## Measure the engine side by side with ns-2, ns-3 and optionally htsim (a quarter of an hour).
+	$(BIN)/python benches/run.py $(if $(HTSIM),--htsim $(HTSIM)) $(BENCH)
 
-bench-components: $(PACKAGES) $(BENCH_RUNNER) ## Count the instructions of the engine's components.
-	GUNGRAUN_RUNNER=$(BENCH_RUNNER) $(BIN)/python benches/components.py --store
+bench-components: $(PACKAGES) $(BENCH_RUNNER) ## Count the instructions of the engine's components; fails if one grew by more than 3 %.
+	GUNGRAUN_RUNNER=$(BENCH_RUNNER) $(BIN)/python benches/components.py --store $(if $(REASON),--renew "$(REASON)")
+
+# With REASON="..." both commands store the new counts in benches/counts.csv.
+counts: $(PACKAGES) ## Count the instructions of short runs; fails if one grew by more than 3 % (see benches/README.md).
+	@if command -v valgrind >/dev/null; then $(BIN)/python benches/counts.py $(if $(REASON),--renew "$(REASON)"); \
+	else echo "1 check skipped: instruction counts (valgrind is missing; Debian: apt-get install valgrind)"; fi
 
 # The runner must be of the version that benches/components/Cargo.toml names.
 $(BENCH_RUNNER):
@@ -236,12 +241,12 @@ $(CHARTS): web/package-lock.json
 	  cp web/node_modules/uplot/dist/uPlot.iife.min.js $@; fi
 
 # Programs that some tests compare with. A test that needs one which is missing says so.
-tools: # Install ns-2, ns-3, tshark, chromium, what tests with real packets and with WebAssembly need (Debian packages, a target of Rust), where missing.
+tools: # Install ns-2, ns-3, tshark, chromium, valgrind, what tests with real packets and with WebAssembly need (Debian packages, a target of Rust), where missing.
 	@! command -v rustup >/dev/null || rustup --quiet target add $(WASM) || echo "no target $(WASM); tests that need it will say so"
 	@missing=""; command -v ns >/dev/null || missing="ns2"; command -v tshark >/dev/null || missing="$$missing tshark"; \
 	test -e /usr/include/ns3/version-defines.h || missing="$$missing libns3-dev"; command -v g++ >/dev/null || missing="$$missing g++"; \
 	command -v clang >/dev/null || missing="$$missing clang"; command -v wasm-ld >/dev/null || missing="$$missing lld"; command -v chromium >/dev/null || missing="$$missing chromium"; test -e /usr/include/bpf/bpf_helpers.h || missing="$$missing libbpf-dev"; \
-	for tool in iptables curl; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; command -v ip >/dev/null || missing="$$missing iproute2"; \
+	for tool in iptables curl valgrind; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; command -v ip >/dev/null || missing="$$missing iproute2"; \
 	if [ -n "$$missing" ]; then \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; \

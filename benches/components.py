@@ -15,11 +15,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
+from counts import judge
+from instructions import REPOSITORY
 from kept import compiler, keep
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 PACKAGE = REPOSITORY / "benches" / "components"
 
 
@@ -33,10 +33,14 @@ class Count:
     instructions: float
     misses: float
 
+    @property
+    def name(self) -> str:
+        """Returns the operation and its case in words."""
+        return f"{self.operation} {self.case}".replace("_", " ")
+
     def row(self) -> str:
         """Returns a line of the table."""
-        name = f"{self.operation} {self.case.replace('_', ' ')}".replace("_", " ")
-        return f"{self.component:<10} {name:<36} {self.instructions:>12,.1f} {self.misses:>14.2f}"
+        return f"{self.component:<10} {self.name:<36} {self.instructions:>12,.1f} {self.misses:>14.2f}"
 
 
 HEADER = f"{'component':<10} {'operation':<36} {'instructions':>12} {'L1 data misses':>14}"
@@ -52,8 +56,9 @@ def operations() -> int:
 
 
 def cargo(*arguments: str) -> str:
-    """Runs cargo and returns its output. The build uses the engine's target folder."""
-    environment = {**os.environ, "CARGO_TARGET_DIR": os.environ.get("CARGO_TARGET_DIR", str(REPOSITORY / "target"))}
+    """Runs cargo and returns its output. The build uses the engine's target folder, and always its own profile."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CARGO_PROFILE_")}
+    environment.setdefault("CARGO_TARGET_DIR", str(REPOSITORY / "target"))
     command = ["cargo", *arguments]
     return subprocess.run(command, cwd=PACKAGE, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
 
@@ -78,18 +83,21 @@ def counted(benches: list[str]) -> Iterator[Count]:
 
 
 def main() -> int:
-    """Prints the table; with --store also writes it to benches/runs/."""
+    """Prints the table, and compares it with the stored counts; with --store also writes it to benches/runs/."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("benches", nargs="*", metavar="COMPONENT", help="schedule, link, tcp, ...; default: all")
     parser.add_argument("--store", action="store_true", help="write the table to benches/runs/DATE/")
+    parser.add_argument("--renew", metavar="REASON", help="store the counts that changed by more than 0.5 %%")
     arguments = parser.parse_args()
-    lines = [f"{compiler()}; one operation of each component", HEADER, *(c.row() for c in counted(arguments.benches))]
+    found = list(counted(arguments.benches))
+    lines = [f"{compiler()}; one operation of each component", HEADER, *(count.row() for count in found)]
     if not arguments.benches or "ideal" in arguments.benches:
         lines += ["", *cargo("run", "--release", "--quiet", "--locked", "--example", "ideal_hop").splitlines()]
     print("\n".join(lines))
     if arguments.store:
         keep({"components.txt": lines})
-    return 0
+    print()
+    return judge({f"{count.component}: {count.name}": count.instructions for count in found}, arguments.renew)
 
 
 if __name__ == "__main__":

@@ -11,20 +11,15 @@ mechanism is compared with the same TCP without it, because estimators that read
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import re
-import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from instructions import built, counted
 from kept import compiler, keep
 from scenarios import single, twenty
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 NETWORKS = {"single": (single, 1), "twenty": (twenty, 20)}
 DURATION_S = 60
 TIMESTAMPS = {"timestamps": True}
@@ -77,10 +72,10 @@ def cases(flows: int) -> Sequence[Case]:
     )
 
 
-def document(network: str, case: Case) -> dict[str, Any]:
+def document(network: str, case: Case, duration_s: float = DURATION_S) -> dict[str, Any]:
     """Returns the scenario of a case."""
     make, _ = NETWORKS[network]
-    scenario = make(DURATION_S).document()
+    scenario = make(duration_s).document()
     scenario["tcp"] |= case.tcp
     if case.controller is not None:
         links: list[dict[str, Any]] = scenario["link"]
@@ -92,27 +87,11 @@ def document(network: str, case: Case) -> dict[str, Any]:
     return scenario
 
 
-def built() -> Path:
-    """Builds the program that runs one scenario, and returns its path."""
-    command = ["cargo", "build", "--release", "--quiet", "--locked", "-p", "netlull-sim", "--example", "dumbbell"]
-    subprocess.run(command, cwd=REPOSITORY, check=True)
-    target = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
-    return target / "release" / "examples" / "dumbbell"
-
-
-def counted(program: Path, scenario: dict[str, Any]) -> Count:
+def counts_of(program: Path, scenario: dict[str, Any]) -> Count:
     """Runs a scenario under callgrind."""
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as text:
-        json.dump(scenario, text)
-        text.seek(0)
-        command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", str(program)]
-        done = subprocess.run(command, stdin=text, capture_output=True, text=True, check=True)
-    instructions = re.search(r"Collected : (\d+)", done.stderr)
-    if instructions is None:
-        raise SystemExit(f"callgrind counted nothing:\n{done.stderr}")
-    summary = json.loads(done.stdout[: done.stdout.rindex("}") + 1])
-    link = next(link for link in summary["links"] if link["name"] == "N1-N2")
-    return Count(int(instructions[1]), summary["packet_hops"], link["delivered_packets"])
+    run = counted(program, scenario)
+    link = next(link for link in run.summary["links"] if link["name"] == "N1-N2")
+    return Count(run.instructions, run.summary["packet_hops"], link["delivered_packets"])
 
 
 def rows(program: Path, network: str) -> list[str]:
@@ -120,7 +99,7 @@ def rows(program: Path, network: str) -> list[str]:
     lines = []
     plain = None
     for case in cases(NETWORKS[network][1]):
-        count = counted(program, document(network, case))
+        count = counts_of(program, document(network, case))
         each = count.instructions / count.hops
         line = f"{network:<7} {case.name:<30} {each:>8.1f}"
         if case.controller is None:

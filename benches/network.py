@@ -1,6 +1,7 @@
-"""A network for all three simulators: one description gives netlull's scenario and the peers' file.
+"""A network for all simulators: one description gives netlull's scenario and the peers' file.
 
-The file that `ns2/bench.tcl` and `ns3/bench.cc` read has one entry per line, nodes as numbers, in SI units:
+The file that `ns2/bench.tcl`, `ns3/bench.cc` and `htsim/bench.cc` read has one entry per line, nodes as numbers, in SI
+units:
 
 ```text
 nodes N

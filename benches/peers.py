@@ -1,9 +1,10 @@
-"""Runs ns-2 and ns-3 on a network and measures the CPU time of the process, as reported by the kernel."""
+"""Runs ns-2, ns-3 and htsim on a network and measures the CPU time of the process, as reported by the kernel."""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,7 @@ NS3_PROGRAM = HERE / "ns3" / "bench.cc"
 NS3_HEADER = Path("/usr/include/ns3/version-defines.h")
 NS3_LIBRARIES = ("core", "network", "internet", "point-to-point")
 NS3_OPTIMISED = 1.76
+HTSIM_PROGRAM = HERE / "htsim" / "bench.cc"
 
 
 class PeerError(Exception):
@@ -95,6 +97,18 @@ def run_ns3(binary: Path, network: Network, description: Path) -> Outcome:
     return run(command, "--duration={}", network.duration_s)
 
 
+def run_htsim(binary: Path, network: Network, description: Path) -> Outcome:
+    """Runs htsim. The time of start and set-up is subtracted."""
+    return run(htsim_command(binary, network, description), "--duration={}", network.duration_s)
+
+
+def htsim_command(binary: Path, network: Network, description: Path) -> list[str]:
+    """Returns the command of htsim without the duration."""
+    packet = network.mss + HEADERS_BYTES
+    options = {"network": description, "packet": packet, "ssthresh": network.ssthresh or 0}
+    return [str(binary), *(f"--{name}={value}" for name, value in options.items())]
+
+
 def run(command: Sequence[str], duration: str, duration_s: float) -> Outcome:
     """Measures a run, and subtracts the cost of a run with almost no simulated time."""
     set_up_s, _ = weigh([*command, duration.format(SET_UP_ONLY_S)])
@@ -114,10 +128,21 @@ def read_numbers(text: str) -> dict[str, float]:
     return {name: float(value) for name, value in (line.split() for line in text.splitlines())}
 
 
-def count_hops(network: Network, description: Path) -> tuple[int, int]:
+def count_ns2_hops(network: Network, description: Path) -> tuple[int, int]:
     """Returns ns-2's packet-hops as computed at the end, and as counted by monitors on all its links."""
     command = ns2_command(network, description, "Calendar")
-    numbers = read_numbers(weigh([*command, f"duration={network.duration_s}", "count=1"])[1])
+    return count_hops([*command, f"duration={network.duration_s}", "count=1"])
+
+
+def count_htsim_hops(binary: Path, network: Network, description: Path) -> tuple[int, int]:
+    """Returns htsim's packet-hops as computed at the end, and as counted by all its queues."""
+    command = htsim_command(binary, network, description)
+    return count_hops([*command, f"--duration={network.duration_s}", "--count=1"])
+
+
+def count_hops(command: Sequence[str]) -> tuple[int, int]:
+    """Returns the packet-hops that a command computes at the end, and those that it counts."""
+    numbers = read_numbers(weigh(command)[1])
     return int(numbers["packet_hops"]), int(numbers["counted_hops"])
 
 
@@ -141,3 +166,45 @@ def build_ns3(folder: Path) -> Path:
     libraries = [f"-lns3-{name}" for name in NS3_LIBRARIES]
     weigh(["g++", "-O3", "-std=c++17", "-Wall", "-Wextra", str(NS3_PROGRAM), "-o", str(binary), *libraries])
     return binary
+
+
+def build_htsim(checkout: Path, folder: Path) -> Path:
+    """Compiles a copy of a checkout of htsim, then the program for it, into a folder.
+
+    The flags are those of htsim's own Makefile. Only its assertions are compiled out.
+
+    Raises:
+        PeerError: the checkout or a tool is missing, or htsim or the program does not compile.
+    """
+    if not (checkout / "sim" / "Makefile").exists():
+        raise PeerError(f"--htsim: {checkout}/sim/Makefile is missing; expected a checkout of csg-htsim")
+    copy = folder / "htsim"
+    shutil.copytree(checkout / "sim", copy, ignore=shutil.ignore_patterns("*.o", "*.a", "EXAMPLES"))
+    jobs = len(os.sched_getaffinity(0))
+    compile_quietly(["make", "-C", str(copy), f"--jobs={jobs}", "CC=g++ -DNDEBUG", "libhtsim.a"])
+    binary = folder / "bench-htsim"
+    # Warnings of htsim's headers are off, those of the program are on.
+    flags = ["-O3", "-DNDEBUG", "-std=c++14", "-Wall", "-Wextra", "-isystem", str(copy)]
+    compile_quietly(["g++", *flags, str(HTSIM_PROGRAM), str(copy / "libhtsim.a"), "-o", str(binary)])
+    return binary
+
+
+def compile_quietly(command: Sequence[str]) -> None:
+    """Runs a compiler or make, and shows its output only if it fails.
+
+    Raises:
+        PeerError: the command failed, or could not be started.
+    """
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    except FileNotFoundError as error:
+        raise PeerError(f"{command[0]}: {error.strerror}") from None
+    if done.returncode != 0:
+        raise PeerError(f"{done.stdout}{' '.join(command)}: exit code {done.returncode}")
+
+
+def htsim_version(checkout: Path) -> str:
+    """Returns the commit of a checkout of htsim."""
+    command = ["git", "-C", str(checkout), "rev-parse", "--short", "HEAD"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else "of unknown commit"

@@ -1,14 +1,16 @@
-"""CPU nanoseconds per packet-hop: netlull, ns-2 and ns-3 in turn on the same networks. `python benches/run.py --help`.
+"""CPU nanoseconds per packet-hop: netlull and its peers in turn on the same networks. `python benches/run.py --help`.
 
 A packet-hop is one packet crossing one link. The simulators alternate (A B A B ...), so all of them meet the same load
 of the machine. The result is the ratio within a turn, with its median and spread. The time of netlull includes checking
-and building the scenario, the run, the verifier and the summary. The start and set-up of ns-2 and ns-3 are subtracted.
-Goodput and loss must agree; otherwise the exit code is 1. benches/README.md describes the measurement and its fairness.
+and building the scenario, the run, the verifier and the summary. The start and set-up of the peers are subtracted. The
+peers are ns-2 and ns-3, and htsim from a checkout that `--htsim` or the variable HTSIM names. Goodput and loss must
+agree; otherwise the exit code is 1. benches/README.md describes the measurement and its fairness.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import sys
 import tempfile
@@ -24,10 +26,14 @@ from peers import (
     NS3_OPTIMISED,
     Outcome,
     PeerError,
+    build_htsim,
     build_ns3,
-    count_hops,
+    count_htsim_hops,
+    count_ns2_hops,
     described,
+    htsim_version,
     ns3_version,
+    run_htsim,
     run_ns2,
     run_ns3,
 )
@@ -47,6 +53,13 @@ NS3_TCP: dict[str, Any] = {
     "min_rto": "200 ms",
     "receive_buffer": "14600 kB",
 }
+# The features of htsim's TCP, under which htsim and netlull are compared.
+HTSIM_TCP: dict[str, Any] = {
+    "preset": "ns2",
+    "limited_transmit": False,
+    "partial_ack_timer": "slow_but_steady",
+    "min_rto": "250 ms",
+}
 
 
 @dataclass(frozen=True)
@@ -57,11 +70,15 @@ class Choice:
     peers: Sequence[str]
     quick: bool
     ns3: Path | None
+    htsim: Path | None
 
 
 @dataclass(frozen=True)
 class Peer:
-    """The result of a peer on a network: its cost in each turn, and its agreement with netlull."""
+    """The result of a peer on a network: its cost in each turn, and its agreement with netlull.
+
+    `reference_name` names netlull's run that the peer must agree with, if it has a TCP of its own.
+    """
 
     name: str
     turns: list[float]
@@ -70,6 +87,8 @@ class Peer:
     network: Network
     reference: Outcome
     tolerance: Tolerance
+    reference_name: str = ""
+    reference_ns: float | None = None
 
     @property
     def agrees(self) -> bool:
@@ -111,17 +130,27 @@ def measure(bench: Bench, choice: Choice) -> tuple[list[float], Outcome, list[Pe
     """Runs all turns of one network. Returns netlull's nanoseconds, its outcome, and the peers."""
     network = bench.make(bench.quick_s if choice.quick else bench.duration_s)
     requests = requests_of(network)
+    equal = replace(network, tcp=HTSIM_TCP)
     own: list[Outcome] = []
+    own_equal: list[Outcome] = []
     found: dict[str, list[Outcome]] = {}
+    htsim: list[Outcome] = []
     with described(network, requests) as description:
         for _ in range(choice.runs):
             own.append(run_netlull(network))
             if "ns2" in choice.peers:
                 for scheduler in dict.fromkeys(("Calendar", bench.ns2_quickest)):
                     found.setdefault(f"ns-2 {scheduler}", []).append(run_ns2(network, description, scheduler))
+            if choice.htsim and bench.htsim:
+                own_equal.append(run_netlull(equal))
+                htsim.append(run_htsim(choice.htsim, network, description))
     peers = [
         Peer(name, *costs(own, outcomes), outcomes[0], network, own[0], bench.ns2) for name, outcomes in found.items()
     ]
+    if bench.htsim and htsim:
+        cost = statistics.median(outcome.ns_per_hop for outcome in own_equal)
+        reference = ("netlull, as htsim", cost)
+        peers.append(Peer("htsim", *costs(own_equal, htsim), htsim[0], network, own_equal[0], bench.htsim, *reference))
     if choice.ns3:
         peers.append(measure_ns3(bench, choice.ns3, requests, own, quick=choice.quick))
     return [outcome.ns_per_hop for outcome in own], own[0], peers
@@ -138,7 +167,7 @@ def measure_ns3(
     reference = run_netlull(replace(network, tcp=NS3_TCP))
     title = f"ns-3.{(ns3_version() or '').split('.')[-1]}, {network.duration_s:g} s"
     ratios = [outcome.ns_per_hop / turn.ns_per_hop for turn in own]
-    return Peer(title, [outcome.ns_per_hop], ratios, outcome, network, reference, bench.ns3)
+    return Peer(title, [outcome.ns_per_hop], ratios, outcome, network, reference, bench.ns3, "netlull, SACK")
 
 
 def costs(own: Sequence[Outcome], outcomes: Sequence[Outcome]) -> tuple[list[float], list[float]]:
@@ -167,7 +196,9 @@ def rows(
         )
         if peer.name.startswith("ns-3"):
             line += f"; optimised build (/ {NS3_OPTIMISED}) {statistics.median(ratios) / NS3_OPTIMISED:.1f}"
-            yield f"  {'netlull, SACK':<18} {'':8}      {behaviour(peer.reference, peer.network)}"
+        if peer.reference_name:
+            cost = f"{peer.reference_ns:8.1f} ns" if peer.reference_ns is not None else f"{'':11}"
+            yield f"  {peer.reference_name:<18} {cost}   {behaviour(peer.reference, peer.network)}"
         yield line
 
 
@@ -194,16 +225,22 @@ def run_benches(names: Sequence[str], choice: Choice) -> Iterator[tuple[str, boo
         fine = all(peer.agrees for peer in peers)
         for line in rows(bench, own_ns, own, peers, duration_s):
             yield line, fine
+        if choice.htsim and not bench.htsim:
+            yield f"  {'htsim':<18} {'-':>8}      skipped: its program runs endless TCP transfers only", True
 
 
-def check_hops(names: Sequence[str]) -> None:
-    """Compares ns-2's computed packet-hops with a count packet by packet, in short runs."""
+def check_hops(names: Sequence[str], peers: Sequence[str], htsim: Path | None) -> None:
+    """Compares the computed packet-hops of ns-2 and htsim with a count packet by packet, in short runs."""
     for bench in BENCHES:
-        if bench.name in names:
-            network = bench.make(bench.quick_s)
-            with described(network, requests_of(network)) as description:
-                summed, counted = count_hops(network, description)
-            print(f"{bench.title}, {bench.quick_s:g} s: {summed:,} computed, {counted:,} counted", flush=True)
+        if bench.name not in names:
+            continue
+        network = bench.make(bench.quick_s)
+        with described(network, requests_of(network)) as description:
+            counts = {"ns-2": count_ns2_hops(network, description)} if "ns2" in peers else {}
+            if htsim and bench.htsim:
+                counts["htsim"] = count_htsim_hops(htsim, network, description)
+        for name, (summed, counted) in counts.items():
+            print(f"{bench.title}, {bench.quick_s:g} s, {name}: {summed:,} computed, {counted:,} counted", flush=True)
 
 
 def chosen_peers(text: str) -> list[str]:
@@ -226,12 +263,32 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, help="turns of netlull and ns-2 (default 5; with --quick 1); ns-3 has one")
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=f"some of {', '.join(names)}")
     parser.add_argument("--peers", default="ns2,ns3", help="ns2,ns3 (default), one of them, or none")
+    parser.add_argument(
+        "--htsim",
+        type=Path,
+        metavar="DIR",
+        default=os.environ.get("HTSIM") or None,
+        help="a checkout of csg-htsim, to be compiled and measured (default: the variable HTSIM, else none)",
+    )
     parser.add_argument("--quick", action="store_true", help="short runs, in a minute or two")
     parser.add_argument("--growth", action="store_true", help="also measure time and memory from 1 to 10,000 flows")
     parser.add_argument("--growth-only", action="store_true", help="only measure growth from 1 to 10,000 flows")
-    parser.add_argument("--check-hops", action="store_true", help="only compare ns-2's packet-hops with a count")
+    parser.add_argument("--check-hops", action="store_true", help="only compare packet-hops of peers with a count")
     parser.add_argument("--store", action="store_true", help="write the tables to benches/runs/DATE/")
     return parser.parse_args()
+
+
+def htsim_note(checkout: Path | None) -> str:
+    """Returns a line that names the measured htsim, or says that there is none."""
+    if checkout is None:
+        return "htsim is skipped: name a checkout of csg-htsim with --htsim DIR, or with make bench HTSIM=DIR"
+    return f"htsim {htsim_version(checkout)}, compiled by its Makefile without assertions"
+
+
+def note(kept: dict[str, list[str]], line: str, table: str = "bench.txt") -> None:
+    """Prints a line and keeps it for its table."""
+    print(line, flush=True)
+    kept.setdefault(table, []).append(line)
 
 
 def main() -> int:
@@ -243,21 +300,22 @@ def main() -> int:
     names = given.only or [bench.name for bench in BENCHES]
     with tempfile.TemporaryDirectory() as folder:
         try:
+            peers = chosen_peers(given.peers)
+            measured = not given.growth_only
+            htsim = build_htsim(given.htsim, Path(folder)) if given.htsim and measured else None
             if given.check_hops:
-                check_hops(names)
+                check_hops(names, peers, htsim)
                 return 0
-            if not given.growth_only:
-                peers = chosen_peers(given.peers)
+            if measured:
+                note(kept, htsim_note(given.htsim))
                 binary = build_ns3(Path(folder)) if "ns3" in peers else None
-                choice = Choice(max(1, given.runs or (1 if given.quick else 5)), peers, given.quick, binary)
+                choice = Choice(max(1, given.runs or (1 if given.quick else 5)), peers, given.quick, binary, htsim)
                 for line, fine in run_benches(names, choice):
-                    print(line, flush=True)
-                    kept.setdefault("bench.txt", []).append(line)
+                    note(kept, line)
                     good = good and fine
             if given.growth or given.growth_only:
                 for line in growth.table(quick=given.quick):
-                    print(line, flush=True)
-                    kept.setdefault("growth.txt", []).append(line)
+                    note(kept, line, "growth.txt")
         except PeerError as error:
             print(error, file=sys.stderr)
             return 2
