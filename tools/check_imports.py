@@ -36,6 +36,7 @@ ORDER = (
     "modules",
     "plugins",
     "decode",
+    "entries",
     "fieldpath",
     "textfiles",
     "tomltext",

@@ -58,13 +58,13 @@ MAX_SEED = 2**63 - 1
 _LOOKS_S = 0.1
 
 
-def check(document: Mapping[str, object], tape: Tape | None = None) -> Checked:
-    """A checked scenario that can be run, from a document of plain values. A tape replaces its plug-ins.
+def check(text: str, tape: Tape | None = None) -> Checked:
+    """A checked scenario that can be run, from its document as JSON. A tape replaces its plug-ins.
 
     Raises:
         ScenarioError: the message names the field, its value and the expected values.
     """
-    return Checked(json.dumps(document), tape)
+    return Checked(text, tape)
 
 
 def core_schema() -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
+from netlull.entries import is_list
 from netlull.errors import FieldPathError
 
 __all__ = ["AGGREGATES", "aggregate", "jain"]
@@ -69,7 +70,7 @@ def _matching(node: Any, keys: Sequence[str], above: str) -> Iterator[tuple[str,
 def _entries(node: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(node, Mapping):
         yield from node.items()
-    elif isinstance(node, list):
+    elif is_list(node):
         yield from ((entry["name"], entry) for entry in node if isinstance(entry, Mapping) and "name" in entry)
 
 

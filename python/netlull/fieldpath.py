@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from netlull.entries import is_list
 from netlull.errors import FieldPathError, InputError
 
 __all__ = ["fields_of", "get", "keys_to", "parse_setting", "plain", "put", "read_toml", "remove"]
@@ -167,7 +168,7 @@ def _step(node: object, rest: str) -> tuple[str | int, str] | None:
     found: dict[str, str | int] = {}
     if isinstance(node, Mapping):
         found = {key: key for key in node if _starts(rest, key)}
-    elif isinstance(node, list):
+    elif is_list(node):
         found = {str(at): at for at in range(len(node)) if _starts(rest, str(at))}
         for at, item in enumerate(node):
             name = _entry_name(item)
@@ -179,7 +180,7 @@ def _step(node: object, rest: str) -> tuple[str | int, str] | None:
     return found[name], rest[len(name) + 1 :]
 
 
-def _duplex_of(links: list[object], rest: str) -> tuple[str, str] | None:
+def _duplex_of(links: Sequence[object], rest: str) -> tuple[str, str] | None:
     """The reverse link at the start of `rest`, and its duplex link; None if it names no reverse link."""
     for link in links:
         if isinstance(link, Mapping) and link.get("duplex") is True:
@@ -193,7 +194,7 @@ def _duplex_of(links: list[object], rest: str) -> tuple[str, str] | None:
 def _refuse(path: Path, rest: str, node: object) -> FieldPathError:
     wanted = rest.partition(".")[0]
     where = path[: len(path) - len(rest)].rstrip(".") or "the scenario"
-    if isinstance(node, list):
+    if is_list(node):
         duplex = _duplex_of(node, rest)
         if duplex is not None:
             way_back, link = duplex

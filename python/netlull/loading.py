@@ -112,7 +112,8 @@ class _Completer:
                 continue
             whole[part] = list(whole[part])
             for index, given in enumerate(whole[part]):
-                if not isinstance(given, dict):
+                # Other entries stay as they are: a copy of each would double the memory of the document.
+                if not isinstance(given, dict) or (inner or field) not in given:
                     continue
                 where = f"{part}.{_entry_name(given, index)}"
                 whole[part][index] = entry = dict(given)

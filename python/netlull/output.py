@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from netlull.entries import listed
 from netlull.errors import OutputError
 
 if TYPE_CHECKING:
@@ -220,7 +221,7 @@ def write_json(path: Path, document: object) -> None:
 
 def json_text(document: object) -> str:
     """Readable JSON. Equal documents give equal text."""
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False, default=listed) + "\n"
 
 
 def file_record(path: Path) -> dict[str, object]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from netlull import output
 from netlull.aggregate import aggregate
+from netlull.entries import entries
 from netlull.errors import FieldPathError, InputError, ResultError
 from netlull.fieldpath import get, keys_to
 from netlull.output import MANIFEST
@@ -96,8 +97,8 @@ def _below(node: dict[str, Any], path: str) -> Any:
     return get(node, path)
 
 
-def _is_without(part: str, entries: list[dict[str, Any]], name: str) -> bool:
-    found = [entry for entry in entries if entry["name"] == name]
+def _is_without(part: str, listed: Sequence[dict[str, Any]], name: str) -> bool:
+    found = [entry for entry in listed if entry["name"] == name]
     return bool(found) and found[0].get(part) is None
 
 
@@ -125,7 +126,7 @@ class Result:
     def __init__(
         self,
         summary: dict[str, Any],
-        scenario: dict[str, Any],
+        scenario: Callable[[], dict[str, Any]],
         origin: Callable[[], Mapping[str, str | None]],
         series: Mapping[str, pa.Table | Callable[[], Columns]],
         warnings: Sequence[str] = (),
@@ -133,9 +134,11 @@ class Result:
     ) -> None:
         """Used by `Scenario.run` and `Result.load`."""
         self.summary = summary
-        """The run in numbers: totals, links with their energy, flows."""
-        self.scenario = scenario
-        """The canonical scenario of the run, with its seed."""
+        """The run in numbers: totals, links with their energy, flows.
+
+        More than 1,000 links or flows are a sequence that reads each entry when it is used (`netlull.entries`).
+        """
+        self._scenario = scenario
         self._origin = origin
         self.warnings = tuple(warnings)
         """The warnings about the scenario (`Scenario.warnings`)."""
@@ -150,20 +153,30 @@ class Result:
     @classmethod
     def from_raw(cls, raw: RawResult, warnings: Sequence[str] = (), emulation: Mapping[str, Any] | None = None) -> Self:
         """The result of a finished run of the core or of netlulld."""
+        lists, given = raw.lists(), raw.scenario()
+        links, flows = lists.sizes()
+        long = {"links": entries(links, lists.links), "flows": entries(flows, lists.flows)}
+        # In the order of the head.
+        summary = json.loads(raw.head()) | long
         # Tables are read when they are used: many runs need none, and numpy takes longer to load than a short run.
         series = {name: functools.partial(raw.table, name) for name in raw.tables()}
-        summary, scenario = json.loads(raw.summary()), json.loads(raw.scenario())
-        return cls(summary, scenario, origin, series, warnings, emulation)
+        return cls(summary, lambda: json.loads(given.canonical()), origin, series, warnings, emulation)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """The parts of a copy or of a pickle, with all tables read."""
-        parts = {name: part for name, part in vars(self).items() if name != "_origin"}
-        return {**parts, "origin": self.origin, "_series": {name: self.series(name) for name in self._series}}
+    @functools.cached_property
+    def scenario(self) -> dict[str, Any]:
+        """The canonical scenario of the run, with its seed."""
+        return self._scenario()
 
     @functools.cached_property
     def origin(self) -> dict[str, str | None]:
         """`version`, `engine` and `commit` of the netlull that ran it."""
         return dict(self._origin())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The parts of a copy or of a pickle, all of them read."""
+        parts = {name: part for name, part in vars(self).items() if name not in {"_scenario", "_origin"}}
+        series = {name: self.series(name) for name in self._series}
+        return {**parts, "scenario": self.scenario, "origin": self.origin, "_series": series}
 
     @property
     def world(self) -> str:
@@ -330,7 +343,9 @@ class Result:
         summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
         emulation = manifest.get("emulation")
         origin = {key: manifest[key] for key in ("version", "engine", "commit")}
-        return cls(summary, manifest["scenario"], lambda: origin, series, manifest.get("warnings", ()), emulation)
+        return cls(
+            summary, lambda: manifest["scenario"], lambda: origin, series, manifest.get("warnings", ()), emulation
+        )
 
     def __repr__(self) -> str:
         """A short description."""
@@ -361,11 +376,11 @@ def _int32_keys(schema: pa.Schema) -> pa.Schema:
     return pa.schema(fields)
 
 
-def _entry(entries: list[dict[str, Any]], what: str, name: str) -> dict[str, Any]:
-    for entry in entries:
+def _entry(listed: Sequence[dict[str, Any]], what: str, name: str) -> dict[str, Any]:
+    for entry in listed:
         if entry["name"] == name:
             return entry
-    names = ", ".join(entry["name"] for entry in entries) or "none"
+    names = ", ".join(entry["name"] for entry in listed) or "none"
     raise FieldPathError(f'there is no {what} "{name}"; expected one of {names}')
 
 
@@ -382,10 +397,10 @@ def _without_null(part: str, entry: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in entry.items() if key != part or value is not None}
 
 
-def _wide_table(entries: list[dict[str, Any]]) -> pa.Table:
+def _wide_table(listed: Sequence[dict[str, Any]]) -> pa.Table:
     import pyarrow as pa
 
-    rows = [_flattened(entry) for entry in entries]
+    rows = [_flattened(entry) for entry in listed]
     names = list(dict.fromkeys(name for row in rows for name in row))
     columns = {name: [row.get(name) for row in rows] for name in names}
     arrays = {name: pa.array(values) for name, values in columns.items()}

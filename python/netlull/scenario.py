@@ -110,14 +110,16 @@ class Scenario:
         """Takes over a document of plain values. The caller must not change it later."""
         self._folder = folder
         self._tape = tape
-        self._document = document
         inline(document, folder)
         read_in(document, folder)
         locate(document, folder)
         if tape is not None and document.get("seed", tape.seed) != tape.seed:
             raise _engine.ScenarioError(f"seed: is {document['seed']}; expected {tape.seed}, that of the tape")
-        self._completed = complete(expanded(document), folder, tape)
-        self._checked = _engine.check(self._completed, tape)
+        completed = complete(expanded(document), folder, tape)
+        # Text instead of objects: a tenth of the memory.
+        self._completed_text = json.dumps(completed)
+        self._text = self._completed_text if completed == document else json.dumps(document)
+        self._checked = _engine.check(self._completed_text, tape)
         if tape is not None:
             check_tape(self._complete, tape)
 
@@ -216,11 +218,6 @@ class Scenario:
         document = expanded(self.to_dict())
         return toml_document(document if seed is None else {**document, "seed": seed})
 
-    @functools.cached_property
-    def _text(self) -> str:
-        """The scenario as given, as JSON: read anew, it is a copy in a quarter of `copy.deepcopy`'s time."""
-        return json.dumps(self._document)
-
     def canonical(self) -> str:
         """The scenario as JSON with every default filled in, in the schema's order."""
         return self._checked.canonical()
@@ -233,7 +230,7 @@ class Scenario:
     @property
     def has_plug_ins(self) -> bool:
         """True if a part of the scenario is a Python class, given or installed, or a WebAssembly module."""
-        return _has_plug_in(self._completed)
+        return _has_plug_in(json.loads(self._completed_text))
 
     @functools.cached_property
     def warnings(self) -> tuple[str, ...]:
@@ -310,12 +307,16 @@ class Scenario:
             warnings.warn(warning, NetlullWarning, stacklevel=2)
         if self._tape is not None and seed not in {None, self._tape.seed}:
             raise _engine.ScenarioError(f"seed: is {seed}; expected {self._tape.seed}, that of the tape")
-        record = None if tape is None else stamp(self._complete, self._completed, self.seed if seed is None else seed)
+        record = None if tape is None else self._stamp(seed)
         raw = self._checked.run(*options, monitor, most, record)
         if tape is not None:
             with staged_file(Path(tape)) as stage, writing(stage):
                 stage.write_text(raw.tape() or "", encoding="utf-8")
         return Result.from_raw(raw, self.warnings)
+
+    def _stamp(self, seed: int | None) -> str:
+        """The stamp of a run's tape."""
+        return stamp(self._complete, json.loads(self._completed_text), self.seed if seed is None else seed)
 
     def emulate(  # options of one run
         self,

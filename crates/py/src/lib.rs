@@ -15,31 +15,44 @@ mod plan;
 mod plugin;
 mod simulators;
 
+use checked::Given;
 use netlull_sim::probe::Table;
+use netlull_sim::run::Summary;
 use netlull_sim::scenario::json_schema;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::sync::Arc;
 
-/// The result of a run.
+/// The result of a run. Its parts become text when they are read: those of 40,000 links take 100 MB as JSON.
 #[pyclass(frozen)]
 struct RawResult {
-    scenario: String,
-    summary: String,
+    given: Given,
+    summary: Arc<Summary>,
     tables: Vec<Table>,
     tape: Option<String>,
 }
 
 #[pymethods]
 impl RawResult {
-    /// The scenario that ran, as JSON with every default filled in.
-    fn scenario(&self) -> &str {
-        &self.scenario
+    /// The scenario that ran.
+    fn scenario(&self) -> Given {
+        self.given.clone()
     }
 
     /// The summary of the results, as JSON.
-    fn summary(&self) -> &str {
-        &self.summary
+    fn summary(&self) -> PyResult<String> {
+        serde_json::to_string(&*self.summary).map_err(errors::internal)
+    }
+
+    /// The summary without its links and flows, as JSON: these lists are empty.
+    fn head(&self) -> PyResult<String> {
+        serde_json::to_string(&self.summary.head()).map_err(errors::internal)
+    }
+
+    /// The links and flows of the summary.
+    fn lists(&self) -> Lists {
+        Lists(Arc::clone(&self.summary))
     }
 
     /// The decisions of the plug-ins, if they were recorded.
@@ -56,6 +69,29 @@ impl RawResult {
     fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
         let found = self.tables.iter().find(|table| table.name == name);
         convert::table(py, found.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?)
+    }
+}
+
+/// The links and flows of a summary. It outlives its result, and then keeps no tables.
+#[pyclass(frozen)]
+struct Lists(Arc<Summary>);
+
+#[pymethods]
+impl Lists {
+    /// The number of links and of flows.
+    fn sizes(&self) -> (usize, usize) {
+        (self.0.links.len(), self.0.flows.len())
+    }
+
+    /// The links from `start` up to `stop` in the summary, as JSON.
+    fn links(&self, start: usize, stop: usize) -> PyResult<String> {
+        serde_json::to_string(&self.0.links.part(start..stop)).map_err(errors::internal)
+    }
+
+    /// The flows from `start` up to `stop` in the summary, as JSON.
+    fn flows(&self, start: usize, stop: usize) -> PyResult<String> {
+        let end = stop.min(self.0.flows.len());
+        serde_json::to_string(&self.0.flows[start.min(end)..end]).map_err(errors::internal)
     }
 }
 

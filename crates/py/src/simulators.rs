@@ -1,13 +1,14 @@
 //! Environments that step without the GIL.
 
 use crate::RawResult;
-use crate::checked::Checked;
+use crate::checked::{Checked, Given};
 use crate::errors;
 use netlull_sim::run::RunOutcome;
 use netlull_sim::run::steps::{Batch, Environment, Row, environment};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use std::sync::Arc;
 
 /// The number of values per entry of an action, the names and largest values of an observation, the names of the raw
 /// values, and the number of steps in an episode.
@@ -22,7 +23,7 @@ type Stepped<'py> =
 #[pyclass(module = "netlull._core")]
 pub(crate) struct Simulators {
     batch: Batch,
-    scenario: String,
+    given: Given,
 }
 
 #[pymethods]
@@ -32,7 +33,7 @@ impl Simulators {
     fn new(checked: PyRef<'_, Checked>, kind: &str, options: &str, count: usize) -> PyResult<Self> {
         let make = || environment(checked.scenario(), kind, options).map_err(errors::scenario);
         let each = (0..count.max(1)).map(|_| make()).collect::<PyResult<Vec<_>>>()?;
-        Ok(Self { batch: Batch::new(each), scenario: checked.canonical()? })
+        Ok(Self { batch: Batch::new(each), given: checked.given() })
     }
 
     /// The shape of actions, observations and raw values, and the number of steps.
@@ -87,8 +88,7 @@ impl Simulators {
             return Err(PyValueError::new_err("there is no such environment"));
         }
         let RunOutcome { summary, tables } = py.detach(|| self.batch.finish(number)).map_err(errors::run)?;
-        let summary = serde_json::to_string(&summary).map_err(errors::internal)?;
-        Ok(RawResult { scenario: self.scenario.clone(), summary, tables, tape: None })
+        Ok(RawResult { given: self.given.clone(), summary: Arc::new(summary), tables, tape: None })
     }
 }
 

@@ -258,12 +258,13 @@ fn the_sleep_of_an_emulation_is_summarised_as_that_of_a_simulation() {
         (routing.table_changes, routing.convergence_s)
     );
     assert_eq!(json!(found_routing.sleep), json!(routing.sleep));
-    assert_eq!(found.links[0].asleep_s, simulated.links[0].asleep_s);
+    let [found, simulated] = [found, simulated].map(|summary| summary.links.get(0).unwrap());
+    assert_eq!(found.asleep_s, simulated.asleep_s);
     // 2.5 s awake and 1 s asleep; the energy of traffic is tested elsewhere.
     for model in ["fs", "ncs-55a1-24h"] {
         let parts = |link: &netlull_sim::run::LinkSummary| {
             link.energy.get(model).map(|energy| (energy.rate_dependent_j, energy.asleep_j))
         };
-        assert_eq!(parts(&found.links[0]), parts(&simulated.links[0]), "{model}");
+        assert_eq!(parts(&found), parts(&simulated), "{model}");
     }
 }

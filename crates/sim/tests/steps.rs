@@ -148,7 +148,7 @@ fn the_energy_of_all_steps_is_the_energy_of_the_run() {
             number += 1;
         }
         assert_eq!(number, 400);
-        let link = &environment.finish().unwrap().summary.links[2];
+        let link = environment.finish().unwrap().summary.links.get(2).unwrap();
         let found = link.energy.0.iter().map(|(_, energy)| energy).next().unwrap();
         close(energy, found.total_j, 1e-9);
         close(always_on, found.reference_j, 1e-9);
@@ -354,9 +354,9 @@ fn links_that_sleep_by_decision_sleep_like_planned_ones() {
         let mut planned = scenario(&json).unwrap();
         planned.seed = 9;
         let expected = run(&planned, &mut Unwatched, None).unwrap();
-        for (found, expected) in found.summary.links.iter().zip(&expected.summary.links) {
+        for (found, expected) in found.summary.links.iter().zip(expected.summary.links.iter()) {
             let counts = |link: &LinkSummary| (link.delivered_packets, link.asleep_packets, link.dropped_packets);
-            assert_eq!(counts(found), counts(expected), "{}", found.name);
+            assert_eq!(counts(&found), counts(&expected), "{}", found.name);
             close(found.asleep_s, expected.asleep_s, 1e-12);
             close(found.mean_queue_packets, expected.mean_queue_packets, 1e-9);
         }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +24,7 @@ from netlull.cli.tables import print_result
 from netlull.cli.warnings import warn
 from netlull.errors import MissingPackageError
 from netlull.memory import excess, limit
-from netlull.output import staged_folder, writing
+from netlull.output import json_text, staged_folder, writing
 from netlull.quantities import in_unit
 from netlull.result import KIND
 
@@ -81,7 +80,7 @@ def run_command(  # noqa: PLR0913, PLR0917  # one per option
         scenario = scenario.with_values({"verify": verify})
     result = run_into(out, scenario, functools.partial(simulate, memory=memory, tape=tape))
     if as_json:
-        click.echo(json.dumps(result.summary, indent=2, ensure_ascii=False))
+        click.echo(json_text(result.summary), nl=False)
         return
     print_result(result)
     if out is not None:

@@ -66,7 +66,7 @@ def measured(result: Result, phase: str | None = None) -> Loads:
 
 def _flows(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The ends, times in s and offered rates in b/s of a scenario's flows. The rate of greedy TCP is None."""
-    flows: list[dict[str, Any]] = json.loads(_engine.check(without_plugins(document)).offers())
+    flows: list[dict[str, Any]] = json.loads(_engine.check(json.dumps(without_plugins(document))).offers())
     return flows
 
 

@@ -39,7 +39,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
         let message = "names a shared air, which only the simulator has; expected a link without it";
         return refuse(format!("link.{}.air", link.name), message);
     }
-    for LinkSpec { name, control, .. } in &scenario.links {
+    for LinkSpec { name, control, .. } in scenario.links.iter() {
         if let Some(LinkMechanism::Foreign(foreign)) = control.as_ref().map(|control| &control.mechanism)
             && is_of_this_program(foreign.factory().table().as_ref())
         {
@@ -67,7 +67,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
         marks: edges(scenario),
         seed: scenario.seed,
         mtu: scenario.mtu,
-        nodes: scenario.nodes.clone(),
+        nodes: scenario.nodes.to_vec(),
         links: scenario.links.iter().map(|spec| link(scenario, spec)).collect(),
         routes: routes(scenario, &hosts),
         routing: routing_plan(scenario, &hosts),
@@ -120,9 +120,9 @@ fn link(scenario: &Scenario, spec: &LinkSpec) -> LinkPlan {
         delay: spec.delay,
         buffer: spec.buffer,
         queue: spec.queue,
-        loss: spec.loss.clone(),
+        loss: spec.loss.as_deref().cloned(),
         noise: spec.noise,
-        control: spec.control.as_ref().map(control),
+        control: spec.control.as_deref().map(control),
         steps: spec.capacity.as_ref().map(|capacity| steps(scenario, spec, capacity)),
     }
 }

@@ -5,6 +5,17 @@ use super::counters::LinkCounters;
 use crate::engine::ring::Ring;
 use netlull_units::Serialiser;
 
+/// The queue of a link, and its counters of queues, drops and sleep.
+#[derive(Default)]
+pub(super) struct Backlog {
+    /// The queue of a link of fixed rate.
+    pub waiting: Ring<Waiting>,
+    pub tally: LinkCounters,
+    /// The rest of the waiting times that ended early when the link fell asleep, in packet nanoseconds. A link of
+    /// fixed rate counts each waiting time in full at its start.
+    pub cut_short_ns: u64,
+}
+
 /// A packet in the queue of a transmitter of fixed rate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Waiting {
@@ -29,20 +40,22 @@ pub(super) struct FixedTransmitter {
     pub serialiser: Serialiser,
     /// The departure time of the last accepted packet, in nanoseconds.
     pub free_at: u64,
-    /// Bytes of the packets in `Link::waiting`. Some of them may have started since.
+    /// Bytes of the packets in `Backlog::waiting`. Some of them may have started since.
     pub waiting_bytes: u64,
 }
 
 impl FixedTransmitter {
     /// Sends a packet at once on an idle line and returns its departure time.
     #[inline(always)]
-    pub fn send(&mut self, now: u64, size: u32, waiting: &mut Ring<Waiting>) -> u64 {
+    pub fn send(&mut self, now: u64, size: u32, backlog: &mut Option<Box<Backlog>>) -> u64 {
         if self.free_at < now {
             self.serialiser.idle();
         }
         if self.waiting_bytes > 0 {
             self.waiting_bytes = 0;
-            waiting.clear();
+            if let Some(backlog) = backlog {
+                backlog.waiting.clear();
+            }
         }
         // A queue whose departure times overflow stays full.
         self.free_at = now.saturating_add(self.serialiser.next(size).as_nanos());
@@ -51,14 +64,8 @@ impl FixedTransmitter {
 
     /// Queues a packet until `free_at` if the buffer has room.
     #[inline(always)]
-    pub fn waits(
-        &mut self,
-        now: u64,
-        size: u32,
-        buffer: Buffer,
-        waiting: &mut Ring<Waiting>,
-        tally: &mut LinkCounters,
-    ) -> bool {
+    pub fn waits(&mut self, now: u64, size: u32, buffer: Buffer, backlog: &mut Backlog) -> bool {
+        let Backlog { waiting, tally, .. } = backlog;
         self.forget_started(now, waiting);
         if !buffer.admits(waiting.len(), self.waiting_bytes, size) {
             return false;
@@ -72,10 +79,11 @@ impl FixedTransmitter {
     }
 
     /// The queue that a packet finds at `now`.
-    pub fn queue_at(&mut self, now: u64, waiting: &mut Ring<Waiting>) -> QueueFound {
+    pub fn queue_at(&mut self, now: u64, backlog: &mut Option<Box<Backlog>>) -> QueueFound {
         if self.free_at <= now {
             return QueueFound { idle_ns: Some(now - self.free_at), packets: 0, bytes: 0 };
         }
+        let waiting = &mut backlog.get_or_insert_default().waiting;
         self.forget_started(now, waiting);
         QueueFound { idle_ns: None, packets: waiting.len(), bytes: self.waiting_bytes }
     }

@@ -9,13 +9,13 @@ use super::packet::Packet;
 #[derive(Default)]
 pub(super) struct Flight {
     /// Arrival times, in nanoseconds. The length equals that of `packets`: a power of two, or zero.
-    arrivals: Vec<u64>,
-    packets: Vec<Packet>,
-    mask: usize,
-    popped: usize,
-    pushed: usize,
-    /// The number of withdrawn packets, which do not count as pushed or popped.
-    withdrawn: usize,
+    arrivals: Box<[u64]>,
+    packets: Box<[Packet]>,
+    /// The place of the first packet, modulo the number of places.
+    head: u32,
+    length: u32,
+    /// The number of packets that have arrived.
+    popped: u64,
 }
 
 impl Flight {
@@ -24,27 +24,27 @@ impl Flight {
 
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        self.popped == self.pushed
+        self.length == 0
     }
 
     /// The number of packets pushed and not withdrawn.
     pub fn pushed(&self) -> u64 {
-        (self.pushed - self.withdrawn) as u64
+        self.popped + u64::from(self.length)
     }
 
     /// The number of packets that have arrived.
     pub fn popped(&self) -> u64 {
-        (self.popped - self.withdrawn) as u64
+        self.popped
     }
 
     /// Appends a packet that arrives at `arrives`, not earlier than the others.
     #[inline(always)]
     pub fn push(&mut self, arrives: u64, packet: &Packet) {
-        if self.pushed - self.popped == self.packets.len() {
+        if self.length as usize == self.packets.len() {
             self.grow();
         }
-        let place = self.place(self.pushed);
-        self.pushed += 1;
+        let place = self.place(self.length);
+        self.length += 1;
         self.arrivals[place] = arrives;
         self.packets[place] = *packet;
     }
@@ -52,19 +52,21 @@ impl Flight {
     /// The first packet.
     #[inline(always)]
     pub fn front(&self) -> Option<&Packet> {
-        if self.is_empty() { None } else { self.packets.get(self.place(self.popped)) }
+        if self.is_empty() { None } else { self.packets.get(self.place(0)) }
     }
 
     /// The arrival time of the first packet.
     #[inline(always)]
     pub fn next_arrival(&self) -> Option<u64> {
-        if self.is_empty() { None } else { self.arrivals.get(self.place(self.popped)).copied() }
+        if self.is_empty() { None } else { self.arrivals.get(self.place(0)).copied() }
     }
 
     /// Removes the first packet, which must exist.
     #[inline(always)]
     pub fn skip(&mut self) {
         debug_assert!(!self.is_empty(), "nothing to skip");
+        self.head = self.head.wrapping_add(1);
+        self.length -= 1;
         self.popped += 1;
     }
 
@@ -72,8 +74,8 @@ impl Flight {
     ///
     /// The packets then count as never pushed. The function reads no packet that arrives later.
     pub fn withdraw(&mut self, until: u64, goes: impl Fn(&Packet) -> bool, into: &mut Vec<(u64, Packet)>) {
-        let mut end = self.popped;
-        while end < self.pushed && self.arrivals[self.place(end)] <= until {
+        let mut end = 0;
+        while end < self.length && self.arrivals[self.place(end)] <= until {
             let place = self.place(end);
             if goes(&self.packets[place]) {
                 into.push((self.arrivals[place], self.packets[place]));
@@ -82,7 +84,7 @@ impl Flight {
         }
         // The remaining packets close the gaps.
         let mut first = end;
-        for number in (self.popped..end).rev() {
+        for number in (0..end).rev() {
             let place = self.place(number);
             if !goes(&self.packets[place]) {
                 first -= 1;
@@ -90,20 +92,19 @@ impl Flight {
                 (self.arrivals[to], self.packets[to]) = (self.arrivals[place], self.packets[place]);
             }
         }
-        self.withdrawn += first - self.popped;
-        self.popped = first;
+        self.head = self.head.wrapping_add(first);
+        self.length -= first;
     }
 
     /// Removes all packets, in order. They then count as never pushed.
     pub fn clear(&mut self, into: &mut Vec<Packet>) {
         into.extend(self.iter().map(|(_, packet)| *packet));
-        self.withdrawn += self.pushed - self.popped;
-        self.popped = self.pushed;
+        self.length = 0;
     }
 
     /// Changes all packets.
     pub fn for_each(&mut self, mut change: impl FnMut(&mut Packet)) {
-        for number in self.popped..self.pushed {
+        for number in 0..self.length {
             let place = self.place(number);
             change(&mut self.packets[place]);
         }
@@ -111,26 +112,26 @@ impl Flight {
 
     /// Arrivals and packets, from the first to the last.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &Packet)> {
-        (self.popped..self.pushed).map(|number| (self.arrivals[self.place(number)], &self.packets[self.place(number)]))
+        (0..self.length).map(|number| self.place(number)).map(|place| (self.arrivals[place], &self.packets[place]))
     }
 
+    /// The place of a packet, numbered from the first.
     #[inline(always)]
-    fn place(&self, number: usize) -> usize {
-        number & self.mask
+    fn place(&self, number: u32) -> usize {
+        self.head.wrapping_add(number) as usize & self.packets.len().wrapping_sub(1)
     }
 
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
         let size = (self.packets.len() * 2).max(Self::FIRST);
-        let mask = size - 1;
         let (mut arrivals, mut packets) = (vec![0; size], vec![Packet::default(); size]);
-        for number in self.popped..self.pushed {
-            let place = number & mask;
-            arrivals[place] = self.arrivals[self.place(number)];
-            packets[place] = self.packets[self.place(number)];
+        for ((arrives, packet), place) in self.iter().zip(0..) {
+            let place: usize = place;
+            arrivals[place] = arrives;
+            packets[place] = *packet;
         }
-        (self.arrivals, self.packets, self.mask) = (arrivals, packets, mask);
+        (self.arrivals, self.packets, self.head) = (arrivals.into(), packets.into(), 0);
     }
 }
 

@@ -21,7 +21,7 @@ mod sleep;
 use super::air::Air;
 use super::buffer::Buffer;
 pub use super::counters::LinkCounters;
-use super::fixed::{FixedTransmitter, Waiting};
+use super::fixed::{Backlog, FixedTransmitter};
 use super::flight::Flight;
 use super::ids::{ControllerId, LinkId, NodeId, StationId};
 use super::ingress::Ingress;
@@ -33,7 +33,6 @@ use super::queue::codel::CoDelConfig;
 use super::queue::red::{Arrival, Red};
 use super::routing::NextHop;
 use super::transmitter::{Departure, RateChange, VariableTransmitter};
-use crate::engine::ring::Ring;
 use crate::engine::schedule::{Schedule, Slot};
 use netlull_mechanism::rate::QueueView;
 use netlull_units::{BitRate, Bytes, Duration, Instant, Serialiser};
@@ -107,13 +106,10 @@ pub struct Link {
     pub(crate) station: Option<StationId>,
     // The queue.
     buffer: Buffer,
-    waiting: Ring<Waiting>,
-    tally: LinkCounters,
+    /// Boxed, because most links of a large network never have a queue, a drop or a sleep.
+    backlog: Option<Box<Backlog>>,
     /// The start of its sleep, in nanoseconds, if it sleeps.
     asleep_since: Option<u64>,
-    /// The rest of the waiting times that ended early when the link fell asleep, in packet nanoseconds. A link of
-    /// fixed rate counts each waiting time in full at its start.
-    cut_short_ns: u64,
 }
 
 /// The parts of a new link.
@@ -192,10 +188,8 @@ impl Link {
             controller: parts.controller,
             station: None,
             buffer: parts.buffer,
-            waiting: Ring::new(),
-            tally: LinkCounters::default(),
+            backlog: None,
             asleep_since: None,
-            cut_short_ns: 0,
         }
     }
 
@@ -245,12 +239,12 @@ impl Link {
         let starts = air.free_at().max(now);
         if starts > now {
             let own = std::mem::replace(&mut fixed.free_at, starts);
-            if !fixed.waits(now, size, self.buffer, &mut self.waiting, &mut self.tally) {
+            if !fixed.waits(now, size, self.buffer, self.backlog.get_or_insert_default()) {
                 fixed.free_at = own;
                 return Some(self.refuse(size));
             }
         } else {
-            fixed.send(now, size, &mut self.waiting);
+            fixed.send(now, size, &mut self.backlog);
         }
         fixed.free_at = air.send(starts, size, fixed.serialiser.rate());
         Some(Offered::Arrives(fixed.free_at.saturating_add(self.delay)))
@@ -259,7 +253,8 @@ impl Link {
     #[inline(always)]
     fn queue_plain(&mut self, now: Instant, packet: &mut Packet, schedule: &mut Schedule) -> Offered {
         if let Transmitter::Variable(variable) = &mut self.transmitter {
-            if variable.offer(now, packet, self.buffer, &mut self.tally, schedule) {
+            let backlog = self.backlog.get_or_insert_default();
+            if variable.offer(now, packet, self.buffer, &mut backlog.tally, schedule) {
                 return Offered::Held;
             }
             return self.refuse(packet.size);
@@ -272,9 +267,9 @@ impl Link {
     pub(crate) fn queue_ahead(&mut self, now: u64, size: u32) -> Offered {
         let Transmitter::Fixed(fixed) = &mut self.transmitter else { return Offered::Held };
         if fixed.free_at <= now {
-            return Offered::Arrives(fixed.send(now, size, &mut self.waiting).saturating_add(self.delay));
+            return Offered::Arrives(fixed.send(now, size, &mut self.backlog).saturating_add(self.delay));
         }
-        if fixed.waits(now, size, self.buffer, &mut self.waiting, &mut self.tally) {
+        if fixed.waits(now, size, self.buffer, self.backlog.get_or_insert_default()) {
             fixed.free_at = fixed.free_at.saturating_add(fixed.serialiser.next(size).as_nanos());
             return Offered::Arrives(fixed.free_at.saturating_add(self.delay));
         }
@@ -290,8 +285,9 @@ impl Link {
     /// Refuses a packet because of a full buffer.
     #[cold]
     fn refuse(&mut self, size: u32) -> Offered {
-        self.tally.dropped_packets += 1;
-        self.tally.dropped_bytes += u64::from(size);
+        let tally = self.tally_mut();
+        tally.dropped_packets += 1;
+        tally.dropped_bytes += u64::from(size);
         Offered::Refused(Admission::Dropped)
     }
 
@@ -347,20 +343,22 @@ impl Link {
         let size = u64::from(packet.size);
         if ingress.closed {
             self.ingress = Some(ingress);
-            self.tally.asleep_packets += 1;
-            self.tally.asleep_bytes += size;
+            let tally = self.tally_mut();
+            tally.asleep_packets += 1;
+            tally.asleep_bytes += size;
             return Some(Admission::Asleep);
         }
         let lost = ingress.loss.as_mut().is_some_and(|loss| loss.takes(packet.agent.flow().number()));
-        let marked = self.tally.marked_packets;
+        let marked = self.marked_packets();
         let refused = if lost {
-            self.tally.lost_packets += 1;
-            self.tally.lost_bytes += size;
+            let tally = self.tally_mut();
+            tally.lost_packets += 1;
+            tally.lost_bytes += size;
             Some(Admission::Lost)
         } else {
             ingress.red.as_mut().and_then(|red| self.detect_early(now, packet, red))
         };
-        ingress.marked = self.tally.marked_packets > marked;
+        ingress.marked = self.marked_packets() > marked;
         self.ingress = Some(ingress);
         refused
     }
@@ -369,7 +367,7 @@ impl Link {
     fn detect_early(&mut self, now: Instant, packet: &mut Packet, red: &mut Red) -> Option<Admission> {
         let rate_bps = self.rate().as_bps();
         let queue = match &mut self.transmitter {
-            Transmitter::Fixed(fixed) => fixed.queue_at(now.as_nanos(), &mut self.waiting),
+            Transmitter::Fixed(fixed) => fixed.queue_at(now.as_nanos(), &mut self.backlog),
             Transmitter::Variable(variable) => variable.queue_at(now),
         };
         let verdict = red.arrives(Arrival {
@@ -382,14 +380,15 @@ impl Link {
         });
         match verdict {
             Verdict::Drop => {
-                self.tally.dropped_packets += 1;
-                self.tally.dropped_bytes += u64::from(packet.size);
-                self.tally.managed_drops += 1;
+                let tally = self.tally_mut();
+                tally.dropped_packets += 1;
+                tally.dropped_bytes += u64::from(packet.size);
+                tally.managed_drops += 1;
                 return Some(Admission::DroppedEarly);
             }
             // A full buffer drops the packet anyway.
             Verdict::Mark if queue.idle_ns.is_some() || self.buffer.admits(queue.packets, queue.bytes, packet.size) => {
-                self.tally.marked_packets += u64::from(packet.mark());
+                self.tally_mut().marked_packets += u64::from(packet.mark());
             }
             Verdict::Mark | Verdict::Pass => {}
         }
@@ -404,7 +403,11 @@ impl Link {
 
     /// The packets that queue management has marked so far.
     pub(crate) fn marked_packets(&self) -> u64 {
-        self.tally.marked_packets
+        self.backlog.as_ref().map_or(0, |backlog| backlog.tally.marked_packets)
+    }
+
+    fn tally_mut(&mut self) -> &mut LinkCounters {
+        &mut self.backlog.get_or_insert_default().tally
     }
 
     /// The next packet that was dropped at its departure and that is not yet reported.
@@ -444,7 +447,9 @@ impl Link {
     pub(crate) fn advance(&mut self, now: Instant, schedule: &mut Schedule) -> Departure {
         match &mut self.transmitter {
             Transmitter::Fixed(_) => Departure::None,
-            Transmitter::Variable(variable) => variable.advance(now, &mut self.tally, schedule),
+            Transmitter::Variable(variable) => {
+                variable.advance(now, &mut self.backlog.get_or_insert_default().tally, schedule)
+            }
         }
     }
 
@@ -531,7 +536,10 @@ impl Link {
     #[must_use]
     pub fn waiting_packets(&self, now: Instant) -> u64 {
         match &self.transmitter {
-            Transmitter::Fixed(_) => self.waiting.iter().filter(|entry| entry.starts > now.as_nanos()).count() as u64,
+            Transmitter::Fixed(_) => {
+                let waiting = self.backlog.iter().flat_map(|backlog| backlog.waiting.iter());
+                waiting.filter(|entry| entry.starts > now.as_nanos()).count() as u64
+            }
             Transmitter::Variable(variable) => variable.waiting_packets(),
         }
     }

@@ -66,7 +66,6 @@ impl World {
             baseline: Counts::default(),
             phase_edges: PhaseEdges::new(scenario),
         };
-        world.baseline = world.counts();
         world.first_events(scenario);
         Ok(world)
     }
@@ -76,7 +75,7 @@ impl World {
         let net = &mut self.net;
         self.controllers.start(net);
         self.capacities.start(net);
-        for (flow, spec) in FlowId::all(scenario.tcp_flows.len()).zip(&scenario.tcp_flows) {
+        for (flow, spec) in FlowId::all(scenario.tcp_flows.len()).zip(scenario.tcp_flows.iter()) {
             net.schedule.set(net.order.source(flow), Hosts::start(scenario, spec));
         }
         self.stations.start(net);
@@ -115,7 +114,7 @@ fn net(scenario: &Scenario) -> Net {
         end: Instant::ZERO + scenario.duration,
         events: 0,
         schedule: Schedule::new(order.count()),
-        routes: scenario.routes.clone(),
+        routes: Routes::clone(&scenario.routes),
         links: links(scenario, &order, &scheduled_links),
         order,
         scheduled_links,
@@ -151,7 +150,7 @@ fn links(scenario: &Scenario, order: &EventOrder, scheduled: &[LinkId]) -> Vec<L
             rate: spec.first_rate(),
             delay: spec.delay,
             buffer: spec.buffer,
-            loss: spec.loss.as_ref().map(loss),
+            loss: spec.loss.as_deref().map(loss),
             noise: spec.noise.map(|model| Noise::new(model, stream("noise"))),
             air: spec.air.map(|air| airs[air].clone()),
             red,
@@ -160,11 +159,11 @@ fn links(scenario: &Scenario, order: &EventOrder, scheduled: &[LinkId]) -> Vec<L
             departure: scheduled.binary_search(&id).ok().map(EventOrder::departure),
         })
     };
-    let mut links: Vec<Link> = LinkId::all(scenario.links.len()).zip(&scenario.links).map(build).collect();
+    let mut links: Vec<Link> = LinkId::all(scenario.links.len()).zip(scenario.links.iter()).map(build).collect();
     for control in scenario.links.iter().filter_map(|link| link.control.as_ref()) {
         control.acknowledgements.into_iter().for_each(|link| links[LinkId::new(link)].is_steered = true);
     }
-    for (link, spec) in links.iter_mut().zip(&scenario.links) {
+    for (link, spec) in links.iter_mut().zip(scenario.links.iter()) {
         if spec.lateness_bound().is_some() {
             link.measure_lateness(spec.rate);
         }

@@ -41,7 +41,7 @@ impl VaryingCapacity {
 impl Capacities {
     /// The varying capacities of a scenario.
     pub fn new(scenario: &Scenario) -> Self {
-        let varying = LinkId::all(scenario.links.len()).zip(&scenario.links).filter_map(|(link, spec)| {
+        let varying = LinkId::all(scenario.links.len()).zip(scenario.links.iter()).filter_map(|(link, spec)| {
             let stream = Stream::new(scenario.seed, &format!("capacity.{}", spec.name));
             Some(VaryingCapacity { link, capacity: spec.capacity.clone()?, stream })
         });

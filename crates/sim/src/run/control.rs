@@ -192,7 +192,7 @@ impl Controllers {
     /// # Errors
     /// If a controller cannot be built.
     pub fn new(scenario: &Scenario) -> Result<Self, RunError> {
-        let links = LinkId::all(scenario.links.len()).zip(&scenario.links);
+        let links = LinkId::all(scenario.links.len()).zip(scenario.links.iter());
         let controlled = links.filter_map(|(link, spec)| Some(Controlled::new(link, spec, spec.control.as_ref()?)));
         Ok(Self { each: controlled.collect::<Result<_, _>>()?, flow_keys: FlowKeys::new(scenario) })
     }

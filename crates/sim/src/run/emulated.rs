@@ -2,11 +2,12 @@
 //! and meanings are the same.
 
 use super::agents::AgentCounters;
+use super::link_summary::LinkSummaries;
 use super::phases::{Census, Counts, PhaseEdges, Span, Whole, edges, phases};
 use super::pool::Completions;
 use super::rerouting::Rerouting;
 use super::stations;
-use super::summary::{FlowSummary, MeasuredLink, Summary, link_summary, rates_of};
+use super::summary::{FlowSummary, Summary, rates_of};
 use crate::net::ids::FlowId;
 use crate::probe::{RequestRow, RequestTable, Table};
 use crate::scenario::document::Verify;
@@ -35,9 +36,9 @@ pub fn emulated(scenario: &Scenario, outcome: &Outcome) -> Result<Emulated, Scen
     let measured = (&outcome.marks[0], &outcome.marks[outcome.marks.len() - 1]);
     let whole = Whole::of(census(measured.0), census(measured.1));
     let span = whole.span();
-    let (links, network) = span.links(scenario);
     let of_flow = |flow: usize| flow_summary(scenario, outcome, flow, span);
     let flows: Vec<FlowSummary> = (0..outcome.flows.len()).map(of_flow).collect();
+    let gateways = outcome.gateways.iter().enumerate().filter_map(|(index, gateway)| Some((index, (*gateway)?)));
     let summary = Summary {
         name: scenario.name.clone(),
         seed: scenario.seed,
@@ -51,19 +52,13 @@ pub fn emulated(scenario: &Scenario, outcome: &Outcome) -> Result<Emulated, Scen
         recording: None,
         verify: Verify::Off,
         checks: 0,
-        network,
+        network: span.network(scenario),
         routing: Rerouting::new(scenario)
             .map(|rerouting| rerouting.of_emulation(measured.0, measured.1, span.asleep_packets())),
-        links: links
-            .into_iter()
-            .enumerate()
-            .map(|(index, all)| {
-                link_summary(scenario, index, MeasuredLink { span, all, gateway: outcome.gateways[index] })
-            })
-            .collect(),
         flows,
         stations: stations::summaries(&outcome.stations, scenario, outcome.marks[0].at),
         phase: phases(&PhaseEdges::of(outcome.marks.iter().map(census).collect()), &whole, scenario),
+        links: LinkSummaries::new(scenario, whole, gateways.collect()),
     };
     Ok(Emulated { summary, tables: tables(scenario, outcome) })
 }
@@ -111,7 +106,9 @@ fn census(mark: &NetworkMark) -> Census {
         delivered: mark.flows.iter().map(|flow| flow.delivered_bytes).collect(),
         rate_changes: mark.links.iter().map(|link| link.rate_changes).collect(),
     };
-    Census::new(counters, mark.links.iter().map(|link| link.residency.as_ref().map(residency)).collect())
+    let links = mark.links.iter().enumerate();
+    let residencies = links.filter_map(|(index, link)| Some((index, residency(link.residency.as_ref()?))));
+    Census::new(counters, residencies.collect())
 }
 
 fn residency(mark: &ResidencyMark) -> Residency {

@@ -4,7 +4,6 @@ use super::error::{MachineError, RunError};
 use super::outcome::{RunOutcome, Wanted};
 use super::world::World;
 use super::{ledger, summary};
-use crate::net::link::LinkCounters;
 use crate::scenario::Scenario;
 use crate::scenario::document::Verify;
 use crate::verify;
@@ -37,10 +36,10 @@ pub(super) fn finish(mut world: World, scenario: &Scenario, wanted: Wanted) -> R
     let now = world.now();
     world.hosts.connections.iter_mut().for_each(|connection| connection.settle_cwnd(now));
     let replay = world.observers.replay.take();
-    let counters: Vec<LinkCounters> = world.net.links.iter().map(|link| link.counters(now)).collect();
-    let mut findings = replay.map(|replay| replay.into_findings(&counters)).unwrap_or_default();
+    let census = world.census();
+    let mut findings = replay.map(|replay| replay.into_findings(census.links())).unwrap_or_default();
     if scenario.verify != Verify::Off {
-        findings.merge(verify::ledger::check(&ledger::ledger(&world, scenario)));
+        findings.merge(verify::ledger::check(&ledger::ledger(&world, scenario, census.links())));
     }
     if !findings.violations().is_empty() {
         return Err(RunError::Violation {
@@ -48,7 +47,7 @@ pub(super) fn finish(mut world: World, scenario: &Scenario, wanted: Wanted) -> R
             custom: scenario.custom_parts(),
         });
     }
-    let summary = summary::summarise(&world, scenario, findings.checks());
+    let summary = summary::summarise(&world, scenario, census, findings.checks());
     if wanted == Wanted::Summary {
         return Ok(RunOutcome { summary, tables: Vec::new() });
     }

@@ -5,6 +5,7 @@ use super::pool::Pool;
 use super::stations::Station;
 use super::world::World;
 use crate::net::ids::{AgentId, FlowId, LinkId};
+use crate::net::link::LinkCounters;
 use crate::net::transmitter::InService;
 use crate::scenario::{AirSpec, FlowPath, LinkSpec, Scenario, StationSpec, TransferSize};
 use crate::verify::ledger::{AgentLedger, Ledger, RequestsLedger, TcpLedger};
@@ -13,8 +14,8 @@ use crate::verify::station::{AirLedger, StationLedger};
 use netlull_units::Duration;
 use std::borrow::Cow;
 
-/// The verifier's ledger.
-pub(super) fn ledger<'a>(world: &'a World, scenario: &Scenario) -> Ledger<'a> {
+/// The verifier's ledger. `counters` are those of the links at the end.
+pub(super) fn ledger<'a>(world: &'a World, scenario: &'a Scenario, counters: &'a [LinkCounters]) -> Ledger<'a> {
     let flows = scenario.flow_paths().enumerate().map(|(place, path)| (FlowId::new(place), path));
     let ends = |(flow, path): (FlowId, &FlowPath)| {
         [("sender", AgentId::sender(flow)), ("receiver", AgentId::receiver(flow))]
@@ -30,19 +31,18 @@ pub(super) fn ledger<'a>(world: &'a World, scenario: &Scenario) -> Ledger<'a> {
             agents[world.requests.flow_agent(packet.agent).index()].held += 1;
         }
         links.push(LinkLedger {
-            name: spec.name.clone(),
+            name: Cow::Borrowed(&spec.name),
             from: spec.from,
             to: spec.to,
             max_rate: spec.rate,
             buffer: spec.buffer,
-            counters: link.counters(world.net.now),
             held,
             lateness_bound: spec.lateness_bound(),
             naps: world
                 .rerouting
                 .as_ref()
                 .map_or(0, |rerouting| rerouting.naps_of(LinkId::new(index), world.net.now).len() as u64),
-            variable: variable_ledger(world, spec, index),
+            variable: variable_ledger(world, spec, index).map(Box::new),
         });
     }
     let mut lost_at_nodes = match &world.rerouting {
@@ -70,6 +70,7 @@ pub(super) fn ledger<'a>(world: &'a World, scenario: &Scenario) -> Ledger<'a> {
             .map(|(station, spec)| station_ledger(world, scenario, station, spec))
             .collect(),
         links,
+        counters: Cow::Borrowed(counters),
         airs: scenario.airs.iter().enumerate().map(|(index, air)| air_ledger(scenario, index, air)).collect(),
         agents,
         tcp: FlowId::all(world.hosts.connections.len()).map(|flow| tcp_ledger(world, scenario, flow)).collect(),

@@ -161,7 +161,7 @@ fn replay(scenario: &Scenario) -> Replay {
         buffer: spec.buffer,
         queue: spec.queue,
         scheduled: spec.schedules_departures(),
-        loss: spec.loss.clone(),
+        loss: spec.loss.as_deref().cloned(),
         noisy: spec.noise.is_some(),
         air: spec.air,
     };

@@ -4,13 +4,14 @@ use super::agents::AgentCounters;
 use super::energy::{EnergySummary, NetworkSummary, energy, ledgers, ratio};
 use crate::net::ids::{AgentId, FlowId};
 use crate::net::link::LinkCounters;
-use crate::scenario::{PhaseSpec, Scenario};
+use crate::scenario::{LinkSpec, PhaseSpec, Scenario};
 use netlull_network::by_name::ByName;
 use netlull_power::{EnergyLedger, Residency, Traffic};
 use netlull_units::{Duration, Instant};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
-/// All counters at one instant.
+/// All counters at one instant. The default has those at the start of a run: all are 0, and none is stored.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
     pub at: Instant,
@@ -21,19 +22,42 @@ pub(super) struct Counts {
     pub rate_changes: Vec<u64>,
 }
 
+impl Counts {
+    /// The counters of a sender or receiver.
+    pub fn agent(&self, agent: AgentId) -> AgentCounters {
+        at(&self.agents, agent.index())
+    }
+
+    /// The counters of a TCP endpoint.
+    pub fn endpoint(&self, agent: AgentId) -> netlull_tcp::Counters {
+        at(&self.tcp, agent.index())
+    }
+}
+
+/// A counter from a list that is empty at the start of a run.
+fn at<T: Copy + Default>(counters: &[T], index: usize) -> T {
+    counters.get(index).copied().unwrap_or_default()
+}
+
+/// The time at each rate since the start of the measured time, for each link with a varying rate.
+pub(super) type Residencies = BTreeMap<usize, Residency>;
+
 /// All counters at one instant, and the time at each rate.
 #[derive(Clone, Debug)]
 pub(super) struct Census {
     counters: Counts,
-    /// For each link with a varying rate, the time at each rate since the start of the measured time.
-    residencies: Vec<Option<Residency>>,
+    residencies: Residencies,
 }
 
 impl Census {
-    /// Combines counters with the times at each rate since the start of the measured time, for links with a varying
-    /// rate.
-    pub fn new(counters: Counts, residencies: Vec<Option<Residency>>) -> Self {
+    /// Combines counters and times at each rate.
+    pub fn new(counters: Counts, residencies: Residencies) -> Self {
         Self { counters, residencies }
+    }
+
+    /// The counters of each link.
+    pub fn links(&self) -> &[LinkCounters] {
+        &self.counters.links
     }
 }
 
@@ -157,6 +181,7 @@ pub(super) struct Span<'a> {
 }
 
 /// All measurements of a finished run. Phases are parts of it.
+#[derive(Clone, Debug)]
 pub(super) struct Whole {
     first: Census,
     last: Census,
@@ -194,8 +219,8 @@ impl Span<'_> {
     }
 
     fn summary(&self, scenario: &Scenario) -> PhaseSummary {
-        let (links, network) = self.links(scenario);
-        let link = scenario.links.iter().zip(links).map(|(spec, link)| (spec.name.clone(), link)).collect();
+        let named = |(index, spec): (usize, &LinkSpec)| (spec.name.clone(), self.link(scenario, index));
+        let link = scenario.links.iter().enumerate().map(named).collect();
         let flow: Vec<_> = scenario
             .flow_paths()
             .enumerate()
@@ -205,7 +230,7 @@ impl Span<'_> {
             from_s: self.from.counters.at.as_secs_f64(),
             to_s: self.to.counters.at.as_secs_f64(),
             goodput_bps: self.bits_per_second(flow.iter().map(|(_, flow)| flow.delivered_bytes).sum()),
-            network,
+            network: self.network(scenario),
             link: ByName(link),
             flow: ByName(flow),
         }
@@ -213,7 +238,7 @@ impl Span<'_> {
 
     /// The counters of a link in this part.
     pub fn counted(&self, index: usize) -> LinkCounters {
-        self.to.counters.links[index].since(&self.from.counters.links[index])
+        self.to.counters.links[index].since(&at(&self.from.counters.links, index))
     }
 
     /// Packets that links lost because of sleep.
@@ -223,7 +248,7 @@ impl Span<'_> {
 
     /// The time at each rate, and asleep. A link of fixed rate has its rate whenever it is awake.
     pub fn residency(&self, scenario: &Scenario, index: usize) -> Residency {
-        let awake = match (&self.to.residencies[index], &self.from.residencies[index]) {
+        let awake = match (self.to.residencies.get(&index), self.from.residencies.get(&index)) {
             (Some(to), Some(from)) => to.since(from),
             (Some(to), None) => to.clone(),
             (None, _) => Residency::constant(scenario.links[index].rate, self.time()),
@@ -234,27 +259,34 @@ impl Span<'_> {
         }
     }
 
-    /// Every link, and the sum over all links.
-    pub fn links(&self, scenario: &Scenario) -> (Vec<LinkPhase>, NetworkSummary) {
-        let mut all = vec![[EnergyLedger::default(); 2]; scenario.power.len()];
-        let links: Vec<_> = (0..scenario.links.len()).map(|index| self.link(scenario, index, &mut all)).collect();
-        let slept = links.iter().any(|link: &LinkPhase| link.asleep_s > 0.0);
-        (links, NetworkSummary { energy: energy(scenario, &all, slept) })
+    /// The energy of a link with this residency under each model, and without rate changes and sleep.
+    fn spent(&self, scenario: &Scenario, index: usize, residency: &Residency) -> Vec<[EnergyLedger; 2]> {
+        let LinkCounters { delivered_bytes, delivered_packets, .. } = self.counted(index);
+        let traffic = Traffic { bits: delivered_bytes * 8, packets: delivered_packets };
+        ledgers(scenario, &scenario.links[index], residency, traffic)
     }
 
-    /// A link. Its energy is added to `all`.
+    /// The sum over all links.
+    pub fn network(&self, scenario: &Scenario) -> NetworkSummary {
+        let (mut all, mut slept) = (vec![[EnergyLedger::default(); 2]; scenario.power.len()], false);
+        for index in 0..scenario.links.len() {
+            let residency = self.residency(scenario, index);
+            slept |= !residency.asleep().is_zero();
+            for (sum, link) in all.iter_mut().zip(self.spent(scenario, index, &residency)) {
+                *sum = [sum[0] + link[0], sum[1] + link[1]];
+            }
+        }
+        NetworkSummary { energy: energy(scenario, &all, slept) }
+    }
+
+    /// A link.
     #[allow(clippy::cast_precision_loss)]
-    fn link(&self, scenario: &Scenario, index: usize, all: &mut [[EnergyLedger; 2]]) -> LinkPhase {
+    pub fn link(&self, scenario: &Scenario, index: usize) -> LinkPhase {
         let (counters, residency) = (self.counted(index), self.residency(scenario, index));
         let throughput = self.bits_per_second(counters.delivered_bytes);
         let LinkCounters { offered_packets, offered_bytes, dropped_packets, lost_packets, .. } = counters;
         let LinkCounters { asleep_packets, delivered_packets, delivered_bytes, .. } = counters;
         let mean_rate = residency.mean_rate();
-        let traffic = Traffic { bits: delivered_bytes * 8, packets: delivered_packets };
-        let spent = ledgers(scenario, &scenario.links[index], &residency, traffic);
-        for (sum, link) in all.iter_mut().zip(&spent) {
-            *sum = [sum[0] + link[0], sum[1] + link[1]];
-        }
         LinkPhase {
             offered_packets,
             offered_bytes,
@@ -268,18 +300,18 @@ impl Span<'_> {
             throughput_bps: throughput,
             utilisation: if mean_rate > 0.0 { throughput / mean_rate } else { 0.0 },
             mean_rate_bps: mean_rate,
-            rate_changes: self.to.counters.rate_changes[index] - self.from.counters.rate_changes[index],
+            rate_changes: self.to.counters.rate_changes[index] - at(&self.from.counters.rate_changes, index),
             mean_queue_packets: counters.queued_ns as f64 / self.time().as_nanos() as f64,
-            energy: energy(scenario, &spent, false),
+            energy: energy(scenario, &self.spent(scenario, index, &residency), false),
         }
     }
 
     pub fn flow(&self, flow: FlowId) -> FlowPhase {
-        let (sender, receiver) = (AgentId::sender(flow).index(), AgentId::receiver(flow).index());
+        let (sender, receiver) = (AgentId::sender(flow), AgentId::receiver(flow));
         let (then, now) = (&self.from.counters, &self.to.counters);
-        let sent = now.agents[sender].sent_packets - then.agents[sender].sent_packets;
-        let dropped = now.agents[receiver].dropped_packets - then.agents[receiver].dropped_packets;
-        let delivered = now.delivered[flow.index()] - then.delivered[flow.index()];
+        let sent = now.agent(sender).sent_packets - then.agent(sender).sent_packets;
+        let dropped = now.agent(receiver).dropped_packets - then.agent(receiver).dropped_packets;
+        let delivered = now.delivered[flow.index()] - at(&then.delivered, flow.index());
         FlowPhase {
             packets_sent: sent,
             packets_dropped: dropped,

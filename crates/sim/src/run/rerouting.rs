@@ -152,7 +152,7 @@ impl Rerouting {
             halted: false,
             table_changes: 0,
             convergence,
-            edges: scenario.edges.clone(),
+            edges: scenario.edges.to_vec(),
             out: out_of(nodes, &scenario.edges),
             cable_of,
             views: vec![vec![true; sleep.cables.len()]; nodes],

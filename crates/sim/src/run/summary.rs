@@ -1,7 +1,8 @@
 //! Totals and means of a run in the measured time.
 
-use super::energy::{EnergySummary, NetworkSummary, ratio};
-use super::phases::{Census, LinkPhase, PhaseSummary, Span, Whole, phases};
+use super::energy::NetworkSummary;
+use super::link_summary::LinkSummaries;
+use super::phases::{Census, PhaseSummary, Residencies, Span, Whole, phases};
 use super::pool::{Completions, Pool};
 use super::rerouting::{Rerouting, RoutingSummary};
 use super::stations::{self, StationSummary};
@@ -11,8 +12,6 @@ use crate::net::link::Link;
 use crate::probe::{Column, Table};
 use crate::scenario::{RequestFlow, Scenario};
 use netlull_network::by_name::ByName;
-use netlull_network::gateway_summary::GatewaySummary;
-use netlull_power::Residency;
 use netlull_units::{BitRate, Duration, Instant};
 use serde::Serialize;
 
@@ -49,7 +48,7 @@ pub struct Summary {
     /// Sleeping links and lost packets; null if routes never change.
     pub routing: Option<RoutingSummary>,
     /// Links, in the order of the scenario.
-    pub links: Vec<LinkSummary>,
+    pub links: LinkSummaries,
     /// Flows, TCP first.
     pub flows: Vec<FlowSummary>,
     /// Stations, in the order of the scenario.
@@ -57,6 +56,14 @@ pub struct Summary {
     /// Parts of the run by name, if there are any.
     #[serde(skip_serializing_if = "ByName::is_empty")]
     pub phase: ByName<PhaseSummary>,
+}
+
+impl Summary {
+    /// The summary with empty lists of links and flows.
+    #[must_use]
+    pub fn head(&self) -> Self {
+        Self { links: self.links.part(0..0), flows: Vec::new(), ..self.clone() }
+    }
 }
 
 /// The recording of the first run. The summary contains no other results of that run.
@@ -70,88 +77,6 @@ pub struct RecordingSummary {
     pub packets: u64,
     /// The total size of the packets on the wire, bytes.
     pub bytes: u64,
-}
-
-/// A link in the measured time.
-#[derive(Clone, Debug, Serialize)]
-pub struct LinkSummary {
-    /// Name.
-    pub name: String,
-    /// Sending node.
-    pub from: String,
-    /// Receiving node.
-    pub to: String,
-    /// Rate, or maximum rate, bit/s.
-    pub rate_bps: u64,
-    /// Propagation delay.
-    pub delay_s: f64,
-    /// Limit of the queue, with its unit.
-    pub buffer: String,
-    /// Queue management: drop_tail, red or codel.
-    pub queue: &'static str,
-    /// Packets offered.
-    pub offered_packets: u64,
-    /// Bytes offered.
-    pub offered_bytes: u64,
-    /// Packets dropped because of a full buffer or by queue management.
-    pub dropped_packets: u64,
-    /// Packets dropped by queue management: by CoDel, or by RED, also above its thresholds.
-    pub managed_drops: u64,
-    /// Packets that queue management marked (ECN).
-    pub marked_packets: u64,
-    /// Packets dropped by the link's loss model.
-    pub lost_packets: u64,
-    /// Packets lost because the link slept or fell asleep.
-    pub asleep_packets: u64,
-    /// Time asleep.
-    pub asleep_s: f64,
-    /// Packets delivered.
-    pub delivered_packets: u64,
-    /// Bytes delivered.
-    pub delivered_bytes: u64,
-    /// Dropped / offered packets.
-    pub drop_fraction: f64,
-    /// Delivered bits per second.
-    pub throughput_bps: f64,
-    /// Delivered bits / capacity at the mean rate; 0 for a link that always slept.
-    ///
-    /// It exceeds 1 if packets finish at a higher, earlier rate, or if packets were sent before the measured time.
-    pub utilisation: f64,
-    /// Mean service rate over time. A transition counts at its new rate, sleep as 0.
-    pub mean_rate_bps: f64,
-    /// Changes of the rate.
-    pub rate_changes: u64,
-    /// Mean number of packets in the queue.
-    pub mean_queue_packets: f64,
-    /// Maximum number of packets in the queue, since the start.
-    pub max_queue_packets: u64,
-    /// Mean waiting time of a packet before its transmission. If the link falls asleep, the planned waiting time
-    /// counts.
-    pub mean_wait_s: f64,
-    /// The largest lateness since the start: the departure of a packet minus its departure at the highest rate. Null
-    /// for a controller that guarantees no bound.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub largest_lateness_s: Option<f64>,
-    /// Time at each rate; empty for a capacity with more than `MOST_RATES` rates.
-    pub residency: Vec<Residence>,
-    /// The gateway that controls TCP windows here; null without a gateway.
-    pub gateway: Option<GatewaySummary>,
-    /// Energy under each power model.
-    pub energy: ByName<EnergySummary>,
-}
-
-/// The maximum number of rates in a list. A longer list has no use.
-pub const MOST_RATES: usize = 256;
-
-/// The time at a rate.
-#[derive(Clone, Debug, Serialize)]
-pub struct Residence {
-    /// Rate, bit/s.
-    pub rate_bps: u64,
-    /// Time in service.
-    pub seconds: f64,
-    /// Time in transitions to this rate.
-    pub transition_seconds: f64,
 }
 
 /// A flow in the measured time.
@@ -220,12 +145,13 @@ pub struct FlowSummary {
     pub most_open: Option<u32>,
 }
 
-pub(super) fn summarise(world: &World, scenario: &Scenario, checks: u64) -> Summary {
-    let first = Census::new(world.baseline.clone(), vec![None; world.net.links.len()]);
-    let whole = Whole::of(first, world.census());
+/// The summary of a finished run, whose counters are in `last`.
+pub(super) fn summarise(world: &World, scenario: &Scenario, last: Census, checks: u64) -> Summary {
+    let whole = Whole::of(Census::new(world.baseline.clone(), Residencies::new()), last);
     let span = whole.span();
     let flows: Vec<FlowSummary> = world.hosts.flows().map(|flow| flow_summary(world, scenario, flow, span)).collect();
-    let (links, network) = span.links(scenario);
+    let gateway = |link: LinkId| Some((link.index(), world.controllers.gateway_summary(world.net.now, link)?));
+    let gateways = LinkId::all(scenario.links.len()).filter_map(gateway).collect();
     Summary {
         name: scenario.name.clone(),
         seed: scenario.seed,
@@ -239,100 +165,24 @@ pub(super) fn summarise(world: &World, scenario: &Scenario, checks: u64) -> Summ
         recording: None,
         verify: scenario.verify,
         checks,
-        network,
+        network: span.network(scenario),
         routing: world.rerouting.as_ref().map(|rerouting| rerouting.summarise(world.net.now, span.asleep_packets())),
-        links: links
-            .into_iter()
-            .enumerate()
-            .map(|(index, all)| {
-                let gateway = world.controllers.gateway_summary(world.net.now, LinkId::new(index));
-                link_summary(scenario, index, MeasuredLink { span, all, gateway })
-            })
-            .collect(),
         flows,
         stations: stations::summaries(&world.stations.outcomes(&world.net), scenario, world.baseline.at),
         phase: phases(&world.phase_edges, &whole, scenario),
+        links: LinkSummaries::new(scenario, whole, gateways),
     }
-}
-
-/// A link in the measured time, with its gateway's results if it has one.
-pub(super) struct MeasuredLink<'a> {
-    pub span: Span<'a>,
-    pub all: LinkPhase,
-    pub gateway: Option<GatewaySummary>,
-}
-
-pub(super) fn link_summary(scenario: &Scenario, index: usize, measured: MeasuredLink<'_>) -> LinkSummary {
-    let MeasuredLink { span, all, gateway } = measured;
-    let (spec, counters) = (&scenario.links[index], span.counted(index));
-    LinkSummary {
-        name: spec.name.clone(),
-        from: scenario.nodes[spec.from].clone(),
-        to: scenario.nodes[spec.to].clone(),
-        rate_bps: spec.rate.as_bps(),
-        delay_s: spec.delay.as_secs_f64(),
-        buffer: spec.buffer.to_string(),
-        queue: spec.queue.kind(),
-        offered_packets: all.offered_packets,
-        offered_bytes: all.offered_bytes,
-        dropped_packets: all.dropped_packets,
-        managed_drops: counters.managed_drops,
-        marked_packets: counters.marked_packets,
-        lost_packets: all.lost_packets,
-        asleep_packets: all.asleep_packets,
-        asleep_s: all.asleep_s,
-        delivered_packets: all.delivered_packets,
-        delivered_bytes: all.delivered_bytes,
-        drop_fraction: all.drop_fraction,
-        throughput_bps: all.throughput_bps,
-        utilisation: all.utilisation,
-        mean_rate_bps: all.mean_rate_bps,
-        rate_changes: all.rate_changes,
-        mean_queue_packets: all.mean_queue_packets,
-        max_queue_packets: counters.most_waiting,
-        mean_wait_s: ratio(counters.waited_ns, counters.served_packets) * 1e-9,
-        largest_lateness_s: spec
-            .lateness_bound()
-            .map(|_| Duration::from_nanos(counters.largest_lateness_ns).as_secs_f64()),
-        residency: residences(&span.residency(scenario, index)),
-        gateway,
-        energy: all.energy,
-    }
-}
-
-fn residences(residency: &Residency) -> Vec<Residence> {
-    if residency.in_service().len() > MOST_RATES {
-        return Vec::new();
-    }
-    let mut residences: Vec<Residence> = residency
-        .in_service()
-        .iter()
-        .map(|part| Residence {
-            rate_bps: part.rate.as_bps(),
-            seconds: part.time.as_secs_f64(),
-            transition_seconds: 0.0,
-        })
-        .collect();
-    for part in residency.in_transition() {
-        match residences.binary_search_by_key(&part.new.as_bps(), |residence| residence.rate_bps) {
-            Ok(at) => residences[at].transition_seconds += part.time.as_secs_f64(),
-            Err(at) => residences.insert(
-                at,
-                Residence { rate_bps: part.new.as_bps(), seconds: 0.0, transition_seconds: part.time.as_secs_f64() },
-            ),
-        }
-    }
-    residences
 }
 
 fn flow_summary(world: &World, scenario: &Scenario, flow: FlowId, span: Span<'_>) -> FlowSummary {
-    let (sender, receiver) = (AgentId::sender(flow).index(), AgentId::receiver(flow).index());
+    let [sender, receiver] = [AgentId::sender(flow), AgentId::receiver(flow)];
     let (base, all) = (&world.baseline, span.flow(flow));
+    let now = |agent: AgentId| world.hosts.agents[agent.index()].counters;
     let common = FlowSummary {
         packets_sent: all.packets_sent,
-        bytes_sent: world.hosts.agents[sender].counters.sent_bytes - base.agents[sender].sent_bytes,
+        bytes_sent: now(sender).sent_bytes - base.agent(sender).sent_bytes,
         packets_dropped: all.packets_dropped,
-        packets_marked: world.hosts.agents[receiver].counters.received_marked - base.agents[receiver].received_marked,
+        packets_marked: now(receiver).received_marked - base.agent(receiver).received_marked,
         loss_fraction: all.loss_fraction,
         delivered_bytes: all.delivered_bytes,
         goodput_bps: all.goodput_bps,
@@ -357,10 +207,9 @@ fn flow_summary(world: &World, scenario: &Scenario, flow: FlowId, span: Span<'_>
 }
 
 fn tcp_summary(world: &World, scenario: &Scenario, flow: FlowId, common: FlowSummary) -> FlowSummary {
-    let (connection, base, sender) =
-        (&world.hosts.connections[flow.index()], &world.baseline, AgentId::sender(flow).index());
-    let endpoint = &world.hosts.endpoints[sender];
-    let (now, then) = (endpoint.counters(), &base.tcp[sender]);
+    let (connection, base, sender) = (&world.hosts.connections[flow.index()], &world.baseline, AgentId::sender(flow));
+    let endpoint = &world.hosts.endpoints[sender.index()];
+    let (now, then) = (endpoint.counters(), base.endpoint(sender));
     let lasted = (world.net.now - base.at.max(connection.opened.unwrap_or(world.net.now))).as_secs_f64();
     let completion = connection.completed.zip(connection.opened).map(|(completed, opened)| completed - opened);
     FlowSummary {
@@ -420,7 +269,7 @@ pub(super) fn rates_of(
     end: Instant,
 ) -> Table {
     let (mut times, mut links, mut rates) = (Vec::new(), Vec::new(), Vec::new());
-    for (index, spec) in (0..).zip(&scenario.links) {
+    for (index, spec) in (0..).zip(scenario.links.iter()) {
         let mut entry = |at: Instant, rate: u64| {
             times.push(at.as_secs_f64());
             links.push(index);

@@ -39,7 +39,7 @@ impl Scenario {
         let field = format!("link.{link}.controller");
         self.change(&field, |run| {
             let (index, control) = run.custom_control(&field, link, &factory)?;
-            run.links[index].control = Some(control);
+            Arc::make_mut(&mut run.links)[index].control = Some(Box::new(control));
             Ok(())
         })
     }
@@ -131,8 +131,8 @@ impl Scenario {
     ) -> Result<(), ScenarioError> {
         let field = format!("flow.{flow}.tcp.congestion_control");
         // The first run of a recording has flows that the second run replays.
-        let first = self.recording.as_mut().map(|recording| &mut recording.first.tcp_flows);
-        let flows = self.tcp_flows.iter_mut().chain(first.into_iter().flatten());
+        let first = self.recording.as_mut().map(|recording| Arc::make_mut(&mut recording.first.tcp_flows));
+        let flows = Arc::make_mut(&mut self.tcp_flows).iter_mut().chain(first.into_iter().flatten());
         let mut named = flows.filter(|other| other.path.name == flow).peekable();
         if named.peek().is_none() {
             return Err(ScenarioError::new(field, "belongs to no TCP flow; expected the name of a TCP flow"));

@@ -1,6 +1,6 @@
 //! Run options: the fields that may differ between runs of a scenario.
 
-use super::document::{Document, ProbeDocument, Verify};
+use super::document::{ProbeDocument, Verify};
 use super::error::ScenarioError;
 use super::read::read_value;
 use super::resolve::{Scenario, check_seed, probe};
@@ -36,19 +36,32 @@ impl RunOptions {
         }
         Ok(Self { seed, ..read_value(&Value::Object(fields))? })
     }
-}
 
-impl Document {
-    /// Returns the document with these options in place of its own fields.
-    #[must_use]
-    pub fn with_options(&self, options: &RunOptions) -> Self {
-        let RunOptions { seed, probe, verify } = options.clone();
-        Self {
-            seed: seed.unwrap_or(self.seed),
-            probe: probe.unwrap_or_else(|| self.probe.clone()),
-            verify: verify.unwrap_or(self.verify),
-            ..self.clone()
+    /// Returns a document in JSON, with every default filled in, with these options in place of its own fields.
+    ///
+    /// # Errors
+    /// If the text is not such a document.
+    pub fn set_in(&self, document: &str) -> serde_json::Result<String> {
+        let mut fields: Map<String, Value> = serde_json::from_str(document)?;
+        let Self { seed, probe, verify } = self;
+        let options = [
+            ("seed", seed.map(serde_json::to_value)),
+            ("probe", probe.as_ref().map(serde_json::to_value)),
+            ("verify", verify.map(serde_json::to_value)),
+        ];
+        for (name, value) in options {
+            if let Some(value) = value {
+                fields.insert(name.to_owned(), value?);
+            }
         }
+        serde_json::to_string(&fields)
+    }
+
+    /// Returns these options, with those of `earlier` where these keep the scenario's own value.
+    #[must_use]
+    pub fn after(&self, earlier: &Self) -> Self {
+        let Self { seed, probe, verify } = self.clone();
+        Self { seed: seed.or(earlier.seed), probe: probe.or_else(|| earlier.probe.clone()), verify: verify.or(earlier.verify) }
     }
 }
 

@@ -6,8 +6,10 @@
 use super::Findings;
 use super::link::{self, LinkLedger, SharedAirLedger};
 use super::station::{self, StationLedger};
+use crate::net::link::LinkCounters;
 use netlull_power::PowerModel;
 use netlull_units::Instant;
+use std::borrow::Cow;
 
 /// The counts and logs of a run for its verifier.
 #[derive(Clone, Debug)]
@@ -24,6 +26,8 @@ pub struct Ledger<'a> {
     pub stations: Vec<StationLedger>,
     /// The ledgers of links.
     pub links: Vec<LinkLedger<'a>>,
+    /// The counts of each link since the start.
+    pub counters: Cow<'a, [LinkCounters]>,
     /// The ledgers of shared airs.
     pub airs: Vec<SharedAirLedger>,
     /// The ledgers of senders and receivers.
@@ -95,8 +99,8 @@ pub struct RequestsLedger {
 #[must_use]
 pub fn check(ledger: &Ledger<'_>) -> Findings {
     let mut findings = Findings::default();
-    for link in &ledger.links {
-        link::check(&mut findings, link, ledger);
+    for (link, counters) in ledger.links.iter().zip(&*ledger.counters) {
+        link::check(&mut findings, link, counters, ledger);
     }
     for air in &ledger.airs {
         link::air_carries_one_packet_at_a_time(&mut findings, air, ledger);
@@ -138,9 +142,9 @@ fn nodes_forward_everything(findings: &mut Findings, ledger: &Ledger<'_>) {
     }
     // A lost packet has arrived at the node and does not leave it.
     let mut nodes = vec![Balance::default(); ledger.lost_at_nodes.len()];
-    for link in &ledger.links {
-        nodes[link.to].arrived += link.counters.delivered_packets;
-        nodes[link.from].left += link.counters.offered_packets;
+    for (link, counters) in ledger.links.iter().zip(&*ledger.counters) {
+        nodes[link.to].arrived += counters.delivered_packets;
+        nodes[link.from].left += counters.offered_packets;
     }
     for agent in &ledger.agents {
         nodes[agent.node].sent += agent.sent;
@@ -188,12 +192,10 @@ fn tcp_delivers_what_was_sent(findings: &mut Findings, tcp: &TcpLedger) {
 mod tests {
     use super::*;
     use crate::net::buffer::Buffer;
-    use crate::net::link::LinkCounters;
     use crate::net::transmitter::{EffectiveRate, InService, RateLogEntry};
     use crate::verify::link::VariableLedger;
     use netlull_power::{EnergyMeter, TransitionPower};
     use netlull_units::{BitRate, Duration};
-    use std::borrow::Cow;
 
     fn counters() -> LinkCounters {
         LinkCounters {
@@ -239,17 +241,17 @@ mod tests {
             kept_at_nodes: vec![0, 0],
             stations: Vec::new(),
             links: vec![LinkLedger {
-                name: "a-b".to_owned(),
+                name: Cow::Borrowed("a-b"),
                 from: 0,
                 to: 1,
                 max_rate: fast,
                 buffer: Buffer::Packets(3),
-                counters: counters(),
                 held: (1, 1_000),
                 lateness_bound: Some(Duration::from_millis(5)),
                 naps: 0,
-                variable: Some(variable),
+                variable: Some(Box::new(variable)),
             }],
+            counters: Cow::Owned(vec![counters()]),
             airs: vec![SharedAirLedger { name: "ap".to_owned(), overhead: Duration::ZERO, links: vec![0, 0] }],
             agents: vec![
                 AgentLedger { name: "sender".to_owned(), node: 0, sent: 10, ..AgentLedger::default() },
@@ -308,21 +310,21 @@ mod tests {
             assert!(message.contains(text), "{text:?} not in {message:?}");
         };
         has("a-b: 10 packets were offered", &|ledger| ledger.links[0].held.0 = 0);
-        has("a-b: 10000 bytes were offered", &|ledger| ledger.links[0].counters.delivered_bytes -= 1);
-        has("a-b: 4 waited, but the buffer holds 3 packets", &|ledger| ledger.links[0].counters.most_waiting = 4);
+        has("a-b: 10000 bytes were offered", &|ledger| ledger.counters.to_mut()[0].delivered_bytes -= 1);
+        has("a-b: 4 waited, but the buffer holds 3 packets", &|ledger| ledger.counters.to_mut()[0].most_waiting = 4);
         has("a-b: 3001 waited, but the buffer holds 3000 B", &|ledger| {
             ledger.links[0].buffer = Buffer::Bytes(netlull_units::Bytes::new(3_000));
-            ledger.links[0].counters.most_waiting_bytes = 3_001;
+            ledger.counters.to_mut()[0].most_waiting_bytes = 3_001;
         });
         has(
             "a-b: a packet left 5.000001 ms later than at the highest rate; its controller guarantees 5 ms",
             &|ledger| {
-                ledger.links[0].counters.largest_lateness_ns = 5_000_001;
+                ledger.counters.to_mut()[0].largest_lateness_ns = 5_000_001;
             },
         );
-        has("a-b: 2 packets were dropped, of them 3", &|ledger| ledger.links[0].counters.managed_drops = 3);
+        has("a-b: 2 packets were dropped, of them 3", &|ledger| ledger.counters.to_mut()[0].managed_drops = 3);
         has("a-b: 9 packets were marked, but delivered + stranded + held = 8", &|ledger| {
-            ledger.links[0].counters.marked_packets = 9;
+            ledger.counters.to_mut()[0].marked_packets = 9;
         });
         has("delivered 7000 bytes in", &|ledger| {
             ledger.links[0].variable = None;

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 #[derive(Clone, Debug)]
 pub struct LinkLedger<'a> {
     /// Name.
-    pub name: String,
+    pub name: Cow<'a, str>,
     /// Sending node.
     pub from: usize,
     /// Receiving node.
@@ -22,8 +22,6 @@ pub struct LinkLedger<'a> {
     pub max_rate: BitRate,
     /// Buffer.
     pub buffer: Buffer,
-    /// Counts since the start.
-    pub counters: LinkCounters,
     /// Packets found on the link at the end, and their bytes.
     pub held: (u64, u64),
     /// The number of times it fell asleep.
@@ -31,7 +29,7 @@ pub struct LinkLedger<'a> {
     /// The longest lateness that its controller guarantees, if it guarantees one.
     pub lateness_bound: Option<Duration>,
     /// The ledger of its scheduled departures, if it schedules them.
-    pub variable: Option<VariableLedger<'a>>,
+    pub variable: Option<Box<VariableLedger<'a>>>,
 }
 
 /// The ledger of an air that links share.
@@ -67,12 +65,17 @@ pub struct VariableLedger<'a> {
 }
 
 /// Checks the sums of a link and the log of its rates.
-pub(super) fn check(findings: &mut Findings, link: &LinkLedger<'_>, ledger: &Ledger<'_>) {
-    link_conserves(findings, link);
-    link_keeps_its_buffer(findings, link);
-    no_packet_is_too_late(findings, link);
+pub(super) fn check(
+    findings: &mut Findings,
+    link: &LinkLedger<'_>,
+    counters: &LinkCounters,
+    ledger: &Ledger<'_>,
+) {
+    link_conserves(findings, link, counters);
+    link_keeps_its_buffer(findings, link, counters);
+    no_packet_is_too_late(findings, link, counters);
     match &link.variable {
-        None => fixed_rate_holds(findings, link, ledger.end),
+        None => fixed_rate_holds(findings, link, counters, ledger.end),
         Some(variable) => {
             varying_rate_holds(findings, link, variable, ledger.end);
             every_change_is_carried_out(findings, link, variable);
@@ -81,8 +84,7 @@ pub(super) fn check(findings: &mut Findings, link: &LinkLedger<'_>, ledger: &Led
     }
 }
 
-fn link_conserves(findings: &mut Findings, link: &LinkLedger<'_>) {
-    let c = &link.counters;
+fn link_conserves(findings: &mut Findings, link: &LinkLedger<'_>, c: &LinkCounters) {
     let packets = c.delivered_packets + c.dropped_packets + c.lost_packets + c.asleep_packets + link.held.0;
     findings.check(c.offered_packets == packets, &link.name, || {
         format!(
@@ -107,8 +109,7 @@ fn link_conserves(findings: &mut Findings, link: &LinkLedger<'_>) {
     });
 }
 
-fn link_keeps_its_buffer(findings: &mut Findings, link: &LinkLedger<'_>) {
-    let counters = &link.counters;
+fn link_keeps_its_buffer(findings: &mut Findings, link: &LinkLedger<'_>, counters: &LinkCounters) {
     let (most, limit) = match link.buffer {
         Buffer::Packets(limit) => (counters.most_waiting, limit),
         Buffer::Bytes(limit) => (counters.most_waiting_bytes, limit.as_u64()),
@@ -118,9 +119,9 @@ fn link_keeps_its_buffer(findings: &mut Findings, link: &LinkLedger<'_>) {
 }
 
 /// Checks the controller's guarantee against the same packets on a link that is always at its highest rate.
-fn no_packet_is_too_late(findings: &mut Findings, link: &LinkLedger) {
+fn no_packet_is_too_late(findings: &mut Findings, link: &LinkLedger<'_>, counters: &LinkCounters) {
     let Some(bound) = link.lateness_bound else { return };
-    let largest = Duration::from_nanos(link.counters.largest_lateness_ns);
+    let largest = Duration::from_nanos(counters.largest_lateness_ns);
     findings.check(largest <= bound, &link.name, || {
         format!("a packet left {largest} later than at the highest rate; its controller guarantees {bound}")
     });
@@ -130,19 +131,19 @@ const BIT_NANOS_PER_BYTE: u128 = 8 * 1_000_000_000;
 
 /// Checks bytes <= rate x time awake for a link of fixed rate. Departures are rounded down, so each wake period may
 /// have an extra nanosecond.
-fn fixed_rate_holds(findings: &mut Findings, link: &LinkLedger<'_>, end: Instant) {
-    let sent = u128::from(link.counters.delivered_bytes) * BIT_NANOS_PER_BYTE;
-    let awake = Duration::from_nanos(end.as_nanos().saturating_sub(link.counters.asleep_ns));
+fn fixed_rate_holds(findings: &mut Findings, link: &LinkLedger<'_>, counters: &LinkCounters, end: Instant) {
+    let sent = u128::from(counters.delivered_bytes) * BIT_NANOS_PER_BYTE;
+    let awake = Duration::from_nanos(end.as_nanos().saturating_sub(counters.asleep_ns));
     let most = u128::from(link.max_rate.as_bps()) * (u128::from(awake.as_nanos()) + u128::from(link.naps) + 1);
     findings.check(sent <= most, &link.name, || {
-        format!("delivered {} bytes in {awake}, more than {} carries", link.counters.delivered_bytes, link.max_rate)
+        format!("delivered {} bytes in {awake}, more than {} carries", counters.delivered_bytes, link.max_rate)
     });
 }
 
 /// Checks that the transmissions of all links of an air, with their overheads, fit into the run.
 pub(super) fn air_carries_one_packet_at_a_time(findings: &mut Findings, air: &SharedAirLedger, ledger: &Ledger<'_>) {
     let busy = air.links.iter().map(|&link| {
-        let LinkLedger { counters, max_rate, .. } = &ledger.links[link];
+        let (LinkLedger { max_rate, .. }, counters) = (&ledger.links[link], &ledger.counters[link]);
         u128::from(counters.delivered_bytes) * BIT_NANOS_PER_BYTE / u128::from(max_rate.as_bps())
             + u128::from(counters.delivered_packets) * u128::from(air.overhead.as_nanos())
     });

@@ -31,7 +31,7 @@ pub fn in_words(outcome: &RunOutcome) -> (String, String) {
     (summary.to_string(), format!("{:?}", outcome.tables))
 }
 
-pub fn link<'a>(outcome: &'a RunOutcome, name: &str) -> &'a LinkSummary {
+pub fn link(outcome: &RunOutcome, name: &str) -> LinkSummary {
     outcome.summary.links.iter().find(|link| link.name == name).expect("a link of that name")
 }
 

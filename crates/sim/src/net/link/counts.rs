@@ -1,13 +1,13 @@
 //! A link's counters up to a time.
 
-use super::{Link, LinkCounters, Transmitter};
+use super::{Backlog, Link, LinkCounters, Transmitter};
 use netlull_units::Instant;
 
 impl Link {
     /// The counters from the start to `now`.
     #[must_use]
     pub fn counters(&self, now: Instant) -> LinkCounters {
-        let tally = &self.tally;
+        let tally = self.tally();
         // A link that schedules its departures counts accepted packets. Other links count stored packets and packets
         // passed on.
         let (accepted_packets, accepted_bytes) = match &self.transmitter {
@@ -30,18 +30,22 @@ impl Link {
             },
             queued_ns: self.queued_ns(now),
             asleep_ns: tally.asleep_ns + self.asleep_since.map_or(0, |since| now.as_nanos() - since),
-            ..self.tally
+            ..tally
         }
+    }
+
+    fn tally(&self) -> LinkCounters {
+        self.backlog.as_ref().map_or_else(LinkCounters::default, |backlog| backlog.tally)
     }
 
     /// The integral of the number of packets in the queue from the start to `now`, in packet nanoseconds.
     pub(crate) fn queued_ns(&self, now: Instant) -> u64 {
-        let (tally, now_ns) = (&self.tally, now.as_nanos());
+        let Some(Backlog { waiting, tally, cut_short_ns }) = self.backlog.as_deref() else { return 0 };
         match &self.transmitter {
             // Each waiting time was counted in full at its start. Subtract the part after `now`.
             Transmitter::Fixed(_) => {
-                let beyond = self.waiting.iter().map(|entry| entry.starts.saturating_sub(now_ns));
-                tally.waited_ns.saturating_sub(beyond.fold(self.cut_short_ns, u64::saturating_add))
+                let beyond = waiting.iter().map(|entry| entry.starts.saturating_sub(now.as_nanos()));
+                tally.waited_ns.saturating_sub(beyond.fold(*cut_short_ns, u64::saturating_add))
             }
             // Each waiting time was counted at its end. Add the waiting times that continue.
             Transmitter::Variable(variable) => tally.waited_ns + tally.waited_in_vain_ns + variable.waiting_ns(now),

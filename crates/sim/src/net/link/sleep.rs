@@ -1,6 +1,6 @@
 //! A link's sleep.
 
-use super::{Link, Transmitter};
+use super::{Backlog, Link, Transmitter};
 use crate::engine::schedule::Schedule;
 use crate::net::packet::Packet;
 use netlull_units::Instant;
@@ -10,17 +10,18 @@ impl Link {
     pub fn fall_asleep(&mut self, now: Instant, schedule: &mut Schedule, stranded: &mut Vec<Packet>) {
         let first = stranded.len();
         self.flight.clear(stranded);
+        let Backlog { waiting, tally, cut_short_ns } = &mut **self.backlog.get_or_insert_default();
         match &mut self.transmitter {
             Transmitter::Fixed(fixed) => {
                 // Waiting times that end here were counted in full.
-                let beyond = self.waiting.iter().map(|entry| entry.starts.saturating_sub(now.as_nanos()));
-                self.cut_short_ns += beyond.fold(0, u64::saturating_add);
+                let beyond = waiting.iter().map(|entry| entry.starts.saturating_sub(now.as_nanos()));
+                *cut_short_ns += beyond.fold(0, u64::saturating_add);
                 fixed.free_at = now.as_nanos();
                 fixed.waiting_bytes = 0;
                 fixed.serialiser.idle();
-                self.waiting.clear();
+                waiting.clear();
             }
-            Transmitter::Variable(variable) => variable.fall_asleep(now, stranded, &mut self.tally, schedule),
+            Transmitter::Variable(variable) => variable.fall_asleep(now, stranded, tally, schedule),
         }
         schedule.set(self.delivery, Instant::NEVER);
         let lost = &stranded[first..];
@@ -29,9 +30,9 @@ impl Link {
             Transmitter::Fixed(_) => self.stored_bytes -= bytes,
             Transmitter::Variable(variable) => variable.forget_accepted(packets, bytes),
         }
-        self.tally.stranded_packets += packets;
-        self.tally.asleep_packets += packets;
-        self.tally.asleep_bytes += bytes;
+        tally.stranded_packets += packets;
+        tally.asleep_packets += packets;
+        tally.asleep_bytes += bytes;
         let ingress = self.ingress.get_or_insert_default();
         ingress.closed = true;
         if let Some(noise) = &mut ingress.noise {
@@ -43,7 +44,7 @@ impl Link {
     /// Starts to wake the link. It needs power again, but carries nothing yet.
     pub fn begin_to_wake(&mut self, now: Instant) {
         if let Some(since) = self.asleep_since.take() {
-            self.tally.asleep_ns += now.as_nanos() - since;
+            self.tally_mut().asleep_ns += now.as_nanos() - since;
         }
     }
 

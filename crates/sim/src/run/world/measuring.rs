@@ -35,8 +35,8 @@ impl World {
 
     /// All counters, and the time at each rate since the start of the measured time.
     pub(in crate::run) fn census(&self) -> Census {
-        let (net, links) = (&self.net, self.net.links.iter());
-        let residencies = links.map(|link| link.variable().map(|variable| variable.meter().finish(net.now)));
+        let (now, links) = (self.net.now, self.net.links.iter().enumerate());
+        let residencies = links.filter_map(|(index, link)| Some((index, link.variable()?.meter().finish(now))));
         Census::new(self.counts(), residencies.collect())
     }
 

@@ -86,7 +86,7 @@ pub(super) fn link(wire: &Wire<'_>, measure: Measure) -> Result<LinkSpec> {
         delay: document.delay,
         buffer: queueing::buffer(&field, document, measure)?,
         queue: queueing::queue(&field, document, measure)?,
-        control,
+        control: control.map(Box::new),
         capacity,
         loss: None,
         noise: document.noise.filter(|_| there).and_then(noise),

@@ -38,11 +38,12 @@ pub use sleep::{Nap, RoutingSpec, SleepSpec};
 pub use station::StationSpec;
 pub(super) use station::{At, check_traffic, refused_mechanism};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 type Result<T> = std::result::Result<T, ScenarioError>;
 type Nodes<'a> = BTreeMap<&'a str, usize>;
 
-/// A scenario that is ready to run.
+/// A scenario that is ready to run. Copies share its long lists.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// Name.
@@ -58,21 +59,21 @@ pub struct Scenario {
     /// The verifier.
     pub verify: Verify,
     /// Names of the nodes.
-    pub nodes: Vec<String>,
+    pub nodes: Arc<Vec<String>>,
     /// Links.
-    pub links: Vec<LinkSpec>,
+    pub links: Arc<Vec<LinkSpec>>,
     /// Airs that links share.
     pub airs: Vec<AirSpec>,
     /// The links as routing sees them.
-    pub edges: Vec<Edge>,
+    pub edges: Arc<Vec<Edge>>,
     /// TCP flows, in the order of the document, `count` unfolded.
-    pub tcp_flows: Vec<TcpFlow>,
+    pub tcp_flows: Arc<Vec<TcpFlow>>,
     /// Datagram flows, in the order of the document.
     pub datagram_flows: Vec<DatagramFlow>,
     /// Flows of requests, in the order of the document.
     pub request_flows: Vec<RequestFlow>,
     /// Routes to every destination of a packet.
-    pub routes: Routes,
+    pub routes: Arc<Routes>,
     /// Power models for reports.
     pub power: Vec<NamedPower>,
     /// Data to record.
@@ -113,7 +114,7 @@ pub struct Recording {
     pub without: Vec<String>,
 }
 
-/// A direction of a link.
+/// A direction of a link. Boxes hold the parts that few links have.
 #[derive(Clone, Debug)]
 pub struct LinkSpec {
     /// Name.
@@ -131,11 +132,11 @@ pub struct LinkSpec {
     /// Queue management.
     pub queue: QueueModel,
     /// Rate controller.
-    pub control: Option<Control>,
+    pub control: Option<Box<Control>>,
     /// Varying capacity.
     pub capacity: Option<Capacity>,
     /// Packet losses.
-    pub loss: Option<LossModel>,
+    pub loss: Option<Box<LossModel>>,
     /// Random extra delay.
     pub noise: Option<NoiseModel>,
     /// The index of the air that it shares with other links.
@@ -289,7 +290,7 @@ impl Scenario {
         if document.link.iter().any(|link| link.loss.is_some()) {
             let crossing = paths::crossing(&wiring, &routes, &flows);
             for ((link, wire), crossing) in links.iter_mut().zip(&wiring).zip(&crossing) {
-                link.loss = losses::loss(wire, crossing)?;
+                link.loss = losses::loss(wire, crossing)?.map(Box::new);
             }
         }
         let probe = probe(&document.probe, document.duration, &links, flows.paths())?;
@@ -305,14 +306,14 @@ impl Scenario {
             mtu: u32::try_from(mtu.as_u64()).unwrap_or(u32::MAX),
             seed: document.seed,
             verify: document.verify,
-            nodes: document.nodes.clone(),
-            edges: wiring.iter().map(|wire| wire.edge).collect(),
-            links,
+            nodes: Arc::new(document.nodes.clone()),
+            edges: Arc::new(wiring.iter().map(|wire| wire.edge).collect()),
+            links: Arc::new(links),
             airs,
-            tcp_flows: flows.tcp,
+            tcp_flows: Arc::new(flows.tcp),
             datagram_flows: flows.datagrams,
             request_flows: flows.requests,
-            routes,
+            routes: Arc::new(routes),
             power: named_models(document)?,
             probe,
             recording: None,
