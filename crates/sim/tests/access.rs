@@ -39,7 +39,7 @@ fn one_connection_has_the_first_round_trip() {
 #[test]
 fn senders_are_nodes_and_their_links_count_for_buffers() {
     let scenario = scenario(&five()).expect("valid");
-    assert_eq!(scenario.nodes, ["n1", "n2", "t-1", "t-2", "t-3", "t-4", "t-5"]);
+    assert_eq!(*scenario.nodes, ["n1", "n2", "t-1", "t-2", "t-3", "t-4", "t-5"]);
     let link = |name: &str| scenario.links.iter().find(|link| link.name == name).expect("a link");
     // 90 ms at 100 Gb/s are 1.125 GB, 750,000 packets of 1500 B.
     assert!(matches!(link("n1-n2").buffer, Buffer::Packets(750_000)), "{:?}", link("n1-n2").buffer);

@@ -258,7 +258,7 @@ fn the_sleep_of_an_emulation_is_summarised_as_that_of_a_simulation() {
         (routing.table_changes, routing.convergence_s)
     );
     assert_eq!(json!(found_routing.sleep), json!(routing.sleep));
-    let [found, simulated] = [found, simulated].map(|summary| summary.links.get(0).unwrap());
+    let [found, simulated] = [found.links, simulated.links].map(|links| links.get(0).unwrap());
     assert_eq!(found.asleep_s, simulated.asleep_s);
     // 2.5 s awake and 1 s asleep; the energy of traffic is tested elsewhere.
     for model in ["fs", "ncs-55a1-24h"] {

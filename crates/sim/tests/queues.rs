@@ -4,6 +4,7 @@ use crate::common::{close, floats, flow, link, outcome, scenario, table};
 use netlull_sim::engine::random::Stream;
 use netlull_sim::engine::schedule::{Schedule, Slot};
 use netlull_sim::net::buffer::Buffer;
+use netlull_sim::net::flight::PacketStore;
 use netlull_sim::net::ids::{AgentId, NodeId};
 use netlull_sim::net::link::{Admission, Link, LinkParts};
 use netlull_sim::net::packet::Packet;
@@ -242,10 +243,11 @@ fn red_marks_what_can_be_marked_and_drops_the_rest() {
     // packet.
     let ect = Flags::ECT;
     let offered = [ect, ect, ect, ect, Flags::NONE, ect | Flags::CE, ect];
-    let fates = offered.map(|flags| link.offer(Instant::ZERO, packet(flags), &mut schedule));
+    let mut store = PacketStore::new();
+    let fates = offered.map(|flags| link.offer(Instant::ZERO, packet(flags), &mut schedule, &mut store));
     let (taken, early) = (Admission::Accepted, Admission::DroppedEarly);
     assert_eq!(fates, [taken, taken, taken, taken, early, taken, taken]);
-    let marks: Vec<bool> = link.packets().map(|packet| packet.is_marked()).collect();
+    let marks: Vec<bool> = link.packets(&store).map(|packet| packet.is_marked()).collect();
     assert_eq!(marks, [false, false, false, true, true, true]);
     // The sixth arrived with its mark.
     assert_eq!((link.counters(Instant::ZERO).marked_packets, link.counters(Instant::ZERO).managed_drops), (2, 1));
@@ -259,9 +261,9 @@ fn codel_marks_arrive_at_the_other_end() {
         largest_packet: 1500,
         ecn: true,
     };
-    let (mut link, mut schedule) = bare_link(None, Some(config));
+    let ((mut link, mut schedule), mut store) = (bare_link(None, Some(config)), PacketStore::new());
     for _ in 0..320 {
-        link.offer(Instant::ZERO, packet(Flags::ECT), &mut schedule);
+        link.offer(Instant::ZERO, packet(Flags::ECT), &mut schedule, &mut store);
     }
     // Packet n (from 0) leaves the queue at n ms after a wait of n ms: above 5 ms from 5 ms on, so marks come at 105,
     // 205, then 275.7 -> 276. Each arrives 1 ms after its departure. The last two packets have at most 1500 B behind
@@ -269,10 +271,10 @@ fn codel_marks_arrive_at_the_other_end() {
     let mut marked_at = Vec::new();
     while let Some((now, slot)) = schedule.take_until(Instant::from_nanos(1_000_000_000)) {
         if slot == Slot::FIRST {
-            link.depart(now, &mut schedule);
+            link.depart(now, &mut schedule, &mut store);
         } else {
-            let packet = *link.head().expect("a packet arrives");
-            link.deliver_head(packet.size, &mut schedule);
+            let packet = *link.head(&store).expect("a packet arrives");
+            link.deliver_head(packet.size, &mut schedule, &mut store);
             if packet.is_marked() {
                 marked_at.push(now.as_nanos() / 1_000_000);
             }

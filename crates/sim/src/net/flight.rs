@@ -1,27 +1,95 @@
-//! Packets on a link, in the order of their arrivals.
+//! Packets on links, in the order of their arrivals.
 //!
-//! Arrivals and packets are stored separately. The next arrival is needed as soon as a packet is taken, the packet
-//! itself only much later. Eight arrivals share a cache line.
+//! All links keep their packets in one [`PacketStore`]; a link's [`Flight`] is a chain of places in it. Thousands of
+//! queues would each keep room for their longest length. The store has room for the packets of all links at one time,
+//! and the place that became free last, which is still in the processor's caches, is the next to be filled.
 
 use super::packet::Packet;
 
-/// A first-in first-out queue.
-#[derive(Default)]
+/// The number of no place.
+const NOWHERE: u32 = u32::MAX;
+
+/// A stored packet, or a free place.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The arrival time, in nanoseconds.
+    arrives: u64,
+    packet: Packet,
+    /// The place of the link's next packet, or the next free place.
+    next: u32,
+}
+
+/// The packets of all links until their arrival.
+pub struct PacketStore {
+    places: Vec<Place>,
+    /// The first free place.
+    free: u32,
+}
+
+impl PacketStore {
+    /// Creates an empty store.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { places: Vec::new(), free: NOWHERE }
+    }
+
+    /// Stores a packet and returns its place.
+    #[inline(always)]
+    fn fill(&mut self, arrives: u64, packet: &Packet) -> u32 {
+        let number = self.free;
+        let Some(place) = self.places.get_mut(number as usize) else { return self.grow(arrives, packet) };
+        self.free = place.next;
+        // Written in place: a copy right after its parts are written would stall the processor.
+        place.arrives = arrives;
+        place.packet = *packet;
+        place.next = NOWHERE;
+        number
+    }
+
+    /// Adds a place.
+    ///
+    /// # Panics
+    /// If there are 2^32 packets, which need 340 GB.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, arrives: u64, packet: &Packet) -> u32 {
+        let number = u32::try_from(self.places.len()).expect("at most 2^32 packets");
+        self.places.push(Place { arrives, packet: *packet, next: NOWHERE });
+        number
+    }
+
+    /// Frees a place and returns the place after it.
+    #[inline(always)]
+    fn clear(&mut self, number: u32) -> u32 {
+        let place = &mut self.places[number as usize];
+        let next = std::mem::replace(&mut place.next, self.free);
+        self.free = number;
+        next
+    }
+}
+
+impl Default for PacketStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The packets of a link: a first-in first-out queue.
 pub(super) struct Flight {
-    /// Arrival times, in nanoseconds. The length equals that of `packets`: a power of two, or zero.
-    arrivals: Box<[u64]>,
-    packets: Box<[Packet]>,
-    /// The place of the first packet, modulo the number of places.
-    head: u32,
+    first: u32,
+    last: u32,
     length: u32,
     /// The number of packets that have arrived.
     popped: u64,
 }
 
-impl Flight {
-    /// The initial capacity.
-    const FIRST: usize = 4;
+impl Default for Flight {
+    fn default() -> Self {
+        Self { first: NOWHERE, last: NOWHERE, length: 0, popped: 0 }
+    }
+}
 
+impl Flight {
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.length == 0
@@ -39,33 +107,36 @@ impl Flight {
 
     /// Appends a packet that arrives at `arrives`, not earlier than the others.
     #[inline(always)]
-    pub fn push(&mut self, arrives: u64, packet: &Packet) {
-        if self.length as usize == self.packets.len() {
-            self.grow();
+    pub fn push(&mut self, arrives: u64, packet: &Packet, store: &mut PacketStore) {
+        let place = store.fill(arrives, packet);
+        match store.places.get_mut(self.last as usize) {
+            Some(last) => last.next = place,
+            None => self.first = place,
         }
-        let place = self.place(self.length);
+        self.last = place;
         self.length += 1;
-        self.arrivals[place] = arrives;
-        self.packets[place] = *packet;
     }
 
     /// The first packet.
     #[inline(always)]
-    pub fn front(&self) -> Option<&Packet> {
-        if self.is_empty() { None } else { self.packets.get(self.place(0)) }
+    pub fn front<'a>(&self, store: &'a PacketStore) -> Option<&'a Packet> {
+        store.places.get(self.first as usize).map(|place| &place.packet)
     }
 
     /// The arrival time of the first packet.
     #[inline(always)]
-    pub fn next_arrival(&self) -> Option<u64> {
-        if self.is_empty() { None } else { self.arrivals.get(self.place(0)).copied() }
+    pub fn next_arrival(&self, store: &PacketStore) -> Option<u64> {
+        store.places.get(self.first as usize).map(|place| place.arrives)
     }
 
     /// Removes the first packet, which must exist.
     #[inline(always)]
-    pub fn skip(&mut self) {
+    pub fn skip(&mut self, store: &mut PacketStore) {
         debug_assert!(!self.is_empty(), "nothing to skip");
-        self.head = self.head.wrapping_add(1);
+        self.first = store.clear(self.first);
+        if self.first == NOWHERE {
+            self.last = NOWHERE;
+        }
         self.length -= 1;
         self.popped += 1;
     }
@@ -73,65 +144,58 @@ impl Flight {
     /// Removes the packets that arrive by `until` and for which `goes` returns true, in order.
     ///
     /// The packets then count as never pushed. The function reads no packet that arrives later.
-    pub fn withdraw(&mut self, until: u64, goes: impl Fn(&Packet) -> bool, into: &mut Vec<(u64, Packet)>) {
-        let mut end = 0;
-        while end < self.length && self.arrivals[self.place(end)] <= until {
-            let place = self.place(end);
-            if goes(&self.packets[place]) {
-                into.push((self.arrivals[place], self.packets[place]));
+    pub fn withdraw(
+        &mut self,
+        until: u64,
+        goes: impl Fn(&Packet) -> bool,
+        into: &mut Vec<(u64, Packet)>,
+        store: &mut PacketStore,
+    ) {
+        let (mut before, mut here) = (NOWHERE, self.first);
+        while let Some(&Place { arrives, packet, next }) = store.places.get(here as usize)
+            && arrives <= until
+        {
+            if goes(&packet) {
+                into.push((arrives, packet));
+                store.clear(here);
+                match store.places.get_mut(before as usize) {
+                    Some(before) => before.next = next,
+                    None => self.first = next,
+                }
+                if next == NOWHERE {
+                    self.last = before;
+                }
+                self.length -= 1;
+            } else {
+                before = here;
             }
-            end += 1;
+            here = next;
         }
-        // The remaining packets close the gaps.
-        let mut first = end;
-        for number in (0..end).rev() {
-            let place = self.place(number);
-            if !goes(&self.packets[place]) {
-                first -= 1;
-                let to = self.place(first);
-                (self.arrivals[to], self.packets[to]) = (self.arrivals[place], self.packets[place]);
-            }
-        }
-        self.head = self.head.wrapping_add(first);
-        self.length -= first;
     }
 
     /// Removes all packets, in order. They then count as never pushed.
-    pub fn clear(&mut self, into: &mut Vec<Packet>) {
-        into.extend(self.iter().map(|(_, packet)| *packet));
-        self.length = 0;
+    pub fn clear(&mut self, into: &mut Vec<Packet>, store: &mut PacketStore) {
+        while let Some(packet) = self.front(store) {
+            into.push(*packet);
+            self.first = store.clear(self.first);
+        }
+        (self.last, self.length) = (NOWHERE, 0);
     }
 
     /// Changes all packets.
-    pub fn for_each(&mut self, mut change: impl FnMut(&mut Packet)) {
-        for number in 0..self.length {
-            let place = self.place(number);
-            change(&mut self.packets[place]);
+    pub fn for_each(&mut self, mut change: impl FnMut(&mut Packet), store: &mut PacketStore) {
+        let mut here = self.first;
+        while let Some(place) = store.places.get_mut(here as usize) {
+            change(&mut place.packet);
+            here = place.next;
         }
     }
 
     /// Arrivals and packets, from the first to the last.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, &Packet)> {
-        (0..self.length).map(|number| self.place(number)).map(|place| (self.arrivals[place], &self.packets[place]))
-    }
-
-    /// The place of a packet, numbered from the first.
-    #[inline(always)]
-    fn place(&self, number: u32) -> usize {
-        self.head.wrapping_add(number) as usize & self.packets.len().wrapping_sub(1)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self) {
-        let size = (self.packets.len() * 2).max(Self::FIRST);
-        let (mut arrivals, mut packets) = (vec![0; size], vec![Packet::default(); size]);
-        for ((arrives, packet), place) in self.iter().zip(0..) {
-            let place: usize = place;
-            arrivals[place] = arrives;
-            packets[place] = *packet;
-        }
-        (self.arrivals, self.packets, self.head) = (arrivals.into(), packets.into(), 0);
+    pub fn iter<'a>(&self, store: &'a PacketStore) -> impl Iterator<Item = (u64, &'a Packet)> + use<'a> {
+        let first = store.places.get(self.first as usize);
+        let places = std::iter::successors(first, |place| store.places.get(place.next as usize));
+        places.map(|place| (place.arrives, &place.packet))
     }
 }
 
@@ -145,6 +209,8 @@ mod tests {
         #[test]
         fn packets_come_out_as_they_went_in(steps in proptest::collection::vec(0_u8..24, 0..400)) {
             let (mut flight, mut model, mut next) = (Flight::default(), VecDeque::new(), 0_u32);
+            // Another link keeps packets in the same store.
+            let (mut store, mut other) = (PacketStore::new(), Flight::default());
             for step in steps {
                 match step {
                     0 | 23 => {
@@ -153,7 +219,7 @@ mod tests {
                         let goes = |size: u32| size.is_multiple_of(2);
                         let mut out = Vec::new();
                         let before = flight.popped();
-                        flight.withdraw(until, |packet| goes(packet.size), &mut out);
+                        flight.withdraw(until, |packet| goes(packet.size), &mut out, &mut store);
                         prop_assert_eq!(flight.popped(), before);
                         let gone = model.iter().copied().filter(|next| u64::from(*next) <= until && goes(*next));
                         prop_assert!(out.iter().map(|(_, packet)| packet.size).eq(gone));
@@ -161,24 +227,27 @@ mod tests {
                     }
                     1 => {
                         let mut out = Vec::new();
-                        flight.clear(&mut out);
+                        flight.clear(&mut out, &mut store);
                         prop_assert!(out.iter().map(|packet| packet.size).eq(model.drain(..)));
                     }
                     2..=9 if !model.is_empty() => {
-                        flight.skip();
+                        flight.skip(&mut store);
                         model.pop_front();
                     }
                     _ => {
-                        flight.push(u64::from(next), &Packet { size: next, ..Packet::default() });
+                        let packet = Packet { size: next, ..Packet::default() };
+                        flight.push(u64::from(next), &packet, &mut store);
+                        other.push(0, &packet, &mut store);
                         model.push_back(next);
                         next += 1;
                     }
                 }
-                prop_assert_eq!(flight.front().map(|packet| packet.size), model.front().copied());
-                prop_assert_eq!(flight.next_arrival(), model.front().copied().map(u64::from));
-                let all: Vec<u32> = flight.iter().map(|(arrives, packet)| packet.size.max(arrives as u32)).collect();
+                prop_assert_eq!(flight.front(&store).map(|packet| packet.size), model.front().copied());
+                prop_assert_eq!(flight.next_arrival(&store), model.front().copied().map(u64::from));
+                let all: Vec<u32> = flight.iter(&store).map(|(arrives, packet)| packet.size.max(arrives as u32)).collect();
                 prop_assert!(all.iter().eq(model.iter()));
                 prop_assert_eq!(flight.pushed() - flight.popped(), model.len() as u64);
+                prop_assert!(other.iter(&store).map(|(_, packet)| packet.size).eq(0..next));
             }
         }
     }

@@ -22,7 +22,7 @@ use super::air::Air;
 use super::buffer::Buffer;
 pub use super::counters::LinkCounters;
 use super::fixed::{Backlog, FixedTransmitter};
-use super::flight::Flight;
+use super::flight::{Flight, PacketStore};
 use super::ids::{ControllerId, LinkId, NodeId, StationId};
 use super::ingress::Ingress;
 use super::loss::Loss;
@@ -195,9 +195,15 @@ impl Link {
 
     /// Offers a packet to the link and stores it if it is accepted.
     #[inline]
-    pub fn offer(&mut self, now: Instant, mut packet: Packet, schedule: &mut Schedule) -> Admission {
+    pub fn offer(
+        &mut self,
+        now: Instant,
+        mut packet: Packet,
+        schedule: &mut Schedule,
+        store: &mut PacketStore,
+    ) -> Admission {
         match self.queue(now, &mut packet, schedule) {
-            Offered::Arrives(at) => self.store(at, &packet, schedule),
+            Offered::Arrives(at) => self.store(at, &packet, schedule, store),
             Offered::Held => {}
             Offered::Refused(admission) => return admission,
         }
@@ -293,10 +299,10 @@ impl Link {
 
     /// Stores a packet until its arrival.
     #[inline(always)]
-    pub(crate) fn store(&mut self, arrives: u64, packet: &Packet, schedule: &mut Schedule) {
+    pub(crate) fn store(&mut self, arrives: u64, packet: &Packet, schedule: &mut Schedule, store: &mut PacketStore) {
         let idle = self.flight.is_empty();
         self.stored_bytes += u64::from(packet.size);
-        self.flight.push(arrives, packet);
+        self.flight.push(arrives, packet, store);
         if idle {
             schedule.add(self.delivery, Instant::from_nanos(arrives));
         }
@@ -323,14 +329,15 @@ impl Link {
         goes: impl Fn(&Packet) -> bool,
         into: &mut Vec<(u64, Packet)>,
         schedule: &mut Schedule,
+        store: &mut PacketStore,
     ) {
-        let (before, first) = (self.flight.next_arrival(), into.len());
+        let (before, first) = (self.flight.next_arrival(store), into.len());
         if before.is_none_or(|arrives| arrives > until) {
             return;
         }
-        self.flight.withdraw(until, goes, into);
+        self.flight.withdraw(until, goes, into, store);
         self.stored_bytes -= into[first..].iter().map(|(_, packet)| u64::from(packet.size)).sum::<u64>();
-        let head = self.flight.next_arrival();
+        let head = self.flight.next_arrival(store);
         if head != before {
             schedule.set(self.delivery, head.map_or(Instant::NEVER, Instant::from_nanos));
         }
@@ -421,24 +428,24 @@ impl Link {
     /// The next packet to arrive at the far end.
     #[inline(always)]
     #[must_use]
-    pub fn head(&self) -> Option<&Packet> {
-        self.flight.front()
+    pub fn head<'a>(&self, store: &'a PacketStore) -> Option<&'a Packet> {
+        self.flight.front(store)
     }
 
     /// Removes the first packet, of `size` bytes, when it arrives at the far end.
     #[inline(always)]
-    pub fn deliver_head(&mut self, size: u32, schedule: &mut Schedule) {
-        self.flight.skip();
-        self.schedule_head(schedule);
+    pub fn deliver_head(&mut self, size: u32, schedule: &mut Schedule, store: &mut PacketStore) {
+        self.flight.skip(store);
+        self.schedule_head(schedule, store);
         self.arrived_bytes += u64::from(size);
     }
 
     /// Handles a departure event. A departing packet is stored until its arrival.
-    pub fn depart(&mut self, now: Instant, schedule: &mut Schedule) -> Departure {
+    pub fn depart(&mut self, now: Instant, schedule: &mut Schedule, store: &mut PacketStore) -> Departure {
         let departure = self.advance(now, schedule);
         if let Departure::Packet { packet } = departure {
             let arrives = self.arrival(now);
-            self.store(arrives, &packet, schedule);
+            self.store(arrives, &packet, schedule, store);
         }
         departure
     }
@@ -497,9 +504,9 @@ impl Link {
     }
 
     /// The arrival time and the size in bytes of the first packet.
-    pub(crate) fn head_arrives(&self) -> Option<(Instant, u32)> {
-        let arrives = self.flight.next_arrival()?;
-        Some((Instant::from_nanos(arrives), self.flight.front()?.size))
+    pub(crate) fn head_arrives(&self, store: &PacketStore) -> Option<(Instant, u32)> {
+        let arrives = self.flight.next_arrival(store)?;
+        Some((Instant::from_nanos(arrives), self.flight.front(store)?.size))
     }
 
     /// The time at which a link of fixed rate has sent all accepted packets.
@@ -557,22 +564,22 @@ impl Link {
     }
 
     /// Every packet on the link: in the queue, in service or propagating.
-    pub fn packets(&self) -> impl Iterator<Item = Packet> + '_ {
+    pub fn packets<'a>(&'a self, store: &'a PacketStore) -> impl Iterator<Item = Packet> + 'a {
         let held = self.variable().into_iter().flat_map(VariableTransmitter::packets);
-        self.flight.iter().map(|(_, packet)| *packet).chain(held)
+        self.flight.iter(store).map(|(_, packet)| *packet).chain(held)
     }
 
     /// Changes every packet on the link.
-    pub(crate) fn for_each(&mut self, mut change: impl FnMut(&mut Packet)) {
-        self.flight.for_each(&mut change);
+    pub(crate) fn for_each(&mut self, mut change: impl FnMut(&mut Packet), store: &mut PacketStore) {
+        self.flight.for_each(&mut change, store);
         if let Transmitter::Variable(variable) = &mut self.transmitter {
             variable.for_each(change);
         }
     }
 
     #[inline(always)]
-    fn schedule_head(&self, schedule: &mut Schedule) {
-        if let Some(arrives) = self.flight.next_arrival() {
+    fn schedule_head(&self, schedule: &mut Schedule, store: &PacketStore) {
+        if let Some(arrives) = self.flight.next_arrival(store) {
             schedule.add(self.delivery, Instant::from_nanos(arrives));
         }
     }

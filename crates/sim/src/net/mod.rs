@@ -2,7 +2,7 @@
 
 pub mod air;
 mod fixed;
-mod flight;
+pub mod flight;
 pub mod ids;
 mod ingress;
 pub mod link;

@@ -16,6 +16,7 @@ use super::world::World;
 use crate::engine::random::Stream;
 use crate::engine::schedule::Schedule;
 use crate::net::air::Air;
+use crate::net::flight::PacketStore;
 use crate::net::ids::{FlowId, LinkId, NodeId, SourceId, StationId};
 use crate::net::link::{Link, LinkParts};
 use crate::net::loss::{Loss, LossModel};
@@ -116,6 +117,7 @@ fn net(scenario: &Scenario) -> Net {
         schedule: Schedule::new(order.count()),
         routes: Routes::clone(&scenario.routes),
         links: links(scenario, &order, &scheduled_links),
+        store: PacketStore::new(),
         order,
         scheduled_links,
         beat: beat(scenario),

@@ -25,7 +25,7 @@ pub(super) fn ledger<'a>(world: &'a World, scenario: &'a Scenario, counters: &'a
     let mut links = Vec::with_capacity(world.net.links.len());
     for (index, (spec, link)) in scenario.links.iter().zip(&world.net.links).enumerate() {
         let mut held = (0, 0);
-        for packet in link.packets() {
+        for packet in link.packets(&world.net.store) {
             held.0 += 1;
             held.1 += u64::from(packet.size);
             agents[world.requests.flow_agent(packet.agent).index()].held += 1;

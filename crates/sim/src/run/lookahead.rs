@@ -197,7 +197,7 @@ impl Lookahead {
     pub fn nth_held(&mut self, n: usize, net: &mut Net, agents: &[Agent]) -> Option<(LinkId, Vec<(u64, Packet)>)> {
         let &id = self.deepest_first.get(n).filter(|_| !self.off)?;
         let mut held = std::mem::take(&mut self.held);
-        let Net { links, routes, schedule, horizon, .. } = net;
+        let Net { links, routes, schedule, store, horizon, .. } = net;
         let link = &mut links[id];
         let (leads_to, to) = (link.leads_to, link.to);
         let goes = |packet: &Packet| match leads_to.unwrap_or_else(|| routes.next_hop(to, packet.destination)) {
@@ -205,7 +205,7 @@ impl Lookahead {
             NextHop::Here => agents.get(packet.agent.index()).is_some_and(|agent| agent.ahead != AgentAhead::No),
             NextHop::Link(_) | NextHop::Unreachable | NextHop::Changeable(_) => false,
         };
-        link.withdraw(*horizon - 1, goes, &mut held, schedule);
+        link.withdraw(*horizon - 1, goes, &mut held, schedule, store);
         Some((id, held))
     }
 

@@ -34,7 +34,8 @@ pub(super) fn exceeded(world: World, scenario: &Scenario, limit: u64) -> RunErro
 /// The packets of each link, and the log of its rates.
 fn links<'a>(world: &'a World, scenario: &'a Scenario) -> impl Iterator<Item = Part> + 'a {
     scenario.links.iter().zip(&world.net.links).flat_map(|(spec, link)| {
-        let (packets, changes) = (link.packets().count(), link.variable().map_or(0, |variable| variable.log().len()));
+        let (packets, changes) =
+            (link.packets(&world.net.store).count(), link.variable().map_or(0, |variable| variable.log().len()));
         let backlog = Part {
             bytes: packets * (size_of::<Packet>() + size_of::<u64>()),
             field: format!("link.{}.buffer: {}", spec.name, spec.buffer),

@@ -3,6 +3,7 @@
 use super::error::RunError;
 use super::event_order::EventOrder;
 use crate::engine::schedule::{Schedule, Slot};
+use crate::net::flight::PacketStore;
 use crate::net::ids::LinkId;
 use crate::net::link::Link;
 use crate::net::packet::Packet;
@@ -20,6 +21,8 @@ pub(super) struct Net {
     pub order: EventOrder,
     pub routes: Routes,
     pub links: Vec<Link>,
+    /// The packets on links until their arrival.
+    pub store: PacketStore,
     /// Links that schedule their departures, in the order of their departure slots.
     pub scheduled_links: Vec<LinkId>,
     /// The time between two beats, at which datagrams are drawn.
@@ -56,6 +59,6 @@ impl Net {
     /// Every packet on a link, with the link.
     pub fn packets(&self) -> impl Iterator<Item = (LinkId, Packet)> + '_ {
         let links = LinkId::all(self.links.len()).zip(&self.links);
-        links.flat_map(|(id, link)| link.packets().map(move |packet| (id, packet)))
+        links.flat_map(|(id, link)| link.packets(&self.store).map(move |packet| (id, packet)))
     }
 }

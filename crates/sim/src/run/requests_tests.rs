@@ -39,7 +39,7 @@ fn have_closed(place: &Place) -> bool {
 /// Packets on links for the two ends in a slot.
 fn on_links(world: &World, place: usize) -> usize {
     let connection = world.requests.first_connection.index() + place;
-    let packets = world.net.links.iter().flat_map(|link| link.packets());
+    let packets = world.net.links.iter().flat_map(|link| link.packets(&world.net.store));
     packets.filter(|packet| packet.agent.flow().index() == connection).count()
 }
 

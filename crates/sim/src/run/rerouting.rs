@@ -240,7 +240,7 @@ impl Rerouting {
             Deed::Sleep(cable) => {
                 for &link in &self.sleep.cables[cable].links {
                     let mut lost = Vec::new();
-                    net.links[link].fall_asleep(net.now, &mut net.schedule, &mut lost);
+                    net.links[link].fall_asleep(net.now, &mut net.schedule, &mut net.store, &mut lost);
                     stranded.extend(lost.into_iter().map(|packet| (link, packet)));
                     if let Some(replay) = &mut observers.replay {
                         replay.fell_asleep(link);
@@ -293,10 +293,11 @@ impl Rerouting {
     /// Prepares for changes of routes. Each packet gets its remaining hops, computed from its position on its path.
     pub fn tell_hops_left(&self, net: &mut Net, requests: &Requests) {
         for (id, link) in LinkId::all(net.links.len()).zip(&mut net.links) {
-            link.for_each(|packet| {
+            let set = |packet: &mut Packet| {
                 let path = &self.paths[requests.flow_agent(packet.agent).peer()];
                 packet.segment.ttl = hops_left(path, id, self.ttl).unwrap_or_default();
-            });
+            };
+            link.for_each(set, &mut net.store);
         }
     }
 

@@ -61,7 +61,11 @@ impl RunOptions {
     #[must_use]
     pub fn after(&self, earlier: &Self) -> Self {
         let Self { seed, probe, verify } = self.clone();
-        Self { seed: seed.or(earlier.seed), probe: probe.or_else(|| earlier.probe.clone()), verify: verify.or(earlier.verify) }
+        Self {
+            seed: seed.or(earlier.seed),
+            probe: probe.or_else(|| earlier.probe.clone()),
+            verify: verify.or(earlier.verify),
+        }
     }
 }
 

@@ -65,12 +65,7 @@ pub struct VariableLedger<'a> {
 }
 
 /// Checks the sums of a link and the log of its rates.
-pub(super) fn check(
-    findings: &mut Findings,
-    link: &LinkLedger<'_>,
-    counters: &LinkCounters,
-    ledger: &Ledger<'_>,
-) {
+pub(super) fn check(findings: &mut Findings, link: &LinkLedger<'_>, counters: &LinkCounters, ledger: &Ledger<'_>) {
     link_conserves(findings, link, counters);
     link_keeps_its_buffer(findings, link, counters);
     no_packet_is_too_late(findings, link, counters);

@@ -2,14 +2,21 @@
 
 use super::{Backlog, Link, Transmitter};
 use crate::engine::schedule::Schedule;
+use crate::net::flight::PacketStore;
 use crate::net::packet::Packet;
 use netlull_units::Instant;
 
 impl Link {
     /// Puts the link to sleep. All its packets are lost and added to `stranded`, in the order of arrival.
-    pub fn fall_asleep(&mut self, now: Instant, schedule: &mut Schedule, stranded: &mut Vec<Packet>) {
+    pub fn fall_asleep(
+        &mut self,
+        now: Instant,
+        schedule: &mut Schedule,
+        store: &mut PacketStore,
+        stranded: &mut Vec<Packet>,
+    ) {
         let first = stranded.len();
-        self.flight.clear(stranded);
+        self.flight.clear(stranded, store);
         let Backlog { waiting, tally, cut_short_ns } = &mut **self.backlog.get_or_insert_default();
         match &mut self.transmitter {
             Transmitter::Fixed(fixed) => {

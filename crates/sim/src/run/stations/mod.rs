@@ -278,7 +278,7 @@ fn arm(id: StationId, station: &Station, net: &mut Net) {
 
 /// The packet in transmission to a station, if there is one.
 fn coming(station: &Station, net: &Net) -> Option<Coming> {
-    net.links[station.down].head_arrives().map(|(arrives, size)| Coming { arrives, size })
+    net.links[station.down].head_arrives(&net.store).map(|(arrives, size)| Coming { arrives, size })
 }
 
 /// The view of a packet at one of its ends. `shift` is the shift of its window.

@@ -170,7 +170,7 @@ impl Turn<'_> {
         let (now, queue) = (self.net.now, &mut self.net.links[link]);
         // A watched packet is followed without the link's mark.
         let given = if self.observers.watching {
-            Given::Watched(queue.offer(now, *packet, &mut self.net.schedule))
+            Given::Watched(queue.offer(now, *packet, &mut self.net.schedule, &mut self.net.store))
         } else {
             Given::Queued(queue.queue(now, packet, &mut self.net.schedule))
         };

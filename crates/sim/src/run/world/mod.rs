@@ -180,7 +180,7 @@ impl World {
     fn offer_watched(&mut self, now: Instant, link: LinkId, packet: &mut Packet) {
         self.record_arrival(link, now.as_nanos(), packet);
         if self.attend_offer(link, packet) == Attended::GoesOn {
-            let admission = self.net.links[link].offer(now, *packet, &mut self.net.schedule);
+            let admission = self.net.links[link].offer(now, *packet, &mut self.net.schedule, &mut self.net.store);
             self.decided(now, link, packet, admission);
         }
     }
@@ -337,7 +337,7 @@ impl World {
                 NextHop::Link(_) | NextHop::Unreachable | NextHop::Changeable(_) => break,
             }
         }
-        link.store(arrives, packet, &mut self.net.schedule);
+        link.store(arrives, packet, &mut self.net.schedule, &mut self.net.store);
     }
 
     /// Handles a packet at the far end of a link.
@@ -345,8 +345,8 @@ impl World {
     fn deliver(&mut self, id: LinkId) {
         let link = &mut self.net.links[id];
         // Copied in place: an `Option<Packet>` would be taken apart and rebuilt, which stalls the processor.
-        let Some(&(mut packet)) = link.head() else { return };
-        link.deliver_head(packet.size, &mut self.net.schedule);
+        let Some(&(mut packet)) = link.head(&self.net.store) else { return };
+        link.deliver_head(packet.size, &mut self.net.schedule, &mut self.net.store);
         let hop = match link.leads_to {
             Some(hop) => hop,
             None => self.net.routes.next_hop(link.to, packet.destination),

@@ -275,7 +275,7 @@ impl Scenario {
         let nodes = node_index(&document.nodes)?;
         let mtu = document.mtu;
         let wiring = links::wire_up(document, &nodes)?;
-        let flows = flows::flows(document, &nodes)?;
+        let mut flows = flows::flows(document, &nodes)?;
         let routes = paths::routes(&nodes, &wiring, &flows);
         let reach = paths::two_way_delays(&document.nodes, &wiring, &routes, &flows)?;
         let least = two_way.iter().copied().chain(std::iter::repeat(Duration::ZERO));
@@ -284,6 +284,9 @@ impl Scenario {
             .zip(reach.iter().zip(least))
             .map(|(wire, (own, least))| links::link(wire, queueing::Measure { two_way: (*own).max(least), mtu }))
             .collect::<Result<Vec<_>>>()?;
+        // Both lists have grown by doubling, and stay.
+        links.shrink_to_fit();
+        flows.tcp.shrink_to_fit();
         unique_names(&links, &flows)?;
         links::join_gateways(&wiring, &mut links)?;
         let airs = air::airs(document, &wiring, &mut links)?;
