@@ -15,6 +15,7 @@ import argparse
 import csv
 import datetime
 import io
+import math
 import os
 import shutil
 import subprocess
@@ -39,7 +40,11 @@ LARGEST_GROWTH = 0.03
 # A smaller change is not worth a row of the history.
 NOTABLE = 0.005
 # CI's settings (.ci/run), whoever counts: its release build has most of the program already.
-BUILD = {"CARGO_PROFILE_RELEASE_LTO": "off", "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16"}
+BUILD = {
+    "CARGO_PROFILE_RELEASE_LTO": "off",
+    "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16",
+    "CARGO_PROFILE_RELEASE_DEBUG": "none",
+}
 SECONDS = 20
 
 
@@ -69,7 +74,7 @@ class Change(NamedTuple):
     @property
     def grown(self) -> bool:
         """Returns True if the growth is above the limit."""
-        return self.growth > LARGEST_GROWTH
+        return self.stored is not None and self.now > (1 + LARGEST_GROWTH) * self.stored
 
     @property
     def notable(self) -> bool:
@@ -193,30 +198,41 @@ def counted_runs(chosen: Sequence[str]) -> dict[str, float]:
         return dict(zip(scenarios, found, strict=True))
 
 
-def draw(target: Path) -> None:
-    """Draws the history: each run's counts, relative to its first."""
-    from netlull.plot.style import COLOURS, MARKERS, figure, legend_above, styled, svg_text
+def histories(rows: Sequence[Row], stops: Sequence[tuple[str, str]]) -> dict[str, dict[str, list[float]]]:
+    """Returns each name's counts at the stops, relative to its first, in groups: the runs, and each component.
 
-    names = list(runs())
-    rows = [row for row in stored() if row.name in names]
+    A name keeps its count until it is stored again, and has none before its first.
+    """
+    found: dict[str, dict[str, list[float]]] = {}
+    for name in dict.fromkeys(row.name for row in rows):
+        own = {(row.date, row.commit): row.instructions for row in rows if row.name == name}
+        first, last, line = next(iter(own.values())), math.nan, list[float]()
+        for stop in stops:
+            last = own.get(stop, last)
+            line.append(last / first)
+        group, _, short = name.rpartition(": ")
+        found.setdefault(group or "run", {})[short] = line
+    return found
+
+
+def draw(target: Path) -> None:
+    """Draws the history of all counts, with a panel for the runs and one for each component."""
+    from netlull.plot.style import COLOURS, MARKERS, figure, styled, svg_text
+
+    rows = stored()
     stops = list(dict.fromkeys((row.date, row.commit) for row in rows))
+    groups = histories(rows, stops)
     with styled():
-        drawn = figure(height=3.2)
-        axes = drawn.subplots()
-        for index, name in enumerate(names):
-            own = [row for row in rows if row.name == name]
-            if not own:
-                continue
-            known = dict.fromkeys(stops, 0.0)
-            values, last = [], own[0].instructions
-            for stop in known:
-                last = next((row.instructions for row in reversed(own) if (row.date, row.commit) == stop), last)
-                values.append(last / own[0].instructions)
-            colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index // len(COLOURS)]
-            axes.plot(range(len(stops)), values, label=name, color=colour, marker=marker)
-        axes.set_xticks(range(len(stops)), [f"{date}\n{commit}" for date, commit in stops])
-        axes.set_ylabel("instructions per packet-hop,\nrelative to the first count")
-        legend_above(drawn, [axes], columns=7)
+        drawn = figure(height=2.2 * len(groups))
+        panels = drawn.subplots(len(groups), 1, squeeze=False, sharex=True)[:, 0]
+        for axes, (group, lines) in zip(panels, groups.items(), strict=True):
+            for index, (name, values) in enumerate(lines.items()):
+                colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index // len(COLOURS)]
+                axes.plot(range(len(stops)), values, label=name, color=colour, marker=marker)
+            axes.set_title(group, loc="left")
+            axes.set_ylabel("relative to the first")
+            axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), ncols=1 + len(lines) // 9)
+        panels[-1].set_xticks(range(len(stops)), [f"{date}\n{commit}" for date, commit in stops])
         target.write_text(svg_text(drawn), encoding="utf-8")
 
 

@@ -294,7 +294,6 @@ def note(kept: dict[str, list[str]], line: str, table: str = "bench.txt") -> Non
 def main() -> int:
     """Prints the tables. Returns 1 if a peer disagrees, 2 if one is missing or fails."""
     given = arguments()
-    run_netlull(BENCHES[0].make(1.0))  # loads the late imports
     kept: dict[str, list[str]] = {}
     good = True
     names = given.only or [bench.name for bench in BENCHES]
@@ -307,6 +306,7 @@ def main() -> int:
                 check_hops(names, peers, htsim)
                 return 0
             if measured:
+                run_netlull(BENCHES[0].make(1.0))  # loads the late imports
                 note(kept, htsim_note(given.htsim))
                 binary = build_ns3(Path(folder)) if "ns3" in peers else None
                 choice = Choice(max(1, given.runs or (1 if given.quick else 5)), peers, given.quick, binary, htsim)

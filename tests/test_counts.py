@@ -67,6 +67,16 @@ def test_every_run_is_stored_and_no_other() -> None:
     assert all(": " in name for name in names - runs), "the others are components"
 
 
+def test_a_history_is_relative_to_its_first_count() -> None:
+    stops = [("2026-11-27", "0123abcd"), ("2026-11-28", "4567abcd")]
+    rows = [
+        _row("web", 50.0),
+        _row("tcp: data", 200.0),
+        _row("web", 60.0)._replace(date=stops[1][0], commit=stops[1][1]),
+    ]
+    assert counts.histories(rows, stops) == {"run": {"web": [1.0, 1.2]}, "tcp": {"data": [1.0, 1.0]}}
+
+
 def test_the_history_is_drawn(store: Path, tmp_path: Path) -> None:
     counts.judge(dict.fromkeys(counts.runs(), 100.0), "first")
     target = tmp_path / "counts.svg"
