@@ -73,7 +73,7 @@ impl RawResult {
 }
 
 /// The links and flows of a summary. It outlives its result, and then keeps no tables.
-#[pyclass(frozen)]
+#[pyclass(frozen, module = "netlull._core")]
 struct Lists(Arc<Summary>);
 
 #[pymethods]
@@ -119,6 +119,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<checked::Checked>()?;
     module.add_class::<monitor::Monitor>()?;
     module.add_class::<checked::Tape>()?;
+    module.add_class::<checked::Given>()?;
+    module.add_class::<Lists>()?;
     plugin::register();
     plugin::register_views(module)?;
     module.add_class::<RawResult>()?;
