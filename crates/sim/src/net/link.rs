@@ -16,6 +16,7 @@
 //! Noise adds a random time to each packet's propagation.
 
 mod counts;
+mod lagging;
 mod sleep;
 
 use super::air::Air;
@@ -35,6 +36,7 @@ use super::routing::NextHop;
 use super::transmitter::{Departure, RateChange, VariableTransmitter};
 use crate::engine::ring::Ring;
 use crate::engine::schedule::{Schedule, Slot};
+pub(crate) use lagging::Lagging;
 use netlull_mechanism::rate::QueueView;
 use netlull_units::{BitRate, Bytes, Duration, Instant, Serialiser};
 use std::ops::{Index, IndexMut};
@@ -61,6 +63,8 @@ pub(crate) enum Offered {
     Arrives(u64),
     /// The link stores the packet until its departure.
     Held,
+    /// The link lags: its earlier steps come first.
+    Later,
     /// The link refused the packet.
     Refused(Admission),
 }
@@ -205,6 +209,7 @@ impl Link {
         match self.queue(now, &mut packet, schedule) {
             Offered::Arrives(at) => self.store(at, &packet, schedule),
             Offered::Held => {}
+            Offered::Later => debug_assert!(false, "a link that lags has earlier steps to do"),
             Offered::Refused(admission) => return admission,
         }
         Admission::Accepted
@@ -259,6 +264,9 @@ impl Link {
     #[inline(always)]
     fn queue_plain(&mut self, now: Instant, packet: &mut Packet, schedule: &mut Schedule) -> Offered {
         if let Transmitter::Variable(variable) = &mut self.transmitter {
+            if variable.lags() {
+                return Offered::Later;
+            }
             if variable.offer(now, packet, self.buffer, &mut self.tally, schedule) {
                 return Offered::Held;
             }
@@ -476,6 +484,7 @@ impl Link {
     }
 
     /// The state of a link that schedules its departures.
+    #[inline(always)]
     #[must_use]
     pub fn variable(&self) -> Option<&VariableTransmitter> {
         match &self.transmitter {
