@@ -102,7 +102,7 @@ def ready(name: str, duration: str) -> dict[str, Any]:
 
 def runs() -> Mapping[str, dict[str, Any]]:
     """Returns the scenario of each run. Each takes about a second under callgrind."""
-    plain: dict[str, Case] = {case.name: case for case in cases(1)}
+    plain: dict[str, Case] = {case.name: case for case in cases("single")}
     probes = single(SECONDS).document()
     probes["probe"] = {"interval": "10 ms", "window": True, "drops": True, "segments": True, "events": True}
     return {

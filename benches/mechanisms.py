@@ -3,9 +3,11 @@
     python benches/mechanisms.py [--store]
 
 The dumb-bells are those of `benches/run.py`, with one flow and with twenty, for 60 s of simulated time. They have four
-links each way, 10 Mb/s and a round trip of 50 ms. The mechanism is on the link from N1 to N2, one of eight. The table
-has the instructions per packet-hop of the run, and the added instructions per packet of the mechanism's own link. Each
-mechanism is compared with the same TCP without it, because estimators that read timestamps require TCP to send them.
+links each way, 10 Mb/s and a round trip of 50 ms. A controller is on the link from N1 to N2, one of eight. A station is
+at the receiver of each flow, behind the last link. Abilene is that of `benches/run.py`, too; ESTOP puts some of its
+links to sleep at 10 s. The table has the instructions per packet-hop of the run, and the added instructions per packet
+of the mechanism's own links. Each mechanism is compared with the same TCP without it, because estimators that read
+timestamps require TCP to send them.
 """
 
 from __future__ import annotations
@@ -18,9 +20,9 @@ from typing import Any, NamedTuple
 
 from instructions import built, counted
 from kept import compiler, keep
-from scenarios import single, twenty
+from scenarios import abilene, single, twenty
 
-NETWORKS = {"single": (single, 1), "twenty": (twenty, 20)}
+NETWORKS = {"single": (single, 1), "twenty": (twenty, 20), "abilene": (abilene, 1)}
 DURATION_S = 60
 TIMESTAMPS = {"timestamps": True}
 PRACTRA = {
@@ -39,14 +41,26 @@ G_ROUTER = {
     "round_trip": {"kind": "timestamps", "initial": "100 ms"},
 }
 EACH_EVENT = {"pace": "event", "queue": "waiting_and_in_service"}
+RADIO = {"name": "phones", "radio": ["wavelan-dsss"]}
+SLEEP = {"sleep": [{"at": "10 s", "plan": {"kind": "estop", "threshold": 0.7}}]}
 
 
 class Case(NamedTuple):
-    """A mechanism on the link, and its settings of TCP."""
+    """A mechanism: a controller of the link from N1 to N2, a station at each receiver, or other fields of the scenario.
+
+    The reference is the previous case without any.
+    """
 
     name: str
-    controller: dict[str, Any] | None
-    tcp: dict[str, Any]
+    tcp: dict[str, Any] = {}
+    controller: dict[str, Any] | None = None
+    station: dict[str, Any] | None = None
+    fields: dict[str, Any] | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the network has no mechanism."""
+        return self.controller is None and self.station is None and self.fields is None
 
 
 class Count(NamedTuple):
@@ -54,29 +68,44 @@ class Count(NamedTuple):
 
     instructions: int
     hops: int
-    hops_of_link: int
+    hops_of_links: int
 
 
-def cases(flows: int) -> Sequence[Case]:
-    """Returns the cases in the order of the table. The reference is the previous case without a mechanism."""
+def cases(network: str) -> Sequence[Case]:
+    """Returns the cases in the order of the table."""
+    _, flows = NETWORKS[network]
+    if network == "abilene":
+        return (Case("no control"), Case("links sleep, ESTOP", fields=SLEEP))
     given = {"flows": {"kind": "fixed", "count": flows}}
     return (
-        Case("no control", None, {}),
-        Case("practRA", PRACTRA, {}),
-        Case("Lull", LULL, {}),
-        Case("AWM, N given", AWM | given, {}),
-        Case("AWM, N counted", AWM, {}),
-        Case("no control, timestamps", None, TIMESTAMPS),
-        Case("G-Router, once per round trip", G_ROUTER, TIMESTAMPS),
-        Case("G-Router, at every event", G_ROUTER | EACH_EVENT, TIMESTAMPS),
+        Case("no control"),
+        Case("practRA", controller=PRACTRA),
+        Case("Lull", controller=LULL),
+        Case("AWM, N given", controller=AWM | given),
+        Case("AWM, N counted", controller=AWM),
+        Case("stations, always awake", station=RADIO),
+        Case("stations, client shaper", station=RADIO | {"mechanism": {"kind": "client_shaper"}}),
+        Case("stations, power saving", station=RADIO | {"mechanism": {"kind": "psm"}}),
+        Case("no control, timestamps", TIMESTAMPS),
+        Case("G-Router, once per round trip", TIMESTAMPS, controller=G_ROUTER),
+        Case("G-Router, at every event", TIMESTAMPS, controller=G_ROUTER | EACH_EVENT),
     )
+
+
+def own_links(network: str, case: Case) -> set[str]:
+    """Returns the names of the mechanism's own links."""
+    if case.station is not None:
+        return {f"N3-sink{flow}" for flow in range(NETWORKS[network][1])}
+    return {"N1-N2"} if case.controller is not None else set()
 
 
 def document(network: str, case: Case, duration_s: float = DURATION_S) -> dict[str, Any]:
     """Returns the scenario of a case."""
-    make, _ = NETWORKS[network]
-    scenario = make(duration_s).document()
+    make, flows = NETWORKS[network]
+    scenario = make(duration_s).document() | (case.fields or {})
     scenario["tcp"] |= case.tcp
+    if case.station is not None:
+        scenario["station"] = [case.station | {"nodes": [f"sink{flow}" for flow in range(flows)]}]
     if case.controller is not None:
         links: list[dict[str, Any]] = scenario["link"]
         both = next(link for link in links if (link["from"], link["to"]) == ("N1", "N2"))
@@ -87,26 +116,27 @@ def document(network: str, case: Case, duration_s: float = DURATION_S) -> dict[s
     return scenario
 
 
-def counts_of(program: Path, scenario: dict[str, Any]) -> Count:
-    """Runs a scenario under callgrind."""
+def counts_of(program: Path, scenario: dict[str, Any], links: set[str]) -> Count:
+    """Runs a scenario under callgrind. `links` are the mechanism's own."""
     run = counted(program, scenario)
-    link = next(link for link in run.summary["links"] if link["name"] == "N1-N2")
-    return Count(run.instructions, run.summary["packet_hops"], link["delivered_packets"])
+    own = sum(link["delivered_packets"] for link in run.summary["links"] if link["name"] in links)
+    return Count(run.instructions, run.summary["packet_hops"], own)
 
 
 def rows(program: Path, network: str) -> list[str]:
     """Returns a line of the table for each case."""
     lines = []
     plain = None
-    for case in cases(NETWORKS[network][1]):
-        count = counts_of(program, document(network, case))
+    for case in cases(network):
+        count = counts_of(program, document(network, case), own_links(network, case))
         each = count.instructions / count.hops
         line = f"{network:<7} {case.name:<30} {each:>8.1f}"
-        if case.controller is None:
+        if case.is_plain:
             plain = each
         elif plain is not None:
-            added = (each - plain) * count.hops / count.hops_of_link
-            line += f" {each / plain:>7.2f} {added:>8.0f}"
+            line += f" {each / plain:>7.2f}"
+            if count.hops_of_links:
+                line += f" {(each - plain) * count.hops / count.hops_of_links:>8.0f}"
         lines.append(line)
     return lines
 
@@ -120,7 +150,7 @@ def main() -> int:
     parser.add_argument("--store", action="store_true", help="write the table to benches/runs/DATE/")
     arguments = parser.parse_args()
     program = built()
-    about = "instructions per packet-hop of the run; ratio to no control; added per packet of the mechanism's link"
+    about = "instructions per packet-hop of the run; ratio to no control; added per packet of the mechanism's links"
     lines = [f"{compiler()}; {about}", HEADER]
     for network in NETWORKS:
         lines += rows(program, network)

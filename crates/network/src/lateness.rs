@@ -3,8 +3,8 @@
 //! Both links accept the same packets. The measurement knows neither the controller nor its rates, so it can judge a
 //! controller's guarantee.
 
+use crate::ring::Ring;
 use netlull_units::{BitRate, Duration, Instant, Serialiser};
-use std::collections::VecDeque;
 
 /// The queued packets on a link that is always at its highest rate.
 #[derive(Debug)]
@@ -13,28 +13,30 @@ pub(crate) struct Lateness {
     /// The time at which a link at the highest rate has sent everything.
     free_at: Instant,
     /// The departures of the queued packets from that link.
-    due: VecDeque<Instant>,
+    due: Ring<Instant>,
 }
 
 impl Lateness {
     /// Starts the measurement of an idle link of the given highest rate.
     pub(crate) fn new(highest: BitRate) -> Self {
         let reference = Serialiser::new(highest);
-        Self { reference, free_at: Instant::ZERO, due: VecDeque::new() }
+        Self { reference, free_at: Instant::ZERO, due: Ring::new() }
     }
 
     /// Records the arrival of an accepted packet of `size` bytes.
+    #[inline]
     pub(crate) fn arrived(&mut self, now: Instant, size: u32) {
         if now > self.free_at {
             self.reference.idle();
         }
         self.free_at = self.free_at.max(now) + self.reference.next(size);
-        self.due.push_back(self.free_at);
+        self.due.push(self.free_at);
     }
 
     /// Records the departure of the first queued packet, and returns its lateness.
+    #[inline]
     pub(crate) fn departed(&mut self, now: Instant) -> Duration {
-        self.due.pop_front().map_or(Duration::ZERO, |due| now.saturating_since(due))
+        self.due.pop().map_or(Duration::ZERO, |due| now.saturating_since(due))
     }
 }
 

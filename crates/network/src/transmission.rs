@@ -52,9 +52,9 @@ impl PauseDue {
 #[derive(Clone, Copy, Debug)]
 enum State {
     Idle,
-    Sending { ends: Instant, pause: PauseDue },
-    Paused { until: Instant },
-    Suspended { left: Duration, until: Instant },
+    Sending { pause: PauseDue },
+    Paused,
+    Suspended { left: Duration },
 }
 
 /// The result of a turn.
@@ -87,6 +87,8 @@ pub enum Next {
 pub struct Service {
     serialiser: Serialiser,
     state: State,
+    /// The end of the transmission or of the pause; `NEVER` for an idle line.
+    until: Instant,
     /// The time of the last bit so far.
     free_at: Instant,
 }
@@ -95,7 +97,7 @@ impl Service {
     /// Creates an idle line.
     #[must_use]
     pub fn new(rate: BitRate) -> Self {
-        Self { serialiser: Serialiser::new(rate), state: State::Idle, free_at: Instant::ZERO }
+        Self { serialiser: Serialiser::new(rate), state: State::Idle, until: Instant::NEVER, free_at: Instant::ZERO }
     }
 
     /// The rate for the next packet.
@@ -129,11 +131,7 @@ impl Service {
     #[inline]
     #[must_use]
     pub fn next(&self) -> Instant {
-        match self.state {
-            State::Idle => Instant::NEVER,
-            State::Sending { ends, .. } => ends,
-            State::Paused { until } | State::Suspended { until, .. } => until,
-        }
+        self.until
     }
 
     /// The predicted start of each queued packet at the present rate, and the end of the last.
@@ -141,9 +139,8 @@ impl Service {
         let mut serialiser = self.serialiser.clone();
         let mut at = match self.state {
             State::Idle => now,
-            State::Sending { ends, .. } => ends,
-            State::Paused { until } => until,
-            State::Suspended { left, until } => until + left,
+            State::Sending { .. } | State::Paused => self.until,
+            State::Suspended { left } => self.until + left,
         };
         let begins_next = move |size| {
             at += serialiser.next(size);
@@ -156,7 +153,7 @@ impl Service {
     #[must_use]
     pub fn pause_due(&self) -> Duration {
         match self.state {
-            State::Sending { pause: PauseDue::For(span), .. } => span,
+            State::Sending { pause: PauseDue::For(span) } => span,
             _ => Duration::ZERO,
         }
     }
@@ -174,29 +171,39 @@ impl Service {
     /// Starts the next packet. Returns the time of its last bit.
     #[inline]
     pub fn start(&mut self, now: Instant, size: u32) -> Instant {
-        let ends = now + self.serialiser.next(size);
-        self.state = State::Sending { ends, pause: PauseDue::No };
+        self.until = now + self.serialiser.next(size);
+        self.state = State::Sending { pause: PauseDue::No };
+        self.until
+    }
+
+    /// Ends a transmission that no pause follows. Returns false in any other state: nothing has changed then.
+    #[inline(always)]
+    pub fn end_without_pause(&mut self, now: Instant) -> bool {
+        let ends = matches!(self.state, State::Sending { pause: PauseDue::No });
+        if ends {
+            self.free_at = now;
+        }
         ends
     }
 
     /// Makes the line idle.
     #[inline]
     pub fn rest(&mut self) {
-        self.state = State::Idle;
+        (self.state, self.until) = (State::Idle, Instant::NEVER);
     }
 
     /// Aborts the packet in service, and makes the line idle.
     pub fn abort(&mut self, now: Instant) {
         self.serialiser.idle();
         self.free_at = now;
-        self.state = State::Idle;
+        self.rest();
     }
 
     /// Handles the event that is due now.
     #[inline]
     pub fn turn(&mut self, now: Instant) -> Turn {
         match self.state {
-            State::Sending { pause, .. } => {
+            State::Sending { pause } => {
                 self.free_at = now;
                 let goes_over = match pause {
                     PauseDue::For(pause) => Some(pause),
@@ -204,18 +211,18 @@ impl Service {
                 };
                 let until = pause.until(now);
                 let then = if until > now {
-                    self.state = State::Paused { until };
+                    (self.state, self.until) = (State::Paused, until);
                     Next::Wait
                 } else {
                     Next::Packet
                 };
                 Turn::Sent { goes_over, then }
             }
-            State::Suspended { left, .. } => {
-                self.state = State::Sending { ends: now + left, pause: PauseDue::No };
+            State::Suspended { left } => {
+                (self.state, self.until) = (State::Sending { pause: PauseDue::No }, now + left);
                 Turn::Resumed(Next::Wait)
             }
-            State::Paused { .. } => {
+            State::Paused => {
                 self.serialiser.idle();
                 Turn::Resumed(Next::Packet)
             }
@@ -231,35 +238,33 @@ impl Service {
         let RateChange { rate, pause, in_service } = change;
         self.serialiser.set_rate(rate);
         match (self.state, in_service) {
-            (State::Sending { ends, pause: due }, InService::FinishThenPause)
-                if !(pause + due.span_at(now)).is_zero() =>
-            {
-                self.state = State::Sending { ends, pause: PauseDue::For(due.span_at(now) + pause) };
+            (State::Sending { pause: due }, InService::FinishThenPause) if !(pause + due.span_at(now)).is_zero() => {
+                self.state = State::Sending { pause: PauseDue::For(due.span_at(now) + pause) };
                 None
             }
-            (State::Sending { ends, pause: due }, InService::FinishWhilePausing) => {
+            (State::Sending { pause: due }, InService::FinishWhilePausing) => {
                 let until = due.until(now) + pause;
-                self.state = State::Sending { ends, pause: PauseDue::Until(until) };
+                self.state = State::Sending { pause: PauseDue::Until(until) };
                 Some(until - now)
             }
-            (State::Sending { ends, .. }, InService::Suspend) => {
-                self.state = State::Suspended { left: rescale(ends - now, old, rate), until: now + pause };
+            (State::Sending { .. }, InService::Suspend) => {
+                self.state = State::Suspended { left: rescale(self.until - now, old, rate) };
+                self.until = now + pause;
                 Some(pause)
             }
             (State::Sending { .. } | State::Idle, _) if pause.is_zero() => Some(pause),
             (State::Sending { .. } | State::Idle, _) => {
-                self.state = State::Paused { until: now + pause };
+                (self.state, self.until) = (State::Paused, now + pause);
                 Some(pause)
             }
-            (State::Paused { until }, _) => {
-                let until = until + pause;
-                self.state = State::Paused { until };
-                Some(until - now)
+            (State::Paused, _) => {
+                self.until += pause;
+                Some(self.until - now)
             }
-            (State::Suspended { left, until }, _) => {
-                let until = until + pause;
-                self.state = State::Suspended { left: rescale(left, old, rate), until };
-                Some(until - now)
+            (State::Suspended { left }, _) => {
+                self.state = State::Suspended { left: rescale(left, old, rate) };
+                self.until += pause;
+                Some(self.until - now)
             }
         }
     }

@@ -252,10 +252,7 @@ impl<P: QueuedPacket> Transmitter<P> {
         match self.service.turn(now) {
             Turn::Sent { goes_over, then } => {
                 let packet = self.serving.take();
-                if let Some(lateness) = &mut self.lateness {
-                    let late = lateness.departed(now).as_nanos();
-                    counters.largest_lateness_ns = counters.largest_lateness_ns.max(late);
-                }
+                self.measure_departure(now, counters);
                 if let Some(pause) = goes_over {
                     self.meter.rate_changed(now, self.rate(), pause);
                 }
@@ -267,6 +264,38 @@ impl<P: QueuedPacket> Transmitter<P> {
                 Departure::Resumed
             }
             Turn::Nothing => Departure::Nothing,
+        }
+    }
+
+    /// Ends a transmission and starts the next packet, in the usual case: no pause follows, and CoDel drops nothing. The
+    /// caller has read the packet [in service](Self::serving). Returns false in any other case: nothing has changed then.
+    #[inline(always)]
+    pub fn turn_to_next(&mut self, now: Instant, counters: &mut LinkCounters) -> bool {
+        if self.codel.is_some() || !self.service.end_without_pause(now) {
+            return false;
+        }
+        self.measure_departure(now, counters);
+        let Some(first) = self.queue.front_mut() else {
+            self.service.rest();
+            return true;
+        };
+        let waited = now.saturating_since(first.since);
+        self.serving = first.packet.take();
+        self.queue.skip();
+        let size = self.serving.size();
+        self.waiting_bytes -= u64::from(size);
+        counters.waited_ns += waited.as_nanos();
+        counters.served_packets += 1;
+        self.service.start(now, size);
+        true
+    }
+
+    /// Notes the lateness of the packet that departs.
+    #[inline(always)]
+    fn measure_departure(&mut self, now: Instant, counters: &mut LinkCounters) {
+        if let Some(lateness) = &mut self.lateness {
+            let late = lateness.departed(now).as_nanos();
+            counters.largest_lateness_ns = counters.largest_lateness_ns.max(late);
         }
     }
 

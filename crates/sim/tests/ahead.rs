@@ -44,8 +44,35 @@ fn earth() -> Value {
     json!({ "kind": "earth", "rates": { "from": "2 Mb/s", "to": "10 Mb/s", "step": "2 Mb/s" }, "threshold": "8 packets" })
 }
 
+fn lull() -> Value {
+    json!({ "kind": "lull", "rates": { "from": "1 Mb/s", "to": "10 Mb/s", "step": "1 Mb/s" }, "transition": "2 ms" })
+}
+
+/// practRA that looks at its rules every 10 ms, and stops the packet in service or not.
+fn practra_on_a_grid(in_service: &str) -> Value {
+    let mut controller = practra();
+    controller["tick"] = "10 ms".into();
+    controller["in_service"] = in_service.into();
+    controller
+}
+
+/// C-EARTH at every event.
+fn c_earth() -> Value {
+    json!({ "kind": "c_earth", "target": "10 packets", "min_rate": "1 Mb/s", "pace": "event", "transition": "1 ms",
+            "round_trip": { "kind": "handshake", "initial": "50 ms" } })
+}
+
 fn controller() -> impl Strategy<Value = Value> {
-    prop_oneof![Just(practra()), Just(awm()), Just(g_router()), Just(earth())]
+    let in_service = prop_oneof![Just("finish_then_pause"), Just("finish_while_pausing"), Just("suspend")];
+    prop_oneof![
+        Just(practra()),
+        in_service.prop_map(practra_on_a_grid),
+        Just(lull()),
+        Just(awm()),
+        Just(g_router()),
+        Just(c_earth()),
+        Just(earth())
+    ]
 }
 
 fn router_link() -> impl Strategy<Value = Value> {

@@ -16,6 +16,7 @@
 
 mod counterfactual;
 mod echoes;
+mod forbidden;
 mod round_trips;
 
 use super::{Admission, QueueView, RateSet};
@@ -24,6 +25,7 @@ use crate::view::SegmentView;
 use crate::{ConfigError, Machine};
 use counterfactual::Counterfactual;
 use echoes::Echoes;
+use forbidden::Forbidden;
 use netlull_describe::check_ranges;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use round_trips::RoundTrips;
@@ -196,8 +198,8 @@ pub struct Lull {
     queues: Counterfactual,
     echoes: Echoes,
     round_trips: RoundTrips,
-    /// Each rate is forbidden until then.
-    forbidden: Box<[f64]>,
+    /// The times until which levels are forbidden.
+    forbidden: Forbidden,
     /// The number of recent surprises: packets that were late and not forecast.
     doubt: u32,
     level: usize,
@@ -244,7 +246,7 @@ impl Lull {
             queues: Counterfactual::new(&rates, config.headroom, packet_bits, times.lateness, start.as_secs_f64()),
             echoes: Echoes::new(transition),
             round_trips: RoundTrips::new(),
-            forbidden: vec![f64::NEG_INFINITY; rates.len()].into(),
+            forbidden: Forbidden::new(rates.len()),
             doubt: 0,
             level,
             changes: 0,
@@ -317,7 +319,7 @@ impl Lull {
             return;
         }
         if level > self.level {
-            self.forbid(level, now + self.times.linger);
+            self.forbidden.below(level, now + self.times.linger);
         }
         self.level = level;
         self.changes += 1;
@@ -325,11 +327,6 @@ impl Lull {
         self.paused_until = self.paused_until.max(begins) + self.times.transition;
         let pause = Duration::from_secs_f64(self.times.transition).unwrap_or(Duration::ZERO);
         self.action = Some(LinkAction::SetRate { rate: self.rates[level], pause });
-    }
-
-    /// Forbids all rates below a level until a time.
-    fn forbid(&mut self, level: usize, until: f64) {
-        self.forbidden[..level].iter_mut().for_each(|end| *end = end.max(until));
     }
 
     /// Rules 1 to 3: judges every rate for this packet, and goes up if the rate in use is violated.
@@ -385,7 +382,7 @@ impl Lull {
             (Some(_), 0) => self.times.linger,
             (Some(_), doubt) => self.times.hold * f64::from(1_u32 << (doubt - 1)),
         };
-        self.forbid(needed, now + hold);
+        self.forbidden.below(needed, now + hold);
         if is_late {
             self.change(now, self.top());
         }
@@ -438,14 +435,13 @@ impl Lull {
                 self.change(now, if is_tight { self.top() } else { due });
             }
         } else if self.is_empty() && !paused && self.level > 0 {
-            let allowed = self.forbidden.iter().position(|&until| until <= now).unwrap_or(self.top());
+            let allowed = self.forbidden.lowest_allowed(now);
             let soon = now + lead + gap;
             let low = allowed.max(due).max(self.echoes.needed(now, soon));
             if low < self.level {
                 self.change(now, low);
             } else {
-                let held = self.forbidden[..self.level].iter().filter(|&&until| until > now);
-                wake = held.fold(wake, |earliest, &until| earliest.min(until));
+                wake = self.forbidden.next_end(now, self.level);
                 if let Some(last) = self.echoes.last(now - slack, soon, self.level) {
                     wake = wake.min(last + slack);
                 }

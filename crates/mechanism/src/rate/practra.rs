@@ -133,14 +133,28 @@ impl PractRa {
         }
     }
 
+    /// Rule 1.1, which asks for a higher rate.
+    #[inline]
+    fn is_too_slow(&self) -> bool {
+        let step = &self.steps[self.level];
+        step.above.is_some_and(|next| {
+            waits_too_long(self.queue_bits, step.delay_bits)
+                || would_wait_too_long(self.queue_bits, self.forecast.value(), next)
+        })
+    }
+
+    /// Returns true if a packet queues, so that rule 1.2 does not apply, and no rule has asked for another rate since the
+    /// last sample. Then the wake-up stays the next sample.
+    #[inline]
+    fn is_busy_at_its_rate(&self) -> bool {
+        self.queue_bits > 0 && self.due == Instant::NEVER && self.wake == self.forecast.boundary()
+    }
+
     /// Applies rules 1.1 and 1.2 to the present queue and forecast, without mRCI.
     #[inline]
     fn wanted(&self) -> Wanted {
         let step = &self.steps[self.level];
-        if let Some(next) = step.above
-            && (waits_too_long(self.queue_bits, step.delay_bits)
-                || would_wait_too_long(self.queue_bits, self.forecast.value(), next))
-        {
+        if self.is_too_slow() {
             return Wanted::Up;
         }
         if self.forecast.is_known() && may_slow_down(self.queue_bits, self.forecast.value(), step.below) {
@@ -265,12 +279,21 @@ impl Machine for PractRa {
         self.forecast.advance(now);
         let kind = match event {
             LinkEvent::Arrival { size, admission, queue, .. } => {
+                let has_arrivals = self.forecast.has_arrivals();
                 self.count(size, admission);
                 self.see(queue);
+                if has_arrivals && self.is_busy_at_its_rate() && !self.is_too_slow() {
+                    return;
+                }
                 EventKind::Packet
             }
             LinkEvent::Departure { queue } => {
+                let before = self.queue_bits;
                 self.see(queue);
+                // A rate that was high enough is high enough for a shorter queue.
+                if self.queue_bits <= before && self.is_busy_at_its_rate() {
+                    return;
+                }
                 EventKind::Packet
             }
             LinkEvent::Timeout { queue } => {

@@ -16,6 +16,7 @@
 //! Noise adds a random time to each packet's propagation.
 
 mod counts;
+mod lagging;
 mod sleep;
 
 use super::air::Air;
@@ -34,6 +35,7 @@ use super::queue::red::{Arrival, Red};
 use super::routing::NextHop;
 use super::transmitter::{Departure, RateChange, VariableTransmitter};
 use crate::engine::schedule::{Schedule, Slot};
+pub(crate) use lagging::Lagging;
 use netlull_mechanism::rate::QueueView;
 use netlull_units::{BitRate, Bytes, Duration, Instant, Serialiser};
 use std::ops::{Index, IndexMut};
@@ -60,6 +62,8 @@ pub(crate) enum Offered {
     Arrives(u64),
     /// The link stores the packet until its departure.
     Held,
+    /// The link lags: its earlier steps come first.
+    Later,
     /// The link refused the packet.
     Refused(Admission),
 }
@@ -205,6 +209,7 @@ impl Link {
         match self.queue(now, &mut packet, schedule) {
             Offered::Arrives(at) => self.store(at, &packet, schedule, store),
             Offered::Held => {}
+            Offered::Later => debug_assert!(false, "a link that lags has earlier steps to do"),
             Offered::Refused(admission) => return admission,
         }
         Admission::Accepted
@@ -259,6 +264,9 @@ impl Link {
     #[inline(always)]
     fn queue_plain(&mut self, now: Instant, packet: &mut Packet, schedule: &mut Schedule) -> Offered {
         if let Transmitter::Variable(variable) = &mut self.transmitter {
+            if variable.lags() {
+                return Offered::Later;
+            }
             let backlog = self.backlog.get_or_insert_default();
             if variable.offer(now, packet, self.buffer, &mut backlog.tally, schedule) {
                 return Offered::Held;
@@ -488,6 +496,7 @@ impl Link {
     }
 
     /// The state of a link that schedules its departures.
+    #[inline(always)]
     #[must_use]
     pub fn variable(&self) -> Option<&VariableTransmitter> {
         match &self.transmitter {

@@ -41,8 +41,18 @@ struct EventColumns {
 struct Seen {
     /// The offset after the last byte sent so far.
     sent_to: u64,
-    counters: Counters,
+    /// The counter of each [event](EVENTS).
+    counts: [u64; EVENTS.len()],
     phase: RecoveryPhase,
+}
+
+/// The events that a counter of the sender shows, in the order of the table.
+const EVENTS: [&str; 5] = ["timeout", "fast_retransmit", "congestion_echo", "tail_probe", "idle_restart"];
+
+/// The counters of [`EVENTS`]. They are few, because they are compared after each segment.
+fn counts(sender: &Endpoint) -> [u64; EVENTS.len()] {
+    let Counters { timeouts, fast_retransmits, echo_reductions, tail_probes, idle_restarts, .. } = *sender.counters();
+    [timeouts, fast_retransmits, echo_reductions, tail_probes, idle_restarts]
 }
 
 /// Observes the senders of a run.
@@ -86,18 +96,13 @@ impl SenderProbe {
     /// Records the state of a flow's sender after a segment or a timer.
     pub fn turned(&mut self, now: Instant, flow: FlowId, sender: &Endpoint) {
         let (Some(columns), Some(Some(seen))) = (&mut self.events, self.seen.get_mut(flow.index())) else { return };
-        let (before, after) = (seen.counters, *sender.counters());
-        let phase = sender.recovery_phase();
+        let (counts, phase) = (counts(sender), sender.recovery_phase());
+        if counts == seen.counts && phase == seen.phase {
+            return;
+        }
+        let happened = counts.iter().zip(&seen.counts).map(|(after, before)| after > before).zip(EVENTS);
         let recovered = phase == RecoveryPhase::Open && seen.phase != RecoveryPhase::Open;
-        let happened = [
-            (after.timeouts > before.timeouts, "timeout"),
-            (after.fast_retransmits > before.fast_retransmits, "fast_retransmit"),
-            (after.echo_reductions > before.echo_reductions, "congestion_echo"),
-            (after.tail_probes > before.tail_probes, "tail_probe"),
-            (after.idle_restarts > before.idle_restarts, "idle_restart"),
-            (recovered, "recovered"),
-        ];
-        for (_, event) in happened.into_iter().filter(|(happened, _)| *happened) {
+        for (_, event) in happened.chain([(recovered, "recovered")]).filter(|(happened, _)| *happened) {
             columns.time.push(now.as_secs_f64());
             columns.flow.push(flow.number());
             columns.event.push(Word::Borrowed(event));
@@ -105,7 +110,7 @@ impl SenderProbe {
             columns.cwnd.push(sender.cwnd());
             columns.ssthresh.push(ssthresh(sender.ssthresh()));
         }
-        (seen.counters, seen.phase) = (after, phase);
+        (seen.counts, seen.phase) = (counts, phase);
     }
 
     /// The requested tables.

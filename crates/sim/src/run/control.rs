@@ -5,9 +5,11 @@ use super::error::RunError;
 use super::flow_keys::FlowKeys;
 use super::net::Net;
 use super::observers::Observers;
+use crate::engine::schedule::Schedule;
 use crate::net::ids::{AgentId, ControllerId, LinkId};
+use crate::net::link::Lagging;
 use crate::net::packet::Packet;
-use crate::net::transmitter::{InService, RateChange};
+use crate::net::transmitter::{InService, LateStep, RateChange, TimeoutsNow};
 use crate::scenario::{Control, LONGEST, LinkSpec, Scenario};
 use netlull_mechanism::gateway::{SegmentKind, SegmentView, Timestamps};
 use netlull_mechanism::link::{Estimates, LinkAction, LinkContext, LinkController, LinkEvent};
@@ -27,16 +29,138 @@ pub(super) struct Controllers {
 /// A controller and its link.
 struct Controlled {
     link: LinkId,
-    context: LinkContext,
     machine: LinkMachine,
-    conduct: Box<Conduct>,
+    driver: Driver,
     /// Whether arrivals show their segments.
     sees_segments: bool,
     /// The estimates for the summary of a controller that reads segments.
     account: Option<Box<Account>>,
-    in_service: InService,
     /// The link with the acknowledgements, for a controller that reads segments.
     acknowledgements: Option<LinkId>,
+}
+
+/// The rules by which a link performs its controller's actions.
+struct Driver {
+    context: LinkContext,
+    in_service: InService,
+    conduct: Box<Conduct>,
+}
+
+impl Driver {
+    /// Performs the controller's actions in their order. `change` changes the link's rate. Returns the last window that
+    /// the controller requests.
+    ///
+    /// # Errors
+    /// If the link cannot perform an action, or the actions never end.
+    #[inline(never)]
+    fn perform<M: Machine<Action = LinkAction>>(
+        &mut self,
+        now: Instant,
+        first: LinkAction,
+        machine: &mut M,
+        mut change: impl FnMut(RateChange),
+    ) -> Result<Option<Bytes>, RunError> {
+        let (mut window, mut next) = (None, Some(first));
+        while let Some(action) = next {
+            self.conduct.count(now)?;
+            match action {
+                LinkAction::SetRate { rate, pause } => {
+                    let impossible = |error| self.conduct.error(now, error);
+                    self.context.check_rate("rate", rate).map_err(impossible)?;
+                    check_pause(pause).map_err(impossible)?;
+                    change(RateChange { rate, pause, in_service: self.in_service });
+                }
+                LinkAction::SetWindow(bytes) => window = Some(bytes),
+            }
+            next = machine.poll_action();
+        }
+        Ok(window)
+    }
+
+    /// The error of a window without an acknowledgement.
+    #[cold]
+    fn unasked(&self, window: Bytes, now: Instant) -> RunError {
+        let expected = "a window only in answer to an acknowledgement";
+        self.conduct.error(now, ConfigError::new("window", format!("{} B", window.as_u64()), expected))
+    }
+}
+
+/// The result of catching up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Late {
+    /// The packet is accepted, if there is one.
+    Done,
+    /// The buffer had no room for the packet.
+    Dropped,
+}
+
+/// A link that lags and catches up with the run, together with its controller.
+struct CatchUp<'a> {
+    link: Lagging<'a>,
+    driver: &'a mut Driver,
+    account: Option<&'a mut Account>,
+    now: Instant,
+    timeouts: TimeoutsNow,
+    /// The packet offered now, and its segment for a controller that reads segments.
+    packet: Option<(&'a Packet, Option<SegmentView>)>,
+    departed: &'a mut Vec<(u64, Packet)>,
+    schedule: &'a mut Schedule,
+    /// The number of events of the run.
+    events: &'a mut u64,
+}
+
+impl CatchUp<'_> {
+    /// Passes an event to the controller and performs its actions.
+    #[inline(always)]
+    fn tell<M: LinkController>(&mut self, machine: &mut M, now: Instant, event: LinkEvent) -> Result<(), RunError> {
+        if let Some(account) = &mut self.account {
+            account.settle(now, machine);
+        }
+        machine.handle(now, event);
+        if let Some(action) = machine.poll_action() {
+            let link = &mut self.link;
+            let window = self.driver.perform(now, action, machine, |change| link.change_rate(now, change))?;
+            if let Some(window) = window {
+                return Err(self.driver.unasked(window, now));
+            }
+        }
+        self.link.set_timeout(machine.next_timeout().map_or(Instant::NEVER, |at| at.max(now)));
+        Ok(())
+    }
+}
+
+impl LinkVisitor for CatchUp<'_> {
+    type Output = Result<Late, RunError>;
+
+    #[inline(always)]
+    fn visit<M: LinkController>(mut self, machine: &mut M) -> Result<Late, RunError> {
+        while let Some(step) = self.link.step(self.now, self.timeouts) {
+            *self.events += 1;
+            match step {
+                LateStep::Departure(at) => {
+                    if self.link.depart(at, self.departed) {
+                        let queue = self.link.queue_view();
+                        self.tell(machine, at, LinkEvent::Departure { queue })?;
+                    }
+                }
+                LateStep::Timeout(at) => {
+                    self.driver.conduct.count(at)?;
+                    let queue = self.link.queue_view();
+                    self.tell(machine, at, LinkEvent::Timeout { queue })?;
+                }
+            }
+        }
+        let Some((packet, segment)) = self.packet else {
+            self.link.expect_departure(self.schedule);
+            return Ok(Late::Done);
+        };
+        let accepted = self.link.queue(self.now, packet);
+        self.link.expect_departure(self.schedule);
+        let (queue, size) = (self.link.queue_view(), Bytes::new(u64::from(packet.size)));
+        let admission = if accepted { Admission::Accepted } else { Admission::Dropped };
+        self.tell(machine, self.now, LinkEvent::Arrival { size, admission, queue, segment })?;
+        Ok(if accepted { Late::Done } else { Late::Dropped })
+    }
 }
 
 /// A controller's first action after an event, and its next timeout before that action.
@@ -56,12 +180,10 @@ impl Controlled {
             mechanism.build(control.link, Instant::ZERO).map_err(|error| conduct.error(Instant::ZERO, error))?;
         Ok(Self {
             link,
-            context: control.link,
             machine,
-            conduct: Box::new(conduct),
+            driver: Driver { context: control.link, in_service: control.in_service, conduct: Box::new(conduct) },
             sees_segments: mechanism.sees_segments(),
             account: mechanism.reads_segments().then(Box::default),
-            in_service: control.in_service,
             acknowledgements: control.acknowledgements.map(LinkId::new),
         })
     }
@@ -72,51 +194,20 @@ impl Controlled {
         if wish.failed
             && let Some(fault) = self.machine.fault()
         {
-            net.fail(self.conduct.error(net.now, fault.clone()));
+            net.fail(self.driver.conduct.error(net.now, fault.clone()));
         }
         let (mut window, mut wake) = (None, wish.wake);
         if let Some(action) = wish.action {
-            window = self.perform(action, net).unwrap_or_else(|error| {
+            let (now, link, machine) = (net.now, self.link, &mut self.machine);
+            let performed = self.driver.perform(now, action, machine, |change| net.change_rate(link, change));
+            window = performed.unwrap_or_else(|error| {
                 net.fail(error);
                 None
             });
             wake = self.machine.next_timeout();
         }
-        let (slot, at) = (net.order.controller(id), wake.unwrap_or(Instant::NEVER));
-        if net.schedule.at(slot) != at {
-            net.schedule.set(slot, at.max(net.now));
-        }
+        net.set_timeout(self.link, id, wake.unwrap_or(Instant::NEVER));
         window
-    }
-
-    /// Performs the controller's actions in their order. Returns the last window that it requests.
-    ///
-    /// # Errors
-    /// If the link cannot perform an action, or the actions never end.
-    #[inline(never)]
-    fn perform(&mut self, first: LinkAction, net: &mut Net) -> Result<Option<Bytes>, RunError> {
-        let (mut window, mut next) = (None, Some(first));
-        while let Some(action) = next {
-            self.conduct.count(net.now)?;
-            match action {
-                LinkAction::SetRate { rate, pause } => {
-                    let impossible = |error| self.conduct.error(net.now, error);
-                    self.context.check_rate("rate", rate).map_err(impossible)?;
-                    check_pause(pause).map_err(impossible)?;
-                    net.change_rate(self.link, RateChange { rate, pause, in_service: self.in_service });
-                }
-                LinkAction::SetWindow(bytes) => window = Some(bytes),
-            }
-            next = self.machine.poll_action();
-        }
-        Ok(window)
-    }
-
-    /// The error of a window without an acknowledgement.
-    #[cold]
-    fn unasked(&self, window: Bytes, now: Instant) -> RunError {
-        let expected = "a window only in answer to an acknowledgement";
-        self.conduct.error(now, ConfigError::new("window", format!("{} B", window.as_u64()), expected))
     }
 }
 
@@ -199,21 +290,55 @@ impl Controllers {
 
     /// Registers controllers and gateways with their links, and sets the first timeouts.
     pub fn start(&self, net: &mut Net) {
-        for (id, controlled) in ControllerId::all(self.each.len()).zip(&self.each) {
+        for (id, controlled) in self.ids().zip(&self.each) {
             net.links[controlled.link].controller = Some(id);
-            net.schedule.set(net.order.controller(id), controlled.machine.next_timeout().unwrap_or(Instant::NEVER));
+            net.set_timeout(controlled.link, id, controlled.machine.next_timeout().unwrap_or(Instant::NEVER));
         }
+    }
+
+    /// The link whose gateway inspects acknowledgements on another link, if this controller is that gateway.
+    pub fn steered_by(&self, id: ControllerId, acknowledgements: LinkId) -> Option<LinkId> {
+        let controlled = &self.each[id.index()];
+        (controlled.acknowledgements == Some(acknowledgements)).then_some(controlled.link)
+    }
+
+    /// All controllers.
+    pub fn ids(&self) -> impl Iterator<Item = ControllerId> + use<> {
+        ControllerId::all(self.each.len())
     }
 
     /// Handles a controller's timeout.
     #[inline(never)]
     pub fn wake(&mut self, id: ControllerId, net: &mut Net) {
         let controlled = &mut self.each[id.index()];
-        if let Err(error) = controlled.conduct.count(net.now) {
+        if let Err(error) = controlled.driver.conduct.count(net.now) {
             return net.fail(error);
         }
         let queue = net.links[controlled.link].queue_view();
         self.tell(id, LinkEvent::Timeout { queue }, net);
+    }
+
+    /// Lets a link that lags catch up with the run, then offers it a packet, if there is one. `departed` gets the packets
+    /// that have departed, with their arrivals at the far end. Other links are left alone.
+    #[inline(never)]
+    pub fn catch_up(
+        &mut self,
+        id: ControllerId,
+        timeouts: TimeoutsNow,
+        packet: Option<&Packet>,
+        net: &mut Net,
+        departed: &mut Vec<(u64, Packet)>,
+    ) -> Late {
+        let Controlled { link, machine, driver, sees_segments, account, .. } = &mut self.each[id.index()];
+        let Some(lagging) = net.links[*link].lagging() else { return Late::Done };
+        let packet = packet.map(|packet| (packet, if *sees_segments { seen(packet, &self.flow_keys) } else { None }));
+        let (now, account) = (net.now, account.as_deref_mut());
+        let (schedule, events) = (&mut net.schedule, &mut net.events);
+        let caught_up = CatchUp { link: lagging, driver, account, now, timeouts, packet, departed, schedule, events };
+        machine.visit(caught_up).unwrap_or_else(|error| {
+            net.fail(error);
+            Late::Done
+        })
     }
 
     /// Reports a refused packet to a link's controller, or an accepted packet if every packet is watched.
@@ -278,7 +403,7 @@ impl Controllers {
         let told = Told { now: net.now, event, account: controlled.account.as_deref_mut() };
         let wish = controlled.machine.visit(told);
         if let Some(window) = controlled.obey(id, &wish, net) {
-            net.fail(controlled.unasked(window, net.now));
+            net.fail(controlled.driver.unasked(window, net.now));
         }
     }
 

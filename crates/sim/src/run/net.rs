@@ -4,11 +4,11 @@ use super::error::RunError;
 use super::event_order::EventOrder;
 use crate::engine::schedule::{Schedule, Slot};
 use crate::net::flight::PacketStore;
-use crate::net::ids::LinkId;
+use crate::net::ids::{ControllerId, LinkId};
 use crate::net::link::Link;
 use crate::net::packet::Packet;
 use crate::net::routing::Routes;
-use crate::net::transmitter::RateChange;
+use crate::net::transmitter::{RateChange, TimeoutsNow};
 use netlull_units::{Duration, Instant};
 
 /// Links, routes, the schedule and the time. All other parts of a run access the network through it.
@@ -18,6 +18,8 @@ pub(super) struct Net {
     /// Events handled so far.
     pub events: u64,
     pub schedule: Schedule,
+    /// The slot of the present event.
+    pub slot: Slot,
     pub order: EventOrder,
     pub routes: Routes,
     pub links: Vec<Link>,
@@ -48,6 +50,24 @@ impl Net {
         if self.schedule.at(slot) != at {
             self.schedule.set(slot, at);
         }
+    }
+
+    /// Sets the next timeout of a link's controller.
+    #[inline(always)]
+    pub fn set_timeout(&mut self, link: LinkId, controller: ControllerId, at: Instant) {
+        let not_past = at.max(self.now);
+        if self.links[link].set_timeout(not_past) {
+            return;
+        }
+        let slot = self.order.controller(controller);
+        if self.schedule.at(slot) != at {
+            self.schedule.set(slot, not_past);
+        }
+    }
+
+    /// The timeouts of controllers at the present instant, in the order of events.
+    pub fn timeouts_now(&self) -> TimeoutsNow {
+        if self.slot < self.order.first_timeout() { TimeoutsNow::Later } else { TimeoutsNow::Due }
     }
 
     /// Changes the rate of a link.

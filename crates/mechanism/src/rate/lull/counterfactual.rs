@@ -6,6 +6,18 @@
 use crate::view::Admission;
 use netlull_units::BitRate;
 
+/// The larger of two numbers. `f64::max` also treats NaN, which costs three more instructions for each queue.
+#[inline(always)]
+fn larger(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}
+
+/// The smaller of two numbers.
+#[inline(always)]
+fn smaller(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
+}
+
 /// The virtual queues of a link.
 #[derive(Clone, Debug)]
 pub(super) struct Counterfactual {
@@ -52,9 +64,9 @@ impl Counterfactual {
         let passed = now - self.at;
         self.at = now;
         for (backlog, drain) in self.backlogs.iter_mut().zip(&self.drains) {
-            *backlog = (*backlog - drain * passed).max(0.0);
+            *backlog = larger(*backlog - drain * passed, 0.0);
         }
-        self.reference = (self.reference - self.reference_rate * passed).max(0.0);
+        self.reference = larger(self.reference - self.reference_rate * passed, 0.0);
     }
 
     /// Serves all queues up to an arrival and adds it. A dropped packet shows demand, but a link at r_n need not have
@@ -63,7 +75,7 @@ impl Counterfactual {
     pub(super) fn arrive(&mut self, now: f64, bits: f64, admission: Admission) {
         let passed = now - self.at;
         self.at = now;
-        self.reference = (self.reference - self.reference_rate * passed).max(0.0);
+        self.reference = larger(self.reference - self.reference_rate * passed, 0.0);
         if admission.is_accepted() {
             self.reference += bits;
         }
@@ -72,8 +84,8 @@ impl Counterfactual {
         self.last_arrival = now;
         let longest = self.reference_delay() + self.most;
         for (backlog, drain) in self.backlogs.iter_mut().zip(&self.drains) {
-            let left = (*backlog - drain * passed).max(0.0);
-            *backlog = left.min(drain * longest) + bits;
+            let left = larger(*backlog - drain * passed, 0.0);
+            *backlog = smaller(left, drain * longest) + bits;
         }
     }
 

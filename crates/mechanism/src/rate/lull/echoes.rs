@@ -13,6 +13,8 @@ pub(super) struct Echoes {
     bins: Box<[Bin]>,
     /// The highest need that was marked in each block of bins.
     blocks: Box<[Block]>,
+    /// The latest bin that was marked.
+    latest: u64,
     /// The length of a bin in seconds, and its inverse.
     width: f64,
     per_second: f64,
@@ -39,12 +41,14 @@ impl Echoes {
     pub(super) fn new(transition: f64) -> Self {
         let width = (transition / 4.0).max(SHORTEST);
         let (bins, blocks) = (vec![Bin::default(); BINS], vec![Block::default(); BINS / BLOCK]);
-        Self { bins: bins.into(), blocks: blocks.into(), width, per_second: 1.0 / width }
+        Self { bins: bins.into(), blocks: blocks.into(), latest: 0, width, per_second: 1.0 / width }
     }
 
+    #[inline]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn number(&self, at: f64) -> u64 {
-        (at * self.per_second).max(0.0) as u64 + 1
+        // A cast to a signed number is a single instruction.
+        (at * self.per_second).max(0.0) as i64 as u64 + 1
     }
 
     #[allow(clippy::cast_possible_truncation)]
@@ -68,6 +72,7 @@ impl Echoes {
             *summary = Block { number: block, needed: 0 };
         }
         summary.needed = summary.needed.max(needed as u8);
+        self.latest = self.latest.max(number);
         number
     }
 
@@ -84,7 +89,8 @@ impl Echoes {
     /// The highest need between two times.
     #[inline]
     pub(super) fn needed(&self, from: f64, to: f64) -> usize {
-        (self.number(from)..=self.number(to)).map(|number| self.in_bin(number)).max().unwrap_or(0)
+        let bins = self.number(from)..self.number(to).min(self.latest) + 1;
+        bins.map(|number| self.in_bin(number)).max().unwrap_or(0)
     }
 
     /// The end of the last bin between two times that needs at least `level`; `None` if there is none.
@@ -104,11 +110,11 @@ impl Echoes {
     #[allow(clippy::cast_precision_loss)]
     pub(super) fn next_above(&self, from: f64, level: usize) -> f64 {
         let first = self.number(from) + 1;
-        let last = first + (BINS - BLOCK) as u64;
+        let last = (first + (BINS - BLOCK) as u64).min(self.latest + 1);
         let mut number = first;
         while number < last {
-            let block = self.blocks[Self::place(number) / BLOCK];
             let end = (number / BLOCK as u64 + 1) * BLOCK as u64;
+            let block = self.blocks[Self::place(number) / BLOCK];
             if block.number == number / BLOCK as u64 && usize::from(block.needed) > level {
                 while number < end {
                     if self.in_bin(number) > level {
