@@ -57,7 +57,7 @@ class Case(NamedTuple):
     """
 
     name: str
-    tcp: dict[str, Any] = {}
+    tcp: dict[str, Any] | None = None
     controller: dict[str, Any] | None = None
     station: dict[str, Any] | None = None
     fields: dict[str, Any] | None = None
@@ -108,7 +108,7 @@ def document(network: str, case: Case) -> dict[str, Any]:
     """Returns the scenario of a case."""
     make, flows = NETWORKS[network]
     scenario = make(DURATION_S).document() | (case.fields or {})
-    scenario["tcp"] |= case.tcp
+    scenario["tcp"] |= case.tcp or {}
     if case.station is not None:
         scenario["station"] = [case.station | {"nodes": [f"sink{flow}" for flow in range(flows)]}]
     if case.controller is not None:
