@@ -52,7 +52,7 @@ class Case(NamedTuple):
     """
 
     name: str
-    tcp: dict[str, Any] = {}
+    tcp: dict[str, Any] | None = None
     controller: dict[str, Any] | None = None
     station: dict[str, Any] | None = None
     fields: dict[str, Any] | None = None
@@ -103,7 +103,7 @@ def document(network: str, case: Case, duration_s: float = DURATION_S) -> dict[s
     """Returns the scenario of a case."""
     make, flows = NETWORKS[network]
     scenario = make(duration_s).document() | (case.fields or {})
-    scenario["tcp"] |= case.tcp
+    scenario["tcp"] |= case.tcp or {}
     if case.station is not None:
         scenario["station"] = [case.station | {"nodes": [f"sink{flow}" for flow in range(flows)]}]
     if case.controller is not None:
