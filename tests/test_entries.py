@@ -77,9 +77,7 @@ def test_metrics_and_parts_are_found_in_long_lists(result: Result, whole: dict[s
         result.metric(f"link.h0-h{HOSTS}.offered_packets")
 
 
-def test_a_saved_result_has_every_entry(
-    result: Result, whole: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_saved_result_has_every_entry(result: Result, whole: dict[str, Any], tmp_path: Path) -> None:
     result.save(tmp_path / "run")
     loaded = Result.load(tmp_path / "run")
     assert loaded.summary == whole
