@@ -275,18 +275,15 @@ impl Scenario {
         let nodes = node_index(&document.nodes)?;
         let mtu = document.mtu;
         let wiring = links::wire_up(document, &nodes)?;
-        let mut flows = flows::flows(document, &nodes)?;
+        let flows = flows::flows(document, &nodes)?;
         let routes = paths::routes(&nodes, &wiring, &flows);
         let reach = paths::two_way_delays(&document.nodes, &wiring, &routes, &flows)?;
         let least = two_way.iter().copied().chain(std::iter::repeat(Duration::ZERO));
-        let mut links = wiring
-            .iter()
-            .zip(reach.iter().zip(least))
-            .map(|(wire, (own, least))| links::link(wire, queueing::Measure { two_way: (*own).max(least), mtu }))
-            .collect::<Result<Vec<_>>>()?;
-        // Both lists have grown by doubling, and stay.
-        links.shrink_to_fit();
-        flows.tcp.shrink_to_fit();
+        // Not collected: a list of results grows by doubling, and keeps up to twice its memory.
+        let mut links = Vec::with_capacity(wiring.len());
+        for ((wire, own), least) in wiring.iter().zip(&reach).zip(least) {
+            links.push(links::link(wire, queueing::Measure { two_way: (*own).max(least), mtu })?);
+        }
         unique_names(&links, &flows)?;
         links::join_gateways(&wiring, &mut links)?;
         let airs = air::airs(document, &wiring, &mut links)?;
