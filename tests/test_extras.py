@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from netlull.lab import lab_page
+
 HIDING = """
 import sys
 
@@ -68,3 +70,11 @@ def test_what_draws_names_its_extra(arguments: list[str], package: str, extra: s
     done = netlull(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"netlull: needs {package}: pip install 'netlull[{extra}]'\n"
+
+
+def test_the_lab_is_written_without_the_packages_of_reports(tmp_path: Path) -> None:
+    done = netlull("lab", "--out", tmp_path / "lab.html")
+    if lab_page() is None:
+        assert done.stderr == "netlull: the lab was not built; expected the page of `make lab` or of a released wheel\n"
+    else:
+        assert (done.returncode, done.stdout.strip()) == (0, (tmp_path / "lab.html").as_uri())

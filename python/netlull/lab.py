@@ -18,7 +18,8 @@ PAGE = "lab.html"
 def lab_page() -> bytes | None:
     """The page that `make lab` builds; None if it was not built."""
     try:
-        return files("netlull.report").joinpath("bundled", PAGE).read_bytes()
+        # Not as a file of `netlull.report`, whose import needs matplotlib.
+        return files("netlull").joinpath("report", "bundled", PAGE).read_bytes()
     except OSError:
         return None
 
