@@ -296,12 +296,6 @@ impl Controllers {
         }
     }
 
-    /// The link whose gateway inspects acknowledgements on another link, if this controller is that gateway.
-    pub fn steered_by(&self, id: ControllerId, acknowledgements: LinkId) -> Option<LinkId> {
-        let controlled = &self.each[id.index()];
-        (controlled.acknowledgements == Some(acknowledgements)).then_some(controlled.link)
-    }
-
     /// All controllers.
     pub fn ids(&self) -> impl Iterator<Item = ControllerId> + use<> {
         ControllerId::all(self.each.len())

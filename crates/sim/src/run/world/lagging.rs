@@ -5,7 +5,6 @@
 //! A link that lags *catches up* with the run, in the order of its own departures and timeouts:
 //!
 //! - before it gets another packet,
-//! - before its gateway sees an acknowledgement,
 //! - before counters are read,
 //! - when the first departed packet arrives at the far end, at the latest. Only this needs an event, which is set once
 //!   for many packets.
@@ -36,9 +35,6 @@ impl World {
     /// Passes a packet to a link that lags.
     #[inline(never)]
     pub(super) fn queue_after_catching_up(&mut self, link: LinkId, packet: &Packet) {
-        if let Some(gateways) = &mut self.observers.gateways {
-            gateways.offered(link, packet, &self.controllers.flow_keys);
-        }
         if self.catch_up(link, self.net.timeouts_now(), Some(packet)) == Late::Dropped {
             self.drop(self.net.now, Some(link), packet);
         }
@@ -52,15 +48,6 @@ impl World {
             lagging.event_came();
         }
         self.catch_up(link, TimeoutsNow::Later, None);
-    }
-
-    /// Lets the links catch up whose gateways see the acknowledgements of a link.
-    pub(super) fn catch_up_steered(&mut self, acknowledgements: LinkId) {
-        for id in self.controllers.ids() {
-            if let Some(link) = self.controllers.steered_by(id, acknowledgements) {
-                self.catch_up(link, self.net.timeouts_now(), None);
-            }
-        }
     }
 
     /// Draws the datagrams that are due by now and lets all links catch up, before counters are read.

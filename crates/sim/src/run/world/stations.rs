@@ -149,7 +149,6 @@ impl World {
     /// Handles a packet at the end of a link that a gateway or a radio inspects.
     pub(super) fn attend_delivery(&mut self, link: LinkId, packet: &mut Packet) -> Attended {
         if self.net.links[link].is_steered {
-            self.catch_up_steered(link);
             let (hosts, requests) = (&self.hosts, &self.requests);
             self.controllers.steer(link, packet, |agent| window_shift(agent, hosts, requests), &mut self.net);
         }
