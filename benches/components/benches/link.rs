@@ -5,6 +5,7 @@ use gungraun::{library_benchmark, library_benchmark_group, main};
 use netlull_components::OPERATIONS;
 use netlull_sim::engine::schedule::{Schedule, Slot};
 use netlull_sim::net::buffer::Buffer;
+use netlull_sim::net::flight::PacketStore;
 use netlull_sim::net::ids::NodeId;
 use netlull_sim::net::link::{Link, LinkParts};
 use netlull_sim::net::packet::Packet;
@@ -17,6 +18,7 @@ const PACKET: Duration = Duration::from_micros(1200);
 struct Driven {
     link: Link,
     schedule: Schedule,
+    store: PacketStore,
     now: Instant,
     gap: Duration,
     packet: Packet,
@@ -41,9 +43,10 @@ impl Driven {
             departure: None,
         };
         let packet = Packet { size: SIZE, ..Packet::default() };
-        let mut driven = Self { link: Link::new(parts), schedule: Schedule::new(1), now: Instant::ZERO, gap, packet };
+        let (schedule, store) = (Schedule::new(1), PacketStore::new());
+        let mut driven = Self { link: Link::new(parts), schedule, store, now: Instant::ZERO, gap, packet };
         for _ in 0..waiting {
-            driven.link.offer(Instant::ZERO, packet, &mut driven.schedule);
+            driven.link.offer(Instant::ZERO, packet, &mut driven.schedule, &mut driven.store);
         }
         driven.run(1000);
         driven
@@ -55,12 +58,12 @@ impl Driven {
         for _ in 0..packets {
             self.now = self.now + self.gap;
             while self.schedule.take_until(self.now).is_some() {
-                if let Some(head) = self.link.head() {
+                if let Some(head) = self.link.head(&self.store) {
                     let size = std::hint::black_box(*head).size;
-                    self.link.deliver_head(size, &mut self.schedule);
+                    self.link.deliver_head(size, &mut self.schedule, &mut self.store);
                 }
             }
-            std::hint::black_box(self.link.offer(self.now, self.packet, &mut self.schedule));
+            std::hint::black_box(self.link.offer(self.now, self.packet, &mut self.schedule, &mut self.store));
         }
     }
 }

@@ -29,7 +29,8 @@ pub struct EnergyMeter {
 
 /// Times in nanoseconds by key.
 ///
-/// New times are appended, then sorted and summed all at once: this costs less than a search for each of them.
+/// Among few keys each time is added at its place. Later, new times are appended, then sorted and summed all at once:
+/// this costs less than a search for each of them.
 #[derive(Clone, Debug)]
 struct Times<K> {
     /// In the order of keys, each once.
@@ -38,6 +39,8 @@ struct Times<K> {
 }
 
 impl<K: Copy + Ord> Times<K> {
+    /// From so many keys on, new times are appended.
+    const MANY: usize = 64;
     /// The number of recent times at which they are summed, if there are fewer sums.
     const LEAST_RECENT: usize = 256;
 
@@ -51,6 +54,13 @@ impl<K: Copy + Ord> Times<K> {
     }
 
     fn add(&mut self, key: K, nanos: u64) {
+        if self.summed.len() < Self::MANY {
+            match self.summed.binary_search_by_key(&key, |&(known, _)| known) {
+                Ok(place) => self.summed[place].1 += nanos,
+                Err(place) => self.summed.insert(place, (key, nanos)),
+            }
+            return;
+        }
         self.recent.push((key, nanos));
         if self.recent.len() >= self.summed.len().max(Self::LEAST_RECENT) {
             self.sum();
