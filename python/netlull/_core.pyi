@@ -8,7 +8,9 @@ import numpy.typing as npt
 __all__ = [
     "Cancelled",
     "Checked",
+    "Given",
     "LinkEvent",
+    "Lists",
     "MemoryLimitError",
     "Monitor",
     "Observation",
