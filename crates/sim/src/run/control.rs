@@ -111,7 +111,7 @@ struct CatchUp<'a> {
 
 impl CatchUp<'_> {
     /// Passes an event to the controller and performs its actions.
-    #[inline(always)]
+    #[inline]
     fn tell<M: LinkController>(&mut self, machine: &mut M, now: Instant, event: LinkEvent) -> Result<(), RunError> {
         if let Some(account) = &mut self.account {
             account.settle(now, machine);

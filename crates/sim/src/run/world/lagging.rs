@@ -19,7 +19,7 @@ use crate::run::control::Late;
 
 impl World {
     /// Handles the steps of a link that lags up to now, then offers it a packet, if there is one.
-    #[inline(always)]
+    #[inline]
     fn catch_up(&mut self, link: LinkId, timeouts: TimeoutsNow, packet: Option<&Packet>) -> Late {
         let Some(controller) = self.net.links[link].controller else { return Late::Done };
         let mut departed = std::mem::take(&mut self.departed);
