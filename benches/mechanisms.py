@@ -59,7 +59,7 @@ class Case(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the network has no mechanism."""
+        """True if the network has no mechanism."""
         return self.controller is None and self.station is None and self.fields is None
 
 
@@ -93,7 +93,7 @@ def cases(network: str) -> Sequence[Case]:
 
 
 def own_links(network: str, case: Case) -> set[str]:
-    """Returns the names of the mechanism's own links."""
+    """Returns the names of the links with the mechanism."""
     if case.station is not None:
         return {f"N3-sink{flow}" for flow in range(NETWORKS[network][1])}
     return {"N1-N2"} if case.controller is not None else set()
@@ -117,7 +117,7 @@ def document(network: str, case: Case, duration_s: float = DURATION_S) -> dict[s
 
 
 def counts_of(program: Path, scenario: dict[str, Any], links: set[str]) -> Count:
-    """Runs a scenario under callgrind. `links` are the mechanism's own."""
+    """Runs a scenario under callgrind. `links` have the mechanism."""
     run = counted(program, scenario)
     own = sum(link["delivered_packets"] for link in run.summary["links"] if link["name"] in links)
     return Count(run.instructions, run.summary["packet_hops"], own)

@@ -77,7 +77,7 @@ class Choice:
 class Peer:
     """The result of a peer on a network: its cost in each turn, and its agreement with netlull.
 
-    `reference_name` names netlull's run that the peer must agree with, if it has a TCP of its own.
+    `reference_name` names netlull's run that the peer must agree with, if that run has another TCP.
     """
 
     name: str

@@ -22,7 +22,7 @@ def _row(name: str, instructions: float, version: str = VERSION) -> counts.Row:
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store in a folder of its own, for the compiler `VERSION`."""
+    """A store in a temporary folder, for the compiler `VERSION`."""
     path = tmp_path / "counts.csv"
     monkeypatch.setattr(counts, "STORE", path)
     monkeypatch.setattr(counts, "REPOSITORY", tmp_path)

@@ -49,11 +49,12 @@ impl PacketStore {
     /// Adds a place.
     ///
     /// # Panics
-    /// If there are 2^32 packets, which need 340 GB.
+    /// If there are 2^32 - 1 packets, which need 340 GB.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, arrives: u64, packet: &Packet) -> u32 {
-        let number = u32::try_from(self.places.len()).expect("at most 2^32 packets");
+        let number = u32::try_from(self.places.len()).ok().filter(|&number| number != NOWHERE);
+        let number = number.expect("fewer than 2^32 packets");
         self.places.push(Place { arrives, packet: *packet, next: NOWHERE });
         number
     }

@@ -94,11 +94,10 @@ pub(super) enum Late {
     Dropped,
 }
 
-/// A link that lags and catches up with the run, together with its controller.
+/// A link that lags and catches up with the run, together with its controller, which is no gateway.
 struct CatchUp<'a> {
     link: Lagging<'a>,
     driver: &'a mut Driver,
-    account: Option<&'a mut Account>,
     now: Instant,
     timeouts: TimeoutsNow,
     /// The packet offered now, and its segment for a controller that reads segments.
@@ -111,11 +110,8 @@ struct CatchUp<'a> {
 
 impl CatchUp<'_> {
     /// Passes an event to the controller and performs its actions.
-    #[inline]
+    #[inline(always)]
     fn tell<M: LinkController>(&mut self, machine: &mut M, now: Instant, event: LinkEvent) -> Result<(), RunError> {
-        if let Some(account) = &mut self.account {
-            account.settle(now, machine);
-        }
         machine.handle(now, event);
         if let Some(action) = machine.poll_action() {
             let link = &mut self.link;
@@ -323,12 +319,11 @@ impl Controllers {
         net: &mut Net,
         departed: &mut Vec<(u64, Packet)>,
     ) -> Late {
-        let Controlled { link, machine, driver, sees_segments, account, .. } = &mut self.each[id.index()];
+        let Controlled { link, machine, driver, sees_segments, .. } = &mut self.each[id.index()];
         let Some(lagging) = net.links[*link].lagging() else { return Late::Done };
         let packet = packet.map(|packet| (packet, if *sees_segments { seen(packet, &self.flow_keys) } else { None }));
-        let (now, account) = (net.now, account.as_deref_mut());
-        let (schedule, events) = (&mut net.schedule, &mut net.events);
-        let caught_up = CatchUp { link: lagging, driver, account, now, timeouts, packet, departed, schedule, events };
+        let (now, schedule, events) = (net.now, &mut net.schedule, &mut net.events);
+        let caught_up = CatchUp { link: lagging, driver, now, timeouts, packet, departed, schedule, events };
         machine.visit(caught_up).unwrap_or_else(|error| {
             net.fail(error);
             Late::Done

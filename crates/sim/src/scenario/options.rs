@@ -37,7 +37,7 @@ impl RunOptions {
         Ok(Self { seed, ..read_value(&Value::Object(fields))? })
     }
 
-    /// Returns a document in JSON, with every default filled in, with these options in place of its own fields.
+    /// Returns a document in JSON with every default filled in. These options replace its fields.
     ///
     /// # Errors
     /// If the text is not such a document.

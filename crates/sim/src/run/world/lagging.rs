@@ -1,8 +1,8 @@
 //! Links that lag behind the run's time.
 //!
 //! A link with a controller cannot run ahead, because its next rate is not known. But nobody sees a departure before the
-//! packet arrives at the far end. So the departure needs no event of its own: it is handled at its time, but later.
-//! A link that lags *catches up* with the run, in the order of its own departures and timeouts:
+//! packet arrives at the far end. So the departure needs no event. It is handled later, with its true time.
+//! A link that lags *catches up* with the run, in the order of its departures and timeouts:
 //!
 //! - before it gets another packet,
 //! - before counters are read,
