@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -124,10 +125,7 @@ def test_a_worker_of_a_cluster_goes_on_with_its_batch(flood: Scenario, monkeypat
 
 
 def test_the_default_is_a_third_of_the_free_memory_per_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    class Memory:
-        available = 12_000_000_000
-
-    monkeypatch.setattr(psutil, "virtual_memory", Memory)
+    monkeypatch.setattr(memory_module, "_available", lambda: 12_000_000_000)
     monkeypatch.setattr(memory_module, "_GROUP", tmp_path)
     assert memory_module.limit(None) == 4_000_000_000
     assert memory_module.limit(None, runs=4) == 1_000_000_000
@@ -137,6 +135,27 @@ def test_the_default_is_a_third_of_the_free_memory_per_run(monkeypatch: pytest.M
     (tmp_path / "memory.max").write_text("4000000000\n")
     assert memory_module.limit(None) == 1_000_000_000
     assert memory_module.limit("2 GB", runs=4) == 2_000_000_000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems ask psutil")
+def test_the_available_memory_is_that_of_psutil(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert memory_module._available() == pytest.approx(psutil.virtual_memory().available, rel=0.2)
+    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemFree: 1 kB\nMemAvailable:       5 kB\nBuffers: 2 kB\n")
+    monkeypatch.setattr(memory_module, "_KERNEL", tmp_path)
+    assert memory_module._available() == 5 * 1024
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a limit of Linux")
+def test_a_limit_of_the_process_bounds_the_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import resource
+
+    monkeypatch.setattr(memory_module, "_available", lambda: 12_000_000_000)
+    monkeypatch.setattr(memory_module, "_GROUP", tmp_path)
+    (tmp_path / "self").mkdir()
+    (tmp_path / "self" / "statm").write_text(f"{1_000_000_000 // resource.getpagesize()} 5 4 1 0 3 0\n")
+    monkeypatch.setattr(memory_module, "_KERNEL", tmp_path)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (4_000_000_000, resource.RLIM_INFINITY))
+    assert memory_module.limit(None) == pytest.approx(1_000_000_000, rel=1e-3)
 
 
 @pytest.mark.parametrize("size", ["2", "0 B", "-1 GB", "many", "2 s", "1e300 GB"])

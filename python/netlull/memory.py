@@ -20,6 +20,7 @@ _TIMES_WHILE_GROWING = 3
 
 _MEGA = 1e6
 _GROUP = Path("/sys/fs/cgroup")
+_KERNEL = Path("/proc")
 
 
 def limit(asked: str | None, runs: int = 1) -> int:
@@ -57,15 +58,25 @@ def _told(size: float) -> str:
 
 def _free() -> int:
     """The memory that this process may still allocate, in bytes: of the machine, its control group and its limits."""
-    import psutil
-
-    free = [psutil.virtual_memory().available]
+    free = [_available()]
     with contextlib.suppress(OSError, ValueError):  # no control group, or no limit ("max")
         used = int((_GROUP / "memory.current").read_text(encoding="ascii"))
         free.append(int((_GROUP / "memory.max").read_text(encoding="ascii")) - used)
     if sys.platform == "linux":
-        process = psutil.Process()
-        most, _ = process.rlimit(psutil.RLIMIT_AS)
-        if most != psutil.RLIM_INFINITY:
-            free.append(most - process.memory_info().vms)
+        import resource
+
+        most, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if most != resource.RLIM_INFINITY:
+            pages = int((_KERNEL / "self/statm").read_text(encoding="ascii").split()[0])
+            free.append(most - pages * resource.getpagesize())
     return max(min(free), 1)
+
+
+def _available() -> int:
+    """The memory that the machine can give without swapping, in bytes."""
+    if sys.platform == "linux":  # psutil reads the same line, but takes 25 ms to load
+        lines = (_KERNEL / "meminfo").read_text(encoding="ascii").splitlines()
+        return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    import psutil
+
+    return psutil.virtual_memory().available

@@ -1,28 +1,32 @@
 //! Packets on links, in the order of their arrivals.
 //!
-//! All links keep their packets in one [`PacketStore`]; a link's [`Flight`] is a chain of places in it. Thousands of
-//! queues would each keep room for their longest length. The store has room for the packets of all links at one time,
-//! and the place that became free last, which is still in the processor's caches, is the next to be filled.
+//! All links keep their packets in one [`PacketStore`], in chunks of a few places; a link's [`Flight`] is a chain of
+//! chunks. Thousands of queues would each keep room for their longest length. The store has room for the packets of
+//! all links at one time, and the chunk that became free last, which is still in the processor's caches, is the next to
+//! be filled. The neighbours of a packet in a long queue are read together.
 
 use super::packet::Packet;
 
-/// The number of no place.
+/// The places of a chunk; a power of two.
+const PLACES: u32 = 8;
+
+/// The number of no chunk.
 const NOWHERE: u32 = u32::MAX;
 
-/// A stored packet, or a free place.
-#[derive(Clone, Copy)]
-struct Place {
-    /// The arrival time, in nanoseconds.
-    arrives: u64,
-    packet: Packet,
-    /// The place of the link's next packet, or the next free place.
+/// A packet and its arrival time in nanoseconds.
+type Stored = (u64, Packet);
+
+/// Some consecutive packets of a link, or free places.
+struct Chunk {
+    places: [Stored; PLACES as usize],
+    /// The link's next chunk, or the next free chunk.
     next: u32,
 }
 
 /// The packets of all links until their arrival.
 pub struct PacketStore {
-    places: Vec<Place>,
-    /// The first free place.
+    chunks: Vec<Chunk>,
+    /// The first free chunk.
     free: u32,
 }
 
@@ -30,40 +34,35 @@ impl PacketStore {
     /// Creates an empty store.
     #[must_use]
     pub const fn new() -> Self {
-        Self { places: Vec::new(), free: NOWHERE }
+        Self { chunks: Vec::new(), free: NOWHERE }
     }
 
-    /// Stores a packet and returns its place.
+    /// Takes a free chunk.
     #[inline(always)]
-    fn fill(&mut self, arrives: u64, packet: &Packet) -> u32 {
+    fn take(&mut self) -> u32 {
         let number = self.free;
-        let Some(place) = self.places.get_mut(number as usize) else { return self.grow(arrives, packet) };
-        self.free = place.next;
-        // Written in place: a copy right after its parts are written would stall the processor.
-        place.arrives = arrives;
-        place.packet = *packet;
-        place.next = NOWHERE;
+        let Some(chunk) = self.chunks.get_mut(number as usize) else { return self.grow() };
+        self.free = std::mem::replace(&mut chunk.next, NOWHERE);
         number
     }
 
-    /// Adds a place.
+    /// Adds a chunk.
     ///
     /// # Panics
-    /// If there are 2^32 - 1 packets, which need 340 GB.
+    /// If there are 2^32 - 1 chunks, which need 2.4 TB.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, arrives: u64, packet: &Packet) -> u32 {
-        let number = u32::try_from(self.places.len()).ok().filter(|&number| number != NOWHERE);
-        let number = number.expect("fewer than 2^32 packets");
-        self.places.push(Place { arrives, packet: *packet, next: NOWHERE });
+    fn grow(&mut self) -> u32 {
+        let number = u32::try_from(self.chunks.len()).ok().filter(|&number| number != NOWHERE);
+        let number = number.expect("fewer than 2^32 chunks of packets");
+        self.chunks.push(Chunk { places: Default::default(), next: NOWHERE });
         number
     }
 
-    /// Frees a place and returns the place after it.
+    /// Frees a chunk and returns the chunk after it.
     #[inline(always)]
-    fn clear(&mut self, number: u32) -> u32 {
-        let place = &mut self.places[number as usize];
-        let next = std::mem::replace(&mut place.next, self.free);
+    fn give_back(&mut self, number: u32) -> u32 {
+        let next = std::mem::replace(&mut self.chunks[number as usize].next, self.free);
         self.free = number;
         next
     }
@@ -77,8 +76,11 @@ impl Default for PacketStore {
 
 /// The packets of a link: a first-in first-out queue.
 pub(super) struct Flight {
+    /// The chunks of the first and of the last packet.
     first: u32,
     last: u32,
+    /// The place of the first packet in its chunk.
+    start: u32,
     length: u32,
     /// The number of packets that have arrived.
     popped: u64,
@@ -86,7 +88,7 @@ pub(super) struct Flight {
 
 impl Default for Flight {
     fn default() -> Self {
-        Self { first: NOWHERE, last: NOWHERE, length: 0, popped: 0 }
+        Self { first: NOWHERE, last: NOWHERE, start: 0, length: 0, popped: 0 }
     }
 }
 
@@ -109,94 +111,135 @@ impl Flight {
     /// Appends a packet that arrives at `arrives`, not earlier than the others.
     #[inline(always)]
     pub fn push(&mut self, arrives: u64, packet: &Packet, store: &mut PacketStore) {
-        let place = store.fill(arrives, packet);
-        match store.places.get_mut(self.last as usize) {
-            Some(last) => last.next = place,
-            None => self.first = place,
+        let place = (self.start + self.length) % PLACES;
+        if place == 0 {
+            self.extend(store);
         }
-        self.last = place;
+        // Written in place: a copy right after its parts are written would stall the processor.
+        let stored = &mut store.chunks[self.last as usize].places[place as usize];
+        stored.0 = arrives;
+        stored.1 = *packet;
         self.length += 1;
+    }
+
+    /// Appends a chunk. An empty queue has none.
+    #[inline(always)]
+    fn extend(&mut self, store: &mut PacketStore) {
+        let chunk = store.take();
+        match store.chunks.get_mut(self.last as usize) {
+            Some(last) => last.next = chunk,
+            None => self.first = chunk,
+        }
+        self.last = chunk;
+    }
+
+    /// The first packet and its arrival time.
+    #[inline(always)]
+    fn head<'a>(&self, store: &'a PacketStore) -> Option<&'a Stored> {
+        store.chunks.get(self.first as usize).map(|chunk| &chunk.places[(self.start % PLACES) as usize])
     }
 
     /// The first packet.
     #[inline(always)]
     pub fn front<'a>(&self, store: &'a PacketStore) -> Option<&'a Packet> {
-        store.places.get(self.first as usize).map(|place| &place.packet)
+        self.head(store).map(|(_, packet)| packet)
     }
 
     /// The arrival time of the first packet.
     #[inline(always)]
     pub fn next_arrival(&self, store: &PacketStore) -> Option<u64> {
-        store.places.get(self.first as usize).map(|place| place.arrives)
+        self.head(store).map(|&(arrives, _)| arrives)
     }
 
     /// Removes the first packet, which must exist.
     #[inline(always)]
     pub fn skip(&mut self, store: &mut PacketStore) {
-        debug_assert!(!self.is_empty(), "nothing to skip");
-        self.first = store.clear(self.first);
-        if self.first == NOWHERE {
-            self.last = NOWHERE;
-        }
-        self.length -= 1;
+        self.leave_out(store);
         self.popped += 1;
+    }
+
+    /// Removes the first packet, which must exist, as if it had never been pushed.
+    #[inline(always)]
+    fn leave_out(&mut self, store: &mut PacketStore) {
+        debug_assert!(!self.is_empty(), "nothing to remove");
+        self.length -= 1;
+        self.start += 1;
+        if self.start == PLACES || self.length == 0 {
+            self.start = 0;
+            self.first = store.give_back(self.first);
+            if self.first == NOWHERE {
+                self.last = NOWHERE;
+            }
+        }
     }
 
     /// Removes the packets that arrive by `until` and for which `goes` returns true, in order.
     ///
-    /// The packets then count as never pushed. The function reads no packet that arrives later.
+    /// The packets then count as never pushed. The function reads no packet after the first that arrives later.
     pub fn withdraw(
         &mut self,
         until: u64,
         goes: impl Fn(&Packet) -> bool,
-        into: &mut Vec<(u64, Packet)>,
+        into: &mut Vec<Stored>,
         store: &mut PacketStore,
     ) {
-        let (mut before, mut here) = (NOWHERE, self.first);
-        while let Some(&Place { arrives, packet, next }) = store.places.get(here as usize)
-            && arrives <= until
-        {
-            if goes(&packet) {
-                into.push((arrives, packet));
-                store.clear(here);
-                match store.places.get_mut(before as usize) {
-                    Some(before) => before.next = next,
-                    None => self.first = next,
-                }
-                if next == NOWHERE {
-                    self.last = before;
-                }
-                self.length -= 1;
-            } else {
-                before = here;
-            }
-            here = next;
+        let before = into.len();
+        let mut kept = Vec::new();
+        for (arrives, packet) in self.iter(store).take_while(|&(arrives, _)| arrives <= until) {
+            let list = if goes(packet) { &mut *into } else { &mut kept };
+            list.push((arrives, *packet));
         }
+        // Those that stay move up to the packets that arrive later.
+        for _ in before..into.len() {
+            self.leave_out(store);
+        }
+        let mut kept = kept.into_iter();
+        self.walk(store, |place| kept.next().map(|stored| *place = stored).is_some());
     }
 
     /// Removes all packets, in order. They then count as never pushed.
     pub fn clear(&mut self, into: &mut Vec<Packet>, store: &mut PacketStore) {
         while let Some(packet) = self.front(store) {
             into.push(*packet);
-            self.first = store.clear(self.first);
+            self.leave_out(store);
         }
-        (self.last, self.length) = (NOWHERE, 0);
     }
 
     /// Changes all packets.
     pub fn for_each(&mut self, mut change: impl FnMut(&mut Packet), store: &mut PacketStore) {
-        let mut here = self.first;
-        while let Some(place) = store.places.get_mut(here as usize) {
-            change(&mut place.packet);
-            here = place.next;
+        self.walk(store, |(_, packet)| {
+            change(packet);
+            true
+        });
+    }
+
+    /// Changes packets in order, as long as `change` returns true.
+    fn walk(&self, store: &mut PacketStore, mut change: impl FnMut(&mut Stored) -> bool) {
+        let (mut chunk, mut place) = (self.first, self.start);
+        for _ in 0..self.length {
+            let here = &mut store.chunks[chunk as usize];
+            if !change(&mut here.places[place as usize]) {
+                return;
+            }
+            place += 1;
+            if place == PLACES {
+                (chunk, place) = (here.next, 0);
+            }
         }
     }
 
     /// Arrivals and packets, from the first to the last.
     pub fn iter<'a>(&self, store: &'a PacketStore) -> impl Iterator<Item = (u64, &'a Packet)> + use<'a> {
-        let first = store.places.get(self.first as usize);
-        let places = std::iter::successors(first, |place| store.places.get(place.next as usize));
-        places.map(|place| (place.arrives, &place.packet))
+        let (mut chunk, mut place) = (self.first, self.start);
+        (0..self.length).map_while(move |_| {
+            let here = store.chunks.get(chunk as usize)?;
+            let (arrives, packet) = &here.places[place as usize];
+            place += 1;
+            if place == PLACES {
+                (chunk, place) = (here.next, 0);
+            }
+            Some((*arrives, packet))
+        })
     }
 }
 
