@@ -77,6 +77,7 @@ def _available() -> int:
     if sys.platform == "linux":  # psutil reads the same line, but takes 25 ms to load
         lines = (_KERNEL / "meminfo").read_text(encoding="ascii").splitlines()
         return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
-    import psutil
+    else:  # noqa: RET505  (for mypy, which checks each system's branch)
+        import psutil
 
-    return psutil.virtual_memory().available
+        return psutil.virtual_memory().available
