@@ -250,7 +250,7 @@ impl Link {
         let starts = air.free_at().max(now);
         if starts > now {
             let own = std::mem::replace(&mut fixed.free_at, starts);
-            if !fixed.waits(now, size, self.buffer, self.backlog.get_or_insert_default()) {
+            if !fixed.waits(now, size, self.buffer, self.backlog.get_or_insert_with(Backlog::first)) {
                 fixed.free_at = own;
                 return Some(self.refuse(size));
             }
@@ -267,7 +267,7 @@ impl Link {
             if variable.lags() {
                 return Offered::Later;
             }
-            let backlog = self.backlog.get_or_insert_default();
+            let backlog = self.backlog.get_or_insert_with(Backlog::first);
             if variable.offer(now, packet, self.buffer, &mut backlog.tally, schedule) {
                 return Offered::Held;
             }
@@ -283,7 +283,7 @@ impl Link {
         if fixed.free_at <= now {
             return Offered::Arrives(fixed.send(now, size, &mut self.backlog).saturating_add(self.delay));
         }
-        if fixed.waits(now, size, self.buffer, self.backlog.get_or_insert_default()) {
+        if fixed.waits(now, size, self.buffer, self.backlog.get_or_insert_with(Backlog::first)) {
             fixed.free_at = fixed.free_at.saturating_add(fixed.serialiser.next(size).as_nanos());
             return Offered::Arrives(fixed.free_at.saturating_add(self.delay));
         }
@@ -422,7 +422,7 @@ impl Link {
     }
 
     fn tally_mut(&mut self) -> &mut LinkCounters {
-        &mut self.backlog.get_or_insert_default().tally
+        &mut self.backlog.get_or_insert_with(Backlog::first).tally
     }
 
     /// The next packet that was dropped at its departure and that is not yet reported.
@@ -463,7 +463,7 @@ impl Link {
         match &mut self.transmitter {
             Transmitter::Fixed(_) => Departure::None,
             Transmitter::Variable(variable) => {
-                variable.advance(now, &mut self.backlog.get_or_insert_default().tally, schedule)
+                variable.advance(now, &mut self.backlog.get_or_insert_with(Backlog::first).tally, schedule)
             }
         }
     }

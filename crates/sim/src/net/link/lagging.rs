@@ -1,6 +1,6 @@
 //! Links that lag: their steps are handled later than their time (`run::world::lagging`).
 
-use super::{Link, Transmitter};
+use super::{Backlog, Link, Transmitter};
 use crate::engine::schedule::Schedule;
 use crate::net::buffer::Buffer;
 use crate::net::counters::LinkCounters;
@@ -36,7 +36,7 @@ impl Link {
     pub(crate) fn lagging(&mut self) -> Option<Lagging<'_>> {
         match &mut self.transmitter {
             Transmitter::Variable(variable) if variable.lags() => {
-                let tally = &mut self.backlog.get_or_insert_default().tally;
+                let tally = &mut self.backlog.get_or_insert_with(Backlog::first).tally;
                 Some(Lagging { variable, tally, buffer: self.buffer, delay: self.delay })
             }
             Transmitter::Variable(_) | Transmitter::Fixed(_) => None,

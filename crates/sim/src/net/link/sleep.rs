@@ -17,7 +17,7 @@ impl Link {
     ) {
         let first = stranded.len();
         self.flight.clear(stranded, store);
-        let Backlog { waiting, tally, cut_short_ns } = &mut **self.backlog.get_or_insert_default();
+        let Backlog { waiting, tally, cut_short_ns } = &mut **self.backlog.get_or_insert_with(Backlog::first);
         match &mut self.transmitter {
             Transmitter::Fixed(fixed) => {
                 // Waiting times that end here were counted in full.
