@@ -64,7 +64,7 @@ pub struct LullConfig {
     #[serde(default = "default_forecast")]
     #[schemars(extend("x-source" = "own"))]
     pub forecast: bool,
-    /// The link's power model, from `netlull list power`: a rate that takes no less power than a higher one is left out.
+    /// The link's power model (`netlull list power`): rates that save no power are left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-unit" = model_names(), "x-default" = "each lower rate takes less", "x-source" = "the link"))]
     pub power: Option<String>,
