@@ -701,6 +701,11 @@ class Lull:
 
     Without them, Lull is counterfactual queues with a hold. Default true.
     """
+    power: str | None = None
+    """The link's power model (`netlull list power`): rates that save no power are left out.
+
+    Default: each lower rate takes less.
+    """
     in_service: Literal["finish_then_pause", "finish_while_pausing", "suspend"] | None = None
     """Treatment of the packet in service when the rate changes. Default "finish_then_pause"."""
     transition_power: Literal["higher", "new", "old"] | None = None

@@ -4,6 +4,7 @@ use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::{SegmentKind, SegmentView};
 use netlull_mechanism::link::{LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent};
 use netlull_mechanism::rate::{Admission, Lull, LullConfig, QueueView, RateSet};
+use netlull_power::PowerModel;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use proptest::prelude::*;
 
@@ -16,12 +17,14 @@ fn link() -> LinkContext {
 fn configs() -> impl Strategy<Value = LullConfig> {
     let rates = prop::collection::btree_set(100_u64..10_000, 0..30);
     let millis = |range: std::ops::Range<u64>| prop::option::of(range.prop_map(Duration::from_millis));
-    (rates, 0_u64..8000, 0.01_f64..1.0, 0.0_f64..0.5, millis(0..200), any::<bool>()).prop_map(
-        |(rates, transition, slowdown, headroom, hold, forecast)| {
+    let models: Vec<&str> = PowerModel::catalogue().iter().map(|model| model.name).collect();
+    let power = prop::option::of(prop::sample::select(models).prop_map(str::to_owned));
+    (rates, 0_u64..8000, 0.01_f64..1.0, 0.0_f64..0.5, millis(0..200), any::<bool>(), power).prop_map(
+        |(rates, transition, slowdown, headroom, hold, forecast, power)| {
             let rates = rates.into_iter().map(|kbps| BitRate::from_bps(kbps * 1000)).chain([HIGHEST]);
             let rates = RateSet::from_list(&rates.collect::<Vec<_>>()).unwrap();
             let plain = LullConfig::new(rates, Duration::from_micros(transition));
-            LullConfig { slowdown, headroom, hold, forecast, ..plain }
+            LullConfig { slowdown, headroom, hold, forecast, power, ..plain }
         },
     )
 }

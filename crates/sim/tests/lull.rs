@@ -153,6 +153,7 @@ proptest! {
         transition in 0_u64..6000,
         slowdown in 1_u64..50,
         hold in prop::option::of(0_u64..100),
+        power in prop::option::of(prop::sample::select(vec!["dvs-clamped", "ncs-55a1-24h", "wedge-tofino", "8201-32fh"])),
         buffer in 1_u64..80,
         fast in prop::bool::weighted(0.3),
         in_service in prop::sample::select(vec!["finish_then_pause", "finish_while_pausing", "suspend"]),
@@ -165,6 +166,9 @@ proptest! {
         });
         if let Some(hold) = hold {
             controller["hold"] = format!("{hold} ms").into();
+        }
+        if let Some(power) = power {
+            controller["power"] = power.into();
         }
         let mut document = network(&controller, &flows);
         document["duration"] = "12 s".into();

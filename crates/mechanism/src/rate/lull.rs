@@ -27,6 +27,7 @@ use counterfactual::Counterfactual;
 use echoes::Echoes;
 use forbidden::Forbidden;
 use netlull_describe::check_ranges;
+use netlull_power::PowerModel;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use round_trips::RoundTrips;
 use schemars::JsonSchema;
@@ -63,6 +64,15 @@ pub struct LullConfig {
     #[serde(default = "default_forecast")]
     #[schemars(extend("x-source" = "own"))]
     pub forecast: bool,
+    /// The link's power model (`netlull list power`): rates that save no power are left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = model_names(), "x-default" = "each lower rate takes less", "x-source" = "the link"))]
+    pub power: Option<String>,
+}
+
+/// The names of the power models, as the choices of a parameter.
+fn model_names() -> String {
+    PowerModel::catalogue().iter().map(|model| model.name).collect::<Vec<_>>().join(" | ")
 }
 
 fn default_slowdown() -> f64 {
@@ -89,7 +99,7 @@ impl LullConfig {
     #[must_use]
     pub fn new(rates: RateSet, transition: Duration) -> Self {
         let (slowdown, headroom, forecast) = (default_slowdown(), default_headroom(), default_forecast());
-        Self { rates, transition, slowdown, lateness: None, hold: None, headroom, forecast }
+        Self { rates, transition, slowdown, lateness: None, hold: None, headroom, forecast, power: None }
     }
 
     /// x: the longest lateness before the link goes up. The buffer must hold such a queue: x <= B / (2 r_n) - delta
@@ -118,10 +128,33 @@ impl LullConfig {
         packet.max(self.transition) + self.transition
     }
 
-    /// At most `MOST_RATES` of the rates, with the highest: those whose outage the buffer survives (rule 0).
+    /// The rates, in ascending order, that take less power than every higher rate (rule 0): all of them without a power
+    /// model.
+    fn saving_rates(&self, link: LinkContext) -> Vec<BitRate> {
+        let rates = self.rates.as_slice();
+        let Some(model) = self.power.as_deref().and_then(PowerModel::by_name) else { return rates.to_vec() };
+        let mut least = f64::INFINITY;
+        let mut saving: Vec<BitRate> = rates
+            .iter()
+            .rev()
+            .copied()
+            .filter(|&rate| {
+                let power = model.power(rate, link.rate).as_f64();
+                let saves = power < least;
+                least = least.min(power);
+                saves
+            })
+            .collect();
+        saving.reverse();
+        saving
+    }
+
+    /// At most `MOST_RATES` of the rates, with the highest: those that save power and whose outage the buffer survives
+    /// (rule 0).
     #[must_use]
     pub fn used_rates(&self, link: LinkContext) -> Box<[BitRate]> {
-        let [lower @ .., highest] = self.rates.as_slice() else { return Box::default() };
+        let saving = self.saving_rates(link);
+        let [lower @ .., highest] = saving.as_slice() else { return Box::default() };
         let survives =
             |&rate: &BitRate| link.buffer.is_none_or(|buffer| self.outage(rate, link) <= link.rate.time_for(buffer));
         let lower = &lower[lower.iter().take_while(|&rate| !survives(rate)).count()..];
@@ -137,6 +170,9 @@ impl LinkConfig for LullConfig {
 
     fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
         self.rates.end_at(link.rate)?;
+        if let Some(name) = self.power.as_deref().filter(|name| PowerModel::by_name(name).is_none()) {
+            return Err(ConfigError::new("power", format!("\"{name}\""), format!("one of {}", model_names())));
+        }
         check_ranges(self)
     }
 
@@ -159,7 +195,8 @@ impl LinkConfig for LullConfig {
 
     /// The queue of a burst at r_n while the link at r_1 comes back to r_n.
     fn needed_queue(&self, link: LinkContext) -> Option<NeededQueue> {
-        let queue = link.rate.bytes_in(self.outage(self.rates.lowest(), link));
+        let lowest = self.saving_rates(link).first().copied()?;
+        let queue = link.rate.bytes_in(self.outage(lowest, link));
         let lowest = self.used_rates(link)[0];
         Some(NeededQueue { field: "rates", queue, otherwise: format!("the link uses no rate below {lowest}") })
     }

@@ -284,6 +284,42 @@ fn a_large_set_of_rates_is_thinned() {
 }
 
 #[test]
+fn rates_that_save_no_power_are_left_out() {
+    let used = |power: &str| {
+        let config = LullConfig { power: Some(power.to_owned()), ..config() };
+        let megabits = |rate: &BitRate| rate.as_bps() / 1_000_000;
+        config.used_rates(link()).iter().map(megabits).collect::<Vec<_>>()
+    };
+    // Both take less power at each lower rate, so the controller is the one without a model.
+    let all: Vec<u64> = (1..=10).collect();
+    assert_eq!((used("fs"), used("dvs")), (all.clone(), all));
+    // The voltage is at its floor below half of the rate, and the power with it.
+    assert_eq!(used("dvs-clamped"), [5, 6, 7, 8, 9, 10]);
+    // 10 Mb/s stand for 100G: 25G carries up to 2.5 Mb/s, 50G up to 5 Mb/s. Wedge has 10G for 1 Mb/s and 25G.
+    assert_eq!(used("ncs-55a1-24h"), [2, 5, 10]);
+    assert_eq!(used("wedge-tofino"), [1, 2, 10]);
+    // Measured at one speed: no rate saves.
+    assert_eq!(used("8201-32fh"), [10]);
+    // x = 14 ms is more than the 6 ms of a packet at 2 Mb/s, so the bound is 14 + 4 ms. With 10 packets x is 4 ms, and the
+    // bound is 6 + 4 ms.
+    let ncs = LullConfig { power: Some("ncs-55a1-24h".to_owned()), ..config() };
+    assert_eq!(ncs.lateness_bound(link()), Duration::from_millis(18));
+    let small = LinkContext { buffer: Some(Bytes::new(15_000)), ..link() };
+    assert_eq!(ncs.lateness_bound(small), Duration::from_millis(10));
+    // 8 ms at 10 Mb/s.
+    assert_eq!(ncs.needed_queue(small).unwrap().queue, Bytes::new(10_000));
+}
+
+#[test]
+fn a_link_whose_power_is_constant_never_changes_its_rate() {
+    let mut bench = Bench::new(&LullConfig { power: Some("nexus-9336-fx2".to_owned()), ..config() });
+    bench.burst(0.0, 5);
+    bench.run_to(1000.0);
+    assert!(bench.changes.is_empty(), "{:?}", bench.changes);
+    assert_eq!(bench.lull.next_timeout(), None);
+}
+
+#[test]
 fn what_is_wrong_is_named() {
     let why = |config: LullConfig| config.check(link()).unwrap_err().to_string();
     assert_eq!(why(LullConfig { slowdown: 0.0, ..config() }), "slowdown is 0; expected more than 0 and at most 1");
@@ -291,5 +327,10 @@ fn what_is_wrong_is_named() {
     assert_eq!(
         why(LullConfig { lateness: Some(Duration::ZERO), ..config() }),
         "lateness is 0 s; expected more than 0 s"
+    );
+    assert_eq!(
+        why(LullConfig { power: Some("fsx".to_owned()), ..config() }),
+        "power is \"fsx\"; expected one of fs | dvs | dvs-clamped | ons-15600 | ncs-55a1-24h | 8201-32fh | \
+         nexus-9336-fx2 | wedge-tofino"
     );
 }
