@@ -1,23 +1,19 @@
-"""The benchmark of controllers: its rules by hand, its seeds, its files, and a tiny run from end to end."""
+"""The benchmark of controllers: its rules by hand, its definition, submissions, seeds, and controllers that fail."""
 
 from __future__ import annotations
 
 import json
 import math
-import re
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from netlull import InputError, ResultError, benchmark
+from netlull import InputError, benchmark
 from netlull.benchmark import CellRows, Definition, Record, Standing, Submission, judged, standing
 from test_plugin import built
-
-Printed = Callable[..., str]
-Refused = Callable[..., str]
 
 DEFINITION = Definition.load()
 
@@ -267,19 +263,20 @@ def test_a_submission_names_its_errors(text: str, message: str) -> None:
         _controller(text)
 
 
-def _digest(text: str) -> str:
+def submission_digest(text: str) -> str:
+    """The digest of a controller in all cells."""
     submission = Submission.read(text, DEFINITION)
     scenarios, _ = benchmark.valid_cells(DEFINITION, submission, DEFINITION.cells)
     return submission.digest(scenarios, DEFINITION)
 
 
 def test_ranking_seeds_follow_from_the_submission() -> None:
-    plain, other = _digest('{ kind = "lull" }'), _digest('{ kind = "lull", slowdown = 0.06 }')
+    plain, other = submission_digest('{ kind = "lull" }'), submission_digest('{ kind = "lull", slowdown = 0.06 }')
     seeds = benchmark.ranking_seeds(DEFINITION, plain)
     assert len(set(seeds)) == DEFINITION.seeds == 20
     assert all(0 <= seed < 2**63 for seed in seeds)
     # A default that is written out is the same controller, and a name changes nothing.
-    assert plain == _digest('{ kind = "lull", slowdown = 0.05 }') == _digest("lull")
+    assert plain == submission_digest('{ kind = "lull", slowdown = 0.05 }') == submission_digest("lull")
     assert not set(seeds) & set(benchmark.ranking_seeds(DEFINITION, other))
 
 
@@ -291,203 +288,6 @@ def test_the_rule_of_the_seeds_is_the_one_on_the_page() -> None:
     assert benchmark.ranking_seeds(DEFINITION, "abc")[0] == first
 
 
-# ---- a tiny run from end to end
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("benchmark")
-
-
-@pytest.fixture(scope="module")
-def record(folder: Path) -> Record:
-    """practRA in two short cells, with ranking seeds."""
-    return _measured(folder, "practra-best", ("writer-reno", "writer-reno-dvs", "1-gb-0.1"))
-
-
-def _measured(folder: Path, text: str, names: tuple[str, ...]) -> Record:
-    submission = Submission.read(text, DEFINITION)
-    digest = _digest(text)
-    seeds = benchmark.ranking_seeds(DEFINITION, digest)[:2]
-    chosen = DEFINITION.chosen(names)
-    measured = benchmark.measure(DEFINITION, submission, chosen, seeds, folder / submission.name, workers=1)
-    return Record.of(DEFINITION, submission, digest, benchmark.RANKING, seeds, measured)
-
-
-def test_a_record_is_the_same_after_writing_and_reading(record: Record, tmp_path: Path) -> None:
-    record.write(tmp_path / "result.json")
-    again = Record.read(tmp_path / "result.json")
-    assert again.document == record.document
-    assert again.cells == record.cells
-    assert not benchmark.is_ranked(record)
-
-
-def test_the_numbers_of_a_record(record: Record) -> None:
-    writer, cubic, fast = record.cells
-    assert writer.name == "writer-reno"
-    # The rate settles at 4 or 3 Mb/s of 10: cubic power is far below linear power, of the same runs.
-    assert 0.3 <= min(writer.energy) <= max(writer.energy) < 0.55
-    assert max(cubic.energy) < min(writer.energy) / 2
-    assert writer.goodput_bps == cubic.goodput_bps
-    assert writer.goodput.mean == pytest.approx(1, abs=0.01)
-    assert not writer.p95_s
-    assert list(fast.p95_s) == ["web"]
-    # More lateness never costs the optimum energy.
-    for rows in record.cells:
-        assert len(rows.against_optimum) == 2
-        for strict, middle, loose in zip(*rows.optimum, strict=True):
-            assert 0 < loose <= middle <= strict <= 1
-
-
-def test_finished_runs_are_not_repeated(record: Record, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_arguments: object, **_options: object) -> None:
-        raise AssertionError("a finished part is repeated")
-
-    monkeypatch.setattr("netlull.execution.Threads.start", refuse)
-    again = _measured(folder, "practra-best", ("writer-reno", "writer-reno-dvs", "1-gb-0.1"))
-    assert again.document == record.document
-
-
-def test_always_on_is_100_per_cent(folder: Path) -> None:
-    found = _measured(folder, "always-on", ("writer-reno",))
-    assert [league.energy.mean for league in found.leagues] == [1, 1, 1]
-    assert all(league.kept == 1 for league in found.leagues)
-    # Regret is then all that the optimum saves.
-    assert all(league.regret == pytest.approx(1 - league.optimum) for league in found.leagues)
-
-
-def _verified(record: Record, folder: Path, cells: tuple[str, ...]) -> benchmark.Verification:
-    return benchmark.verify(record, DEFINITION, folder, cells=cells, workers=1)
-
-
-def test_a_true_record_is_verified(record: Record, tmp_path: Path) -> None:
-    found = _verified(record, tmp_path, ("writer-reno", "writer-reno-dvs"))
-    assert found.holds
-    assert found.cells == ("writer-reno", "writer-reno-dvs")
-    assert any("cannot be ranked" in note for note in found.notes)
-
-
-def _tampered(record: Record, change: Callable[[dict[str, Any]], None], *, checked: bool = True) -> Record:
-    """A record with another content, with scores and a checksum that fit if `checked`."""
-    document = json.loads(json.dumps(record.document))
-    change(document)
-    changed = Record(document, Record.rows_of(document))
-    if checked:
-        document |= changed.judged_again(DEFINITION)
-        document["check"] = benchmark.check_sum(document)
-    return changed
-
-
-def _halve_energy(document: dict[str, Any]) -> None:
-    cell = document["cells"][1]
-    cell["energy"] = [value / 2 for value in cell["energy"]]
-
-
-def test_a_changed_number_is_named_with_its_cell(record: Record, tmp_path: Path) -> None:
-    found = _verified(_tampered(record, _halve_energy), tmp_path, ("writer-reno", "writer-reno-dvs"))
-    assert len(found.problems) == 1
-    assert found.problems[0].startswith("cell writer-reno-dvs: energy is ")
-
-
-def test_a_changed_number_without_a_new_checksum_needs_no_run(record: Record, tmp_path: Path) -> None:
-    found = _verified(_tampered(record, _halve_energy, checked=False), tmp_path, ())
-    assert found.problems[0] == "the file: its checksum is wrong: it was changed after it was written"
-    assert any(problem.startswith("league 5%: energy is") for problem in found.problems)
-
-
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        (
-            lambda document: document["seeds"].update(values=[1, 2]),
-            "seeds: they do not follow the rule of ranking seeds",
-        ),
-        (lambda document: document.update(submission="0" * 64), "submission: its digest is of another controller"),
-        (
-            lambda document: document.update(controller={"kind": "lull"}),
-            "submission: its digest is of another controller",
-        ),
-        (lambda document: document.update(whole=True), "whole: is true; the file has 3 of 40 cells and 2 of 20 seeds"),
-        (
-            lambda document: document.update(limits=[0.5, 0.5, 0.5]),
-            "limits: are [0.5, 0.5, 0.5]; expected [0.05, 0.2, ",
-        ),
-        (lambda document: document.update(limits=[0.5]), "limits: are [0.5]; expected [0.05, 0.2, "),
-        (lambda document: document.update(name="lull"), 'name: "lull" is a baseline with another controller'),
-        (
-            lambda document: document["cells"][0]["optimum"][0].__setitem__(0, 0.9),
-            "cell writer-reno: optimum is [[0.9, ",
-        ),
-        (lambda document: document["cells"][0].update(name="desk"), "cell desk: is no cell of the benchmark"),
-        (lambda document: document["cells"][0].update(digest="0" * 64), "cell writer-reno: digest is 000"),
-    ],
-)
-def test_other_changes_are_named(
-    record: Record, tmp_path: Path, change: Callable[[dict[str, Any]], None], problem: str
-) -> None:
-    cells = ("writer-reno",) if "cell writer-reno" in problem else ()
-    found = _verified(_tampered(record, change), tmp_path, cells)
-    assert any(each.startswith(problem) for each in found.problems)
-
-
-def test_a_record_of_another_benchmark_is_refused(record: Record, tmp_path: Path) -> None:
-    other = _tampered(record, lambda document: document["benchmark"].update(version=2))
-    with pytest.raises(InputError, match=r"benchmark: the result is of version 2 .*; expected version 1"):
-        _verified(other, tmp_path, ())
-
-
-def test_damaged_files_are_named(record: Record, tmp_path: Path) -> None:
-    path = tmp_path / "result.json"
-    for text, message in [
-        ("{", "is truncated"),
-        ("{}", "is no result"),
-        ('{"kind": "netlull benchmark"}', "format: is missing; expected 1"),
-    ]:
-        path.write_text(text, encoding="utf-8")
-        with pytest.raises(ResultError, match=message):
-            Record.read(path)
-
-
-def _truncated(document: dict[str, Any]) -> None:
-    document["cells"][0]["energy"].pop()
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda document: document.pop("name"), "name: is missing; expected text"),
-        (lambda document: document.update(limits="0.05"), 'limits: is "0.05"; expected a list'),
-        (lambda document: document.update(benchmark=[]), "benchmark: is []; expected a table"),
-        (lambda document: document.update(cells=[]), "cells: is empty; expected at least one"),
-        (lambda document: document["seeds"].update(kind="lucky"), 'seeds.kind: is "lucky"; expected one of'),
-        (lambda document: document["cells"].append(document["cells"][0]), "cells.writer-reno: appears twice"),
-        (_truncated, "cells.writer-reno.energy: has 1 values; expected 2"),
-        (lambda document: document["cells"][0].update(energy=[-1, 0.5]), "cells.writer-reno.energy.0: is -1; expected"),
-        (lambda document: document["cells"][0].update(energy=[1e400, 0.5]), "is truncated or damaged"),
-        (lambda document: document["cells"][1].update(energy="low"), 'cells.writer-reno-dvs.energy: is "low"'),
-    ],
-)
-def test_a_damaged_field_is_named(
-    record: Record, tmp_path: Path, change: Callable[[dict[str, Any]], None], message: str
-) -> None:
-    document = json.loads(json.dumps(record.document))
-    change(document)
-    path = tmp_path / "result.json"
-    path.write_text(json.dumps(document), encoding="utf-8")
-    with pytest.raises(ResultError) as raised:
-        Record.read(path)
-    assert str(raised.value).startswith(f"{path}: ")
-    assert message in str(raised.value)
-
-
-def test_an_edited_file_is_not_compared(record: Record, refused: Refused, tmp_path: Path) -> None:
-    path = tmp_path / "result.json"
-    _tampered(record, lambda document: document.update(limits=[0.5, 0.5, 0.5])).write(path)
-    assert f"{path}: limits: are [0.5, 0.5, 0.5]" in refused("benchmark", "compare", str(path))
-    _tampered(record, _halve_energy, checked=False).write(path)
-    assert f"{path}: the file: its checksum is wrong" in refused("benchmark", "compare", str(path))
-
-
 def test_the_name_of_a_baseline_is_its_own() -> None:
     assert Submission.read('{ kind = "lull" }', DEFINITION).name == "lull"
     assert Submission.read('{ kind = "lull", slowdown = 0.2 }', DEFINITION).name == "my-lull"
@@ -495,19 +295,23 @@ def test_the_name_of_a_baseline_is_its_own() -> None:
         Submission.read('{ kind = "lull" }', DEFINITION, name="earth")
 
 
-def test_the_sample_is_a_part_of_the_cells(record: Record) -> None:
-    assert benchmark.sampled(record, None) == ("writer-reno", "writer-reno-dvs", "1-gb-0.1")
-    drawn = {benchmark.sampled(record, 1, seed) for seed in range(20)}
-    assert drawn == {("writer-reno",), ("writer-reno-dvs",), ("1-gb-0.1",)}
-
-
 # ---- controllers that fail
 
 
-def test_a_controller_that_is_invalid_in_a_cell_breaks_that_cell(folder: Path) -> None:
+def measured_record(folder: Path, text: str, names: tuple[str, ...]) -> Record:
+    """The result of a controller in these cells, with two ranking seeds; its runs are below `folder`."""
+    submission = Submission.read(text, DEFINITION)
+    digest = submission_digest(text)
+    seeds = benchmark.ranking_seeds(DEFINITION, digest)[:2]
+    chosen = DEFINITION.chosen(names)
+    measured = benchmark.measure(DEFINITION, submission, chosen, seeds, folder / submission.name, workers=1)
+    return Record.of(DEFINITION, submission, digest, benchmark.RANKING, seeds, measured)
+
+
+def test_a_controller_that_is_invalid_in_a_cell_breaks_that_cell(tmp_path: Path) -> None:
     # mRCI must exceed the transition: 5 ms is not above 10 ms.
     text = '{ kind = "practra", min_interval = "5 ms", delay_bound = "40 ms" }'
-    found = _measured(folder, text, ("writer-reno", "10-ms-0.1"))
+    found = measured_record(tmp_path, text, ("writer-reno", "10-ms-0.1"))
     first, second = found.cells
     assert first.failed is None
     assert second.failed is not None
@@ -515,12 +319,12 @@ def test_a_controller_that_is_invalid_in_a_cell_breaks_that_cell(folder: Path) -
     assert [league.broken for league in found.leagues] == [1, 1, 1]
 
 
-def test_a_controller_that_is_invalid_everywhere_is_an_error(folder: Path) -> None:
+def test_a_controller_that_is_invalid_everywhere_is_an_error(tmp_path: Path) -> None:
     with pytest.raises((InputError, ValueError), match="slowdown"):
-        _measured(folder, '{ kind = "lull", slowdown = "fast" }', ("writer-reno",))
+        measured_record(tmp_path, '{ kind = "lull", slowdown = "fast" }', ("writer-reno",))
 
 
-def test_a_run_error_breaks_its_cell_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_error_breaks_its_cell_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from netlull.sweep import Sweep
 
     run = Sweep.run
@@ -531,7 +335,7 @@ def test_a_run_error_breaks_its_cell_alone(folder: Path, monkeypatch: pytest.Mon
         return run(self, store, **options)
 
     monkeypatch.setattr(Sweep, "run", failing)
-    found = _measured(folder / "fails", "lull", ("writer-reno", "writer-cubic"))
+    found = measured_record(tmp_path, "lull", ("writer-reno", "writer-cubic"))
     assert [rows.failed for rows in found.cells] == [None, "the controller divides by zero"]
     assert found.document["cells"][1]["energy"] == []
 
@@ -555,6 +359,12 @@ def test_rates_and_transitions_of_the_link_hold(values: dict[str, Any], reason: 
 
 
 # ---- controllers in Python
+
+
+def verified_record(record: Record, folder: Path, cells: tuple[str, ...]) -> benchmark.Verification:
+    """Runs these cells of a result again, below `folder`."""
+    return benchmark.verify(record, DEFINITION, folder, cells=cells, workers=1)
+
 
 MINE = """
 import netlull
@@ -596,11 +406,11 @@ def test_a_class_in_python_is_judged_and_its_source_makes_the_seeds(
     monkeypatch.chdir(tmp_path)
     text = '{ kind = "python", class = "half_a_link:Half", transition = "cell", limit = "0.1 buffer" }'
     Path("half_a_link.py").write_text(MINE, encoding="utf-8")
-    found = _measured(tmp_path / "runs", text, ("writer-reno",))
+    found = measured_record(tmp_path / "runs", text, ("writer-reno",))
     assert found.cells[0].energy == [0.5, 0.5]
-    assert _verified(found, tmp_path / "again", ("writer-reno",)).holds
+    assert verified_record(found, tmp_path / "again", ("writer-reno",)).holds
     Path("half_a_link.py").write_text(MINE.replace("/ 2", "/ 2.5"), encoding="utf-8")
-    (problem, *_) = _verified(found, tmp_path / "changed", ()).problems
+    (problem, *_) = verified_record(found, tmp_path / "changed", ()).problems
     assert problem.startswith("submission: its digest is of another controller")
 
 
@@ -608,7 +418,7 @@ def test_an_exception_in_a_cell_breaks_that_cell(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     Path("breaks.py").write_text(MINE, encoding="utf-8")
     text = '{ kind = "python", class = "breaks:Broken", transition = "cell" }'
-    slow, fast = _measured(tmp_path / "runs", text, ("writer-reno", "100-mb-0.1")).cells
+    slow, fast = measured_record(tmp_path / "runs", text, ("writer-reno", "100-mb-0.1")).cells
     assert slow.failed is None
     assert fast.failed is not None
     assert "ValueError: too fast" in fast.failed
@@ -622,7 +432,7 @@ def test_a_module_is_judged_and_verified(tmp_path: Path) -> None:
     subprocess.run([tmp_path / "steps" / "build.sh"], check=True)
     file = tmp_path / "steps.toml"
     file.write_text('[controller]\nkind = "wasm"\nmodule = "steps/steps.wasm"\ntransition = "cell"\n', "utf-8")
-    found = _measured(tmp_path / "runs", str(file), ("writer-reno", "10-ms-0.1"))
+    found = measured_record(tmp_path / "runs", str(file), ("writer-reno", "10-ms-0.1"))
     assert [rows.failed for rows in found.cells] == [None, None]
     assert max(found.cells[0].energy) < 1
     again = benchmark.verify(found, DEFINITION, tmp_path / "again", cells=("writer-reno",), source=tmp_path, workers=1)
@@ -634,7 +444,7 @@ def test_a_module_is_judged_and_verified(tmp_path: Path) -> None:
     subprocess.run([tmp_path / "steps" / "build.sh"], check=True)
     (problem, *_) = benchmark.verify(found, DEFINITION, tmp_path / "other", cells=(), source=tmp_path).problems
     assert problem.startswith("submission: its digest is of another controller")
-    quarters = _measured(tmp_path / "more", str(file), ("writer-reno",))
+    quarters = measured_record(tmp_path / "more", str(file), ("writer-reno",))
     assert (quarters.cells[0].failed or "").startswith("uses the rate ")
 
 
@@ -651,136 +461,3 @@ def test_the_rates_of_a_class_are_checked_with_every_seed(tmp_path: Path, monkey
     order = (seeds[breaks.index(False)], seeds[breaks.index(True)])
     found = benchmark.measure(DEFINITION, submission, (chosen,), order, tmp_path / "runs", workers=1)
     assert (found["writer-reno"].failed or "").startswith("uses the rate ")
-
-
-# ---- the page and the commands
-
-
-def test_the_page_of_results(record: Record, tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(f"# Mine\n\n{benchmark.BEGIN}\nold\n{benchmark.END}\n\nafter\n", encoding="utf-8")
-    text = benchmark.markdown([record], DEFINITION, "picture.svg")
-    benchmark.replace_results(page, text)
-    found = page.read_text(encoding="utf-8")
-    assert found.startswith("# Mine\n\n")
-    assert found.endswith("\n\nafter\n")
-    assert "old" not in found
-    assert "| - | practRA, best static setting |" in found
-    benchmark.replace_results(page, text)
-    assert page.read_text(encoding="utf-8") == found
-    (tmp_path / "other.md").write_text("other\n", encoding="utf-8")
-    with pytest.raises(InputError, match="lacks the lines"):
-        benchmark.replace_results(tmp_path / "other.md", text)
-
-
-def test_results_are_compared_over_their_common_cells(record: Record) -> None:
-    part = Record(record.document, record.cells[1:])
-    whole, same = benchmark.common([Record({**record.document, "whole": True}, record.cells), part])
-    assert [each.name for each in whole.cells] == [each.name for each in part.cells] == ["writer-reno-dvs", "1-gb-0.1"]
-    assert not whole.document["whole"]
-    assert same is part
-    with pytest.raises(InputError, match="no cell in common"):
-        benchmark.common([Record(record.document, record.cells[:1]), part])
-
-
-def test_ranks_follow_the_score_then_the_kept_cells(record: Record) -> None:
-    def scored(name: str, energy: float, growth: float) -> Record:
-        rows = (cell(energy, growth),)
-        return Record({**record.document, "name": name, "whole": True}, rows)
-
-    records = [scored("dear", 0.9, 1.0), scored("broken", 0.1, 2.0), scored("cheap", 0.5, 1.0), scored("on", 1.0, 1.0)]
-    assert [each.name for each in benchmark.ranked(records, 0)] == ["cheap", "dear", "on", "broken"]
-    rows = benchmark.league_rows(records, DEFINITION, 0)
-    assert [row[:2] for row in rows] == [
-        ["", "Offline optimum"],
-        ["1", "cheap"],
-        ["2", "dear"],
-        ["3", "on"],
-        ["4", "broken"],
-    ]
-
-
-def test_the_commands_from_end_to_end(printed: Printed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("mine.toml").write_text('[controller]\nkind = "earth"\nthreshold = "0.5 buffer"\n', encoding="utf-8")
-    run = ("benchmark", "run", "--controller", "mine.toml", "--cells", "writer", "--count", "2", "--jobs", "1")
-    told = printed(*run)
-    assert "mine: 3 of 40 cells, 2 development seeds" in told
-    assert "cannot be ranked" in told
-    result = Path("out/benchmark/mine/result.json")
-    told = printed("benchmark", "verify", str(result), "--sample", "1", "--draw", "1", "--jobs", "1")
-    assert "verified" in told
-    assert "1 of 3 cells run again" in told
-    told = printed("benchmark", "compare", str(result), "--no-baselines", "--page", "page.md", "--picture", "page.svg")
-    assert "mine" in told
-    assert "(page.svg)" in Path("page.md").read_text(encoding="utf-8")
-    assert Path("page.svg").stat().st_size > 1000
-    document = json.loads(printed(*run, "--json"))
-    assert document[0]["name"] == "mine"
-
-
-def test_the_python_of_the_page_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    page = (Path(__file__).parents[1] / "docs" / "how-to" / "benchmark.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    monkeypatch.chdir(tmp_path)
-    exec(compile(block, "benchmark.md", "exec"), {})  # noqa: S102
-    assert "'writer-reno': [" in capsys.readouterr().out
-
-
-def test_the_list_of_cells(printed: Printed) -> None:
-    assert "40 cells, 20 seeds each" in printed("benchmark", "list")
-    assert len(json.loads(printed("benchmark", "list", "--json"))["cells"]) == 40
-
-
-def test_a_tampered_file_fails(printed: Printed, refused: Refused, record: Record, tmp_path: Path) -> None:
-    path = tmp_path / "result.json"
-    _tampered(record, _halve_energy, checked=False).write(path)
-    from netlull.cli import main
-
-    assert main(["benchmark", "verify", str(path), "--sample", "0"]) == 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["run", "--controller", "lul"], "did you mean lull?"),
-        (["run", "--controller", "lull", "--cells", "webb"], 'cells: "webb" is unknown'),
-        (["run", "--controller", "lull", "--name", "../x"], "expected a name that a folder may have"),
-        (["run", "--controller", "lull", "--controller", "lull"], 'two have the name "lull"'),
-        (["run", "--controller", "baselines", "--name", "x"], "names one submission"),
-        (["compare", "--no-baselines"], "FILE: is missing"),
-        (["verify", "missing.json"], "cannot be read"),
-    ],
-)
-def test_the_commands_name_their_errors(refused: Refused, arguments: list[str], message: str) -> None:
-    assert message in refused("benchmark", *arguments)
-
-
-# ---- the shipped results
-
-
-def test_the_shipped_results_are_whole_and_of_this_benchmark() -> None:
-    records = benchmark.shipped()
-    assert {each.name for each in records} == {each.name for each in DEFINITION.baselines}
-    for each in records:
-        assert benchmark.is_ranked(each)
-        assert each.document["benchmark"] == {"version": DEFINITION.version, "digest": DEFINITION.digest}
-        assert each.document["check"] == benchmark.check_sum(each.document)
-        again = each.judged_again(DEFINITION)
-        assert each.document["leagues"] == again["leagues"]
-        assert each.document["cells"] == again["cells"]
-
-
-@pytest.mark.parametrize("name", ["practra-10", "earth"])
-def test_a_shipped_result_is_verified(name: str, tmp_path: Path) -> None:
-    """The writer's cells: a change of the simulator that changes results needs new results (make benchmark)."""
-    (found,) = (each for each in benchmark.shipped() if each.name == name)
-    verified = _verified(found, tmp_path, ("writer-reno",))
-    assert not verified.problems
-
-
-def test_the_page_shows_the_shipped_results() -> None:
-    page = (Path(__file__).parents[1] / "docs" / "benchmark.md").read_text(encoding="utf-8")
-    assert benchmark.markdown(benchmark.shipped(), DEFINITION, "images/benchmark.svg") in page

@@ -86,6 +86,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()
+    # A shell starts a command in the background with SIGINT ignored, and the killed commands would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     rng = random.Random(options.seed)  # noqa: S311  # moments
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -137,8 +137,13 @@ class Row:
             found = [Deviation("lost", -growth(real.goodput_bps, on.goodput_bps), LOST[case.traffic])]
             agree = Deviation("goodput", abs(growth(sim.goodput_bps, real.goodput_bps)), GOODPUT)
         if case.sender in JUDGED:
-            found += [agree, Deviation("saving", 100 * abs(sim.saving - real.saving), SAVING)]
+            found += [agree, Deviation("saving", self.saving_points, SAVING)]
         return found
+
+    @property
+    def saving_points(self) -> float:
+        """The difference of energy saved between simulator and Linux, in points."""
+        return 100 * abs(self.sim.saving - self.real.saving)
 
     def cells(self) -> list[str]:
         """The cells of the table: simulated, Linux."""
@@ -181,12 +186,16 @@ def summary(rows: Sequence[Judgement[Row]], _stored: Mapping[str, Sequence[Measu
         return f"{sum(kept)} of {len(kept)}"
 
     judged = [one for one in rows if one.row.case.sender in JUDGED]
-    return [
+    lines = [
         "Each cell: simulated, Linux.",
         f"Lull's cost in Linux is within its limit in {within({'lost', 'slower'}, rows)} cases.",
         f"The simulator agrees with Linux (goodput {GOODPUT:g} %, completion {COMPLETION:g} %, saving {SAVING:g} "
         f"points) in {within({'goodput', 'completion', 'saving'}, judged)} judged cases.",
     ]
+    if judged:
+        widest = max((one.row for one in judged), key=lambda row: row.saving_points)
+        lines.append(f"Energy saved differs by at most {widest.saving_points:.2f} points there ({widest.case.name}).")
+    return lines
 
 
 COMPARISON = Comparison(
