@@ -147,8 +147,7 @@ def test_the_available_memory_is_that_of_psutil(monkeypatch: pytest.MonkeyPatch,
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a limit of Linux")
 def test_a_limit_of_the_process_bounds_the_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    import resource
-
+    resource = memory_module.resource
     monkeypatch.setattr(memory_module, "_available", lambda: 12_000_000_000)
     monkeypatch.setattr(memory_module, "_GROUP", tmp_path)
     (tmp_path / "self").mkdir()

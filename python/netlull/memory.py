@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 from netlull.errors import InputError
 from netlull.quantities import in_unit
 
+if sys.platform == "linux":
+    import resource
+
 if TYPE_CHECKING:
     from netlull import _engine
 
@@ -63,8 +66,6 @@ def _free() -> int:
         used = int((_GROUP / "memory.current").read_text(encoding="ascii"))
         free.append(int((_GROUP / "memory.max").read_text(encoding="ascii")) - used)
     if sys.platform == "linux":
-        import resource
-
         most, _ = resource.getrlimit(resource.RLIMIT_AS)
         if most != resource.RLIM_INFINITY:
             pages = int((_KERNEL / "self/statm").read_text(encoding="ascii").split()[0])
