@@ -5,8 +5,8 @@
 COMMAND is a netlull command without `--out`, such as `sweep my.toml` or `reproduce g-router --quick`. It runs once
 undisturbed. Then it runs again and again in a new folder, and gets SIGKILL, SIGTERM or SIGINT at moments spread evenly
 over the undisturbed time, until N signals have hit. In between it is allowed to finish, and then all files of its
-folder must have the same bytes. The journal of a sweep has CPU times and is not compared. The exit code is 1 if a file
-differs.
+folder must have the same bytes. The journal of a sweep has CPU times and is not compared. Results name the commit of
+the working tree: change nothing there during the test. The exit code is 1 if a file differs.
 """
 
 from __future__ import annotations
