@@ -154,20 +154,20 @@ fuzz: setup ## Attack the readers and the simulator, TCP endpoints on random pat
 	  seed=$$((seed + 1)); \
 	done
 
-# Each is installed once, next to the compiled code.
+# Each is installed once, next to the compiled code. An interrupted installation leaves no bin.
 DENY := $(CURDIR)/target/tools/cargo-deny-0.20.2
 MUTATE := $(CURDIR)/target/tools/cargo-mutants-27.1.0
-$(DENY) $(MUTATE):
-	cargo install $(subst -0,@0,$(subst -27,@27,$(@F))) --locked --quiet --root $@
+$(DENY)/bin $(MUTATE)/bin:
+	cargo install $(subst -0,@0,$(subst -27,@27,$(notdir $(@D)))) --locked --quiet --root $(@D)
 
-audit: setup $(DENY) ## Check licences, advisories and yanked versions of all dependencies.
+audit: setup $(DENY)/bin ## Check licences, advisories and yanked versions of all dependencies.
 	PATH=$(DENY)/bin:$$PATH $(BIN)/python tools/audit.py
 
 # A crate and a part of its mutants can be given: MUTANTS=mechanism SHARD=0/10. Results go to out/mutants/CRATE.
 MUTANTS := power
 SHARD := 0/1
 SEEN_BY_sim := mechanism network tcp
-mutants: $(MUTATE) ## Change the code of a crate in small ways, and list the changes that no test notices.
+mutants: $(MUTATE)/bin ## Change the code of a crate in small ways, and list the changes that no test notices.
 	mkdir -p out/mutants/$(MUTANTS)
 	$(MUTATE)/bin/cargo-mutants mutants --package netlull-$(MUTANTS) --test-package netlull-$(MUTANTS) \
 	  $(if $(filter $(MUTANTS),$(SEEN_BY_sim)),--test-package netlull-sim) --shard $(SHARD) --output out/mutants/$(MUTANTS)

@@ -32,7 +32,7 @@ mod again;
 #[path = "emulate/endings.rs"]
 mod endings;
 
-use again::{check, in_one_of_five, skip};
+use again::{append_line, check, in_one_of_five, skip};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 /// Runs need the machine's processors, so they run one after the other.
@@ -543,4 +543,16 @@ fn a_test_that_needs_root_is_skipped_by_name() {
     assert!(output.status.success(), "{}", said(&output));
     assert!(said(&output).contains(&format!("skipped {name}: ")), "{}", said(&output));
     assert_eq!(std::fs::read_to_string(folder.file("skipped")).unwrap(), format!("{name}\n"));
+}
+
+#[test]
+fn tests_that_are_skipped_at_once_have_a_line_each() {
+    let folder = Folder::new("skipped-at-once");
+    let file = folder.file("skipped");
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| (0..2000).for_each(|_| append_line(file.as_ref(), "a_test")));
+        }
+    });
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "a_test\n".repeat(16_000));
 }

@@ -4,17 +4,23 @@
 
 use std::fmt::{Debug, Display};
 use std::io::Write;
+use std::path::Path;
 
 /// Reports that the calling test cannot run here. `make test` names a file for these reports, and counts them at the end.
 pub fn skip(why: impl Display) {
     let thread = std::thread::current();
     let name = thread.name().unwrap_or("a test");
     // The test harness hides `println!` of a test that passes.
-    let _ = writeln!(std::io::stderr(), "skipped {name}: {why}");
+    let _ = std::io::stderr().write_all(format!("skipped {name}: {why}\n").as_bytes());
     if let Some(reports) = std::env::var_os("NETLULL_SKIPPED") {
-        let mut reports = std::fs::OpenOptions::new().create(true).append(true).open(reports).expect("a file");
-        writeln!(reports, "{name}").expect("room for a line");
+        append_line(Path::new(&reports), name);
     }
+}
+
+/// Appends a line to a file in one write, because several tests and processes append at once.
+pub fn append_line(file: &Path, line: &str) {
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(file).expect("a file");
+    file.write_all(format!("{line}\n").as_bytes()).expect("room for a line");
 }
 
 /// Runs a test up to five times, until it succeeds, and returns its result. A busy machine may spoil a run, but hardly
