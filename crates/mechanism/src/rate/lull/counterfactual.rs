@@ -6,25 +6,32 @@
 use crate::view::Admission;
 use netlull_units::BitRate;
 
-/// The larger of two numbers. `f64::max` also treats NaN, which costs three more instructions for each queue.
+/// The larger of two numbers. `f64::max` also treats NaN, which costs three more instructions.
 #[inline(always)]
-fn larger(a: f64, b: f64) -> f64 {
+pub(super) fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
 /// The smaller of two numbers.
 #[inline(always)]
-fn smaller(a: f64, b: f64) -> f64 {
+pub(super) fn smaller(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
+}
+
+/// A virtual queue.
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    /// (1 - h) r_j in bit/s.
+    drain: f64,
+    /// The backlog in bits.
+    backlog: f64,
 }
 
 /// The virtual queues of a link.
 #[derive(Clone, Debug)]
 pub(super) struct Counterfactual {
-    /// (1 - h) r_j in bit/s, for every rate below r_n.
-    drains: Box<[f64]>,
-    /// The backlog of each queue in bits.
-    backlogs: Box<[f64]>,
+    /// A queue for every rate below r_n.
+    queues: Box<[Queue]>,
     /// r_n in bit/s, and its inverse.
     reference_rate: f64,
     per_bit: f64,
@@ -45,8 +52,7 @@ impl Counterfactual {
     pub(super) fn new(rates: &[BitRate], headroom: f64, packet_bits: f64, lateness: f64, start: f64) -> Self {
         let lower = &rates[..rates.len() - 1];
         Self {
-            drains: lower.iter().map(|rate| (1.0 - headroom) * rate.as_f64()).collect(),
-            backlogs: vec![0.0; lower.len()].into(),
+            queues: lower.iter().map(|rate| Queue { drain: (1.0 - headroom) * rate.as_f64(), backlog: 0.0 }).collect(),
             reference_rate: rates[rates.len() - 1].as_f64(),
             per_bit: 1.0 / rates[rates.len() - 1].as_f64(),
             reference: 0.0,
@@ -63,8 +69,8 @@ impl Counterfactual {
     pub(super) fn serve(&mut self, now: f64) {
         let passed = now - self.at;
         self.at = now;
-        for (backlog, drain) in self.backlogs.iter_mut().zip(&self.drains) {
-            *backlog = larger(*backlog - drain * passed, 0.0);
+        for Queue { drain, backlog } in &mut self.queues {
+            *backlog = larger(*backlog - *drain * passed, 0.0);
         }
         self.reference = larger(self.reference - self.reference_rate * passed, 0.0);
     }
@@ -83,9 +89,9 @@ impl Counterfactual {
         self.burst = if gap > self.short { bits } else { self.burst + bits };
         self.last_arrival = now;
         let longest = self.reference_delay() + self.most;
-        for (backlog, drain) in self.backlogs.iter_mut().zip(&self.drains) {
-            let left = larger(*backlog - drain * passed, 0.0);
-            *backlog = smaller(left, drain * longest) + bits;
+        for Queue { drain, backlog } in &mut self.queues {
+            let left = larger(*backlog - *drain * passed, 0.0);
+            *backlog = smaller(left, *drain * longest) + bits;
         }
     }
 
@@ -95,7 +101,7 @@ impl Counterfactual {
     #[inline]
     pub(super) fn violated(&self, bound: f64) -> usize {
         let longest = self.reference_delay() + bound;
-        let late = self.backlogs.iter().zip(&self.drains).rposition(|(backlog, drain)| *backlog > drain * longest);
+        let late = self.queues.iter().rposition(|queue| queue.backlog > queue.drain * longest);
         late.map_or(0, |rate| rate + 1)
     }
 
@@ -103,7 +109,7 @@ impl Counterfactual {
     /// empty link.
     #[inline]
     pub(super) fn violated_by(&self, burst: f64, bound: f64) -> usize {
-        self.drains.partition_point(|drain| burst / drain > burst * self.per_bit + bound)
+        self.queues.partition_point(|queue| burst / queue.drain > burst * self.per_bit + bound)
     }
 
     /// The time in seconds at which a link at r_n would have sent all packets, from now.

@@ -167,6 +167,11 @@ impl Stations {
         self.each[id.index()].node
     }
 
+    /// Returns true if a machine controls a station's radio.
+    pub fn has_machine(&self, id: StationId) -> bool {
+        self.each[id.index()].machine.is_some()
+    }
+
     /// The link to a station.
     pub fn down(&self, id: StationId) -> LinkId {
         self.each[id.index()].down

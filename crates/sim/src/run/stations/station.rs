@@ -205,17 +205,16 @@ impl Station {
 
     /// The time of the next due action.
     pub(super) fn next(&self, now: Instant) -> Instant {
-        let times = [
-            self.radio.wakes_at(),
-            self.machine.as_ref().and_then(Machine::next_timeout),
-            self.access.as_ref().and_then(Machine::next_timeout),
-            self.heard.map(|heard| heard.until),
-            self.polled_at.front().copied(),
-            self.announcements.front().map(|(at, _)| *at),
-            Some(self.leaves_at),
-            self.sleeps_at(now),
-        ];
-        times.into_iter().flatten().min().map_or(Instant::NEVER, |at| at.max(now))
+        let or_never = |at: Option<Instant>| at.unwrap_or(Instant::NEVER);
+        or_never(self.radio.wakes_at())
+            .min(or_never(self.machine.as_ref().and_then(Machine::next_timeout)))
+            .min(or_never(self.access.as_ref().and_then(Machine::next_timeout)))
+            .min(or_never(self.heard.map(|heard| heard.until)))
+            .min(or_never(self.polled_at.front().copied()))
+            .min(or_never(self.announcements.front().map(|(at, _)| *at)))
+            .min(self.leaves_at)
+            .min(or_never(self.sleeps_at(now)))
+            .max(now)
     }
 
     /// The time at which the radio falls asleep: its frames are sent, and its access point has no started transmission

@@ -136,7 +136,7 @@ impl Turn<'_> {
         match frame {
             Frame::Packet { mut packet, name, shift } => {
                 let up = self.station.up;
-                let (view, given) = (view(&packet, shift), self.give(up, &mut packet));
+                let given = self.give(up, &mut packet);
                 let ends = match given {
                     _ if given.is_taken() => Some(self.net.links[up].free_at()),
                     // A packet lost on the air was still transmitted.
@@ -145,7 +145,7 @@ impl Turn<'_> {
                 };
                 let carried = |to| Carried { from: self.net.links[up].air_begins(to, packet.size), to };
                 let (from, to) = self.station.radio.transmits(now, packet.size, ends.map(carried));
-                self.record(|| AirRow::packet(name, AirTime { from, to }, &view));
+                self.record(|| AirRow::packet(name, AirTime { from, to }, &view(&packet, shift)));
             }
             Frame::Poll => {
                 let (from, to) = self.frame_on_air(POLL_BYTES);

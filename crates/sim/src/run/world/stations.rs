@@ -40,6 +40,9 @@ impl World {
     /// Passes an event to a station's machine and performs its actions. Returns its decision on the packet of the
     /// event.
     pub(super) fn tell_station(&mut self, id: StationId, event: StationEvent) -> Outgoing {
+        if !self.stations.has_machine(id) {
+            return Outgoing::AsItIs;
+        }
         let (mut outgoing, mut next) = (Outgoing::AsItIs, Some(event));
         let mut acknowledged = VecDeque::new();
         while let Some(event) = next {
