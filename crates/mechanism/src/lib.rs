@@ -74,7 +74,8 @@ impl<M: Machine + ?Sized> Machine for Box<M> {
     type Event = M::Event;
     type Action = M::Action;
 
-    #[inline]
+    // Always inlined: otherwise the event is copied, and a machine checks the kind of an event that its driver knows.
+    #[inline(always)]
     fn handle(&mut self, now: Instant, event: Self::Event) {
         (**self).handle(now, event);
     }

@@ -78,12 +78,15 @@ macro_rules! machine_of_kinds {
 }
 
 macro_rules! link_mechanisms {
-    ($($name:literal => $variant:ident($config:ty) -> $machine:ty;)+ foreign $($foreign:literal => $table:ty;)+) => {
+    (
+        $($($name:literal => $variant:ident($config:ty)),+ -> $machine:ident($type:ty);)+
+        foreign $($foreign:literal => $table:ty;)+
+    ) => {
         /// A link controller with its parameters, as a document gives them.
         #[derive(Clone, Debug, PartialEq, Serialize)]
         #[serde(tag = "kind")]
         pub enum LinkMechanism {
-            $(#[doc = concat!("`", $name, "`.")] #[serde(rename = $name)] $variant($config),)+
+            $($(#[doc = concat!("`", $name, "`.")] #[serde(rename = $name)] $variant($config),)+)+
             /// A controller defined outside this crate.
             #[serde(untagged)]
             Foreign(ForeignLink),
@@ -92,25 +95,25 @@ macro_rules! link_mechanisms {
         /// A running link controller.
         #[derive(Debug)]
         pub enum LinkMachine {
-            $(#[doc = concat!("`", $name, "`.")] $variant($machine),)+
+            $(#[doc = concat!("The machine of", $(" `", $name, "`",)+ ".")] $machine($type),)+
             /// A controller defined outside this crate.
             Foreign(Box<dyn LinkController>),
         }
 
         netlull_describe::read_by_kind!(
-            LinkMechanism: $($name => $variant($config)),+; $($foreign => LinkMechanism::foreign),+
+            LinkMechanism: $($($name => $variant($config)),+),+; $($foreign => LinkMechanism::foreign),+
         );
 
         impl LinkMechanism {
             /// Every kind, in the order of the documentation.
-            pub const KINDS: &'static [LinkKind] = &[$(LinkKind::new::<$config>(
+            pub const KINDS: &'static [LinkKind] = &[$($(LinkKind::new::<$config>(
                 $name,
                 LinkProperties {
                     changes_rate: <$config as LinkConfig>::CHANGES_RATE,
                     reads_segments: <$config as LinkConfig>::READS_SEGMENTS,
                 },
                 |fields| netlull_describe::read::<$config>(fields).map(LinkMechanism::$variant),
-            ),)+ $(LinkKind::open::<$table>(
+            ),)+)+ $(LinkKind::open::<$table>(
                 $foreign,
                 LinkProperties { changes_rate: true, reads_segments: true },
                 |fields| LinkMechanism::foreign($foreign, fields),
@@ -120,7 +123,7 @@ macro_rules! link_mechanisms {
             #[must_use]
             pub fn name(&self) -> &str {
                 match self {
-                    $(Self::$variant(_) => $name,)+
+                    $($(Self::$variant(_) => $name,)+)+
                     Self::Foreign(foreign) => foreign.factory().name(),
                 }
             }
@@ -131,7 +134,7 @@ macro_rules! link_mechanisms {
             /// Names the first field that is out of range, its value and the expectation.
             pub fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
                 match self {
-                    $(Self::$variant(config) => config.check(link),)+
+                    $($(Self::$variant(config) => config.check(link),)+)+
                     Self::Foreign(foreign) => foreign.check(link),
                 }
             }
@@ -142,7 +145,7 @@ macro_rules! link_mechanisms {
             /// The errors of [`LinkMechanism::check`].
             pub fn build(&self, link: LinkContext, start: Instant) -> Result<LinkMachine, ConfigError> {
                 Ok(match self {
-                    $(Self::$variant(config) => LinkMachine::$variant(config.build(link, start)?.into()),)+
+                    $($(Self::$variant(config) => LinkMachine::$machine(config.build(link, start)?.into()),)+)+
                     Self::Foreign(foreign) => LinkMachine::Foreign(foreign.factory().build(link, start)?),
                 })
             }
@@ -151,7 +154,7 @@ macro_rules! link_mechanisms {
             #[must_use]
             pub fn reads_segments(&self) -> bool {
                 match self {
-                    $(Self::$variant(_) => <$config as LinkConfig>::READS_SEGMENTS,)+
+                    $($(Self::$variant(_) => <$config as LinkConfig>::READS_SEGMENTS,)+)+
                     Self::Foreign(foreign) => foreign.reads_segments(),
                 }
             }
@@ -160,7 +163,7 @@ macro_rules! link_mechanisms {
             #[must_use]
             pub fn sees_segments(&self) -> bool {
                 match self {
-                    $(Self::$variant(_) => <$config as LinkConfig>::SEES_SEGMENTS,)+
+                    $($(Self::$variant(_) => <$config as LinkConfig>::SEES_SEGMENTS,)+)+
                     Self::Foreign(foreign) => foreign.reads_segments(),
                 }
             }
@@ -169,7 +172,7 @@ macro_rules! link_mechanisms {
             #[must_use]
             pub fn lateness_bound(&self, link: LinkContext) -> Option<Duration> {
                 match self {
-                    $(Self::$variant(config) => LinkConfig::lateness_bound(config, link),)+
+                    $($(Self::$variant(config) => LinkConfig::lateness_bound(config, link),)+)+
                     Self::Foreign(_) => None,
                 }
             }
@@ -179,7 +182,7 @@ macro_rules! link_mechanisms {
             #[must_use]
             pub fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
                 match self {
-                    $(Self::$variant(config) => config.lowest_rate(),)+
+                    $($(Self::$variant(config) => config.lowest_rate(),)+)+
                     Self::Foreign(_) => None,
                 }
             }
@@ -188,7 +191,7 @@ macro_rules! link_mechanisms {
             #[must_use]
             pub fn initial_rate(&self) -> Option<BitRate> {
                 match self {
-                    $(Self::$variant(config) => config.initial_rate(),)+
+                    $($(Self::$variant(config) => config.initial_rate(),)+)+
                     Self::Foreign(foreign) => foreign.initial_rate(),
                 }
             }
@@ -197,7 +200,7 @@ macro_rules! link_mechanisms {
             #[must_use]
             pub fn needed_queue(&self, link: LinkContext) -> Option<NeededQueue> {
                 match self {
-                    $(Self::$variant(config) => config.needed_queue(link),)+
+                    $($(Self::$variant(config) => config.needed_queue(link),)+)+
                     Self::Foreign(_) => None,
                 }
             }
@@ -208,25 +211,25 @@ macro_rules! link_mechanisms {
             #[inline(always)]
             pub fn visit<V: LinkVisitor>(&mut self, visitor: V) -> V::Output {
                 match self {
-                    $(Self::$variant(machine) => visitor.visit(machine),)+
+                    $(Self::$machine(machine) => visitor.visit(machine),)+
                     Self::Foreign(machine) => visitor.visit(machine),
                 }
             }
         }
 
-        machine_of_kinds!(LinkMachine, LinkEvent, LinkAction: $($variant),+);
+        machine_of_kinds!(LinkMachine, LinkEvent, LinkAction: $($machine),+);
 
         impl LinkController for LinkMachine {
             fn rate(&self) -> BitRate {
                 match self {
-                    $(Self::$variant(machine) => machine.rate(),)+
+                    $(Self::$machine(machine) => machine.rate(),)+
                     Self::Foreign(machine) => machine.rate(),
                 }
             }
 
             fn changes(&self) -> u64 {
                 match self {
-                    $(Self::$variant(machine) => machine.changes(),)+
+                    $(Self::$machine(machine) => machine.changes(),)+
                     Self::Foreign(machine) => machine.changes(),
                 }
             }
@@ -234,7 +237,7 @@ macro_rules! link_mechanisms {
             #[inline(always)]
             fn reads_segments(&self) -> bool {
                 match self {
-                    $(Self::$variant(_) => <$config as LinkConfig>::READS_SEGMENTS,)+
+                    $(Self::$machine(machine) => machine.reads_segments(),)+
                     Self::Foreign(machine) => machine.reads_segments(),
                 }
             }
@@ -242,7 +245,7 @@ macro_rules! link_mechanisms {
             #[inline]
             fn estimates(&self) -> Estimates {
                 match self {
-                    $(Self::$variant(machine) => machine.estimates(),)+
+                    $(Self::$machine(machine) => machine.estimates(),)+
                     Self::Foreign(machine) => machine.estimates(),
                 }
             }
@@ -381,13 +384,13 @@ impl LinkMechanism {
 }
 
 link_mechanisms! {
-    "practra" => PractRa(PractRaConfig) -> PractRa;
-    "lull" => Lull(LullConfig) -> Box<Lull>;
-    "earth" => Earth(EarthConfig) -> Earth;
-    "awm" => Awm(AwmConfig) -> Box<Gateway>;
-    "awm_earth" => AwmEarth(AwmEarthConfig) -> Box<Gateway>;
-    "c_earth" => CEarth(CEarthConfig) -> Box<Gateway>;
-    "g_router" => GRouter(GRouterConfig) -> Box<Gateway>;
+    "practra" => PractRa(PractRaConfig) -> PractRa(PractRa);
+    "lull" => Lull(LullConfig) -> Lull(Box<Lull>);
+    "earth" => Earth(EarthConfig) -> Earth(Earth);
+    "awm" => Awm(AwmConfig),
+    "awm_earth" => AwmEarth(AwmEarthConfig),
+    "c_earth" => CEarth(CEarthConfig),
+    "g_router" => GRouter(GRouterConfig) -> Gateway(Box<Gateway>);
     foreign
     "wasm" => ModuleTable;
     "python" => ClassTable;

@@ -61,6 +61,7 @@ struct SlowEstimates {
 }
 
 impl SlowEstimates {
+    #[inline]
     fn of(estimates: &Estimates) -> (f64, Duration) {
         (estimates.windows.map_or(0.0, |windows| windows.flows), estimates.round_trip.unwrap_or_default())
     }

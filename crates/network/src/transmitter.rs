@@ -213,7 +213,7 @@ impl<P: QueuedPacket> Transmitter<P> {
     }
 
     /// Takes a packet if the line is idle or the buffer has room.
-    #[inline]
+    #[inline(always)]
     pub fn queue(&mut self, now: Instant, packet: P, buffer: Buffer, counters: &mut LinkCounters) -> Queued<P> {
         let size = packet.size();
         if self.service.is_idle() {

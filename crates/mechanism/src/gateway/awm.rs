@@ -45,6 +45,7 @@ impl Awm {
     }
 
     /// Whether the window is at its floor, the smallest window ever suggested.
+    #[inline]
     #[must_use]
     pub fn is_at_floor(&self) -> bool {
         self.window <= self.floor
@@ -85,11 +86,13 @@ impl Awm {
 }
 
 /// DQ_k = (q_{k-1} - q_k) / N in bytes.
+#[inline]
 fn queue_term(before: f64, queue: f64, flows: f64) -> f64 {
     (before - queue) / flows
 }
 
 /// DT_k = beta (t_k - t_{k-1}) (T - q_k) / (N T) in bytes.
+#[inline]
 fn target_term(beta: f64, passed: Duration, target: f64, queue: f64, flows: f64) -> f64 {
     beta * passed.as_secs_f64() * (target - queue) / (flows * target)
 }

@@ -458,6 +458,20 @@ impl Link {
         departure
     }
 
+    /// Handles a departure event in the usual case: a packet departs, no pause follows, and CoDel is not at work. Returns
+    /// `None` in any other case: nothing has changed then.
+    ///
+    /// The caller must [store](Self::store) the packet or [pass it on](Self::take_on).
+    #[inline(always)]
+    pub(crate) fn advance_to_next(&mut self, now: Instant, schedule: &mut Schedule) -> Option<Packet> {
+        match &mut self.transmitter {
+            Transmitter::Fixed(_) => None,
+            Transmitter::Variable(variable) => {
+                variable.advance_to_next(now, &mut self.backlog.get_or_insert_with(Backlog::first).tally, schedule)
+            }
+        }
+    }
+
     /// Handles a departure event. The caller must [store](Self::store) the packet or [pass it on](Self::take_on).
     pub(crate) fn advance(&mut self, now: Instant, schedule: &mut Schedule) -> Departure {
         match &mut self.transmitter {

@@ -266,6 +266,20 @@ impl VariableTransmitter {
         departure
     }
 
+    /// Handles the event in the slot as [`Self::advance`] does, in the usual case. Returns the packet; `None` in any other
+    /// case.
+    #[inline(always)]
+    pub(super) fn advance_to_next(
+        &mut self,
+        now: Instant,
+        counters: &mut LinkCounters,
+        schedule: &mut Schedule,
+    ) -> Option<Packet> {
+        let packet = self.turn_to_next(now, counters)?;
+        schedule.add(self.slot, self.line.next());
+        Some(packet)
+    }
+
     /// Ends a transmission in the usual case, which [`Transmitter::turn_to_next`] describes. Returns the packet; `None` in
     /// any other case.
     #[inline(always)]

@@ -47,8 +47,8 @@ struct Driver {
 }
 
 impl Driver {
-    /// Performs the controller's actions in their order. `change` changes the link's rate. Returns the last window that
-    /// the controller requests.
+    /// Performs the controller's actions in their order: `first`, `second` if there is one, and all further ones. `change`
+    /// changes the link's rate. Returns the last window that the controller requests.
     ///
     /// # Errors
     /// If the link cannot perform an action, or the actions never end.
@@ -57,6 +57,7 @@ impl Driver {
         &mut self,
         now: Instant,
         first: LinkAction,
+        mut second: Option<LinkAction>,
         machine: &mut M,
         mut change: impl FnMut(RateChange),
     ) -> Result<Option<Bytes>, RunError> {
@@ -72,7 +73,7 @@ impl Driver {
                 }
                 LinkAction::SetWindow(bytes) => window = Some(bytes),
             }
-            next = machine.poll_action();
+            next = second.take().or_else(|| machine.poll_action());
         }
         Ok(window)
     }
@@ -115,7 +116,7 @@ impl CatchUp<'_> {
         machine.handle(now, event);
         if let Some(action) = machine.poll_action() {
             let link = &mut self.link;
-            let window = self.driver.perform(now, action, machine, |change| link.change_rate(now, change))?;
+            let window = self.driver.perform(now, action, None, machine, |change| link.change_rate(now, change))?;
             if let Some(window) = window {
                 return Err(self.driver.unasked(window, now));
             }
@@ -159,9 +160,10 @@ impl LinkVisitor for CatchUp<'_> {
     }
 }
 
-/// A controller's first action after an event, and its next timeout before that action.
+/// A controller's first two actions after an event, and its next timeout after them.
 struct Wish {
     action: Option<LinkAction>,
+    second: Option<LinkAction>,
     wake: Option<Instant>,
     /// Whether the controller has failed.
     failed: bool,
@@ -193,16 +195,21 @@ impl Controlled {
             net.fail(self.driver.conduct.error(net.now, fault.clone()));
         }
         let (mut window, mut wake) = (None, wish.wake);
-        if let Some(action) = wish.action {
-            let (now, link, machine) = (net.now, self.link, &mut self.machine);
-            let performed = self.driver.perform(now, action, machine, |change| net.change_rate(link, change));
-            window = performed.unwrap_or_else(|error| {
-                net.fail(error);
-                None
-            });
-            wake = self.machine.next_timeout();
+        match (wish.action, wish.second) {
+            (None, _) => {}
+            // The usual answer to an acknowledgement.
+            (Some(LinkAction::SetWindow(bytes)), None) => window = Some(bytes),
+            (Some(action), second) => {
+                let (now, link, machine) = (net.now, self.link, &mut self.machine);
+                let change = |change| net.change_rate(link, change);
+                window = self.driver.perform(now, action, second, machine, change).unwrap_or_else(|error| {
+                    net.fail(error);
+                    None
+                });
+                wake = self.machine.next_timeout();
+            }
         }
-        net.set_timeout(self.link, id, wake.unwrap_or(Instant::NEVER));
+        net.set_timeout(id, wake.unwrap_or(Instant::NEVER));
         window
     }
 }
@@ -231,7 +238,9 @@ impl LinkVisitor for Told<'_> {
             account.settle(self.now, machine);
         }
         machine.handle(self.now, self.event);
-        Wish { action: machine.poll_action(), wake: machine.next_timeout(), failed: machine.fault().is_some() }
+        let action = machine.poll_action();
+        let second = if action.is_some() { machine.poll_action() } else { None };
+        Wish { action, second, wake: machine.next_timeout(), failed: machine.fault().is_some() }
     }
 }
 
@@ -288,7 +297,10 @@ impl Controllers {
     pub fn start(&self, net: &mut Net) {
         for (id, controlled) in self.ids().zip(&self.each) {
             net.links[controlled.link].controller = Some(id);
-            net.set_timeout(controlled.link, id, controlled.machine.next_timeout().unwrap_or(Instant::NEVER));
+            let first = controlled.machine.next_timeout().unwrap_or(Instant::NEVER);
+            if !net.links[controlled.link].set_timeout(first) {
+                net.set_timeout(id, first);
+            }
         }
     }
 
@@ -406,8 +418,9 @@ impl Controllers {
         };
         // RFC 7323 section 2.2: the window of a SYN is never scaled.
         let shift = if segment.kind == SegmentKind::SynAck { 0 } else { window_shift(packet.agent.peer()) };
-        for (id, controlled) in ControllerId::all(self.each.len()).zip(&mut self.each) {
+        for (place, controlled) in self.each.iter_mut().enumerate() {
             if controlled.acknowledgements == Some(link) {
+                let id = ControllerId::new(place);
                 let window = Bytes::new(u64::from(packet.segment.window) << shift);
                 let event = LinkEvent::Acknowledgement { segment, window };
                 let wish = controlled.machine.visit(Told { now: net.now, event, account: None });

@@ -52,16 +52,12 @@ impl Net {
         }
     }
 
-    /// Sets the next timeout of a link's controller.
+    /// Sets the event of the next timeout of a controller. The link of the controller does not lag.
     #[inline(always)]
-    pub fn set_timeout(&mut self, link: LinkId, controller: ControllerId, at: Instant) {
-        let not_past = at.max(self.now);
-        if self.links[link].set_timeout(not_past) {
-            return;
-        }
+    pub fn set_timeout(&mut self, controller: ControllerId, at: Instant) {
         let slot = self.order.controller(controller);
         if self.schedule.at(slot) != at {
-            self.schedule.set(slot, not_past);
+            self.schedule.set(slot, at.max(self.now));
         }
     }
 

@@ -276,6 +276,20 @@ impl World {
     /// Handles the end of a transmission or pause on a link that schedules its departures.
     fn depart(&mut self, link: LinkId) {
         let now = self.net.now;
+        let Some(packet) = self.net.links[link].advance_to_next(now, &mut self.net.schedule) else {
+            return self.depart_or_resume(link);
+        };
+        let arrives = self.net.links[link].arrival(now);
+        self.arrive(link, arrives, &packet);
+        if let Some(controller) = self.net.links[link].controller {
+            self.controllers.let_go(controller, &mut self.net);
+        }
+    }
+
+    /// Handles such an event if a pause begins or ends, or if CoDel is at work.
+    #[inline(never)]
+    fn depart_or_resume(&mut self, link: LinkId) {
+        let now = self.net.now;
         let marked = self.net.links[link].marked_packets();
         let departure = self.net.links[link].advance(now, &mut self.net.schedule);
         if let Departure::Packet { packet } = departure {
