@@ -428,4 +428,21 @@ mod tests {
             assert_eq!(transition, MS(2), "{in_service:?}");
         }
     }
+
+    #[test]
+    fn packets_that_are_served_wait_or_find_no_room_are_counted() {
+        let mut counters = LinkCounters::default();
+        let mut transmitter = Transmitter::new(BitRate::from_mbps(10), None);
+        for _ in 0..3 {
+            transmitter.queue(Instant::ZERO, Full, Buffer::Packets(2), &mut counters);
+        }
+        assert!(matches!(transmitter.queue(at(100), Full, Buffer::Packets(2), &mut counters), Queued::Full(Full)));
+        assert_eq!((counters.served_packets, counters.most_waiting, counters.most_waiting_bytes), (1, 2, 3000));
+        // They wait for 1.2 and 2.4 ms.
+        transmitter.turn(at(1200), &mut counters);
+        assert_eq!((counters.served_packets, counters.waited_ns), (2, 1_200_000));
+        assert!(transmitter.turn_to_next(at(2400), &mut counters));
+        assert_eq!((counters.served_packets, counters.waited_ns), (3, 3_600_000));
+        assert_eq!((counters.most_waiting, counters.most_waiting_bytes), (2, 3000));
+    }
 }
