@@ -147,14 +147,16 @@ def test_the_available_memory_is_that_of_psutil(monkeypatch: pytest.MonkeyPatch,
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a limit of Linux")
 def test_a_limit_of_the_process_bounds_the_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    resource = memory_module.resource
     monkeypatch.setattr(memory_module, "_available", lambda: 12_000_000_000)
     monkeypatch.setattr(memory_module, "_GROUP", tmp_path)
     (tmp_path / "self").mkdir()
-    (tmp_path / "self" / "statm").write_text(f"{1_000_000_000 // resource.getpagesize()} 5 4 1 0 3 0\n")
+    (tmp_path / "self" / "status").write_text("Name:\tpython\nVmPeak:\t 1200000 kB\nVmSize:\t 1000000 kB\n")
     monkeypatch.setattr(memory_module, "_KERNEL", tmp_path)
-    monkeypatch.setattr(resource, "getrlimit", lambda _: (4_000_000_000, resource.RLIM_INFINITY))
-    assert memory_module.limit(None) == pytest.approx(1_000_000_000, rel=1e-3)
+    limits = tmp_path / "self" / "limits"
+    limits.write_text("Limit  Soft  Hard  Units\nMax address space         unlimited  unlimited  bytes\n")
+    assert memory_module.limit(None) == 4_000_000_000
+    limits.write_text("Limit  Soft  Hard  Units\nMax address space         4024000000  unlimited  bytes\n")
+    assert memory_module.limit(None) == 1_000_000_000
 
 
 @pytest.mark.parametrize("size", ["2", "0 B", "-1 GB", "many", "2 s", "1e300 GB"])

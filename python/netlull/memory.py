@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING
 from netlull.errors import InputError
 from netlull.quantities import in_unit
 
-if sys.platform == "linux":
-    import resource
-
 if TYPE_CHECKING:
     from netlull import _engine
 
@@ -66,19 +63,23 @@ def _free() -> int:
         used = int((_GROUP / "memory.current").read_text(encoding="ascii"))
         free.append(int((_GROUP / "memory.max").read_text(encoding="ascii")) - used)
     if sys.platform == "linux":
-        most, _ = resource.getrlimit(resource.RLIMIT_AS)
-        if most != resource.RLIM_INFINITY:
-            pages = int((_KERNEL / "self/statm").read_text(encoding="ascii").split()[0])
-            free.append(most - pages * resource.getpagesize())
+        most = _words("self/limits", "Max address space")[0]
+        if most != "unlimited":
+            free.append(int(most) - 1024 * int(_words("self/status", "VmSize:")[0]))
     return max(min(free), 1)
 
 
 def _available() -> int:
     """The memory that the machine can give without swapping, in bytes."""
     if sys.platform == "linux":  # psutil reads the same line, but takes 25 ms to load
-        lines = (_KERNEL / "meminfo").read_text(encoding="ascii").splitlines()
-        return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+        return 1024 * int(_words("meminfo", "MemAvailable:")[0])
     else:  # noqa: RET505  (for mypy, which checks each system's branch)
         import psutil
 
         return psutil.virtual_memory().available
+
+
+def _words(file: str, beginning: str) -> list[str]:
+    """The words after the beginning of a line in a file of the kernel."""
+    lines = (_KERNEL / file).read_text(encoding="utf-8", errors="replace").splitlines()
+    return next(line.removeprefix(beginning).split() for line in lines if line.startswith(beginning))
