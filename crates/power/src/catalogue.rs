@@ -68,6 +68,12 @@ impl PowerModel {
         READY
     }
 
+    /// Returns the names of the catalogue, with `separator` between them.
+    #[must_use]
+    pub fn names(separator: &str) -> String {
+        READY.iter().map(|info| info.name).collect::<Vec<_>>().join(separator)
+    }
+
     /// Returns the model of that name, `None` if there is none.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {

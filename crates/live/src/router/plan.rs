@@ -88,8 +88,8 @@ impl Options {
         }
         let mechanism = LinkSetup { mechanism, link };
         let power = PowerModel::by_name(&arguments.power).ok_or_else(|| {
-            let names: Vec<_> = PowerModel::catalogue().iter().map(|info| info.name).collect();
-            LiveError::input(format!("power is \"{}\"; expected one of {}", arguments.power, names.join(", ")))
+            let names = PowerModel::names(", ");
+            LiveError::input(format!("power is \"{}\"; expected one of {names}", arguments.power))
         })?;
         if let Some(address) = arguments.metrics {
             metrics::check(address)?;

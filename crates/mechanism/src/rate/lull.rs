@@ -66,13 +66,8 @@ pub struct LullConfig {
     pub forecast: bool,
     /// The link's power model (`netlull list power`): rates that save no power are left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-unit" = model_names(), "x-default" = "each lower rate takes less", "x-source" = "the link"))]
+    #[schemars(extend("x-unit" = PowerModel::names(" | "), "x-default" = "each lower rate takes less", "x-source" = "the link"))]
     pub power: Option<String>,
-}
-
-/// The names of the power models, as the choices of a parameter.
-fn model_names() -> String {
-    PowerModel::catalogue().iter().map(|model| model.name).collect::<Vec<_>>().join(" | ")
 }
 
 fn default_slowdown() -> f64 {
@@ -171,7 +166,11 @@ impl LinkConfig for LullConfig {
     fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
         self.rates.end_at(link.rate)?;
         if let Some(name) = self.power.as_deref().filter(|name| PowerModel::by_name(name).is_none()) {
-            return Err(ConfigError::new("power", format!("\"{name}\""), format!("one of {}", model_names())));
+            return Err(ConfigError::new(
+                "power",
+                format!("\"{name}\""),
+                format!("one of {}", PowerModel::names(", ")),
+            ));
         }
         check_ranges(self)
     }

@@ -323,11 +323,6 @@ impl Link {
         self.taken_on_bytes += u64::from(size);
     }
 
-    /// The number of packets passed on before their arrival at the far end.
-    pub(crate) fn taken_on(&self) -> u64 {
-        self.taken_on_packets
-    }
-
     /// Removes the packets that arrive by `until` and for which `goes` returns true. They then count as never stored.
     ///
     /// The packets are returned in order, with their arrival times.
@@ -414,15 +409,6 @@ impl Link {
     #[inline]
     pub(crate) fn has_marked(&self) -> bool {
         self.ingress.as_ref().is_some_and(|ingress| ingress.marked)
-    }
-
-    /// The packets that queue management has marked so far.
-    pub(crate) fn marked_packets(&self) -> u64 {
-        self.backlog.as_ref().map_or(0, |backlog| backlog.tally.marked_packets)
-    }
-
-    fn tally_mut(&mut self) -> &mut LinkCounters {
-        &mut self.backlog.get_or_insert_with(Backlog::first).tally
     }
 
     /// The next packet that was dropped at its departure and that is not yet reported.

@@ -19,6 +19,7 @@ use netlull_mechanism::{ConfigError, Machine};
 use netlull_network::gateway_summary::{Account, GatewaySummary};
 use netlull_tcp::{Flags, Segment};
 use netlull_units::{Bytes, Duration, Instant};
+use std::iter::{from_fn, once};
 
 /// The controllers of a run.
 pub(super) struct Controllers {
@@ -47,22 +48,20 @@ struct Driver {
 }
 
 impl Driver {
-    /// Performs the controller's actions in their order: `first`, `second` if there is one, and all further ones. `change`
-    /// changes the link's rate. Returns the last window that the controller requests.
+    /// Performs the controller's actions in their order. `change` changes the link's rate. Returns the last window that
+    /// the controller requests.
     ///
     /// # Errors
     /// If the link cannot perform an action, or the actions never end.
     #[inline(never)]
-    fn perform<M: Machine<Action = LinkAction>>(
+    fn perform(
         &mut self,
         now: Instant,
-        first: LinkAction,
-        mut second: Option<LinkAction>,
-        machine: &mut M,
+        actions: impl Iterator<Item = LinkAction>,
         mut change: impl FnMut(RateChange),
     ) -> Result<Option<Bytes>, RunError> {
-        let (mut window, mut next) = (None, Some(first));
-        while let Some(action) = next {
+        let mut window = None;
+        for action in actions {
             self.conduct.count(now)?;
             match action {
                 LinkAction::SetRate { rate, pause } => {
@@ -73,7 +72,6 @@ impl Driver {
                 }
                 LinkAction::SetWindow(bytes) => window = Some(bytes),
             }
-            next = second.take().or_else(|| machine.poll_action());
         }
         Ok(window)
     }
@@ -115,8 +113,8 @@ impl CatchUp<'_> {
     fn tell<M: LinkController>(&mut self, machine: &mut M, now: Instant, event: LinkEvent) -> Result<(), RunError> {
         machine.handle(now, event);
         if let Some(action) = machine.poll_action() {
-            let link = &mut self.link;
-            let window = self.driver.perform(now, action, None, machine, |change| link.change_rate(now, change))?;
+            let (link, actions) = (&mut self.link, once(action).chain(from_fn(|| machine.poll_action())));
+            let window = self.driver.perform(now, actions, |change| link.change_rate(now, change))?;
             if let Some(window) = window {
                 return Err(self.driver.unasked(window, now));
             }
@@ -201,8 +199,9 @@ impl Controlled {
             (Some(LinkAction::SetWindow(bytes)), None) => window = Some(bytes),
             (Some(action), second) => {
                 let (now, link, machine) = (net.now, self.link, &mut self.machine);
-                let change = |change| net.change_rate(link, change);
-                window = self.driver.perform(now, action, second, machine, change).unwrap_or_else(|error| {
+                let actions = once(action).chain(second).chain(from_fn(|| machine.poll_action()));
+                let performed = self.driver.perform(now, actions, |change| net.change_rate(link, change));
+                window = performed.unwrap_or_else(|error| {
                     net.fail(error);
                     None
                 });

@@ -411,7 +411,7 @@ pub struct PowerDocument {
     #[schemars(extend("x-default" = "the model's", "x-source" = "-"))]
     pub name: Option<String>,
     /// Model from `netlull list power`, such as `fs`, `dvs` or `ncs-55a1-24h`.
-    #[schemars(extend("x-unit" = model_names(), "x-source" = "of the model"))]
+    #[schemars(extend("x-unit" = PowerModel::names(" | "), "x-source" = "of the model"))]
     pub model: String,
     /// P_s as a fraction of the maximum power; ideal models only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -422,11 +422,6 @@ pub struct PowerDocument {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 1.0, "x-default" = "2", "x-source" = "intertwining-2012"))]
     pub phi: Option<f64>,
-}
-
-/// The names of the power models, as the choices of a parameter.
-fn model_names() -> String {
-    PowerModel::catalogue().iter().map(|model| model.name).collect::<Vec<_>>().join(" | ")
 }
 
 /// The time series to record.

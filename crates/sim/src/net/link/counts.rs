@@ -34,8 +34,22 @@ impl Link {
         }
     }
 
+    /// The number of packets passed on before their arrival at the far end.
+    pub(crate) fn taken_on(&self) -> u64 {
+        self.taken_on_packets
+    }
+
+    /// The packets that queue management has marked so far.
+    pub(crate) fn marked_packets(&self) -> u64 {
+        self.backlog.as_ref().map_or(0, |backlog| backlog.tally.marked_packets)
+    }
+
     fn tally(&self) -> LinkCounters {
         self.backlog.as_ref().map_or_else(LinkCounters::default, |backlog| backlog.tally)
+    }
+
+    pub(super) fn tally_mut(&mut self) -> &mut LinkCounters {
+        &mut self.backlog.get_or_insert_with(Backlog::first).tally
     }
 
     /// The integral of the number of packets in the queue from the start to `now`, in packet nanoseconds.

@@ -10,8 +10,8 @@ pub(super) fn named_power(index: usize, document: &PowerDocument) -> Result<Name
     let field = format!("power.{index}");
     check(&field, document)?;
     let Some(model) = PowerModel::by_name(&document.model) else {
-        let known: Vec<_> = PowerModel::catalogue().iter().map(|info| info.name).collect();
-        let message = format!("\"{}\" is unknown; expected one of {}", document.model, known.join(", "));
+        let known = PowerModel::names(", ");
+        let message = format!("\"{}\" is unknown; expected one of {known}", document.model);
         return refuse(format!("{field}.model"), message);
     };
     let model = match (model, document.static_fraction, document.phi) {
