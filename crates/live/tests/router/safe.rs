@@ -94,9 +94,11 @@ fn the_daemon_and_its_watch_keep_one_capability_each() {
         until("it is confined", || is_confined(pid, &[NET_ADMIN]));
     }
     // All of its threads are.
-    let status = router(&network, "status --dev far --json").output().unwrap();
-    let status: serde_json::Value = serde_json::from_slice(&status.stdout).unwrap();
-    assert!(status["loop_periods"].as_u64() > Some(0), "its threads answer: {status:#}");
+    until("its threads answer and control", || {
+        let status = router(&network, "status --dev far --json").output().unwrap();
+        let status: serde_json::Value = serde_json::from_slice(&status.stdout).unwrap();
+        status["loop_periods"].as_u64() > Some(0)
+    });
     let threads: Vec<_> = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten().collect();
     assert!(threads.len() > 2);
     for thread in threads {
