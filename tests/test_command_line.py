@@ -317,6 +317,27 @@ def test_control_c_ends_a_trace(small_file: Path, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["small.toml"]
 
 
+class _Hit:
+    """Gets a signal while its class is made, as an import does. Python raises RuntimeError then."""
+
+    def __init__(self, how: signal.Signals) -> None:
+        self.how = how
+
+    def __set_name__(self, _owner: type, _name: str) -> None:
+        signal.raise_signal(self.how)
+
+
+@pytest.mark.parametrize(
+    ("how", "code", "said"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+)
+def test_a_signal_while_a_class_is_made_is_no_defect(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], how: signal.Signals, code: int, said: str
+) -> None:
+    monkeypatch.setattr(netlull.cli.commands, "main", lambda **_options: type("Made", (), {"field": _Hit(how)}))
+    assert main(["run"]) == code
+    assert capsys.readouterr().err.strip() == said
+
+
 RUNS = 40
 LONG_SWEEP = SWEEP.replace("seeds = 2", f"seeds = {RUNS // 2}")
 """A sweep of runs of 60 simulated seconds, long enough to be stopped in the middle."""

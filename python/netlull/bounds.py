@@ -17,6 +17,7 @@ from netlull import _engine
 from netlull.errors import InputError, NetlullWarning
 from netlull.memory import limit
 from netlull.quantities import in_unit
+from netlull.suggest import some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -228,7 +229,7 @@ def _chosen(complete: Document, name: str | None) -> _Link:
     if name is not None:
         found = [each for each in links if each.name == name]
         if not found:
-            raise InputError(f'link: "{name}" is unknown; expected one of {", ".join(each.name for each in links)}')
+            raise InputError(f'link: "{name}" is unknown; expected one of {some(each.name for each in links)}')
     else:
         # Of a duplex link, the direction in which it is written.
         written = [each for each in links if each.path == f"link.{each.name}"]
@@ -237,7 +238,7 @@ def _chosen(complete: Document, name: str | None) -> _Link:
             slowest = min(each.rate_bps for each in written)
             found = [each for each in written if each.rate_bps == slowest]
         if len(found) > 1:
-            raise InputError(f"link: is missing; expected one of {', '.join(each.name for each in found)}")
+            raise InputError(f"link: is missing; expected one of {some(each.name for each in found)}")
     link = found[0]
     for field in ("capacity", "air", "noise"):
         if link.table.get(field) is not None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from netlull.entries import is_list
 from netlull.errors import FieldPathError, InputError
+from netlull.suggest import some
 
 __all__ = ["fields_of", "get", "keys_to", "parse_setting", "plain", "put", "read_toml", "remove"]
 
@@ -209,7 +210,7 @@ def _refuse(path: Path, rest: str, node: object) -> FieldPathError:
                 f'{path}: "{way_back}" is the reverse direction of the duplex link {link}; expected: {told}'
             )
         names = [name for name in map(_entry_name, node) if name is not None] or [f"0 to {len(node) - 1}"]
-        listed = f"expected one of {', '.join(names)}" if node else "it has no entries"
+        listed = f"expected one of {some(names)}" if node else "it has no entries"
         return FieldPathError(f'{path}: "{wanted}" is not an entry of {where}; {listed}')
     if isinstance(node, Mapping):
         listed = ", ".join(map(str, node)) or "nothing"

@@ -16,6 +16,7 @@ from netlull.errors import FieldPathError, InputError, ResultError
 from netlull.fieldpath import get, keys_to
 from netlull.output import MANIFEST
 from netlull.provenance import origin
+from netlull.suggest import some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -380,7 +381,7 @@ def _entry(listed: Sequence[dict[str, Any]], what: str, name: str) -> dict[str, 
     for entry in listed:
         if entry["name"] == name:
             return entry
-    names = ", ".join(entry["name"] for entry in listed) or "none"
+    names = some(entry["name"] for entry in listed)
     raise FieldPathError(f'there is no {what} "{name}"; expected one of {names}')
 
 

@@ -171,14 +171,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except click.ClickException as error:
         return _refused(error.format_message())
-    except (click.Abort, KeyboardInterrupt) as error:
-        terminated = isinstance(error, _Terminated) or isinstance(error.__cause__, _Terminated)
+    except (KeyboardInterrupt, Exception) as error:
+        stop = _stop_behind(error)
+        if stop is None:
+            return _failed(error)
+        terminated = isinstance(stop, _Terminated)
         click.echo("terminated" if terminated else "interrupted", err=True)
         return _TERMINATED if terminated else INTERRUPTED
-    except Exception as error:
-        return _failed(error)
     # The exit code of a command that ended with `context.exit(code)`.
     return code if isinstance(code, int) else 0
+
+
+def _stop_behind(error: BaseException) -> BaseException | None:
+    """The signal that caused an error. Python wraps one that hits `__set_name__`, as click wraps each in an Abort."""
+    link: BaseException | None = error
+    while link is not None and not isinstance(link, KeyboardInterrupt):
+        link = link.__cause__
+    return link or (error if isinstance(error, click.Abort) else None)
 
 
 def _prepare_streams() -> None:
@@ -232,7 +241,7 @@ def _refused(message: str) -> int:
     return _BAD_INPUT
 
 
-def _failed(error: Exception) -> int:
+def _failed(error: BaseException) -> int:
     """Reports bad input and broken conservation laws in one line. Other errors are defects, with their traceback."""
     notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
     if isinstance(error, InputError | _engine.ScenarioError) and error.__cause__ is not None:

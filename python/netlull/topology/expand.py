@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from netlull.errors import FieldPathError, InputError
 from netlull.quantities import in_unit, rate_text, time_text
+from netlull.suggest import some
 from netlull.topology import document as own_format
 from netlull.topology.files import Topology
 from netlull.topology.find import find
@@ -271,13 +272,9 @@ def _claim(document: dict[str, Any], rest: str) -> None:
     if not fitting:
         names = [str(entry.get("name", f"{entry.get('from')}-{entry.get('to')}")) for entry in own]
         if not any(rest == name or rest.startswith(f"{name}.") for name in (*names, *map(str, range(len(own))))):
-            raise FieldPathError(f"link.{rest}: leads to no link; expected one of {_listed(topology, names)}")
+            known = [*(line.label for line in topology.lines), *names]
+            raise FieldPathError(f"link.{rest}: leads to no link; expected one of {some(known)}")
         return
     line = max(fitting, key=lambda one: len(one.label))
     if not any((entry.get("from"), entry.get("to")) == (line.a, line.b) for entry in own):
         own.append({"from": line.a, "to": line.b})
-
-
-def _listed(topology: Network, own: list[str]) -> str:
-    names = [line.label for line in topology.lines] + own
-    return ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from netlull.errors import InputError
 from netlull.quantities import in_unit
+from netlull.suggest import some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -182,9 +183,8 @@ class Network:
         for line in self.lines:
             if label in (line.label, f"{line.b}-{line.a}", line.name):
                 return line
-        labels = [line.label for line in self.lines]
-        listed = ", ".join(labels[:20]) + (", ..." if len(labels) > 20 else "")
-        raise InputError(f'"{label}" is not a link of {self.name}; expected one of {listed or "none"}')
+        labels = some(line.label for line in self.lines)
+        raise InputError(f'"{label}" is not a link of {self.name}; expected one of {labels}')
 
     def length_km(self, line: Line) -> float | None:
         """A line's length in km: as given, else the great circle between its ends; None without their positions."""
@@ -299,9 +299,7 @@ def check_ends(what: str, ends: tuple[str, str], known: Collection[str]) -> None
     """
     for end in ends:
         if end not in known:
-            names = sorted(known)
-            listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-            raise InputError(f'{what}: "{end}" is not a node; expected one of {listed or "none"}')
+            raise InputError(f'{what}: "{end}" is not a node; expected one of {some(sorted(known))}')
 
 
 def hops_between(topology: Network) -> list[list[float]]:

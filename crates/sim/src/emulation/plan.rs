@@ -7,7 +7,7 @@ use crate::run::{edges, routing_plan};
 use crate::scenario::document::Verify;
 use crate::scenario::{
     Capacity, Control, DatagramFlow, FlowPath, LinkSpec, RequestFlow, Scenario, ScenarioError, StationSpec, TcpFlow,
-    TransferSize,
+    TransferSize, listed,
 };
 use crate::traffic::{DatagramSource, RequestSource};
 use netlull_mechanism::machines::{LinkMechanism, StationMechanism};
@@ -286,12 +286,8 @@ fn differences(scenario: &Scenario) -> Vec<String> {
 
 /// Names the first few of some flows.
 fn named(names: &[&str]) -> String {
-    const SHOWN: usize = 3;
-    match names {
-        [name] => format!("flow {name}"),
-        _ if names.len() <= SHOWN + 1 => format!("flows {}", names.join(", ")),
-        _ => format!("flows {} and {} more", names[..SHOWN].join(", "), names.len() - SHOWN),
-    }
+    let flows = if names.len() == 1 { "flow" } else { "flows" };
+    format!("{flows} {}", listed(3, names))
 }
 
 /// The differences between the kernel's TCP and a flow's TCP, a sentence each.

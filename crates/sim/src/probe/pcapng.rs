@@ -6,7 +6,7 @@
 
 use crate::net::ids::{LinkId, NodeId};
 use crate::net::packet::Packet;
-use crate::scenario::Scenario;
+use crate::scenario::{MOST_NAMES, Scenario, listed};
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 use netlull_tcp::{Flags, Segment};
 use netlull_units::Instant;
@@ -245,11 +245,11 @@ impl CaptureWriter {
     /// # Errors
     /// If a name is unknown or the file cannot be created.
     pub fn of(scenario: &Scenario, names: &[String], path: &Path) -> Result<Self, CaptureError> {
+        let known: Vec<_> = scenario.links.iter().map(|link| link.name.as_str()).collect();
         let find = |name: &String| {
-            let found = scenario.links.iter().position(|link| link.name == *name);
-            let known = || scenario.links.iter().map(|link| link.name.as_str()).collect::<Vec<_>>().join(", ");
-            let unknown = || CaptureError::UnknownLink { name: name.clone(), known: known() };
-            found.map(|index| (LinkId::new(index), scenario.links[index].name.as_str())).ok_or_else(unknown)
+            let found = known.iter().position(|known| known == name);
+            let unknown = || CaptureError::UnknownLink { name: name.clone(), known: listed(MOST_NAMES, &known) };
+            found.map(|index| (LinkId::new(index), known[index])).ok_or_else(unknown)
         };
         let flows = scenario.flow_paths().count() + scenario.most_open();
         if flows > MOST_FLOWS {

@@ -36,3 +36,25 @@ impl fmt::Display for ScenarioError {
 }
 
 impl std::error::Error for ScenarioError {}
+
+/// The most names of the user's own that a message lists.
+pub(crate) const MOST_NAMES: usize = 12;
+
+/// Lists names: all, or the first `most` and the number of the others.
+pub(crate) fn listed(most: usize, names: &[impl AsRef<str>]) -> String {
+    let shown = if names.len() > most + 1 { most } else { names.len() };
+    let text = names[..shown].iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
+    if shown < names.len() { format!("{text} and {} more", names.len() - shown) } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lists_of_names_are_cut() {
+        assert_eq!(listed(2, &[""; 0]), "");
+        assert_eq!(listed(2, &["a", "b", "c"]), "a, b, c");
+        assert_eq!(listed(2, &["a", "b", "c", "d"]), "a, b and 2 more");
+    }
+}

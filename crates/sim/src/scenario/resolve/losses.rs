@@ -4,6 +4,7 @@ use super::links::Wire;
 use super::{Result, refuse};
 use crate::net::loss::{GilbertElliott, LossModel, ScriptedDrops};
 use crate::scenario::document::{BernoulliDocument, GilbertElliottDocument, LossDocument, ScriptedDropsDocument};
+use crate::scenario::{MOST_NAMES, listed};
 
 /// The index and name of each flow that crosses a link.
 pub(super) type Crossing<'a> = [(u32, &'a str)];
@@ -32,7 +33,10 @@ fn scripted(field: &str, drops: &[ScriptedDropsDocument], crossing: &Crossing<'_
         let Some((flow, _)) = crossing.iter().find(|(_, known)| known == name) else {
             let known = match crossing {
                 [] => "none: no flow does".to_owned(),
-                known => format!("one of {}", known.iter().map(|(_, name)| *name).collect::<Vec<_>>().join(", ")),
+                known => {
+                    let names: Vec<_> = known.iter().map(|(_, name)| *name).collect();
+                    format!("one of {}", listed(MOST_NAMES, &names))
+                }
             };
             return refuse(format!("{field}.flow"), format!("\"{name}\" does not cross the link; expected {known}"));
         };
