@@ -76,3 +76,17 @@ def test_a_deep_document_is_changed_without_deep_recursion() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "301\n"
+
+
+def test_a_case_does_not_depend_on_the_cases_before() -> None:
+    code = (
+        f"import random, sys; sys.path.insert(0, {str(ATTACK.parent)!r})\n"
+        "import netlull\n"
+        "from mutations import Schema, mutated\n"
+        "schema = Schema(netlull.schema())\n"
+        "document = {'nodes': ['a', 'b'], 'link': [{'from': 'a', 'to': 'b', 'rate': '1 Mb/s', 'delay': '1 ms'}]}\n"
+        "cases = lambda: [mutated(document, random.Random(n), schema, [document]) for n in range(3000)]\n"
+        "print(cases() == cases())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"

@@ -131,7 +131,7 @@ class Schema:
             "null": (None,),
         }
         texts = (quantity(rng), "a", "N1", "N1-N2", *schema.get("examples", ["b"]))
-        return rng.choice(choices.get(kind, texts))
+        return copy.deepcopy(rng.choice(choices.get(kind, texts)))
 
     def table(self, schema: dict[str, Any], rng: Rng, depth: int) -> dict[str, Any]:
         """A table with the required fields and some others."""
@@ -183,7 +183,7 @@ def changed_number(value: Json, rng: Rng) -> Json:
     """A text with another number in it, or another number."""
     if isinstance(value, str) and _NUMBER.search(value):
         return _NUMBER.sub(lambda _: number(rng), value, count=1)
-    return quantity(rng) if isinstance(value, str) else rng.choice(SCALARS)
+    return quantity(rng) if isinstance(value, str) else copy.deepcopy(rng.choice(SCALARS))
 
 
 def grow(holder: Json, key: str | int, rng: Rng) -> None:
