@@ -327,13 +327,31 @@ class _Hit:
         signal.raise_signal(self.how)
 
 
+def _make_a_class(how: signal.Signals) -> None:
+    type("Made", (), {"field": _Hit(how)})
+
+
+def _clean_up_badly(how: signal.Signals) -> None:
+    """What a library does whose state the signal has broken."""
+    try:
+        signal.raise_signal(how)
+    finally:
+        raise ValueError("inconsistent state")
+
+
+@pytest.mark.parametrize("work", [_make_a_class, _clean_up_badly])
 @pytest.mark.parametrize(
     ("how", "code", "said"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
 )
-def test_a_signal_while_a_class_is_made_is_no_defect(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], how: signal.Signals, code: int, said: str
+def test_a_signal_behind_another_error_is_no_defect(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    work: Callable[[signal.Signals], None],
+    how: signal.Signals,
+    code: int,
+    said: str,
 ) -> None:
-    monkeypatch.setattr(netlull.cli.commands, "main", lambda **_options: type("Made", (), {"field": _Hit(how)}))
+    monkeypatch.setattr(netlull.cli.commands, "main", lambda **_options: work(how))
     assert main(["run"]) == code
     assert capsys.readouterr().err.strip() == said
 

@@ -183,10 +183,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _stop_behind(error: BaseException) -> BaseException | None:
-    """The signal that caused an error. Python wraps one that hits `__set_name__`, as click wraps each in an Abort."""
+    """The signal behind an error: Python and click wrap one in errors of their own, or a clean-up fails after it."""
     link: BaseException | None = error
     while link is not None and not isinstance(link, KeyboardInterrupt):
-        link = link.__cause__
+        link = link.__cause__ or link.__context__
     return link or (error if isinstance(error, click.Abort) else None)
 
 
