@@ -61,16 +61,12 @@ struct SlowEstimates {
 }
 
 impl SlowEstimates {
-    #[inline]
-    fn of(estimates: &Estimates) -> (f64, Duration) {
-        (estimates.windows.map_or(0.0, |windows| windows.flows), estimates.round_trip.unwrap_or_default())
-    }
-
     /// Takes the values that are valid from `now` on.
     #[inline]
     #[allow(clippy::float_cmp)] // Unchanged means bitwise equal.
     fn look(&mut self, now: Instant, estimates: &Estimates) {
-        let (flows, round_trip) = Self::of(estimates);
+        let flows = estimates.windows.map_or(0.0, |windows| windows.flows);
+        let round_trip = estimates.round_trip.unwrap_or_default();
         if self.flows != flows || self.round_trip != round_trip {
             self.settle(now);
             (self.flows, self.round_trip) = (flows, round_trip);
@@ -94,11 +90,9 @@ fn nanoseconds(from: Instant, to: Instant) -> f64 {
 }
 
 impl Account {
-    /// Starts the measurement.
-    pub fn restart(&mut self, now: Instant, controller: &impl LinkController) {
-        let (flows, round_trip) = SlowEstimates::of(&controller.estimates());
-        let slow = SlowEstimates { since: now, flows, round_trip, ..SlowEstimates::default() };
-        *self = Self { began: now, settled: now, slow, ..Self::default() };
+    /// Starts the measurement. The next event takes the values of N and RTT that are valid since then.
+    pub fn restart(&mut self, now: Instant) {
+        *self = Self { began: now, settled: now, ..Self::default() };
     }
 
     /// Adds the time since the last event, before the link's next event.
@@ -170,7 +164,7 @@ mod tests {
         let mut account = Account::default();
         let at = |millis: u64| Instant::ZERO + Duration::from_millis(millis);
         account.settle(at(500), &gateway);
-        account.restart(at(500), &gateway);
+        account.restart(at(500));
         for (millis, waiting) in [(1000, 4000), (3000, 9000)] {
             account.settle(at(millis), &gateway);
             let queue = QueueView { waiting: Bytes::new(waiting), in_service: Bytes::ZERO };

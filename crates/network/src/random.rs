@@ -114,6 +114,17 @@ mod tests {
     }
 
     #[test]
+    fn whole_numbers_of_a_range_are_equally_likely() {
+        let mut stream = Stream::new(7, "range");
+        let mut counts = [0; 3];
+        for _ in 0..30_000 {
+            counts[usize::try_from(stream.between(10, 13) - 10).unwrap()] += 1;
+        }
+        // Standard error of each: sqrt(30,000 x 2/9) = 82.
+        assert!(counts.iter().all(|count| (count - 10_000_i32).abs() < 330), "{counts:?}");
+    }
+
+    #[test]
     fn gamma_draws_have_their_mean_variance_and_quantiles() {
         // X = gamma(a) / a has mean 1 and variance 1 / a. The quantiles are those of scipy.stats.gamma.ppf(q, a,
         // scale=1/a). a = 1/2 is the square of a normal variable, whose 0.9 quantile is 1.6448536^2 = 2.7055435.

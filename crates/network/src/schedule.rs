@@ -366,6 +366,12 @@ mod tests {
     }
 
     #[test]
+    fn slots_are_counted_from_zero() {
+        let fifth = Slot::FIRST.nth(2).nth(3);
+        assert_eq!((fifth, fifth.index(), fifth.behind(Slot::new(1))), (Slot::new(5), 5, 4));
+    }
+
+    #[test]
     fn simultaneous_events_come_in_the_order_of_their_slots() {
         let mut schedule = Schedule::new(5);
         for slot in [3, 1, 4, 0, 2] {

@@ -396,6 +396,20 @@ mod tests {
     }
 
     #[test]
+    fn waiting_packets_are_seen_and_timed() {
+        let mut transmitter = Transmitter::new(BitRate::from_mbps(10), None);
+        let mut counters = LinkCounters::default();
+        for now in [0, 100, 300] {
+            transmitter.queue(at(now), Full, Buffer::Unlimited, &mut counters);
+        }
+        // One in service, two waiting since 0.1 and 0.3 ms. They begin at 1.2 and 2.4 ms.
+        assert_eq!((transmitter.packets().count(), transmitter.waiting_bytes()), (3, 3000));
+        assert_eq!(transmitter.waiting_ns(at(400)), 300_000 + 100_000);
+        assert_eq!(transmitter.waits_to_come_ns(at(400)), 1_100_000 + 2_100_000);
+        assert_eq!(transmitter.busy_until(at(400)), at(3600));
+    }
+
+    #[test]
     fn a_change_of_rate_costs_its_pause_as_its_reading_says() {
         let change = |in_service| RateChange { rate: BitRate::from_mbps(5), pause: MS(2), in_service };
         // 1500 B take 1.2 ms at 10 Mb/s, 2.4 ms at 5. The change is at 0.4 ms, with a packet in service and a

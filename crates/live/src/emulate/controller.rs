@@ -114,7 +114,7 @@ impl LinkControl {
     /// Starts the measurement.
     pub fn restart(&mut self, now: Instant) {
         if let Some(account) = &mut self.account {
-            account.restart(now, self.machine.machine());
+            account.restart(now);
         }
     }
 

@@ -181,8 +181,13 @@ mod tests {
     #[test]
     fn segments_and_flows_weigh_differently() {
         // Three segments of 100 ms and one of 300 ms: 150 ms. Two flows of 100 and 300 ms: 200 ms.
-        let sums = Sums { active: 2, seconds: 0.6, segments: 4.0, means: 0.4, flows: 2.0 };
+        let timed = |sum, count| Timed { sum, count, ..Timed::default() };
+        let mut sums = Sums::default();
+        sums.add(Load::of(2000, 1000), Some(&timed(300_000_000, 3)));
+        sums.add(Load::of(1000, 1000), Some(&timed(300_000_000, 1)));
+        sums.add(Load::of(1000, 0), None);
         let truth = sums.truth(2);
+        assert_eq!((truth.active, truth.seen), (2, 2));
         assert!((truth.round_trip - 0.15).abs() < 1e-12 && (truth.mean_flow_round_trip - 0.2).abs() < 1e-12);
     }
 }

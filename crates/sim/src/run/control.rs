@@ -438,10 +438,8 @@ impl Controllers {
 
     /// Starts the measured time of the mean estimates.
     pub fn start_measuring(&mut self, now: Instant) {
-        for Controlled { machine, account, .. } in &mut self.each {
-            if let Some(account) = account {
-                account.restart(now, machine);
-            }
+        for account in self.each.iter_mut().filter_map(|controlled| controlled.account.as_mut()) {
+            account.restart(now);
         }
     }
 
