@@ -229,7 +229,7 @@ impl Schedule {
         true
     }
 
-    /// Adjusts the width of a tick to two to four times the mean time between events.
+    /// Adjusts the width of a tick to two to four times the mean time between events, without those set within a tick.
     #[cold]
     fn look(&mut self) {
         let now = self.line.first().map_or(self.looked_at, |key| key >> self.slot_bits);
@@ -410,6 +410,22 @@ mod tests {
         assert_eq!(schedule.at(Slot(0)), Instant::from_nanos(9));
         schedule.set_if_earlier(Slot(0), Instant::from_nanos(4));
         assert_eq!(take(&mut schedule), Some((Instant::from_nanos(4), Slot(0))));
+    }
+
+    #[test]
+    fn a_tick_becomes_two_to_four_times_as_long_as_the_gap_between_events() {
+        for gap in [300, 1500, 100_000] {
+            let mut schedule = Schedule::new(4 * EVENTS_PER_LOOK);
+            let at = |slot: usize| Instant::from_nanos(gap * (1 + slot as u64));
+            for slot in 0..4 * EVENTS_PER_LOOK {
+                schedule.set(Slot::new(slot), at(slot));
+            }
+            for slot in 0..4 * EVENTS_PER_LOOK {
+                assert_eq!(take(&mut schedule), Some((at(slot), Slot::new(slot))));
+            }
+            let tick = 1_u64 << (schedule.wheel.tick_bits - schedule.slot_bits);
+            assert!((2 * gap..=4 * gap).contains(&tick), "{tick} ns for gaps of {gap} ns");
+        }
     }
 
     proptest! {

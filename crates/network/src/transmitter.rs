@@ -377,9 +377,9 @@ mod tests {
         Instant::ZERO + Duration::from_micros(micros)
     }
 
-    /// A packet of 1500 B.
+    /// A packet of 1500 B with a number.
     #[derive(Debug, Default)]
-    struct Full;
+    struct Full(u32);
 
     impl QueuedPacket for Full {
         fn size(&self) -> u32 {
@@ -399,14 +399,18 @@ mod tests {
     fn waiting_packets_are_seen_and_timed() {
         let mut transmitter = Transmitter::new(BitRate::from_mbps(10), None);
         let mut counters = LinkCounters::default();
-        for now in [0, 100, 300] {
-            transmitter.queue(at(now), Full, Buffer::Unlimited, &mut counters);
+        for (number, now) in (1..).zip([0, 100, 300]) {
+            transmitter.queue(at(now), Full(number), Buffer::Unlimited, &mut counters);
         }
         // One in service, two waiting since 0.1 and 0.3 ms. They begin at 1.2 and 2.4 ms.
         assert_eq!((transmitter.packets().count(), transmitter.waiting_bytes()), (3, 3000));
         assert_eq!(transmitter.waiting_ns(at(400)), 300_000 + 100_000);
         assert_eq!(transmitter.waits_to_come_ns(at(400)), 1_100_000 + 2_100_000);
         assert_eq!(transmitter.busy_until(at(400)), at(3600));
+        for number in 1..=3 {
+            let departure = transmitter.turn(transmitter.next(), &mut counters);
+            assert!(matches!(departure, Departure::Packet { packet: Full(n), .. } if n == number), "{departure:?}");
+        }
     }
 
     #[test]
@@ -425,7 +429,7 @@ mod tests {
             let mut counters = LinkCounters::default();
             let mut transmitter = Transmitter::new(BitRate::from_mbps(10), None);
             for _ in 0..2 {
-                transmitter.queue(Instant::ZERO, Full, Buffer::Unlimited, &mut counters);
+                transmitter.queue(Instant::ZERO, Full(0), Buffer::Unlimited, &mut counters);
             }
             transmitter.change_rate(at(400), change(in_service));
             let mut sent = Vec::new();
@@ -448,9 +452,12 @@ mod tests {
         let mut counters = LinkCounters::default();
         let mut transmitter = Transmitter::new(BitRate::from_mbps(10), None);
         for _ in 0..3 {
-            transmitter.queue(Instant::ZERO, Full, Buffer::Packets(2), &mut counters);
+            transmitter.queue(Instant::ZERO, Full(0), Buffer::Packets(2), &mut counters);
         }
-        assert!(matches!(transmitter.queue(at(100), Full, Buffer::Packets(2), &mut counters), Queued::Full(Full)));
+        assert!(matches!(
+            transmitter.queue(at(100), Full(0), Buffer::Packets(2), &mut counters),
+            Queued::Full(Full(0))
+        ));
         assert_eq!((counters.served_packets, counters.most_waiting, counters.most_waiting_bytes), (1, 2, 3000));
         // They wait for 1.2 and 2.4 ms.
         transmitter.turn(at(1200), &mut counters);
