@@ -48,6 +48,17 @@ fn byte_counting_makes_up_for_delayed_acknowledgements() {
 }
 
 #[test]
+fn offsets_of_segments_go_on_where_sequence_numbers_begin_again() {
+    // The stream begins 1500 bytes below 2^32.
+    let config = plain().with(|c| c.cwnd.initial_window = InitialWindow::Segments(2));
+    let mut t = Script::connected_with(&config, SeqNr::new(u32::MAX - 1500), IRS);
+    t.send(4000);
+    assert_eq!(t.tcp.offset_of(&t.last), 1000);
+    t.ack(100, 1000);
+    assert_eq!((t.tcp.offset_of(&t.last), t.last.seq), (3000, SeqNr::new(1500)));
+}
+
+#[test]
 fn the_peers_window_limits_the_sender() {
     let mut t = Script::connected(&plain());
     t.window = 3000;
