@@ -377,7 +377,7 @@ mod tests {
         Instant::ZERO + Duration::from_micros(micros)
     }
 
-    /// A packet of 1500 B with a number.
+    /// A packet of 1500 B with a number. From 100 on it can be marked.
     #[derive(Debug, Default)]
     struct Full(u32);
 
@@ -387,11 +387,11 @@ mod tests {
         }
 
         fn can_be_marked(&self) -> bool {
-            false
+            self.0 >= 100
         }
 
         fn mark(&mut self) -> bool {
-            false
+            true
         }
     }
 
@@ -411,6 +411,44 @@ mod tests {
             let departure = transmitter.turn(transmitter.next(), &mut counters);
             assert!(matches!(departure, Departure::Packet { packet: Full(n), .. } if n == number), "{departure:?}");
         }
+    }
+
+    #[test]
+    fn packets_that_codel_drops_or_marks_are_counted() {
+        // Nine packets at once, 1.2 ms each. The second leaves the queue after 1.2 ms, above TARGET, so CoDel acts
+        // INTERVAL later, from 3.2 ms on: on packet 4 at 3.6 ms, and again from 5.6 ms on, at 6.0 ms. The third time
+        // is 2 ms / sqrt(2) later, 7.01 ms. A packet with only one behind it is spared.
+        let codel = CoDelConfig { target: MS(1), interval: MS(2), largest_packet: 1500, ecn: true };
+        let run = |first: u32| {
+            let mut counters = LinkCounters::default();
+            let mut transmitter = Transmitter::new(BitRate::from_mbps(10), Some(codel));
+            for number in 1..=9 {
+                transmitter.queue(Instant::ZERO, Full(first + number), Buffer::Unlimited, &mut counters);
+            }
+            while transmitter.next() != Instant::NEVER {
+                transmitter.turn(transmitter.next(), &mut counters);
+            }
+            let discarded: Vec<u32> =
+                std::iter::from_fn(|| transmitter.take_discarded()).map(|packet| packet.0).collect();
+            (counters, discarded)
+        };
+        let common = LinkCounters { most_waiting: 8, most_waiting_bytes: 12_000, ..LinkCounters::default() };
+        // Dropped: 4 at 3.6 ms, 7 at 6.0 ms. The others wait for 0, 1.2, ... 7.2 ms.
+        let dropped = LinkCounters {
+            dropped_packets: 2,
+            dropped_bytes: 3000,
+            managed_drops: 2,
+            discarded_packets: 2,
+            discarded_bytes: 3000,
+            waited_in_vain_ns: 9_600_000,
+            served_packets: 7,
+            waited_ns: 25_200_000,
+            ..common
+        };
+        assert_eq!(run(0), (dropped, vec![4, 7]));
+        // Marked: 4, 6 and, at 7.2 ms, 7.
+        let marked = LinkCounters { marked_packets: 3, served_packets: 9, waited_ns: 43_200_000, ..common };
+        assert_eq!(run(100), (marked, vec![]));
     }
 
     #[test]
