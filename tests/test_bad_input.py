@@ -77,6 +77,14 @@ def test_seeds_out_of_range(refused: Refused, small_file: Path, seed: str) -> No
         (["sweep", "nowhere.toml"], ["nowhere.toml", "no such file"]),
         (["reproduce", "nobody-1999"], ["nobody-1999"]),
         (["trace", "dumbbell", "--out", "x.pcapng"], ["--link"]),
+        (["run", "/"], ["/: is a folder", "dumbbell"]),
+        (["run", "dumbbell", "--out", "-"], ["-: is the standard output", "a folder"]),
+        (["run", "dumbbell", "--set", "name=\udcff"], ["--set", "\\udcff", "is not UTF-8 text"]),
+        (["map", "abilene", "--out", "x.svg", "--title", "\udcff"], ["--title", "is not UTF-8 text"]),
+        (
+            ["bound", "practra-link", "--set", "duration=1 s", "--transition", "1 h"],
+            ["transition: 1 h", "the run's 1 s"],
+        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
@@ -96,6 +104,34 @@ def test_an_output_folder_that_cannot_be_written(
     assert "cannot be written" in line
     assert where in line
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a-file", "small.toml"]
+
+
+@pytest.mark.parametrize(
+    ("factor", "says"), [("rate_scale", "is above 1000000000 Gb/s"), ("route_factor", "expected at most 1,000,000")]
+)
+def test_factors_of_a_network_are_bounded(refused: Refused, tmp_path: Path, factor: str, says: str) -> None:
+    file = tmp_path / "network.toml"
+    file.write_text('name = "network"\nduration = "1 s"\ntopology.file = "abilene"\n')
+    line = refused("run", file, "--set", f"topology.{factor}=1e300")
+    assert f"topology.{factor}: 1e+300" in line
+    assert says in line
+
+
+def test_a_symbolic_link_to_itself_is_left_alone(refused: Refused, small_file: Path, tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to("loop")
+    assert "is a symbolic link to itself" in refused("trace", small_file, "--link", "a-b", "--out", loop)
+    assert loop.is_symlink()
+
+
+@pytest.mark.parametrize("values", ["[]", '["10 Mb/s", "10 Mb/s"]', '["nan Mb/s"]'])
+def test_an_axis_that_is_refused(refused: Refused, small_file: Path, values: str) -> None:
+    file = small_file.with_name("sweep.toml")
+    file.write_text(
+        'scenario = "small.toml"\nseeds = 2\nmetrics.g = "flow.tcp.goodput_bps"\n'
+        f'[[axis]]\nname = "rate"\nunit = "Mb/s"\npath = "link.a-b.rate"\nvalues = {values}\n'
+    )
+    assert "axis.rate" in refused("sweep", file, "--out", file.with_name("out"))
 
 
 def test_an_output_folder_with_other_files_is_left_alone(refused: Refused, small_file: Path, tmp_path: Path) -> None:

@@ -267,26 +267,32 @@ def _request(  # noqa: PLR0913  # the options of `bound`
         raise InputError(f"transition_power: {power} is unknown; expected one of {', '.join(_TRANSITION_POWER)}")
     if not late:
         raise InputError("late: is empty; expected a time, such as 5 ms")
+    # Each once, in the given order.
+    lateness = list(dict.fromkeys(_nanoseconds("late", each) for each in late))
     return {
         "rates_bps": _rates(link, rates),
-        "transition_ns": _nanoseconds("transition", transition or controller.get("transition", "2 ms")),
+        "transition_ns": _nanoseconds(
+            "transition", transition or controller.get("transition", "2 ms"), most=complete["duration"]
+        ),
         "in_service": service,
         "transition_power": power,
-        "late_ns": [_nanoseconds("late", each) for each in late],
+        "late_ns": lateness,
         "step_ns": None if step is None else _nanoseconds("step", step, least="1 us"),
         "from_ns": _nanoseconds("warm_up", complete["warm_up"]),
         "until_ns": _nanoseconds("duration", complete["duration"]),
-        "mean_late_ns": [_nanoseconds("late", each) for each in late] if causal else [],
+        "mean_late_ns": list(lateness) if causal else [],
     }
 
 
-def _nanoseconds(field: str, given: str | float, least: str = "0 s") -> int:
+def _nanoseconds(field: str, given: str | float, least: str = "0 s", most: str | None = None) -> int:
     text = given if isinstance(given, str) else f"{given!r} s"  # a parameter of a class in Python
     found = in_unit(text, "ns")
     if found is None or not math.isfinite(found):
         raise InputError(f'{field}: "{text}" is no time; expected a number and a unit, such as 5 ms')
     if found < (in_unit(least, "ns") or 0):
         raise InputError(f"{field}: {text}; expected at least {least}")
+    if most is not None and found > (in_unit(most, "ns") or 0):
+        raise InputError(f"{field}: {text}; expected at most the run's {most}")
     return round(found)
 
 

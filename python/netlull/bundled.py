@@ -46,4 +46,5 @@ def find(name_or_file: str) -> Path:
         return scenarios[name_or_file]
     names = ", ".join(scenarios) or "none"
     places = f"or a site: {', '.join(sites())}"
-    raise InputError(f"{name_or_file}: there is no such file; expected a scenario file or one of: {names}; {places}")
+    found = "is a folder" if path.is_dir() else "there is no such file"
+    raise InputError(f"{name_or_file}: {found}; expected a scenario file or one of: {names}; {places}")

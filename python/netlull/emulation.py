@@ -29,6 +29,7 @@ __all__ = ["VARIABLE", "Outcome", "emulate", "find_program", "options", "program
 VARIABLE = "NETLULLD"
 """The environment variable that names the program."""
 _NAME = "netlulld"
+_BAD_INPUT = 2
 _TOO_LATE = 3
 _INTERRUPTED = (130, 143)
 _PATIENCE_S = 10.0
@@ -87,8 +88,11 @@ def replay(tape: str | Path, program: str | Path | None = None) -> tuple[bool, s
 
     Raises:
         EmulationError: there is no netlulld.
+        InputError: `tape` is not a tape.
     """
     done = _asked([str(find_program(program)), "replay", str(tape)])
+    if done.returncode == _BAD_INPUT:
+        raise InputError(_said(done.stderr))
     return done.returncode == 0, "\n".join(text for text in (done.stdout.strip(), _said(done.stderr)) if text)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from netlull.entries import is_list
 from netlull.errors import FieldPathError, InputError
 from netlull.suggest import some
+from netlull.textfiles import check_text
 
 __all__ = ["fields_of", "get", "keys_to", "parse_setting", "plain", "put", "read_toml", "remove"]
 
@@ -125,6 +126,7 @@ def parse_setting(setting: str) -> tuple[Path, object]:
     Raises:
         InputError: there is no `=`, no path before it, the value is nested too deeply, or a number is not finite.
     """
+    check_text("--set", setting)
     path, equals, text = setting.partition("=")
     path, text = path.strip(), text.strip()
     if not equals or not path:

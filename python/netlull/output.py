@@ -45,6 +45,8 @@ def staged_folder(folder: Path, *, kind: str) -> Iterator[Path]:
     Raises:
         OutputError: `folder` cannot be written, or holds other files.
     """
+    if is_standard_output(folder):
+        raise OutputError(f"{folder}: is the standard output; expected a folder to write to")
     folder = folder.resolve()
     _check_replaceable(folder, kind)
     stage = folder.with_name(f".{folder.name}.partial-{os.getpid()}")
@@ -186,6 +188,8 @@ def prepare_file(path: Path) -> Path:
     """
     with writing(path):
         target = Path(os.path.realpath(path)) if path.is_symlink() else path
+        if target.is_symlink():
+            raise OutputError(f"{path}: is a symbolic link to itself; expected a file to write to")
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.is_dir():
             raise OutputError(f"{path}: is a folder; expected a file to write to")

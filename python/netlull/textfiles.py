@@ -9,10 +9,21 @@ from netlull.errors import InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["LARGEST_BYTES", "read_text"]
+__all__ = ["LARGEST_BYTES", "check_text", "read_text"]
 
 LARGEST_BYTES = 8 * 2**20
 """The largest text file that is read, in bytes. A scenario with 60,000 flows is smaller."""
+
+
+def check_text(option: str, given: str) -> None:
+    """Refuses bytes of a command line that are no text.
+
+    Raises:
+        InputError: the bytes are not UTF-8.
+    """
+    if any("\ud800" <= char <= "\udfff" for char in given):
+        shown = given.encode("utf-8", "backslashreplace").decode()
+        raise InputError(f'{option} "{shown}": is not UTF-8 text; expected text')
 
 
 def read_text(path: Path, largest: int = LARGEST_BYTES) -> str:

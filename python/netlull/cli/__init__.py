@@ -185,9 +185,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _stop_behind(error: BaseException) -> BaseException | None:
     """The signal behind an error: Python and click wrap one in errors of their own, or a clean-up fails after it."""
     link: BaseException | None = error
-    while link is not None and not isinstance(link, KeyboardInterrupt):
+    seen = set()
+    # An error that was raised again can be its own cause's cause.
+    while link is not None and id(link) not in seen:
+        if isinstance(link, KeyboardInterrupt):
+            return link
+        seen.add(id(link))
         link = link.__cause__ or link.__context__
-    return link or (error if isinstance(error, click.Abort) else None)
+    return error if isinstance(error, click.Abort) else None
 
 
 def _prepare_streams() -> None:

@@ -135,9 +135,13 @@ def _print_causal(bounds: Bounds) -> None:
     if not models:
         return
     console = new_console()
-    say(console, "A causal controller for memoryless arrivals of this load saves at most, by mean lateness:")
+    say(
+        console,
+        "A causal controller for memoryless arrivals of this load saves at most, by mean lateness "
+        "(a weaker demand than above):",
+    )
     first: ModelBounds = next(iter(models.values()))
-    table = Table(["power", *(scaled(each.mean_late_s, "s") for each in first.causal or ())])
+    table = Table(["power", *(f"mean {scaled(each.mean_late_s, 's')}" for each in first.causal or ())])
     for name, model in models.items():
         table.add([name, *(percent(each.saving) for each in model.causal or ())])
     draw(console, table)

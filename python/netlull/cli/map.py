@@ -13,6 +13,7 @@ from netlull.cli.networks import network_of, reading_options
 from netlull.cli.plot import check_file, seconds, write_figure
 from netlull.errors import InputError
 from netlull.result import Result
+from netlull.textfiles import check_text
 from netlull.topology.state import part_of, topology_of_scenario
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def map_command(
     power of each link, and the sleeping links.
     """
     check_file(out)
+    check_text("--title", title or "")
     is_run = Path(file).is_dir()
     if not is_run:
         for option, value in (("--phase", phase), ("--at", at_s), ("--model", model)):

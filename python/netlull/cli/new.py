@@ -31,7 +31,9 @@ def new_command(name: str, kind: str) -> None:
     prepare_file(path)
     with writing(path):
         path.write_text(text, encoding="utf-8")
-    click.echo(f"{path}: a scenario of kind {kind}. Run it with `netlull run {path}`")
+    # A name with a dash would be read as an option.
+    shown = f"./{path}" if name.startswith("-") else path
+    click.echo(f"{path}: a scenario of kind {kind}. Run it with `netlull run {shown}`")
 
 
 def _file(name: str) -> Path:

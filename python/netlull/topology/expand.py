@@ -41,6 +41,9 @@ LINKS = (
 )
 _FIELDS = (*_SOURCES, *READING, *LINKS, "traffic")
 _PASSED = ("buffer", "queue")
+_HIGHEST_RATE = 10**18
+"""The highest rate of a link, in b/s."""
+_LARGEST_FACTOR = 10**6
 
 
 @dataclass(frozen=True)
@@ -97,10 +100,16 @@ class _Making:
         if bits * self.rate_scale < 1:
             told = f"{self.rate_scale} times the capacity of link {line.label} is below 1 b/s"
             raise InputError(f"{FIELD}.rate_scale: {told}; expected a larger number")
+        if bits * self.rate_scale > _HIGHEST_RATE:
+            told = f"{self.rate_scale:g} times the capacity of link {line.label} is above {rate_text(_HIGHEST_RATE)}"
+            raise InputError(f"{FIELD}.rate_scale: {told}; expected a smaller number")
         return rate_text(bits * self.rate_scale)
 
     def delay_of(self, line: Line, topology: Network) -> str:
         """A link's propagation delay, with its unit."""
+        if self.route_factor > _LARGEST_FACTOR:
+            expected = f"expected at most {_LARGEST_FACTOR:,}"
+            raise InputError(f"{FIELD}.route_factor: {self.route_factor:g} is too large; {expected}")
         nanoseconds = topology.delay_ns(line, self.route_factor)
         if nanoseconds is not None:
             return time_text(nanoseconds)
