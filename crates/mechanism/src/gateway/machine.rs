@@ -348,6 +348,7 @@ impl LinkConfig for GRouterConfig {
 #[cfg(test)]
 #[allow(clippy::float_cmp, clippy::unwrap_used)]
 mod tests {
+    use super::super::round_trip::PrintedRoundTrip;
     use super::super::{FlowCountConfig, QueueTarget};
     use super::*;
     use crate::rate::{EarthConfig, QueueLength, QueueView, RateSet};
@@ -375,6 +376,25 @@ mod tests {
 
     fn waiting(bytes: u64) -> LinkEvent {
         LinkEvent::Departure { queue: QueueView { waiting: Bytes::new(bytes), in_service: Bytes::new(1000) } }
+    }
+
+    #[test]
+    fn wrong_values_of_c_earth_are_named_before_it_is_built() {
+        let with = |held, min_rate, round_trip| CEarthConfig {
+            held: HeldQueue::new(QueueLength::Bytes(Bytes::new(held))),
+            rate: RateRule::new(min_rate, round_trip),
+        };
+        let (mbps, fixed) = (BitRate::from_mbps, || RoundTripConfig::fixed(Duration::from_millis(100)));
+        assert_eq!(with(50_000, mbps(1), fixed()).check(link()), Ok(()));
+        for (config, field) in [
+            (with(50_000, mbps(1), RoundTripConfig::Printed(PrintedRoundTrip {})), "round_trip.kind"),
+            (with(50_000, mbps(5), fixed()), "min_rate"),
+            (with(0, mbps(1), fixed()), "target"),
+        ] {
+            let error = config.check(link()).unwrap_err();
+            assert_eq!(config.build(link(), Instant::ZERO).unwrap_err(), error);
+            assert_eq!(error.field, field);
+        }
     }
 
     #[test]

@@ -250,7 +250,11 @@ mod tests {
 
     #[test]
     fn wrong_values_are_named() {
-        let wrong = |config: EarthConfig| config.build(link(), Instant::ZERO).unwrap_err().field;
+        let wrong = |config: EarthConfig| {
+            let error = config.check(link()).unwrap_err();
+            assert_eq!(config.build(link(), Instant::ZERO).unwrap_err(), error);
+            error.field
+        };
         assert_eq!(wrong(EarthConfig { threshold: QueueLength::Bytes(Bytes::ZERO), ..config() }), "threshold");
         assert_eq!(wrong(EarthConfig { transition: Duration::from_secs(1), ..config() }), "min_interval");
         assert_eq!(wrong(EarthConfig { initial_rate: Some(BitRate::from_mbps(7)), ..config() }), "initial_rate");
