@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +14,10 @@ from conftest import SMALL
 from netlull import ClusterError, Sweep, open_cluster
 from netlull.cluster import sites
 from netlull.cluster.settings import read_settings
+from netlull.cluster.sites import import_jobqueue
 
-dask_jobqueue = pytest.importorskip("dask_jobqueue")
+pytest.importorskip("distributed")
+dask_jobqueue = import_jobqueue()
 
 Refused = Callable[..., str]
 
@@ -171,3 +174,12 @@ def test_a_machine_that_cannot_submit(monkeypatch: pytest.MonkeyPatch, kind: str
         open_cluster(kind, workers=1),
     ):
         pass
+
+
+def test_the_import_leaves_control_c_as_it_was() -> None:
+    code = (
+        "import signal; from netlull.cluster.sites import import_jobqueue; import_jobqueue()\n"
+        "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"

@@ -213,10 +213,18 @@ def _own_security() -> Security:
     return security
 
 
-@contextlib.contextmanager
-def _queue(kind: str, workers: int | None, config: Path | None) -> Iterator[Cluster]:
+def import_jobqueue() -> Any:
+    """The package dask_jobqueue. Its import sets a handler for Ctrl-C that ends the process without a word."""
+    before = signal.getsignal(signal.SIGINT)
     import dask_jobqueue
 
+    signal.signal(signal.SIGINT, before)
+    return dask_jobqueue
+
+
+@contextlib.contextmanager
+def _queue(kind: str, workers: int | None, config: Path | None) -> Iterator[Cluster]:
+    dask_jobqueue = import_jobqueue()
     name, command = _QUEUES[kind]
     made_by = getattr(dask_jobqueue, name)
     settings = read_settings(config, (made_by, made_by.job_cls))
