@@ -175,24 +175,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         stop = _stop_behind(error)
         if stop is None:
             return _failed(error)
-        terminated = isinstance(stop, _Terminated)
+        terminated = issubclass(stop, _Terminated)
         click.echo("terminated" if terminated else "interrupted", err=True)
         return _TERMINATED if terminated else INTERRUPTED
     # The exit code of a command that ended with `context.exit(code)`.
     return code if isinstance(code, int) else 0
 
 
-def _stop_behind(error: BaseException) -> BaseException | None:
-    """The signal behind an error: Python and click wrap one in errors of their own, or a clean-up fails after it."""
+def _stop_behind(error: BaseException) -> type[KeyboardInterrupt] | None:
+    """The kind of signal behind an error: Python and click wrap it in their own errors, or a clean-up fails after it.
+
+    Not the exception: a reference to it would keep unfinished files open that are removed with their last reference.
+    """
     link: BaseException | None = error
     seen = set()
     # An error that was raised again can be its own cause's cause.
     while link is not None and id(link) not in seen:
         if isinstance(link, KeyboardInterrupt):
-            return link
+            return type(link)
         seen.add(id(link))
         link = link.__cause__ or link.__context__
-    return error if isinstance(error, click.Abort) else None
+    return KeyboardInterrupt if isinstance(error, click.Abort) else None
 
 
 def _prepare_streams() -> None:
