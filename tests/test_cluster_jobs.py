@@ -178,7 +178,8 @@ def test_a_machine_that_cannot_submit(monkeypatch: pytest.MonkeyPatch, kind: str
 
 def test_the_import_leaves_control_c_as_it_was() -> None:
     code = (
-        "import signal; from netlull.cluster.sites import import_jobqueue; import_jobqueue()\n"
+        "import signal; from netlull.cluster.sites import import_jobqueue\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler); import_jobqueue()\n"
         "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

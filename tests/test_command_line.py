@@ -352,7 +352,12 @@ def test_a_signal_behind_another_error_is_no_defect(
     said: str,
 ) -> None:
     monkeypatch.setattr(netlull.cli.commands, "main", lambda **_options: work(how))
-    assert main(["run"]) == code
+    # A shell starts background jobs with SIGINT ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert main(["run"]) == code
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert capsys.readouterr().err.strip() == said
 
 
