@@ -66,21 +66,25 @@ def test_an_attack_notices_harm(tmp_path: Path, harm: str, finding: str) -> None
     assert list(tmp_path.glob("network-*.json"))
 
 
+def printed_by(code: str) -> str:
+    """The output of Python code that may import the tools."""
+    code = f"import sys; sys.path.insert(0, {str(ATTACK.parent)!r})\n{code}"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
 def test_a_deep_document_is_changed_without_deep_recursion() -> None:
     code = (
-        f"import sys; sys.path.insert(0, {str(ATTACK.parent)!r})\n"
         "from attack import places\n"
         "deep = 0\n"
         "for _ in range(5000): deep = [deep]\n"
         "print(len(list(places({'a': deep}))))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "301\n"
+    assert printed_by(code) == "301\n"
 
 
 def test_a_case_does_not_depend_on_the_cases_before() -> None:
     code = (
-        f"import random, sys; sys.path.insert(0, {str(ATTACK.parent)!r})\n"
+        "import random\n"
         "import netlull\n"
         "from mutations import Schema, mutated\n"
         "schema = Schema(netlull.schema())\n"
@@ -88,5 +92,4 @@ def test_a_case_does_not_depend_on_the_cases_before() -> None:
         "cases = lambda: [mutated(document, random.Random(n), schema, [document]) for n in range(3000)]\n"
         "print(cases() == cases())\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "True\n"
+    assert printed_by(code) == "True\n"

@@ -332,7 +332,7 @@ def _make_a_class(how: signal.Signals) -> None:
 
 
 def _clean_up_badly(how: signal.Signals) -> None:
-    """What a library does whose state the signal has broken."""
+    """Fails in its clean-up, as a library does if a signal interrupts a change of its state."""
     try:
         signal.raise_signal(how)
     finally:

@@ -16,14 +16,16 @@ LARGEST_BYTES = 8 * 2**20
 
 
 def check_text(option: str, given: str) -> None:
-    """Refuses bytes of a command line that are no text.
+    """Refuses the value of an option that is no text: Python keeps such bytes as lone surrogates (PEP 383).
 
     Raises:
         InputError: the bytes are not UTF-8.
     """
-    if any("\ud800" <= char <= "\udfff" for char in given):
-        shown = given.encode("utf-8", "backslashreplace").decode()
-        raise InputError(f'{option} "{shown}": is not UTF-8 text; expected text')
+    try:
+        given.encode()
+    except UnicodeEncodeError:
+        shown = given.encode(errors="backslashreplace").decode()
+        raise InputError(f'{option} "{shown}": is not UTF-8 text; expected text') from None
 
 
 def read_text(path: Path, largest: int = LARGEST_BYTES) -> str:

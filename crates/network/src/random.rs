@@ -116,12 +116,11 @@ mod tests {
     #[test]
     fn whole_numbers_of_a_range_are_equally_likely() {
         let mut stream = Stream::new(7, "range");
-        let mut counts = [0; 3];
-        for _ in 0..30_000 {
-            counts[usize::try_from(stream.between(10, 13) - 10).unwrap()] += 1;
-        }
+        let draws: Vec<u64> = (0..30_000).map(|_| stream.between(10, 13)).collect();
+        let counts = [10, 11, 12].map(|number| draws.iter().filter(|draw| **draw == number).count());
         // Standard error of each: sqrt(30,000 x 2/9) = 82.
-        assert!(counts.iter().all(|count| (count - 10_000_i32).abs() < 330), "{counts:?}");
+        assert!(counts.iter().all(|count| count.abs_diff(10_000) < 330), "{counts:?}");
+        assert_eq!(counts.iter().sum::<usize>(), 30_000);
     }
 
     #[test]

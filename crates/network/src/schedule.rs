@@ -229,7 +229,8 @@ impl Schedule {
         true
     }
 
-    /// Adjusts the width of a tick to two to four times the mean time between events, without those set within a tick.
+    /// Adjusts the width of a tick to two to four times the mean time between events. Events set within the
+    /// present tick do not count.
     #[cold]
     fn look(&mut self) {
         let now = self.line.first().map_or(self.looked_at, |key| key >> self.slot_bits);

@@ -218,7 +218,9 @@ def import_jobqueue() -> Any:
     before = signal.getsignal(signal.SIGINT)
     import dask_jobqueue
 
-    signal.signal(signal.SIGINT, before)
+    # In other threads the handler cannot be set, nor does it change after the first import.
+    if signal.getsignal(signal.SIGINT) is not before:
+        signal.signal(signal.SIGINT, before)
     return dask_jobqueue
 
 

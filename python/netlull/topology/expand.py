@@ -42,8 +42,9 @@ LINKS = (
 _FIELDS = (*_SOURCES, *READING, *LINKS, "traffic")
 _PASSED = ("buffer", "queue")
 _HIGHEST_RATE = 10**18
-"""The highest rate of a link, in b/s."""
+"""The highest rate that a scaled link may have, in b/s."""
 _LARGEST_FACTOR = 10**6
+"""The largest ratio of a cable's length to the distance of its ends."""
 
 
 @dataclass(frozen=True)

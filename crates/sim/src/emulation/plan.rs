@@ -284,10 +284,10 @@ fn differences(scenario: &Scenario) -> Vec<String> {
     differences
 }
 
-/// Names the first few of some flows.
+/// Names flows.
 fn named(names: &[&str]) -> String {
     let flows = if names.len() == 1 { "flow" } else { "flows" };
-    format!("{flows} {}", listed(3, names))
+    format!("{flows} {}", listed(names))
 }
 
 /// The differences between the kernel's TCP and a flow's TCP, a sentence each.

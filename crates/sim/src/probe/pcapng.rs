@@ -6,7 +6,7 @@
 
 use crate::net::ids::{LinkId, NodeId};
 use crate::net::packet::Packet;
-use crate::scenario::{MOST_NAMES, Scenario, listed};
+use crate::scenario::{Scenario, listed};
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 use netlull_tcp::{Flags, Segment};
 use netlull_units::Instant;
@@ -248,7 +248,7 @@ impl CaptureWriter {
         let known: Vec<_> = scenario.links.iter().map(|link| link.name.as_str()).collect();
         let find = |name: &String| {
             let found = known.iter().position(|known| known == name);
-            let unknown = || CaptureError::UnknownLink { name: name.clone(), known: listed(MOST_NAMES, &known) };
+            let unknown = || CaptureError::UnknownLink { name: name.clone(), known: listed(&known) };
             found.map(|index| (LinkId::new(index), known[index])).ok_or_else(unknown)
         };
         let flows = scenario.flow_paths().count() + scenario.most_open();

@@ -37,14 +37,14 @@ impl fmt::Display for ScenarioError {
 
 impl std::error::Error for ScenarioError {}
 
-/// The most names of the user's own that a message lists.
-pub(crate) const MOST_NAMES: usize = 12;
-
-/// Lists names: all, or the first `most` and the number of the others.
-pub(crate) fn listed(most: usize, names: &[impl AsRef<str>]) -> String {
-    let shown = if names.len() > most + 1 { most } else { names.len() };
-    let text = names[..shown].iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
-    if shown < names.len() { format!("{text} and {} more", names.len() - shown) } else { text }
+/// Lists a scenario's names for a message: all, or the first twelve and the number of the others.
+pub(crate) fn listed(names: &[impl AsRef<str>]) -> String {
+    let shown = &names[..names.len().min(12)];
+    let text = shown.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
+    match names.len() - shown.len() {
+        0 => text,
+        more => format!("{text} and {more} more"),
+    }
 }
 
 #[cfg(test)]
@@ -53,8 +53,9 @@ mod tests {
 
     #[test]
     fn long_lists_of_names_are_cut() {
-        assert_eq!(listed(2, &[""; 0]), "");
-        assert_eq!(listed(2, &["a", "b", "c"]), "a, b, c");
-        assert_eq!(listed(2, &["a", "b", "c", "d"]), "a, b and 2 more");
+        assert_eq!(listed(&[""; 0]), "");
+        assert_eq!(listed(&["a", "b", "c"]), "a, b, c");
+        assert_eq!(listed(&["a"; 12]), ["a"; 12].join(", "));
+        assert_eq!(listed(&["a"; 14]), format!("{} and 2 more", ["a"; 12].join(", ")));
     }
 }

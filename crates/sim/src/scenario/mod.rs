@@ -13,7 +13,7 @@ mod tcp_options;
 
 pub use components::Components;
 pub use error::ScenarioError;
-pub(crate) use error::{MOST_NAMES, listed};
+pub(crate) use error::listed;
 pub use options::RunOptions;
 pub use quantity::{BufferSize, TransferSize};
 pub use read::read_document;

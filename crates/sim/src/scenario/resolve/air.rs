@@ -4,7 +4,7 @@ use super::links::Wire;
 use super::{LinkSpec, Result, check_name, refuse};
 use crate::net::queue::QueueModel;
 use crate::scenario::document::Document;
-use crate::scenario::{MOST_NAMES, listed};
+use crate::scenario::listed;
 use netlull_mechanism::machines::StationMechanism;
 use netlull_units::Duration;
 
@@ -42,7 +42,7 @@ pub(super) fn airs(document: &Document, wires: &[Wire<'_>], links: &mut [LinkSpe
         let field = format!("link.{}.air", link.name);
         let Some(place) = airs.iter().position(|air| air.name == *name) else {
             let known: Vec<&str> = airs.iter().map(|air| air.name.as_str()).collect();
-            let known = if known.is_empty() { "an entry [[air]]".to_owned() } else { listed(MOST_NAMES, &known) };
+            let known = if known.is_empty() { "an entry [[air]]".to_owned() } else { listed(&known) };
             return refuse(field, format!("\"{name}\" is unknown; expected {known}"));
         };
         if link.control.is_some() || link.capacity.is_some() || matches!(link.queue, QueueModel::CoDel(_)) {

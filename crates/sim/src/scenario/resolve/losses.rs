@@ -4,7 +4,7 @@ use super::links::Wire;
 use super::{Result, refuse};
 use crate::net::loss::{GilbertElliott, LossModel, ScriptedDrops};
 use crate::scenario::document::{BernoulliDocument, GilbertElliottDocument, LossDocument, ScriptedDropsDocument};
-use crate::scenario::{MOST_NAMES, listed};
+use crate::scenario::listed;
 
 /// The index and name of each flow that crosses a link.
 pub(super) type Crossing<'a> = [(u32, &'a str)];
@@ -35,7 +35,7 @@ fn scripted(field: &str, drops: &[ScriptedDropsDocument], crossing: &Crossing<'_
                 [] => "none: no flow does".to_owned(),
                 known => {
                     let names: Vec<_> = known.iter().map(|(_, name)| *name).collect();
-                    format!("one of {}", listed(MOST_NAMES, &names))
+                    format!("one of {}", listed(&names))
                 }
             };
             return refuse(format!("{field}.flow"), format!("\"{name}\" does not cross the link; expected {known}"));

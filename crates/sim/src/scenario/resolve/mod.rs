@@ -19,7 +19,7 @@ mod sleep_plan;
 mod station;
 
 use super::document::{Document, InService, ProbeDocument, Verify};
-use super::error::{MOST_NAMES, ScenarioError, listed};
+use super::error::{ScenarioError, listed};
 use super::quantity::TransferSize;
 use crate::net::buffer::Buffer;
 use crate::net::loss::LossModel;
@@ -409,7 +409,7 @@ fn check_name(field: &str, name: &str) -> Result<()> {
 fn node(nodes: &Nodes<'_>, field: &str, name: &str) -> Result<usize> {
     nodes.get(name).copied().ok_or_else(|| {
         let known: Vec<_> = nodes.keys().copied().collect();
-        ScenarioError::new(field, format!("\"{name}\" is not a node; expected one of {}", listed(MOST_NAMES, &known)))
+        ScenarioError::new(field, format!("\"{name}\" is not a node; expected one of {}", listed(&known)))
     })
 }
 
@@ -468,10 +468,7 @@ pub(super) fn probe<'a>(
     let pick = |field: &str, names: &Option<Vec<String>>, known: Vec<&str>| {
         let find = |name: &String| {
             known.iter().position(|have| have == name).ok_or_else(|| {
-                ScenarioError::new(
-                    field,
-                    format!("\"{name}\" is unknown; expected one of {}", listed(MOST_NAMES, &known)),
-                )
+                ScenarioError::new(field, format!("\"{name}\" is unknown; expected one of {}", listed(&known)))
             })
         };
         names.as_ref().map(|names| names.iter().map(find).collect::<Result<Vec<_>>>()).transpose()

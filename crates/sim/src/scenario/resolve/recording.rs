@@ -5,7 +5,7 @@ use crate::scenario::document::{
     Document, FlowDocument, ProbeDocument, RecordingDocument, ReplayDocument, SleepDocument, StationDocument,
 };
 use crate::scenario::read::{entry_name, read_document};
-use crate::scenario::{MOST_NAMES, ScenarioError, listed};
+use crate::scenario::{ScenarioError, listed};
 use netlull_mechanism::topology::SleepAlgorithm;
 use serde_json::Value;
 
@@ -44,12 +44,12 @@ pub(super) fn two_runs(document: &Document, recording: &RecordingDocument) -> Re
 
 fn check_flows(whole: &Document, recording: &RecordingDocument) -> Result<()> {
     let known: Vec<_> = whole.flow.iter().map(|flow| flow.ends().0).collect();
-    let listed = listed(MOST_NAMES, &known);
+    let expected = || format!("expected some of {}", listed(&known));
     if let Some(name) = recording.flows.iter().find(|name| !known.contains(&name.as_str())) {
-        return refuse("recording.flows", format!("\"{name}\" is not a flow; expected some of {listed}"));
+        return refuse("recording.flows", format!("\"{name}\" is not a flow; {}", expected()));
     }
     if recording.flows.is_empty() {
-        return refuse("recording.flows", format!("is empty; expected some of {listed}"));
+        return refuse("recording.flows", format!("is empty; {}", expected()));
     }
     Ok(())
 }
@@ -116,7 +116,7 @@ fn names(flow: &FlowDocument) -> Vec<String> {
 fn recorded_link(first: &Scenario, recording: &RecordingDocument) -> Result<usize> {
     let Some(link) = first.links.iter().position(|link| link.name == recording.link) else {
         let known: Vec<_> = first.links.iter().map(|link| link.name.as_str()).collect();
-        let known = listed(MOST_NAMES, &known);
+        let known = listed(&known);
         let message = format!("\"{}\" is unknown; expected one of {known}", recording.link);
         return refuse("recording.link", message);
     };
@@ -143,7 +143,7 @@ fn replaced(whole: &Document, recording: &RecordingDocument, from: &str) -> Resu
         (Some(node), _) => node.clone(),
         (None, [node]) => (*node).to_owned(),
         (None, nodes) => {
-            let nodes = listed(MOST_NAMES, nodes);
+            let nodes = listed(nodes);
             let message = format!("is missing, and these flows go to {nodes}; expected one node");
             return refuse("recording.to", message);
         }
@@ -169,7 +169,7 @@ fn remove(value: &mut Value, path: &str) -> std::result::Result<(), String> {
         let Some((index, name)) = leading(&names, rest) else {
             return match here {
                 Value::Object(_) if !rest.is_empty() && !rest.contains('.') => Ok(()),
-                _ => Err(format!("\"{path}\" does not exist; expected one of {}", listed(MOST_NAMES, &names))),
+                _ => Err(format!("\"{path}\" does not exist; expected one of {}", listed(&names))),
             };
         };
         let is_last = rest.len() == name.len();

@@ -6,7 +6,7 @@ use super::{LinkSpec, Result, refuse};
 use crate::net::ids::LinkId;
 use crate::net::routing::link_state::{Announcement, Cable, Outage, Update};
 use crate::scenario::document::{Document, SleepDocument, UpdateDocument};
-use crate::scenario::{MOST_NAMES, ScenarioError, listed};
+use crate::scenario::{ScenarioError, listed};
 use netlull_units::Instant;
 
 /// The maximum number of hops if links sleep (the default of RFC 1700).
@@ -161,7 +161,7 @@ fn named(field: &str, name: &str, wires: &[Wire<'_>]) -> Result<Cable> {
         Some(place) => Ok(cable(wires, place)),
         None => {
             let known: Vec<&str> = wires.iter().filter(|wire| wire.is_there()).map(|wire| wire.name.as_str()).collect();
-            let known = listed(MOST_NAMES, &known);
+            let known = listed(&known);
             Err(ScenarioError::new(field, format!("\"{name}\" is not a link; expected one of {known}")))
         }
     }
