@@ -57,7 +57,9 @@ def test_no_controller_beats_the_bound_at_its_own_largest_lateness(controller: A
 
 
 def test_the_bounds_of_a_controlled_link_take_its_options() -> None:
-    bounds = netlull.bound(open_loop(practra(transition="3 ms", min_interval="20 ms")), late=["4 ms", "8 ms"])
+    bounds = netlull.bound(
+        open_loop(practra(transition="3 ms", min_interval="20 ms")), late=["4 ms", "8 ms", "0.004 s"]
+    )
     assert bounds.link == "a-b"
     assert bounds.rates_bps == tuple(range(1_000_000, 10_000_001, 1_000_000))
     assert (bounds.transition_s, bounds.in_service, bounds.transition_power) == (0.003, "finish_then_pause", "higher")

@@ -40,6 +40,11 @@ def test_a_group_without_arguments_lists_its_commands(printed: Printed) -> None:
     assert printed("plot") == printed("plot", "--help")
 
 
+def test_a_name_with_a_dash_is_shown_as_a_path(printed: Printed) -> None:
+    assert "Run it with `netlull run ./-x.toml`" in printed("new", "--", "-x")
+    assert "-x" in printed("run", "./-x.toml")
+
+
 def test_there_are_four_kinds(printed: Printed) -> None:
     assert list(starters()) == KINDS
     assert all(kind in printed("new", "--help") for kind in KINDS)
