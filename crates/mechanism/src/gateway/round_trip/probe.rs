@@ -333,6 +333,24 @@ mod tests {
     }
 
     #[test]
+    fn the_next_sample_waits_for_segments_or_for_time() {
+        let begins_at = |skip: u32, until: u64| {
+            let mut rtt = stamped();
+            let RoundTrip::Measured(probe) = &mut rtt else { unreachable!() };
+            probe.slots.iter_mut().for_each(|slot| (slot.skip, slot.until) = (skip, at(until)));
+            (0..10).find(|&n| {
+                rtt.forward(at(u64::from(n)), &out(7, 1000 * (n + 1), n, 0));
+                let RoundTrip::Measured(probe) = &rtt else { unreachable!() };
+                matches!(probe.slots[Probe::slot(7)].state, State::Out { .. })
+            })
+        };
+        // Segments leave every millisecond from 0 on.
+        assert_eq!(begins_at(3, 100), Some(3), "three are skipped");
+        assert_eq!(begins_at(100, 5), Some(5), "the time is over");
+        assert_eq!(begins_at(100, 100), None);
+    }
+
+    #[test]
     fn older_samples_count_less() {
         // 60 + 40 ms, complete at 100 ms, then 100 + 80 ms from 1000 ms on. The halves end at 60 and 1100 ms, and
         // at 100 and 1180 ms. The first sample has weight one. The second has weight three: two segments since

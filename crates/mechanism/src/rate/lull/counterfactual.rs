@@ -124,3 +124,38 @@ impl Counterfactual {
         self.burst > self.short
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACKET: f64 = 12_000.0;
+
+    /// Queues of 1, 2 and 10 Mb/s after a burst at time 0. A packet may be 14 ms late.
+    fn after_burst(packets: u64) -> Counterfactual {
+        let rates = [1, 2, 10].map(BitRate::from_mbps);
+        let mut queues = Counterfactual::new(&rates, 0.0, PACKET, 0.014, 0.0);
+        (0..packets).for_each(|_| queues.arrive(0.0, PACKET, Admission::Accepted));
+        queues
+    }
+
+    #[test]
+    fn the_last_packet_of_a_burst_judges_each_rate() {
+        // Two packets need 24 and 12 ms, 2.4 ms at 10 Mb/s; four need 48 and 24 ms, and 4.8 ms.
+        let violated = [1, 2, 4].map(|packets| after_burst(packets).violated(0.014));
+        assert_eq!(violated, [0, 1, 2]);
+        assert!((after_burst(4).reference_delay() - 0.0048).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_queue_is_cut_at_four_times_the_lateness() {
+        // 100 packets need 120 ms at 10 Mb/s, so both queues are cut to 176 ms before the last packet. That packet needs
+        // 12 ms at 1 Mb/s and 6 ms at 2 Mb/s: the queues are empty after 188 and 182 ms.
+        let violated_after = |seconds: f64| {
+            let mut queues = after_burst(100);
+            queues.serve(seconds);
+            queues.violated(0.0)
+        };
+        assert_eq!([0.181, 0.183, 0.187, 0.189].map(violated_after), [2, 1, 1, 0]);
+    }
+}

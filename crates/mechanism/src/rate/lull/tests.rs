@@ -284,6 +284,25 @@ fn a_large_set_of_rates_is_thinned() {
 }
 
 #[test]
+fn a_change_for_an_echo_goes_to_the_top_if_its_pause_makes_a_waiting_packet_late() {
+    let rates = RateSet::from_list(&[mbps(1), mbps(4), mbps(10)]).unwrap();
+    let unlimited = LinkContext::new(mbps(10), Bytes::new(MTU));
+    // At 1 Mb/s a packet of 1500 B and one of 40 B leave 11.1 ms later than at 10 Mb/s, with one of 200 B 12.2 ms.
+    // The pause adds 2 ms, and x is 14 ms.
+    let rate_after = |size: u64| {
+        let mut bench = Bench::on(&LullConfig::new(rates.clone(), Duration::from_millis(2)), unlimited);
+        bench.run_to(1000.0);
+        bench.packet(MTU, None);
+        assert_eq!(bench.lull.rate(), mbps(1));
+        // A connection's round at 1.001 s needs 4 Mb/s.
+        bench.lull.echoes.mark(1.001, 1, 0);
+        bench.packet(size, None);
+        bench.lull.rate()
+    };
+    assert_eq!((rate_after(40), rate_after(200)), (mbps(4), mbps(10)));
+}
+
+#[test]
 fn rates_that_save_no_power_are_left_out() {
     let used = |power: &str| {
         let config = LullConfig { power: Some(power.to_owned()), ..config() };
