@@ -12,7 +12,7 @@ Refused = Callable[..., str]
 
 CASES = {
     "unknown field": (["link.a-b.speed=3"], ["link.a-b", "unknown field `speed`", "expected one of"]),
-    "unknown field at the top": (["speed=3"], ["unknown field `speed`"]),
+    "unknown field at the top": (["speed=3"], ["speed: is unknown; did you mean seed or sleep?"]),
     "wrong unit": (["link.a-b.rate=10 MB/s"], ["link.a-b.rate", '"10 MB/s"', "Mb/s"]),
     "no unit": (["duration=10"], ["duration", "10", "time with a unit"]),
     "zero rate": (["link.b-a.rate=0 b/s"], ["link.b-a.rate", "0 b/s", "more than 0 b/s"]),
@@ -48,6 +48,8 @@ CASES = {
     "unknown link of a probe": (['probe={ interval = "1 ms", links = ["z"] }'], ["probe.links", '"z"']),
     "two flows of one name": (["flow.noise.name=tcp"], ["flow", '"tcp"', "twice"]),
     "set of an unknown entry": (["link.a-z.rate=1 Mb/s"], ["link.a-z.rate", '"a-z"', "a-b, b-a, b-c"]),
+    "set of a path that ends in a dot": (["link.a-b.=1"], ['"a-b."', "keys separated by dots"]),
+    "set of a field that ends in a dot": (["speed.=1"], ['"speed."', "keys separated by dots"]),
     "set without a value": (["duration"], ["duration", "path=value"]),
 }
 
@@ -75,6 +77,7 @@ def test_seeds_out_of_range(refused: Refused, small_file: Path, seed: str) -> No
         (["fly"], ["fly"]),
         (["list", "birds"], ["birds", "mechanisms"]),
         (["sweep", "nowhere.toml"], ["nowhere.toml", "no such file"]),
+        (["plugin", "check", "/dev/null"], ["/dev/null: module:", "expected a WebAssembly module"]),
         (["reproduce", "nobody-1999"], ["nobody-1999"]),
         (["trace", "dumbbell", "--out", "x.pcapng"], ["--link"]),
         (["run", "/"], ["/: is a folder", "dumbbell"]),
@@ -124,7 +127,7 @@ def test_a_symbolic_link_to_itself_is_left_alone(refused: Refused, small_file: P
     assert loop.is_symlink()
 
 
-@pytest.mark.parametrize("values", ["[]", '["10 Mb/s", "10 Mb/s"]', '["nan Mb/s"]'])
+@pytest.mark.parametrize("values", ["[]", '["10 Mb/s", "10 Mb/s"]', '["10 Mb/s", "10000 kb/s"]', '["nan Mb/s"]'])
 def test_an_axis_that_is_refused(refused: Refused, small_file: Path, values: str) -> None:
     file = small_file.with_name("sweep.toml")
     file.write_text(
@@ -132,6 +135,13 @@ def test_an_axis_that_is_refused(refused: Refused, small_file: Path, values: str
         f'[[axis]]\nname = "rate"\nunit = "Mb/s"\npath = "link.a-b.rate"\nvalues = {values}\n'
     )
     assert "axis.rate" in refused("sweep", file, "--out", file.with_name("out"))
+
+
+def test_a_scenario_is_no_sweep_and_a_sweep_no_scenario(refused: Refused, small_file: Path) -> None:
+    assert "is a scenario; expected a sweep" in refused("sweep", small_file)
+    sweep = small_file.with_name("sweep.toml")
+    sweep.write_text('scenario = "small.toml"\nmetrics.g = "flow.tcp.goodput_bps"\n')
+    assert "scenario: is a field of sweeps" in refused("run", sweep)
 
 
 def test_an_output_folder_with_other_files_is_left_alone(refused: Refused, small_file: Path, tmp_path: Path) -> None:

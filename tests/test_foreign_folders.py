@@ -59,6 +59,17 @@ def test_a_foreign_sweep_folder_is_refused(tmp_path: Path) -> None:
     assert json.loads(description.read_text()) == {"name": "brush"}
 
 
+def test_a_journal_without_a_line_of_the_sweep_is_damaged(tmp_path: Path) -> None:
+    sweep = netlull.Sweep(netlull.Scenario.from_dict(SCENARIO), axes=[], seeds=2, metrics={"g": "flow.c.goodput_bps"})
+    table = sweep.run(tmp_path).table
+    journal = tmp_path / "journal.jsonl"
+    journal.write_text("other text\n")
+    with pytest.raises(netlull.OutputError, match=r"journal\.jsonl: is damaged: none of its lines"):
+        sweep.run(tmp_path)
+    journal.unlink()
+    assert sweep.run(tmp_path).table == table
+
+
 def test_too_many_seeds_are_refused_before_they_fill_the_memory() -> None:
     scenario = netlull.Scenario.from_dict(SCENARIO)
     with pytest.raises(netlull.SweepError, match="too many; expected at most 1000000"):

@@ -177,7 +177,7 @@ def test_bad_input(
     monkeypatch.chdir(tmp_path)
     for arguments, message in {
         (run_folder, "--phase", "x"): "--phase x: is not a phase of the run; expected one of before, after",
-        (run_folder, "--at", "9"): "--at 9: is not in the run; expected 0 to 4 s",
+        (run_folder, "--at", "9"): "--at 9 s: is not in the run; expected 0 to 4 s",
         (run_folder, "--at", "x"): '--at "x": expected seconds',
         (run_folder, "--at", "1", "--phase", "after"): "--at: is given together with --phase",
         (run_folder, "--model", "x"): "--model x: the run has no such power model; expected fs",

@@ -123,6 +123,16 @@ def test_a_closed_or_narrow_standard_output_gives_no_traceback(small: Path) -> N
     assert (head.returncode, head.stderr) == (0, b"")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+def test_a_capture_for_a_closed_standard_output_is_refused(small: Path) -> None:
+    command = f"'{sys.executable}' -m netlull trace '{small}' --link a-b --out -"
+    closed = subprocess.run(["sh", "-c", f"{command} >&-"], capture_output=True, check=False)
+    assert (closed.returncode, closed.stderr) == (
+        2,
+        b"netlull: -: the standard output is closed; expected an open one\n",
+    )
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 def test_control_c_while_modules_load_ends_in_one_line() -> None:
     # The child signals itself as soon as the command's modules load.

@@ -180,7 +180,13 @@ def _step(node: object, rest: str) -> tuple[str | int, str] | None:
     if not found:
         return None
     name = max(found, key=len)
+    if rest[len(name) :] == ".":
+        raise _not_dotted(rest)
     return found[name], rest[len(name) + 1 :]
+
+
+def _not_dotted(path: Path) -> FieldPathError:
+    return FieldPathError(f'"{path}": expected keys separated by dots, such as link.N1-N2.rate')
 
 
 def _duplex_of(links: Sequence[object], rest: str) -> tuple[str, str] | None:
@@ -259,9 +265,9 @@ def _parent(document: dict[str, Any], path: Path, *, create: bool) -> tuple[Any,
         if step is None:
             if not isinstance(node, dict):
                 raise _refuse(path, rest, node)
-            key, _, after = rest.partition(".")
-            if not key:
-                raise FieldPathError(f'"{path}": expected keys separated by dots, such as link.N1-N2.rate')
+            key, dot, after = rest.partition(".")
+            if not key or (dot and not after):
+                raise _not_dotted(path)
             if not create:
                 return None
             if after:

@@ -151,6 +151,8 @@ def staged_file(path: Path) -> Iterator[Path]:
         OutputError: `path` cannot be written, or is a device, a pipe or a socket.
     """
     if is_standard_output(path):
+        if getattr(sys.stdout, "name", None) == os.devnull:  # how the command line replaces a closed one
+            raise OutputError(f"{path}: the standard output is closed; expected an open one")
         with tempfile.TemporaryDirectory() as folder:
             stage = Path(folder) / "output"
             yield stage

@@ -17,10 +17,12 @@ from netlull.loading import check_tape, complete, stamp
 from netlull.memory import excess, limit
 from netlull.output import staged_file, writing
 from netlull.result import Result
+from netlull.suggest import near
 from netlull.textfiles import read_text
 from netlull.tomltext import toml_document
 from netlull.topology.expand import as_table, expanded, order_of, prepare, read_in
 from netlull.topology.files import Topology
+from netlull.topology.schema import schema
 from netlull.wasm_modules import locate, without_places
 
 if TYPE_CHECKING:
@@ -119,7 +121,11 @@ class Scenario:
         # Text instead of objects: a tenth of the memory.
         self._completed_text = json.dumps(completed)
         self._text = self._completed_text if completed == document else json.dumps(document)
-        self._checked = _engine.check(self._completed_text, tape)
+        try:
+            self._checked = _engine.check(self._completed_text, tape)
+        except _engine.ScenarioError:
+            _refuse_unknown(document)
+            raise
         if tape is not None:
             check_tape(self._complete, tape)
 
@@ -385,6 +391,16 @@ def _tape(path: Path) -> _engine.Tape:
         return _engine.Tape(read_text(path))
     except _engine.ScenarioError as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def _refuse_unknown(document: Mapping[str, Any]) -> None:
+    """Names an unknown field of the document. The core knows only a part of the fields."""
+    known = schema()["properties"]
+    name = next((name for name in document if name not in known), None)
+    if name == "scenario":
+        raise _engine.ScenarioError("scenario: is a field of sweeps; expected a scenario, or `netlull sweep`")
+    if name is not None:
+        raise _engine.ScenarioError(f"{name}: is unknown; {near(name, known)}")
 
 
 def _has_plug_in(value: Any) -> bool:  # any value of a completed document

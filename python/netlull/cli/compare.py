@@ -13,7 +13,7 @@ import click
 import netlull
 from netlull.cli.compare_output import print_comparison
 from netlull.cli.emulate import Emulating, late_option
-from netlull.cli.inputs import choices, json_option, load_scenario, set_option
+from netlull.cli.inputs import choices, json_option, load_scenario, set_option_of_emulation
 from netlull.cli.numbers import scaled
 from netlull.cli.progress import bar
 from netlull.cli.run import simulate
@@ -53,7 +53,7 @@ _SEEDS = 10
     "--emulate", is_flag=True, help="Simulate scenario A, emulate it in real time and compare; default 1 seed."
 )
 @late_option
-@set_option
+@set_option_of_emulation
 @json_option
 def compare_command(  # noqa: PLR0913, PLR0917  # one per option
     first: str,

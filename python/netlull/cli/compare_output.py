@@ -78,7 +78,9 @@ def _sentences(found: Comparison) -> list[str]:
         # A doubt shared by many rows appears once.
         told = list(dict.fromkeys(f"{row.metric}: {row.doubt}" for row in doubtful))
         more = f"; and {len(told) - 3} more" if len(told) > 3 else ""
-        lines.append(f"Warning: these intervals may mislead ({'; '.join(told[:3])}{more}); more seeds help.")
+        lines.append(
+            f"Warning: these intervals may mislead ({'; '.join(told[:3])}{more}); with random traffic more seeds help."
+        )
     lines += [f"Note: {note}." for note in found.notes]
     return [line for line in lines if line]
 

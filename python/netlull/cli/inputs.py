@@ -33,22 +33,24 @@ __all__ = [
     "scenario_argument",
     "seed_option",
     "set_option",
+    "set_option_of_emulation",
 ]
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def _set_option(what: str) -> _Decorator:
+    told = f"{what}, such as link.N1-N2.rate='5 Mb/s'. Repeatable."
+    return click.option("--set", "settings", multiple=True, metavar="PATH=VALUE", help=told)
+
 
 scenario_argument: _Decorator = click.argument("file", metavar="FILE")
 seed_option: _Decorator = click.option("--seed", type=int, metavar="N", help="Seed; default the scenario's.")
 memory_option: _Decorator = click.option(
     "--memory", metavar="SIZE", help="The most memory of a run, such as 2GB; default a third of the free memory."
 )
-set_option: _Decorator = click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="PATH=VALUE",
-    help="Change a field, such as link.N1-N2.rate='5 Mb/s'. Repeatable.",
-)
+set_option: _Decorator = _set_option("Change a field")
+set_option_of_emulation: _Decorator = _set_option("With --emulate: change a field")
 json_option: _Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 

@@ -92,7 +92,7 @@ def _files(name: str, language: str, kind: str) -> dict[str, str]:
 @json_option
 def check_command(file: str, as_json: bool) -> None:
     """Check the module in FILE, and print its description, its digest and its parameters."""
-    found = _engine.module_description(file)
+    found = _described(file)
     if as_json:
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
         return
@@ -108,6 +108,13 @@ def check_command(file: str, as_json: bool) -> None:
         show(new_console(), "Parameters", table)
     else:
         click.echo("It has no parameters.")
+
+
+def _described(file: str) -> dict[str, Any]:
+    try:
+        return _engine.module_description(file)
+    except _engine.ScenarioError as error:
+        raise _engine.ScenarioError(f"{file}: {error}") from None
 
 
 def _parameters(description: dict[str, Any]) -> list[list[str]]:
@@ -139,7 +146,7 @@ def _parameters(description: dict[str, Any]) -> list[list[str]]:
 @click.option("--seed", type=int, default=1, show_default=True, help="The seed of the arrivals.")
 def run_command(file: str, settings: tuple[str, ...], seed: int) -> None:
     """Run the module in FILE in a small network, next to the same network without it."""
-    kind = _engine.module_description(file)["description"]["kind"]
+    kind = _described(file)["description"]["kind"]
     table = {"kind": "wasm", "module": str(Path(file).resolve())} | dict(map(_setting, settings))
     document = _network(kind)
     without = Scenario.from_dict(document)

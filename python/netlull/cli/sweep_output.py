@@ -50,9 +50,8 @@ def _sweep_notes(result: SweepResult) -> list[str]:
     doubtful = result.doubts()
     if doubtful:
         more = f"; and {len(doubtful) - _MOST_DOUBTS} more" if len(doubtful) > _MOST_DOUBTS else ""
-        lines.append(
-            f"Warning: these intervals may mislead: {'; '.join(doubtful[:_MOST_DOUBTS])}{more}; more seeds help."
-        )
+        told = "; ".join(doubtful[:_MOST_DOUBTS]) + more
+        lines.append(f"Warning: these intervals may mislead: {told}; with random traffic more seeds help.")
     return [line for line in lines if line]
 
 

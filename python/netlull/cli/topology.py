@@ -112,7 +112,7 @@ def _print(topology: Topology) -> None:
     else:
         spectrum = digits(told["algebraic_connectivity"], 5)
         connected = f"diameter {told['diameter_hops']} hops, algebraic connectivity {spectrum}"
-    demands = f", {count(told['demands'])} demands" if told["demands"] else ""
+    demands = f", {count(told['demands'])} {'demand' if told['demands'] == 1 else 'demands'}" if told["demands"] else ""
     say(console, connected + demands)
     table = Table(["link", "capacity", "length", "delay", "cost"])
     for line, link in zip(topology.lines, told["link"], strict=True):

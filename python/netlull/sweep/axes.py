@@ -63,11 +63,14 @@ class Axis(Document, frozen=True):
             raise SweepError(f"{where}.path: is missing; expected a path such as link.N1-N2.rate")
         if not self.points and not self.values:
             raise SweepError(f"{where}: has no points; expected `path` with `values`, or `point` entries")
-        seen: set[str] = set()
+        seen: dict[object, str] = {}
         for point in self.resolved:
-            if point.text in seen:
-                raise SweepError(f'{where}: the point "{point.text}" appears twice; expected different points')
-            seen.add(point.text)
+            # One place on the axis can have several spellings, such as 5 Mb/s and 5000 kb/s.
+            place = point.value if self.path is not None else point.text
+            if place in seen:
+                also = f' as "{seen[place]}"' if seen[place] != point.text else ""
+                raise SweepError(f'{where}: the point "{point.text}" appears twice{also}; expected different points')
+            seen[place] = point.text
 
     @property
     def resolved(self) -> tuple[AxisPoint, ...]:

@@ -150,15 +150,23 @@ def check_ours(folder: Path) -> None:
         return
     expected = "expected a new folder or a sweep's"
     if is_foreign(folder / JOURNAL):
+        if _is_ours(folder):
+            raise OutputError(f"{folder / JOURNAL}: is damaged: none of its lines is of a sweep; {expected}")
         raise OutputError(f"{folder}: holds files that no sweep wrote ({JOURNAL}); {expected}")
     if JOURNAL in names and (folder / JOURNAL).stat().st_size:
         return
     if DESCRIPTION not in names:
         raise OutputError(f"{folder}: holds other files (no {DESCRIPTION}); {expected}")
-    description = output.read_description(folder / DESCRIPTION)
-    if description is None:
-        ours = (folder / DESCRIPTION).read_bytes().startswith(_BEGINNING)
-    else:
-        ours = description.get("kind") == KIND
-    if not ours:
+    if not _is_ours(folder):
         raise OutputError(f"{folder}: holds files that no sweep wrote ({DESCRIPTION}); {expected}")
+
+
+def _is_ours(folder: Path) -> bool:
+    """True if sweep.json describes a sweep, or is cut off."""
+    path = folder / DESCRIPTION
+    if not path.exists():
+        return False
+    description = output.read_description(path)
+    if description is None:
+        return path.read_bytes().startswith(_BEGINNING)
+    return description.get("kind") == KIND

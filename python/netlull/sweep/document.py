@@ -73,6 +73,8 @@ def read_sweep(path: Path) -> dict[str, Any]:
         ScenarioError: its scenario is invalid; the message starts with the scenario's file.
     """
     data = read_toml(read_text(path), str(path))
+    if "scenario" not in data and "duration" in data:
+        raise SweepError(f"{path}: is a scenario; expected a sweep, which names its scenario, or `netlull run`")
     try:
         document = decode(data, _SweepFile)
         source = document.list or document.sample

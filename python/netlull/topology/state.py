@@ -139,7 +139,7 @@ def _instant(result: Result, at_s: float) -> Part:
     times = sorted(set(rows["time_s"]))
     end = next((time for time in times if time >= at_s - 1e-12), None)
     if end is None:
-        raise InputError(f"--at {at_s:g}: is not in the run; expected 0 to {times[-1] if times else 0:g} s")
+        raise InputError(f"--at {at_s:g} s: is not in the run; expected 0 to {times[-1] if times else 0:g} s")
     place = times.index(end)
     width = end - (times[place - 1] if place else 0.0)
     ends = {link["name"]: frozenset((link["from"], link["to"])) for link in summary["links"]}

@@ -47,7 +47,7 @@ impl SleepPlanConfig for LoadAwareConfig {
         if let Some(link) = routing.overloaded() {
             let (load, limit) = (BitRate::from_bps(routing.load(link)), BitRate::from_bps(routing.limit(link)));
             let value = format!("{load} on link {} before anything sleeps", graph.link_name(link));
-            return Err(ConfigError::new("demands", value, format!("at most {limit}: bound x capacity")));
+            return Err(ConfigError::new("load", value, format!("at most {limit}: bound x capacity")));
         }
         let initial_connectivity = guard.connectivity();
         let (mut off, mut steps) = (Vec::new(), Vec::with_capacity(graph.links().len()));
