@@ -173,6 +173,80 @@ fn the_link_is_ready_when_the_next_round_arrives_and_rests_before() {
 }
 
 #[test]
+fn surprises_lengthen_the_hold_and_a_correct_forecast_ends_it() {
+    let (mut bench, _) = rounds(1);
+    assert_eq!(bench.lull.doubt, 1, "the first round is a surprise");
+    let mut holds = Vec::new();
+    for second in 2..6_u32 {
+        let at = 1e3 * f64::from(second);
+        bench.run_to(at - 1.0);
+        bench.changes.clear();
+        bench.burst(at, 4);
+        bench.run_to(at + 998.0);
+        let times: Vec<f64> = bench.changes.iter().map(|change| (1e3 * change.0).round() - at).collect();
+        assert_eq!((times.len(), times[0]), (2, 0.0));
+        holds.push(times[1]);
+    }
+    // H = 30 delta = 60 ms, doubled with each surprise after the first.
+    assert_eq!(holds, [120.0, 240.0, 480.0, 960.0]);
+    let (bench, _) = rounds(2);
+    assert_eq!(bench.lull.doubt, 0, "the second round is forecast");
+}
+
+#[test]
+fn late_datagrams_are_no_surprises() {
+    let mut bench = Bench::new(&config());
+    for second in 1..4_u32 {
+        bench.run_to(1e3 * f64::from(second));
+        (0..4).for_each(|_| bench.packet(MTU, None));
+        assert_eq!((bench.lull.rate(), bench.lull.doubt), (mbps(10), 0));
+    }
+}
+
+#[test]
+fn packets_without_data_judge_the_rates_until_their_connection_is_forecast() {
+    let unlimited = LinkContext::new(mbps(10), Bytes::new(MTU));
+    let bare = segment(7, SegmentKind::Other, false, false);
+    // Four packets of 1500 B would be later than 14 ms at 1 and 2 Mb/s. Forbidden for 60 ms.
+    let mut bench = Bench::on(&config(), unlimited);
+    bench.run_to(1000.0);
+    (0..4).for_each(|_| bench.packet(MTU, Some(bare)));
+    bench.run_to(1050.0);
+    assert_eq!(bench.lull.rate(), mbps(3));
+    // With a known round trip only the lateness of the packet itself counts: that of the second, at 1 Mb/s.
+    let (mut bench, _) = rounds(1);
+    bench.run_to(2000.0);
+    bench.changes.clear();
+    (0..4).for_each(|_| bench.packet(MTU, Some(bare)));
+    bench.run_to(2030.0);
+    assert_eq!(bench.changes.iter().map(|change| change.1).collect::<Vec<_>>(), [10, 2]);
+}
+
+#[test]
+fn the_bounds_follow_from_the_round_trip_and_the_burst() {
+    let bounds_of = |bench: &Bench, round_trip: Option<f64>| {
+        let Bounds { now, echo } = bench.lull.bounds(round_trip);
+        [now, echo].map(|seconds| (1e9 * seconds).round() / 1e6)
+    };
+    // x = 14 ms and s = 5 %: 2 s RTT now, and s RTT/4 for the echo of a burst.
+    let (mut bench, _) = rounds(1);
+    assert_eq!(bounds_of(&bench, Some(0.05)), [5.0, 0.625]);
+    assert_eq!(bounds_of(&bench, Some(1.0)), [14.0, 12.5]);
+    assert_eq!(bounds_of(&bench, None), [14.0, 14.0]);
+    bench.burst(2000.0, 2);
+    assert_eq!(bounds_of(&bench, Some(0.05)), [5.0, 5.0], "two packets are no burst");
+}
+
+#[test]
+fn a_dropped_packet_raises_the_rate() {
+    let mut bench = Bench::new(&config());
+    bench.run_to(1000.0);
+    let (size, admission) = (Bytes::new(40), Admission::Dropped);
+    bench.tell(LinkEvent::Arrival { size, admission, queue: QueueView::EMPTY, segment: None });
+    assert_eq!(bench.lull.rate(), mbps(10));
+}
+
+#[test]
 fn after_the_end_of_a_stream_no_round_is_expected() {
     let changes_after = |fin: bool| {
         let (mut bench, next) = rounds(5);
@@ -228,6 +302,47 @@ fn a_small_buffer_bounds_the_lateness() {
     let tiny = LinkContext { buffer: Some(Bytes::new(3_000)), ..link() };
     assert_eq!(*config().used_rates(tiny), [mbps(10)]);
     assert_eq!(config().lateness_bound(link()), Duration::from_millis(18));
+}
+
+#[test]
+fn a_link_reads_its_description() {
+    assert_eq!(config().lowest_rate(), Some(("the lowest of rates", mbps(1))));
+    assert_eq!(config().initial_rate(), None);
+    assert_eq!(LinkConfig::lateness_bound(&config(), link()), Some(Duration::from_millis(18)));
+    // Two packets at 10 Mb/s are later than 7 delta.
+    let fast = LullConfig::new(config().rates, Duration::from_micros(100));
+    assert_eq!(fast.longest_lateness(link()), Duration::from_micros(2400));
+}
+
+/// The time until the link is empty in milliseconds, at 10 Mb/s.
+fn time_to_empty(bench: &Bench) -> f64 {
+    let empty = bench.lull.time_to_empty(bench.now.as_secs_f64(), bench.lull.top());
+    (empty * 1e6).round() / 1e3
+}
+
+#[test]
+fn a_packet_in_service_ends_at_its_own_rate_before_the_pause() {
+    let mut bench = Bench::on(&config(), LinkContext::new(mbps(10), Bytes::new(MTU)));
+    bench.run_to(1000.0);
+    // The second packet is late at 1 Mb/s: 12 ms for the first, a pause of 2 ms and 1.2 ms at 10 Mb/s.
+    (0..2).for_each(|_| bench.packet(MTU, None));
+    assert_eq!(time_to_empty(&bench), 15.2);
+    bench.now += Duration::from_millis(4);
+    assert_eq!(time_to_empty(&bench), 11.2);
+    // The second packet begins at 14 ms without an event. At 14.5 ms 0.7 ms are left of it, and 40 B take 0.032 ms.
+    bench.run_to(1014.5);
+    bench.packet(40, None);
+    assert_eq!(time_to_empty(&bench), 0.732);
+}
+
+#[test]
+fn a_packet_that_stops_for_the_pause_starts_again_at_the_new_rate() {
+    let mut bench = Bench::on(&config(), LinkContext { suspends: true, ..LinkContext::new(mbps(10), Bytes::new(MTU)) });
+    bench.run_to(1000.0);
+    (0..2).for_each(|_| bench.packet(MTU, None));
+    assert_eq!(time_to_empty(&bench), 2.0 + 2.4);
+    bench.now += Duration::from_millis(1);
+    assert_eq!(time_to_empty(&bench), 1.0 + 2.4);
 }
 
 /// Theorem 1 on every sequence of six arrivals out of five kinds, 5 ms apart: nothing, one or four datagrams, one or four
