@@ -439,7 +439,7 @@ impl Lull {
     /// shorten it.
     fn learn(&mut self, is_late: bool, is_due: bool, bound: f64) {
         let unavoidable = if self.suspends { 0.0 } else { self.packet_bits / self.rates[self.level].as_f64() };
-        if is_late && !is_due && self.level < self.top() && unavoidable + self.times.transition > bound {
+        if is_late && !is_due && unavoidable + self.times.transition > bound {
             self.doubt = (self.doubt + 1).min(MOST_DOUBT);
         } else if !is_late && is_due && self.queue.waiting == Bytes::ZERO {
             self.doubt = self.doubt.saturating_sub(1);

@@ -194,6 +194,27 @@ fn surprises_lengthen_the_hold_and_a_correct_forecast_ends_it() {
 }
 
 #[test]
+fn only_an_avoidable_surprise_raises_the_doubt_and_only_a_forecast_lowers_it() {
+    let doubt_after = |suspends: bool, waiting: u64, (is_late, is_due): (bool, bool), bound: f64| {
+        let mut bench = Bench::on(&config(), LinkContext { suspends, ..link() });
+        bench.run_to(1000.0);
+        bench.lull.doubt = 3;
+        bench.lull.queue.waiting = Bytes::new(waiting);
+        bench.lull.learn(is_late, is_due, bound);
+        bench.lull.doubt
+    };
+    // At 1 Mb/s a packet of 12 ms and a pause of 2 ms are later than 13.9 ms in any case, but not than 14.1 ms.
+    let surprise = (true, false);
+    assert_eq!([0.0139, 0.0141].map(|bound| doubt_after(false, MTU, surprise, bound)), [4, 3]);
+    // A packet that stops for the pause costs the pause alone.
+    assert_eq!([0.0019, 0.0021].map(|bound| doubt_after(true, MTU, surprise, bound)), [4, 3]);
+    assert_eq!(doubt_after(false, MTU, (true, true), 0.001), 3, "late, but forecast");
+    assert_eq!(doubt_after(false, 0, (false, true), 0.001), 2, "in time thanks to the forecast");
+    assert_eq!(doubt_after(false, MTU, (false, true), 0.001), 3, "not the first of its burst");
+    assert_eq!(doubt_after(false, 0, (false, false), 0.001), 3, "in time without a forecast");
+}
+
+#[test]
 fn late_datagrams_are_no_surprises() {
     let mut bench = Bench::new(&config());
     for second in 1..4_u32 {
