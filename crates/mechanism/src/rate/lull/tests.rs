@@ -439,6 +439,34 @@ fn a_change_for_an_echo_goes_to_the_top_if_its_pause_makes_a_waiting_packet_late
 }
 
 #[test]
+fn an_echo_during_a_pause_waits_for_its_end() {
+    let mut bench = Bench::new(&config());
+    bench.run_to(1000.0);
+    bench.changes.clear();
+    let echo = |bench: &mut Bench, level: usize| {
+        bench.lull.echoes.mark(bench.now.as_secs_f64(), level, 0);
+        bench.tell(LinkEvent::Timeout { queue: QueueView::EMPTY });
+    };
+    echo(&mut bench, 3);
+    bench.run_to(1001.0);
+    echo(&mut bench, 9);
+    bench.run_to(1004.0);
+    assert_eq!(bench.changes, [(1.0, 4), (1.002000001, 10)]);
+}
+
+#[test]
+fn an_idle_link_stays_up_if_an_echo_comes_soon() {
+    // A change down and one up do not pay before an echo within 1.25 + 3 pauses: 8.5 ms.
+    let changes_before = |echo: f64| {
+        let mut bench = Bench::new(&config());
+        bench.lull.echoes.mark(echo, 9, 0);
+        bench.run_to(3.0);
+        bench.changes
+    };
+    assert_eq!((changes_before(0.0082), changes_before(0.0092)), (vec![], vec![(0.0, 1)]));
+}
+
+#[test]
 fn rates_that_save_no_power_are_left_out() {
     let used = |power: &str| {
         let config = LullConfig { power: Some(power.to_owned()), ..config() };
