@@ -20,6 +20,10 @@ CASES = {
     "zero rate of a flow": (["flow.noise.rate=0 b/s"], ["flow.noise.rate", "0 b/s"]),
     "unknown node of a link": (["link.a-b.to=z"], ["link.", ".to", '"z"', "a, b, c"]),
     "unknown node of a flow": (["flow.tcp.to=z"], ["flow.tcp.to", '"z"', "a, b, c"]),
+    "stop before the start": (
+        ["flow.noise.stop=0 s"],
+        ["flow.noise.stop: is 0 s; expected a time after the start, 0 s"],
+    ),
     "unknown congestion control": (["tcp.congestion_control=magic"], ["tcp.congestion_control", '"magic"', "new_reno"]),
     "unknown controller": (["link.a-b.controller.kind=magic"], ["link.a-b.controller.kind", '"magic"', "practra"]),
     "unknown power model": (['power=[{ model = "coal" }]'], ["power", '"coal"', "fs"]),

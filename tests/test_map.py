@@ -316,7 +316,7 @@ def test_a_load_aware_plan_counts_the_flows_of_a_scenario_and_of_a_run(
     assert "traffic: 1.5 Mb/s between 2 pairs of nodes, offered by 2 flows\n" in shown
     assert "1 TCP flow counts as 0 b/s without a write_rate" in shown
     shown = printed("plan", path, "--load-aware", "0.6", "--at", "3 s")
-    assert "traffic: 1 Mb/s between 1 pairs of nodes, offered by 1 flow active at 3 s\n" in shown
+    assert "traffic: 1 Mb/s between 1 pair of nodes, offered by 1 flow active at 3 s\n" in shown
     planned = json.loads(printed("plan", path, "--load-aware", "0.6", "--at", "1.5", "--json"))["off"]
     sleep = {"sleep": [{"at": "1.5 s", "wake": "2 s", "plan": {"kind": "load_aware", "bound": 0.6}}]}
     result = Scenario.from_file(path).with_values(sleep).run()
@@ -331,6 +331,44 @@ def test_a_load_aware_plan_counts_the_flows_of_a_scenario_and_of_a_run(
     assert "--phase x: is not a phase" in refused("plan", tmp_path / "run", "--load-aware", "0.9", "--phase", "x")
 
 
+TRIANGLE = """
+name = "triangle"
+duration = "4 s"
+nodes = ["a", "b", "c"]
+link = [
+    { from = "a", to = "b", duplex = true, rate = "10 Mb/s", delay = "5 ms" },
+    { from = "b", to = "c", duplex = true, rate = "10 Mb/s", delay = "5 ms" },
+    { from = "a", to = "c", duplex = true, rate = "10 Mb/s", delay = "5 ms" },
+]
+"""
+
+
+def test_connections_with_access_links_and_recorded_flows_count_from_their_nodes(
+    printed: Callable[..., str], tmp_path: Path
+) -> None:
+    path = tmp_path / "triangle.toml"
+    access = 'access = { rate = "100 Mb/s", round_trip = { from = "20 ms", to = "50 ms" } }'
+    path.write_text(
+        f'{TRIANGLE}[[flow]]\nkind = "tcp"\nname = "bulk"\nfrom = "a"\nto = "b"\ncount = 4\nwrite_rate = "1 Mb/s"\n{access}\n'
+    )
+    assert "traffic: 4 Mb/s between 1 pair of nodes, offered by 4 flows" in printed("plan", path, "--load-aware", "0.9")
+    Scenario.from_file(path).run().save(tmp_path / "run")
+    assert "Mb/s between 1 pair of nodes, measured goodput" in printed("plan", tmp_path / "run", "--load-aware", "0.9")
+    cbr = '[[flow]]\nkind = "cbr"\nname = "data"\nfrom = "a"\nto = "b"\nrate = "2 Mb/s"\n'
+    path.write_text(f'{TRIANGLE}{cbr}[recording]\nflows = ["data"]\nlink = "a-b"\n')
+    assert "traffic: 2 Mb/s between 1 pair of nodes, offered by 1 flow" in printed("plan", path, "--load-aware", "0.9")
+
+
+def test_the_scenario_s_own_plan_does_not_count(printed: Callable[..., str], tmp_path: Path) -> None:
+    path = tmp_path / "triangle.toml"
+    cbr = '[[flow]]\nkind = "cbr"\nname = "data"\nfrom = "a"\nto = "b"\nrate = "7 Mb/s"\n'
+    plan = '[[sleep]]\nat = "1 s"\nplan = { kind = "load_aware", bound = 0.6 }\n'
+    path.write_text(f"{TRIANGLE}{cbr}{plan}")
+    with pytest.raises(ScenarioError, match="plan.bound: is 0.6, and link a-b carries 7 Mb/s before anything sleeps"):
+        Scenario.from_file(path)
+    assert "1 of 3 links sleep" in printed("plan", path, "--load-aware", "0.8")
+
+
 def test_flows_of_several_times_of_day_are_chosen_by_a_time(
     printed: Callable[..., str], refused: Callable[..., str], tmp_path: Path
 ) -> None:
@@ -340,7 +378,7 @@ def test_flows_of_several_times_of_day_are_chosen_by_a_time(
     path = tmp_path / "day.toml"
     path.write_text(RUN.replace("[[phase]]", f"{both}[[phase]]", 1), encoding="utf-8")
     assert "; --at TIME counts only the flows active then" in refused("plan", path, "--load-aware", "0.6")
-    assert "traffic: 2 Mb/s between 1 pairs" in printed("plan", path, "--load-aware", "0.6", "--at", "3")
+    assert "traffic: 2 Mb/s between 1 pair" in printed("plan", path, "--load-aware", "0.6", "--at", "3")
 
 
 def test_options_follow_from_the_plans_of_the_core(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,6 +123,13 @@ def test_a_closed_or_narrow_standard_output_gives_no_traceback(small: Path) -> N
     assert (head.returncode, head.stderr) == (0, b"")
 
 
+def test_a_capture_tells_the_warnings_of_its_scenario(small: Path, tmp_path: Path) -> None:
+    earth = 'link.a-b.controller={ kind = "earth", rates = ["1 Mb/s", "2 Mb/s"], threshold = "90 packets" }'
+    settings = ("--set", "link.a-b.rate=2 Mb/s", "--set", "link.a-b.buffer=20 packets", "--set", earth)
+    done = netlulled("trace", small, "--link", "a-b", "--out", tmp_path / "x.pcapng", *settings)
+    assert b"otherwise the rate never rises" in done.stderr
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell")
 def test_a_capture_for_a_closed_standard_output_is_refused(small: Path) -> None:
     command = f"'{sys.executable}' -m netlull trace '{small}' --link a-b --out -"

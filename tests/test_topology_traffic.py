@@ -139,6 +139,8 @@ def test_demands_have_a_scale_of_their_own(tmp_path: Path) -> None:
         ([{"kind": "gravity", "load": 0.1}, {"kind": "gravity", "load": 0.1}], r'traffic\.1\.name: "traffic" is given'),
         ([{"kind": "gravity", "load": 2}], r"traffic\.0\.load: 2 is out of range"),
         ({"kind": "gravity", "load": 0.1, "start": 3}, r"traffic\.start: 3 is not a time"),
+        ({"kind": "gravity", "load": 0.1, "start": "3 s", "stop": "2 s"}, r"traffic\.stop: is 2 s; .* the start, 3 s"),
+        ({"kind": "gravity", "load": 0.1, "stop": "0 s"}, r"traffic\.stop: is 0 s; .* the start, 0 s"),
         ({"kind": "gravity", "load": 0.1, "name": 3}, r"traffic\.name: 3 is not a name"),
     ],
 )

@@ -214,7 +214,7 @@ proptest! {
                 check_steps(nodes, &links, config.threshold, &plan);
                 check_loads(nodes, &links, &traffic, config.bound, &plan);
             }
-            Err(error) => prop_assert!(!within && error.field == "load", "{}", error),
+            Err(error) => prop_assert!(!within && error.field == "bound", "{}", error),
         }
     }
 

@@ -204,6 +204,37 @@ fn a_buffer_that_disables_a_controller_is_a_warning() {
         ["link.a-b.controller.target: needs a queue of 61.5 kB; expected at most the buffer, 60 kB, \
           otherwise the suggested window grows without bound and limits no sender"]
     );
+    let earth = |kind: &str, threshold: &str| {
+        let mut table = awm("10 packets");
+        table["kind"] = json!(kind);
+        table["rates"] = json!({ "from": "1 Mb/s", "to": "10 Mb/s", "step": "1 Mb/s" });
+        table["threshold"] = json!(threshold);
+        if kind == "earth" {
+            for field in ["target", "beta"] {
+                table.as_object_mut().unwrap().remove(field);
+            }
+        }
+        table
+    };
+    for kind in ["earth", "awm_earth"] {
+        assert_eq!(told("60 kB", earth(kind, "40 packets")), Vec::<String>::new());
+        assert_eq!(
+            told("60 kB", earth(kind, "41 packets")),
+            ["link.a-b.controller.threshold: needs a queue of 61.5 kB; expected at most the buffer, 60 kB, \
+              otherwise the rate never rises"]
+        );
+    }
+    // 0.95 of the target: 40 packets of 42.1.
+    let c_earth = |target: &str| {
+        let round_trip = json!({ "kind": "timestamps", "initial": "50 ms" });
+        json!({ "kind": "c_earth", "target": target, "min_rate": "1 Mb/s", "round_trip": round_trip })
+    };
+    assert_eq!(told("60 kB", c_earth("42 packets")), Vec::<String>::new());
+    assert_eq!(
+        told("60 kB", c_earth("43 packets")),
+        ["link.a-b.controller.target: needs a queue of 61.3 kB; expected at most the buffer, 60 kB, \
+          otherwise the rate stays too low"]
+    );
 }
 
 #[test]

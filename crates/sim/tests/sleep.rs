@@ -314,6 +314,27 @@ fn a_plan_counts_the_flows_that_may_send_while_the_links_sleep() {
 }
 
 #[test]
+fn a_plan_of_a_recorded_scenario_counts_the_recorded_flows() {
+    let link =
+        |from: &str, to: &str| json!({ "from": from, "to": to, "duplex": true, "rate": "10 Mb/s", "delay": "5 ms" });
+    let slept = |recording: &Value| {
+        let mut document = json!({
+            "name": "recorded", "duration": "3 s", "nodes": ["a", "b", "c"],
+            "link": [link("a", "b"), link("b", "c"), link("a", "c")],
+            "flow": [{ "kind": "cbr", "name": "data", "from": "a", "to": "b", "rate": "2 Mb/s" }],
+            "sleep": [{ "at": "1 s", "plan": { "kind": "load_aware", "bound": 0.9 } }],
+        });
+        if !recording.is_null() {
+            document["recording"] = recording.clone();
+        }
+        routing(&outcome(document)).sleep.iter().map(|nap| nap.link.clone()).collect::<Vec<_>>()
+    };
+    let without = slept(&Value::Null);
+    assert!(!without.contains(&"a-b".to_owned()), "{without:?}");
+    assert_eq!(slept(&json!({ "flows": ["data"], "link": "a-b" })), without);
+}
+
+#[test]
 fn plans_choose_the_links() {
     // A ring of four: betweenness is the same for all links, so ESTOP tries a-b first. A path of four has lambda_2 = 2
     // - sqrt 2 = .586, the ring has 2: the ratio is .293. No other link may sleep.

@@ -94,10 +94,12 @@ def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return where(config(placed))
 
 
-def load_scenario(file: str, settings: Iterable[str], seed: int | None, replay: Path | None = None) -> Scenario:
+def load_scenario(
+    file: str, settings: Iterable[str], seed: int | None, replay: Path | None = None, *, without: str | None = None
+) -> Scenario:
     """The scenario of a file, a ready scenario or a site, with `--set` and `--seed` applied before the check.
 
-    A tape replaces its plug-ins.
+    A tape replaces its plug-ins. `without` names a field that is left out.
 
     Raises:
         InputError: a path, a setting or the file is invalid.
@@ -106,6 +108,8 @@ def load_scenario(file: str, settings: Iterable[str], seed: int | None, replay: 
     values = dict(parse_setting(setting) for setting in settings)
     if seed is not None:
         values["seed"] = _engine.check_seed(seed)
+    if without is not None:
+        values[without] = None
     try:
         return _found(file, values, replay)
     except _engine.ScenarioError as error:

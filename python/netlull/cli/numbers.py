@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["count", "digits", "percent", "plus_minus", "scaled"]
+__all__ = ["count", "counted", "digits", "percent", "plus_minus", "scaled"]
 
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
 _NONE = "-"
@@ -54,6 +54,11 @@ def plus_minus(mean: float, half: float, size: float | None = None) -> str:
 def count(value: int | None) -> str:
     """A whole number in groups of three digits."""
     return _NONE if value is None else f"{value:,}".replace(",", " ")
+
+
+def counted(value: int, noun: str) -> str:
+    """A number of things: "1 link", "2 links"."""
+    return f"{count(value)} {noun}{'' if value == 1 else 's'}"
 
 
 def percent(share: float | None) -> str:

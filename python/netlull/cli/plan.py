@@ -12,7 +12,7 @@ import click
 import netlull
 from netlull.cli.inputs import json_option, set_option
 from netlull.cli.networks import loaded_network_of, reading_options
-from netlull.cli.numbers import digits, percent, scaled
+from netlull.cli.numbers import counted, digits, percent, scaled
 from netlull.cli.plot import check_file, seconds, write_figure
 from netlull.cli.tables import Table, draw, new_console, say
 from netlull.errors import InputError
@@ -164,7 +164,7 @@ _MOST_ROWS = 60
 def _about(loads: Loads) -> list[str]:
     """The traffic that the plan counted, and the flows that it did not."""
     total = math.fsum(in_unit(demand.rate, "b/s") or 0.0 for demand in loads.demands)
-    lines = [f"traffic: {scaled(total, 'b/s')} between {len(loads.demands)} pairs of nodes, {loads.origin}"]
+    lines = [f"traffic: {scaled(total, 'b/s')} between {counted(len(loads.demands), 'pair')} of nodes, {loads.origin}"]
     if not loads.demands:
         lines = ["no demands: every link counts as idle (expected a file with demands, a scenario or a run)"]
     if loads.unknown:

@@ -12,7 +12,7 @@ import click
 
 from netlull.cli.inputs import json_option
 from netlull.cli.networks import reading_options, topology_named
-from netlull.cli.numbers import count, digits, scaled
+from netlull.cli.numbers import count, counted, digits, scaled
 from netlull.cli.tables import Table, draw, new_console, say
 from netlull.errors import InputError
 from netlull.output import is_standard_output, staged_file
@@ -112,7 +112,7 @@ def _print(topology: Topology) -> None:
     else:
         spectrum = digits(told["algebraic_connectivity"], 5)
         connected = f"diameter {told['diameter_hops']} hops, algebraic connectivity {spectrum}"
-    demands = f", {count(told['demands'])} {'demand' if told['demands'] == 1 else 'demands'}" if told["demands"] else ""
+    demands = f", {counted(told['demands'], 'demand')}" if told["demands"] else ""
     say(console, connected + demands)
     table = Table(["link", "capacity", "length", "delay", "cost"])
     for line, link in zip(topology.lines, told["link"], strict=True):

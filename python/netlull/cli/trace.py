@@ -9,6 +9,7 @@ import click
 from netlull import _engine
 from netlull.cli.inputs import json_option, load_scenario, scenario_argument, seed_option, set_option
 from netlull.cli.progress import bar, watched
+from netlull.cli.warnings import warn
 from netlull.errors import OutputError
 from netlull.memory import limit
 from netlull.output import is_standard_output, staged_file
@@ -31,6 +32,8 @@ def trace_command(  # the command's options
     Simulates FILE. The capture has one interface per link.
     """
     scenario = load_scenario(file, settings, seed)
+    for warning in scenario.warnings:
+        warn(warning)
     monitor, most = _engine.Monitor(), limit(None)
     with staged_file(out) as stage, bar(scenario.name) as show, watched(monitor, show):
         try:

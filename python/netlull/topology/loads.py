@@ -38,7 +38,8 @@ def offered(document: Mapping[str, Any], at_s: float | None = None) -> Loads:
 
     Datagrams and requests count with their rate, TCP with its `write_rate`.
     """
-    flows = [flow for flow in _flows(document) if at_s is None or _is_active(flow, at_s)]
+    plain = {name: part for name, part in document.items() if name != "recording"}
+    flows = [flow for flow in _flows(plain) if at_s is None or _is_active(flow, at_s)]
     known = [flow for flow in flows if flow["rate_bps"] is not None]
     when = "" if at_s is None else f" active at {at_s:g} s"
     origin = f"offered by {len(known)} flow{'' if len(known) == 1 else 's'}{when}"
@@ -65,8 +66,13 @@ def measured(result: Result, phase: str | None = None) -> Loads:
 
 
 def _flows(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The ends, times in s and offered rates in b/s of a scenario's flows. The rate of greedy TCP is None."""
-    flows: list[dict[str, Any]] = json.loads(_engine.check(json.dumps(without_plugins(document))).offers())
+    """The ends, times in s and offered rates in b/s of a scenario's flows. The rate of greedy TCP is None.
+
+    Connections with `access` begin at the node of their flow: the nodes of their senders are not in the document.
+    """
+    plain = without_plugins(document)
+    plain["flow"] = [{name: part for name, part in flow.items() if name != "access"} for flow in plain.get("flow", ())]
+    flows: list[dict[str, Any]] = json.loads(_engine.check(json.dumps(plain)).offers())
     return flows
 
 

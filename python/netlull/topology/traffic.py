@@ -64,6 +64,12 @@ class _Traffic:
         for field in ("start", "stop"):
             if field in table and (not isinstance(table[field], str) or in_unit(table[field], "s") is None):
                 raise InputError(f'{path}.{field}: {table[field]!r} is not a time; expected one such as "20 s"')
+        start, stop = (
+            in_unit(table.get(field, otherwise), "s") for field, otherwise in (("start", "0 s"), ("stop", ""))
+        )
+        if start is not None and stop is not None and stop <= start:
+            told = f"{path}.stop: is {table['stop']}"
+            raise InputError(f"{told}; expected a time after the start, {table.get('start', '0 s')}")
         if not isinstance(table.get("name", ""), str):
             raise InputError(f"{path}.name: {table['name']!r} is not a name; expected a word")
         return cls(**table)

@@ -280,6 +280,13 @@ impl LinkConfig for CEarthConfig {
     fn initial_rate(&self) -> Option<BitRate> {
         self.rate.initial_rate
     }
+
+    fn needed_queue(&self, link: LinkContext) -> Option<NeededQueue> {
+        let target = self.held.target.bytes(link.mtu).as_f64();
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let queue = Bytes::new((self.rate.gamma * target) as u64);
+        Some(NeededQueue { field: "target", queue, otherwise: "the rate stays too low".to_owned() })
+    }
 }
 
 impl AwmEarthConfig {
@@ -313,7 +320,8 @@ impl LinkConfig for AwmEarthConfig {
     }
 
     fn needed_queue(&self, link: LinkContext) -> Option<NeededQueue> {
-        Some(self.held().needed(link.mtu))
+        let (aim, threshold) = (self.held().needed(link.mtu), self.earth.needed_queue(link)?);
+        Some(if threshold.queue > aim.queue { threshold } else { aim })
     }
 }
 

@@ -10,7 +10,7 @@
 //! ```
 
 use super::{QueueCount, QueueLength, RateSet};
-use crate::link::{LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent};
+use crate::link::{LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent, NeededQueue};
 use crate::{ConfigError, Machine};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::JsonSchema;
@@ -107,6 +107,11 @@ impl LinkConfig for EarthConfig {
 
     fn initial_rate(&self) -> Option<BitRate> {
         self.initial_rate
+    }
+
+    fn needed_queue(&self, link: LinkContext) -> Option<NeededQueue> {
+        let otherwise = "the rate never rises".to_owned();
+        Some(NeededQueue { field: "threshold", queue: self.threshold.bytes(link.mtu), otherwise })
     }
 }
 

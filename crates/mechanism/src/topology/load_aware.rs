@@ -46,8 +46,9 @@ impl SleepPlanConfig for LoadAwareConfig {
         let mut routing = Routing::new(graph, traffic, self.bound);
         if let Some(link) = routing.overloaded() {
             let (load, limit) = (BitRate::from_bps(routing.load(link)), BitRate::from_bps(routing.limit(link)));
-            let value = format!("{load} on link {} before anything sleeps", graph.link_name(link));
-            return Err(ConfigError::new("load", value, format!("at most {limit}: bound x capacity")));
+            let name = graph.link_name(link);
+            let value = format!("{}, and link {name} carries {load} before anything sleeps", self.bound);
+            return Err(ConfigError::new("bound", value, format!("at most {limit}, bound x capacity")));
         }
         let initial_connectivity = guard.connectivity();
         let (mut off, mut steps) = (Vec::new(), Vec::with_capacity(graph.links().len()));

@@ -99,7 +99,7 @@ fn what_cannot_be_used_is_refused_by_name() {
         (Traffic { demands: demand(1, 1, 1), ..traffic.clone() }, "demands is node B to itself in demand 0"),
         (
             Traffic { demands: demand(0, 1, 6), ..traffic.clone() },
-            "load is 6 Mb/s on link A-B before anything sleeps; expected at most 5 Mb/s: bound x capacity",
+            "bound is 0.5, and link A-B carries 6 Mb/s before anything sleeps; expected at most 5 Mb/s, bound x capacity",
         ),
     ];
     for (traffic, start) in cases {

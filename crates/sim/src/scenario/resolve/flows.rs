@@ -74,6 +74,16 @@ pub(super) fn start(field: &str, start: Duration, document: &Document) -> Result
     Ok(Instant::ZERO + start)
 }
 
+/// The stop of datagrams or requests; never without one.
+pub(super) fn stop_after(field: &str, stop: Option<Duration>, start: Instant) -> Result<Instant> {
+    let stop = stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop);
+    if stop <= start {
+        let (stop, start) = (stop - Instant::ZERO, start - Instant::ZERO);
+        return refuse(format!("{field}.stop"), format!("is {stop}; expected a time after the start, {start}"));
+    }
+    Ok(stop)
+}
+
 fn tcp_flows(document: &Document, nodes: &Nodes<'_>, flow: &TcpFlowDocument) -> Result<Vec<TcpFlow>> {
     let path = flow_path(nodes, &flow.name, &flow.from, &flow.to)?;
     let field = format!("flow.{}", flow.name);
@@ -145,14 +155,15 @@ fn steady_flow(
 ) -> Result<DatagramFlow> {
     let field = format!("flow.{}", flow.name);
     check(&field, flow)?;
+    let start = start(&field, flow.start, document)?;
     Ok(DatagramFlow {
         path: flow_path(nodes, &flow.name, &flow.from, &flow.to)?,
         pattern,
         rate: flow.rate,
         size: datagram_size(&field, flow.packet, document.mtu)?,
-        start: start(&field, flow.start, document)?,
+        start,
         jitter: flow.jitter,
-        stop: flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop),
+        stop: stop_after(&field, flow.stop, start)?,
     })
 }
 
@@ -160,14 +171,15 @@ fn burst_flow(document: &Document, nodes: &Nodes<'_>, flow: &BurstsDocument) -> 
     let field = format!("flow.{}", flow.name);
     let (cycle, mean_on) = (flow.cycle, flow.mean_on);
     check(&field, flow)?;
+    let start = start(&field, flow.start, document)?;
     Ok(DatagramFlow {
         path: flow_path(nodes, &flow.name, &flow.from, &flow.to)?,
         pattern: ArrivalPattern::Bursts { cycle, mean_on },
         rate: flow.rate,
         size: datagram_size(&field, flow.packet, document.mtu)?,
-        start: start(&field, flow.start, document)?,
+        start,
         jitter: Duration::ZERO,
-        stop: flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop),
+        stop: stop_after(&field, flow.stop, start)?,
     })
 }
 

@@ -34,10 +34,13 @@ pub(super) fn two_runs(document: &Document, recording: &RecordingDocument) -> Re
     let as_it_stands = Scenario::resolve(&Document { probe, ..whole.clone() }, &[])?;
     let two_way = paths::longest_round_trips(&as_it_stands);
     let from = first.nodes[first.links[link].from].as_str();
+    // The plan counts the flows themselves: the replay's packets are known only after the first run.
+    let sleep = as_it_stands.sleep;
     let mut second =
         Scenario::resolve(&Document { flow: replaced(&whole, recording, from)?, ..whole.clone() }, &two_way)?;
     let source = second.datagram_flows.iter().position(|flow| flow.path.name == recording.name).unwrap_or_default();
     let without = recording.without.iter().flat_map(|path| by_node(&whole, path)).collect();
+    second.sleep = sleep;
     second.recording = Some(Recording { first: Box::new(first), link, source, without });
     Ok(second)
 }

@@ -1,22 +1,17 @@
 //! Conversion of request flows in the document.
 
 use super::control::check;
-use super::flows::{flow_path, start};
+use super::flows::{flow_path, start, stop_after};
 use super::size_laws::size_law;
-use super::{Nodes, RequestFlow, Result, refuse};
+use super::{Nodes, RequestFlow, Result};
 use crate::scenario::document::{Document, RequestsDocument};
 use crate::scenario::tcp_options;
-use netlull_units::Instant;
 
 pub(super) fn request_flow(document: &Document, nodes: &Nodes<'_>, flow: &RequestsDocument) -> Result<RequestFlow> {
     let path = flow_path(nodes, &flow.name, &flow.from, &flow.to)?;
     let field = format!("flow.{}", flow.name);
     let start = start(&field, flow.start, document)?;
-    let stop = flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop);
-    if stop <= start {
-        let (start, stop) = (start - Instant::ZERO, stop - Instant::ZERO);
-        return refuse(format!("{field}.stop"), format!("is {stop}; expected a time after the start, {start}"));
-    }
+    let stop = stop_after(&field, flow.stop, start)?;
     check(&field, flow)?;
     Ok(RequestFlow {
         path,

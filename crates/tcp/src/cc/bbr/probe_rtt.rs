@@ -89,7 +89,9 @@ impl Bbr {
             return;
         }
         self.idle_restart = true;
-        self.extra_acked_start = now;
+        // The draft moves the start alone. Then each burst after a pause would add to `extra_acked`, and the window would
+        // grow without end. Linux clears both (`bbr_cwnd_event`).
+        (self.extra_acked_start, self.extra_acked_delivered) = (now, 0);
         if self.is_in_probe_bw() {
             self.set_pacing_rate(1.0);
         } else {

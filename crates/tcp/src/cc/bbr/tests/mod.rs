@@ -203,6 +203,20 @@ fn a_11_idling_measures_it_too() {
 }
 
 #[test]
+fn bursts_between_pauses_do_not_add_up_in_the_window() {
+    let mut path = Path::new(1000, 80);
+    for _ in 0..200 {
+        path.send(Data::Bytes(14 * SMSS));
+        path.run_for(ms(160));
+        assert!(path.sender.all_acked());
+    }
+    let bbr = path.bbr();
+    assert!(bbr.extra_acked <= 14 * SMSS, "{}", bbr.extra_acked);
+    // The gain of Startup on the bandwidth of the bursts, one of them, and 3 quanta of 2 segments.
+    assert!(bbr.cwnd <= 3 * bbr.bdp() + (14 + 6) * SMSS, "{}", bbr.cwnd);
+}
+
+#[test]
 fn a_14_a_path_of_less_than_a_segment_keeps_four() {
     // 10 segments per second: 0.4 per round trip.
     let mut path = Path::busy(10, 100);
