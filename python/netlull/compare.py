@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from netlull.energy import total_for_saving
 from netlull.errors import InputError
 from netlull.stats import (
     Interval,
@@ -135,7 +136,8 @@ def compare(
         names: the names of the two in notes and errors.
 
     Raises:
-        InputError: a metric is unknown, no point is in both, or several points have the same labels.
+        InputError: a metric is unknown, no metric has values in both, no point is in both, or several points have the
+            same labels.
     """
     options = options or Options()
     notes: list[str] = []
@@ -148,8 +150,10 @@ def compare(
     for first, second in pairs:
         place = max(first, second, key=len)
         rows += _at(place, tables[0][first], tables[1][second], chosen, options, names, notes)
-    if not rows:
+    if not pairs:
         raise InputError(f"{names[0]} and {names[1]} have no point in common; expected the same axes and labels")
+    if not rows:
+        raise InputError(_without_values(chosen, a, names))
     if options.correct == "holm":
         rows = _corrected(rows, options)
     windows = tuple(dict.fromkeys((*a.windows, *b.windows)))
@@ -240,10 +244,18 @@ def _about_energy(metric: str, path: str, names: tuple[str, str]) -> list[str]:
     a, b = names
     if path.endswith(".total_j"):
         return [f"{metric} is energy: a relative difference of -5 % is a saving of 5 % compared with {a}"]
-    if "network.energy." in path and path.endswith(".saving"):
+    total = total_for_saving(path)
+    if total is not None:
         own = f"{metric} compares each run with links at full rate that carry its own traffic"
-        return [f"{own}; compare {path.removesuffix('saving')}total_j for the saving of {b} compared with {a}"]
+        return [f"{own}; compare {total} for the saving of {b} compared with {a}"]
     return []
+
+
+def _without_values(chosen: Sequence[str], a: SweepResult, names: tuple[str, str]) -> str:
+    """The error about metrics that no pair has."""
+    what = f"metric {', '.join(chosen)}: {names[0]} and {names[1]} have no values to compare"
+    hints = [note for metric in chosen for note in _about_energy(metric, a.metrics[metric], names)]
+    return f"{what}; expected a metric with values in both" + (f" ({'; '.join(hints)})" if hints else "")
 
 
 def _by_place(result: SweepResult, axes: Sequence[str], metrics: Sequence[str], name: str) -> dict[Place, Runs]:

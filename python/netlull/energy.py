@@ -10,7 +10,7 @@ from netlull.quantities import rate_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["costed_as", "has_varied", "model_words"]
+__all__ = ["costed_as", "has_varied", "model_words", "total_for_saving"]
 
 
 def has_varied(link: Mapping[str, Any]) -> bool:
@@ -40,6 +40,12 @@ def _costed(model: Mapping[str, Any], summary: Mapping[str, Any]) -> str | None:
         return None
     links = rate_text(rates[0]) if len(rates) == 1 else f"{rate_text(rates[0])} to {rate_text(rates[-1])}"
     return f"links of {links} as {rate_text(port)} ports"
+
+
+def total_for_saving(path: str) -> str | None:
+    """The metric to compare instead of a network's saving, which has no value where links slept; None for others."""
+    is_saving = "network.energy." in path and path.endswith(".saving")
+    return f"{path.removesuffix('saving')}total_j" if is_saving else None
 
 
 def model_words(summary: Mapping[str, Any], scenario: Mapping[str, Any]) -> list[str]:
