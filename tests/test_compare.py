@@ -13,6 +13,7 @@ import pytest
 import scipy.stats
 
 from netlull import Axis, InputError, Scenario, Sweep, SweepResult
+from netlull.cli.compare_output import _sentences
 from netlull.compare import Comparison, Options, Verdict, compare, compare_points, only
 
 Printed = Callable[..., str]
@@ -140,6 +141,13 @@ def test_a_reference_experiment_is_compared_with_each_point_of_another(
     rows = json.loads(printed("compare", store, "--by", "experiment=plain,scaled", "--json"))["rows"]
     assert [row["at"] for row in rows] == [{"rate": "120 kb/s"}, {"rate": "250 kb/s"}]
     assert rows[0]["a_mean"] == rows[1]["a_mean"] > rows[1]["b_mean"] > rows[0]["b_mean"]
+    # The reference does not use the axis: a choice of its point leaves the reference as it is.
+    (row,) = json.loads(
+        printed("compare", store, "--by", "experiment=plain,scaled", "--where", "rate=250 kb/s", "--json")
+    )["rows"]
+    assert (row["at"], row["a_mean"], row["b_mean"]) == ({}, rows[1]["a_mean"], rows[1]["b_mean"])
+    rows = json.loads(printed("compare", store, "--by", "rate=120 kb/s,250 kb/s", "--json"))["rows"]
+    assert [row["at"] for row in rows] == [{}]
     assert 'has no experiment "scale"; did you mean scaled?' in refused(
         "compare", store, "--by", "experiment=plain,scale"
     )
@@ -159,6 +167,15 @@ def test_holm_takes_back_what_chance_would_give() -> None:
     assert plain.expected_misses == pytest.approx(3)
     assert 1 <= shown(plain) <= 8
     assert shown(compare(a, b, options=Options(correct="holm"))) == 0
+
+
+def test_only_rows_with_an_interval_may_miss_by_chance() -> None:
+    several = {(place,): {1: 1.0, 2: 2.0} for place in "abc"}
+    found = compare(*(result(several | {("d",): {1: value}}, ["k"]) for value in (1.0, 2.0)))
+    assert (len(found.rows), found.intervals, found.expected_misses) == (4, 3, pytest.approx(3 * 0.05))
+    assert "Of 3 intervals at 95 %" in " ".join(_sentences(found))
+    single = {("d",): {1: 1.0}, ("e",): {1: 2.0}}
+    assert "by chance" not in " ".join(_sentences(compare(result(single, ["k"]), result(single, ["k"]))))
 
 
 def test_options_that_do_not_go_together() -> None:

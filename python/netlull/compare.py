@@ -114,7 +114,12 @@ class Comparison:
     @property
     def expected_misses(self) -> float:
         """The expected number of intervals that miss the true value by chance, at this level."""
-        return len(self.rows) * (1 - self.options.level)
+        return self.intervals * (1 - self.options.level)
+
+    @property
+    def intervals(self) -> int:
+        """The number of rows with an interval."""
+        return sum(row.verdict is not Verdict.UNKNOWN for row in self.rows)
 
 
 def compare(
@@ -177,12 +182,15 @@ def compare_points(
     """
     if first == second:
         raise InputError(f'the points of {axis} are both "{first}"; expected two different ones')
-    a, b = (only(result, {axis: label}) for label in (first, second))
+    used = _with_axis(result, axis)
+    a, b = (only(used, {axis: label}) for label in (first, second))
     return compare(a, b, metrics, options, (first, second))
 
 
 def only(result: SweepResult, where: Mapping[str, str]) -> SweepResult:
     """The part of a result at these labels, without their axes. `experiment` chooses an experiment.
+
+    Experiments that do not use an axis stay whole.
 
     Raises:
         InputError: an axis or a label is unknown.
@@ -199,12 +207,26 @@ def only(result: SweepResult, where: Mapping[str, str]) -> SweepResult:
         labels = list(dict.fromkeys(text for text in table[f"{axis}_label"].to_pylist() if text is not None))
         if label not in labels:
             raise InputError(f'the axis {axis} has no point "{label}"; {near(label, labels)}')
-        table = table.filter(pc.equal(table[f"{axis}_label"], label))
+        there = table[f"{axis}_label"]
+        table = table.filter(pc.or_kleene(pc.equal(there, label), pc.is_null(there)))
     table = table.drop_columns([column for axis in where for column in (axis, f"{axis}_label")])
-    axes = [Axis(axis, points=[AxisPoint("")]) for axis in result.axes if axis not in where]
-    part = SweepResult(table, axes, result.metrics, windows=result.windows)
-    part.units = {axis: unit for axis, unit in result.units.items() if axis not in where}
+    return _part(result, table, [axis for axis in result.axes if axis not in where])
+
+
+def _part(result: SweepResult, table: pa.Table, axes: Sequence[str]) -> SweepResult:
+    """A result with these rows and axes."""
+    part = SweepResult(
+        table, [Axis(axis, points=[AxisPoint("")]) for axis in axes], result.metrics, windows=result.windows
+    )
+    part.units = {axis: result.units[axis] for axis in axes}
     return part
+
+
+def _with_axis(result: SweepResult, axis: str) -> SweepResult:
+    """The part of a result whose experiments use an axis."""
+    if axis not in result.axes:
+        return result
+    return _part(result, result.table.filter(result.table[f"{axis}_label"].is_valid()), result.axes)
 
 
 def _of_experiment(table: pa.Table, name: str) -> pa.Table:
