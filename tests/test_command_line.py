@@ -98,7 +98,7 @@ size = { kind = "fixed", size = "5 kB" }
     assert " segments)" in text
     assert "flow.web.requests_completed, mean_completion_s, p50_completion_s" in text
     assert "with this run's traffic)" in text
-    assert "fs: ideal frequency scaling: power linear in the rate; 1 W per link at its full rate." in text
+    assert "fs: ideal frequency scaling: power linear in the rate; 1 W per link and direction at full rate." in text
     assert "links of 4 Mb/s as 100 Gb/s ports at the same utilisation." in " ".join(text.split())
     # The link was at half its rate for 2 s without a change of rate: it has its own row.
     energy = [line.split() for line in lines if line.startswith((" a-b", " b-a", " all links"))]

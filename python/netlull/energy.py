@@ -19,21 +19,21 @@ def has_varied(link: Mapping[str, Any]) -> bool:
 
 
 def costed_as(summary: Mapping[str, Any], scenario: Mapping[str, Any], model: str) -> str | None:
-    """The device that stands for each link under a power model; None if the model's power is that of any link.
+    """The meaning of a link's power under a model: that of a device, or 1 W; None for a device of the links' rate.
 
     Args:
         summary: the summary of a run.
         scenario: its scenario in canonical form.
         model: the model's name in results.
     """
-    return _costed(_models(summary, scenario).get(model, {}), summary)
+    return _costed(_models(summary, scenario)[model], summary)
 
 
 def _costed(model: Mapping[str, Any], summary: Mapping[str, Any]) -> str | None:
     if "line_cards" in model:
         return f"{model['line_cards']['cards']} line cards per link of any rate"
     if "device" not in model:
-        return None
+        return "1 W per link and direction at full rate"
     port = max(speed["speed_bps"] for speed in model["device"]["speeds"])
     rates = sorted({link["rate_bps"] for link in summary["links"]})
     if rates == [port]:
@@ -56,10 +56,10 @@ def model_words(summary: Mapping[str, Any], scenario: Mapping[str, Any]) -> list
 def _words(model: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
     if "line_cards" in model:
         return str(model["description"])
-    if "device" not in model:
-        return f"{model['description']}; 1 W per link at its full rate"
     costed = _costed(model, summary)
-    return f"{model['description']}" + (f"; {costed} at the same utilisation" if costed else "")
+    if costed is None:
+        return str(model["description"])
+    return f"{model['description']}; {costed}" + (" at the same utilisation" if "device" in model else "")
 
 
 def _models(summary: Mapping[str, Any], scenario: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
