@@ -90,11 +90,34 @@ from = "a"
 to = "b"
 offered = "100 kb/s"
 size = { kind = "fixed", size = "5 kB" }
+[[flow]]
+kind = "requests"
+name = "morning"
+from = "a"
+to = "b"
+offered = "100 kb/s"
+size = { kind = "fixed", size = "5 kB" }
+stop = "1 s"
+[[flow]]
+kind = "cbr"
+name = "night"
+from = "a"
+to = "b"
+rate = "100 kb/s"
+stop = "1 s"
+[[flow]]
+kind = "cbr"
+name = "noon"
+from = "a"
+to = "b"
+rate = "100 kb/s"
+stop = "3 s"
 """
     )
     text = printed("run", str(file))
     lines = text.splitlines()
-    assert any(line.split()[:3] == ["short", "tcp", "new_reno"] for line in lines if "in warm-up" in line), text
+    ended = [line.split()[0] for line in lines if "ended in warm-up" in line]
+    assert sorted(ended) == ["morning", "night", "short"], text
     assert " segments)" in text
     assert "flow.web.requests_completed, mean_completion_s, p50_completion_s" in text
     assert "with this run's traffic)" in text
