@@ -181,6 +181,10 @@ SWEEPS = {
     "no axes": ("", ["axis", "no points"]),
     "no values": ('[[axis]]\nname = "d"\npath = "duration"\nvalues = []', ["axis.d", "no points"]),
     "no points": ('[[axis]]\nname = "d"\npoint = []', ["axis.d", "no points"]),
+    "several paths": (
+        '[[axis]]\nname = "d"\npath = ["duration", "warm_up"]\nvalues = ["1 s"]',
+        ["axis.d.path", '["duration", "warm_up"]', "expected one path", "[list]", "[[axis.point]]"],
+    ),
     "no path": ('[[axis]]\nname = "d"\nvalues = ["1 s"]', ["axis.d.path", "missing"]),
     "unknown field": ('[[axis]]\nname = "d"\nstep = 1', ["axis.d.step", "unknown", "values"]),
     "wrong unit": (

@@ -90,15 +90,38 @@ from = "a"
 to = "b"
 offered = "100 kb/s"
 size = { kind = "fixed", size = "5 kB" }
+[[flow]]
+kind = "requests"
+name = "morning"
+from = "a"
+to = "b"
+offered = "100 kb/s"
+size = { kind = "fixed", size = "5 kB" }
+stop = "1 s"
+[[flow]]
+kind = "cbr"
+name = "night"
+from = "a"
+to = "b"
+rate = "100 kb/s"
+stop = "1 s"
+[[flow]]
+kind = "cbr"
+name = "noon"
+from = "a"
+to = "b"
+rate = "100 kb/s"
+stop = "3 s"
 """
     )
     text = printed("run", str(file))
     lines = text.splitlines()
-    assert any(line.split()[:3] == ["short", "tcp", "new_reno"] for line in lines if "in warm-up" in line), text
+    ended = [line.split()[0] for line in lines if "ended in warm-up" in line]
+    assert sorted(ended) == ["morning", "night", "short"], text
     assert " segments)" in text
     assert "flow.web.requests_completed, mean_completion_s, p50_completion_s" in text
     assert "with this run's traffic)" in text
-    assert "fs: ideal frequency scaling: power linear in the rate; 1 W per link at its full rate." in text
+    assert "fs: ideal frequency scaling: power linear in the rate; 1 W per link and direction at full rate." in text
     assert "links of 4 Mb/s as 100 Gb/s ports at the same utilisation." in " ".join(text.split())
     # The link was at half its rate for 2 s without a change of rate: it has its own row.
     energy = [line.split() for line in lines if line.startswith((" a-b", " b-a", " all links"))]

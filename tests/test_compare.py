@@ -13,6 +13,7 @@ import pytest
 import scipy.stats
 
 from netlull import Axis, InputError, Scenario, Sweep, SweepResult
+from netlull.cli.compare_output import _sentences
 from netlull.compare import Comparison, Options, Verdict, compare, compare_points, only
 
 Printed = Callable[..., str]
@@ -90,6 +91,16 @@ def test_pairs_without_a_value_are_left_out_and_counted() -> None:
     assert found.notes == ("x has no value in 1 of 3 pairs",)
 
 
+def test_metrics_without_any_value_are_named() -> None:
+    without = of([math.nan] * 3, [1, 2, 3])
+    says = "metric x: none and nap have no values to compare; expected a metric with values in both$"
+    for a, b in ((of([1, 2, 3], [1, 2, 3]), without), (without, of([1, 2, 3], [4, 5, 6]))):
+        with pytest.raises(InputError, match=says):
+            compare(a, b, names=("none", "nap"))
+    with pytest.raises(InputError, match="A and B have no point in common; expected the same axes and labels"):
+        compare(result({("p",): {1: 1.0}}, ["k"]), result({("q",): {1: 1.0}}, ["k"]))
+
+
 def test_two_points_of_an_axis() -> None:
     runs = {
         (control, load): {seed: base + seed for seed in SEEDS}
@@ -130,6 +141,13 @@ def test_a_reference_experiment_is_compared_with_each_point_of_another(
     rows = json.loads(printed("compare", store, "--by", "experiment=plain,scaled", "--json"))["rows"]
     assert [row["at"] for row in rows] == [{"rate": "120 kb/s"}, {"rate": "250 kb/s"}]
     assert rows[0]["a_mean"] == rows[1]["a_mean"] > rows[1]["b_mean"] > rows[0]["b_mean"]
+    # The reference does not use the axis: a choice of its point leaves the reference as it is.
+    (row,) = json.loads(
+        printed("compare", store, "--by", "experiment=plain,scaled", "--where", "rate=250 kb/s", "--json")
+    )["rows"]
+    assert (row["at"], row["a_mean"], row["b_mean"]) == ({}, rows[1]["a_mean"], rows[1]["b_mean"])
+    rows = json.loads(printed("compare", store, "--by", "rate=120 kb/s,250 kb/s", "--json"))["rows"]
+    assert [row["at"] for row in rows] == [{}]
     assert 'has no experiment "scale"; did you mean scaled?' in refused(
         "compare", store, "--by", "experiment=plain,scale"
     )
@@ -149,6 +167,15 @@ def test_holm_takes_back_what_chance_would_give() -> None:
     assert plain.expected_misses == pytest.approx(3)
     assert 1 <= shown(plain) <= 8
     assert shown(compare(a, b, options=Options(correct="holm"))) == 0
+
+
+def test_only_rows_with_an_interval_may_miss_by_chance() -> None:
+    several = {(place,): {1: 1.0, 2: 2.0} for place in "abc"}
+    found = compare(*(result(several | {("d",): {1: value}}, ["k"]) for value in (1.0, 2.0)))
+    assert (len(found.rows), found.intervals, found.expected_misses) == (4, 3, pytest.approx(3 * 0.05))
+    assert "Of 3 intervals at 95 %" in " ".join(_sentences(found))
+    single = {("d",): {1: 1.0}, ("e",): {1: 2.0}}
+    assert "by chance" not in " ".join(_sentences(compare(result(single, ["k"]), result(single, ["k"]))))
 
 
 def test_options_that_do_not_go_together() -> None:
@@ -224,7 +251,7 @@ def test_the_command(printed: Printed, store: Path) -> None:
     assert "(Holm)" in again
 
 
-def test_energy_is_compared_with_the_run_without_sleep(printed: Printed, tmp_path: Path) -> None:
+def test_energy_is_compared_with_the_run_without_sleep(printed: Printed, refused: Refused, tmp_path: Path) -> None:
     file = tmp_path / "nap.toml"
     file.write_text(
         """duration = "2 s"
@@ -254,12 +281,18 @@ value = "nap"
 set = { sleep = [{ at = "1 s", links = ["a-c"] }] }
 """
     )
-    printed("sweep", path, "--out", tmp_path / "store")
+    hint = "where links slept, compare network.energy.nexus-9336-fx2.total_j with the runs without sleep"
+    said = f"saving: no value in 2 of 4 runs, so no mean at their points; {hint} (netlull compare)."
+    assert f"Note: {said}" in " ".join(printed("sweep", path, "--out", tmp_path / "store").split())
+    assert said in (tmp_path / "store" / "report.html").read_text(encoding="utf-8")
     out = " ".join(printed("compare", tmp_path / "store", "--by", "sleep=none,nap").split())
     assert "router_j is energy: a relative difference of -5 % is a saving of 5 % compared with none" in out
     assert "compare network.energy.nexus-9336-fx2.total_j for the saving of nap compared with none" in out
     # The reference of the run with sleep would carry the detour: it has no saving of its own.
     assert "saving has no value in 2 of 2 pairs" in out
+    out = refused("compare", tmp_path / "store", "--by", "sleep=none,nap", "--metric", "saving")
+    assert "metric saving: none and nap have no values to compare; expected a metric with values in both (saving" in out
+    assert "compare network.energy.nexus-9336-fx2.total_j for the saving of nap compared with none)" in out
     awake, asleep = tmp_path / "awake.toml", tmp_path / "asleep.toml"
     awake.write_text(file.read_text(), encoding="utf-8")
     asleep.write_text(f'sleep = [{{ at = "1 s", links = ["a-c"] }}]\n{file.read_text()}', encoding="utf-8")

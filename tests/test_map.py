@@ -118,12 +118,30 @@ def test_loads_sleep_and_power(abilene: Topology) -> None:
 
 def test_the_legend_names_the_device_that_stands_for_a_link(run_folder: Path) -> None:
     topology = topology_of_scenario(Result.load(run_folder).scenario)
-    assert "ports)" not in svg_text(network_map(topology, part_of(Result.load(run_folder))))  # ideal
+    ideal = svg_text(network_map(topology, part_of(Result.load(run_folder))))
+    assert "(1 W per link and direction at full rate)" in ideal
     models = [{"model": name} for name in ("fs", "nexus-9336-fx2", "ons-15600")]
     result = Scenario.from_toml(RUN).with_values({"power": models}).run()
     svg = svg_text(network_map(topology, part_of(result, model="nexus-9336-fx2")))
     assert "(links of 4 Mb/s as 100 Gb/s ports)" in svg
     assert "(16 line cards per link of any rate)" in svg_text(network_map(topology, part_of(result)))
+
+
+def test_the_total_is_that_of_the_drawn_links() -> None:
+    access = {"rate": "8 Mb/s", "round_trip": {"from": "100 ms", "to": "200 ms"}}
+    flow = {"kind": "tcp", "name": "f", "from": "NYCMng", "to": "STTLng", "count": 2, "access": access}
+    result = Scenario.from_toml(RUN).with_values({"flow": [flow]}).run()
+    assert len(result.summary["links"]) == 2 * (15 + 2)
+    svg = svg_text(network_map(topology_of_scenario(result.scenario), part_of(result)))
+    # 14 cables of 2 W, and one that is awake for half of the time.
+    assert "power: fs, 29 W in all" in svg
+    assert "2 access links of flows" in svg
+
+
+def test_the_title_leaves_out_the_warm_up() -> None:
+    scenario = Scenario.from_toml(RUN)
+    assert part_of(scenario.run()).title == "the whole run"
+    assert part_of(scenario.with_values({"warm_up": "1 s"}).run()).title == "1 s to 4 s"
 
 
 def test_a_run_of_which_a_link_sleeps(
@@ -180,6 +198,7 @@ def test_bad_input(
         (run_folder, "--at", "9"): "--at 9 s: is not in the run; expected 0 to 4 s",
         (run_folder, "--at", "x"): '--at "x": expected seconds',
         (run_folder, "--at", "1", "--phase", "after"): "--at: is given together with --phase",
+        (run_folder, "--at", "1", "--model", "fs"): "--at: is given together with --model; expected one of them",
         (run_folder, "--model", "x"): "--model x: the run has no such power model; expected fs",
         (run_folder, "--set", "a=1"): "is a finished run; expected a scenario for --set",
         (run_folder, "--out", "map.txt"): "--out map.txt: expected a name that ends in .svg, .pdf, .png",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -159,9 +160,11 @@ def test_a_limit_of_the_process_bounds_the_default(monkeypatch: pytest.MonkeyPat
     assert memory_module.limit(None) == 1_000_000_000
 
 
-@pytest.mark.parametrize("size", ["2", "0 B", "-1 GB", "many", "2 s", "1e300 GB"])
-def test_a_size_that_is_none_is_refused(size: str) -> None:
-    with pytest.raises(InputError, match=r"^memory: .* is not a size; expected a size of at least 1 B"):
+@pytest.mark.parametrize("size", ["2", "0 B", "-1 GB", "many", "2 s", "1e300 GB", 10**9])
+def test_a_size_that_is_none_is_refused(size: Any) -> None:
+    with pytest.raises(
+        InputError, match=rf"^memory: {re.escape(repr(size))} is not a size; expected a size of at least 1 B"
+    ):
         memory_module.limit(size)
 
 

@@ -57,6 +57,25 @@ def test_rates_queue_and_windows_share_their_time() -> None:
     assert [len(charts_of(link_figure(result, "a-b", ["two"]))[2].series)] == [1]
 
 
+def test_titles_state_the_length_of_coarse_bins() -> None:
+    def titles(interval: str) -> list[str]:
+        result = Scenario.from_toml(SMALL).with_values({"probe.interval": interval}).run()
+        return [axes.get_title(loc="left") for axes in link_figure(result, "a-b", span_s=(1.0, 4.0)).axes]
+
+    assert titles("250 ms")[:2] == ["a-b: rates, arrivals in bins of 0.25 s", "Queue, sampled every 0.25 s"]
+    # A figure of 3 s chooses 300 bins of 10 ms itself.
+    assert titles("10 ms")[:2] == ["a-b: rates", "Queue"]
+
+
+def test_flows_without_data_in_the_span_are_left_out() -> None:
+    result = Scenario.from_toml(SMALL).run()
+    windows = charts_of(link_figure(result, "a-b", span_s=(0.2, 0.8)))[2]
+    assert [series.label for series in windows.series] == ["one"]
+    drawn = link_figure(result, "a-b", ["two"], span_s=(0.2, 0.8))
+    assert drawn.axes[2].get_title(loc="left") == "Congestion window: nothing in this time"
+    assert "two" not in [text.get_text() for text in drawn.legends[0].get_texts()]
+
+
 def test_many_changes_become_means_that_keep_their_sum() -> None:
     # Every 10 ms between 2 and 4 Mb/s: the mean is 3 Mb/s. The arrivals are 1000 B in each bin of 100 ms: 80 kb/s.
     time = np.arange(1, 101) * 0.1
@@ -78,6 +97,10 @@ def test_what_cannot_be_drawn() -> None:
         link_figure(result, "a-c")
     with pytest.raises(InputError, match="from 5 s to 4 s: is not a span of time"):
         link_figure(result, "a-b", span_s=(5.0, None))
+    with pytest.raises(
+        InputError, match=r"from 2 s to 2.05 s: is shorter than a bin of the run; expected at least 0.1 s"
+    ):
+        link_figure(result, "a-b", span_s=(2.0, 2.05))
     without = Scenario.from_toml(SMALL).with_values({"probe": {}}).run()
     with pytest.raises(InputError, match="recorded no time series"):
         link_figure(without, "a-b")

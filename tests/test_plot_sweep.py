@@ -60,6 +60,15 @@ def test_one_seed_has_no_bars() -> None:
     assert not axes.containers[0].lines[2]  # type: ignore[attr-defined]
 
 
+def test_a_title_counts_points_without_a_value() -> None:
+    made = result()
+    without = made.table["losses"].to_pylist()
+    without[0] = None
+    made.table = made.table.set_column(made.table.column_names.index("losses"), "losses", pa.array(without))
+    goodput, losses = sweep_figure(made, "tcp", "buffer").axes
+    assert (goodput.get_title(loc="left"), losses.get_title(loc="left")) == ("", "no value at 1 of 4 points")
+
+
 def test_numbers_have_lines_over_an_axis_with_its_unit() -> None:
     (axes,) = sweep_figure(result(), "buffer", "tcp", ["goodput_bps"]).axes
     assert axes.get_xlabel() == "buffer (BDP)"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from netlull.energy import total_for_saving
 from netlull.errors import InputError
 from netlull.stats import (
     Interval,
@@ -113,7 +114,12 @@ class Comparison:
     @property
     def expected_misses(self) -> float:
         """The expected number of intervals that miss the true value by chance, at this level."""
-        return len(self.rows) * (1 - self.options.level)
+        return self.intervals * (1 - self.options.level)
+
+    @property
+    def intervals(self) -> int:
+        """The number of rows with an interval."""
+        return sum(row.verdict is not Verdict.UNKNOWN for row in self.rows)
 
 
 def compare(
@@ -135,7 +141,8 @@ def compare(
         names: the names of the two in notes and errors.
 
     Raises:
-        InputError: a metric is unknown, no point is in both, or several points have the same labels.
+        InputError: a metric is unknown, no metric has values in both, no point is in both, or several points have the
+            same labels.
     """
     options = options or Options()
     notes: list[str] = []
@@ -148,8 +155,10 @@ def compare(
     for first, second in pairs:
         place = max(first, second, key=len)
         rows += _at(place, tables[0][first], tables[1][second], chosen, options, names, notes)
-    if not rows:
+    if not pairs:
         raise InputError(f"{names[0]} and {names[1]} have no point in common; expected the same axes and labels")
+    if not rows:
+        raise InputError(_without_values(chosen, a, names))
     if options.correct == "holm":
         rows = _corrected(rows, options)
     windows = tuple(dict.fromkeys((*a.windows, *b.windows)))
@@ -173,12 +182,15 @@ def compare_points(
     """
     if first == second:
         raise InputError(f'the points of {axis} are both "{first}"; expected two different ones')
-    a, b = (only(result, {axis: label}) for label in (first, second))
+    used = _with_axis(result, axis)
+    a, b = (only(used, {axis: label}) for label in (first, second))
     return compare(a, b, metrics, options, (first, second))
 
 
 def only(result: SweepResult, where: Mapping[str, str]) -> SweepResult:
     """The part of a result at these labels, without their axes. `experiment` chooses an experiment.
+
+    Experiments that do not use an axis stay whole.
 
     Raises:
         InputError: an axis or a label is unknown.
@@ -195,12 +207,26 @@ def only(result: SweepResult, where: Mapping[str, str]) -> SweepResult:
         labels = list(dict.fromkeys(text for text in table[f"{axis}_label"].to_pylist() if text is not None))
         if label not in labels:
             raise InputError(f'the axis {axis} has no point "{label}"; {near(label, labels)}')
-        table = table.filter(pc.equal(table[f"{axis}_label"], label))
+        there = table[f"{axis}_label"]
+        table = table.filter(pc.or_kleene(pc.equal(there, label), pc.is_null(there)))
     table = table.drop_columns([column for axis in where for column in (axis, f"{axis}_label")])
-    axes = [Axis(axis, points=[AxisPoint("")]) for axis in result.axes if axis not in where]
-    part = SweepResult(table, axes, result.metrics, windows=result.windows)
-    part.units = {axis: unit for axis, unit in result.units.items() if axis not in where}
+    return _part(result, table, [axis for axis in result.axes if axis not in where])
+
+
+def _part(result: SweepResult, table: pa.Table, axes: Sequence[str]) -> SweepResult:
+    """A result with these rows and axes."""
+    part = SweepResult(
+        table, [Axis(axis, points=[AxisPoint("")]) for axis in axes], result.metrics, windows=result.windows
+    )
+    part.units = {axis: result.units[axis] for axis in axes}
     return part
+
+
+def _with_axis(result: SweepResult, axis: str) -> SweepResult:
+    """The part of a result whose experiments use an axis."""
+    if axis not in result.axes:
+        return result
+    return _part(result, result.table.filter(result.table[f"{axis}_label"].is_valid()), result.axes)
 
 
 def _of_experiment(table: pa.Table, name: str) -> pa.Table:
@@ -240,10 +266,18 @@ def _about_energy(metric: str, path: str, names: tuple[str, str]) -> list[str]:
     a, b = names
     if path.endswith(".total_j"):
         return [f"{metric} is energy: a relative difference of -5 % is a saving of 5 % compared with {a}"]
-    if "network.energy." in path and path.endswith(".saving"):
+    total = total_for_saving(path)
+    if total is not None:
         own = f"{metric} compares each run with links at full rate that carry its own traffic"
-        return [f"{own}; compare {path.removesuffix('saving')}total_j for the saving of {b} compared with {a}"]
+        return [f"{own}; compare {total} for the saving of {b} compared with {a}"]
     return []
+
+
+def _without_values(chosen: Sequence[str], a: SweepResult, names: tuple[str, str]) -> str:
+    """The error about metrics that no pair has."""
+    what = f"metric {', '.join(chosen)}: {names[0]} and {names[1]} have no values to compare"
+    hints = [note for metric in chosen for note in _about_energy(metric, a.metrics[metric], names)]
+    return f"{what}; expected a metric with values in both" + (f" ({'; '.join(hints)})" if hints else "")
 
 
 def _by_place(result: SweepResult, axes: Sequence[str], metrics: Sequence[str], name: str) -> dict[Place, Runs]:

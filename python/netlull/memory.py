@@ -35,7 +35,7 @@ def limit(asked: str | None, runs: int = 1) -> int:
     """
     if asked is None:
         return max(_free() // (_TIMES_WHILE_GROWING * runs), 1)
-    size = in_unit(asked, "B")
+    size = in_unit(str(asked), "B")
     if size is None or not 1 <= size < 2**63:
         raise InputError(f"memory: {asked!r} is not a size; expected a size of at least 1 B, such as '2 GB'")
     return int(size)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["print_comparison"]
 
 _FOR_A_SENTENCE = 2
-"""With fewer comparisons, chance needs no explanation."""
+"""With fewer intervals, chance needs no explanation."""
 
 
 def print_comparison(found: Comparison) -> None:
@@ -71,7 +71,7 @@ def _sentences(found: Comparison) -> list[str]:
     lines = [netlull.sweep.window_words(found.windows)]
     if any(row.paired for row in found.rows):
         lines.append("Pairs have the same seed: the same random traffic in both (common random numbers).")
-    if len(found.rows) >= _FOR_A_SENTENCE:
+    if found.intervals >= _FOR_A_SENTENCE:
         lines.append(_about_chance(found))
     doubtful = [row for row in found.rows if row.doubt]
     if doubtful:
@@ -86,7 +86,7 @@ def _sentences(found: Comparison) -> list[str]:
 
 
 def _about_chance(found: Comparison) -> str:
-    count, level = len(found.rows), found.options.level
+    count, level = found.intervals, found.options.level
     if found.options.correct:
         return (
             f"Verdicts by Holm's correction: any error among the {count} has probability at most {1 - level:.2g}. "

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["check_file", "plot_group", "seconds", "write_figure"]
 
-_BINS = 300
 _LEAST_BIN_NS = 1_000_000
 _KINDS_OF_FILES = (".svg", ".pdf", ".png")
 _PARTS_OF_RUNS = (".parquet", ".json")
@@ -162,7 +161,10 @@ def link_command(
     check_file(out)
     probe: dict[str, object] = {}
     if start is not None and end is not None and start < end:
-        probe = {"interval": f"{max(round((end - start) * 1e9 / _BINS), _LEAST_BIN_NS)} ns", "window": True}
+        probe = {
+            "interval": f"{max(round((end - start) * 1e9 / netlull.plot.link.BINS), _LEAST_BIN_NS)} ns",
+            "window": True,
+        }
     ((_, result),) = _results(run, settings, None, probe=probe)
     write_figure(netlull.plot.link_figure(result, link, flows, (start, end)), out)
 

@@ -36,7 +36,7 @@ def print_sweep(result: SweepResult) -> None:
 
 
 def _sweep_notes(result: SweepResult) -> list[str]:
-    """Notes on the measured window, the choice of seeds and doubtful intervals."""
+    """Notes on the measured window, the choice of seeds, doubtful intervals and missing values."""
     lines = [netlull.sweep.window_words(result.windows)]
     if result.until is not None:
         wanted = ", ".join(map(str, result.until.conditions))
@@ -52,6 +52,7 @@ def _sweep_notes(result: SweepResult) -> list[str]:
         more = f"; and {len(doubtful) - _MOST_DOUBTS} more" if len(doubtful) > _MOST_DOUBTS else ""
         told = "; ".join(doubtful[:_MOST_DOUBTS]) + more
         lines.append(f"Warning: these intervals may mislead: {told}; with random traffic more seeds help.")
+    lines += [f"Note: {text}." for text in result.gaps()]
     return [line for line in lines if line]
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from netlull.cli.numbers import count, digits, percent, scaled
 from netlull.cli.stations import radio_powers, radio_words, station_cells, stations_notes
 from netlull.energy import has_varied, model_words
+from netlull.quantities import in_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -200,7 +201,7 @@ def print_result(result: Result) -> None:
                 say(console, line)
             say(console, "")
     if summary["flows"]:
-        show(console, "Flows", _flows_table(console, summary))
+        show(console, "Flows", _flows_table(console, summary, result.scenario))
     requests = [flow for flow in summary["flows"] if flow["kind"] == "requests"]
     if requests:
         title = "Requests (that arrived in the measured time; times from the SYN to the last byte acknowledged)"
@@ -338,10 +339,13 @@ def _energy(energy: Summary) -> str:
     return f"{scaled(energy['total_j'], 'J')}{saving}"
 
 
-def _flows_table(console: Console, summary: Summary) -> Table:
-    flows = summary["flows"]
+def _flows_table(console: Console, summary: Summary, scenario: Mapping[str, Any]) -> Table:
+    flows, stops = summary["flows"], _stops(scenario)
     essential = ("flow", "kind", "goodput", "loss", "retransmitted", "timeouts", "completed in")
-    rows = [_chosen(console, _flow_cells(flow, summary["warm_up_s"]), essential) for flow in flows[:_MOST_ROWS]]
+    rows = [
+        _chosen(console, _flow_cells(flow, finished=_has_ended(flow, stops, summary["warm_up_s"])), essential)
+        for flow in flows[:_MOST_ROWS]
+    ]
     table = Table(list(rows[0]), words=2)
     for row in rows:
         table.add(list(row.values()))
@@ -351,9 +355,21 @@ def _flows_table(console: Console, summary: Summary) -> Table:
     return table
 
 
-def _flow_cells(flow: Summary, warm_up_s: float) -> dict[str, str]:
+def _stops(scenario: Mapping[str, Any]) -> dict[str, float | None]:
+    """The stop times in s of the flows that have one."""
+    return {flow["name"]: in_unit(flow["stop"], "s") for flow in scenario.get("flow", ()) if "stop" in flow}
+
+
+def _has_ended(flow: Summary, stops: Mapping[str, float | None], warm_up_s: float) -> bool:
+    """True if a flow sent and delivered nothing after the warm-up, because it had ended."""
+    if flow["kind"] == "tcp":
+        return flow["completion_time_s"] is not None and flow["start_s"] + flow["completion_time_s"] <= warm_up_s
+    stop = stops.get(flow["name"])
+    return stop is not None and stop <= warm_up_s and not flow["packets_sent"] and not flow["delivered_bytes"]
+
+
+def _flow_cells(flow: Summary, *, finished: bool) -> dict[str, str]:
     tcp = flow["congestion_control"] is not None
-    finished = flow["completion_time_s"] is not None and flow["start_s"] + flow["completion_time_s"] <= warm_up_s
     return {
         "flow": flow["name"],
         "kind": f"{flow['kind']} {flow['congestion_control']}" if tcp else flow["kind"],

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from netlull.plot.series import Floats
     from netlull.result import Result
 
-__all__ = ["bin_width_s", "link_figure", "rate_traces"]
+__all__ = ["BINS", "bin_width_s", "link_figure", "rate_traces"]
 
+BINS = 300
+"""The number of bins in a figure that chooses them. A figure with fewer bins says how long they are."""
 _MOST_FLOWS = 5
 _MOST_CHANGES = 300
 """The most rate changes that a figure shows one by one."""
@@ -47,7 +49,7 @@ def link_figure(
 
     Raises:
         FieldPathError: there is no such link or flow.
-        InputError: the run did not record the link, or the span is outside the run.
+        InputError: the run did not record the link, or the span is outside the run or shorter than a bin.
     """
     result.link(link)
     if "link" not in result.series_names:
@@ -57,19 +59,29 @@ def link_figure(
     if not rows.num_rows:
         raise InputError(f"{link}: the run did not record this link; expected it among probe.links")
     time = column(rows, "time_s")
-    start, end = _span(span_s, float(time[-1]))
+    width = bin_width_s(time)
+    start, end = _span(span_s, float(time[-1]), width)
+    coarse = width * BINS > (end - start) * (1 + 1e-6)
     rates = result.series("rate") if "rate" in result.series_names else None
     panels = [
-        (f"{link}: rates", "Rate (Mb/s)", rate_traces(rates, rows, link, (start, end))),
-        ("Queue", "Queue (packets)", [Trace("queue", time, column(rows, "queue_packets"), colour=2)]),
+        (
+            f"{link}: rates{f', arrivals in bins of {width:g} s' if coarse else ''}",
+            "Rate (Mb/s)",
+            rate_traces(rates, rows, link, (start, end)),
+        ),
+        (
+            f"Queue{f', sampled every {width:g} s' if coarse else ''}",
+            "Queue (packets)",
+            [Trace("queue", time, column(rows, "queue_packets"), colour=2)],
+        ),
         *_windows(result, flows),
     ]
     with styled():
         drawn = figure(height=0.6 + _HEIGHT * len(panels))
         grid = list(drawn.subplots(len(panels), 1, squeeze=False, sharex=True)[:, 0])
         for axes, (title, label, traces) in zip(grid, panels, strict=True):
-            seen = [_within(trace, start, end) for trace in traces]
-            draw_traces(axes, seen, title, label, (start, end))
+            seen = [_within(trace, start, end) for trace in traces if _is_in(trace, start, end)]
+            draw_traces(axes, seen, title if seen else f"{title}: nothing in this time", label, (start, end))
             axes.label_outer()
         legend_above(drawn, grid)
     return drawn
@@ -143,11 +155,23 @@ def _windows(result: Result, flows: Sequence[str]) -> list[_Panel]:
     return [("Congestion window", f"cwnd ({units})", traces)]
 
 
-def _span(span_s: tuple[float | None, float | None], last: float) -> tuple[float, float]:
+def _span(span_s: tuple[float | None, float | None], last: float, width: float) -> tuple[float, float]:
     start, end = (given if given is not None else default for given, default in zip(span_s, (0.0, last), strict=True))
     if not start < min(end, last):
         raise InputError(f"from {start:g} s to {end:g} s: is not a span of time; expected times from 0 s to {last:g} s")
-    return start, min(end, last)
+    end = min(end, last)
+    if end - start < width * (1 - 1e-6):
+        raise InputError(
+            f"from {start:g} s to {end:g} s: is shorter than a bin of the run; expected at least {width:g} s, or a run "
+            "with a shorter probe.interval"
+        )
+    return start, end
+
+
+def _is_in(trace: Trace, start: float, end: float) -> bool:
+    """True if a trace has values in a span of time, or before and after it."""
+    times = trace.time_s[np.isfinite(trace.value)]
+    return len(times) > 0 and bool(times[0] < end and times[-1] > start)
 
 
 def _within(trace: Trace, start: float, end: float) -> Trace:

@@ -98,6 +98,10 @@ def _widths(topology: Topology) -> list[float]:
     return [thin * (_THINNEST + (0 if rate is None else (math.log(rate) - least) * step)) for rate in rates]
 
 
+def _ends(topology: Topology) -> set[frozenset[str]]:
+    return {line.ends for line in topology.lines}
+
+
 def _state(part: Part | None, line: Line) -> LineState:
     return LineState() if part is None else part.states.get(line.ends, LineState())
 
@@ -137,7 +141,8 @@ def _explain(drawn: Figure, axes: Axes, topology: Topology, part: Part | None) -
     if part is not None and any(state.asleep for state in part.states.values()):
         entries.append(Line2D([], [], color=_ASLEEP, linewidth=2, linestyle=(0, (2.5, 1.5)), label="asleep"))
     if part is not None and part.model is not None:
-        total = math.fsum(state.power_w for state in part.states.values() if state.power_w is not None)
+        powers = [part.states[ends].power_w for ends in _ends(topology) & part.states.keys()]
+        total = math.fsum(power for power in powers if power is not None)
         costed = f"\n({part.costed_as})" if part.costed_as else ""
         entries.append(Line2D([], [], linestyle="none", label=f"power: {part.model}, {_watts(total)} in all{costed}"))
     if entries:
@@ -165,7 +170,12 @@ def _write_on(drawn: Figure, axes: Axes, topology: Topology, points: Points, par
     drawn.draw_without_rendering()
     at = axes.transData.transform(points)
     taken: list[Bbox] = []
-    notes = [_power(axes, topology, points, at, part, taken), _names(axes, topology, points, at, taken)]
+    others = set() if part is None else part.states.keys() - _ends(topology)
+    notes = [
+        _power(axes, topology, points, at, part, taken),
+        _names(axes, topology, points, at, taken),
+        _counted(len(others), "access link of flows", "access links of flows"),
+    ]
     said = ", ".join(note for note in notes if note)
     if said:
         axes.text(0.0, 0.0, f"left out: {said}", transform=axes.transAxes, fontsize=5.5, color="#666666")

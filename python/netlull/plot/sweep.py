@@ -49,7 +49,7 @@ def sweep_figure(
     """A panel per metric over the axis `x`, with a curve per point of the axis `by`.
 
     Other axes are fixed by `where`. An axis of numbers has lines and bands. An axis of names, or of a sample, has
-    points with bars.
+    points with bars. A title counts the points without a value.
 
     Raises:
         InputError: an axis, a point or a metric is unknown, or several points of the sweep have the same position.
@@ -70,6 +70,9 @@ def sweep_figure(
         used = [axes for line in drawn.subplots(count, columns, squeeze=False) for axes in line]
         for axes, metric in zip(used, chosen, strict=False):
             draw_metric(axes, result, curves, x, metric, joined=x not in result.sampled)
+            without = sum(math.isnan(row[metric]) for row in rows)
+            if without:
+                axes.set_title(f"no value at {without} of {len(rows)} points", loc="left")
         for axes in used[len(chosen) :]:
             axes.set_axis_off()
         if by:

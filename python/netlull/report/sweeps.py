@@ -140,6 +140,7 @@ def _notes(result: SweepResult) -> list[str]:
             "that runs are normally distributed."
         )
     notes += [f"{text}." for text in result.doubts() if not text.startswith("only")]
+    notes += [f"{text}." for text in result.gaps()]
     notes += [f"Condition not reached: {text}." for text in result.unmet]
     return notes
 

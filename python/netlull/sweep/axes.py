@@ -19,6 +19,12 @@ __all__ = ["MOST_SEEDS", "RESERVED_COLUMNS", "Axis", "AxisPoint", "Experiment", 
 RESERVED_COLUMNS = ("experiment", "seed")
 
 
+_Path = Annotated[
+    str | None,
+    Meta(extra={"expected": "one path, such as link.N1-N2.rate; several fit [list], or `set` in [[axis.point]]"}),
+]
+
+
 class AxisPoint(Document, frozen=True):
     """A point of an axis: its value, its label, and the fields of the scenario that it sets and unsets."""
 
@@ -47,7 +53,7 @@ class Axis(Document, frozen=True):
     """
 
     name: Text
-    path: str | None = None
+    path: _Path = None
     values: Sequence[Any] = ()
     points: Sequence[AxisPoint] = field(default=(), name="point")
     unit: str | None = None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
+from netlull.energy import total_for_saving
 from netlull.errors import MissingPackageError, NetlullWarning, ResultError
 from netlull.execution import Cost
 from netlull.result import polars_frame
@@ -204,6 +205,19 @@ class SweepResult:
                 if why:
                     told[why if why.startswith("only") else f"{name} at {at}: {why}"] = None
         return list(told)
+
+    def gaps(self) -> list[str]:
+        """Metrics without a value in some runs, with the number of these runs."""
+        names_of: dict[tuple[int, str | None], list[str]] = {}
+        for name, path in self.metrics.items():
+            without = sum(map(math.isnan, self.table[name].to_numpy()))
+            if without:
+                names_of.setdefault((without, total_for_saving(path)), []).append(name)
+        return [
+            f"{', '.join(names)}: no value in {without} of {self.table.num_rows} runs, so no mean at their points"
+            + (f"; where links slept, compare {total} with the runs without sleep (netlull compare)" if total else "")
+            for (without, total), names in names_of.items()
+        ]
 
     def _rows_by(self, columns: Sequence[str]) -> dict[tuple[Any, ...], list[int]]:
         """The numbers of the rows with equal values in these columns."""

@@ -29,7 +29,7 @@ class LineState:
     """Throughput / rate of the busier direction, 0 to 1."""
     asleep: bool = False
     power_w: float | None = None
-    """Power of both directions, in W."""
+    """The mean powers of both directions, added, in W."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Part:
     model: str | None = None
     """The power model of `power_w`."""
     costed_as: str | None = None
-    """The device that stands for a link under that model, if it is another than the link's."""
+    """The device that stands for a link under that model, or the power of a link at full rate."""
 
 
 def topology_of_scenario(document: Mapping[str, Any], demands: Sequence[Demand] = ()) -> Topology:
@@ -68,19 +68,21 @@ def part_of(result: Result, *, phase: str | None = None, at_s: float | None = No
     Args:
         result: the run.
         phase: the name of a phase.
-        at_s: the instant, in s.
+        at_s: the instant, in s. An instant has no power.
         model: the power model; default a preferred one.
 
     Raises:
         InputError: there is no such phase, instant, series or power model; lists the existing ones.
     """
     summary = result.summary
-    if phase is not None and at_s is not None:
-        raise InputError("--at: is given together with --phase; expected one of them")
+    for option, value in (("--phase", phase), ("--model", model)):
+        if value is not None and at_s is not None:
+            raise InputError(f"--at: is given together with {option}; expected one of them")
     if at_s is not None:
         return _instant(result, at_s)
     links = {link["name"]: link for link in summary["links"]}
-    title, seconds, moment = "the whole run", float(summary["measured_s"]), float(summary["duration_s"])
+    warm_up, seconds, moment = (float(summary[part]) for part in ("warm_up_s", "measured_s", "duration_s"))
+    title = f"{warm_up:g} s to {moment:g} s" if warm_up else "the whole run"
     measured: Mapping[str, Any] = links
     if phase is not None:
         there = summary.get("phase") or {}
