@@ -64,9 +64,7 @@ class _Traffic:
         for field in ("start", "stop"):
             if field in table and (not isinstance(table[field], str) or in_unit(table[field], "s") is None):
                 raise InputError(f'{path}.{field}: {table[field]!r} is not a time; expected one such as "20 s"')
-        start, stop = (
-            in_unit(table.get(field, otherwise), "s") for field, otherwise in (("start", "0 s"), ("stop", ""))
-        )
+        start, stop = in_unit(table.get("start", "0 s"), "s"), in_unit(table.get("stop", ""), "s")
         if start is not None and stop is not None and stop <= start:
             told = f"{path}.stop: is {table['stop']}"
             raise InputError(f"{told}; expected a time after the start, {table.get('start', '0 s')}")
