@@ -99,7 +99,7 @@ fn the_g_router_brings_its_rate_down_to_a_bottleneck_further_on() {
 
 /// The rate and the queue of a G-Router in front of 20 Mb/s with T = 75 kB while one flow without delay sends 3 MB, and
 /// the flow's completion time.
-fn without_delay(more: &Value) -> (f64, f64, f64) {
+fn without_delay(more: &Value, start: &str) -> (f64, f64, f64) {
     let mut controller = json!({ "kind": "g_router", "target": "75 kB", "min_rate": "1 Mb/s", "pace": "event",
         "round_trip": { "kind": "timestamps", "initial": "100 ms" } });
     controller.as_object_mut().expect("a table").extend(more.as_object().expect("a table").clone());
@@ -110,7 +110,7 @@ fn without_delay(more: &Value) -> (f64, f64, f64) {
             { "from": "N1", "to": "N2", "rate": "20 Mb/s", "buffer": "150 kB", "controller": controller },
             { "from": "N2", "to": "N1", "rate": "1 Gb/s", "buffer": "unlimited" },
         ],
-        "flow": [{ "kind": "tcp", "name": "t", "from": "s", "to": "N2", "size": "3 MB", "start": "1 s" }],
+        "flow": [{ "kind": "tcp", "name": "t", "from": "s", "to": "N2", "size": "3 MB", "start": start }],
         "tcp": { "preset": "linux-6", "congestion_control": "cubic" },
         "phase": [{ "name": "sending", "from": "2 s", "to": "5 s" }],
     });
@@ -125,15 +125,18 @@ fn a_first_window_below_twice_the_target_leaves_the_rate_at_its_lowest() {
     // DQ telescopes: without delay, and while beta is slow, swnd = swnd_0 - q. All of one window waits: q = swnd. So the
     // queue settles at swnd_0 / 2 = 32.8 kB, 21.8 packets of 1500 B, far below gamma T = 71 kB. C-EARTH then only slows
     // down. 3 MB at 1 Mb/s take 24 s and more.
-    let (rate, queue, time) = without_delay(&json!({}));
+    let (rate, queue, time) = without_delay(&json!({}), "1 s");
     assert_eq!(rate, 1e6);
     assert!((queue - 21.8).abs() < 1.5, "{queue}");
     assert!((24.0..26.0).contains(&time), "{time}");
     // With a first window of more than 2 T the queue passes its target, and the rate comes back.
-    let (_, _, time) = without_delay(&json!({ "initial_window": "200 kB" }));
-    assert!(time < 10.0, "{time}");
-    let (_, _, time) = without_delay(&json!({ "beta": "1 Mb/s" }));
-    assert!(time < 10.0, "{time}");
+    for start in ["0 s", "1 s"] {
+        let (_, _, time) = without_delay(&json!({ "initial_window": "200 kB" }), start);
+        assert!(time < 10.0, "{time}");
+    }
+    // With q = 0 beta opens the window by 125 kB in a second. So it helps only after a second without traffic.
+    let [at_once, later] = ["0 s", "1 s"].map(|start| without_delay(&json!({ "beta": "1 Mb/s" }), start).2);
+    assert!(at_once > 20.0 && later < 10.0, "{at_once} {later}");
 }
 
 #[test]
