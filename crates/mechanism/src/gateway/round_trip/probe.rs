@@ -351,6 +351,59 @@ mod tests {
     }
 
     #[test]
+    fn flows_are_spread_over_all_slots_and_other_flows_of_a_slot_do_not_disturb() {
+        let slots: std::collections::BTreeSet<usize> = (0..1000).map(Probe::slot).collect();
+        assert_eq!(slots.len(), SLOTS);
+        let other = (8..).find(|&flow| Probe::slot(flow) == Probe::slot(7)).unwrap();
+        let mut rtt = stamped();
+        rtt.forward(at(10), &out(7, 1000, 10, 0));
+        rtt.forward(at(11), &out(7, 2000, 11, 0));
+        rtt.forward(at(20), &out(other, 900, 20, 0));
+        // An acknowledgement without data is no retransmission.
+        rtt.forward(at(30), &out(7, 0, 30, 0));
+        rtt.backward(at(70), &ack(7, 1000, 5000));
+        rtt.forward(at(100), &out(other, 4000, 100, 5000));
+        rtt.forward(at(210), &out(7, 4000, 210, 5000));
+        assert!((rtt.value().as_secs_f64() - 0.2).abs() < 1e-9, "{rtt:?}");
+    }
+
+    #[test]
+    fn an_acknowledgement_without_data_begins_no_sample() {
+        let mut rtt = stamped();
+        rtt.forward(at(10), &out(7, 0, 10, 0));
+        let RoundTrip::Measured(probe) = &rtt else { unreachable!() };
+        assert_eq!(probe.slots[Probe::slot(7)].state, State::Idle);
+    }
+
+    #[test]
+    fn a_sample_is_given_up_after_three_seconds() {
+        let other = (8..).find(|&flow| Probe::slot(flow) == Probe::slot(7)).unwrap();
+        let is_idle_at = |millis: u64| {
+            let mut rtt = stamped();
+            rtt.forward(at(0), &out(7, 1000, 0, 0));
+            rtt.forward(at(millis), &out(other, 1000, 0, 0));
+            let RoundTrip::Measured(probe) = &rtt else { unreachable!() };
+            probe.slots[Probe::slot(7)].state == State::Idle
+        };
+        assert_eq!((is_idle_at(3000), is_idle_at(3001)), (false, true));
+    }
+
+    #[test]
+    fn a_rest_is_a_random_number_of_segments_and_four_times_the_sample() {
+        let RoundTrip::Measured(mut probe) = stamped() else { unreachable!() };
+        let skips: std::collections::BTreeSet<u32> = (0..50)
+            .map(|_| {
+                probe.slots[3].passed = 9;
+                probe.rest(at(100), 3, Duration::from_millis(20));
+                assert_eq!(probe.slots[3].until, at(180));
+                probe.slots[3].skip
+            })
+            .collect();
+        // At most the segments during the sample; of 50 draws out of 10 numbers, 5 different ones or more.
+        assert!(skips.iter().all(|&skip| skip <= 9) && skips.len() >= 5, "{skips:?}");
+    }
+
+    #[test]
     fn older_samples_count_less() {
         // 60 + 40 ms, complete at 100 ms, then 100 + 80 ms from 1000 ms on. The halves end at 60 and 1100 ms, and
         // at 100 and 1180 ms. The first sample has weight one. The second has weight three: two segments since

@@ -131,11 +131,11 @@ mod tests {
 
     const PACKET: f64 = 12_000.0;
 
-    /// Queues of 1, 2 and 10 Mb/s after a burst at time 0. A packet may be 14 ms late.
+    /// Queues of 1, 2 and 10 Mb/s after a burst at 5 s. A packet may be 14 ms late.
     fn after_burst(packets: u64) -> Counterfactual {
         let rates = [1, 2, 10].map(BitRate::from_mbps);
         let mut queues = Counterfactual::new(&rates, 0.0, PACKET, 0.014, 0.0);
-        (0..packets).for_each(|_| queues.arrive(0.0, PACKET, Admission::Accepted));
+        (0..packets).for_each(|_| queues.arrive(5.0, PACKET, Admission::Accepted));
         queues
     }
 
@@ -151,11 +151,13 @@ mod tests {
     fn a_queue_is_cut_at_four_times_the_lateness() {
         // 100 packets need 120 ms at 10 Mb/s, so both queues are cut to 176 ms before the last packet. That packet needs
         // 12 ms at 1 Mb/s and 6 ms at 2 Mb/s: the queues are empty after 188 and 182 ms.
-        let violated_after = |seconds: f64| {
+        let after = |seconds: f64| {
             let mut queues = after_burst(100);
-            queues.serve(seconds);
-            queues.violated(0.0)
+            queues.serve(5.0 + seconds);
+            queues
         };
-        assert_eq!([0.181, 0.183, 0.187, 0.189].map(violated_after), [2, 1, 1, 0]);
+        assert_eq!([0.181, 0.183, 0.187, 0.189].map(|seconds| after(seconds).violated(0.0)), [2, 1, 1, 0]);
+        let left = [0.1, 0.2].map(|seconds| (1e6 * after(seconds).reference_delay()).round());
+        assert_eq!(left, [20_000.0, 0.0], "in microseconds");
     }
 }

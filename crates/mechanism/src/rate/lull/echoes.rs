@@ -128,3 +128,67 @@ impl Echoes {
         f64::INFINITY
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    /// The middle of a bin of 1 ms, in seconds. The first bin has number 1.
+    fn middle(number: u64) -> f64 {
+        (number as f64 - 0.5) / 1e3
+    }
+
+    fn echoes() -> Echoes {
+        Echoes::new(0.004)
+    }
+
+    proptest! {
+        /// A plain list of the bins that need a rate, with their owners.
+        #[test]
+        fn agrees_with_a_list_of_bins(
+            marks in prop::collection::vec((1_u64..700, 1_usize..4, 0_usize..3), 0..40),
+            cancels in prop::collection::vec((1_u64..700, 0_u64..300, 0_usize..3), 0..4),
+            queries in prop::collection::vec((1_u64..700, 0_u64..300, 0_usize..4), 1..20),
+        ) {
+            let (mut ring, mut list) = (echoes(), BTreeMap::<u64, (usize, usize)>::new());
+            for (number, needed, owner) in marks {
+                prop_assert_eq!(ring.mark(middle(number), needed, owner), number);
+                if list.get(&number).is_none_or(|bin| bin.0 < needed) {
+                    list.insert(number, (needed, owner));
+                }
+            }
+            for (first, length, owner) in cancels {
+                ring.cancel(first..=first + length, owner);
+                list.retain(|number, bin| !(first..=first + length).contains(number) || bin.1 != owner);
+            }
+            for (first, length, level) in queries {
+                let (from, to, last) = (middle(first), middle(first + length), first + length);
+                let highest = list.range(first..=last).map(|(_, bin)| bin.0).max();
+                prop_assert_eq!(ring.needed(from, to), highest.unwrap_or(0));
+                let time = |number: u64| number as f64 * ring.width;
+                if level > 0 {
+                    let end = list.range(first..=last).rfind(|(_, bin)| bin.0 >= level).map(|(&number, _)| time(number));
+                    prop_assert_eq!(ring.last(from, to, level), end);
+                }
+                let above = list.range(first + 1..).find(|(_, bin)| bin.0 > level);
+                let start = above.map_or(f64::INFINITY, |(&number, _)| time(number - 1));
+                prop_assert_eq!(ring.next_above(from, level), start);
+            }
+        }
+    }
+
+    #[test]
+    fn a_bin_of_the_last_turn_of_the_ring_counts_no_more() {
+        let mut ring = echoes();
+        ring.mark(middle(10), 3, 0);
+        let later = 10 + BINS as u64;
+        assert_eq!(ring.needed(middle(later), middle(later)), 0);
+        ring.cancel(later..=later, 0);
+        assert_eq!(ring.needed(middle(10), middle(10)), 3, "the bin keeps its own round");
+        ring.mark(middle(later), 1, 1);
+        assert_eq!(ring.needed(middle(later), middle(later)), 1);
+        assert_eq!(ring.next_above(middle(later - 5), 0), (later - 1) as f64 * ring.width);
+    }
+}
