@@ -13,7 +13,7 @@ import pytest
 import scipy.stats
 
 from netlull import Axis, InputError, Scenario, Sweep, SweepResult
-from netlull.cli.compare_output import _sentences
+from netlull.cli.compare_output import print_comparison
 from netlull.compare import Comparison, Options, Verdict, compare, compare_points, only
 
 Printed = Callable[..., str]
@@ -169,13 +169,15 @@ def test_holm_takes_back_what_chance_would_give() -> None:
     assert shown(compare(a, b, options=Options(correct="holm"))) == 0
 
 
-def test_only_rows_with_an_interval_may_miss_by_chance() -> None:
+def test_only_rows_with_an_interval_may_miss_by_chance(capsys: pytest.CaptureFixture[str]) -> None:
     several = {(place,): {1: 1.0, 2: 2.0} for place in "abc"}
     found = compare(*(result(several | {("d",): {1: value}}, ["k"]) for value in (1.0, 2.0)))
     assert (len(found.rows), found.intervals, found.expected_misses) == (4, 3, pytest.approx(3 * 0.05))
-    assert "Of 3 intervals at 95 %" in " ".join(_sentences(found))
+    print_comparison(found)
+    assert "Of 3 intervals at 95 %" in capsys.readouterr().out
     single = {("d",): {1: 1.0}, ("e",): {1: 2.0}}
-    assert "by chance" not in " ".join(_sentences(compare(result(single, ["k"]), result(single, ["k"]))))
+    print_comparison(compare(result(single, ["k"]), result(single, ["k"])))
+    assert "by chance" not in capsys.readouterr().out
 
 
 def test_options_that_do_not_go_together() -> None:
