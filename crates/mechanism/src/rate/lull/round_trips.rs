@@ -135,3 +135,104 @@ impl Connection {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lull's times for a pause of 2 ms, in seconds.
+    const TIMES: Times =
+        Times { transition: 0.002, lateness: 0.014, hold: 0.06, linger: 0.003, lead: 0.0025, slack: 0.004, gap: 0.006 };
+    /// The time from the arrival of a packet to its departure.
+    const STAY: f64 = 0.001;
+
+    /// Sees a packet at `now` in seconds. The round-trip time is in microseconds.
+    fn see(trips: &mut RoundTrips, flow: FlowKey, now: f64, kind: SegmentKind) -> Option<f64> {
+        let data = kind == SegmentKind::Other;
+        let segment = SegmentView { flow, kind, end: 1, acknowledged: 1, data, fin: false, timestamps: None };
+        trips.see(now, now + STAY, &segment, &TIMES).map(|time| (1e6 * time).round())
+    }
+
+    fn syn(trips: &mut RoundTrips, flow: FlowKey, now: f64) -> Option<f64> {
+        see(trips, flow, now, SegmentKind::Syn)
+    }
+
+    fn data(trips: &mut RoundTrips, flow: FlowKey, now: f64) -> Option<f64> {
+        see(trips, flow, now, SegmentKind::Other)
+    }
+
+    fn next_round(trips: &RoundTrips, flow: FlowKey) -> f64 {
+        (1e6 * trips.next_round(RoundTrips::slot(flow))).round() / 1e6
+    }
+
+    /// A connection whose handshake took 50 ms. Its first data arrive at 1.05 s, so it expects a round at 1.101 s.
+    fn opened() -> RoundTrips {
+        let mut trips = RoundTrips::new();
+        assert_eq!(syn(&mut trips, 5, 1.0 - STAY), None);
+        assert_eq!(data(&mut trips, 5, 1.05), Some(50_000.0));
+        assert_eq!(next_round(&trips, 5), 1.101);
+        trips
+    }
+
+    #[test]
+    fn a_new_connection_takes_its_slot_and_guesses_the_least_of_recent_handshakes() {
+        let places = [5, 6, 5 + SLOTS as u64].map(RoundTrips::slot);
+        assert_eq!(places, [5, 6, 5]);
+        let mut trips = opened();
+        assert_eq!(data(&mut trips, 5 + SLOTS as u64, 2.0), None, "it has had no handshake");
+        assert_eq!(data(&mut trips, 5, 2.1), None, "its place is taken");
+        // 50 ms, then a fiftieth of the way to 100 ms, then a new least.
+        assert_eq!(syn(&mut trips, 7, 3.0 - STAY), Some(50_000.0));
+        assert_eq!(data(&mut trips, 7, 3.1), Some(100_000.0));
+        assert_eq!(syn(&mut trips, 8, 4.0 - STAY), Some(51_000.0));
+        assert_eq!(data(&mut trips, 8, 4.03), Some(30_000.0));
+        assert_eq!(syn(&mut trips, 9, 5.0), Some(30_000.0));
+    }
+
+    #[test]
+    fn a_round_near_its_time_corrects_the_estimate() {
+        let mut trips = opened();
+        // 3 ms early: 1.098 - 1.051 = 47 ms at once. The next is expected at 1.099 + 0.047 s.
+        assert_eq!(data(&mut trips, 5, 1.098), Some(47_000.0));
+        assert_eq!(next_round(&trips, 5), 1.146);
+        // 8 ms late: a quarter of 8 ms more.
+        assert_eq!(data(&mut trips, 5, 1.154), Some(49_000.0));
+        assert_eq!(next_round(&trips, 5), 1.204);
+    }
+
+    #[test]
+    fn the_estimate_stays_within_three_quarters_and_twice_the_handshake() {
+        let mut trips = opened();
+        let after = |trips: &mut RoundTrips, shift: f64| {
+            (0..40).fold(0.0, |time, _| {
+                let now = trips.next_round(5) + shift * time;
+                1e-6 * data(trips, 5, now).expect("a known connection")
+            })
+        };
+        assert!((after(&mut trips, 0.2) - 0.1).abs() < 1e-9);
+        assert!((after(&mut trips, -0.2) - 0.0375).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_packet_far_from_the_round_begins_one_only_if_it_is_late() {
+        let mut trips = opened();
+        assert_eq!(data(&mut trips, 5, 1.098), Some(47_000.0));
+        // Expected at 1.146 s, within a quarter of 47 ms: 20 ms early is another burst.
+        assert_eq!(data(&mut trips, 5, 1.126), Some(47_000.0));
+        assert_eq!(next_round(&trips, 5), 1.146);
+        // 20 ms late, after a pause: the handshake's value counts again.
+        assert_eq!(data(&mut trips, 5, 1.166), Some(50_000.0));
+        assert_eq!(next_round(&trips, 5), 1.217);
+    }
+
+    #[test]
+    fn a_burst_without_a_pause_keeps_the_estimate_and_moves_the_round() {
+        let mut trips = opened();
+        assert_eq!(data(&mut trips, 5, 1.098), Some(47_000.0));
+        for millis in 1..=50 {
+            assert_eq!(data(&mut trips, 5, 1.098 + 1e-3 * f64::from(millis)), Some(47_000.0));
+        }
+        // The packet at 1.147 s was the first after 1.146 s. It leaves at 1.148 s.
+        assert_eq!(next_round(&trips, 5), 1.195);
+    }
+}
