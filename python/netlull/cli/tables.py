@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from netlull.cli.numbers import count, digits, percent, scaled
+from netlull.cli.numbers import count, counted, digits, percent, scaled
 from netlull.cli.stations import radio_powers, radio_words, station_cells, stations_notes
 from netlull.energy import has_varied, model_words
 from netlull.quantities import in_unit
@@ -218,7 +218,7 @@ def emulation_notes(emulation: Summary) -> list[str]:
     """The lateness of an emulated run, its machine, and its differences from the scenario."""
     late, system = emulation["lateness"], emulation["system"]
     lateness = ", ".join(f"{name} {scaled(late[key], 's', 2)}" for name, key in _LATENESS.items())
-    processors = f"{system['processors']} processor{'' if system['processors'] == 1 else 's'}"
+    processors = counted(system["processors"], "processor")
     processors += " kept awake" if system.get("kept_awake") else ""
     where = f"Linux {system['kernel']}, scheduling {system['scheduling']}, {processors}"
     limit = scaled(late["limit_s"], "s", 2)

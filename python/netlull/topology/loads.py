@@ -38,6 +38,7 @@ def offered(document: Mapping[str, Any], at_s: float | None = None) -> Loads:
 
     Datagrams and requests count with their rate, TCP with its `write_rate`.
     """
+    # A recording replaces flows by their replay, whose rate is known only after a run.
     plain = {name: part for name, part in document.items() if name != "recording"}
     flows = [flow for flow in _flows(plain) if at_s is None or _is_active(flow, at_s)]
     known = [flow for flow in flows if flow["rate_bps"] is not None]

@@ -74,7 +74,7 @@ pub(super) fn start(field: &str, start: Duration, document: &Document) -> Result
     Ok(Instant::ZERO + start)
 }
 
-/// The stop of datagrams or requests; never without one.
+/// The stop time of datagrams or requests; [`Instant::NEVER`] if none is given.
 pub(super) fn stop_after(field: &str, stop: Option<Duration>, start: Instant) -> Result<Instant> {
     let stop = stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop);
     if stop <= start {
