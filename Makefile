@@ -138,7 +138,7 @@ $(BENCH_RUNNER):
 FUZZ_SECONDS := 60
 FUZZ_SEED := $(shell date +%s)
 # The real modules that the attack mutates, from templates in C.
-GUESTS = $(if $(shell command -v clang && command -v wasm-ld),controller observer station)
+GUESTS = $(if $(shell command -v clang && command -v wasm-ld),link-controller rate-controller station)
 fuzz: setup ## Attack the readers and the simulator, TCP endpoints on random paths, the packet parser and WebAssembly modules, for a minute each.
 	$(BIN)/python tools/attack.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 	cargo build --quiet --profile fuzz --locked --package netlull-tcp --example fuzz_path

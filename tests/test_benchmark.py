@@ -425,8 +425,8 @@ def test_an_exception_in_a_cell_breaks_that_cell(tmp_path: Path, monkeypatch: py
 
 
 def test_a_module_is_judged_and_verified(tmp_path: Path) -> None:
-    """The template of an observer, with fifths of the link's rate in place of quarters."""
-    built(tmp_path / "steps", "c", "observer")
+    """The template of a rate controller, with fifths of the link's rate in place of quarters."""
+    built(tmp_path / "steps", "c", "rate-controller")
     source = (tmp_path / "steps" / "steps.c").read_text(encoding="utf-8")
     (tmp_path / "steps" / "steps.c").write_text(source.replace("full / 4 * quarter", "full / 5 * quarter"), "utf-8")
     subprocess.run([tmp_path / "steps" / "build.sh"], check=True)

@@ -1,4 +1,4 @@
-//! The interface as constants for C, AssemblyScript and Rust, and as tables for readers. All come from the records.
+//! The interface as constants for C and Rust, and as tables for readers. All come from the records.
 
 use crate::abi::{Answer, Begin, Kind, MOST_ACTIONS, VERSION, place};
 use crate::record::{Record, Shape, Variant};
@@ -13,8 +13,6 @@ use std::fmt::Write as _;
 pub enum Language {
     /// C.
     C,
-    /// AssemblyScript.
-    AssemblyScript,
     /// Rust without netlull's crates.
     Rust,
 }
@@ -53,7 +51,7 @@ fn records() -> Vec<Placed> {
         placed::<LinkAction>("LINK", "First action of a link controller", items),
         placed::<Estimates>("LINK", "Estimates of a link controller that reads segments", place::ESTIMATES),
         placed::<Observation>("SEEN", "Observation of a link", place::EVENT),
-        placed::<Decision>("DECISION", "Decision of an observer", items),
+        placed::<Decision>("DECISION", "Decision of a rate controller", items),
         placed::<Begin<StationContext>>("STATION", "Station, at the creation", place::CONTEXT),
         placed::<StationEvent>("STATION", "Event of a station", place::EVENT),
         placed::<StationAction>("STATION", "First action of a station's machine", items),
@@ -158,7 +156,6 @@ fn capitals(name: &str) -> String {
 pub fn bindings(language: Language) -> String {
     let (comment, body) = match language {
         Language::C => ("//", include_str!("bindings/netlull.h")),
-        Language::AssemblyScript => ("//", include_str!("bindings/netlull.ts")),
         Language::Rust => ("//!", include_str!("bindings/netlull.rs")),
     };
     let mut lines = String::new();
@@ -166,7 +163,6 @@ pub fn bindings(language: Language) -> String {
         let note = if unit.is_empty() { String::new() } else { format!(" // {unit}") };
         let _ = match language {
             Language::C => writeln!(lines, "#define {name} {value}{note}"),
-            Language::AssemblyScript => writeln!(lines, "export const {name}: u32 = {value};{note}"),
             Language::Rust => writeln!(lines, "pub const {name}: usize = {value};{note}"),
         };
     }

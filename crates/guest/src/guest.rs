@@ -238,8 +238,8 @@ impl<C: LinkConfig> Guest for Holder<C, C::Machine> {
     }
 }
 
-/// The parameters of a link controller that observes its link instead of getting its events.
-pub trait ObserverConfig: DeserializeOwned + JsonSchema + Debug {
+/// The parameters of a rate controller: a link controller that gets observations instead of events.
+pub trait RateControllerConfig: DeserializeOwned + JsonSchema + Debug {
     /// The machine.
     type Subscriber: Subscriber;
 
@@ -253,23 +253,23 @@ pub trait ObserverConfig: DeserializeOwned + JsonSchema + Debug {
     fn build(&self, link: LinkContext, start: Instant) -> Result<Self::Subscriber, ConfigError>;
 }
 
-/// An observer, with its configuration.
+/// A rate controller, with its configuration.
 #[derive(Debug)]
-pub struct ObserverHolder<C: ObserverConfig> {
+pub struct RateControllerHolder<C: RateControllerConfig> {
     name: &'static str,
     config: Option<C>,
     subscriber: Option<C::Subscriber>,
 }
 
-impl<C: ObserverConfig> ObserverHolder<C> {
-    /// No observer yet.
+impl<C: RateControllerConfig> RateControllerHolder<C> {
+    /// No machine yet.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self { name, config: None, subscriber: None }
     }
 }
 
-impl<C: ObserverConfig> Guest for ObserverHolder<C> {
+impl<C: RateControllerConfig> Guest for RateControllerHolder<C> {
     fn describe(&self) -> Description {
         let description = Description::new(Kind::LinkController, self.name, schema_for!(C).to_value());
         Description { subscription: Some(Subscription::default()), ..description }
@@ -424,12 +424,12 @@ macro_rules! link_controller {
     };
 }
 
-/// Exports a link controller that observes its link: its name, and its parameters, which implement
-/// [`ObserverConfig`](crate::guest::ObserverConfig).
+/// Exports a rate controller: its name, and its parameters, which implement
+/// [`RateControllerConfig`](crate::guest::RateControllerConfig).
 #[macro_export]
-macro_rules! observer {
+macro_rules! rate_controller {
     ($name:literal, $config:ty) => {
-        $crate::export!($crate::guest::ObserverHolder<$config>, $crate::guest::ObserverHolder::new($name));
+        $crate::export!($crate::guest::RateControllerHolder<$config>, $crate::guest::RateControllerHolder::new($name));
     };
 }
 

@@ -9,11 +9,11 @@ use netlull_guest::record::{BadWord, Record, Sink, Source};
 use netlull_units::Instant;
 use serde_json::Value;
 use std::fmt;
-use wasmtime::{Linker, Memory, Store, StoreLimits, StoreLimitsBuilder, Trap, TypedFunc};
+use wasmi::{Linker, Memory, Store, StoreLimits, StoreLimitsBuilder, TrapCode, TypedFunc};
 
 /// The limits of a module.
 pub mod limit {
-    /// The instructions of an event (wasmtime's fuel).
+    /// The instructions of an event. 64 bytes of a bulk operation on memory count as one (wasmi's fuel).
     pub const EVENT: u64 = 1_000_000;
     /// The instructions of the description, and of the making of a machine.
     pub const START: u64 = 100_000_000;
@@ -23,8 +23,6 @@ pub mod limit {
     pub const STACK: usize = 256 << 10;
     /// The elements of a table.
     pub const TABLE: usize = 4096;
-    /// A passive segment of data in bytes.
-    pub const PASSIVE: usize = 64 << 10;
     /// The file in bytes.
     pub const MODULE: usize = 16 << 20;
     /// The timeouts at one instant.
@@ -36,7 +34,7 @@ pub mod limit {
 /// A running module.
 pub(crate) struct Instance {
     store: Store<StoreLimits>,
-    instance: wasmtime::Instance,
+    instance: wasmi::Instance,
     memory: Memory,
     /// The mailbox's address.
     mailbox: usize,
@@ -92,7 +90,7 @@ impl Sink for WordsMut<'_> {
 
 impl Instance {
     /// Instantiates a module and asks for its mailbox.
-    pub fn new(code: &wasmtime::Module, file: &str) -> Result<Self, ConfigError> {
+    pub fn new(code: &wasmi::Module, file: &str) -> Result<Self, ConfigError> {
         let limits = StoreLimitsBuilder::new()
             .memory_size(limit::MEMORY)
             .table_elements(limit::TABLE)
@@ -103,18 +101,18 @@ impl Instance {
             .build();
         let mut store = Store::new(code.engine(), limits);
         store.limiter(|limits| limits);
-        let failed = |error: &wasmtime::Error| failure(file, "start", error, "");
+        let failed = |error: &wasmi::Error| failure(file, "start", error, "");
         store.set_fuel(limit::START).map_err(|error| failed(&error))?;
         let linker = Linker::new(code.engine());
-        let instance = linker.instantiate(&mut store, code).map_err(|error| failed(&error))?;
+        let instance = linker.instantiate_and_start(&mut store, code).map_err(|error| failed(&error))?;
         let memory = instance
-            .get_memory(&mut store, export::MEMORY)
-            .ok_or_else(|| failed(&wasmtime::Error::msg("it has no memory")))?;
+            .get_memory(&store, export::MEMORY)
+            .ok_or_else(|| failed(&wasmi::Error::new("it has no memory")))?;
         let mailbox = instance
-            .get_typed_func::<(), i32>(&mut store, export::MAILBOX)
+            .get_typed_func::<(), i32>(&store, export::MAILBOX)
             .and_then(|mailbox| mailbox.call(&mut store, ()))
             .map_err(|error| failed(&error))?;
-        let event = instance.get_typed_func(&mut store, export::EVENT).map_err(|error| failed(&error))?;
+        let event = instance.get_typed_func(&store, export::EVENT).map_err(|error| failed(&error))?;
         let mailbox = mailbox.cast_unsigned() as usize;
         let fits = mailbox.checked_add(place::LENGTH * 8).is_some_and(|end| end <= memory.data_size(&store));
         if !fits || !mailbox.is_multiple_of(8) {
@@ -146,7 +144,7 @@ impl Instance {
 
     /// The description, as JSON.
     pub fn describe(&mut self) -> Result<String, ConfigError> {
-        let function = self.instance.get_typed_func::<(), ()>(&mut self.store, export::DESCRIBE);
+        let function = self.instance.get_typed_func::<(), ()>(&self.store, export::DESCRIBE);
         let done = function.and_then(|describe| describe.call(&mut self.store, ()));
         done.map_err(|error| self.failed("description", &error))?;
         self.text().ok_or_else(|| self.unusable("description", "the address of a text is outside of its memory"))
@@ -180,7 +178,7 @@ impl Instance {
     pub fn tell(&mut self, value: &Value) -> Result<(), ConfigError> {
         let text = value.to_string();
         let length = i32::try_from(text.len()).unwrap_or(i32::MAX);
-        let function = self.instance.get_typed_func::<i32, i32>(&mut self.store, export::BUFFER);
+        let function = self.instance.get_typed_func::<i32, i32>(&self.store, export::BUFFER);
         let address = function.and_then(|buffer| buffer.call(&mut self.store, length));
         let address = address.map_err(|error| self.failed("buffer", &error))?.cast_unsigned() as usize;
         let memory = self.memory.data_mut(&mut self.store);
@@ -199,7 +197,7 @@ impl Instance {
         head.put(0);
         head.put(0);
         let fuel = self.store.set_fuel(limit::START);
-        let function = self.instance.get_typed_func::<(), i32>(&mut self.store, name);
+        let function = self.instance.get_typed_func::<(), i32>(&self.store, name);
         let status = fuel.and(function).and_then(|function| function.call(&mut self.store, ()));
         let status = status.map_err(|error| self.failed("start", &error))?;
         let text = self.text();
@@ -284,12 +282,12 @@ impl Instance {
     }
 
     #[cold]
-    fn failed_event(&self, error: &wasmtime::Error) -> ConfigError {
+    fn failed_event(&self, error: &wasmi::Error) -> ConfigError {
         self.failed(&format!("event {}", self.events), error)
     }
 
     /// The error of a call.
-    fn failed(&self, call: &str, error: &wasmtime::Error) -> ConfigError {
+    fn failed(&self, call: &str, error: &wasmi::Error) -> ConfigError {
         failure(&self.file, call, error, &self.text().unwrap_or_default())
     }
 
@@ -315,22 +313,20 @@ fn printable(text: &str) -> String {
 }
 
 /// The error of a call. `said` is a text that the module has left, such as the message of a panic.
-fn failure(file: &str, call: &str, error: &wasmtime::Error, said: &str) -> ConfigError {
-    let trap = error.downcast_ref::<Trap>();
-    let (reason, expected) = match trap {
-        Some(Trap::OutOfFuel) => {
+fn failure(file: &str, call: &str, error: &wasmi::Error, said: &str) -> ConfigError {
+    let returns = || "a module that returns from every call".to_owned();
+    let small = || format!("at most {} MiB of memory", limit::MEMORY >> 20);
+    let (reason, expected) = match error.as_trap_code() {
+        Some(TrapCode::OutOfFuel) => {
             let most = if call.starts_with("event") { limit::EVENT } else { limit::START };
             ("it does not return".to_owned(), format!("at most {most} instructions"))
         }
-        Some(trap) if trap == &Trap::UnreachableCodeReached && !said.is_empty() => {
-            (printable(said), "a module that returns from every call".to_owned())
-        }
-        Some(trap) => (trap.to_string(), "a module that returns from every call".to_owned()),
+        Some(TrapCode::GrowthOperationLimited) => ("its memory or a table grows too much".to_owned(), small()),
+        Some(TrapCode::UnreachableCodeReached) if !said.is_empty() => (printable(said), returns()),
+        Some(_) => (one_line(error), returns()),
         None => {
             let reason = one_line(error);
-            let most = format!("at most {} MiB of memory", limit::MEMORY >> 20);
-            let expected =
-                if reason.contains("memory") { most } else { "a module that returns from every call".to_owned() };
+            let expected = if reason.contains("memory") { small() } else { returns() };
             (reason, expected)
         }
     };

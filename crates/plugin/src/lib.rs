@@ -1,9 +1,9 @@
 //! Link controllers, station machines and congestion controls from WebAssembly modules.
 //!
 //! ```text
-//!   document: kind = "wasm" ─► Module ─► Instance ─► link, station or control: a machine like netlull's own
-//!             file, parameters  checked   memory,
-//!                               compiled  fuel
+//!   document: kind = "wasm" ─► Module ──► Instance ──► link, station or control: a machine like netlull's own
+//!             file, parameters  checked     memory,
+//!                               translated  fuel
 //! ```
 //!
 //! [`register`] lets documents, plans and tapes of this process name modules. A module has no imports: no clock, no
@@ -15,7 +15,6 @@
 //!
 //! `crates/guest` has the binary interface.
 
-mod bulk;
 #[cfg(feature = "tcp")]
 mod control;
 mod instance;

@@ -55,7 +55,7 @@ impl LinkFactory for Factory {
         instance.create(start, link)?;
         if let Settings { subscription: Some(subscription), initial_rate, transition, .. } = settings {
             let plug = Plug { subscription, initial_rate, transition };
-            return Ok(Box::new(Adapter::new(plug, Observer(instance), link, start)?));
+            return Ok(Box::new(Adapter::new(plug, RateController(instance), link, start)?));
         }
         let Answer { timeout, .. } = instance.answer(place::ANSWER)?;
         Ok(Box::new(Link {
@@ -71,11 +71,11 @@ impl LinkFactory for Factory {
     }
 }
 
-/// A module that observes its link.
+/// A module with a rate controller.
 #[derive(Debug)]
-struct Observer(Instance);
+struct RateController(Instance);
 
-impl Subscriber for Observer {
+impl Subscriber for RateController {
     fn observe(&mut self, seen: &Observation) -> Result<Option<Decision>, ConfigError> {
         let instance = &mut self.0;
         instance.deliver(seen.now, seen)?;

@@ -1,31 +1,28 @@
 //! Modules: their file, digest, checks and description.
 
-use crate::bulk::in_pieces;
 use crate::instance::{Instance, limit};
 use crate::parameters::{self, Parameters};
 use netlull_describe::{ConfigError, ModuleTable};
 use netlull_guest::abi::{Kind, MOST_PARAMETERS, VERSION, export};
 use netlull_guest::description::Description;
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
-use wasmparser::{DataKind, Parser, Payload};
-use wasmtime::{Config, Engine, ExternType, OptLevel, ValType};
+use wasmi::{CompilationMode, Config, Engine, ExternType, ValType};
 
-/// A module, checked and compiled. Its machines share the compiled code, also with equal files of other names.
+/// A module, checked and translated. Its machines share the translated code, also with equal files of other names.
 pub struct Module {
     /// The file's name, for errors.
     pub(crate) file: String,
-    compiled: Arc<Compiled>,
+    shared: Arc<Shared>,
 }
 
-struct Compiled {
+struct Shared {
     digest: String,
-    code: wasmtime::Module,
+    code: wasmi::Module,
     description: Description,
 }
 
@@ -36,29 +33,20 @@ impl fmt::Debug for Module {
 }
 
 /// The engine of all modules.
-fn engine() -> Result<&'static Engine, ConfigError> {
-    static ENGINE: OnceLock<Result<Engine, String>> = OnceLock::new();
-    let make = || {
-        let mut config = Config::new();
+fn engine() -> &'static Engine {
+    static ENGINE: OnceLock<Engine> = OnceLock::new();
+    ENGINE.get_or_init(|| {
+        let mut config = Config::default();
         config.consume_fuel(true);
-        config.cranelift_nan_canonicalization(true);
-        config.cranelift_opt_level(OptLevel::Speed);
-        config.max_wasm_stack(limit::STACK);
-        config.wasm_backtrace(false);
-        // No signal handlers in the host. A memory has addresses for all of its growth, and never moves: moving it at
-        // each page would copy gigabytes.
-        config.signals_based_traps(false);
-        config.memory_reservation(limit::MEMORY as u64);
-        config.memory_guard_size(0);
-        config.memory_reservation_for_growth(0);
+        // Functions are checked and translated when the module is loaded: no event pays for it.
+        config.compilation_mode(CompilationMode::Eager);
+        config.ignore_custom_sections(true);
+        config.set_max_stack_height(limit::STACK);
         config.wasm_relaxed_simd(false);
-        config.wasm_memory64(false);
         config.wasm_multi_memory(false);
         config.wasm_tail_call(false);
-        Engine::new(&config).map_err(|error| error.to_string())
-    };
-    let made = ENGINE.get_or_init(make).as_ref();
-    made.map_err(|error| ConfigError::new("module", format!("not available ({error})"), "a processor with a compiler"))
+        Engine::new(&config)
+    })
 }
 
 impl Module {
@@ -67,7 +55,7 @@ impl Module {
     /// # Errors
     /// If the file cannot be read, has another digest, or is not a module for netlull.
     pub fn load(file: &Path, digest: Option<&str>) -> Result<Self, ConfigError> {
-        static LOADED: OnceLock<Mutex<BTreeMap<String, Weak<Compiled>>>> = OnceLock::new();
+        static LOADED: OnceLock<Mutex<BTreeMap<String, Weak<Shared>>>> = OnceLock::new();
         let shown = file.display().to_string();
         let unreadable = |error| ConfigError::new("module", format!("{shown}, {error}"), "a file that can be read");
         let mut bytes = Vec::new();
@@ -78,12 +66,12 @@ impl Module {
             return Err(ConfigError::new("digest", digest, format!("{found}, the digest of {shown}")));
         }
         let mut loaded = LOADED.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(compiled) = loaded.get(&found).and_then(Weak::upgrade) {
-            return Ok(Self { file: name_of(&shown), compiled });
+        if let Some(shared) = loaded.get(&found).and_then(Weak::upgrade) {
+            return Ok(Self { file: name_of(&shown), shared });
         }
         let module = Self::from_bytes(&shown, &bytes)?;
-        loaded.retain(|_, compiled| compiled.strong_count() > 0);
-        loaded.insert(found, Arc::downgrade(&module.compiled));
+        loaded.retain(|_, shared| shared.strong_count() > 0);
+        loaded.insert(found, Arc::downgrade(&module.shared));
         Ok(module)
     }
 
@@ -99,42 +87,36 @@ impl Module {
             return Err(refuse(format!("which has more than {} bytes", limit::MODULE), &most));
         }
         // Only the binary format: the text format is not compiled in.
-        let engine = engine()?;
-        let invalid = |reason: &str| refuse(format!("which is not valid ({reason})"), "a WebAssembly module");
-        wasmtime::Module::validate(engine, bytes).map_err(|error| invalid(&one_line(&error)))?;
-        if let Some(import) = first_import(bytes) {
-            return Err(refuse(format!("which imports {import}"), "a module without imports"));
+        let code = wasmi::Module::new(engine(), bytes).map_err(|error| {
+            refuse(format!("which is not valid ({})", one_line(&error)), "a WebAssembly module")
+        })?;
+        if let Some(import) = code.imports().next() {
+            let what = format!("which imports {}.{}", import.module(), import.name());
+            return Err(refuse(what, "a module without imports"));
         }
-        if let Some(length) = longest_passive(bytes).filter(|length| *length > limit::PASSIVE) {
-            let most = format!("at most {} bytes in a passive segment of data", limit::PASSIVE);
-            return Err(refuse(format!("which has {length} bytes in a passive segment of data"), &most));
-        }
-        let bytes_in_pieces = in_pieces(bytes).map_err(|reason| invalid(&reason))?;
-        let code =
-            wasmtime::Module::from_binary(engine, &bytes_in_pieces).map_err(|error| invalid(&one_line(&error)))?;
         check_exports(&code).map_err(|what| refuse(what, "the exports in docs/how-to/wasm-interface.md"))?;
         let text = Instance::new(&code, &file)?.describe()?;
         let description: Description = serde_json::from_str(&text)
             .map_err(|error| refuse(format!("whose description is wrong ({error})"), "a description in JSON"))?;
         check_description(&code, &description).map_err(|(what, expected)| refuse(what, &expected))?;
-        Ok(Self { file, compiled: Arc::new(Compiled { digest: digest_of(bytes), code, description }) })
+        Ok(Self { file, shared: Arc::new(Shared { digest: digest_of(bytes), code, description }) })
     }
 
     /// The SHA-256 of the module in hexadecimal digits.
     #[must_use]
     pub fn digest(&self) -> &str {
-        &self.compiled.digest
+        &self.shared.digest
     }
 
     /// The description.
     #[must_use]
     pub fn description(&self) -> &Description {
-        &self.compiled.description
+        &self.shared.description
     }
 
-    /// The compiled code.
-    pub(crate) fn code(&self) -> &wasmtime::Module {
-        &self.compiled.code
+    /// The translated code.
+    pub(crate) fn code(&self) -> &wasmi::Module {
+        &self.shared.code
     }
 
     /// Refuses a module of another kind.
@@ -178,47 +160,26 @@ fn name_of(file: &str) -> String {
     Path::new(file).file_name().map_or_else(|| file.to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// The first import of a valid module.
-fn first_import(bytes: &[u8]) -> Option<String> {
-    for payload in Parser::new(0).parse_all(bytes) {
-        if let Ok(Payload::ImportSection(imports)) = payload {
-            let import = imports.into_iter().next()?.ok()?;
-            return Some(format!("{}.{}", import.module, import.name));
-        }
-    }
-    None
-}
-
-/// The length of the longest passive segment of data, which one instruction can copy.
-fn longest_passive(bytes: &[u8]) -> Option<usize> {
-    let payloads = Parser::new(0).parse_all(bytes).filter_map(Result::ok);
-    let segments =
-        payloads.filter_map(|payload| if let Payload::DataSection(data) = payload { Some(data) } else { None });
-    let passive = segments.flatten().filter_map(Result::ok).filter(|data| matches!(data.kind, DataKind::Passive));
-    passive.map(|data| data.data.len()).max()
-}
-
 fn digest_of(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
+    hmac_sha256::Hash::hash(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
     })
 }
 
-/// An error with its causes on one line.
-pub(crate) fn one_line(error: &wasmtime::Error) -> String {
-    let causes: Vec<String> = error.chain().map(|cause| cause.to_string().replace('\n', " ")).collect();
-    causes.join(": ")
+/// An error on one line.
+pub(crate) fn one_line(error: &wasmi::Error) -> String {
+    error.to_string().replace('\n', " ")
 }
 
-fn check_exports(code: &wasmtime::Module) -> Result<(), String> {
+fn check_exports(code: &wasmi::Module) -> Result<(), String> {
     let function = |name: &str, parameters: usize, results: usize| {
         let Some(ExternType::Func(function)) = code.get_export(name) else {
             return Err(format!("which has no function {name}"));
         };
         let fits = function.params().len() == parameters
             && function.results().len() == results
-            && function.params().chain(function.results()).all(|of| matches!(of, ValType::I32));
+            && function.params().iter().chain(function.results()).all(|of| *of == ValType::I32);
         if fits { Ok(()) } else { Err(format!("whose function {name} has other parameters or results")) }
     };
     if !matches!(code.get_export(export::MEMORY), Some(ExternType::Memory(_))) {
@@ -236,7 +197,7 @@ fn check_exports(code: &wasmtime::Module) -> Result<(), String> {
     Ok(())
 }
 
-fn check_description(code: &wasmtime::Module, description: &Description) -> Result<(), (String, String)> {
+fn check_description(code: &wasmi::Module, description: &Description) -> Result<(), (String, String)> {
     let Description { netlull, kind, name, serves, parameters, schema, .. } = description;
     if *netlull != VERSION {
         return Err((format!("which has version {netlull} of the interface"), format!("version {VERSION}")));

@@ -33,7 +33,7 @@ impl Parameters {
     }
 }
 
-/// The settings that follow from declared parameters: `tick` and `transition` of an observer.
+/// The settings that follow from declared parameters: `tick` and `transition` of a rate controller.
 pub(crate) fn settings(description: &Description, words: &[u64]) -> Settings {
     let duration = |name: &str| {
         let mut declared = description.parameters.iter().zip(words);

@@ -100,7 +100,7 @@ fn a_module_that_fails_leaves_the_full_rate_and_a_named_error() {
 
 #[test]
 fn bulk_operations_count_by_their_length() {
-    // 15 MiB in a loop: 1,000,000 instructions of wasmtime would be 3 TB.
+    // 15 MB in a loop: 1,000,000 operations would be 15 TB.
     let grow = "(drop (memory.grow (i32.const 240)))";
     let long = "(i32.const 65536) (i32.const 1) (i32.const 15000000)";
     for operation in ["memory.fill", "memory.copy"] {
@@ -289,7 +289,7 @@ fn not_a_number_has_one_form() {
 }
 
 #[test]
-fn an_observer_gets_ticks_and_decides_rates() {
+fn a_rate_controller_gets_ticks_and_decides_rates() {
     // It answers each observation with half of the present rate.
     let present = MAILBOX + (place::EVENT + 1 + 16 + 1) * 8;
     let half = format!("(i64.shr_u (i64.load (i32.const {present})) (i64.const 1))");

@@ -19,12 +19,11 @@ pub(crate) fn module_description(py: Python<'_>, file: PathBuf) -> PyResult<Stri
     serde_json::to_string(&value).map_err(errors::internal)
 }
 
-/// The bindings of modules in C, AssemblyScript and Rust, and the tables of the interface, as JSON.
+/// The bindings of modules in C and Rust, and the tables of the interface, as JSON.
 #[pyfunction]
 pub(crate) fn module_bindings() -> PyResult<String> {
     let value = json!({
         "netlull.h": bindings(Language::C),
-        "netlull.ts": bindings(Language::AssemblyScript),
         "netlull.rs": bindings(Language::Rust),
         "tables": tables(),
     });

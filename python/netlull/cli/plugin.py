@@ -19,11 +19,11 @@ from netlull.scenario import Scenario
 __all__ = ["plugin_group"]
 
 _SHIPPED = Path(__file__).parents[1] / "shipped" / "plugins"
-_BINDINGS = {"c": "netlull.h", "assemblyscript": "netlull.ts", "rust": "src/netlull.rs"}
-_ENDINGS = {"c": "c", "assemblyscript": "ts", "rust": "rs"}
+_BINDINGS = {"c": "netlull.h", "rust": "src/netlull.rs"}
+_ENDINGS = {"c": "c", "rust": "rs"}
 _KINDS = {
-    "observer": "link_controller",
-    "controller": "link_controller",
+    "rate-controller": "link_controller",
+    "link-controller": "link_controller",
     "congestion-control": "congestion_control",
     "station": "station_machine",
 }
@@ -45,9 +45,9 @@ def plugin_group() -> None:
 @click.option(
     "--kind",
     type=click.Choice(list(_KINDS)),
-    default="observer",
+    default="rate-controller",
     show_default=True,
-    help="observer: a link controller with ticks and thresholds; controller: one with every event.",
+    help="rate-controller: answers observations of a link with a rate; link-controller: gets every event of it.",
 )
 def new_command(name: str, language: str, kind: str) -> None:
     """Write the folder NAME with the source of a module that builds as written, and its build command.
@@ -64,11 +64,9 @@ def new_command(name: str, language: str, kind: str) -> None:
         prepare_file(folder / path)
         with writing(folder / path):
             (folder / path).write_text(text, encoding="utf-8")
-    if language != "assemblyscript":
-        (folder / "build.sh").chmod(0o755)
-    build = "npm install && npm run build" if language == "assemblyscript" else "./build.sh"
+    (folder / "build.sh").chmod(0o755)
     click.echo(f"{folder}: a module of kind {kind} in {language}. Build it with:")
-    click.echo(f"  cd {folder} && {build}")
+    click.echo(f"  cd {folder} && ./build.sh")
     click.echo(f"Then try it: netlull plugin run {folder}/{folder.name}.wasm")
 
 

@@ -48,7 +48,7 @@ static inline void act(int words, uint64_t tag, uint64_t first, uint64_t second)
 }
 static inline void set_rate(uint64_t rate, uint64_t pause) { act(LINK_ACTION_WORDS, LINK_ACTION_SET_RATE, rate, pause); }
 static inline void station_act(uint64_t tag, uint64_t word) { act(STATION_ACTION_WORDS, tag, word, 0); }
-// The decision of an observer.
+// The decision of a rate controller.
 static inline void decide_rate(uint64_t rate) {
     put(DECISION, DECISION_RATE);
     put(DECISION_RATE_RATE, rate);

@@ -66,7 +66,7 @@ pub fn station_act(tag: usize, word: u64) {
     act(STATION_ACTION_WORDS, tag, word, 0);
 }
 
-/// The decision of an observer.
+/// The decision of a rate controller.
 pub fn decide_rate(rate: u64) {
     put(DECISION, DECISION_RATE as u64);
     put(DECISION_RATE_RATE, rate);
