@@ -21,6 +21,8 @@ pub mod limit {
     pub const MEMORY: usize = 16 << 20;
     /// The stack in bytes.
     pub const STACK: usize = 256 << 10;
+    /// The calls inside each other.
+    pub const CALLS: usize = 10_000;
     /// The elements of a table.
     pub const TABLE: usize = 4096;
     /// The file in bytes.

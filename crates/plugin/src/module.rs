@@ -42,6 +42,7 @@ fn engine() -> &'static Engine {
         config.compilation_mode(CompilationMode::Eager);
         config.ignore_custom_sections(true);
         config.set_max_stack_height(limit::STACK);
+        config.set_max_recursion_depth(limit::CALLS);
         config.wasm_relaxed_simd(false);
         config.wasm_multi_memory(false);
         config.wasm_tail_call(false);
@@ -87,9 +88,8 @@ impl Module {
             return Err(refuse(format!("which has more than {} bytes", limit::MODULE), &most));
         }
         // Only the binary format: the text format is not compiled in.
-        let code = wasmi::Module::new(engine(), bytes).map_err(|error| {
-            refuse(format!("which is not valid ({})", one_line(&error)), "a WebAssembly module")
-        })?;
+        let code = wasmi::Module::new(engine(), bytes)
+            .map_err(|error| refuse(format!("which is not valid ({})", one_line(&error)), "a WebAssembly module"))?;
         if let Some(import) = code.imports().next() {
             let what = format!("which imports {}.{}", import.module(), import.name());
             return Err(refuse(what, "a module without imports"));
