@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import lzma
 import sys
 import tempfile
 import tomllib
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agents import AGENTS, tcp_options
-from ns2 import HERE, Ns2Error, StoredError, Value, in_parallel, run_script, stored_lines, verdict
+from ns2 import HERE, Ns2Error, StoredError, Value, in_parallel, run_script, verdict
 from run import megabits, milliseconds, network
 
 if TYPE_CHECKING:
@@ -55,11 +56,6 @@ class Case:
 
     agent: str
     scenario: str
-
-    @property
-    def path(self) -> Path:
-        """The file of ns-2's run."""
-        return STORED / self.agent / f"{self.scenario}.txt"
 
     @property
     def is_linux(self) -> bool:
@@ -133,14 +129,13 @@ def losses(case: Case, trace: Trace) -> list[int]:
     return [repeated if drop == "retransmission" else int(drop) for drop in case.drops]
 
 
-def rerun(case: Case) -> None:
-    """Runs ns-2 and stores its results."""
+def rerun(case: Case) -> list[str]:
+    """Runs ns-2. Returns the lines to store."""
     known = [drop for drop in case.drops if isinstance(drop, int)]
     trace = run_ns2(case, known)
     drops = losses(case, trace)
     if drops != known:
         trace = run_ns2(case, drops)
-    case.path.parent.mkdir(parents=True, exist_ok=True)
     lines = [
         f"# ns-2.35, traces.tcl, {case.agent}: {DOCUMENT['scenario'][case.scenario]['purpose']}",
         f"# options {options_line(case)}",
@@ -149,8 +144,37 @@ def rerun(case: Case) -> None:
         f" (us, from {START_S:g} s),",
         "# its number, how many, cwnd (segments), then the us from each to the next",
     ]
-    lines += [line for flow, sends in enumerate(trace) for line in packed(flow, sends)]
-    case.path.write_text("\n".join(lines) + "\n")
+    return lines + [line for flow, sends in enumerate(trace) for line in packed(flow, sends)]
+
+
+def stored_path(agent: str) -> Path:
+    """The file of ns-2's runs of an agent. A line `== SCENARIO` begins each run."""
+    return STORED / f"{agent}.txt.xz"
+
+
+def read_runs(agent: str) -> dict[str, list[str]]:
+    """The stored lines of an agent by scenario."""
+    path = stored_path(agent)
+    if not path.exists():
+        return {}
+    _, *runs = ("\n" + lzma.decompress(path.read_bytes()).decode()).split("\n== ")
+    return {lines[0]: lines[1:] for lines in map(str.splitlines, runs)}
+
+
+def write_runs(agent: str, runs: Mapping[str, Sequence[str]]) -> None:
+    """Stores the lines of an agent. The same lines give the same bytes."""
+    text = "".join(f"== {name}\n" + "".join(f"{line}\n" for line in lines) for name, lines in runs.items())
+    STORED.mkdir(parents=True, exist_ok=True)
+    stored_path(agent).write_bytes(lzma.compress(text.encode(), preset=lzma.PRESET_DEFAULT | lzma.PRESET_EXTREME))
+
+
+def rerun_all(agents: Sequence[str], names: Sequence[str]) -> None:
+    """Runs ns-2 and replaces the stored runs of these agents and scenarios."""
+    cases = [Case(agent, name) for agent in agents for name in names]
+    renewed = dict(zip(cases, in_parallel(rerun, cases), strict=True))
+    for agent in agents:
+        runs = read_runs(agent) | {case.scenario: lines for case, lines in renewed.items() if case.agent == agent}
+        write_runs(agent, {name: runs[name] for name in DOCUMENT["scenario"] if name in runs})
 
 
 def options_line(case: Case) -> str:
@@ -173,13 +197,17 @@ def packed(flow: int, sends: Sequence[Send]) -> Iterator[str]:
             group.append(send)
 
 
-def read_stored(case: Case) -> tuple[list[int], Trace]:
-    """The drops and the sends of ns-2.
+def unpacked(case: Case, lines: Sequence[str]) -> tuple[list[int], Trace]:
+    """The drops and the sends in stored lines.
 
     Raises:
-        StoredError: there are none, or they are of other options.
+        StoredError: there are no lines, or they are of other options.
     """
-    lines = stored_lines(case.path, f"# options {options_line(case)}", "traces.toml")
+    where = f"{stored_path(case.agent)}: {case.scenario}"
+    if not lines:
+        raise StoredError(f"{where}: there is no such run; --rerun writes it")
+    if f"# options {options_line(case)}" not in lines:
+        raise StoredError(f"{where}: was written with other options than traces.toml has; --rerun renews it")
     drops: list[int] = []
     trace: Trace = [[] for _ in range(int(case.options["flows"]))]
     for line in lines:
@@ -382,12 +410,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     holds = True
     try:
         if chosen.rerun:
-            in_parallel(rerun, [Case(agent, name) for agent in agents for name in names])
+            rerun_all(agents, names)
         for agent in agents:
-            rows = []
+            rows, runs = [], read_runs(agent)
             for name in names:
                 case = Case(agent, name)
-                drops, ns2 = read_stored(case)
+                drops, ns2 = unpacked(case, runs.get(name, []))
                 rows.append(compare(case, ns2, run_netlull(case, drops, ns2)))
             print(table(agent, rows), flush=True)
             holds = holds and all(row.holds for row in rows)
