@@ -161,7 +161,6 @@ def test_sites_are_listed_with_their_readings(printed: Printed) -> None:
         assert name in text
     assert "cs.stanford.edu: 58 ms away, 4.8 MB" in text
     assert "no room for losses" in " ".join(text.split())
-    assert "no room for losses" not in printed("list"), "the list of everything is short"
     found = json.loads(printed("list", "sites", "--json"))
     assert [one["name"] for one in found] == list(FIG_4)
     assert found[0]["set"]["flow.download.size"] == "5 MB"

@@ -181,7 +181,7 @@ def test_list_radios_shows_powers_and_sources(printed: Printed) -> None:
     assert paper["wake_time_s"] == pytest.approx(0.002)
     text = printed("list", "radios")
     assert "asleep 177 mW" in text
-    assert "Radios" in printed("list")
+    assert "Radios" in text
     for radio in radios:
         # Each can be named in a scenario.
         assert doze(stations=[netlull.Station(["client"], radio=[radio["name"]])])

@@ -10,7 +10,7 @@ import click
 import netlull
 from netlull import _engine, bundled
 from netlull.cli.inputs import json_option
-from netlull.cli.tables import print_listing
+from netlull.cli.tables import Table, draw, new_console, print_listing, say
 from netlull.cli.warnings import warn
 from netlull.errors import InputError
 from netlull.loading import listed
@@ -20,20 +20,20 @@ from netlull.topology.find import shipped
 
 __all__ = ["list_command"]
 
-_KINDS = (
-    "papers",
-    "mechanisms",
-    "tcp",
-    "tcp-options",
-    "queues",
-    "losses",
-    "power",
-    "radios",
-    "sites",
-    "scenarios",
-    "topologies",
-)
-
+_KINDS = {
+    "papers": "papers with claims (netlull reproduce)",
+    "mechanisms": "controllers of links, gateways and radios; sleep plans",
+    "tcp": "congestion controls",
+    "tcp-options": "options of TCP and their defaults",
+    "queues": "queue disciplines of links",
+    "losses": "models of random losses",
+    "power": "power models of links",
+    "radios": "power models of radios",
+    "sites": "paths to the servers of a paper's measurements",
+    "scenarios": "ready scenarios",
+    "topologies": "ready networks",
+}
+"""Each kind and its contents."""
 
 _FAMILIES = {
     "mechanisms": ("controllers", "sleep_plans", "station_policies"),
@@ -49,8 +49,8 @@ _FAMILIES = {
 def list_command(kind: str | None, name: str | None, as_json: bool) -> None:
     """List papers, mechanisms, TCPs, scenarios and more.
 
-    The kinds are papers, mechanisms, TCPs, queues, losses, power models, radios, sites, ready scenarios and topologies.
-    NAME selects one entry of a kind, such as `netlull list mechanisms practra`.
+    Without arguments: the kinds, and the number of their entries. With a kind: its entries. NAME selects one of them,
+    such as `netlull list mechanisms practra`. With --json and without a kind: the entries of all kinds.
     """
     kinds = _KINDS if kind is None else (kind,)
     found = {wanted: _entries(wanted) for wanted in kinds}
@@ -59,9 +59,22 @@ def list_command(kind: str | None, name: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(found if kind is None else found[kind], indent=2, ensure_ascii=False))
         return
+    if kind is None:
+        _print_kinds({wanted: len(entries) for wanted, entries in found.items()})
+        return
     if kind == "tcp" and name is None:
         found["tcp-options"] = _entries("tcp-options")
-    print_listing(found, whole=kind is not None)
+    print_listing(found)
+
+
+def _print_kinds(counts: dict[str, int]) -> None:
+    console = new_console()
+    table = Table(["kind", "contents", "entries"], words=2)
+    for kind, number in counts.items():
+        table.add([kind, _KINDS[kind], str(number)])
+    draw(console, table)
+    say(console, "netlull list KIND shows the entries of a kind: netlull list mechanisms")
+    say(console, "netlull list KIND NAME shows one entry: netlull list mechanisms practra")
 
 
 def _selected(name: str, kind: str, entries: list[dict[str, Any]]) -> dict[str, Any]:

@@ -442,14 +442,14 @@ _TITLES = {
 }
 
 
-def print_listing(found: dict[str, list[dict[str, Any]]], *, whole: bool) -> None:
-    """Prints the entries of each kind. TCPs and sites have details only if the list is `whole`."""
+def print_listing(found: dict[str, list[dict[str, Any]]]) -> None:
+    """Prints the entries of each kind."""
     console = new_console()
     for kind, entries in found.items():
         table = Table(["name", "description", "source"], words=3)
         for entry in entries:
             table.add([entry["name"], entry.get("description", ""), entry.get("source", "")])
-            for cells in _details(entry) if whole or kind not in {"tcp", "sites"} else ():
+            for cells in _details(entry):
                 table.add(cells, style="dim")
         title = _TITLES.get(kind, kind.capitalize())
         if entries:
