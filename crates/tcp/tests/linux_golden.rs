@@ -4,7 +4,7 @@
 //! and called as in ns-2.35's TCP/Linux, on a scripted sequence of acknowledgements, losses and timeouts. The
 //! algorithms here get the same sequence.
 
-use crate::trace::Event;
+use crate::trace::{self, Event};
 use netlull_tcp::cc::{Ack, Bic, Compound, CongestionControl, Cubic2622, Loss, Recovered, Start, TimeoutKind, Vegas};
 use netlull_tcp::{Algorithm, Config, RecoveryPhase, VegasFlavour};
 use netlull_units::{Bytes, Duration, Instant};
@@ -81,12 +81,12 @@ impl Replay {
     }
 }
 
-fn replay(trace: &str, mut cc: impl CongestionControl) {
+fn replay(name: &str, mut cc: impl CongestionControl) {
     let start = Start { now: Instant::ZERO, smss: 1000, initial_window: 2 * SMSS, rtt: None };
     cc.on_established(&start);
     let mut replay = Replay::default();
     let mut lines = 0;
-    for line in trace.lines() {
+    for line in trace::read(include_bytes!("golden/linux.txt.xz"), name).lines() {
         let event = Event::parse(line);
         replay.play(&event, &mut cc);
         lines += 1;
@@ -97,20 +97,20 @@ fn replay(trace: &str, mut cc: impl CongestionControl) {
 
 #[test]
 fn bic_is_the_kernels() {
-    replay(include_str!("golden/linux_bic.txt"), Bic::new(&config(Algorithm::Bic)));
+    replay("bic", Bic::new(&config(Algorithm::Bic)));
 }
 
 #[test]
 fn cubic_is_the_kernels() {
-    replay(include_str!("golden/linux_cubic.txt"), Cubic2622::new(&config(Algorithm::Cubic2622)));
+    replay("cubic", Cubic2622::new(&config(Algorithm::Cubic2622)));
 }
 
 #[test]
 fn vegas_is_the_kernels() {
-    replay(include_str!("golden/linux_vegas.txt"), Vegas::new(&config(Algorithm::Vegas)));
+    replay("vegas", Vegas::new(&config(Algorithm::Vegas)));
 }
 
 #[test]
 fn compound_is_that_of_tcp_linux() {
-    replay(include_str!("golden/linux_compound.txt"), Compound::new(&config(Algorithm::Compound)));
+    replay("compound", Compound::new(&config(Algorithm::Compound)));
 }

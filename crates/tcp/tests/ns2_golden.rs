@@ -4,7 +4,7 @@
 //! windows are compared after each event. `golden/ns2_trace.tcl` and `golden/ns2_events.py` wrote the traces, and
 //! explain how.
 
-use crate::trace::Event;
+use crate::trace::{self, Event};
 use netlull_tcp::cc::{Ack, Bic, Compound, CongestionControl, Cubic2622, Loss, Recovered, Start, Transmission, Vegas};
 use netlull_tcp::{Algorithm, Config, RecoveryPhase, VegasBounds, VegasFlavour};
 use netlull_units::{Bytes, Duration, Instant};
@@ -87,12 +87,12 @@ impl Replay {
 }
 
 /// Compares the windows after each event for which ns-2 prints them.
-fn replay(trace: &str, mut cc: impl CongestionControl) {
+fn replay(name: &str, mut cc: impl CongestionControl) {
     // Agent/TCP/Linux begins with data: `syn_` is false.
     cc.on_established(&Start { now: Instant::ZERO, smss: 1000, initial_window: 2 * SMSS, rtt: None });
     let mut replay = Replay { now: 0, una: 0, nxt: 2 * SMSS, recover: 0 };
     let mut compared = 0;
-    for (index, line) in trace.lines().enumerate() {
+    for (index, line) in trace::read(include_bytes!("golden/ns2.txt.xz"), name).lines().enumerate() {
         let event = Event::parse(line);
         replay.play(&event, &mut cc);
         if matches!(event.kind, "H" | "E") {
@@ -109,40 +109,40 @@ fn replay(trace: &str, mut cc: impl CongestionControl) {
 
 #[test]
 fn bic_after_losses() {
-    replay(include_str!("golden/ns2_bic_drops.txt"), Bic::new(&linux(Algorithm::Bic)));
+    replay("bic_drops", Bic::new(&linux(Algorithm::Bic)));
 }
 
 #[test]
 fn cubic_after_losses() {
-    replay(include_str!("golden/ns2_cubic_drops.txt"), Cubic2622::new(&linux(Algorithm::Cubic2622)));
+    replay("cubic_drops", Cubic2622::new(&linux(Algorithm::Cubic2622)));
 }
 
 #[test]
 fn vegas_without_losses() {
-    replay(include_str!("golden/ns2_vegas.txt"), Vegas::new(&linux(Algorithm::Vegas)));
+    replay("vegas", Vegas::new(&linux(Algorithm::Vegas)));
 }
 
 #[test]
 fn vegas_after_losses() {
-    replay(include_str!("golden/ns2_vegas_drops.txt"), Vegas::new(&linux(Algorithm::Vegas)));
+    replay("vegas_drops", Vegas::new(&linux(Algorithm::Vegas)));
 }
 
 #[test]
 fn compound_without_losses() {
-    replay(include_str!("golden/ns2_compound.txt"), Compound::new(&linux(Algorithm::Compound)));
+    replay("compound", Compound::new(&linux(Algorithm::Compound)));
 }
 
 #[test]
 fn compound_after_losses() {
-    replay(include_str!("golden/ns2_compound_drops.txt"), Compound::new(&linux(Algorithm::Compound)));
+    replay("compound_drops", Compound::new(&linux(Algorithm::Compound)));
 }
 
 #[test]
 fn native_vegas_without_losses() {
-    replay(include_str!("golden/ns2_native.txt"), Vegas::new(&native()));
+    replay("native", Vegas::new(&native()));
 }
 
 #[test]
 fn native_vegas_after_losses() {
-    replay(include_str!("golden/ns2_native_drops.txt"), Vegas::new(&native()));
+    replay("native_drops", Vegas::new(&native()));
 }

@@ -1,12 +1,13 @@
-/* Writes the golden traces linux_<algorithm>.txt: what the congestion control of Linux 2.6.22, in the files that
- * ns-2.35's TCP/Linux is built from, makes of a scripted course of acknowledgements and losses. Nothing of ns-2 is in
- * this repository; with its source unpacked in $NS (ns-2.35):
+/* Writes the golden traces in linux.txt.xz (`xz -dc` prints them): what the congestion control of Linux 2.6.22, in the
+ * files that ns-2.35's TCP/Linux is built from, makes of a scripted course of acknowledgements and losses. Nothing of
+ * ns-2 is in this repository; with its source unpacked in $NS (ns-2.35):
  *
  *   cd $NS/tcp/linux
  *   gcc -w -fcommon -O1 -c -I. ns-linux-c.c ns-linux-param.c src/tcp_cong.c src/tcp_bic.c src/tcp_cubic.c \
  *       src/tcp_vegas.c src/tcp_compound.c <here>/linux_oracle.c
  *   g++ -w -c ns-linux-util.cc && g++ *.o -o linux_oracle
- *   for a in bic cubic vegas compound; do ./linux_oracle $a 3000 20000 12345 > <here>/linux_$a.txt; done
+ *   for a in bic cubic vegas compound; do echo "== $a"; ./linux_oracle $a 3000 20000 12345; done |
+ *       xz -T1 -e > <here>/linux.txt.xz
  *
  * The algorithm is called in the order in which LinuxTcpAgent::recv, tcp_fastretrans_alert and enter_loss do.
  * The network: a path of the given microseconds and 1 ms per segment; the round trip grows by the queue; a jitter of up to

@@ -1,7 +1,9 @@
-# Writes what ns2_events.py turns into the golden traces ns2_*.txt: one flow of ns-2.35 over one bottleneck, every packet
-# at the sender, and cwnd_ and ssthresh_ at each change, in the order in which things happen.
+# Writes what ns2_events.py turns into the golden traces in ns2.txt.xz (`xz -dc` prints them): one flow of ns-2.35 over one
+# bottleneck, every packet at the sender, and cwnd_ and ssthresh_ at each change, in the order in which things happen.
 #
-#   MALLOC_PERTURB_=255 ns ns2_trace.tcl CA STOP DROPS > /dev/null; python3 ns2_events.py ns2_trace.tmp CA > ns2_NAME.txt
+#   echo "== NAME"; MALLOC_PERTURB_=255 ns ns2_trace.tcl CA STOP DROPS > /dev/null; python3 ns2_events.py ns2_trace.tmp CA
+#
+# for each line of the table below, all piped into `xz -T1 -e > ns2.txt.xz`.
 #
 # CA is bic, cubic, vegas or compound of Agent/TCP/Linux, or native for Agent/TCP/Vegas; DROPS are data packets that the
 # link drops, counted from 1. All is written to ns2_trace.tmp. The stored traces, NAME CA STOP DROPS:
