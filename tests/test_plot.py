@@ -21,6 +21,7 @@ from netlull.plot import (
     styled,
     svg_text,
 )
+from netlull.plot.style import compact
 from netlull.stats import Interval
 
 if TYPE_CHECKING:
@@ -72,8 +73,22 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
     first, second = (save(panel_grid([panel()]), tmp_path / name, "figure") for name in ("a", "b"))
     assert [path.suffix for path in first] == [".svg", ".pdf"]
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
-    assert "<dc:date>" not in first[0].read_text(encoding="utf-8")
+    assert "<metadata>" not in first[0].read_text(encoding="utf-8")
     assert svg_text(panel_grid([panel()])) == first[0].read_text(encoding="utf-8")
+
+
+def test_pictures_are_made_small_without_touching_their_scales() -> None:
+    svg = (
+        '<svg height="2.000001pt">\n  <g id="text_1">\n   <!-- 50 -->\n'
+        '   <g transform="translate(1.2345 6) scale(0.07512 1)">\n    <path d="M 1.23456 -7.5 \nL 10.98765 3\n"/>\n'
+        "   </g>\n  </g>\n</svg>\n"
+    )
+    small = (
+        '<svg height="2pt">\n<g id="text_1"> <!-- 50 --> '
+        '<g transform="translate(1.23 6) scale(0.07512 1)"> <path d="M 1.23 -7.5 L 10.99 3 "/> </g> </g> </svg>\n'
+    )
+    assert compact(svg) == small
+    assert compact(small) == small
 
 
 def test_bins_hold_the_mean_rate_of_what_falls_into_them() -> None:

@@ -226,16 +226,6 @@ def test_the_page_is_written_whole(tmp_path: Path) -> None:
     assert [item.name for item in path.parent.iterdir()] == ["report.html"]
 
 
-def test_pictures_are_made_small_without_touching_their_scales() -> None:
-    svg = (
-        '<svg>\n  <!-- 50 -->\n  <g transform="scale(0.07512 1)"><path d="M 1.23456 -7.5 \nL 10.98765 3"/></g>\n</svg>'
-    )
-    source = FigureBlock("f", "F", "C", svg).source
-    assert base64.b64decode(source.partition(",")[2]).decode() == (
-        '<svg> <g transform="scale(0.07512 1)"><path d="M 1.23 -7.5 L 10.98 3"/></g> </svg>'
-    )
-
-
 def luminance(colour: str) -> float:
     """Relative luminance of `#rrggbb` (WCAG 2.2, definitions)."""
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]

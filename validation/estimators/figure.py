@@ -10,6 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from run import STEP_S, Floats, Trace, steps, traces
 
+from netlull.plot import save_as
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -49,8 +51,7 @@ def main(arguments: list[str]) -> int:
         axes.axvline(STEP_S, color="#999999", linewidth=0.8, linestyle=":")
         axes.legend(frameon=False, fontsize=8)
         axes.spines[["top", "right"]].set_visible(False)
-    plt.rcParams["svg.hashsalt"] = "estimators"
-    figure.savefig(arguments[0], dpi=150, metadata={"Date": None} if arguments[0].endswith(".svg") else None)
+    save_as(figure, Path(arguments[0]))
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -86,10 +87,25 @@ def legend_above(figure: Figure, axes: Sequence[Axes], columns: int = 5) -> None
         figure.legend(list(entries.values()), list(entries), loc="outside upper center", ncols=count)
 
 
+_COORDINATES = re.compile(r' (?:d|x|y|width|height)="[^"]*"|translate\([^)]*\)')
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+_LINE = re.compile(r"\s*\n\s*(<g id=)?")
+
+
+def compact(svg: str) -> str:
+    """The same picture in fewer bytes: coordinates to a hundredth of a point, a line for each named group."""
+
+    def rounded(number: re.Match[str]) -> str:
+        return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
+
+    short = _COORDINATES.sub(lambda found: _LONG_NUMBER.sub(rounded, found[0]), svg)
+    return _LINE.sub(lambda found: "\n<g id=" if found[1] else " ", short).strip() + "\n"
+
+
 def _svg_bytes(drawn: Figure) -> bytes:
     buffer = io.BytesIO()
-    drawn.savefig(buffer, format="svg", metadata={"Date": None, "Creator": "netlull"})
-    return buffer.getvalue()
+    drawn.savefig(buffer, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    return compact(buffer.getvalue().decode("utf-8")).encode("utf-8")
 
 
 def _pdf_bytes(drawn: Figure) -> bytes:
