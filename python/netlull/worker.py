@@ -41,8 +41,10 @@ class Worker:
     """A process that simulates one run after the other."""
 
     def __init__(self, places: list[str]) -> None:
-        command = [sys.executable, "-m", "netlull.worker"]
-        path = os.pathsep.join(part for part in sys.path if part)
+        # -P: with -m alone, Python would import modules of the current folder that this process does not.
+        command = [sys.executable, "-P", "-m", "netlull.worker"]
+        # An empty part is the current folder, as in a notebook.
+        path = os.pathsep.join(part or os.curdir for part in sys.path)
         self._process = subprocess.Popen(  # noqa: S603  # itself
             command,
             stdin=subprocess.PIPE,

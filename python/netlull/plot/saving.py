@@ -50,7 +50,8 @@ def save_all(figures: Sequence[tuple[str, Figure]], folder: Path, workers: int) 
 
 def _started(figures: Sequence[tuple[str, Figure]], folder: Path) -> subprocess.Popen[bytes] | None:
     """A process that saves these; None if it cannot start, or if a figure cannot be sent."""
-    command = [sys.executable, "-c", f"from {__name__} import receive; receive()"]
+    # -P: with -c alone, Python would import modules of the current folder, such as a matplotlib.py.
+    command = [sys.executable, "-P", "-c", f"from {__name__} import receive; receive()"]
     try:
         # A file instead of a pipe: writing does not wait for the process to start and read.
         with tempfile.TemporaryFile() as sent:
