@@ -2,8 +2,8 @@
 
 Builds the interpreter (`crates/tcp/examples/packet_script.rs`), and prints one line per script with its verdict and the
 quoted sections. Exits 1 if a script fails or the lines differ from those in `stored/`. With `--store` they replace the
-stored ones; `-v` also prints the events of each script. Names of scripts, without folder and ending, limit the run to
-them.
+stored ones; `-v` also prints the events of each script. Names of scripts or of their files (`rfc6582-partial-ack`,
+`rfc6582`) limit the run to them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def main() -> int:
     arguments = parser.parse_args()
 
     names = arguments.names or sorted(path.stem for path in (HERE / "scripts").glob("*.script"))
-    command = [str(build()), *(["-v"] if arguments.verbose else []), *(f"scripts/{name}.script" for name in names)]
+    parts = (name.partition("-") for name in names)
+    files = [f"scripts/{file}.script" + (f":{script}" if script else "") for file, _, script in parts]
+    command = [str(build()), *(["-v"] if arguments.verbose else []), *files]
     run = subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=False)
     print(run.stdout + run.stderr, end="")
     if arguments.verbose or arguments.names:

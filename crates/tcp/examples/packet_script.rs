@@ -1,5 +1,5 @@
-//! Runs packet scripts: `packet_script FILE...` prints one line for each; `packet_script -v FILE...` prints the
-//! transcript too.
+//! Runs packet scripts: `packet_script FILE...` prints one line for each, and with `-v` its transcript too. `FILE:NAME`
+//! runs only the script NAME of a file.
 //!
 //! Without files, the script comes from the standard input, and its transcript is printed. The exit code is 1 after a
 //! failure.
@@ -25,11 +25,19 @@ fn main() -> ExitCode {
             Err(why) => return complain(&why.to_string()),
         }
     }
-    for file in files {
-        let name = Path::new(file).file_stem().map_or_else(|| file.clone(), |stem| stem.to_string_lossy().into_owned());
-        match std::fs::read_to_string(file) {
-            Ok(text) => passed &= run(&name, &text, verbose, &mut report),
+    for argument in files {
+        let (file, wanted) = argument.split_once(':').unwrap_or((argument, ""));
+        let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
+        let mut scripts = match std::fs::read_to_string(file) {
+            Ok(text) => packet_script::split(&stem, &text),
             Err(why) => return complain(&format!("{file}: {why}")),
+        };
+        scripts.retain(|(name, _)| wanted.is_empty() || *name == format!("{stem}-{wanted}"));
+        if scripts.is_empty() {
+            return complain(&format!("{argument}: there is no such script"));
+        }
+        for (name, text) in scripts {
+            passed &= run(&name, &text, verbose, &mut report);
         }
     }
     if std::io::stdout().write_all(report.as_bytes()).is_err() || !passed {

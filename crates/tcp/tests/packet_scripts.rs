@@ -1,15 +1,18 @@
 //! Every packet script of `validation/rfc/scripts` and `validation/linux/scripts` passes, and a wrong script fails.
 
-use crate::packet_script::Script;
+use crate::packet_script::{Script, split};
 use netlull_tcp::Preset;
 use std::path::PathBuf;
 
-fn scripts(of: &str) -> Vec<PathBuf> {
+/// The scripts of a folder by name.
+fn scripts(of: &str) -> Vec<(String, String)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../validation").join(of).join("scripts");
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "script"));
     paths.sort();
-    paths
+    let read =
+        |path: &PathBuf| split(&path.file_stem().unwrap().to_string_lossy(), &std::fs::read_to_string(path).unwrap());
+    paths.iter().flat_map(read).collect()
 }
 
 fn run(text: &str) -> Vec<String> {
@@ -18,30 +21,28 @@ fn run(text: &str) -> Vec<String> {
 
 #[test]
 fn every_script_of_the_rfcs_passes() {
-    let paths = scripts("rfc");
-    assert!(paths.len() > 20, "{} scripts found", paths.len());
-    for (name, script) in every_one_passes(paths) {
+    let scripts = scripts("rfc");
+    assert!(scripts.len() > 20, "{} scripts found", scripts.len());
+    for (name, script) in every_one_passes(scripts) {
         assert!(!script.sections.is_empty(), "{name} names no section of an RFC");
     }
 }
 
 #[test]
 fn every_script_that_a_kernel_has_played_passes() {
-    let paths = scripts("linux");
-    assert!(paths.len() > 5, "{} scripts found", paths.len());
-    for (name, script) in every_one_passes(paths) {
+    let scripts = scripts("linux");
+    assert!(scripts.len() > 5, "{} scripts found", scripts.len());
+    for (name, script) in every_one_passes(scripts) {
         let expected = Preset::Linux6.config(1000).recovery.window_reduction;
         assert_eq!(script.window_reduction(), expected, "{name} is about another TCP");
     }
 }
 
 /// The scripts by their names, after a run of each.
-fn every_one_passes(paths: Vec<PathBuf>) -> Vec<(String, Script)> {
+fn every_one_passes(scripts: Vec<(String, String)>) -> Vec<(String, Script)> {
     let (mut failures, mut all) = (Vec::new(), Vec::new());
-    for path in paths {
-        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let script = Script::parse(&std::fs::read_to_string(&path).unwrap());
-        let script = script.unwrap_or_else(|why| panic!("{name}: {why}"));
+    for (name, text) in scripts {
+        let script = Script::parse(&text).unwrap_or_else(|why| panic!("{name}: {why}"));
         let outcome = script.run();
         assert!(outcome.checks > 0, "{name} checks nothing");
         if !outcome.passed() {
@@ -59,6 +60,16 @@ const GOOD: &str = "# A window of two\noption initial_window 2\n0 connect\n0 sen
 #[test]
 fn a_script_that_is_right_passes() {
     assert_eq!(run(GOOD), [""; 0]);
+}
+
+#[test]
+fn a_file_holds_several_scripts_with_its_own_line_numbers() {
+    let file = format!("script right\n{GOOD}\nscript wrong\n{}", GOOD.replace("cwnd 3000", "cwnd 3001"));
+    let [(right, first), (wrong, second)] = &split("file", &file)[..] else { panic!("{file}") };
+    assert_eq!([right.as_str(), wrong.as_str()], ["file-right", "file-wrong"]);
+    assert_eq!(run(first), [""; 0]);
+    assert_eq!(run(second), ["line 19: at 0.100: expected cwnd 3001, found 3000"]);
+    assert_eq!(split("file", GOOD), [("file".to_owned(), GOOD.to_owned())]);
 }
 
 /// The line number of the difference, and part of the message.

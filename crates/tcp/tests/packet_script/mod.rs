@@ -72,6 +72,22 @@ pub struct Script {
     steps: Vec<Step>,
 }
 
+/// The scripts in a file by name. `script NAME` begins each, called FILE-NAME; a file without that line is one script.
+pub fn split(file: &str, text: &str) -> Vec<(String, String)> {
+    let mut scripts = vec![(file.to_owned(), String::new())];
+    for (number, line) in text.lines().enumerate() {
+        if let Some(name) = line.strip_prefix("script ") {
+            // The empty lines keep the numbers of the file's lines.
+            scripts.push((format!("{file}-{}", name.trim()), "\n".repeat(number + 1)));
+        } else if let Some((_, script)) = scripts.last_mut() {
+            script.push_str(line);
+            script.push('\n');
+        }
+    }
+    scripts.retain(|(_, script)| !script.trim().is_empty());
+    scripts
+}
+
 impl Script {
     /// The reduction of the window, which only a preset brings.
     #[cfg(test)]
