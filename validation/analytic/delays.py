@@ -23,7 +23,7 @@ def vegas() -> Law:
         middle = (alpha + beta) / 2
         rows.append(Row(f"alpha {alpha}, beta {beta}", queued, middle, (beta - alpha) / 2 / middle))
     reason = "from alpha to beta: the law says no more"
-    return Law("vegas", "Vegas: segments queued by one flow", "packets", rows, reason)
+    return Law("Vegas: segments queued by one flow", "packets", rows, reason)
 
 
 def dctcp() -> Law:
@@ -73,7 +73,7 @@ def dctcp() -> Law:
             Row(f"N = {flows}: round trips in a cycle", period_s / rtt_s, cycle, loose + 1 / cycle),
         ]
     reason = "g / 2 in alpha, a packet of each flow in queues, a round trip in cycles"
-    return Law("dctcp", "DCTCP: the square-root law of its saw-tooth", "packets, 1, round trips", rows, reason)
+    return Law("DCTCP: the square-root law of its saw-tooth", "packets, 1, round trips", rows, reason)
 
 
 def rows_of(
@@ -112,4 +112,4 @@ def bbr() -> Law:
         rows.append(Row(f"{case}: share of the rate", goodput, 1.0, 0.01 + (0.2 + rtt_s) / 2 / 5))
         rows.append(Row(f"{case}: most in flight / BDP", 1 + (longest + 1) / product, 2.0, 0.125, bound=True))
     reason = "the pacing margin of 1 % and ProbeRTT's share of time; the gain of 2.25 while it probes upwards"
-    return Law("bbr", "BBR: the bottleneck's rate, two BDP in flight", "1", rows, reason)
+    return Law("BBR: the bottleneck's rate, two BDP in flight", "1", rows, reason)

@@ -58,4 +58,4 @@ def equal_flows() -> Law:
     )
     rows = [Row(name, share(name), 1.0, 0.1 if name == "vegas" else 0.05) for name in algorithms]
     reason = "the mean of some 20 cycles of a saw-tooth; for Vegas, anything from alpha to beta"
-    return Law("jain", "Eight equal flows: Jain's index", "1", rows, reason)
+    return Law("Eight equal flows: Jain's index", "1", rows, reason)

@@ -39,7 +39,6 @@ class Row:
 class Law:
     """A law with its rows, and the reason for their tolerances."""
 
-    name: str
     title: str
     unit: str
     rows: Sequence[Row]

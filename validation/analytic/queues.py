@@ -15,7 +15,7 @@ def serialisation() -> Law:
         whole = 10 * 10**9 * rate_bps // (8 * PACKET_BYTES * 10**9)
         rows.append(Row(f"packets in 10 s at {rate_bps} b/s", delivered, float(whole), 0.0))
     title = "Serialisation: packets that a busy link delivers"
-    return Law("serialisation", title, "packets", rows, "nothing, it is arithmetic")
+    return Law(title, "packets", rows, "nothing, it is arithmetic")
 
 
 def md1() -> Law:
@@ -27,4 +27,4 @@ def md1() -> Law:
         wait_s = one_link("6000 s", {}, flow).run(seed=1).metric("link.a-b.mean_wait_s")
         rows.append(Row(f"load {load}", wait_s * 1e3, load * service_s / (2 * (1 - load)) * 1e3, tolerance))
     reason = "sampling: 1.5 to 4.5 million waits, the more correlated the higher the load"
-    return Law("md1", "M/D/1: mean wait of a packet", "ms", rows, reason)
+    return Law("M/D/1: mean wait of a packet", "ms", rows, reason)

@@ -1,8 +1,8 @@
 """Compares simulations with closed forms; run it with `python validation/analytic/run.py [LAW ...]`.
 
-Prints one table per law with tolerances and verdicts, and exits 1 if a row fails. With `--store` the tables also
-replace the text in `stored/`. With `--quick` the slowest rows are left out. Seeds are fixed: the numbers are the same
-everywhere.
+Prints one table per law with tolerances and verdicts, and exits 1 if a row fails. With `--store` the tables of all
+laws also replace those in `stored/`. With `--quick` the slowest rows are left out. Seeds are fixed: the numbers are
+the same everywhere.
 """
 
 from __future__ import annotations
@@ -53,13 +53,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     unknown = [name for name in chosen.laws if name not in LAWS]
     if unknown:
         parser.error(f"{unknown[0]}: expected one of {', '.join(LAWS)}")
+    if chosen.store and chosen.laws:
+        parser.error("--store: expected no names of laws, it stores all")
     # The simulations release Python's lock.
     with ThreadPoolExecutor() as pool:
         laws = list(pool.map(lambda name: (QUICK if chosen.quick else LAWS)[name](), chosen.laws or LAWS))
     for law in laws:
         print(law.table())
-        if chosen.store:
-            (HERE / "stored" / f"{law.name}.txt").write_text(law.table())
+    if chosen.store:
+        (HERE / "stored" / "tables.txt").write_text("\n".join(law.table() for law in laws))
     return 0 if all(law.holds for law in laws) else 1
 
 

@@ -41,7 +41,7 @@ def reno_loss(others_at: Sequence[float] = (3e-4, 1e-3)) -> Law:
             measured = random_loss(algorithm, loss, 10_000)
             rows.append(Row(f"{algorithm}, window at p = {loss:g}", measured, 1.31 / math.sqrt(loss), 0.08))
     reason = "the law has no timeouts and recovers at once, and its constant is an asymptote for small p"
-    return Law("reno-loss", "Reno's window under random loss: 1.31 / sqrt(p)", "segments", rows, reason)
+    return Law("Reno's window under random loss: 1.31 / sqrt(p)", "segments", rows, reason)
 
 
 def random_loss(algorithm: str, probability: float, duration_s: float) -> float:
@@ -73,7 +73,7 @@ def reno_periodic() -> Law:
             measured = periodic_loss(algorithm, every, theory, cycles=100)
             rows.append(Row(f"{algorithm}, p = 1/{every}", measured, theory, ROUND_TRIPS_OF_RECOVERY / cycle))
     reason = "two round trips of recovery in a cycle of W/2, which the model has not"
-    return Law("reno-periodic", "Reno's window under periodic loss: sqrt(3 / (2 p))", "segments", rows, reason)
+    return Law("Reno's window under periodic loss: sqrt(3 / (2 p))", "segments", rows, reason)
 
 
 def cubic_periodic(rarest: int = 1_000_000) -> Law:
@@ -100,4 +100,4 @@ def cubic_periodic(rarest: int = 1_000_000) -> Law:
         measured = periodic_loss("cubic", every, theory, cycles)
         rows.append(Row(f"p = 1/{every}{', Reno-friendly' if reno > cubic else ''}", measured, theory, tolerance))
     reason = "two round trips of recovery per cycle; 11 % for the formula's unstable fixed point"
-    return Law("cubic-periodic", "CUBIC's window under periodic loss (RFC 9438 section 5.1)", "segments", rows, reason)
+    return Law("CUBIC's window under periodic loss (RFC 9438 section 5.1)", "segments", rows, reason)
