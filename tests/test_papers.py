@@ -17,7 +17,7 @@ from netlull import papers
 from netlull.papers import Cell, Evidence, Grid, PaperError, Part, Verdict, decided, judge, load, run
 from netlull.papers.documents import FILES
 from netlull.papers.effects import Effect, Variations, with_effects
-from netlull.papers.measure import judged
+from netlull.papers.measure import Execution, judged
 from netlull.papers.plan import Plan, plan
 from netlull.stats import Interval
 from netlull.sweep import Cost, Sweep
@@ -172,7 +172,7 @@ def test_full_judges_an_equal_reading_on_the_experiments_that_claims_read(monkey
 
     monkeypatch.setattr(run, "measure", measured)
     paper = load(FOLDER)
-    job = run._Job("full", Path("unused"), None, 1, None, readings=False, progress=None)
+    job = run._Job("full", Path("unused"), None, Execution(workers=1), readings=False)
     equal, _ = job._equal(paper, Path("unused"), paper.equals[0])
     words = {word for claim in equal.claims for word in re.findall(r"[\w-]+", claim.decided_by)}
     assert set(planned[0].experiments) == words & set(plan(paper, None).experiments)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from netlull.papers.measure import STORE, headlines, judged, measure
-from netlull.papers.outcome import Evidence, Verdict, Watcher
+from netlull.papers.outcome import Evidence, Verdict
 from netlull.papers.plan import plan
 from netlull.papers.text import plain_table
 from netlull.sweep import Cost
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from netlull.cluster import Cluster
     from netlull.papers.documents import Alternative, Paper, Reading
+    from netlull.papers.measure import Execution
 
 
 @dataclass(frozen=True)
@@ -60,21 +60,17 @@ class Variations:
 def vary(
     paper: Paper,
     folder: Path,
+    execution: Execution,
     *,
     seeds: int | None = None,
-    workers: int | None = None,
-    cluster: Cluster | None = None,
-    progress: Watcher | None = None,
 ) -> Variations:
     """Measures the `vary` scope under each alternative, and under every combination of the searched readings.
 
     Args:
         paper: the paper.
         folder: the folder for scenarios, sweeps and their store.
+        execution: the means of running the sweeps.
         seeds: replaces the number of seeds wherever there is randomness.
-        workers: number of simultaneous runs; default one per core.
-        cluster: runs the sweeps instead of this process.
-        progress: called with the progress of each sweep.
     """
     costs: list[Cost] = []
 
@@ -88,11 +84,9 @@ def vary(
             paper,
             planned,
             place,
+            execution=execution,
             stores=(folder / STORE, folder.parent / STORE),
             use=use,
-            workers=workers,
-            cluster=cluster,
-            progress=progress,
         )
         costs.append(evidence.cost)
         return effect_of(label, names, evidence)

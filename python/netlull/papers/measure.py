@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from netlull.papers import source
@@ -25,9 +25,31 @@ if TYPE_CHECKING:
     from netlull.papers.documents import Paper, SeriesRun
     from netlull.papers.plan import Plan
     from netlull.result import Result
+    from netlull.sweep import SweepResult
     from netlull.sweep.points import Point
 
 STORE = "store"
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """The means of running sweeps, as arguments of `Sweep.run`."""
+
+    workers: int | None = None
+    """The number of simultaneous runs; default one per core."""
+    cluster: Cluster | None = None
+    """Runs the sweeps instead of this process."""
+    progress: Watcher | None = None
+    """Called with the progress of each sweep."""
+
+    @property
+    def threads(self) -> int:
+        """The number of threads for work of this process alone."""
+        return self.workers or default_workers()
+
+    def run(self, sweep: Sweep, store: Path, borrow: Sequence[Path]) -> SweepResult:
+        """Runs the missing runs of a sweep."""
+        return sweep.run(store, borrow=borrow, workers=self.workers, cluster=self.cluster, progress=self.progress)
 
 
 def measure(
@@ -35,11 +57,9 @@ def measure(
     planned: Plan,
     folder: Path,
     *,
+    execution: Execution = Execution(),
     stores: Sequence[Path] = (),
     use: Mapping[str, str] | None = None,
-    workers: int | None = None,
-    cluster: Cluster | None = None,
-    progress: Watcher | None = None,
 ) -> Evidence:
     """Records the plan's time series and runs its missing runs.
 
@@ -50,11 +70,9 @@ def measure(
         paper: the paper.
         planned: the plan.
         folder: the folder for the plan's files.
+        execution: the means of running the sweep.
         stores: the store, whose runs are reused, and others that lend theirs; default one in the folder.
         use: replaces metrics under their columns' names.
-        workers: number of simultaneous runs; default one per core.
-        cluster: runs the sweep instead of this process.
-        progress: called with the progress of the sweep.
 
     Raises:
         PaperError: a recorded run is not a point of the sweep.
@@ -64,10 +82,10 @@ def measure(
     named = paper if planned.study is None else planned.study
     wanted = [run for run in named.series if run.experiment in planned.experiments]
     points = sweep.points()
-    series, runs = _record(paper, named, wanted, points, workers)
+    series, runs = _record(paper, named, wanted, points, execution.threads)
     if runs:
         sweep.keep(store, runs, points, borrow=others)
-    result = sweep.run(store, borrow=others, workers=workers, cluster=cluster, progress=progress)
+    result = execution.run(sweep, store, others)
     hops = sum(recorded.summary["packet_hops"] for recorded in series.values())
     cost = result.cost + Cost(sum(run.cpu_s for run in runs), hops)
     places = {Cell.of(point.experiment, **point.values): point for point in points}
@@ -143,7 +161,7 @@ def headlines(paper: Paper) -> Sequence[Headline]:
 
 
 def _record(
-    paper: Paper, named: Paper | Study, wanted: Sequence[SeriesRun], points: Sequence[Point], workers: int | None
+    paper: Paper, named: Paper | Study, wanted: Sequence[SeriesRun], points: Sequence[Point], threads: int
 ) -> tuple[dict[str, Recorded], list[Finished]]:
     """Runs the points with recorded time series. Returns the recordings by name, and the same runs without."""
     if not wanted or named.recorded is None:
@@ -161,7 +179,7 @@ def _record(
         result = at[place].scenario.run(run.seed, probe={**probe, **run.probe})
         return result, finished(at[place], run.seed, result.summary, time.thread_time() - began)
 
-    with ThreadPoolExecutor(workers or default_workers()) as pool:
+    with ThreadPoolExecutor(threads) as pool:
         found = list(pool.map(recorded, wanted))
     results: dict[str, Recorded] = {run.name: result for run, (result, _) in zip(wanted, found, strict=True)}
     return results, [run for _, run in found]

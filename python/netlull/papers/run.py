@@ -13,7 +13,7 @@ from netlull.output import staged_file
 from netlull.papers import pages, source
 from netlull.papers.documents import Alternative, Paper, Study, load
 from netlull.papers.effects import Variations, as_text, vary, with_effects
-from netlull.papers.measure import STORE, judged, measure, points_read, watch
+from netlull.papers.measure import STORE, Execution, judged, measure, points_read, watch
 from netlull.papers.outcome import Drawn, EqualReading, Evidence, JudgedClaim, PaperOutcome, Time, Watcher
 from netlull.papers.pages import Findings, StudyFindings
 from netlull.papers.plan import Plan, plan, plan_study
@@ -21,7 +21,7 @@ from netlull.papers.toml import PaperError
 from netlull.plot import save_all
 from netlull.provenance import origin
 from netlull.report import tries, write
-from netlull.sweep import Cost, default_workers
+from netlull.sweep import Cost
 from netlull.sweep.axes import MOST_SEEDS
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def reproduce(
     folders = [source.folder_of(key) for key in keys] if keys else [info.folder for info in source.find()]
     if not folders:
         raise PaperError("there are no papers: no folder `papers` was found")
-    job = _Job(scope, Path(out), seeds, workers, cluster, readings, progress)
+    job = _Job(scope, Path(out), seeds, Execution(workers, cluster, progress), readings)
     planned = [(paper, job.planned(paper), job.all_studies(paper)) for paper in map(load, folders)]
     return [job.reproduce(*its_plan) for its_plan in planned]
 
@@ -91,7 +91,7 @@ def reproduce_studies(
     """
     _check(scope, seeds)
     paper = load(source.folder_of(key))
-    job = _Job(scope, Path(out), seeds, workers, cluster, readings=False, progress=progress)
+    job = _Job(scope, Path(out), seeds, Execution(workers, cluster, progress), readings=False)
     wanted = list(map(paper.study, dict.fromkeys(names)))
     for study in wanted:
         if study.missing():
@@ -116,10 +116,8 @@ class _Job:
     scope: str
     out: Path
     seeds: int | None
-    workers: int | None
-    cluster: Cluster | None
+    execution: Execution
     readings: bool
-    progress: Watcher | None
 
     def planned(self, paper: Paper) -> Plan:
         return plan(paper, paper.quick if self.scope == "quick" else None, self.seeds)
@@ -140,7 +138,7 @@ class _Job:
         """Reproduces the paper with its claims and these studies."""
         clock = _Clock()
         folder = self.out / paper.info.key
-        evidence = measure(paper, planned, folder, workers=self.workers, cluster=self.cluster, progress=self.progress)
+        evidence = measure(paper, planned, folder, execution=self.execution)
         shown, files = self._drawn(evidence, "figures", folder / "figures")
         found, more = self._studies(paper, studies)
         claims = _in_order(paper, [*judged(evidence), *_of_studies(found)])
@@ -173,11 +171,9 @@ class _Job:
             paper,
             planned,
             place,
+            execution=self.execution,
             stores=(place / STORE, folder / STORE),
             use=alternative.use,
-            workers=self.workers,
-            cluster=self.cluster,
-            progress=self.progress,
         )
         return EqualReading(alternative.label, judged(evidence)), evidence.cost
 
@@ -210,10 +206,8 @@ class _Job:
                 paper,
                 planned,
                 folder,
+                execution=self.execution,
                 stores=(folder / STORE, self.out / paper.info.key / STORE),
-                workers=self.workers,
-                cluster=self.cluster,
-                progress=self.progress,
             )
             shown, drawn = self._drawn(evidence, study.module, folder / "figures")
             found.append(StudyFindings(study, evidence, shown, planned.scenario))
@@ -226,21 +220,14 @@ class _Job:
         figures = source.module_of(evidence.paper.info.folder, module).figures(watched)
         drawings = [replace(drawn, tries=tries(points_read(watched), evidence.units)) for drawn in figures]
         named = [(drawn.id, drawn.figure) for drawn in drawings]
-        files = save_all(named, folder, self.workers or default_workers())
+        files = save_all(named, folder, self.execution.threads)
         shown = [(drawn, svg.read_text(encoding="utf-8")) for drawn, (svg, _) in zip(drawings, files, strict=True)]
         return shown, [path for pair in files for path in pair]
 
     def _readings(self, paper: Paper, folder: Path) -> Variations | None:
         if not self.readings:
             return None
-        found = vary(
-            paper,
-            folder / "readings",
-            seeds=self.seeds,
-            workers=self.workers,
-            cluster=self.cluster,
-            progress=self.progress,
-        )
+        found = vary(paper, folder / "readings", self.execution, seeds=self.seeds)
         told = (paper.info.folder / "readings.toml").read_text(encoding="utf-8")
         for name, text in (("readings.txt", as_text(found, paper)), ("readings.toml", with_effects(told, found))):
             with staged_file(folder / name) as stage:
