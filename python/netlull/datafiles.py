@@ -18,9 +18,9 @@ __all__ = ["inline"]
 _NANOSECONDS = {"time_ns": 1, "time_s": 1_000_000_000}
 """Nanoseconds in one unit of a record's time column."""
 _LATEST_S = 1_000_000_000
+"""The longest run, in seconds."""
 _LARGEST_BYTES = 256 * 2**20
 """The largest file of packets or sizes that is read, in bytes."""
-"""The longest run, in seconds."""
 
 
 def inline(document: dict[str, Any], folder: Path | None = None) -> None:

@@ -1,8 +1,8 @@
 //! Energy-saving mechanisms as pure state machines.
 //!
 //! Time and events go in, actions come out. The simulator, emulation and real packets drive the same object.
-//! Therefore nothing here reads a clock, a socket or a random generator, and this crate depends only on the crate
-//! of units.
+//! Therefore nothing here reads a clock, a socket or a random generator. Of netlull's crates, this one uses `units`,
+//! `describe` and `power`.
 //!
 //! - [`Machine`] is the contract between every mechanism and every driver.
 //! - [`link`] has the events and actions of link controllers, [`rate`] and [`gateway`] the controllers.
