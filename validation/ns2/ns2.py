@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import lzma
 import os
 import shutil
 import subprocess
@@ -68,18 +69,41 @@ def read_numbers(lines: Iterable[str]) -> Numbers:
     return numbers
 
 
-def stored_lines(path: Path, options: str, source: str) -> list[str]:
-    """The lines of a stored result with this line of options.
+def read_runs(path: Path) -> dict[str, list[str]]:
+    """The lines of a stored file by run. A line `== NAME` begins a run; the lines before the first belong to ``."""
+    lines: list[str] = []
+    runs = {"": lines}
+    if path.exists():
+        content = path.read_bytes()
+        for line in (lzma.decompress(content) if path.suffix == ".xz" else content).decode().splitlines():
+            if line.startswith("== "):
+                lines = runs[line.removeprefix("== ")] = []
+            else:
+                lines.append(line)
+    return runs
+
+
+def write_runs(path: Path, runs: Mapping[str, Sequence[str]], order: Iterable[str]) -> None:
+    """Replaces these runs of a stored file, and keeps the others of `order`. The same lines give the same bytes."""
+    known = {**read_runs(path), **runs}
+    lines = (line for name in order if name in known for line in (f"== {name}", *known[name]))
+    content = "".join(f"{line}\n" for line in lines).encode()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    preset = lzma.PRESET_DEFAULT | lzma.PRESET_EXTREME
+    path.write_bytes(lzma.compress(content, preset=preset) if path.suffix == ".xz" else content)
+
+
+def stored_lines(path: Path, options: str, source: str, run: str = "") -> list[str]:
+    """The lines of a stored run with this line of options.
 
     Raises:
-        StoredError: the file is missing, or its options are not those of `source`.
+        StoredError: the run is missing, or its options are not those of `source`.
     """
-    try:
-        lines = path.read_text().splitlines()
-    except FileNotFoundError:
-        raise StoredError(f"{path}: there is no such file; --rerun writes it") from None
+    lines, where = read_runs(path).get(run), f"{path}: {run}" if run else str(path)
+    if not lines:
+        raise StoredError(f"{where}: there is no such run; --rerun writes it")
     if options not in lines:
-        raise StoredError(f"{path}: was written with other options than {source} has; --rerun renews it")
+        raise StoredError(f"{where}: was written with other options than {source} has; --rerun renews it")
     return lines
 
 

@@ -1,7 +1,7 @@
 """Compares netlull with ns-2 on the cases of `cases.toml`: `python validation/ns2/run.py [CASE ...]`.
 
 Prints a table of differences per case and exits 1 if one is out of its tolerance. ns-2's results are read from
-`stored/`. With `--rerun` ns-2 runs first and they are rewritten.
+`stored/cases.txt`. With `--rerun` ns-2 runs first and they are rewritten.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ from ns2 import (
     run_script,
     stored_lines,
     verdict,
+    write_runs,
 )
 
 if TYPE_CHECKING:
     import netlull
 
-STORED = HERE / "stored"
+STORED = HERE / "stored" / "cases.txt"
 FIRST_CHANGES = 200
 SAMPLE_EVERY_S = 0.5
 SAMPLES_PER_LINE = 20
@@ -107,10 +108,10 @@ def read_trace(text: str) -> list[tuple[float, float, float]]:
     return changes
 
 
-def stored_text(case: Case, numbers: Numbers, changes: Sequence[tuple[float, float, float]]) -> str:
-    """A result of ns-2 as stored text."""
+def lines_of(case: Case, numbers: Numbers, changes: Sequence[tuple[float, float, float]]) -> list[str]:
+    """A result of ns-2 as lines to store."""
     lines = [
-        f"# {case.name}: ns-2.35, {case.script}; written by run.py --rerun",
+        f"# ns-2.35, {case.script}; written by run.py --rerun",
         f"# {case.purpose}",
         f"# options {described(case.options)}",
         *(f"{name} {value:.12g}" for name, value in numbers.items()),
@@ -126,7 +127,7 @@ def stored_text(case: Case, numbers: Numbers, changes: Sequence[tuple[float, flo
         lines += [f"c {time:.5f} {before:.3f}" for time, before in cut[:FIRST_CHANGES]]
         lines += ["", f"# the first {FIRST_CHANGES} changes: time (s), cwnd, ssthresh (packets)"]
         lines += [f"x {time:.5f} {cwnd:.3f} {ssthresh:.0f}" for time, cwnd, ssthresh in changes[:FIRST_CHANGES]]
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def window_statistics(changes: Sequence[tuple[float, float, float]], end: float) -> Numbers:
@@ -142,8 +143,8 @@ def window_statistics(changes: Sequence[tuple[float, float, float]], end: float)
     }
 
 
-def rerun(case: Case) -> None:
-    """Runs ns-2 and stores its results."""
+def rerun(case: Case) -> list[str]:
+    """Runs ns-2. Returns the lines to store."""
     changes: list[tuple[float, float, float]] = []
     if case.records_window:
         with tempfile.TemporaryDirectory() as folder:
@@ -154,8 +155,7 @@ def rerun(case: Case) -> None:
     else:
         numbers = run_script(case.script, case.options)
         numbers = {name: value for name, value in numbers.items() if "." not in name}
-    STORED.mkdir(exist_ok=True)
-    (STORED / f"{case.name}.txt").write_text(stored_text(case, numbers, changes))
+    return lines_of(case, numbers, changes)
 
 
 def read_stored(case: Case) -> Evidence:
@@ -164,7 +164,7 @@ def read_stored(case: Case) -> Evidence:
     Raises:
         StoredError: there is none, or it is of other options.
     """
-    lines = stored_lines(STORED / f"{case.name}.txt", f"# options {described(case.options)}", "cases.toml")
+    lines = stored_lines(STORED, f"# options {described(case.options)}", "cases.toml", case.name)
     window = [float(value) for line in lines if line.startswith("w ") for value in line.split()[1:]]
     return Evidence(read_numbers(lines), window)
 
@@ -317,7 +317,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     selected = [cases[name] for name in named(parser, chosen.cases, cases)]
     try:
         if chosen.rerun:
-            in_parallel(rerun, selected)
+            renewed = zip((case.name for case in selected), in_parallel(rerun, selected), strict=True)
+            write_runs(STORED, dict(renewed), cases)
             if chosen.only_ns2:
                 return 0
         stored = [read_stored(case) for case in selected]

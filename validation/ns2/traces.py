@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import lzma
 import sys
 import tempfile
 import tomllib
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agents import AGENTS, tcp_options
-from ns2 import HERE, Ns2Error, StoredError, Value, in_parallel, run_script, verdict
+from ns2 import HERE, Ns2Error, StoredError, Value, in_parallel, run_script, stored_lines, verdict, write_runs
 from run import megabits, milliseconds, network
 
 if TYPE_CHECKING:
@@ -147,34 +146,13 @@ def rerun(case: Case) -> list[str]:
     return lines + [line for flow, sends in enumerate(trace) for line in packed(flow, sends)]
 
 
-def stored_path(agent: str) -> Path:
-    """The file of ns-2's runs of an agent. A line `== SCENARIO` begins each run."""
-    return STORED / f"{agent}.txt.xz"
-
-
-def read_runs(agent: str) -> dict[str, list[str]]:
-    """The stored lines of an agent by scenario."""
-    path = stored_path(agent)
-    if not path.exists():
-        return {}
-    _, *runs = ("\n" + lzma.decompress(path.read_bytes()).decode()).split("\n== ")
-    return {lines[0]: lines[1:] for lines in map(str.splitlines, runs)}
-
-
-def write_runs(agent: str, runs: Mapping[str, Sequence[str]]) -> None:
-    """Stores the lines of an agent. The same lines give the same bytes."""
-    text = "".join(f"== {name}\n" + "".join(f"{line}\n" for line in lines) for name, lines in runs.items())
-    STORED.mkdir(parents=True, exist_ok=True)
-    stored_path(agent).write_bytes(lzma.compress(text.encode(), preset=lzma.PRESET_DEFAULT | lzma.PRESET_EXTREME))
-
-
 def rerun_all(agents: Sequence[str], names: Sequence[str]) -> None:
     """Runs ns-2 and replaces the stored runs of these agents and scenarios."""
     cases = [Case(agent, name) for agent in agents for name in names]
     renewed = dict(zip(cases, in_parallel(rerun, cases), strict=True))
     for agent in agents:
-        runs = read_runs(agent) | {case.scenario: lines for case, lines in renewed.items() if case.agent == agent}
-        write_runs(agent, {name: runs[name] for name in DOCUMENT["scenario"] if name in runs})
+        runs = {case.scenario: lines for case, lines in renewed.items() if case.agent == agent}
+        write_runs(STORED / f"{agent}.txt.xz", runs, DOCUMENT["scenario"])
 
 
 def options_line(case: Case) -> str:
@@ -197,17 +175,14 @@ def packed(flow: int, sends: Sequence[Send]) -> Iterator[str]:
             group.append(send)
 
 
-def unpacked(case: Case, lines: Sequence[str]) -> tuple[list[int], Trace]:
-    """The drops and the sends in stored lines.
+def read_stored(case: Case) -> tuple[list[int], Trace]:
+    """The drops and the sends of ns-2.
 
     Raises:
-        StoredError: there are no lines, or they are of other options.
+        StoredError: there are none, or they are of other options.
     """
-    where = f"{stored_path(case.agent)}: {case.scenario}"
-    if not lines:
-        raise StoredError(f"{where}: there is no such run; --rerun writes it")
-    if f"# options {options_line(case)}" not in lines:
-        raise StoredError(f"{where}: was written with other options than traces.toml has; --rerun renews it")
+    path, options = STORED / f"{case.agent}.txt.xz", f"# options {options_line(case)}"
+    lines = stored_lines(path, options, "traces.toml", case.scenario)
     drops: list[int] = []
     trace: Trace = [[] for _ in range(int(case.options["flows"]))]
     for line in lines:
@@ -412,10 +387,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if chosen.rerun:
             rerun_all(agents, names)
         for agent in agents:
-            rows, runs = [], read_runs(agent)
+            rows = []
             for name in names:
                 case = Case(agent, name)
-                drops, ns2 = unpacked(case, runs.get(name, []))
+                drops, ns2 = read_stored(case)
                 rows.append(compare(case, ns2, run_netlull(case, drops, ns2)))
             print(table(agent, rows), flush=True)
             holds = holds and all(row.holds for row in rows)
