@@ -222,7 +222,6 @@ impl<C: LinkConfig> Guest for Holder<C, C::Machine> {
     fn create(&mut self, _told: &Value) -> Result<(), ConfigError> {
         let Some(config) = &self.config else { return Ok(()) };
         let Begin { start, context } = given::<Begin<LinkContext>>(place::CONTEXT);
-        config.check(context)?;
         let machine = config.build(context, start)?;
         self.made(machine);
         Ok(())

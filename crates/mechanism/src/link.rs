@@ -217,16 +217,11 @@ pub trait LinkConfig: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
     /// Whether arrivals show their segments. A controller that reads no acknowledgements may ask for them alone.
     const SEES_SEGMENTS: bool = Self::READS_SEGMENTS;
 
-    /// Checks every value by itself and against the link.
+    /// Builds the machine of a link whose run begins at `start`, after checking every value by itself and against the
+    /// link.
     ///
     /// # Errors
     /// Names the first field that is out of range, its value and the expectation.
-    fn check(&self, link: LinkContext) -> Result<(), ConfigError>;
-
-    /// Builds the machine of a link whose run begins at `start`.
-    ///
-    /// # Errors
-    /// The errors of [`LinkConfig::check`].
     fn build(&self, link: LinkContext, start: Instant) -> Result<Self::Machine, ConfigError>;
 
     /// The name and value of the parameter for the lowest rate; `None` if the controller does not change the
@@ -290,11 +285,11 @@ impl ForeignLink {
     /// If the controller cannot work on this link, or its initial rate is impossible there.
     pub fn new(factory: Arc<dyn LinkFactory>, link: LinkContext) -> Result<Self, ConfigError> {
         let mut foreign = Self::unchecked(factory, false);
-        foreign.reads_segments = foreign.machine(link)?.reads_segments();
+        foreign.reads_segments = foreign.build(link, Instant::ZERO)?.reads_segments();
         Ok(foreign)
     }
 
-    /// A controller of a document, which [`LinkMechanism::check`](crate::machines::LinkMechanism::check) compares with
+    /// A controller of a document, which [`LinkMechanism::build`](crate::machines::LinkMechanism::build) compares with
     /// its link later.
     #[must_use]
     pub fn unchecked(factory: Arc<dyn LinkFactory>, reads_segments: bool) -> Self {
@@ -302,15 +297,10 @@ impl ForeignLink {
         Self { factory, initial_rate, reads_segments }
     }
 
-    /// Checks the controller against a link.
-    pub(crate) fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
-        self.machine(link).map(|_| ())
-    }
-
-    /// A machine for checks.
-    fn machine(&self, link: LinkContext) -> Result<Box<dyn LinkController>, ConfigError> {
+    /// Builds the machine of a link whose run begins at `start`.
+    pub(crate) fn build(&self, link: LinkContext, start: Instant) -> Result<Box<dyn LinkController>, ConfigError> {
         self.initial_rate.map_or(Ok(()), |rate| link.check_rate("initial_rate", rate))?;
-        self.factory.build(link, Instant::ZERO)
+        self.factory.build(link, start)
     }
 
     /// The maker of its machines.

@@ -128,25 +128,15 @@ macro_rules! link_mechanisms {
                 }
             }
 
-            /// Checks every value by itself and against the link.
+            /// Builds the machine of a link whose run begins at `start`, after checking every value by itself and
+            /// against the link. A reader checks a document by building its machines.
             ///
             /// # Errors
             /// Names the first field that is out of range, its value and the expectation.
-            pub fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
-                match self {
-                    $($(Self::$variant(config) => config.check(link),)+)+
-                    Self::Foreign(foreign) => foreign.check(link),
-                }
-            }
-
-            /// Builds the machine of a link whose run begins at `start`.
-            ///
-            /// # Errors
-            /// The errors of [`LinkMechanism::check`].
             pub fn build(&self, link: LinkContext, start: Instant) -> Result<LinkMachine, ConfigError> {
                 Ok(match self {
                     $($(Self::$variant(config) => LinkMachine::$machine(config.build(link, start)?.into()),)+)+
-                    Self::Foreign(foreign) => LinkMachine::Foreign(foreign.factory().build(link, start)?),
+                    Self::Foreign(foreign) => LinkMachine::Foreign(foreign.build(link, start)?),
                 })
             }
 

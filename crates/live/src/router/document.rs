@@ -4,7 +4,7 @@ use crate::error::{LiveError, Result};
 use crate::set::fields;
 use netlull_mechanism::link::LinkContext;
 use netlull_mechanism::machines::{LinkKind, LinkMechanism};
-use netlull_units::Bytes;
+use netlull_units::{Bytes, Instant};
 use toml::{Table, Value};
 
 /// The names of the mechanisms, as in scenarios and on the command line.
@@ -33,7 +33,7 @@ pub fn mechanism(kind: &LinkKind, mut table: Table, buffer: Bytes, link: LinkCon
     }
     let fields = fields(table)?;
     let mechanism = (kind.read)(&fields).map_err(LiveError::input)?;
-    mechanism.check(link).map_err(LiveError::input)?;
+    mechanism.build(link, Instant::ZERO).map_err(LiveError::input)?;
     Ok(mechanism)
 }
 

@@ -55,11 +55,11 @@ impl Rating {
 }
 
 impl Gateway {
-    /// Creates a gateway with an empty queue.
+    /// Creates a gateway with an empty queue. `rating` comes last: errors name the queue and the windows before the rate.
     fn new(
         held: HeldQueue,
         windows: Option<&WindowRule>,
-        rating: Rating,
+        rating: impl FnOnce() -> Result<Rating, ConfigError>,
         link: LinkContext,
         start: Instant,
     ) -> Result<Self, ConfigError> {
@@ -72,6 +72,7 @@ impl Gateway {
             Ok(Windows { awm, flows: FlowCount::new(&rule.flows, start)? })
         });
         let windows = windows.transpose()?;
+        let rating = rating()?;
         let rate = match &rating {
             Rating::Fixed => link.rate,
             Rating::Follows { c_earth, .. } => c_earth.rate(),
@@ -233,13 +234,8 @@ impl LinkConfig for AwmConfig {
     const CHANGES_RATE: bool = false;
     const READS_SEGMENTS: bool = true;
 
-    fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
-        self.held.bytes(link.mtu)?;
-        self.windows.check(link.mtu)
-    }
-
     fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
-        Gateway::new(self.held, Some(&self.windows), Rating::Fixed, link, start)
+        Gateway::new(self.held, Some(&self.windows), || Ok(Rating::Fixed), link, start)
     }
 
     fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
@@ -259,18 +255,12 @@ impl LinkConfig for CEarthConfig {
     type Machine = Gateway;
     const READS_SEGMENTS: bool = true;
 
-    fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
+    fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
         if matches!(self.rate.round_trip, RoundTripConfig::Printed(_)) {
             let expected = "fixed, handshake or timestamps: equation (7) needs AWM's window";
             return Err(ConfigError::new("round_trip.kind", "\"printed\"", expected));
         }
-        self.held.bytes(link.mtu)?;
-        self.rate.check(link.rate)
-    }
-
-    fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
-        self.check(link)?;
-        Gateway::new(self.held, None, Rating::follows(&self.rate, link)?, link, start)
+        Gateway::new(self.held, None, || Rating::follows(&self.rate, link), link, start)
     }
 
     fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
@@ -300,15 +290,9 @@ impl LinkConfig for AwmEarthConfig {
     type Machine = Gateway;
     const READS_SEGMENTS: bool = true;
 
-    fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
-        self.held().bytes(link.mtu)?;
-        self.windows.check(link.mtu)?;
-        self.earth.check(link)
-    }
-
     fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
-        let earth = self.earth.build(link, start)?;
-        Gateway::new(self.held(), Some(&self.windows), Rating::Steps(earth), link, start)
+        let earth = || self.earth.build(link, start).map(Rating::Steps);
+        Gateway::new(self.held(), Some(&self.windows), earth, link, start)
     }
 
     fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
@@ -329,15 +313,8 @@ impl LinkConfig for GRouterConfig {
     type Machine = Gateway;
     const READS_SEGMENTS: bool = true;
 
-    fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
-        self.held.bytes(link.mtu)?;
-        self.windows.check(link.mtu)?;
-        self.rate.check(link.rate)
-    }
-
     fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
-        self.check(link)?;
-        Gateway::new(self.held, Some(&self.windows), Rating::follows(&self.rate, link)?, link, start)
+        Gateway::new(self.held, Some(&self.windows), || Rating::follows(&self.rate, link), link, start)
     }
 
     fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
@@ -393,15 +370,13 @@ mod tests {
             rate: RateRule::new(min_rate, round_trip),
         };
         let (mbps, fixed) = (BitRate::from_mbps, || RoundTripConfig::fixed(Duration::from_millis(100)));
-        assert_eq!(with(50_000, mbps(1), fixed()).check(link()), Ok(()));
+        assert!(with(50_000, mbps(1), fixed()).build(link(), Instant::ZERO).is_ok());
         for (config, field) in [
             (with(50_000, mbps(1), RoundTripConfig::Printed(PrintedRoundTrip {})), "round_trip.kind"),
             (with(50_000, mbps(5), fixed()), "min_rate"),
             (with(0, mbps(1), fixed()), "target"),
         ] {
-            let error = config.check(link()).unwrap_err();
-            assert_eq!(config.build(link(), Instant::ZERO).unwrap_err(), error);
-            assert_eq!(error.field, field);
+            assert_eq!(config.build(link(), Instant::ZERO).unwrap_err().field, field);
         }
     }
 

@@ -84,10 +84,6 @@ impl EarthConfig {
 impl LinkConfig for EarthConfig {
     type Machine = Earth;
 
-    fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
-        self.validate(link).map(|_| ())
-    }
-
     fn build(&self, link: LinkContext, start: Instant) -> Result<Earth, ConfigError> {
         let level = self.validate(link)?;
         Ok(Earth {
@@ -255,11 +251,7 @@ mod tests {
 
     #[test]
     fn wrong_values_are_named() {
-        let wrong = |config: EarthConfig| {
-            let error = config.check(link()).unwrap_err();
-            assert_eq!(config.build(link(), Instant::ZERO).unwrap_err(), error);
-            error.field
-        };
+        let wrong = |config: EarthConfig| config.build(link(), Instant::ZERO).unwrap_err().field;
         assert_eq!(wrong(EarthConfig { threshold: QueueLength::Bytes(Bytes::ZERO), ..config() }), "threshold");
         assert_eq!(wrong(EarthConfig { transition: Duration::from_secs(1), ..config() }), "min_interval");
         assert_eq!(wrong(EarthConfig { initial_rate: Some(BitRate::from_mbps(7)), ..config() }), "initial_rate");

@@ -163,7 +163,7 @@ impl LinkConfig for LullConfig {
     type Machine = Box<Lull>;
     const SEES_SEGMENTS: bool = true;
 
-    fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
+    fn build(&self, link: LinkContext, start: Instant) -> Result<Box<Lull>, ConfigError> {
         self.rates.end_at(link.rate)?;
         if let Some(name) = self.power.as_deref().filter(|name| PowerModel::by_name(name).is_none()) {
             return Err(ConfigError::new(
@@ -172,11 +172,7 @@ impl LinkConfig for LullConfig {
                 format!("one of {}", PowerModel::names(", ")),
             ));
         }
-        check_ranges(self)
-    }
-
-    fn build(&self, link: LinkContext, start: Instant) -> Result<Box<Lull>, ConfigError> {
-        self.check(link)?;
+        check_ranges(self)?;
         Ok(Box::new(Lull::new(self, link, start)))
     }
 

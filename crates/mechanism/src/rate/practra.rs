@@ -329,11 +329,6 @@ impl LinkController for PractRa {
 impl LinkConfig for PractRaConfig {
     type Machine = PractRa;
 
-    fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
-        self.rates.end_at(link.rate)?;
-        self.validate().map(|_| ())
-    }
-
     fn build(&self, link: LinkContext, start: Instant) -> Result<PractRa, ConfigError> {
         self.rates.end_at(link.rate)?;
         PractRa::new(self, start)

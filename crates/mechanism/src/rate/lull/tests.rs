@@ -505,7 +505,7 @@ fn a_link_whose_power_is_constant_never_changes_its_rate() {
 
 #[test]
 fn what_is_wrong_is_named() {
-    let why = |config: LullConfig| config.check(link()).unwrap_err().to_string();
+    let why = |config: LullConfig| config.build(link(), Instant::ZERO).unwrap_err().to_string();
     assert_eq!(why(LullConfig { slowdown: 0.0, ..config() }), "slowdown is 0; expected more than 0 and at most 1");
     assert_eq!(why(LullConfig { headroom: 1.0, ..config() }), "headroom is 1; expected 0 to 0.9");
     assert_eq!(

@@ -8,6 +8,7 @@ use crate::scenario::document::{ControllerDocument, LinkDocument};
 use netlull_describe::check_ranges;
 use netlull_mechanism::ConfigError;
 use netlull_mechanism::link::LinkContext;
+use netlull_units::Instant;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -25,7 +26,7 @@ pub(super) fn control(
         buffer: buffer(field, link, measure)?.length(measure.mtu),
         suspends: options.in_service == InService::Suspend,
     };
-    document.mechanism.check(link).map_err(|error| refused(&format!("{field}.controller"), &error))?;
+    document.mechanism.build(link, Instant::ZERO).map_err(|error| refused(&format!("{field}.controller"), &error))?;
     Ok(Control {
         mechanism: document.mechanism.clone(),
         link,
