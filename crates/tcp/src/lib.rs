@@ -69,8 +69,8 @@ mod segment;
 mod seq;
 mod timestamps;
 
-pub use catalogue::{AlgorithmInfo, Choice, KnownWith, OptionInfo, options};
-pub use cc::{Fault, ParameterInfo};
+pub use catalogue::{Choice, OptionInfo, options};
+pub use cc::{AlgorithmInfo, Fault, KnownWith, ParameterInfo};
 pub use config::{
     Acknowledgements, Algorithm, ApplicationRead, Config, ConfigError, CongestionWindow, CwndUnit, DelayedAck,
     DuplicateAck, Ecn, FastRetransmitTimer, FlowControl, FullAck, Growth, HandshakeRtt, Increase, InitialWindow,

@@ -4,9 +4,9 @@
 //! long-distance networks, INFOCOM 2004. Windows are in segments, times in milliseconds.
 
 use super::Ack;
+use super::info::{AlgorithmInfo, KnownWith};
 use super::linux::{CaState, Floor, Linux, LinuxWindow, Ops};
 use super::parameters::{ParameterInfo, constant};
-use crate::catalogue::{AlgorithmInfo, KnownWith};
 use crate::config::Algorithm;
 use crate::config::Config;
 use crate::number::float;

@@ -4,10 +4,10 @@
 //! high-speed and long distance networks, INFOCOM 2006. Windows are in segments.
 
 use super::delay::{DelayMeter, Round, nearest_microseconds};
+use super::info::{AlgorithmInfo, KnownWith};
 use super::linux::{Linux, LinuxWindow, Ops};
 use super::parameters::{ParameterInfo, constant};
 use super::{Ack, Loss};
-use crate::catalogue::{AlgorithmInfo, KnownWith};
 use crate::config::Algorithm;
 use crate::config::Config;
 

@@ -7,9 +7,9 @@
 use super::Ack;
 use super::bic::beta;
 use super::bic::{AckRatio, BETA, BETA_SCALE, wmax_after_loss};
+use super::info::{AlgorithmInfo, KnownWith};
 use super::linux::{CaState, Floor, Linux, LinuxWindow, Ops};
 use super::parameters::{ParameterInfo, constant};
-use crate::catalogue::{AlgorithmInfo, KnownWith};
 use crate::config::Algorithm;
 use crate::config::Config;
 use crate::number::float;

@@ -1,8 +1,8 @@
 //! DCTCP (RFC 8257): the window of RFC 5681, reduced in proportion to the marked share of the data.
 
+use super::info::{AlgorithmInfo, KnownWith};
 use super::parameters::{ParameterInfo, constant};
 use super::{Ack, CongestionControl, Idle, Loss, Recovered, Reno, Start, TimeoutKind};
-use crate::catalogue::{AlgorithmInfo, KnownWith};
 use crate::config::Config;
 use crate::config::{Algorithm, Ecn};
 use crate::number::{float, whole};

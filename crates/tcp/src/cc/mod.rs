@@ -47,6 +47,7 @@ mod cubic_2_6_22;
 mod dctcp;
 mod delay;
 mod hystart;
+mod info;
 mod linux;
 mod linux_6;
 mod listener;
@@ -65,6 +66,7 @@ pub use control::{Ack, CongestionControl, Delivery, Idle, Loss, Recovered, Start
 pub use cubic::Cubic;
 pub use cubic_2_6_22::Cubic2622;
 pub use dctcp::Dctcp;
+pub use info::{AlgorithmInfo, KnownWith};
 pub use linux_6::{Cubic6, Reno6};
 pub use listener::{Answer, ControlEvent, Heard, Listener, json_schema};
 pub use parameters::ParameterInfo;
@@ -73,7 +75,6 @@ pub use reno_2_6_22::Reno2622;
 pub use vegas::Vegas;
 pub use watched::{Fault, Watched};
 
-use crate::catalogue::AlgorithmInfo;
 use crate::config::Config;
 use crate::delivery::{DeliveryRate, LostSegment};
 use crate::recovery::RecoveryPhase;

@@ -1,10 +1,10 @@
 //! Slow start and congestion avoidance (RFC 5681): the window of Tahoe, Reno, NewReno and SACK, which differ in loss
 //! recovery only.
 
+use super::info::{AlgorithmInfo, KnownWith};
 use super::parameters::{ParameterInfo, option};
 use super::{Ack, CongestionControl, Idle, Loss, Recovered, Start, TimeoutKind};
 use super::{Controller, Reno6};
-use crate::catalogue::{AlgorithmInfo, KnownWith};
 use crate::config::{Algorithm, CwndUnit, InitialWindow, LossRecovery, SackDetection};
 use crate::config::{Config, Growth, Increase, RepeatedTimeout, SsthreshFrom};
 use crate::recovery::RecoveryPhase;

@@ -4,9 +4,9 @@
 //! for each. The other algorithms of Linux also use this growth.
 
 use super::Ack;
+use super::info::{AlgorithmInfo, KnownWith};
 use super::linux::{Linux, LinuxWindow, Ops};
 use super::reno::initial_window;
-use crate::catalogue::{AlgorithmInfo, KnownWith};
 use crate::config::Algorithm;
 use crate::config::Config;
 

@@ -18,9 +18,9 @@ mod probe_rtt;
 #[cfg(test)]
 mod tests;
 
+use super::info::{AlgorithmInfo, KnownWith};
 use super::parameters::{ParameterInfo, constant};
 use super::{Ack, CongestionControl, Delivery, Idle, Loss, Recovered, Start, TimeoutKind};
-use crate::catalogue::{AlgorithmInfo, KnownWith};
 use crate::config::Algorithm;
 use crate::config::Config;
 use crate::delivery::{DeliveryRate, LostSegment};

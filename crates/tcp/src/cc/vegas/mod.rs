@@ -6,9 +6,9 @@ mod ns2;
 pub use linux::VegasLinux;
 pub use ns2::VegasNs2;
 
+use super::info::KnownWith;
 use super::parameters::{ParameterInfo, option};
 use super::*;
-use crate::catalogue::KnownWith;
 use crate::config::LossRecovery;
 use crate::config::{Config, VegasFlavour};
 use enum_dispatch::enum_dispatch;
