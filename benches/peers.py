@@ -90,11 +90,15 @@ def ns2_command(network: Network, description: Path, scheduler: str) -> list[str
 
 def run_ns3(binary: Path, network: Network, description: Path) -> Outcome:
     """Runs ns-3. The time of start and set-up is subtracted."""
+    return run(ns3_command(binary, network, description), "--duration={}", network.duration_s)
+
+
+def ns3_command(binary: Path, network: Network, description: Path) -> list[str]:
+    """Returns the command of ns-3 without the duration."""
     ssthresh = network.ssthresh or 0
     # Data in the send buffer takes memory. This limit is enough for any window that occurs.
     options = {"network": description, "mss": network.mss, "ssthresh": ssthresh, "window": 4 * ssthresh or 400}
-    command = [str(binary), *(f"--{name}={value}" for name, value in options.items())]
-    return run(command, "--duration={}", network.duration_s)
+    return [str(binary), *(f"--{name}={value}" for name, value in options.items())]
 
 
 def run_htsim(binary: Path, network: Network, description: Path) -> Outcome:
@@ -121,6 +125,24 @@ def run(command: Sequence[str], duration: str, duration_s: float) -> Outcome:
         int(numbers["drops"]),
         int(numbers["datagrams"]),
     )
+
+
+def instructions_per_hop(command: Sequence[str], duration: str, shorter_s: float, longer_s: float) -> float:
+    """Returns the instructions per packet-hop under callgrind: those of a longer run less those of a shorter one."""
+    runs = []
+    for duration_s in (shorter_s, longer_s):
+        whole = [*command, duration.format(duration_s)]
+        valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *whole]
+        try:
+            done = subprocess.run(valgrind, capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            raise PeerError("valgrind is not installed (Debian: apt-get install valgrind)") from None
+        counted = re.search(r"Collected : (\d+)", done.stderr)
+        if done.returncode != 0 or counted is None:
+            raise PeerError(f"{' '.join(valgrind)}: exit code {done.returncode}\n{done.stderr}")
+        runs.append((int(counted[1]), int(read_numbers(done.stdout)["packet_hops"])))
+    (fewer, fewer_hops), (more, more_hops) = runs
+    return (more - fewer) / (more_hops - fewer_hops)
 
 
 def read_numbers(text: str) -> dict[str, float]:

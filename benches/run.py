@@ -31,7 +31,11 @@ from peers import (
     count_htsim_hops,
     count_ns2_hops,
     described,
+    htsim_command,
     htsim_version,
+    instructions_per_hop,
+    ns2_command,
+    ns3_command,
     ns3_version,
     run_htsim,
     run_ns2,
@@ -243,6 +247,26 @@ def check_hops(names: Sequence[str], peers: Sequence[str], htsim: Path | None) -
             print(f"{bench.title}, {bench.quick_s:g} s, {name}: {summed:,} computed, {counted:,} counted", flush=True)
 
 
+def count_instructions(names: Sequence[str], peers: Sequence[str], ns3: Path | None, htsim: Path | None) -> None:
+    """Counts the peers' instructions per packet-hop."""
+    for bench in BENCHES:
+        if bench.name not in names or bench.counted_s is None:
+            continue
+        network = bench.make(bench.counted_s[1])
+        with described(network) as description, described((bench.make_ns3 or bench.make)(bench.counted_s[1])) as fewer:
+            commands: dict[str, tuple[list[str], str]] = {}
+            if "ns2" in peers:
+                commands["ns-2"] = (ns2_command(network, description, "Calendar"), "duration={}")
+            if htsim:
+                commands["htsim"] = (htsim_command(htsim, network, description), "--duration={}")
+            if ns3:
+                commands["ns-3"] = (ns3_command(ns3, network, fewer), "--duration={}")
+            for name, (command, duration) in commands.items():
+                cost = instructions_per_hop(command, duration, *bench.counted_s)
+                shorter_s, longer_s = bench.counted_s
+                print(f"{bench.title}, {shorter_s:g} to {longer_s:g} s, {name}: {cost:,.0f} instructions", flush=True)
+
+
 def chosen_peers(text: str) -> list[str]:
     """Splits a list of names at its commas.
 
@@ -274,6 +298,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--growth", action="store_true", help="also measure time and memory from 1 to 10,000 flows")
     parser.add_argument("--growth-only", action="store_true", help="only measure growth from 1 to 10,000 flows")
     parser.add_argument("--check-hops", action="store_true", help="only compare packet-hops of peers with a count")
+    parser.add_argument("--instructions", action="store_true", help="only count instructions of peers under callgrind")
     parser.add_argument("--store", action="store_true", help="write the tables to benches/runs/DATE/")
     return parser.parse_args()
 
@@ -305,10 +330,13 @@ def main() -> int:
             if given.check_hops:
                 check_hops(names, peers, htsim)
                 return 0
+            binary = build_ns3(Path(folder)) if "ns3" in peers and measured else None
+            if given.instructions:
+                count_instructions(names, peers, binary, htsim)
+                return 0
             if measured:
                 run_netlull(BENCHES[0].make(1.0))  # loads the late imports
                 note(kept, htsim_note(given.htsim))
-                binary = build_ns3(Path(folder)) if "ns3" in peers else None
                 choice = Choice(max(1, given.runs or (1 if given.quick else 5)), peers, given.quick, binary, htsim)
                 for line, fine in run_benches(names, choice):
                     note(kept, line)
