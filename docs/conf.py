@@ -32,7 +32,7 @@ include_patterns = [
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
-    "benches/README.md",
+    "benches/*.md",
     "docs/**.md",
     "python/netlull/shipped/papers/**.md",
     "validation/**.md",
