@@ -1,6 +1,6 @@
 """Instructions of short whole runs, compared with stored ones: `make counts`, or `python benches/counts.py --help`.
 
-Each run is counted under callgrind, in a build with fixed settings: those of CI, without link-time optimisation. A
+Each run is counted under callgrind, in a release build with fixed settings and without link-time optimisation. A
 count is in instructions per packet-hop. It depends only on the code and the compiler, not on other programs. The exit
 code is 1 if a count has grown by more than 3 %.
 
@@ -39,7 +39,7 @@ SCENARIOS = REPOSITORY / "python" / "netlull" / "shipped" / "scenarios"
 LARGEST_GROWTH = 0.03
 # A smaller change is not worth a row of the history.
 NOTABLE = 0.005
-# CI's settings (.ci/run), whoever counts: its release build has most of the program already.
+# Link-time optimisation takes a minute, and makes small changes in code look large.
 BUILD = {
     "CARGO_PROFILE_RELEASE_LTO": "off",
     "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16",

@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-# The Python extension is named for its features only: the crates below it are then those that `make setup` has built.
-PACKAGES = ("-p", "netlull-sim", "-p", "netlull-py", "--features", "netlull-py/extension-module")
 
 
 class Run(NamedTuple):
@@ -30,7 +28,7 @@ class Run(NamedTuple):
 
 def built(settings: Mapping[str, str] | None = None) -> Path:
     """Builds the program and returns its path. `settings` are variables for cargo."""
-    command = ["cargo", "build", "--release", "--quiet", "--locked", *PACKAGES, "--example", "dumbbell"]
+    command = ["cargo", "build", "--release", "--quiet", "--locked", "--package", "netlull-sim", "--example", "dumbbell"]
     subprocess.run(command, cwd=REPOSITORY, env={**os.environ, **(settings or {})}, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
     return target / "release" / "examples" / "dumbbell"

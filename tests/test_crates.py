@@ -21,17 +21,19 @@ def test_every_file_of_tests_is_part_of_the_program(folder: Path) -> None:
     assert files <= listed
 
 
-def test_the_lock_file_of_the_component_benches_follows_the_crates() -> None:
-    locked = tomllib.loads((ROOT / "benches" / "components" / "Cargo.lock").read_text())["package"]
-    crates = {each["name"]: each.get("dependencies", []) for each in locked if "source" not in each}
-    assert "netlull-sim" in crates
-    for name, dependencies in crates.items():
-        folder = "benches/components" if name == "netlull-components" else f"crates/{name.removeprefix('netlull-')}"
-        manifest = tomllib.loads((ROOT / folder / "Cargo.toml").read_text())
-        # Development dependencies are locked for the package itself only.
-        own = manifest.get("dev-dependencies", {}) if folder.startswith("benches") else {}
-        # "syn 2.0.119" where several versions are locked.
-        assert {each.split()[0] for each in dependencies} == {*manifest.get("dependencies", {}), *own}, name
+def features(*arguments: str) -> dict[str, str]:
+    """The features of each package of a build."""
+    command = ["cargo", "tree", "--locked", "--prefix=none", "--no-dedupe", "--format={p}|{f}", *arguments]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return dict(line.split("|") for line in found.splitlines() if line)
+
+
+def test_the_extension_and_the_tests_share_their_packages() -> None:
+    extension = features("--package=netlull-py", "--edges=normal,build")
+    tests = features("--workspace", "--exclude=netlull-components", "--edges=normal,build,dev")
+    assert len(extension.keys() & tests.keys()) > 50
+    others = {name: (each, tests[name]) for name, each in extension.items() if tests.get(name, each) != each}
+    assert others == {}, "name these features in crates/py/Cargo.toml: Cargo compiles such packages twice"
 
 
 @pytest.mark.parametrize("file", ["pyproject.toml", "CITATION.cff", "packaging/conda/recipe.yaml"])
