@@ -46,11 +46,12 @@ test: setup tools ## Run all tests, Rust's and Python's; needs no root, and coun
 	exit $$status
 
 build-tests:
-	cargo test $(TESTED) --no-run
+	cargo test $(TESTED) --tests --no-run
 
-# Many of Rust's wait for real packets, and leave the processors to Python's.
+# Many of Rust's wait for real packets, and leave the processors to Python's. One crate has examples in its documentation.
 test-rust:
-	cargo test $(TESTED)
+	cargo test $(TESTED) --tests
+	cargo test --profile fast --locked --package netlull-tcp --doc
 
 # The tests of a file run in one process: they share what takes long.
 test-python:

@@ -155,9 +155,9 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 @pytest.fixture(scope="session")
 def netlulld() -> Path:
     """The program that emulates, where it is built and may."""
-    built = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "netlulld"
+    built = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "fast" / "netlulld"
     if not built.exists():
-        pytest.skip(f"{built} is missing: `cargo build -p netlull-live` makes it")
+        pytest.skip(f"{built} is missing: `cargo build --profile fast -p netlull-live` makes it")
     said = json.loads(subprocess.run([built, "doctor", "--json"], capture_output=True, check=True).stdout)
     missing = [check for check in said["checks"] if "emulate" in check["needed_for"] and not check["ok"]]
     if missing:

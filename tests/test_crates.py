@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tomllib
 from pathlib import Path
@@ -34,6 +35,16 @@ def test_the_extension_and_the_tests_share_their_packages() -> None:
     assert len(extension.keys() & tests.keys()) > 50
     others = {name: (each, tests[name]) for name, each in extension.items() if tests.get(name, each) != each}
     assert others == {}, "name these features in crates/py/Cargo.toml: Cargo compiles such packages twice"
+
+
+def test_only_one_crate_has_examples_in_its_documentation() -> None:
+    # `make test` runs those of netlull-tcp; other crates have blocks of text only.
+    found = set()
+    for path in ROOT.glob("crates/*/src/**/*.rs"):
+        fences = [line for line in path.read_text(encoding="utf-8").splitlines() if re.match(r"\s*//[/!] ```", line)]
+        if any(fence.rstrip().endswith(("```", "```rust", "```no_run")) for fence in fences[::2]):
+            found.add(path.relative_to(ROOT / "crates").parts[0])
+    assert found == {"tcp"}
 
 
 @pytest.mark.parametrize("file", ["pyproject.toml", "CITATION.cff", "packaging/conda/recipe.yaml"])

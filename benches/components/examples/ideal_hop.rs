@@ -1,4 +1,5 @@
 //! Measures the CPU time per packet-hop of the ideal loop, the minimum of several turns.
+#![allow(clippy::disallowed_methods)] // It measures time.
 //!
 //! Run it with `cargo run --release --example ideal_hop`.
 
