@@ -67,7 +67,6 @@ lint-python: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32
 	$(BIN)/stubtest netlull._core --mypy-config-file pyproject.toml
 	$(BIN)/python tools/check_arrows.py
 	$(BIN)/python tools/import_cycles.py
@@ -91,20 +90,22 @@ docs: setup $(LAB) ## Build the documentation site, out/docs/index.html, and che
 
 # The laboratory as one page: the engine as WebAssembly, scenes, ready scenarios. Reports link into a copy next to them.
 LAB_MODULE = $${CARGO_TARGET_DIR:-target}/$(WASM)/web/netlull_web.wasm
-lab: setup tools $(BUNDLED_LAB) ## Build the laboratory for the browser, out/lab/index.html.
+lab: $(LAB) ## Build the laboratory for the browser, out/lab/index.html; needs Rust, its target for WebAssembly, and Node.
 	@echo "open $(LAB)"
 
-$(LAB): $(RUST) web/package-lock.json python/netlull/report/theme.css tools/lab_data.py tools/lab_fluid.py $(wildcard python/netlull/fluid/*.py) validation/fluid/packets.py $(shell find web/lab scenarios -type f)
-	cargo build --quiet --profile web --locked --target $(WASM) --package netlull-web
+$(LAB): $(RUST) web/package-lock.json python/netlull/report/theme.css $(shell find web/lab -type f)
+	! command -v rustup >/dev/null || rustup --quiet target add $(WASM)
+	test -d web/node_modules/esbuild || npm ci --prefix web --ignore-scripts --no-audit --no-fund --loglevel=error
+	cargo build --profile web --locked --target $(WASM) --package netlull-web
 	@mkdir -p $(@D)
-	$(BIN)/python tools/lab_data.py $(@D)/data.json
-	node web/lab/build.mjs $(LAB_MODULE) $(@D)/data.json python/netlull/report/theme.css $@
+	node web/lab/build.mjs $(LAB_MODULE) web/lab/data.json python/netlull/report/theme.css $@
 
 $(BUNDLED_LAB): $(LAB)
 	mkdir -p $(@D) && cp $< $@
 
-generate: setup ## Renew the files that are derived from the core: JSON Schema, Python classes, tables of parameters.
+generate: setup ## Renew the files that are derived from the core: JSON Schema, Python classes, tables of parameters, the lab's data.
 	$(BIN)/python tools/generate.py
+	$(BIN)/python tools/lab_data.py
 
 # Every result is of this build; finished runs in out/benchmark are reused.
 RESULTS := python/netlull/shipped/benchmark/results
@@ -180,7 +181,8 @@ mutants: $(MUTATE)/bin ## Change the code of a crate in small ways, and list the
 # The crates that simulate, and the systems besides Linux that they are checked for. Needs rustup.
 ENGINE := units describe power mechanism tcp wire network sim
 SYSTEMS := x86_64-pc-windows-gnu aarch64-apple-darwin $(WASM)
-portable: ## Check that the engine's crates compile for Windows, macOS and WebAssembly.
+portable: setup ## For a release: check the package's types for Windows, and that the engine's crates compile for Windows, macOS and WebAssembly.
+	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32
 	rustup target add $(SYSTEMS)
 	cargo check --quiet --locked $(SYSTEMS:%=--target %) $(ENGINE:%=--package netlull-%)
 
@@ -198,9 +200,12 @@ $(DAEMON): $(PACKAGES) $(RUST) $(wildcard crates/live/*/*.[ch])
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 STATIC := $(shell uname -m)-unknown-linux-musl
 RELEASE = netlulld-$(VERSION)-$(STATIC)
-dist: setup tools $(BUNDLED_LAB) ## Build the release into dist/: wheel, sdist, netlulld, man pages, shell completions.
+dist: export CARGO_PROFILE_WEB_LTO = fat
+dist: export CARGO_PROFILE_WEB_CODEGEN_UNITS = 1
+dist: setup tools ## Build the release into dist/: wheel, sdist, netlulld, man pages, shell completions.
 	command -v musl-gcc >/dev/null || { echo "musl-gcc is missing (Debian: apt-get install musl-tools)"; exit 1; }
-	rm -rf dist && mkdir -p dist/$(RELEASE)
+	rm -rf dist $(LAB) && mkdir -p dist/$(RELEASE)
+	$(MAKE) --no-print-directory $(BUNDLED_LAB)
 	! command -v rustup >/dev/null || rustup target add $(STATIC)
 	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/maturin build --release --locked --quiet $(WHEEL) --out dist
 	$(BIN)/maturin sdist --out dist

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import os
+import re
 import subprocess
 import sys
 import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -40,6 +44,16 @@ def test_the_package_runs_in_a_clean_environment(pattern: str, tmp_path: Path) -
     # The lab's page is in the package.
     assert said(binaries / "netlull", "lab", where=tmp_path).strip() == (tmp_path / "lab.html").as_uri()
     assert "troubled-marriage-2016" in said(binaries / "netlull", "list", "papers", where=tmp_path)
+
+
+def test_the_lab_is_small() -> None:
+    with zipfile.ZipFile(only("netlull-*.whl")) as wheel:
+        page = wheel.read("netlull/report/bundled/lab.html").decode()
+    module = max(re.findall(r"[A-Za-z0-9+/=]{1000,}", page), key=len)
+    assert gzip.decompress(base64.b64decode(module)).startswith(b"\0asm")
+    # Every byte is loaded over the network.
+    assert len(base64.b64decode(module)) <= 700_000
+    assert len(page) <= 2_000_000
 
 
 def unpacked(pattern: str, folder: Path) -> Path:

@@ -46,10 +46,10 @@ PRACTRA: dict[str, Any] = {
 @pytest.fixture(scope="module")
 def guests() -> Path:
     """The folder with netlull's own machines as modules."""
-    command = ["cargo", "build", "--quiet", "--locked", "--profile", "guest", "--target", TARGET]
-    command += ["--package", "netlull-guest", "--features", "tcp", "--examples", "--target-dir", "target/guests"]
+    command = ["cargo", "build", "--quiet", "--locked", "--profile", "web", "--target", TARGET]
+    command += ["--package", "netlull-guest", "--features", "tcp", "--examples"]
     subprocess.run(command, cwd=ROOT, check=True)
-    return ROOT / "target" / "guests" / TARGET / "guest" / "examples"
+    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).absolute() / TARGET / "web" / "examples"
 
 
 def as_guest(value: Any, kind: str, folder: Path) -> Any:

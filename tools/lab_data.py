@@ -1,7 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the data that the lab bundles, as JSON.
-
-    tools/lab_data.py OUT.json
+"""Writes the data that the lab bundles, web/lab/data.json; `make generate` calls it.
 
 - READY: name -> TOML text, or the values of a scenario whose topology is expanded.
 - BACKBONE: the scenario `abilene` with its links, and `places`: node -> [x, y], 0 to 1 from left and top.
@@ -13,7 +11,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +22,7 @@ from netlull.topology.expand import expanded, read_in
 
 ROOT = Path(__file__).resolve().parents[1]
 SCENARIOS = ROOT / "scenarios"
+DATA = ROOT / "web" / "lab" / "data.json"
 
 
 def without_topology(document: dict[str, Any]) -> dict[str, Any]:
@@ -71,20 +69,22 @@ def queues() -> list[dict[str, str]]:
     return [{"name": each["name"], "description": each["description"]} for each in _engine.catalogue()["queues"]]
 
 
-def main() -> None:
-    """Writes the file."""
-    (out,) = sys.argv[1:]
+def listed() -> dict[str, Any]:
+    """The data without the fluid model, whose integration takes half a minute."""
     scenarios = ready()
     backbone = scenarios["abilene"]
-    data = {
+    return {
         "READY": scenarios,
         "BACKBONE": {"scenario": backbone, "places": places(backbone)},
-        "FLUID": fluid(),
         "TCPS": tcps(),
         "QUEUES": queues(),
     }
-    Path(out).parent.mkdir(parents=True, exist_ok=True)
-    Path(out).write_text(json.dumps(data), encoding="utf-8")
+
+
+def main() -> None:
+    """Writes the file, a line for each name."""
+    lines = (f"{json.dumps(name)}: {json.dumps(value)}" for name, value in {**listed(), "FLUID": fluid()}.items())
+    DATA.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
  *
  *     node build.mjs MODULE.wasm DATA.json COLOURS.css OUT.html
  *
- * DATA.json is the output of `tools/lab_data.py`. COLOURS.css has the colours that the lab shares with reports.
+ * DATA.json is web/lab/data.json, written by `make generate`. COLOURS.css has the colours that the lab shares with reports.
  */
 import { build } from "esbuild";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -56,7 +56,7 @@ impl Driven {
     #[inline(never)]
     fn run(&mut self, packets: usize) {
         for _ in 0..packets {
-            self.now = self.now + self.gap;
+            self.now += self.gap;
             while self.schedule.take_until(self.now).is_some() {
                 if let Some(head) = self.link.head(&self.store) {
                     let size = std::hint::black_box(*head).size;
