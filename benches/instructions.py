@@ -28,7 +28,7 @@ class Run(NamedTuple):
 
 def built(settings: Mapping[str, str] | None = None) -> Path:
     """Builds the program and returns its path. `settings` are variables for cargo."""
-    command = ["cargo", "build", "--release", "--quiet", "--locked", "--package", "netlull-sim", "--example", "dumbbell"]
+    command = ["cargo", "build", "--release", "--quiet", "--locked", "-p", "netlull-sim", "--example", "dumbbell"]
     subprocess.run(command, cwd=REPOSITORY, env={**os.environ, **(settings or {})}, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
     return target / "release" / "examples" / "dumbbell"
