@@ -230,7 +230,7 @@ setup: $(EXTENSION) $(CHARTS) # Make the virtual environment, build the extensio
 
 # The packages are pinned with their hashes; `make lock` renews the pins. uv, one of them, installs the others in a quarter of pip's time;
 # where it does not reach them, pip does.
-$(PACKAGES): requirements/dev.lock
+$(PACKAGES): tools/dev.lock
 	@command -v cargo >/dev/null || { echo "cargo is missing: the engine is written in Rust; install it from https://rustup.rs" >&2; exit 1; }
 	python3 -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r <(awk '/^[^ #]/ { own = /^uv==/ } own' $<)
@@ -263,6 +263,6 @@ tools: # Install ns-2, ns-3, tshark, chromium, valgrind, what tests with real pa
 	  else echo "missing:$$missing; tests that need them will say so (Debian: apt-get install $$missing)"; fi; \
 	fi
 
-lock: $(PACKAGES) ## Renew requirements/dev.lock from pyproject.toml.
+lock: $(PACKAGES) ## Renew tools/dev.lock from pyproject.toml.
 	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --upgrade \
-	  --no-emit-index-url --quiet --custom-compile-command "make lock" --output-file requirements/dev.lock
+	  --no-emit-index-url --quiet --custom-compile-command "make lock" --output-file tools/dev.lock

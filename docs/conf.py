@@ -38,7 +38,7 @@ include_patterns = [
     "validation/**.md",
 ]
 # Links into the package, and folders that hold no page.
-exclude_patterns = ["papers", "scenarios", "docs/_build", "out", "target", "web", ".*", "crates"]
+exclude_patterns = ["papers", "scenarios", "docs/paper/paper.md", "docs/_build", "out", "target", "web", ".*", "crates"]
 
 myst_heading_anchors = 4
 suppress_warnings = [

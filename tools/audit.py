@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-LOCK = ROOT / "requirements" / "dev.lock"
+LOCK = Path(__file__).with_name("dev.lock")
+DENY = Path(__file__).resolve().with_name("deny.toml")
 UV = Path(sys.executable).parent / "uv"
 
 PERMISSIVE = re.compile(
@@ -48,7 +49,7 @@ def last_line(text: str) -> str:
 
 def cargo_deny(*checks: str) -> Found:
     """Licences, sources and bans of Rust packages, or their advisories and yanked versions."""
-    done = run("cargo", "deny", "--format", "json", "check", *checks)
+    done = run("cargo", "deny", "--format", "json", "check", "--config", DENY, *checks)
     records = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
     errors = [
         record["fields"]

@@ -1,4 +1,4 @@
-"""Runs notebooks and writes their outputs into them: `python tools/run_notebook.py notebooks/web-load.ipynb`."""
+"""Runs notebooks and writes their outputs into them: `python tools/run_notebook.py examples/web-load.ipynb`."""
 
 from __future__ import annotations
 
