@@ -38,7 +38,7 @@ fn recorded() -> Recorded {
     let (mut spread, mut now) = (Spread::new(), Instant::ZERO);
     let packets: Vec<_> = (0..OPERATIONS)
         .map(|_| {
-            now = now + Duration::from_nanos(spread.next(1 << 22));
+            now += Duration::from_nanos(spread.next(1 << 22));
             (now, 1500)
         })
         .collect();
@@ -98,8 +98,7 @@ fn held() -> HeldQueue {
 fn passing(mechanism: &LinkMechanism) -> Passing {
     let link = LinkContext::new(BitRate::from_mbps(10), Bytes::new(1500));
     let mut events = Vec::new();
-    let mut count = 0;
-    for line in recorded().lines {
+    for (count, line) in (0..).zip(recorded().lines) {
         let stamps = Timestamps { value: count, echo: count.saturating_sub(50) };
         let segment = SegmentView {
             flow: u64::from(count % 20),
@@ -120,7 +119,6 @@ fn passing(mechanism: &LinkMechanism) -> Passing {
             }
             LinkEvent::Managed { .. } | LinkEvent::Timeout { .. } | LinkEvent::Acknowledgement { .. } => {}
         }
-        count += 1;
     }
     events.truncate(OPERATIONS);
     Passing { gateway: mechanism.build(link, Instant::ZERO).expect("a sound configuration"), events }
