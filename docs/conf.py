@@ -37,8 +37,8 @@ include_patterns = [
     "python/netlull/shipped/papers/**.md",
     "validation/**.md",
 ]
-# Links into the package, and folders that hold no page.
-exclude_patterns = ["papers", "scenarios", "docs/paper/paper.md", "docs/_build", "out", "target", "web", ".*", "crates"]
+# Files and folders that hold no page.
+exclude_patterns = ["docs/paper/paper.md", "docs/_build", "out", "target", "web", ".*", "crates"]
 
 myst_heading_anchors = 4
 suppress_warnings = [

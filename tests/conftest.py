@@ -22,7 +22,7 @@ settings.load_profile("netlull")
 
 ROOT = Path(__file__).resolve().parents[1]
 SHIPPED = ROOT / "python" / "netlull" / "shipped"
-"""Scenarios and papers. The links `scenarios` and `papers` at the root are for people: Windows may not make links."""
+"""Scenarios and papers."""
 
 SMALL = """
 name = "small"

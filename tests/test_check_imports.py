@@ -12,9 +12,8 @@ CLEAN = {
     "python/netlull/_engine.py": "from netlull import _core\n\nrun = _core.run\n",
     "python/netlull/plot/__init__.py": "from netlull.plot.lines import draw\n",
     "python/netlull/plot/lines.py": "from netlull import _engine\n\n\ndef draw():\n    import matplotlib.figure\n",
-    "python/netlull/shipped/papers/one/claims.py": "def late():\n    import json\n",
-    "papers/one/claims.py": "import netlull\n",
-    "papers/one/figures.py": "from . import claims\nfrom netlull.plot import draw\n",
+    "python/netlull/shipped/papers/one/claims.py": "import netlull\n",
+    "python/netlull/shipped/papers/one/figures.py": "from . import claims\nfrom netlull.plot import draw\n",
 }
 
 
@@ -47,7 +46,10 @@ def test_a_new_part_needs_its_line(tmp_path: Path) -> None:
     assert check(tmp_path, {"python/netlull/new.py": ""}) == (1, found)
 
 
-@pytest.mark.parametrize(("folder", "package"), [("python/netlull/plot", "netlull.plot"), ("papers/one", "papers.one")])
+@pytest.mark.parametrize(
+    ("folder", "package"),
+    [("python/netlull/plot", "netlull.plot"), ("python/netlull/shipped/papers/one", "papers.one")],
+)
 def test_modules_do_not_import_each_other(tmp_path: Path, folder: str, package: str) -> None:
     ring = {f"{folder}/a.py": "from . import b\n", f"{folder}/b.py": "if TYPE_CHECKING:\n    from .a import x\n"}
     code, (said,) = check(tmp_path, ring)
@@ -65,6 +67,6 @@ def test_functions_import_heavy_libraries_only(tmp_path: Path, name: str) -> Non
 
 
 def test_what_cannot_be_parsed_is_said(tmp_path: Path) -> None:
-    code, said = check(tmp_path, {"papers/one/figures.py": "def\n"})
+    code, said = check(tmp_path, {"python/netlull/shipped/papers/one/figures.py": "def\n"})
     assert code == 1
-    assert "papers/one/figures.py:1: cannot be parsed" in said[0]
+    assert "python/netlull/shipped/papers/one/figures.py:1: cannot be parsed" in said[0]

@@ -29,7 +29,7 @@ from conftest import ROOT
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 HOW_TO = ROOT / "docs" / "how-to"
 TUTORIAL = ROOT / "docs" / "tutorial.md"
-TOP = ["benches", "crates", "docs", "examples", "papers", "python", "scenarios", "tests", "tools"]
+TOP = ["benches", "crates", "docs", "examples", "python", "tests", "tools"]
 TOP += ["validation", "web"]
 CRATES = sorted(ROOT.glob("crates/*/"))
 ANYWHERE = [*CRATES, *(crate / "src" for crate in CRATES), ROOT / "python"]

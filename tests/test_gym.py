@@ -16,7 +16,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import netlull.gym
-from conftest import ROOT
+from conftest import ROOT, SHIPPED
 from netlull import Lull, Scenario, ScenarioError
 from netlull.cli import main
 from netlull.errors import InputError
@@ -239,7 +239,7 @@ def test_scenarios_with_two_runs_or_with_classes_are_refused() -> None:
     scenario = netlull.gym.link_rate_scenario(duration="100 ms")
     with pytest.raises(InputError, match="scenario: has classes in Python"):
         netlull.gym.LinkRateEnv(scenario.with_values({"link.N1-N2.controller": Half()}))
-    ready = ROOT / "scenarios" / "udp-replay.toml"
+    ready = SHIPPED / "scenarios" / "udp-replay.toml"
     with pytest.raises(ScenarioError, match="recording: needs two runs"):
         netlull.gym.LinkRateEnv(Scenario.from_file(ready), "N1-N2")
 

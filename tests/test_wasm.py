@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from conftest import ROOT, SHIPPED
 from netlull import Scenario, ScenarioError
 from netlull.emulation import replay
 from netlull.errors import InputError
 from plugin_classes import as_toml
 
-ROOT = Path(__file__).resolve().parents[1]
 TARGET = "wasm32-unknown-unknown"
 
 
@@ -75,7 +75,7 @@ def summary(scenario: Scenario) -> str:
 
 def with_practra() -> list[Path]:
     """All ready scenarios and scenarios of papers with practRA."""
-    files = sorted([*ROOT.glob("scenarios/*.toml"), *ROOT.glob("papers/*/*scenario.toml")])
+    files = sorted([*SHIPPED.glob("scenarios/*.toml"), *SHIPPED.glob("papers/*/*scenario.toml")])
     return [file for file in files if '"practra"' in file.read_text(encoding="utf-8")]
 
 
@@ -99,7 +99,7 @@ BROUGHT_BY_CUBIC = {
 @pytest.mark.parametrize("preset", BROUGHT_BY_CUBIC)
 @pytest.mark.parametrize("name", ["dumbbell", "dumbbell-20-flows", "scripted-drops", "tcp-duel", "web-load"])
 def test_cubic_as_a_guest_decides_as_the_built_in_congestion_control(name: str, preset: str, guests: Path) -> None:
-    ready = document(Scenario.from_file(ROOT / "scenarios" / f"{name}.toml"))
+    ready = document(Scenario.from_file(SHIPPED / "scenarios" / f"{name}.toml"))
     # A foreign congestion control brings no loss recovery of its own.
     tcp = {"preset": preset, "congestion_control": "cubic", "ecn": "off"} | BROUGHT_BY_CUBIC[preset]
     flows = [{key: value for key, value in flow.items() if key != "tcp"} for flow in ready["flow"]]
@@ -111,7 +111,7 @@ def test_cubic_as_a_guest_decides_as_the_built_in_congestion_control(name: str, 
 
 @needs_target
 def test_psm_as_a_guest_decides_as_the_built_in_machine(guests: Path) -> None:
-    built_in = Scenario.from_file(ROOT / "scenarios" / "doze.toml", values={"station.0.mechanism": {"kind": "psm"}})
+    built_in = Scenario.from_file(SHIPPED / "scenarios" / "doze.toml", values={"station.0.mechanism": {"kind": "psm"}})
     guest = Scenario.from_dict(as_guest(document(built_in), "psm", guests))
     assert summary(guest) == summary(built_in)
 

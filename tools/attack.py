@@ -44,6 +44,7 @@ from netlull.bundled import ready
 from netlull.papers import documents, source
 from netlull.result import Result
 from netlull.topology import Topology
+from netlull.topology.find import shipped
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST_CPU_S = 5.0
@@ -189,7 +190,7 @@ def check_points(sweep: Sweep) -> None:
 
 def network_texts() -> list[str]:
     """A network in every format that netlull reads."""
-    toml = (ROOT / "scenarios" / "topologies" / "abilene.toml").read_text(encoding="utf-8")
+    toml = shipped()["abilene"].read_text(encoding="utf-8")
     return [toml, *(path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests" / "networks").iterdir()))]
 
 

@@ -98,7 +98,7 @@ HEAVY = {
 
 PAPERS = "papers"
 SHIPPED = "shipped"
-"""The folder in the package with the files of `papers`, which are checked as papers."""
+"""The folder in the package with the files of papers, whose names in imports begin with `papers`."""
 
 
 class Module(NamedTuple):
@@ -127,7 +127,7 @@ def modules(folder: Path, package: str) -> dict[str, Module]:
     found = {}
     for path in python_files(folder):
         inside = path.relative_to(folder)
-        if SHIPPED in inside.parts:
+        if package == PACKAGE and SHIPPED in inside.parts:
             continue
         home = ".".join([package, *inside.parent.parts])
         name = home if inside.stem == "__init__" else f"{home}.{inside.stem}"
@@ -192,7 +192,8 @@ def inside_functions(root: Path, known: Iterable[Module]) -> Iterator[str]:
 
 def main(root: Path) -> int:
     """Prints the violations under ``root``; returns the exit code."""
-    package, papers = modules(root / PACKAGE_FOLDER, PACKAGE), modules(root / PAPERS, PAPERS)
+    package = modules(root / PACKAGE_FOLDER, PACKAGE)
+    papers = modules(root / PACKAGE_FOLDER / SHIPPED / PAPERS, PAPERS)
     known = package | papers
     try:
         wrong = [*against_order(root, package), *circles(known), *inside_functions(root, known.values())]

@@ -39,7 +39,7 @@ CHECKED = {
     ".rs": ("crates", "examples"),
     ".py": ("python/netlull", "tools"),
 }
-"""The texts of the tree, by the end of their names; `papers` is a link into the package."""
+"""The texts of the tree, by the end of their names."""
 
 START = re.compile(r"(What|One|Those)\b|Whether\b.*\bor\b", re.DOTALL)
 CLAUSE = re.compile(

@@ -3,7 +3,7 @@
 
     tools/generate.py [--check]
 
-- scenarios/scenario.schema.json, as `netlull schema` prints it,
+- python/netlull/shipped/scenarios/scenario.schema.json, as `netlull schema` prints it,
 - python/netlull/builders.py, a class for each table of that schema, and their names in python/netlull/__init__.py,
 - the tables of parameters in docs/models, between `<!-- parameters: NAME -->` and `<!-- end -->`; NAME is a kind or a
   table of the schema,

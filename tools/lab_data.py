@@ -21,7 +21,7 @@ from netlull.fieldpath import read_toml
 from netlull.topology.expand import expanded, read_in
 
 ROOT = Path(__file__).resolve().parents[1]
-SCENARIOS = ROOT / "scenarios"
+SCENARIOS = ROOT / "python" / "netlull" / "shipped" / "scenarios"
 DATA = ROOT / "web" / "lab" / "data.json"
 
 

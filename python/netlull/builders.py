@@ -4,7 +4,7 @@ Quantities are text with a unit (`"10 Mb/s"`, `"40 ms"`, `"1500 B"`), as in a fi
 schema's default. These classes check nothing: the core checks the whole scenario.
 """
 
-# Generated from scenarios/scenario.schema.json by tools/generate.py. Do not edit; run `make generate`.
+# Generated from shipped/scenarios/scenario.schema.json by tools/generate.py. Do not edit; run `make generate`.
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ class Site:
 
 
 _TCP = {"preset": "freebsd-4.5", "receive_buffer": "64 KiB", "delayed_ack_timeout": "40 ms", "quick_acks": 44}
-"""As in papers/client-centered-2004: FreeBSD 4.5 sends (section IV-A), Linux 2.4 receives, with 64 KB (section III)."""
+"""As in client-centered-2004: FreeBSD 4.5 sends (section IV-A), Linux 2.4 receives, with 64 KB (section III)."""
 
 
 def _time(seconds: float) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from netlull import Scenario
 
-PAPER = Path(__file__).parents[2] / "papers" / "client-centered-2004"
+PAPER = Path(__file__).parents[2] / "python" / "netlull" / "shipped" / "papers" / "client-centered-2004"
 BUFFERS = ("0.5", "1", "2")
 STANDARD = ("c19-", "c20-")
 """The clients that do not save energy next to 90 that do."""

@@ -20,7 +20,8 @@ from scipy import stats
 
 from netlull import Scenario
 
-SCENARIO = Path(__file__).parents[2] / "papers" / "client-centered-2004" / "scenario.toml"
+PAPERS = Path(__file__).parents[2] / "python" / "netlull" / "shipped" / "papers"
+SCENARIO = PAPERS / "client-centered-2004" / "scenario.toml"
 RADIO = "wavelan-dsss"
 NEW_RENO = {"congestion_control": "new_reno", "timestamps": True, "receive_buffer": "1 MiB"}
 

@@ -1,6 +1,6 @@
 """Compares a crowd of 100 flows with ns-2: `python validation/ns2/crowd.py [--rerun] [--quick]`.
 
-The dumb-bell of papers/client-centered-2004 (Figs. 8 and 9) with standard flows alone, the reference of that paper's
+The dumb-bell of client-centered-2004 (Figs. 8 and 9) with standard flows alone, the reference of that paper's
 losses and throughputs: 100 NewReno transfers over 100 Mb/s, buffers of half, one and two bandwidth-delay products.
 Flows start one after another, with another interval in each run. ns-2's results are in `stored/crowd.txt`; `--rerun`
 runs ns-2 first and rewrites the file. Exits 1 if a mean over the runs is out of tolerance.

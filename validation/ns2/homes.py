@@ -1,6 +1,6 @@
 """Compares the homes of the G-Router paper, without a gateway, with ns-2: `python validation/ns2/homes.py [--rerun]`.
 
-The experiments `case1-over` and `case2-none` of papers/g-router: homes with endless transfers and web files behind
+The experiments `case1-over` and `case2-none` of the paper g-router: homes with endless transfers and web files behind
 uplinks of 1 Mb/s, and an Internet node with 15 of its 100 Mb/s from 300 to 600 s. netlull draws the starts of transfers
 and the sizes of files; ns-2 takes the same list. ns-2's results are read from `stored/homes.txt`. With `--rerun` ns-2
 runs first and the file is rewritten. `--quick` takes fewer seeds. Exits 1 if a mean is out of its tolerance.

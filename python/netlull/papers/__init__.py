@@ -1,6 +1,6 @@
 """Reproduction of papers: their folders are read and checked, their claims judged, their figures drawn.
 
-A folder under `papers/` holds a paper's claims and its scenarios. papers/README.md describes its files.
+A folder holds a paper's claims and its scenarios. README.md in `netlull/shipped/papers` describes its files.
 """
 
 from importlib import import_module

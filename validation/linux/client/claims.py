@@ -18,7 +18,7 @@ from typing import Any
 from emulated import Download
 from paths import BASE, FAST, LIVE, LOSSES, ROUND_TRIPS, SITES, Case, emulated_path
 
-PAPER = Path(__file__).parents[3] / "papers" / "client-centered-2004" / "claims.toml"
+PAPER = Path(__file__).parents[3] / "python" / "netlull" / "shipped" / "papers" / "client-centered-2004" / "claims.toml"
 Runs = Callable[[Case], Download | None]
 """The download of a case in a world; None without a run."""
 Part = tuple[str, bool]

@@ -22,7 +22,7 @@ LOSSES = (0.0, 0.1, 0.25, 0.5, 1.0)
 FAST = "stanford-108M"
 """C5's prediction: the site with 108 Mb/s of air."""
 WINDOW, SIZE = "32 KiB", "4.5 MB"
-"""Window and size of emulated paths, as in papers/client-centered-2004."""
+"""Window and size of emulated paths, as in client-centered-2004."""
 
 BASE, LIVE, PAPER = "eager", "shaper", "shaper-paper"
 _BEACONS = {"beacon_period": "100 ms"}

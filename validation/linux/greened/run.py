@@ -1,6 +1,6 @@
 """Sleeping links with real senders: `python validation/linux/greened/run.py [CASE ...]`.
 
-The paper's network (papers/greened-network-2012): a download across Abilene, where ESTOP puts some links to sleep at 30
+The paper's network (greened-network-2012): a download across Abilene, where ESTOP puts some links to sleep at 30
 s. Simulates each case and compares it with the kernel's run (stored/emulated.json). Prints a table, and exits 1 if a
 case is out of tolerance and explained.toml has no reason, or a smaller bound. With `--emulate` the kernel runs again,
 in real time (root and netlulld), and `--store` writes stored/emulated.json and results.md. `--quick`: two cases.

@@ -10,7 +10,8 @@ from harness import SENDERS
 
 from netlull import Scenario
 
-PAPER = Path(__file__).parents[3] / "papers" / "greened-network-2012" / "scenario.toml"
+PAPERS = Path(__file__).parents[3] / "python" / "netlull" / "shipped" / "papers"
+PAPER = PAPERS / "greened-network-2012" / "scenario.toml"
 LINUX: Mapping[str, object] = {"preset": "linux-6"}
 """Linux's TCP in the scenario's words (docs/models/tcp/linux-6.md)."""
 JUDGED = ("reno", "cubic")
