@@ -55,7 +55,7 @@ test-rust:
 
 # The tests of a file run in one process: they share what takes long.
 test-python:
-	$(BIN)/pytest --numprocesses 2 --dist loadfile
+	$(BIN)/pytest --numprocesses 2 --dist loadfile --durations 20
 
 lint: lint-rust lint-python lint-web ## Check formatting, lints, types and the arrows between crates and packages (`make -j2 lint`: languages at once).
 
