@@ -51,7 +51,7 @@ build-tests:
 # Many of Rust's wait for real packets, and leave the processors to Python's. One crate has examples in its documentation.
 test-rust:
 	cargo test $(TESTED) --tests
-	cargo test --profile fast --locked --package netlull-tcp --doc
+	+cargo test --profile fast --locked --package netlull-tcp --doc
 
 # The tests of a file run in one process: they share what takes long.
 test-python:

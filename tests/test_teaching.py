@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from test_lab import MODULE, NODE, PAGE, needs_lab
+from test_lab import MODULE, NODE, needs_lab
 
 PAGES = sorted((ROOT / "docs" / "teaching").glob("*.md"))
 LINK = re.compile(r'<a href="[^"#]*lab/index\.html(#[^"]*)">')
@@ -42,7 +42,7 @@ def test_answers_are_the_labs(page: Path, tmp_path: Path) -> None:
     file.write_text(json.dumps([fragment for fragment, _ in rows]), encoding="utf-8")
     assert NODE
     ended = subprocess.run(
-        [NODE, ROOT / "web/lab/tests/figures.mjs", MODULE, PAGE.with_name("data.json"), file],
+        [NODE, ROOT / "web/lab/tests/figures.mjs", MODULE, ROOT / "web/lab/data.json", file],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     for (fragment, cells), shown in zip(rows, json.loads(ended.stdout), strict=True):

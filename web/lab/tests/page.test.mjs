@@ -379,6 +379,8 @@ describe("page", () => {
     const open = page.getByRole("button", { name: "Open as TOML" });
     await open.focus();
     await page.keyboard.press("Enter");
+    // A busy machine opens it later than the next key.
+    await page.getByRole("dialog").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     assert.equal(await page.evaluate(() => document.activeElement.textContent), "Open as TOML");
