@@ -39,7 +39,7 @@ impl Driven {
             codel: None,
             noise: None,
             air: None,
-            delivery: Slot::FIRST,
+            delivery: Slot::new(0),
             departure: None,
         };
         let packet = Packet { size: SIZE, ..Packet::default() };

@@ -73,7 +73,7 @@ impl Circle {
             circle.rings[link as usize].push(Packet([u64::from(link); 3]));
             let at = circle.spread.next(circle.ahead);
             match order {
-                Order::Schedule => circle.schedule.add(Slot::FIRST.nth(link), Instant::from_nanos(at)),
+                Order::Schedule => circle.schedule.add(Slot::new(0).nth(link), Instant::from_nanos(at)),
                 Order::Heap => circle.heap.push(Reverse((at, link))),
             }
         }
@@ -96,7 +96,7 @@ impl Circle {
             if let Some((now, slot)) = self.schedule.take_until(END) {
                 let at = now.as_nanos() + self.spread.next(self.ahead);
                 self.schedule.add(slot, Instant::from_nanos(at));
-                self.pass_on(slot.behind(Slot::FIRST));
+                self.pass_on(slot.behind(Slot::new(0)));
             }
         }
     }

@@ -29,7 +29,7 @@ impl Running {
             pending,
         };
         for component in 0..pending {
-            running.set(Instant::ZERO, Slot::FIRST.nth(component));
+            running.set(Instant::ZERO, Slot::new(0).nth(component));
         }
         running.run(WARM_UP);
         running
@@ -59,7 +59,7 @@ impl Running {
     #[inline(never)]
     pub fn run_moving(&mut self, events: usize) {
         for component in (0..self.pending).cycle().take(events) {
-            let slot = Slot::FIRST.nth(component);
+            let slot = Slot::new(0).nth(component);
             let at = self.schedule.at(slot);
             self.schedule.set(slot, at + Duration::from_nanos(self.spread.next(GAP)));
         }

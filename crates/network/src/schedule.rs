@@ -26,9 +26,6 @@ use netlull_units::{Duration, Instant};
 pub struct Slot(u32);
 
 impl Slot {
-    /// The first slot, whose event comes first among simultaneous events.
-    pub const FIRST: Self = Self(0);
-
     /// Creates the slot with this index, counted from zero.
     ///
     /// # Panics
@@ -368,7 +365,7 @@ mod tests {
 
     #[test]
     fn slots_are_counted_from_zero() {
-        let fifth = Slot::FIRST.nth(2).nth(3);
+        let fifth = Slot::new(0).nth(2).nth(3);
         assert_eq!((fifth, fifth.index(), fifth.behind(Slot::new(1))), (Slot::new(5), 5, 4));
     }
 

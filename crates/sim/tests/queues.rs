@@ -212,7 +212,7 @@ fn bare_link(red: Option<RedConfig>, codel: Option<CoDelConfig>) -> (Link, Sched
         noise: None,
         air: None,
         red: red.map(|config| Red::new(config, Stream::new(1, "queue.test"))),
-        departure: codel.map(|_| Slot::FIRST),
+        departure: codel.map(|_| Slot::new(0)),
         codel,
         delivery: Slot::new(1),
     };
@@ -270,7 +270,7 @@ fn codel_marks_arrive_at_the_other_end() {
     // them.
     let mut marked_at = Vec::new();
     while let Some((now, slot)) = schedule.take_until(Instant::from_nanos(1_000_000_000)) {
-        if slot == Slot::FIRST {
+        if slot == Slot::new(0) {
             link.depart(now, &mut schedule, &mut store);
         } else {
             let packet = *link.head(&store).expect("a packet arrives");

@@ -16,7 +16,6 @@
 //! Noise adds a random time to each packet's propagation.
 
 mod counts;
-mod lagging;
 mod sleep;
 
 use super::air::Air;
@@ -35,7 +34,6 @@ use super::queue::red::{Arrival, Red};
 use super::routing::NextHop;
 use super::transmitter::{Departure, RateChange, VariableTransmitter};
 use crate::engine::schedule::{Schedule, Slot};
-pub(crate) use lagging::Lagging;
 use netlull_mechanism::rate::QueueView;
 use netlull_units::{BitRate, Bytes, Duration, Instant, Serialiser};
 use std::ops::{Index, IndexMut};
@@ -62,8 +60,6 @@ pub(crate) enum Offered {
     Arrives(u64),
     /// The link stores the packet until its departure.
     Held,
-    /// The link lags: its earlier steps come first.
-    Later,
     /// The link refused the packet.
     Refused(Admission),
 }
@@ -209,7 +205,6 @@ impl Link {
         match self.queue(now, &mut packet, schedule) {
             Offered::Arrives(at) => self.store(at, &packet, schedule, store),
             Offered::Held => {}
-            Offered::Later => debug_assert!(false, "a link that lags has earlier steps to do"),
             Offered::Refused(admission) => return admission,
         }
         Admission::Accepted
@@ -264,9 +259,6 @@ impl Link {
     #[inline(always)]
     fn queue_plain(&mut self, now: Instant, packet: &mut Packet, schedule: &mut Schedule) -> Offered {
         if let Transmitter::Variable(variable) = &mut self.transmitter {
-            if variable.lags() {
-                return Offered::Later;
-            }
             let backlog = self.backlog.get_or_insert_with(Backlog::first);
             if variable.offer(now, packet, self.buffer, &mut backlog.tally, schedule) {
                 return Offered::Held;

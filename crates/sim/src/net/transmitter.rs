@@ -2,9 +2,6 @@
 //!
 //! Links need it if their rate changes during transmissions, or if queue management acts on departing packets. The
 //! queue and the line are a [`Transmitter`], which the emulation uses too.
-//!
-//! A link that *lags* has no event for each departure. The world handles its departures and its controller's timeouts
-//! in their order, but later (`run::world::lagging`).
 
 use super::buffer::Buffer;
 use super::counters::LinkCounters;
@@ -82,34 +79,10 @@ pub struct EffectiveRate {
     pub sent_bytes: u64,
 }
 
-/// The next step of a link that lags.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LateStep {
-    /// The end of a transmission or of a pause.
-    Departure(Instant),
-    /// The controller's timeout.
-    Timeout(Instant),
-}
-
-/// Timeouts of controllers at the present instant. They follow departures and arrivals of the same instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TimeoutsNow {
-    /// They come later.
-    Later,
-    /// They are due.
-    Due,
-}
-
 /// The queue and transmitter of a link that schedules its departures.
 pub struct VariableTransmitter {
     slot: Slot,
     line: Transmitter<Packet>,
-    /// The longest time by which departures are handled late; `None` if each has its event.
-    lag: Option<Duration>,
-    /// The next timeout of the controller of a link that lags.
-    timeout: Instant,
-    /// The time of the event of a link that lags.
-    expected: Instant,
     /// Accepted packets, and their bytes.
     accepted: (u64, u64),
     sent_bytes: u64,
@@ -125,9 +98,6 @@ impl VariableTransmitter {
         Self {
             slot,
             line: Transmitter::new(rate, codel),
-            lag: None,
-            timeout: Instant::NEVER,
-            expected: Instant::NEVER,
             accepted: (0, 0),
             sent_bytes: 0,
             largest_packet: 0,
@@ -231,23 +201,16 @@ impl VariableTransmitter {
         schedule: &mut Schedule,
     ) -> bool {
         let is_idle = self.line.next() == Instant::NEVER;
-        let accepted = self.take(now, packet, buffer, counters);
-        if is_idle && accepted {
-            // The line was idle, so its slot is empty.
-            schedule.add(self.slot, self.line.next());
-        }
-        accepted
-    }
-
-    /// Accepts a packet as [`Self::offer`] does, and leaves the event to the caller.
-    #[inline(always)]
-    pub(super) fn take(&mut self, now: Instant, packet: &Packet, buffer: Buffer, counters: &mut LinkCounters) -> bool {
         self.largest_packet = self.largest_packet.max(packet.size);
         if let Queued::Full(_) = self.line.queue(now, *packet, buffer, counters) {
             return false;
         }
         self.accepted.0 += 1;
         self.accepted.1 += u64::from(packet.size);
+        if is_idle {
+            // The line was idle, so its slot is empty.
+            schedule.add(self.slot, self.line.next());
+        }
         true
     }
 
@@ -258,11 +221,19 @@ impl VariableTransmitter {
 
     /// Handles the event in the slot: the end of a transmission or of a pause.
     pub(super) fn advance(&mut self, now: Instant, counters: &mut LinkCounters, schedule: &mut Schedule) -> Departure {
-        let departure = self.turn(now, counters);
-        if !matches!(departure, Departure::None) {
-            // The event has been removed, so the slot is empty.
-            schedule.add(self.slot, self.line.next());
-        }
+        let departure = match self.line.turn(now, counters) {
+            transmitter::Departure::Packet { packet, goes_over } => {
+                self.sent_bytes += u64::from(packet.size);
+                if let Some(pause) = goes_over {
+                    self.went_over(now, pause);
+                }
+                Departure::Packet { packet }
+            }
+            transmitter::Departure::Resumed => Departure::Resumed,
+            transmitter::Departure::Nothing => return Departure::None,
+        };
+        // The event has been removed, so the slot is empty.
+        schedule.add(self.slot, self.line.next());
         departure
     }
 
@@ -275,108 +246,28 @@ impl VariableTransmitter {
         counters: &mut LinkCounters,
         schedule: &mut Schedule,
     ) -> Option<Packet> {
-        let packet = self.turn_to_next(now, counters)?;
-        schedule.add(self.slot, self.line.next());
-        Some(packet)
-    }
-
-    /// Ends a transmission in the usual case, which [`Transmitter::turn_to_next`] describes. Returns the packet; `None` in
-    /// any other case.
-    #[inline(always)]
-    pub(super) fn turn_to_next(&mut self, now: Instant, counters: &mut LinkCounters) -> Option<Packet> {
         let packet = *self.line.serving()?;
         if !self.line.turn_to_next(now, counters) {
             return None;
         }
         self.sent_bytes += u64::from(packet.size);
+        schedule.add(self.slot, self.line.next());
         Some(packet)
-    }
-
-    /// Handles the end of a transmission or of a pause, and leaves the next event to the caller.
-    #[inline(never)]
-    pub(super) fn turn(&mut self, now: Instant, counters: &mut LinkCounters) -> Departure {
-        match self.line.turn(now, counters) {
-            transmitter::Departure::Packet { packet, goes_over } => {
-                self.sent_bytes += u64::from(packet.size);
-                if let Some(pause) = goes_over {
-                    self.went_over(now, pause);
-                }
-                Departure::Packet { packet }
-            }
-            transmitter::Departure::Resumed => Departure::Resumed,
-            transmitter::Departure::Nothing => Departure::None,
-        }
     }
 
     /// Switches to another rate, at once or after the packet in service, depending on the change.
     ///
     /// Every change adds its pause, even during a transmission or another pause.
     pub(super) fn change_rate(&mut self, now: Instant, change: RateChange, schedule: &mut Schedule) {
-        let before = self.line.next();
-        self.decide(now, change);
-        if self.line.next() != before && self.lag.is_none() {
-            schedule.set(self.slot, self.line.next());
-        }
-    }
-
-    /// Switches to another rate as [`Self::change_rate`] does, and leaves the event to the caller.
-    pub(super) fn decide(&mut self, now: Instant, change: RateChange) {
         let RateChange { rate, pause, .. } = change;
+        let before = self.line.next();
         self.log.push(RateLogEntry { at: now, rate, pause, sent_bytes: self.sent_bytes });
         if let Some(pause) = self.line.change_rate(now, change) {
             self.went_over(now, pause);
         }
-    }
-
-    /// Lets the link lag, by at most its propagation delay: then a packet that has departed is at the far end.
-    ///
-    /// A packet in service must finish at its rate, so that its departure is known.
-    pub(super) fn let_lag(&mut self, delay: Duration) {
-        self.lag = Some(delay);
-    }
-
-    /// Returns true if the link lags.
-    #[inline(always)]
-    pub(super) fn lags(&self) -> bool {
-        self.lag.is_some()
-    }
-
-    /// Sets the next timeout of the controller. Returns false if the link does not lag.
-    #[inline(always)]
-    pub(super) fn set_timeout(&mut self, at: Instant) -> bool {
-        self.timeout = at;
-        self.lag.is_some()
-    }
-
-    /// The next step of a link that lags, if it is due at `now`.
-    #[inline(always)]
-    pub(super) fn late_step(&self, now: Instant, timeouts: TimeoutsNow) -> Option<LateStep> {
-        self.lag?;
-        let (departs, timeout) = (self.line.next(), self.timeout);
-        if departs <= now && departs <= timeout {
-            Some(LateStep::Departure(departs))
-        } else if timeout < now || timeout == now && timeouts == TimeoutsNow::Due {
-            Some(LateStep::Timeout(timeout))
-        } else {
-            None
+        if self.line.next() != before {
+            schedule.set(self.slot, self.line.next());
         }
-    }
-
-    /// Schedules the latest time for the next departure of a link that lags, unless an earlier event is set.
-    #[inline(always)]
-    pub(super) fn expect_departure(&mut self, schedule: &mut Schedule) {
-        let Some(lag) = self.lag else { return };
-        // During a pause no packet is in service, and the next departs after it.
-        let at = self.line.next() + lag;
-        if at < self.expected && (self.line.serving().is_some() || self.line.waiting_packets() > 0) {
-            self.expected = at;
-            schedule.set(self.slot, at);
-        }
-    }
-
-    /// Notes that the event of a link that lags has come.
-    pub(super) fn event_came(&mut self) {
-        self.expected = Instant::NEVER;
     }
 
     /// Puts the link to sleep. The packet in service and then those in the queue are lost.

@@ -14,7 +14,7 @@ use super::rerouting::Rerouting;
 use super::stations::Stations;
 use super::world::World;
 use crate::engine::random::Stream;
-use crate::engine::schedule::{Schedule, Slot};
+use crate::engine::schedule::Schedule;
 use crate::net::air::Air;
 use crate::net::flight::PacketStore;
 use crate::net::ids::{FlowId, LinkId, NodeId, SourceId, StationId};
@@ -24,16 +24,12 @@ use crate::net::noise::Noise;
 use crate::net::queue::QueueModel;
 use crate::net::queue::red::Red;
 use crate::net::routing::Routes;
-use crate::net::transmitter::InService;
 use crate::probe::CaptureWriter;
 use crate::scenario::{DatagramFlow, LinkSpec, Scenario};
-use netlull_mechanism::machines::LinkMechanism;
-use netlull_units::{Bytes, Duration, Instant};
+use netlull_units::{Duration, Instant};
 
 /// The least number of beats in a run.
 const BEATS: u64 = 1024;
-/// An IP header without contents.
-const SHORTEST_PACKET: Bytes = Bytes::new(20);
 /// The most datagrams that all sources send between two beats.
 const DATAGRAMS_PER_BEAT: f64 = 65_536.0;
 
@@ -58,13 +54,6 @@ impl World {
             let parts = Parts { links: &mut net.links, agents: &mut hosts.agents, routes: &mut net.routes };
             Lookahead::new(&senders, &paths, parts, &observers)
         };
-        if rerouting.is_none() && !observers.watching {
-            for (id, spec) in LinkId::all(scenario.links.len()).zip(scenario.links.iter()) {
-                if may_lag(id, spec, scenario) {
-                    net.links[id].let_lag();
-                }
-            }
-        }
         let mut world = Self {
             net,
             hosts,
@@ -74,7 +63,6 @@ impl World {
             stations: Stations::new(scenario)?,
             rerouting,
             lookahead,
-            departed: Vec::new(),
             observers,
             baseline: Counts::default(),
             phase_edges: PhaseEdges::new(scenario),
@@ -127,7 +115,6 @@ fn net(scenario: &Scenario) -> Net {
         end: Instant::ZERO + scenario.duration,
         events: 0,
         schedule: Schedule::new(order.count()),
-        slot: Slot::FIRST,
         routes: Routes::clone(&scenario.routes),
         links: links(scenario, &order, &scheduled_links),
         store: PacketStore::new(),
@@ -137,24 +124,6 @@ fn net(scenario: &Scenario) -> Net {
         horizon: 0,
         failure: None,
     }
-}
-
-/// Returns true if a link's departures and its controller's timeouts may be handled late (`world/lagging.rs`).
-///
-/// Departures must be known as soon as packets enter service. Nothing but packets and its controller may act on the link.
-fn may_lag(id: LinkId, link: &LinkSpec, scenario: &Scenario) -> bool {
-    let Some(control) = &link.control else { return false };
-    let is_known =
-        control.in_service != InService::Suspend && link.capacity.is_none() && link.queue == QueueModel::DropTail;
-    let is_plain = link.loss.is_none() && link.noise.is_none() && link.air.is_none();
-    let is_on_air = scenario.stations.iter().any(|station| [station.down, station.up].contains(&id.index()));
-    // A plug-in may read a clock, and its calls are recorded in the order of the run. The link of a gateway would have to
-    // catch up before each acknowledgement. That saved only 1 to 3 % of the instructions.
-    let is_built_in = !matches!(control.mechanism, LinkMechanism::Foreign(_)) && !control.mechanism.reads_segments();
-    // Without time on a link before it, a packet could come after a timeout of the same instant or before it.
-    let takes_time = |feeder: &LinkSpec| !feeder.delay.is_zero() || !feeder.rate.time_for(SHORTEST_PACKET).is_zero();
-    let feeders_take_time = scenario.links.iter().filter(|feeder| feeder.to == link.from).all(takes_time);
-    is_known && is_plain && !is_on_air && is_built_in && feeders_take_time && !link.delay.is_zero()
 }
 
 /// The time between two beats: a fixed part of the run, but shorter if sources would send very many datagrams in it.

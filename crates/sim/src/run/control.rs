@@ -5,11 +5,9 @@ use super::error::RunError;
 use super::flow_keys::FlowKeys;
 use super::net::Net;
 use super::observers::Observers;
-use crate::engine::schedule::Schedule;
 use crate::net::ids::{AgentId, ControllerId, LinkId};
-use crate::net::link::Lagging;
 use crate::net::packet::Packet;
-use crate::net::transmitter::{InService, LateStep, RateChange, TimeoutsNow};
+use crate::net::transmitter::{InService, RateChange};
 use crate::scenario::{Control, LONGEST, LinkSpec, Scenario};
 use netlull_mechanism::gateway::{SegmentKind, SegmentView, Timestamps};
 use netlull_mechanism::link::{Estimates, LinkAction, LinkContext, LinkController, LinkEvent};
@@ -81,80 +79,6 @@ impl Driver {
     fn unasked(&self, window: Bytes, now: Instant) -> RunError {
         let expected = "a window only in answer to an acknowledgement";
         self.conduct.error(now, ConfigError::new("window", format!("{} B", window.as_u64()), expected))
-    }
-}
-
-/// The result of catching up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Late {
-    /// The packet is accepted, if there is one.
-    Done,
-    /// The buffer had no room for the packet.
-    Dropped,
-}
-
-/// A link that lags and catches up with the run, together with its controller, which is no gateway.
-struct CatchUp<'a> {
-    link: Lagging<'a>,
-    driver: &'a mut Driver,
-    now: Instant,
-    timeouts: TimeoutsNow,
-    /// The packet offered now, and its segment for a controller that reads segments.
-    packet: Option<(&'a Packet, Option<SegmentView>)>,
-    departed: &'a mut Vec<(u64, Packet)>,
-    schedule: &'a mut Schedule,
-    /// The number of events of the run.
-    events: &'a mut u64,
-}
-
-impl CatchUp<'_> {
-    /// Passes an event to the controller and performs its actions.
-    #[inline(always)]
-    fn tell<M: LinkController>(&mut self, machine: &mut M, now: Instant, event: LinkEvent) -> Result<(), RunError> {
-        machine.handle(now, event);
-        if let Some(action) = machine.poll_action() {
-            let (link, actions) = (&mut self.link, once(action).chain(from_fn(|| machine.poll_action())));
-            let window = self.driver.perform(now, actions, |change| link.change_rate(now, change))?;
-            if let Some(window) = window {
-                return Err(self.driver.unasked(window, now));
-            }
-        }
-        self.link.set_timeout(machine.next_timeout().map_or(Instant::NEVER, |at| at.max(now)));
-        Ok(())
-    }
-}
-
-impl LinkVisitor for CatchUp<'_> {
-    type Output = Result<Late, RunError>;
-
-    #[inline(always)]
-    fn visit<M: LinkController>(mut self, machine: &mut M) -> Result<Late, RunError> {
-        while let Some(step) = self.link.step(self.now, self.timeouts) {
-            *self.events += 1;
-            match step {
-                LateStep::Departure(at) => {
-                    if self.link.depart(at, self.departed) {
-                        let queue = self.link.queue_view();
-                        self.tell(machine, at, LinkEvent::Departure { queue })?;
-                    }
-                }
-                LateStep::Timeout(at) => {
-                    self.driver.conduct.count(at)?;
-                    let queue = self.link.queue_view();
-                    self.tell(machine, at, LinkEvent::Timeout { queue })?;
-                }
-            }
-        }
-        let Some((packet, segment)) = self.packet else {
-            self.link.expect_departure(self.schedule);
-            return Ok(Late::Done);
-        };
-        let accepted = self.link.queue(self.now, packet);
-        self.link.expect_departure(self.schedule);
-        let (queue, size) = (self.link.queue_view(), Bytes::new(u64::from(packet.size)));
-        let admission = if accepted { Admission::Accepted } else { Admission::Dropped };
-        self.tell(machine, self.now, LinkEvent::Arrival { size, admission, queue, segment })?;
-        Ok(if accepted { Late::Done } else { Late::Dropped })
     }
 }
 
@@ -297,9 +221,7 @@ impl Controllers {
         for (id, controlled) in self.ids().zip(&self.each) {
             net.links[controlled.link].controller = Some(id);
             let first = controlled.machine.next_timeout().unwrap_or(Instant::NEVER);
-            if !net.links[controlled.link].set_timeout(first) {
-                net.set_timeout(id, first);
-            }
+            net.set_timeout(id, first);
         }
     }
 
@@ -317,28 +239,6 @@ impl Controllers {
         }
         let queue = net.links[controlled.link].queue_view();
         self.tell(id, LinkEvent::Timeout { queue }, net);
-    }
-
-    /// Lets a link that lags catch up with the run, then offers it a packet, if there is one. `departed` gets the packets
-    /// that have departed, with their arrivals at the far end. Other links are left alone.
-    #[inline(never)]
-    pub fn catch_up(
-        &mut self,
-        id: ControllerId,
-        timeouts: TimeoutsNow,
-        packet: Option<&Packet>,
-        net: &mut Net,
-        departed: &mut Vec<(u64, Packet)>,
-    ) -> Late {
-        let Controlled { link, machine, driver, sees_segments, .. } = &mut self.each[id.index()];
-        let Some(lagging) = net.links[*link].lagging() else { return Late::Done };
-        let packet = packet.map(|packet| (packet, if *sees_segments { seen(packet, &self.flow_keys) } else { None }));
-        let (now, schedule, events) = (net.now, &mut net.schedule, &mut net.events);
-        let caught_up = CatchUp { link: lagging, driver, now, timeouts, packet, departed, schedule, events };
-        machine.visit(caught_up).unwrap_or_else(|error| {
-            net.fail(error);
-            Late::Done
-        })
     }
 
     /// Reports a refused packet to a link's controller, or an accepted packet if every packet is watched.

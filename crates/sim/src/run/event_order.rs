@@ -114,11 +114,6 @@ impl EventOrder {
         self.deliveries.nth(link.number())
     }
 
-    /// The first slot of controllers.
-    pub fn first_timeout(&self) -> Slot {
-        self.controllers
-    }
-
     pub fn controller(&self, controller: ControllerId) -> Slot {
         self.controllers.nth(controller.number())
     }

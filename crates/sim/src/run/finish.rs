@@ -20,7 +20,7 @@ fn broken_congestion_control(world: &World, scenario: &Scenario) -> Option<Machi
 
 /// The results of a finished run, with or without its tables.
 pub(super) fn finish(mut world: World, scenario: &Scenario, wanted: Wanted) -> Result<RunOutcome, RunError> {
-    world.catch_up_all();
+    world.draw_all();
     if let Some(failure) = world.net.failure.take() {
         return Err(failure);
     }

@@ -8,7 +8,7 @@ use crate::net::ids::{ControllerId, LinkId};
 use crate::net::link::Link;
 use crate::net::packet::Packet;
 use crate::net::routing::Routes;
-use crate::net::transmitter::{RateChange, TimeoutsNow};
+use crate::net::transmitter::RateChange;
 use netlull_units::{Duration, Instant};
 
 /// Links, routes, the schedule and the time. All other parts of a run access the network through it.
@@ -18,8 +18,6 @@ pub(super) struct Net {
     /// Events handled so far.
     pub events: u64,
     pub schedule: Schedule,
-    /// The slot of the present event.
-    pub slot: Slot,
     pub order: EventOrder,
     pub routes: Routes,
     pub links: Vec<Link>,
@@ -52,18 +50,13 @@ impl Net {
         }
     }
 
-    /// Sets the event of the next timeout of a controller. The link of the controller does not lag.
+    /// Sets the event of the next timeout of a controller.
     #[inline(always)]
     pub fn set_timeout(&mut self, controller: ControllerId, at: Instant) {
         let slot = self.order.controller(controller);
         if self.schedule.at(slot) != at {
             self.schedule.set(slot, at.max(self.now));
         }
-    }
-
-    /// The timeouts of controllers at the present instant, in the order of events.
-    pub fn timeouts_now(&self) -> TimeoutsNow {
-        if self.slot < self.order.first_timeout() { TimeoutsNow::Later } else { TimeoutsNow::Due }
     }
 
     /// Changes the rate of a link.

@@ -51,7 +51,7 @@ pub(super) fn run(
 fn record(scenario: &Scenario, recording: &Recording, monitor: &mut dyn Monitor) -> Result<Record, RunError> {
     let first = Scenario { seed: scenario.seed, verify: scenario.verify, ..(*recording.first).clone() };
     let mut world = pass(World::new(&first, None)?, &first, monitor)?;
-    world.catch_up_all();
+    world.draw_all();
     let arrivals = world.observers.arrivals.take();
     let record = arrivals.map(|arrivals| arrivals.into_record(LinkId::new(recording.link))).unwrap_or_default();
     // The first run's ledger is checked like any other.

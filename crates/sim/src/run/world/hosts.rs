@@ -114,6 +114,11 @@ impl World {
         }
     }
 
+    /// Draws the datagrams that are due by now, before counters are read.
+    pub(in crate::run) fn draw_all(&mut self) {
+        self.draw_before(self.net.now.as_nanos().saturating_add(1));
+    }
+
     /// Draws datagrams at intervals, so that a run without other events can report progress and be cancelled.
     pub(super) fn beat(&mut self) {
         // Datagrams due at this instant follow all other events, and wait for the next beat.

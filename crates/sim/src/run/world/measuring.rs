@@ -9,7 +9,7 @@ use crate::run::phases::{Census, Counts};
 impl World {
     /// Starts the measured time.
     pub(super) fn start_measuring(&mut self) {
-        self.catch_up_all();
+        self.draw_all();
         let now = self.net.now;
         self.net.links.iter_mut().for_each(|link| link.restart_meter(now));
         self.hosts.start_measuring(now);
@@ -26,7 +26,7 @@ impl World {
     /// Reads the counters at a phase boundary. A reading changes nothing and does not count as an event.
     pub(super) fn mark_phase_edge(&mut self) {
         self.net.events -= 1;
-        self.catch_up_all();
+        self.draw_all();
         let census = self.census();
         self.phase_edges.push(census);
         self.net.schedule.set(self.net.order.phase_edge(), self.phase_edges.next());
@@ -70,7 +70,7 @@ impl World {
     /// Ends a bin of the probes. Observation changes nothing, so it does not count as an event.
     pub(super) fn sample(&mut self) {
         self.net.events -= 1;
-        self.catch_up_all();
+        self.draw_all();
         let now = self.net.now;
         self.net.schedule.set(self.net.order.probe(), self.observers.recorder.next_bin(now));
         for &id in &self.observers.links {

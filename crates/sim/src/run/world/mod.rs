@@ -20,16 +20,14 @@
 //! | arrive | a link computes its arrival at the far end: it is stored until then, or runs ahead of the run's time |
 //! | deliver | it leaves a link at its arrival and continues to the next link or to its host |
 //! | drop | a link or a node loses it |
-//! | catch up | a link that lags sends the packets whose transmissions have ended |
 //!
 //! The world has one part per topic. Each part owns its fields and accesses the network through `&mut Net`. It knows
 //! no other part that moves packets; only the world moves packets between parts. The events are in the files of this
-//! folder: `hosts`, `stations`, `changes` (routes and lookahead), `lagging` and `measuring`. `stepping` has the doors
-//! for a run that waits for decisions. This file contains the event loop and the verbs.
+//! folder: `hosts`, `stations`, `changes` (routes and lookahead) and `measuring`. `stepping` has the doors for a run
+//! that waits for decisions. This file contains the event loop and the verbs.
 
 mod changes;
 mod hosts;
-mod lagging;
 mod measuring;
 mod stations;
 mod stepping;
@@ -75,8 +73,6 @@ pub struct World {
     /// Set if links sleep.
     pub(super) rerouting: Option<Box<Rerouting>>,
     pub(super) lookahead: Lookahead,
-    /// A buffer for the packets that depart while a link catches up, with their arrivals at the far end.
-    pub(super) departed: Vec<(u64, Packet)>,
     pub(super) observers: Observers,
     /// Counters at the start of the measured time.
     pub(super) baseline: Counts,
@@ -109,11 +105,10 @@ impl World {
     fn handle(&mut self, at: Instant, slot: Slot) -> Handled {
         debug_assert!(at >= self.net.now, "time went back from {} to {at}", self.net.now);
         self.net.now = at;
-        self.net.slot = slot;
         self.net.events += 1;
         match self.net.order.owner(slot) {
             Owner::Delivery(link) => self.deliver(link),
-            Owner::Departure(place) => self.departure(self.net.scheduled_links[place]),
+            Owner::Departure(place) => self.depart(self.net.scheduled_links[place]),
             Owner::Timer(agent) => self.timer(agent),
             Owner::RequestTimer(agent) => self.request_timer(agent),
             Owner::Controller(id) => self.controllers.wake(id, &mut self.net),
@@ -212,7 +207,6 @@ impl World {
         match offered {
             Offered::Arrives(at) => self.arrive(link, at, packet),
             Offered::Held => self.hold(link, packet),
-            Offered::Later => self.queue_after_catching_up(link, packet),
             Offered::Refused(admission) => self.decided(now, link, packet, admission),
         }
     }
@@ -261,15 +255,6 @@ impl World {
         }
         if agent != packet.agent {
             self.requests.drop(now, packet.agent, &mut self.net);
-        }
-    }
-
-    /// Handles the event of a link that schedules its departures.
-    fn departure(&mut self, link: LinkId) {
-        if self.net.links[link].lags() {
-            self.depart_at_the_latest(link);
-        } else {
-            self.depart(link);
         }
     }
 
@@ -340,9 +325,7 @@ impl World {
                         Offered::Refused(admission) => {
                             return self.decided(Instant::from_nanos(arrives), id, packet, admission);
                         }
-                        Offered::Held | Offered::Later => {
-                            return debug_assert!(false, "a link that holds packets ran ahead");
-                        }
+                        Offered::Held => return debug_assert!(false, "a link that holds packets ran ahead"),
                     }
                 }
                 NextHop::Here => {
