@@ -44,7 +44,8 @@ fn records() -> Vec<Placed> {
         Placed { prefix, title, at, shape: T::shape() }
     }
     let items = place::ANSWER + Answer::WORDS;
-    let records = vec![
+    #[cfg_attr(not(feature = "tcp"), expect(unused_mut, reason = "the feature adds records"))]
+    let mut records = vec![
         placed::<Answer>("ANSWER", "Answer of a link controller or of a station's machine", place::ANSWER),
         placed::<Begin<LinkContext>>("LINK", "Link, at the creation", place::CONTEXT),
         placed::<LinkEvent>("LINK", "Event of a link", place::EVENT),
@@ -57,18 +58,16 @@ fn records() -> Vec<Placed> {
         placed::<StationAction>("STATION", "First action of a station's machine", items),
     ];
     #[cfg(feature = "tcp")]
-    let records = {
+    {
         use crate::control::{ControlAnswer, ControlContext, Deliveries};
         use netlull_tcp::cc::ControlEvent;
-        let mut records = records;
         records.extend([
             placed::<Begin<ControlContext>>("CONTROL", "Connection, at the creation", place::CONTEXT),
             placed::<ControlEvent>("CONTROL", "Event of a congestion control", place::EVENT),
             placed::<Deliveries>("DELIVERIES", "Deliveries of a connection", place::DELIVERIES),
             placed::<ControlAnswer>("CONTROL", "Answer of a congestion control", place::ANSWER),
         ]);
-        records
-    };
+    }
     records
 }
 
