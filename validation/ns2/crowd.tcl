@@ -1,4 +1,4 @@
-# The dumb-bell of client-centered-2004 with standard flows alone: 100 endless NewReno transfers from one server, each to a client of its own.
+# The dumb-bell of client-centered-2004 with standard flows alone: 100 endless NewReno transfers from one server, each to another client.
 #
 #   server --1 Gb/s-- N1 --rate, 20 ms, buffer-- N2 --20 Mb/s, 5 to 15 ms-- client i
 #
