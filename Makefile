@@ -13,6 +13,7 @@ CHARTS := python/netlull/report/bundled/uPlot.iife.min.js
 OUT := out/quick
 DAEMON := $(BIN)/netlulld
 LAB := out/lab/index.html
+NPM := web/node_modules/.package-lock.json
 BUNDLED_LAB := python/netlull/report/bundled/lab.html
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 GUNGRAUN := 0.20.0
@@ -53,9 +54,10 @@ test-rust:
 	cargo test $(TESTED) --tests
 	+cargo test --profile fast --locked --package netlull-tcp --doc
 
-# The tests of a file run in one process: they share what takes long.
+# The tests of a file run in one process, because they share fixtures that take long. Many wait for a browser or for real packets:
+# three processes keep two processors busy.
 test-python:
-	$(BIN)/pytest --numprocesses 2 --dist loadfile --durations 20
+	$(BIN)/pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations 20
 
 lint: lint-rust lint-python lint-web ## Check formatting, lints, types and the arrows between crates and packages (`make -j2 lint`: languages at once).
 
@@ -93,9 +95,8 @@ LAB_MODULE = $${CARGO_TARGET_DIR:-target}/$(WASM)/web/netlull_web.wasm
 lab: $(LAB) ## Build the laboratory for the browser, out/lab/index.html; needs Rust, its target for WebAssembly, and Node.
 	@echo "open $(LAB)"
 
-$(LAB): $(RUST) web/package-lock.json python/netlull/report/theme.css $(shell find web/lab -type f)
+$(LAB): $(RUST) $(NPM) python/netlull/report/theme.css $(shell find web/lab -type f)
 	! command -v rustup >/dev/null || rustup --quiet target add $(WASM)
-	test -d web/node_modules/esbuild || npm ci --prefix web --ignore-scripts --no-audit --no-fund --loglevel=error
 	cargo build --profile web --locked --target $(WASM) --package netlull-web
 	@mkdir -p $(@D)
 	node web/lab/build.mjs $(LAB_MODULE) web/lab/data.json python/netlull/report/theme.css $@
@@ -143,16 +144,16 @@ FUZZ_SEED := $(shell date +%s)
 GUESTS = $(if $(shell command -v clang && command -v wasm-ld),link-controller rate-controller station)
 fuzz: setup ## Attack the readers and the simulator, TCP endpoints on random paths, the packet parser and WebAssembly modules, for a minute each.
 	$(BIN)/python tools/attack.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
-	cargo build --quiet --profile fuzz --locked --package netlull-tcp --example fuzz_path
-	cargo build --quiet --profile fuzz --locked --package netlull-wire --example fuzz_wire
-	cargo build --quiet --profile fuzz --locked --package netlull-plugin --example fuzz_modules
+	cargo build --quiet --profile fast --locked --package netlull-tcp --example fuzz_path
+	cargo build --quiet --profile fast --locked --package netlull-wire --example fuzz_wire
+	cargo build --quiet --profile fast --locked --package netlull-plugin --example fuzz_modules
 	@rm -rf out/fuzz/guests; mkdir -p out/fuzz/guests; cd out/fuzz/guests; for kind in $(GUESTS); do \
 	  $(CURDIR)/$(BIN)/netlull plugin new $$kind --kind $$kind --language c >/dev/null && (cd $$kind && ./build.sh) || exit 1; done
 	@end=$$((SECONDS + $(FUZZ_SECONDS))); seed=$(FUZZ_SEED); \
 	while [ $$SECONDS -lt $$end ]; do \
-	  $${CARGO_TARGET_DIR:-target}/fuzz/examples/fuzz_path --seed $$seed --count 500 --out out/fuzz || exit 1; \
-	  $${CARGO_TARGET_DIR:-target}/fuzz/examples/fuzz_wire --seed $$seed --count 100000 --out out/fuzz || exit 1; \
-	  $${CARGO_TARGET_DIR:-target}/fuzz/examples/fuzz_modules --seed $$seed --count 500 --out out/fuzz $(foreach kind,$(GUESTS),out/fuzz/guests/$(kind)/$(kind).wasm) || exit 1; \
+	  $${CARGO_TARGET_DIR:-target}/fast/examples/fuzz_path --seed $$seed --count 500 --out out/fuzz || exit 1; \
+	  $${CARGO_TARGET_DIR:-target}/fast/examples/fuzz_wire --seed $$seed --count 100000 --out out/fuzz || exit 1; \
+	  $${CARGO_TARGET_DIR:-target}/fast/examples/fuzz_modules --seed $$seed --count 500 --out out/fuzz $(foreach kind,$(GUESTS),out/fuzz/guests/$(kind)/$(kind).wasm) || exit 1; \
 	  seed=$$((seed + 1)); \
 	done
 
@@ -196,21 +197,20 @@ $(DAEMON): $(PACKAGES) $(RUST) $(wildcard crates/live/*/*.[ch])
 	install -m 755 $$built $@
 
 # What a release holds. `--locked` is given here, not in pyproject.toml: the source archive has fewer crates than its Cargo.lock.
-# The static program has no library of the system in it: musl's is linked.
+# The static program has no library of the system in it: musl's, which comes with Rust's target, is linked.
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 STATIC := $(shell uname -m)-unknown-linux-musl
 RELEASE = netlulld-$(VERSION)-$(STATIC)
 dist: export CARGO_PROFILE_WEB_LTO = fat
 dist: export CARGO_PROFILE_WEB_CODEGEN_UNITS = 1
 dist: setup tools ## Build the release into dist/: wheel, sdist, netlulld, man pages, shell completions.
-	command -v musl-gcc >/dev/null || { echo "musl-gcc is missing (Debian: apt-get install musl-tools)"; exit 1; }
 	rm -rf dist $(LAB) && mkdir -p dist/$(RELEASE)
 	$(MAKE) --no-print-directory $(BUNDLED_LAB)
 	! command -v rustup >/dev/null || rustup target add $(STATIC)
 	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/maturin build --release --locked --quiet $(WHEEL) --out dist
 	$(BIN)/maturin sdist --out dist
-	CC_$(subst -,_,$(STATIC))=musl-gcc cargo build --quiet --profile daemon --locked --target $(STATIC) --package netlull-live
-	cargo run --quiet --locked --package netlull-live --example pages dist/$(RELEASE)
+	cargo build --quiet --profile daemon --locked --target $(STATIC) --package netlull-live
+	cargo run --quiet --profile fast --locked --package netlull-live --example pages dist/$(RELEASE)
 	install --strip -m 755 $${CARGO_TARGET_DIR:-target}/$(STATIC)/daemon/netlulld dist/$(RELEASE)
 	cp LICENSE* dist/$(RELEASE)
 	$(BIN)/python tools/pages.py dist/share
@@ -241,11 +241,15 @@ $(EXTENSION): $(PACKAGES) pyproject.toml $(RUST)
 	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --locked
 	touch $@
 
+# The packages of web/, where npm is. npm writes this file last.
+$(NPM): web/package-lock.json
+	@npm ci --prefix web --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
+
 # The chart library of report pages, pinned with its hash in web/package-lock.json; what is fetched is never committed.
 # Without it reports have static figures only, which is said here and on the page.
 $(CHARTS): web/package-lock.json
 	@if ! command -v npm >/dev/null; then echo "npm is missing: reports will have static figures only (Debian: apt-get install npm)"; \
-	elif ! npm ci --prefix web --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null; then \
+	elif ! $(MAKE) --no-print-directory $(NPM); then \
 	  echo "npm could not fetch the chart library: reports will have static figures only"; \
 	else mkdir -p $(@D) && cp web/node_modules/uplot/LICENSE web/node_modules/uplot/dist/uPlot.min.css $(@D) && \
 	  cp web/node_modules/uplot/dist/uPlot.iife.min.js $@; fi

@@ -152,6 +152,15 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     return run
 
 
+LONGEST = ("test_lab.py", "test_docs.py", "test_validation.py", "test_papers.py", "test_intertwining.py", "test_store.py")
+"""The files that take longest. They start first, so that none of them runs alone at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sorts the files; the order within a file stays."""
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
+
+
 @pytest.fixture(scope="session")
 def netlulld() -> Path:
     """The program that emulates, where it is built and may."""
