@@ -39,6 +39,8 @@ use netlull_units::Instant;
 ///            next_timeout()
 /// ```
 ///
+/// [`tell`](Self::tell) is these three calls. A driver that acts between two actions makes them itself.
+///
 /// # Contract
 ///
 /// The driver guarantees:
@@ -68,6 +70,27 @@ pub trait Machine {
 
     /// The time of the next timeout without other events; an idle link has no packets to wake its controller.
     fn next_timeout(&self) -> Option<Instant>;
+
+    /// Handles one event, passes every action to `act` in its order, and returns the time of the next timeout.
+    ///
+    /// # Errors
+    /// The first error of `act`. The machine's other actions are then lost, so its driver must not use it again.
+    #[inline(always)]
+    fn tell<E>(
+        &mut self,
+        now: Instant,
+        event: Self::Event,
+        act: &mut impl FnMut(Self::Action) -> Result<(), E>,
+    ) -> Result<Option<Instant>, E>
+    where
+        Self: Sized,
+    {
+        self.handle(now, event);
+        while let Some(action) = self.poll_action() {
+            act(action)?;
+        }
+        Ok(self.next_timeout())
+    }
 }
 
 impl<M: Machine + ?Sized> Machine for Box<M> {

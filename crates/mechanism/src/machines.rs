@@ -73,6 +73,20 @@ macro_rules! machine_of_kinds {
                     Self::Foreign(machine) => machine.next_timeout(),
                 }
             }
+
+            // One dispatch on the kind for all three calls.
+            #[inline(always)]
+            fn tell<E>(
+                &mut self,
+                now: Instant,
+                event: $event,
+                act: &mut impl FnMut($action) -> Result<(), E>,
+            ) -> Result<Option<Instant>, E> {
+                match self {
+                    $(Self::$variant(machine) => machine.tell(now, event, act),)+
+                    Self::Foreign(machine) => machine.tell(now, event, act),
+                }
+            }
         }
     };
 }

@@ -22,6 +22,7 @@ use netlull_mechanism::link::{Estimates, LinkController, LinkEvent};
 use netlull_mechanism::machines::LinkMachine;
 use netlull_mechanism::rate::{Admission, QueueView};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
+use std::convert::Infallible;
 use std::path::Path;
 
 /// The counters of a queue since its creation, and its backlog.
@@ -201,11 +202,11 @@ impl Driver {
 
     /// Delivers an event to the machine; `rate` receives the last requested rate.
     fn tell(&mut self, at: Instant, event: LinkEvent, rate: &mut Option<(BitRate, Duration)>) {
-        self.machine.handle(at, event);
-        while let Some(action) = self.machine.poll_action() {
+        let Ok(_) = self.machine.tell(at, event, &mut |action| {
             // The eBPF program has the packet and applies the window: it has known swnd since the last period.
             *rate = action.new_rate().or(*rate);
-        }
+            Ok::<_, Infallible>(())
+        });
     }
 
     /// Delivers the timeouts due before `until`, each at its instant.

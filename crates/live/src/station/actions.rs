@@ -48,6 +48,7 @@ impl LiveStation {
         while let Some(event) = next {
             let Some(machine) = self.machine(who) else { return Rewrite::Nothing };
             machine.handle(at, event);
+            // Polled here, because an action may need the rest of the station.
             while let Some(action) = self.machine(who).and_then(Machine::poll_action) {
                 match action {
                     StationAction::Sleep => self.wants_sleep(at, who),

@@ -4,7 +4,7 @@
 use crate::error::{LiveError, Result};
 use crate::tape::{OnTape, Taped};
 use netlull_mechanism::Machine;
-use netlull_mechanism::radio::{AccessAction, AccessEvent, AccessPoint, AccessPointConfig};
+use netlull_mechanism::radio::{AccessAction, AccessEvent, AccessPoint, AccessPointConfig, answer};
 use netlull_mechanism::station::PowerMode;
 use netlull_units::Instant;
 use std::collections::VecDeque;
@@ -52,21 +52,16 @@ impl<T> Proxy<T> {
 
     /// Accepts a packet for the station.
     pub fn arrives(&mut self, now: Instant, packet: T) {
-        let mut packet = Some(packet);
-        self.machine.handle(now, AccessEvent::Arrival);
-        while let Some(action) = self.machine.poll_action() {
-            match (action, packet.take()) {
-                (AccessAction::Hold, Some(packet)) => {
-                    self.held_packets += 1;
-                    self.held.push_back(packet);
-                }
-                (AccessAction::Refuse, Some(packet)) => {
-                    self.refused_packets += 1;
-                    self.outputs.push_back(ProxyOutput::Refused(packet));
-                }
-                (_, Some(packet)) => self.leaving.push_back((packet, false)),
-                (_, None) => {}
+        match answer(&mut self.machine, now, AccessEvent::Arrival) {
+            Some(AccessAction::Hold) => {
+                self.held_packets += 1;
+                self.held.push_back(packet);
             }
+            Some(AccessAction::Refuse) => {
+                self.refused_packets += 1;
+                self.outputs.push_back(ProxyOutput::Refused(packet));
+            }
+            _ => self.leaving.push_back((packet, false)),
         }
     }
 
@@ -128,19 +123,16 @@ impl<T> Proxy<T> {
     }
 
     fn tell(&mut self, now: Instant, event: AccessEvent) {
-        self.machine.handle(now, event);
-        while let Some(action) = self.machine.poll_action() {
-            match action {
-                AccessAction::Release { packets, more } => {
-                    for left in (0..packets).rev() {
-                        let Some(packet) = self.held.pop_front() else { break };
-                        self.leaving.push_back((packet, left > 0 || more));
-                    }
+        match answer(&mut self.machine, now, event) {
+            Some(AccessAction::Release { packets, more }) => {
+                for left in (0..packets).rev() {
+                    let Some(packet) = self.held.pop_front() else { break };
+                    self.leaving.push_back((packet, left > 0 || more));
                 }
-                AccessAction::Beacon { buffered } => self.outputs.push_back(ProxyOutput::Beacon { buffered }),
-                // Responses to the arrival of a packet.
-                AccessAction::Forward | AccessAction::Hold | AccessAction::Refuse => {}
             }
+            Some(AccessAction::Beacon { buffered }) => self.outputs.push_back(ProxyOutput::Beacon { buffered }),
+            // Responses to the arrival of a packet.
+            Some(AccessAction::Forward | AccessAction::Hold | AccessAction::Refuse) | None => {}
         }
     }
 }

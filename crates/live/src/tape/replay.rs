@@ -5,6 +5,7 @@ use crate::error::{LiveError, Result, exit, tell};
 use crate::input;
 use netlull_mechanism::machines::{LinkMachine, LinkMechanism, StationMachine, StationMechanism};
 use netlull_mechanism::radio::AccessPoint;
+use std::convert::Infallible;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::ExitCode;
@@ -91,11 +92,14 @@ fn through<M: Taped>(file: &Path, header: Header<serde_json::Value>, lines: &mut
             return Err(wrong(number, format!("is at {}, earlier than the previous line", line.at)));
         }
         last = line.at;
-        machine.handle(line.at, line.event.clone());
-        let actions: Vec<_> = std::iter::from_fn(|| machine.poll_action()).collect();
+        let mut actions = Vec::new();
+        let Ok(next) = machine.tell(line.at, line.event.clone(), &mut |action| {
+            actions.push(action);
+            Ok::<_, Infallible>(())
+        });
         replayed.events += 1;
         replayed.actions += actions.len() as u64;
-        let now = Line { at: line.at, event: line.event, actions, next: machine.next_timeout() };
+        let now = Line { at: line.at, event: line.event, actions, next };
         let now = serde_json::to_string(&now).map_err(|error| wrong(number, error.to_string()))?;
         if now != recorded {
             replayed.difference = Some(Difference { line: number, recorded, replayed: now });

@@ -7,6 +7,7 @@ use crate::station::PowerMode;
 use crate::{ConfigError, Machine};
 use netlull_units::Instant;
 use serde::{Deserialize, Serialize};
+use std::convert::Infallible;
 
 /// An event at an access point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -187,6 +188,20 @@ impl Machine for AccessPoint {
     }
 }
 
+/// Passes an event to an access point, which may be recorded. Returns its action, if it has one.
+pub fn answer(
+    access: &mut impl Machine<Event = AccessEvent, Action = AccessAction>,
+    now: Instant,
+    event: AccessEvent,
+) -> Option<AccessAction> {
+    let mut answer = None;
+    let Ok(_) = access.tell(now, event, &mut |action| {
+        answer = Some(action);
+        Ok::<_, Infallible>(())
+    });
+    answer
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,9 +219,7 @@ mod tests {
 
     /// The action after an event.
     fn after(access: &mut AccessPoint, millis: u64, event: AccessEvent) -> Option<AccessAction> {
-        access.handle(at(millis), event);
-        let action = access.poll_action();
-        assert_eq!(access.poll_action(), None);
+        let action = answer(access, at(millis), event);
         assert!(access.next_timeout() >= Some(at(millis)), "a timeout in the past");
         action
     }

@@ -19,7 +19,7 @@ mod shaper;
 mod spacing;
 
 pub use access_config::{AccessPointConfig, Polling};
-pub use access_point::{AccessAction, AccessEvent, AccessPoint};
+pub use access_point::{AccessAction, AccessEvent, AccessPoint, answer};
 pub use bsd::{Bsd, BsdConfig, Requests};
 pub use eager::{Eager, EagerConfig};
 pub use psm::{Psm, PsmConfig};

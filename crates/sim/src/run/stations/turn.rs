@@ -7,7 +7,7 @@ use crate::net::packet::Packet;
 use crate::probe::{AirRow, AirTime};
 use crate::run::net::Net;
 use crate::run::observers::Observers;
-use netlull_mechanism::radio::{AccessAction, AccessEvent};
+use netlull_mechanism::radio::{AccessAction, AccessEvent, answer};
 use netlull_mechanism::station::{PacketView, StationAction, StationController, StationEvent};
 use netlull_mechanism::{ConfigError, Machine};
 use netlull_network::radio::Carried;
@@ -72,6 +72,8 @@ impl Turn<'_> {
     }
 
     /// Performs the machine's actions up to its next request to the host; `None` if there are no more.
+    ///
+    /// It polls the machine itself, because the host acts on a request before the machine's next action.
     pub fn next_demand(&mut self) -> Option<Demand> {
         while let Some(action) = self.station.machine.as_mut().and_then(Machine::poll_action) {
             if self.is_over_limit() {
@@ -216,14 +218,11 @@ impl Turn<'_> {
     fn tell_access_point(&mut self, event: AccessEvent) {
         let now = self.net.now;
         let Some(access) = &mut self.station.access else { return };
-        access.handle(now, event);
-        while let Some(action) = self.station.access.as_mut().and_then(Machine::poll_action) {
-            match action {
-                AccessAction::Release { packets, more } => self.release(packets, more),
-                AccessAction::Beacon { buffered } => self.beacon(buffered),
-                // These actions answer the arrival of a packet, in `enter_air`.
-                AccessAction::Forward | AccessAction::Hold | AccessAction::Refuse => {}
-            }
+        match answer(access, now, event) {
+            Some(AccessAction::Release { packets, more }) => self.release(packets, more),
+            Some(AccessAction::Beacon { buffered }) => self.beacon(buffered),
+            // These actions answer the arrival of a packet, in `enter_air`.
+            Some(AccessAction::Forward | AccessAction::Hold | AccessAction::Refuse) | None => {}
         }
         self.arm();
     }
@@ -231,14 +230,8 @@ impl Turn<'_> {
     /// Handles a packet for the station at its access point.
     pub fn enter_air(&mut self, packet: &mut Packet) -> Entry {
         let (now, station) = (self.net.now, &mut *self.station);
-        let answer = match &mut station.access {
-            None => AccessAction::Forward,
-            Some(access) => {
-                access.handle(now, AccessEvent::Arrival);
-                access.poll_action().unwrap_or(AccessAction::Forward)
-            }
-        };
-        match answer {
+        let answer = station.access.as_mut().and_then(|access| answer(access, now, AccessEvent::Arrival));
+        match answer.unwrap_or(AccessAction::Forward) {
             AccessAction::Hold => {
                 station.held.push_back(*packet);
                 station.counters.counts.held_packets += 1;
