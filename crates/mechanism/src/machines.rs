@@ -34,15 +34,6 @@ pub struct LinkProperties {
     pub reads_segments: bool,
 }
 
-/// Code that runs on a controller of any type, with a single dispatch on the kind.
-pub trait LinkVisitor {
-    /// The visitor's result.
-    type Output;
-
-    /// Runs the visitor on a controller.
-    fn visit<M: LinkController>(self, machine: &mut M) -> Self::Output;
-}
-
 /// Implements `Machine` for an enum of machines.
 macro_rules! machine_of_kinds {
     ($machine:ident, $event:ty, $action:ty: $($variant:ident),+) => {
@@ -206,17 +197,6 @@ macro_rules! link_mechanisms {
                 match self {
                     $($(Self::$variant(config) => config.needed_queue(link),)+)+
                     Self::Foreign(_) => None,
-                }
-            }
-        }
-
-        impl LinkMachine {
-            /// Runs a visitor on the controller.
-            #[inline(always)]
-            pub fn visit<V: LinkVisitor>(&mut self, visitor: V) -> V::Output {
-                match self {
-                    $(Self::$machine(machine) => visitor.visit(machine),)+
-                    Self::Foreign(machine) => visitor.visit(machine),
                 }
             }
         }

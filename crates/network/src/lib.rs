@@ -9,6 +9,7 @@
 pub mod buffer;
 pub mod by_name;
 pub mod counters;
+pub mod driver;
 pub mod gateway_summary;
 mod lateness;
 pub mod loss;

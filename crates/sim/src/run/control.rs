@@ -1,23 +1,22 @@
-//! Rate controllers and gateways. Each receives the events of its link, and the link carries out its actions.
+//! Rate controllers and gateways. Each receives the events of its link from its driver, which performs its actions.
 
-use super::conduct::Conduct;
-use super::error::RunError;
+use super::error::{MachineName, RunError};
 use super::flow_keys::FlowKeys;
 use super::net::Net;
 use super::observers::Observers;
 use crate::net::ids::{AgentId, ControllerId, LinkId};
 use crate::net::packet::Packet;
-use crate::net::transmitter::{InService, RateChange};
-use crate::scenario::{Control, LONGEST, LinkSpec, Scenario};
+use crate::scenario::{Control, LinkSpec, Scenario};
+use netlull_mechanism::ConfigError;
 use netlull_mechanism::gateway::{SegmentKind, SegmentView, Timestamps};
-use netlull_mechanism::link::{Estimates, LinkAction, LinkContext, LinkController, LinkEvent};
-use netlull_mechanism::machines::{LinkMachine, LinkVisitor};
+use netlull_mechanism::link::{Estimates, LinkController, LinkEvent};
+use netlull_mechanism::machines::LinkMachine;
 use netlull_mechanism::rate::{Admission, HeadVerdict};
-use netlull_mechanism::{ConfigError, Machine};
-use netlull_network::gateway_summary::{Account, GatewaySummary};
+use netlull_network::driver::{Driver, Line};
+use netlull_network::gateway_summary::GatewaySummary;
+use netlull_network::transmission::RateChange;
 use netlull_tcp::{Flags, Segment};
-use netlull_units::{Bytes, Duration, Instant};
-use std::iter::{from_fn, once};
+use netlull_units::{Bytes, Instant};
 
 /// The controllers of a run.
 pub(super) struct Controllers {
@@ -28,142 +27,52 @@ pub(super) struct Controllers {
 /// A controller and its link.
 struct Controlled {
     link: LinkId,
-    machine: LinkMachine,
-    driver: Driver,
+    driver: Driver<LinkMachine>,
+    name: MachineName,
     /// Whether arrivals show their segments.
     sees_segments: bool,
-    /// The estimates for the summary of a controller that reads segments.
-    account: Option<Box<Account>>,
     /// The link with the acknowledgements, for a controller that reads segments.
     acknowledgements: Option<LinkId>,
 }
 
-/// The rules by which a link performs its controller's actions.
-struct Driver {
-    context: LinkContext,
-    in_service: InService,
-    conduct: Box<Conduct>,
+/// A controlled link of the run.
+struct OnLink<'a> {
+    net: &'a mut Net,
+    link: LinkId,
+    controller: ControllerId,
 }
 
-impl Driver {
-    /// Performs the controller's actions in their order. `change` changes the link's rate. Returns the last window that
-    /// the controller requests.
-    ///
-    /// # Errors
-    /// If the link cannot perform an action, or the actions never end.
-    #[inline(never)]
-    fn perform(
-        &mut self,
-        now: Instant,
-        actions: impl Iterator<Item = LinkAction>,
-        mut change: impl FnMut(RateChange),
-    ) -> Result<Option<Bytes>, RunError> {
-        let mut window = None;
-        for action in actions {
-            self.conduct.count(now)?;
-            match action {
-                LinkAction::SetRate { rate, pause } => {
-                    let impossible = |error| self.conduct.error(now, error);
-                    self.context.check_rate("rate", rate).map_err(impossible)?;
-                    check_pause(pause).map_err(impossible)?;
-                    change(RateChange { rate, pause, in_service: self.in_service });
-                }
-                LinkAction::SetWindow(bytes) => window = Some(bytes),
-            }
-        }
-        Ok(window)
+impl Line for OnLink<'_> {
+    #[inline]
+    fn change_rate(&mut self, _: Instant, change: RateChange) {
+        self.net.change_rate(self.link, change);
     }
 
-    /// The error of a window without an acknowledgement.
-    #[cold]
-    fn unasked(&self, window: Bytes, now: Instant) -> RunError {
-        let expected = "a window only in answer to an acknowledgement";
-        self.conduct.error(now, ConfigError::new("window", format!("{} B", window.as_u64()), expected))
+    #[inline(always)]
+    fn set_timer(&mut self, at: Instant) {
+        self.net.set_timeout(self.controller, at);
     }
-}
-
-/// A controller's first two actions after an event, and its next timeout after them.
-struct Wish {
-    action: Option<LinkAction>,
-    second: Option<LinkAction>,
-    wake: Option<Instant>,
-    /// Whether the controller has failed.
-    failed: bool,
 }
 
 impl Controlled {
     /// Builds the controller of a link.
     fn new(link: LinkId, spec: &LinkSpec, control: &Control) -> Result<Self, RunError> {
         let mechanism = &control.mechanism;
-        let conduct = Conduct::new(format!("link.{}.controller", spec.name), mechanism.name());
-        let machine =
-            mechanism.build(control.link, Instant::ZERO).map_err(|error| conduct.error(Instant::ZERO, error))?;
+        let name = MachineName::new(format!("link.{}.controller", spec.name), mechanism.name());
+        let machine = mechanism.build(control.link, Instant::ZERO).map_err(|error| name.error(Instant::ZERO, error))?;
         Ok(Self {
             link,
-            machine,
-            driver: Driver { context: control.link, in_service: control.in_service, conduct: Box::new(conduct) },
+            driver: Driver::new(machine, control.link, control.in_service),
+            name,
             sees_segments: mechanism.sees_segments(),
-            account: mechanism.reads_segments().then(Box::default),
             acknowledgements: control.acknowledgements.map(LinkId::new),
         })
     }
 
-    /// Performs the controller's actions and sets its timer. Returns the window that it requests.
-    #[inline(always)]
-    fn obey(&mut self, id: ControllerId, wish: &Wish, net: &mut Net) -> Option<Bytes> {
-        if wish.failed
-            && let Some(fault) = self.machine.fault()
-        {
-            net.fail(self.driver.conduct.error(net.now, fault.clone()));
-        }
-        let (mut window, mut wake) = (None, wish.wake);
-        match (wish.action, wish.second) {
-            (None, _) => {}
-            // The usual answer to an acknowledgement.
-            (Some(LinkAction::SetWindow(bytes)), None) => window = Some(bytes),
-            (Some(action), second) => {
-                let (now, link, machine) = (net.now, self.link, &mut self.machine);
-                let actions = once(action).chain(second).chain(from_fn(|| machine.poll_action()));
-                let performed = self.driver.perform(now, actions, |change| net.change_rate(link, change));
-                window = performed.unwrap_or_else(|error| {
-                    net.fail(error);
-                    None
-                });
-                wake = self.machine.next_timeout();
-            }
-        }
-        net.set_timeout(id, wake.unwrap_or(Instant::NEVER));
-        window
-    }
-}
-
-/// Checks that a pause leaves room for sums of times.
-fn check_pause(pause: Duration) -> Result<(), ConfigError> {
-    if pause > LONGEST {
-        return Err(ConfigError::new("pause", pause, format!("at most {LONGEST}")));
-    }
-    Ok(())
-}
-
-/// An event for a controller of any type.
-struct Told<'a> {
-    now: Instant,
-    event: LinkEvent,
-    account: Option<&'a mut Account>,
-}
-
-impl LinkVisitor for Told<'_> {
-    type Output = Wish;
-
-    #[inline(always)]
-    fn visit<M: LinkController>(self, machine: &mut M) -> Wish {
-        if let Some(account) = self.account {
-            account.settle(self.now, machine);
-        }
-        machine.handle(self.now, self.event);
-        let action = machine.poll_action();
-        let second = if action.is_some() { machine.poll_action() } else { None };
-        Wish { action, second, wake: machine.next_timeout(), failed: machine.fault().is_some() }
+    /// Ends the run.
+    #[cold]
+    fn fail(&self, net: &mut Net, error: ConfigError) {
+        net.fail(self.name.error(net.now, error));
     }
 }
 
@@ -220,8 +129,7 @@ impl Controllers {
     pub fn start(&self, net: &mut Net) {
         for (id, controlled) in self.ids().zip(&self.each) {
             net.links[controlled.link].controller = Some(id);
-            let first = controlled.machine.next_timeout().unwrap_or(Instant::NEVER);
-            net.set_timeout(id, first);
+            controlled.driver.start(&mut OnLink { net, link: controlled.link, controller: id });
         }
     }
 
@@ -232,18 +140,14 @@ impl Controllers {
 
     /// Handles a controller's timeout.
     #[inline(never)]
-    pub fn wake(&mut self, id: ControllerId, net: &mut Net) {
-        let controlled = &mut self.each[id.index()];
-        if let Err(error) = controlled.driver.conduct.count(net.now) {
-            return net.fail(error);
-        }
-        let queue = net.links[controlled.link].queue_view();
+    pub fn time_out(&mut self, id: ControllerId, net: &mut Net) {
+        let queue = net.links[self.each[id.index()].link].queue_view();
         self.tell(id, LinkEvent::Timeout { queue }, net);
     }
 
-    /// Reports a refused packet to a link's controller, or an accepted packet if every packet is watched.
+    /// Reports a refused packet to a link's controller, or an accepted packet that queue management has marked.
     #[inline(never)]
-    pub fn offered(
+    pub fn on_refused(
         &mut self,
         id: ControllerId,
         admission: Admission,
@@ -251,32 +155,32 @@ impl Controllers {
         net: &mut Net,
         observers: &mut Observers,
     ) {
-        self.arrival(id, admission, packet, net, observers);
+        self.on_arrival(id, admission, packet, net, observers);
     }
 
     /// Reports an accepted packet to a link's controller.
     #[inline(never)]
-    pub fn took(&mut self, id: ControllerId, packet: &Packet, net: &mut Net, observers: &mut Observers) {
-        self.arrival(id, Admission::Accepted, packet, net, observers);
+    pub fn on_accepted(&mut self, id: ControllerId, packet: &Packet, net: &mut Net, observers: &mut Observers) {
+        self.on_arrival(id, Admission::Accepted, packet, net, observers);
     }
 
     /// Reports a departure to a link's controller.
     #[inline(never)]
-    pub fn let_go(&mut self, id: ControllerId, net: &mut Net) {
+    pub fn on_departed(&mut self, id: ControllerId, net: &mut Net) {
         let queue = net.links[self.each[id.index()].link].queue_view();
         self.tell(id, LinkEvent::Departure { queue }, net);
     }
 
     /// Reports a decision of queue management at the head of the queue to a link's controller.
     #[inline(never)]
-    pub fn managed(&mut self, id: ControllerId, verdict: HeadVerdict, size: Bytes, net: &mut Net) {
+    pub fn on_managed(&mut self, id: ControllerId, verdict: HeadVerdict, size: Bytes, net: &mut Net) {
         let queue = net.links[self.each[id.index()].link].queue_view();
         self.tell(id, LinkEvent::Managed { size, verdict, queue }, net);
     }
 
     /// Reports a packet to a controller, with its segment if the controller reads segments.
     #[inline(always)]
-    fn arrival(
+    fn on_arrival(
         &mut self,
         id: ControllerId,
         admission: Admission,
@@ -284,9 +188,9 @@ impl Controllers {
         net: &mut Net,
         observers: &mut Observers,
     ) {
-        let Controlled { link, sees_segments, account, .. } = &self.each[id.index()];
+        let Controlled { link, driver, sees_segments, .. } = &self.each[id.index()];
         let (queue, size) = (net.links[*link].queue_view(), Bytes::new(u64::from(packet.size)));
-        if account.is_some()
+        if driver.keeps_account()
             && let Some(gateways) = &mut observers.gateways
         {
             gateways.offered(*link, packet, &self.flow_keys);
@@ -295,15 +199,13 @@ impl Controllers {
         self.tell(id, LinkEvent::Arrival { size, admission, queue, segment }, net);
     }
 
-    /// Passes an event to a controller and performs its actions. It is inlined into a function per event, so machines
-    /// need not check the kind of event.
+    /// Delivers an event. It is inlined into a function per event, so machines need not check the kind of event.
     #[inline(always)]
     fn tell(&mut self, id: ControllerId, event: LinkEvent, net: &mut Net) {
         let controlled = &mut self.each[id.index()];
-        let told = Told { now: net.now, event, account: controlled.account.as_deref_mut() };
-        let wish = controlled.machine.visit(told);
-        if let Some(window) = controlled.obey(id, &wish, net) {
-            net.fail(controlled.driver.unasked(window, net.now));
+        let (now, link) = (net.now, controlled.link);
+        if let Err(error) = controlled.driver.tell(now, event, &mut OnLink { net, link, controller: id }) {
+            controlled.fail(net, error);
         }
     }
 
@@ -319,39 +221,37 @@ impl Controllers {
         let shift = if segment.kind == SegmentKind::SynAck { 0 } else { window_shift(packet.agent.peer()) };
         for (place, controlled) in self.each.iter_mut().enumerate() {
             if controlled.acknowledgements == Some(link) {
-                let id = ControllerId::new(place);
-                let window = Bytes::new(u64::from(packet.segment.window) << shift);
-                let event = LinkEvent::Acknowledgement { segment, window };
-                let wish = controlled.machine.visit(Told { now: net.now, event, account: None });
-                let field = match controlled.obey(id, &wish, net) {
-                    Some(window) => window_field(window, shift, packet.segment.window),
-                    None => packet.segment.window,
-                };
-                if let Some(account) = &mut controlled.account {
-                    account.acknowledgements += 1;
-                    account.rewritten += u64::from(field != packet.segment.window);
+                let field = packet.segment.window;
+                let window = Bytes::new(u64::from(field) << shift);
+                let (now, event) = (net.now, LinkEvent::Acknowledgement { segment, window });
+                let line = &mut OnLink { net, link: controlled.link, controller: ControllerId::new(place) };
+                match controlled.driver.tell(now, event, line) {
+                    Ok(Some(window)) => {
+                        packet.segment.window = window_field(window, shift, field);
+                        if packet.segment.window != field {
+                            controlled.driver.count_rewritten();
+                        }
+                    }
+                    Ok(None) => {}
+                    Err(error) => controlled.fail(net, error),
                 }
-                packet.segment.window = field;
             }
         }
     }
 
     /// Starts the measured time of the mean estimates.
     pub fn start_measuring(&mut self, now: Instant) {
-        for account in self.each.iter_mut().filter_map(|controlled| controlled.account.as_mut()) {
-            account.restart(now);
-        }
+        self.each.iter_mut().for_each(|controlled| controlled.driver.restart(now));
     }
 
     /// The summary of a link's controller, if it reads segments.
     pub fn gateway_summary(&self, now: Instant, link: LinkId) -> Option<GatewaySummary> {
-        let Controlled { machine, account, .. } = self.of_link(link)?;
-        Some(account.as_ref()?.summarise(now, machine))
+        self.of_link(link)?.driver.summary(now)
     }
 
     /// The estimates of a link's controller, if it reads segments.
     pub fn estimates(&self, link: LinkId) -> Option<Estimates> {
-        let Controlled { machine, .. } = self.of_link(link)?;
+        let machine = self.of_link(link)?.driver.machine();
         machine.reads_segments().then(|| machine.estimates())
     }
 

@@ -48,6 +48,27 @@ pub struct MachineError {
     pub error: ConfigError,
 }
 
+/// A machine's name in errors.
+#[derive(Clone, Debug)]
+pub(super) struct MachineName {
+    place: String,
+    machine: String,
+}
+
+impl MachineName {
+    /// `place` is the machine's place in the scenario, such as `link.N1-N2.controller`.
+    pub fn new(place: String, machine: &str) -> Self {
+        Self { place, machine: machine.to_owned() }
+    }
+
+    /// The error that ends the run.
+    #[cold]
+    pub fn error(&self, at: Instant, error: ConfigError) -> RunError {
+        let Self { place, machine } = self.clone();
+        RunError::Machine(Box::new(MachineError { place, machine, at, error }))
+    }
+}
+
 /// The error of a run above its memory limit.
 #[derive(Clone, Debug)]
 pub struct MemoryError {

@@ -4,7 +4,6 @@ mod agents;
 mod application;
 mod build;
 mod capacity;
-mod conduct;
 mod control;
 mod emulated;
 mod energy;

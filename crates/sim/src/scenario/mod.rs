@@ -17,7 +17,6 @@ pub(crate) use error::listed;
 pub use options::RunOptions;
 pub use quantity::{BufferSize, TransferSize};
 pub use read::read_document;
-pub(crate) use resolve::LONGEST;
 pub use resolve::{
     AirSpec, ArrivalPattern, Capacity, Control, DatagramFlow, FlowPath, LinkSpec, NamedPower, Nap, Offer, PhaseSpec,
     ProbeSpec, Recording, RequestFlow, RoutingSpec, Scenario, SleepSpec, StationSpec, TcpFlow, Writes,

@@ -2,13 +2,13 @@
 
 use crate::net::ids::{FlowId, LinkId, NodeId};
 use crate::net::packet::Packet;
-use crate::run::conduct::Conduct;
-use crate::run::error::RunError;
+use crate::run::error::{MachineName, RunError};
 use crate::scenario::{Scenario, StationSpec};
 use netlull_mechanism::Machine;
 use netlull_mechanism::machines::{StationMachine, StationMechanism};
 use netlull_mechanism::radio::{AccessPoint, AccessPointConfig, Burst};
 use netlull_mechanism::station::{PacketView, PowerMode, Shaping, StationController};
+use netlull_network::driver::AtOnce;
 use netlull_network::radio::{Coming, Radio};
 use netlull_network::station::{Snapshot, StationCounts};
 use netlull_units::{Bytes, Duration, Instant};
@@ -99,7 +99,9 @@ pub(in crate::run) struct Station {
     pub(super) poll_time: Duration,
     /// The machine of its radio; `None` for a radio that is always on.
     pub(super) machine: Option<StationMachine>,
-    pub(super) conduct: Conduct,
+    /// The machine's name in errors.
+    pub(super) name: MachineName,
+    pub(super) at_once: AtOnce,
     /// The access point, if it buffers packets.
     pub(super) access: Option<AccessPoint>,
     pub radio: Radio,
@@ -134,8 +136,8 @@ impl Station {
     /// If its machine or its access point cannot be built.
     pub fn new(spec: &StationSpec, scenario: &Scenario) -> Result<Self, RunError> {
         let place = format!("station.{}.mechanism", scenario.nodes[spec.node]);
-        let conduct = Conduct::new(place, spec.kind());
-        let refused = |error| conduct.error(Instant::ZERO, error);
+        let name = MachineName::new(place, spec.kind());
+        let refused = |error| name.error(Instant::ZERO, error);
         let machine = spec.mechanism.as_ref().map(|mechanism| mechanism.build(spec.context, Instant::ZERO));
         let machine = machine.transpose().map_err(refused)?;
         let access = spec.mechanism.as_ref().and_then(StationMechanism::access_point);
@@ -149,7 +151,8 @@ impl Station {
             beacon_time: access.map_or(Duration::ZERO, AccessPointConfig::beacon_time),
             poll_time: access.map_or(Duration::ZERO, |access| access.poll_time),
             machine,
-            conduct,
+            name,
+            at_once: AtOnce::default(),
             access: access_point,
             radio: Radio::new(
                 Instant::ZERO,

@@ -66,7 +66,7 @@ impl Turn<'_> {
         if let Some(machine) = &mut self.station.machine {
             machine.handle(self.net.now, event);
             if let Some(fault) = machine.fault() {
-                self.net.fail(self.station.conduct.error(self.net.now, fault.clone()));
+                self.net.fail(self.station.name.error(self.net.now, fault.clone()));
             }
         }
     }
@@ -99,13 +99,14 @@ impl Turn<'_> {
     #[cold]
     pub fn refuse_connection(&mut self, connection: u32) {
         let error = ConfigError::new("connection", connection, "the number of a connection in an event");
-        self.net.fail(self.station.conduct.error(self.net.now, error));
+        self.net.fail(self.station.name.error(self.net.now, error));
     }
 
     /// Counts an action or a timeout of the machine. Ends the run if there are too many at this instant.
     fn is_over_limit(&mut self) -> bool {
-        let counted = self.station.conduct.count(self.net.now);
-        counted.map_err(|error| self.net.fail(error)).is_err()
+        let now = self.net.now;
+        let counted = self.station.at_once.count(now);
+        counted.map_err(|error| self.net.fail(self.station.name.error(now, error))).is_err()
     }
 
     /// Wakes a sleeping radio for a packet of its host.

@@ -111,7 +111,7 @@ impl World {
             Owner::Departure(place) => self.depart(self.net.scheduled_links[place]),
             Owner::Timer(agent) => self.timer(agent),
             Owner::RequestTimer(agent) => self.request_timer(agent),
-            Owner::Controller(id) => self.controllers.wake(id, &mut self.net),
+            Owner::Controller(id) => self.controllers.time_out(id, &mut self.net),
             Owner::Redraw(id) => self.capacities.change(id, &mut self.net),
             Owner::Reroute => self.reroute(),
             Owner::Station(id) => self.station(id),
@@ -217,9 +217,9 @@ impl World {
         if let Some(controller) = self.net.links[link].controller {
             if self.net.links[link].has_marked() {
                 let marked = rate::Admission::Marked;
-                self.controllers.offered(controller, marked, packet, &mut self.net, &mut self.observers);
+                self.controllers.on_refused(controller, marked, packet, &mut self.net, &mut self.observers);
             } else {
-                self.controllers.took(controller, packet, &mut self.net, &mut self.observers);
+                self.controllers.on_accepted(controller, packet, &mut self.net, &mut self.observers);
             }
         }
     }
@@ -241,7 +241,7 @@ impl World {
             // The packet never reached the buffer.
             Admission::Lost | Admission::Asleep => return,
         };
-        self.controllers.offered(controller, admission, packet, &mut self.net, &mut self.observers);
+        self.controllers.on_refused(controller, admission, packet, &mut self.net, &mut self.observers);
     }
 
     /// Processes a packet dropped or lost by a link, or by a node.
@@ -267,7 +267,7 @@ impl World {
         let arrives = self.net.links[link].arrival(now);
         self.arrive(link, arrives, &packet);
         if let Some(controller) = self.net.links[link].controller {
-            self.controllers.let_go(controller, &mut self.net);
+            self.controllers.on_departed(controller, &mut self.net);
         }
     }
 
@@ -288,16 +288,16 @@ impl World {
             }
             if let Some(controller) = self.net.links[link].controller {
                 let size = Bytes::new(u64::from(packet.size));
-                self.controllers.managed(controller, HeadVerdict::Dropped, size, &mut self.net);
+                self.controllers.on_managed(controller, HeadVerdict::Dropped, size, &mut self.net);
             }
         }
         let Some(controller) = self.net.links[link].controller else { return };
         if self.net.links[link].marked_packets() > marked {
             let entered = self.net.links[link].queue_view().in_service;
-            self.controllers.managed(controller, HeadVerdict::Marked, entered, &mut self.net);
+            self.controllers.on_managed(controller, HeadVerdict::Marked, entered, &mut self.net);
         }
         if let Departure::Packet { .. } = departure {
-            self.controllers.let_go(controller, &mut self.net);
+            self.controllers.on_departed(controller, &mut self.net);
         }
     }
 

@@ -22,7 +22,7 @@ impl World {
 
     /// Gives a controller a timeout at the present instant, so that it can act. It is not an event of the run.
     pub(in crate::run) fn prompt(&mut self, controller: ControllerId) {
-        self.controllers.wake(controller, &mut self.net);
+        self.controllers.time_out(controller, &mut self.net);
     }
 
     /// Gives a station's machine a timeout at the present instant, so that it can act. It is not an event of the run.

@@ -32,6 +32,7 @@ pub(super) use control::refused;
 pub use load::Offer;
 use netlull_mechanism::link::LinkContext;
 use netlull_mechanism::machines::LinkMechanism;
+use netlull_network::driver::LONGEST;
 use netlull_power::{PowerModel, TransitionPower};
 use netlull_units::{BitRate, Duration, Instant};
 pub use sleep::{Nap, RoutingSpec, SleepSpec};
@@ -246,8 +247,6 @@ pub struct ProbeSpec {
     pub flows: Option<Vec<usize>>,
 }
 
-/// The longest run. It leaves room for sums of times in 64 bits.
-pub(crate) const LONGEST: Duration = Duration::from_secs(1_000_000_000);
 /// The smallest MTU that IPv4 allows (RFC 791).
 const SMALLEST_MTU: u64 = 68;
 /// The largest IPv4 packet.
