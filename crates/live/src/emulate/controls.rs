@@ -1,23 +1,52 @@
 //! The mechanisms of all links, and the links that carry acknowledgements for gateways.
 
 use super::connections::Connections;
-use super::controller::{LinkControl, view};
 use super::frame::Frame;
 use super::ids::{ById, Id, LinkId};
-use crate::error::Result;
-use netlull_mechanism::gateway::{SegmentKind, SegmentView};
-use netlull_mechanism::link::{LinkAction, LinkEvent};
-use netlull_network::plan::{InService, Plan};
+use crate::error::{LiveError, Result};
+use crate::tape::{LinkSetup, OnTape};
+use netlull_mechanism::gateway::{SegmentKind, SegmentView, Timestamps};
+use netlull_mechanism::link::{Estimates, LinkController, LinkEvent};
+use netlull_mechanism::machines::LinkMachine;
+use netlull_network::driver::{Driver, Line};
+use netlull_network::gateway_summary::GatewaySummary;
+use netlull_network::plan::{ControlPlan, LinkPlan, Plan};
 use netlull_units::{Bytes, Instant};
-use netlull_wire::{set_window, window_field};
+use netlull_wire::{TcpPacket, set_window, window_field};
 use std::path::Path;
 
 /// The mechanisms.
 #[derive(Debug)]
 pub(super) struct Controls {
-    controllers: ById<LinkId, Option<LinkControl>>,
+    each: ById<LinkId, Option<Controlled>>,
     /// Whether gateways read the acknowledgements of a link, by link.
     steered: ById<LinkId, bool>,
+}
+
+/// The mechanism of a link, which is recorded.
+#[derive(Debug)]
+struct Controlled {
+    driver: Driver<OnTape<LinkMachine>>,
+    /// Whether arrivals show their segments.
+    sees_segments: bool,
+    /// The link with the acknowledgements, for a controller that reads segments.
+    acknowledgements: Option<LinkId>,
+}
+
+impl Controlled {
+    fn new(plan: &ControlPlan, link: &str, tapes: Option<&Path>) -> Result<Self> {
+        let setup = LinkSetup { mechanism: plan.mechanism.clone(), link: plan.link };
+        let machine = match tapes {
+            Some(folder) => OnTape::recorded(&setup, Instant::ZERO, link, &folder.join(format!("{link}.tape")))?,
+            None => OnTape::blank(&setup, Instant::ZERO)
+                .map_err(|error| LiveError::system(format!("link {link}"), error))?,
+        };
+        Ok(Self {
+            driver: Driver::new(machine, plan.link, plan.in_service),
+            sees_segments: plan.mechanism.sees_segments(),
+            acknowledgements: plan.acknowledgements.map(LinkId::numbered),
+        })
+    }
 }
 
 impl Controls {
@@ -26,48 +55,66 @@ impl Controls {
     /// # Errors
     /// If a machine refuses its configuration, or a recording cannot be started.
     pub(super) fn new(plan: &Plan, tapes: Option<&Path>) -> Result<Self> {
+        let controlled = |link: &LinkPlan| {
+            link.control.as_ref().map(|control| Controlled::new(control, &link.name, tapes)).transpose()
+        };
+        let each: ById<LinkId, _> = plan.links.iter().map(controlled).collect::<Result<Vec<_>>>()?.into();
         let mut steered = ById::filled(false, plan.links.len());
-        let controls = plan.links.iter().filter_map(|link| link.control.as_ref());
-        for way_back in controls.filter_map(|control| control.acknowledgements) {
-            steered[LinkId::numbered(way_back)] = true;
-        }
-        let controllers = plan
-            .links
-            .iter()
-            .map(|link| link.control.as_ref().map(|control| LinkControl::new(control, &link.name, tapes)).transpose());
-        Ok(Self { controllers: controllers.collect::<Result<Vec<_>>>()?.into(), steered })
+        each.iter()
+            .flatten()
+            .filter_map(|controlled| controlled.acknowledgements)
+            .for_each(|link| steered[link] = true);
+        Ok(Self { each, steered })
     }
 
-    /// The mechanism of a link.
-    pub(super) fn get(&self, link: LinkId) -> Option<&LinkControl> {
-        self.controllers[link].as_ref()
+    fn driver(&self, link: LinkId) -> Option<&Driver<OnTape<LinkMachine>>> {
+        self.each[link].as_ref().map(|controlled| &controlled.driver)
     }
 
-    /// All mechanisms.
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut LinkControl> {
-        self.controllers.iter_mut().flatten()
+    /// Sets the first timer of a link's mechanism.
+    pub(super) fn start(&self, link: LinkId, line: &mut impl Line) {
+        self.driver(link).into_iter().for_each(|driver| driver.start(line));
     }
 
-    /// The instant of the next timeout of a link's mechanism.
-    pub(super) fn next_timeout(&self, link: LinkId) -> Instant {
-        self.get(link).map_or(Instant::NEVER, LinkControl::next_timeout)
+    /// Whether arrivals show their segments to a link's mechanism.
+    pub(super) fn sees_segments(&self, link: LinkId) -> bool {
+        self.each[link].as_ref().is_some_and(|controlled| controlled.sees_segments)
     }
 
-    /// Delivers an event to a link's mechanism, if it has one.
-    pub(super) fn tell(&mut self, now: Instant, link: LinkId, event: LinkEvent) {
-        if let Some(controller) = &mut self.controllers[link] {
-            controller.tell(now, event);
-        }
+    /// Whether the mechanism of a link reads the acknowledgements that `frames` carries.
+    pub(super) fn reads(&self, link: LinkId, frames: LinkId) -> bool {
+        self.each[link].as_ref().is_some_and(|controlled| controlled.acknowledgements == Some(frames))
     }
 
-    /// The next action that a link's mechanism requests.
-    pub(super) fn next_action(&mut self, link: LinkId) -> Option<LinkAction> {
-        self.controllers[link].as_mut()?.next_action()
+    /// Delivers an event to a link's mechanism, if it has one, and performs its actions. Returns the window that it
+    /// requests. A mechanism that fails says so, and gets no more events.
+    pub(super) fn tell(&mut self, now: Instant, link: LinkId, event: LinkEvent, line: &mut impl Line) -> Option<Bytes> {
+        let driver = &mut self.each[link].as_mut()?.driver;
+        driver.tell(now, event, line).unwrap_or_else(|error| {
+            driver.machine().given_up(&error);
+            None
+        })
     }
 
-    /// How a link's mechanism treats the packet in service when the rate changes.
-    pub(super) fn in_service(&self, link: LinkId) -> InService {
-        self.get(link).map_or_else(InService::default, |controller| controller.in_service)
+    /// Counts an acknowledgement with a window reduced by a link's mechanism.
+    pub(super) fn count_rewritten(&mut self, link: LinkId) {
+        self.each[link].iter_mut().for_each(|controlled| controlled.driver.count_rewritten());
+    }
+
+    /// Starts the measured time.
+    pub(super) fn restart(&mut self, now: Instant) {
+        self.each.iter_mut().flatten().for_each(|controlled| controlled.driver.restart(now));
+    }
+
+    /// The summary of a link's mechanism that reads segments.
+    pub(super) fn summary(&self, now: Instant, link: LinkId) -> Option<GatewaySummary> {
+        self.driver(link)?.summary(now)
+    }
+
+    /// The estimates of a link's mechanism that reads segments.
+    pub(super) fn estimates(&self, link: LinkId) -> Option<Estimates> {
+        let driver = self.driver(link).filter(|driver| driver.keeps_account())?;
+        Some(driver.machine().estimates())
     }
 
     /// Ends all recordings.
@@ -75,12 +122,7 @@ impl Controls {
     /// # Errors
     /// If a recording could not be written.
     pub(super) fn finish(&mut self) -> Result<()> {
-        self.iter_mut().try_for_each(LinkControl::finish)
-    }
-
-    /// The gateway of a link, if it reads the acknowledgements that `frames` carries.
-    pub(super) fn gateway(&mut self, link: LinkId, frames: LinkId) -> Option<&mut LinkControl> {
-        self.controllers[link].as_mut().filter(|control| control.acknowledgements == Some(frames.number()))
+        self.each.iter_mut().flatten().try_for_each(|controlled| controlled.driver.machine_mut().finish())
     }
 
     /// An acknowledgement at the end of a link, if gateways read it there.
@@ -110,9 +152,9 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// Delivers the acknowledgement to a gateway.
-    pub(super) fn tell(self, now: Instant, gateway: &mut LinkControl) {
-        gateway.acknowledgement(now, self.segment, Bytes::new(u64::from(self.field) << self.shift));
+    /// The event for a gateway.
+    pub(super) fn event(self) -> LinkEvent {
+        LinkEvent::Acknowledgement { segment: self.segment, window: Bytes::new(u64::from(self.field) << self.shift) }
     }
 
     /// Lowers the window in the packet: awnd <- min(awnd, swnd). Returns whether the window has changed.
@@ -120,4 +162,25 @@ impl Shown {
         let lower = window_field(window.as_u64(), self.shift, self.field);
         lower != self.field && set_window(&mut frame.bytes, lower).is_ok()
     }
+}
+
+/// The fields of a segment that a gateway reads; `None` without SYN and ACK.
+#[must_use]
+pub fn view(tcp: &TcpPacket<'_>) -> Option<SegmentView> {
+    let flags = tcp.flags();
+    let kind = match (flags.syn, flags.ack) {
+        (true, true) => SegmentKind::SynAck,
+        (true, false) => SegmentKind::Syn,
+        (false, true) => SegmentKind::Other,
+        (false, false) => return None,
+    };
+    Some(SegmentView {
+        flow: tcp.connection().key(),
+        kind,
+        end: tcp.seq().wrapping_add(tcp.sequence_len()),
+        acknowledged: tcp.ack().unwrap_or(0),
+        data: tcp.payload_len() > 0,
+        fin: flags.fin,
+        timestamps: tcp.options().timestamps.map(|(value, echo)| Timestamps { value, echo }),
+    })
 }

@@ -4,7 +4,7 @@ use super::connections::Connections;
 use super::controls::Controls;
 use super::ids::{ById, ConnectionId, FlowId, Id, LinkId};
 use netlull_network::plan::{FlowPlan, Plan};
-use netlull_network::probe::{GatewayTable, Seen, Sums, Table};
+use netlull_network::probe::{GatewaySample, GatewayTable, Seen, Sums, Table};
 use netlull_units::Instant;
 
 /// The recorder of the table.
@@ -52,12 +52,11 @@ impl GatewayProbe {
     /// Records a bin.
     pub fn sample(&mut self, now: Instant, controls: &Controls, connections: &mut Connections) {
         for Watched { link, crosses, seen } in &mut self.watched {
-            let Some(controller) = controls.get(*link) else { continue };
+            let Some(estimates) = controls.estimates(*link) else { continue };
             let mut sums = Sums::default();
             connections.loads(crosses, &mut sums);
-            if let Some(sample) = controller.sample(sums.truth(seen.take())) {
-                self.table.push(now, link.number(), sample);
-            }
+            let sample = GatewaySample::of(estimates, sums.truth(seen.take()));
+            self.table.push(now, link.number(), sample);
         }
         connections.restart_times();
     }

@@ -5,7 +5,8 @@
 //! ```
 
 use super::frame::Frame;
-use super::ids::{Id, NodeId};
+use super::ids::{Id, LinkId, NodeId};
+use super::timetable::{Due, Timetable};
 use netlull_mechanism::rate::QueueView;
 use netlull_network::buffer::Buffer;
 use netlull_network::counters::LinkCounters;
@@ -286,6 +287,13 @@ impl Link {
     #[must_use]
     pub fn next_for_host(&self) -> Instant {
         self.for_host.front().copied().unwrap_or(Instant::NEVER)
+    }
+
+    /// Sets the link's times of the timetable.
+    pub(super) fn arm(&self, link: LinkId, timetable: &mut Timetable) {
+        timetable.set(Due::Departure(link), self.next_departure());
+        timetable.set(Due::Arrival(link), self.next_arrival());
+        timetable.set_outward_link(link, self.next_for_host());
     }
 
     fn is_for_host(&self, frame: &Frame) -> bool {

@@ -61,6 +61,6 @@ impl Marks {
 fn begin_measurement(net: &mut Net, stations: &mut Stations) {
     let now = net.now;
     net.links.iter_mut().for_each(|link| link.restart_meter(now));
-    net.controls.iter_mut().for_each(|controller| controller.restart(now));
+    net.controls.restart(now);
     stations.members_mut().for_each(|member| member.restart(now, net.links[member.down].head()));
 }

@@ -17,7 +17,6 @@ mod attached;
 mod capacities;
 mod capture;
 mod connections;
-mod controller;
 mod controls;
 mod datagrams;
 mod frame;
@@ -393,7 +392,7 @@ fn outcome(plan: &Plan, done: Done, seen: &Seen, kept_awake: bool, limit: Durati
     }
     let rates = remains.links.iter().zip(&plan.links);
     let rates = rates.map(|(link, plan)| if plan.varies() { link.rates().to_vec() } else { Vec::new() });
-    let gateway = |link: LinkId| remains.controls.get(link).and_then(|controller| controller.summary(remains.at));
+    let gateway = |link: LinkId| remains.controls.summary(remains.at, link);
     let mut tables = remains.tables;
     if plan.probe.window {
         tables.push(window_table(plan, &seen.windows));

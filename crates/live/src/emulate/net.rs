@@ -2,8 +2,7 @@
 
 use super::address::{FIRST_PORT, node_of};
 use super::connections::{Connections, RoundTrips};
-use super::controller::{LinkControl, view};
-use super::controls::Controls;
+use super::controls::{Controls, view};
 use super::frame::{Frame, Owner, Way};
 use super::gauge::Gauge;
 use super::ids::{ById, FlowId, Id, LinkId, NodeId};
@@ -12,8 +11,9 @@ use super::observers::Observers;
 use super::routes::Routes;
 use super::timetable::{Due, Timetable};
 use crate::error::Result;
-use netlull_mechanism::link::{LinkAction, LinkEvent};
+use netlull_mechanism::link::LinkEvent;
 use netlull_mechanism::rate::{Admission, HeadVerdict};
+use netlull_network::driver::Line;
 use netlull_network::outcome::RouterLosses;
 use netlull_network::plan::Plan;
 use netlull_network::transmission::RateChange;
@@ -49,6 +49,25 @@ pub(super) enum Hop {
     Link(LinkId),
     /// The router has no route.
     Unreachable,
+}
+
+/// A controlled link of the network.
+struct OnLink<'a> {
+    links: &'a mut ById<LinkId, Link>,
+    timetable: &'a mut Timetable,
+    link: LinkId,
+}
+
+impl Line for OnLink<'_> {
+    fn change_rate(&mut self, now: Instant, change: RateChange) {
+        let link = &mut self.links[self.link];
+        link.change_rate(now, change);
+        link.arm(self.link, self.timetable);
+    }
+
+    fn set_timer(&mut self, at: Instant) {
+        self.timetable.set(Due::Controller(self.link), at);
+    }
 }
 
 impl Net {
@@ -120,8 +139,7 @@ impl Net {
     /// Offers a packet to the queue of a link, bypassing any access point. Returns whether the link has accepted it.
     pub(super) fn queue(&mut self, link: LinkId, frame: Frame) -> bool {
         let (now, size) = (self.now, Bytes::new(u64::from(frame.size)));
-        let reads = self.controls.get(link).is_some_and(LinkControl::sees_segments);
-        let segment = if reads { frame.tcp().and_then(|tcp| view(&tcp)) } else { None };
+        let segment = if self.controls.sees_segments(link) { frame.tcp().and_then(|tcp| view(&tcp)) } else { None };
         let data = if self.observers.watches_gateways() { frame.data() } else { None };
         self.observers.offered(now, link, &frame, &self.plan.probe);
         let (admission, gone) = match self.links[link].queue(now, frame) {
@@ -240,64 +258,43 @@ impl Net {
 
     /// Changes the rate of a link.
     pub(super) fn change_rate(&mut self, link: LinkId, change: RateChange) {
-        self.links[link].change_rate(self.now, change);
-        self.arm_link(link);
+        let Self { now, links, timetable, .. } = self;
+        OnLink { links, timetable, link }.change_rate(*now, change);
+    }
+
+    /// Sets the first timer of a link's controller.
+    pub(super) fn start_controller(&mut self, link: LinkId) {
+        let Self { links, timetable, controls, .. } = self;
+        controls.start(link, &mut OnLink { links, timetable, link });
     }
 
     /// Delivers a timeout to the controller of a link.
-    pub(super) fn wake_controller(&mut self, link: LinkId) {
+    pub(super) fn time_out(&mut self, link: LinkId) {
         let queue = self.links[link].view();
         self.tell(link, LinkEvent::Timeout { queue });
     }
 
-    /// Delivers an event to the controller of a link, if it has one, and performs its actions.
-    fn tell(&mut self, link: LinkId, event: LinkEvent) {
-        self.controls.tell(self.now, link, event);
-        self.obey(link);
+    /// Delivers an event to the controller of a link, if it has one. Returns the window that it requests.
+    fn tell(&mut self, link: LinkId, event: LinkEvent) -> Option<Bytes> {
+        let Self { now, links, timetable, controls, .. } = self;
+        controls.tell(*now, link, event, &mut OnLink { links, timetable, link })
     }
 
     /// Shows the acknowledgement at the end of a link to the gateways that read it, and performs their actions.
     fn steer(&mut self, link: LinkId, frame: &mut Frame) {
         let Some(shown) = self.controls.shown(link, frame, &self.connections) else { return };
         for at in self.links.ids() {
-            let Some(gateway) = self.controls.gateway(at, link) else { continue };
-            shown.tell(self.now, gateway);
-            if let Some(window) = self.obey(at)
+            if self.controls.reads(at, link)
+                && let Some(window) = self.tell(at, shown.event())
                 && shown.lower(window, frame)
-                && let Some(gateway) = self.controls.gateway(at, link)
             {
-                gateway.rewritten();
+                self.controls.count_rewritten(at);
             }
         }
-    }
-
-    /// Performs the actions of a link's controller in their order, and sets its timer. Returns the last window that it
-    /// requests.
-    fn obey(&mut self, link: LinkId) -> Option<Bytes> {
-        let mut window = None;
-        while let Some(action) = self.controls.next_action(link) {
-            match action {
-                LinkAction::SetRate { rate, pause } => {
-                    let in_service = self.controls.in_service(link);
-                    self.change_rate(link, RateChange { rate, pause, in_service });
-                }
-                LinkAction::SetWindow(bytes) => window = Some(bytes),
-            }
-        }
-        self.arm_controller(link);
-        window
-    }
-
-    /// Schedules the next timeout of a link's controller.
-    pub(super) fn arm_controller(&mut self, link: LinkId) {
-        self.timetable.set(Due::Controller(link), self.controls.next_timeout(link));
     }
 
     fn arm_link(&mut self, id: LinkId) {
-        let link = &self.links[id];
-        self.timetable.set(Due::Departure(id), link.next_departure());
-        self.timetable.set(Due::Arrival(id), link.next_arrival());
-        self.timetable.set_outward_link(id, link.next_for_host());
+        self.links[id].arm(id, &mut self.timetable);
     }
 
     /// Samples links, flows and gateways at the end of a bin.

@@ -96,7 +96,7 @@ impl World {
     fn first_events(&mut self) {
         let net = &mut self.net;
         for link in net.links.ids() {
-            net.arm_controller(link);
+            net.start_controller(link);
             self.capacities.arm(link, net);
         }
         (0..net.plan.flows.len()).map(FlowId::new).for_each(|flow| self.datagrams.arm(flow, net));
@@ -133,7 +133,7 @@ impl World {
         match due {
             Due::Departure(link) => net.depart(link),
             Due::Arrival(link) => self.arrive(link),
-            Due::Controller(link) => net.wake_controller(link),
+            Due::Controller(link) => net.time_out(link),
             Due::Capacity(link) => self.capacities.due(link, net),
             Due::Routing => self.rerouting.due(net),
             Due::Station(station) => self.stations[station].due(net),

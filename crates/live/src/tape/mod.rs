@@ -16,8 +16,10 @@ pub use replay::{Difference, Replayed, replay, replay_command};
 pub use writer::TapeWriter;
 
 use crate::error::say;
+use netlull_mechanism::link::{Estimates, LinkController};
+use netlull_mechanism::machines::LinkMachine;
 use netlull_mechanism::{ConfigError, Machine};
-use netlull_units::Instant;
+use netlull_units::{BitRate, Instant};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -99,6 +101,42 @@ impl<M: Taped> OnTape<M> {
 
 const FORMAT: u32 = 3;
 
+/// Says that a machine is given up.
+fn report(error: &ConfigError) {
+    say(format_args!("a machine works no more, and traffic passes at full rate from now on: {error}"));
+}
+
+impl OnTape<LinkMachine> {
+    /// Says that its driver has given it up, if it has not yet said so.
+    pub fn given_up(&self, error: &ConfigError) {
+        if !self.failed {
+            report(error);
+        }
+    }
+}
+
+impl LinkController for OnTape<LinkMachine> {
+    fn rate(&self) -> BitRate {
+        self.machine.rate()
+    }
+
+    fn changes(&self) -> u64 {
+        self.machine.changes()
+    }
+
+    fn reads_segments(&self) -> bool {
+        self.machine.reads_segments()
+    }
+
+    fn estimates(&self) -> Estimates {
+        self.machine.estimates()
+    }
+
+    fn fault(&self) -> Option<&ConfigError> {
+        LinkController::fault(&self.machine)
+    }
+}
+
 impl<M: Taped> Machine for OnTape<M> {
     type Event = M::Event;
     type Action = M::Action;
@@ -114,7 +152,7 @@ impl<M: Taped> Machine for OnTape<M> {
             && let Some(fault) = self.machine.fault()
         {
             self.failed = true;
-            say(format_args!("a machine works no more, and traffic passes at full rate from now on: {fault}"));
+            report(fault);
         }
     }
 
