@@ -1,7 +1,7 @@
 //! The metrics of an instance: text for Prometheus, on loopback only, and JSON for `router status`.
 
 use super::clamp::Counters;
-use super::driver::Reading;
+use super::readings::Reading;
 use crate::clock::Clock;
 use crate::error::{LiveError, Result};
 use crate::lateness::{ENDS, LatenessCounts};

@@ -5,22 +5,22 @@
 //!   senders ──► [ forward ] ──► [ queue ─► rate ] ──► receivers
 //!           ◄── [ backward: awnd <- min(awnd, swnd) ] ◄──
 //!
-//!      every 5 ms:  counters and backlog of the queue, segments seen  ──► driver ──► machine
+//!      every 5 ms:  counters and backlog of the queue, segments seen  ──► readings ──► machine
 //!                   swnd, rate  ◄─────────────────────────────────────
 //! ```
 //!
-//! `segment`, `driver` and `document` decide or translate without I/O. `clamp`, `netlink`, `qdisc`, `state`, `watch`
+//! `segment`, `readings` and `document` decide or translate without I/O. `clamp`, `netlink`, `qdisc`, `state`, `watch`
 //! and `metrics` use the system. `plan` checks the options, and `run` connects all parts.
 
 mod arguments;
 pub mod clamp;
 pub mod document;
-pub mod driver;
 mod file_access;
 mod install;
 pub mod metrics;
 mod plan;
 pub mod qdisc;
+pub mod readings;
 mod run;
 pub mod segment;
 pub mod state;

@@ -1,6 +1,6 @@
 //! The queue of a device: a token bucket (TBF) with a controlled rate, and the queue that it replaces.
 
-use super::driver::Reading;
+use super::readings::Reading;
 use crate::error::{LiveError, Result};
 use crate::netlink::{Message, Socket, find, flag, kind, long, put, word};
 use netlull_units::{BitRate, Bytes};

@@ -2,10 +2,10 @@
 
 use super::arguments::RunArguments;
 use super::clamp::{Clamp, Orders};
-use super::driver::{Driver, Reading};
 use super::metrics::{self, Board, Server};
 use super::plan::{Plan, needs_programs, plan, tell_plan};
 use super::qdisc;
+use super::readings::{Reading, Readings};
 use super::segment::{Sampling, Sighting};
 use super::state::{Place, Restored, Saved, lock};
 use super::watch::{self, SILENCE, confine};
@@ -91,7 +91,7 @@ struct Loop<'a> {
     plan: &'a Plan,
     socket: &'a mut Socket,
     clock: Clock,
-    driver: Driver,
+    readings: Readings,
     clamp: Option<Clamp>,
     sampling: Sampling,
     untold: u64,
@@ -131,8 +131,8 @@ impl Instance<'_> {
         let reading = qdisc::read(socket, plan.device.index).map_err(refused)?;
         let clock = Clock::start();
         let start = clock.now();
-        let driver = Driver::new(&plan.mechanism, start, reading, name, arguments.record.as_deref())?;
-        let rate = driver.rate();
+        let readings = Readings::new(&plan.mechanism, start, reading, name, arguments.record.as_deref())?;
+        let rate = readings.rate();
         if rate != plan.bucket.rate {
             qdisc::change(socket, plan.device.index, plan.bucket.at(rate)).map_err(refused)?;
         }
@@ -156,7 +156,7 @@ impl Instance<'_> {
             plan,
             socket,
             clock,
-            driver,
+            readings,
             clamp,
             sampling: Sampling::default(),
             untold: 0,
@@ -178,7 +178,7 @@ impl Instance<'_> {
             running.fill(end, shown);
             account(shown);
         });
-        let recorded = running.driver.finish();
+        let recorded = running.readings.finish();
         // The watch process ends last, after the former queue is restored.
         let restored = place.restore(running.socket, Some(plan.device.index));
         if restored.is_ok() {
@@ -243,7 +243,7 @@ impl Loop<'_> {
         self.timed.clear();
         let clock = self.clock;
         self.timed.extend(self.seen.iter().map(|&seen| (clock.at_monotonic(seen.nanos), seen)));
-        let decision = self.driver.period(now, self.reading, &self.timed);
+        let decision = self.readings.period(now, self.reading, &self.timed);
         if let Some((rate, pause)) = decision.rate
             && rate != self.rate
         {
@@ -276,15 +276,15 @@ impl Loop<'_> {
     fn fill(&self, now: Instant, shown: &mut metrics::Snapshot) {
         shown.uptime = now - Instant::ZERO;
         shown.rate = self.rate;
-        shown.changes = self.driver.changes();
+        shown.changes = self.readings.changes();
         shown.queue = self.reading;
         shown.raised = self.guard.eased();
         shown.missed = self.missed;
         shown.one_in = self.sampling.one_in();
-        let estimates = self.driver.estimates();
+        let estimates = self.readings.estimates();
         shown.round_trip = estimates.round_trip;
         shown.flows = estimates.windows.map(|windows| windows.flows);
-        shown.window = self.driver.window();
+        shown.window = self.readings.window();
     }
 
     /// Evaluates the costly figures and returns the update of the snapshot.

@@ -6,8 +6,8 @@ use super::net::{Network, can_run, command};
 use super::{Instance, ms, text};
 use netlull_live::clock::Clock;
 use netlull_live::netlink::Socket;
-use netlull_live::router::driver::Reading;
 use netlull_live::router::qdisc::{self, Device};
+use netlull_live::router::readings::Reading;
 use std::thread::sleep;
 use std::time::Duration;
 

@@ -121,14 +121,14 @@ fn wake<M: Machine>(machine: &mut M, until: Instant, queue: QueueView, timeout: 
 }
 
 /// Drives the same machine from the counters at the end of every period, and the segments seen.
-fn by_readings(config: &LinkSetup, list: &[(Instant, PacketEvent, u64)], mut at_end: impl FnMut(&Driver)) {
-    let mut driver = Driver::new(config, ms(0), Reading::default(), "test", None).unwrap();
+fn by_readings(config: &LinkSetup, list: &[(Instant, PacketEvent, u64)], mut at_end: impl FnMut(&Readings)) {
+    let mut machine = Readings::new(config, ms(0), Reading::default(), "test", None).unwrap();
     let (mut reading, mut seen) = (Reading::default(), Vec::new());
     let mut tick = Instant::ZERO + PERIOD;
     for &(at, event, packets) in list {
         while tick <= at {
-            driver.period(tick, reading, &seen);
-            at_end(&driver);
+            machine.period(tick, reading, &seen);
+            at_end(&machine);
             seen.clear();
             tick += PERIOD;
         }
@@ -221,7 +221,7 @@ fn both(c_earth: Option<Pace>) -> [Vec<[f64; 4]>; 2] {
     by_packets(&mut machine(&setup), &list, gateway_event, timeout, |gateway| {
         packets.push(row(gateway.estimates(), gateway.rate()));
     });
-    by_readings(&setup, &list, |driver| readings.push(row(driver.estimates(), driver.rate())));
+    by_readings(&setup, &list, |machine| readings.push(row(machine.estimates(), machine.rate())));
     assert!(packets.len() > 3900 && packets.len() == readings.len());
     [packets, readings]
 }
@@ -289,7 +289,7 @@ fn compare(list: &[(Instant, PacketEvent, u64)], setup: &LinkSetup) -> (f64, f64
     let (mut packets, mut readings) = (Vec::new(), Vec::new());
     let timeout = |queue| LinkEvent::Timeout { queue };
     by_packets(&mut machine(setup), list, rate_event, timeout, |machine| packets.push(machine.rate().as_f64()));
-    by_readings(setup, list, |driver| readings.push(driver.rate().as_f64()));
+    by_readings(setup, list, |machine| readings.push(machine.rate().as_f64()));
     let count = packets.len() as f64;
     let apart = packets.iter().zip(&readings).filter(|(one, other)| (*one - *other).abs() > 1e6 + 1.0).count() as f64;
     let mean = |rates: &[f64]| rates.iter().sum::<f64>() / count;
@@ -302,9 +302,9 @@ fn compare(list: &[(Instant, PacketEvent, u64)], setup: &LinkSetup) -> (f64, f64
 #[test]
 fn every_byte_is_in_one_event() {
     // 10 packets arrived and 4 left, 2 were dropped: 6 more wait; 16 events and the period's end.
-    let mut driver = Driver::new(&gateway(None), ms(0), Reading::default(), "test", None).unwrap();
+    let mut machine = Readings::new(&gateway(None), ms(0), Reading::default(), "test", None).unwrap();
     let reading = Reading { sent_bytes: 6000, sent_packets: 4, drops: 2, backlog: 9000, packets: 6 };
-    let list = driver.happenings(ms(5), reading);
+    let list = machine.happenings(ms(5), reading);
     let (mut came, mut lost, mut left) = (0, 0, 0);
     for (at, happening) in &list {
         assert!(*at > ms(0) && *at < ms(5));
@@ -317,21 +317,21 @@ fn every_byte_is_in_one_event() {
     assert_eq!((list.len(), came, lost, left), (16, 15_000, 3000, 6000));
     // A million packets give 64 events in each direction.
     let many = Reading { sent_bytes: 1_500_000_000, sent_packets: 1_000_000, ..reading };
-    assert_eq!(driver.happenings(ms(5), many).len(), 128);
+    assert_eq!(machine.happenings(ms(5), many).len(), 128);
     // A new queue counts from zero.
-    driver.period(ms(5), many, &[]);
-    assert_eq!(driver.happenings(ms(10), Reading::default()).len(), 0);
+    machine.period(ms(5), many, &[]);
+    assert_eq!(machine.happenings(ms(10), Reading::default()).len(), 0);
 }
 
 #[test]
 fn a_window_is_never_below_its_floor_and_only_gateways_have_one() {
-    let mut driver = Driver::new(&gateway(None), ms(0), Reading::default(), "test", None).unwrap();
+    let mut machine = Readings::new(&gateway(None), ms(0), Reading::default(), "test", None).unwrap();
     let full = Reading { backlog: 150_000_000, packets: 100_000, ..Reading::default() };
-    assert_eq!(driver.period(ms(5), full, &[]).window, Some(Bytes::new(1500)));
+    assert_eq!(machine.period(ms(5), full, &[]).window, Some(Bytes::new(1500)));
     let rates = RateSet::from_list(&[BitRate::from_mbps(1), RATE]).unwrap();
     let threshold = QueueLength::Bytes(Bytes::new(1000));
     let earth = setup(LinkMechanism::Earth(EarthConfig::new(rates, threshold)));
-    let mut driver = Driver::new(&earth, ms(0), Reading::default(), "test", None).unwrap();
-    let idle = driver.period(ms(5), Reading::default(), &[]);
+    let mut machine = Readings::new(&earth, ms(0), Reading::default(), "test", None).unwrap();
+    let idle = machine.period(ms(5), Reading::default(), &[]);
     assert_eq!((idle.window, idle.rate), (None, Some((BitRate::from_mbps(1), Duration::ZERO))));
 }

@@ -1,8 +1,8 @@
 //! Translates periodic counter readings into a machine's events, and its actions into a decision per period.
 //!
 //! In the simulator, machines receive every packet. Here the queue's counters are read every few milliseconds. The
-//! counters give the number of arrivals and departures between two readings, but not their times. The driver spreads
-//! them evenly:
+//! counters give the number of arrivals and departures between two readings, but not their times. They are spread
+//! evenly:
 //!
 //! ```text
 //!   reading ──┬──a──d──a──d──a──d──a──d──┬── reading      arrivals and departures at equal distances, the queue after each;
@@ -21,8 +21,10 @@ use netlull_mechanism::Machine;
 use netlull_mechanism::link::{Estimates, LinkController, LinkEvent};
 use netlull_mechanism::machines::LinkMachine;
 use netlull_mechanism::rate::{Admission, QueueView};
+use netlull_network::driver::{Driver, Line};
+use netlull_network::plan::InService;
+use netlull_network::transmission::RateChange;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
-use std::convert::Infallible;
 use std::path::Path;
 
 /// The counters of a queue since its creation, and its backlog.
@@ -54,14 +56,28 @@ const MOST_EVENTS: u64 = 64;
 /// The assumed size of a packet in bytes before the first measurement.
 const FIRST_PACKET: u64 = 1514;
 
-/// A machine driven by counter readings.
+/// A machine that counter readings drive.
 #[derive(Debug)]
-pub struct Driver {
-    machine: OnTape<LinkMachine>,
+pub struct Readings {
+    driver: Driver<OnTape<LinkMachine>>,
     last: Reading,
     at: Instant,
     /// The mean packet size in bytes of the last period with packets.
     packet: u64,
+}
+
+/// The link in a period: it takes the last rate at the period's end. The machine is asked for its timeouts.
+#[derive(Debug, Default)]
+struct Period {
+    rate: Option<(BitRate, Duration)>,
+}
+
+impl Line for Period {
+    fn change_rate(&mut self, _: Instant, change: RateChange) {
+        self.rate = Some((change.rate, change.pause));
+    }
+
+    fn set_timer(&mut self, _: Instant) {}
 }
 
 /// An event within a period.
@@ -75,8 +91,8 @@ enum Happening {
     Seen(Sighting),
 }
 
-impl Driver {
-    /// Creates a driver for a machine that starts at `start`, with the queue's counters at that time. With a tape,
+impl Readings {
+    /// Creates the machine, which starts at `start`, with the queue's counters at that time. With a tape,
     /// events are recorded.
     ///
     /// # Errors
@@ -86,25 +102,30 @@ impl Driver {
             None => OnTape::blank(setup, start).map_err(|error| LiveError::system(name, error))?,
             Some(file) => OnTape::recorded(setup, start, name, file)?,
         };
-        Ok(Self { machine, last: reading, at: start, packet: FIRST_PACKET })
+        let driver = Driver::new(machine, setup.link, InService::default());
+        Ok(Self { driver, last: reading, at: start, packet: FIRST_PACKET })
+    }
+
+    fn machine(&self) -> &OnTape<LinkMachine> {
+        self.driver.machine()
     }
 
     /// The rate that the machine currently requests.
     #[must_use]
     pub fn rate(&self) -> BitRate {
-        self.machine.machine().rate()
+        self.machine().rate()
     }
 
     /// The current estimates: swnd, N and RTT, as far as the mechanism has them.
     #[must_use]
     pub fn estimates(&self) -> Estimates {
-        self.machine.machine().estimates()
+        self.machine().estimates()
     }
 
     /// The number of rate changes by the machine.
     #[must_use]
     pub fn changes(&self) -> u64 {
-        self.machine.machine().changes()
+        self.machine().changes()
     }
 
     /// Ends the recording.
@@ -112,7 +133,7 @@ impl Driver {
     /// # Errors
     /// If the recording could not be written.
     pub fn finish(&mut self) -> Result<()> {
-        self.machine.finish()
+        self.driver.machine_mut().finish()
     }
 
     /// Processes a period that ends at `now` with `reading`. `seen` contains the segments reported in the period with
@@ -123,17 +144,17 @@ impl Driver {
         list.extend(seen.iter().map(|&(at, sighting)| (at.clamp(self.at, now), Happening::Seen(sighting))));
         // Stable: events at the same instant stay in the order in which they were reported.
         list.sort_by_key(|&(at, _)| at);
-        let mut rate = None;
+        let mut period = Period::default();
         let mut queue = self.last.backlog;
         for (at, happening) in list {
-            self.timeouts_until(at, queue, &mut rate);
-            self.happens(at, happening, &mut queue, &mut rate);
+            self.timeouts_until(at, queue, &mut period);
+            self.happens(at, happening, &mut queue, &mut period);
         }
-        self.timeouts_until(now, queue, &mut rate);
+        self.timeouts_until(now, queue, &mut period);
         let end = self.view(reading.backlog, reading);
-        self.tell(now, LinkEvent::Timeout { queue: end }, &mut rate);
+        self.tell(now, LinkEvent::Timeout { queue: end }, &mut period);
         (self.last, self.at) = (reading, now);
-        Decision { rate, window: self.window() }
+        Decision { rate: period.rate, window: self.window() }
     }
 
     /// The arrivals and departures since the last reading, evenly spread. A counter that has decreased, as that of a
@@ -161,7 +182,7 @@ impl Driver {
         list
     }
 
-    fn happens(&mut self, at: Instant, happening: Happening, queue: &mut u64, rate: &mut Option<(BitRate, Duration)>) {
+    fn happens(&mut self, at: Instant, happening: Happening, queue: &mut u64, period: &mut Period) {
         match happening {
             Happening::Arrival { accepted, dropped } => {
                 *queue += accepted;
@@ -169,18 +190,18 @@ impl Driver {
                 for (size, admission) in [(accepted, Admission::Accepted), (dropped, Admission::Dropped)] {
                     if size > 0 {
                         let size = Bytes::new(size);
-                        self.tell(at, LinkEvent::Arrival { size, admission, queue: view, segment: None }, rate);
+                        self.tell(at, LinkEvent::Arrival { size, admission, queue: view, segment: None }, period);
                     }
                 }
             }
             Happening::Departure { bytes } => {
                 *queue = queue.saturating_sub(bytes);
                 let queue = self.between(*queue);
-                self.tell(at, LinkEvent::Departure { queue }, rate);
+                self.tell(at, LinkEvent::Departure { queue }, period);
             }
             Happening::Seen(sighting) => {
                 let queue = self.between(*queue);
-                if !self.machine.machine().reads_segments() {
+                if !self.machine().reads_segments() {
                     return;
                 }
                 let segment = sighting.segment;
@@ -195,26 +216,25 @@ impl Driver {
                         LinkEvent::Acknowledgement { segment, window: sighting.window.unwrap_or(Bytes::ZERO) }
                     }
                 };
-                self.tell(at, event, rate);
+                self.tell(at, event, period);
             }
         }
     }
 
-    /// Delivers an event to the machine; `rate` receives the last requested rate.
-    fn tell(&mut self, at: Instant, event: LinkEvent, rate: &mut Option<(BitRate, Duration)>) {
-        let Ok(_) = self.machine.tell(at, event, &mut |action| {
-            // The eBPF program has the packet and applies the window: it has known swnd since the last period.
-            *rate = action.new_rate().or(*rate);
-            Ok::<_, Infallible>(())
-        });
+    /// Delivers an event to the machine. The eBPF program has the packet and applies the window: it has known swnd since
+    /// the last period. A machine that fails says so, and gets no more events.
+    fn tell(&mut self, at: Instant, event: LinkEvent, period: &mut Period) {
+        if let Err(error) = self.driver.tell(at, event, period) {
+            self.machine().given_up(&error);
+        }
     }
 
     /// Delivers the timeouts due before `until`, each at its instant.
-    fn timeouts_until(&mut self, until: Instant, queue: u64, rate: &mut Option<(BitRate, Duration)>) {
+    fn timeouts_until(&mut self, until: Instant, queue: u64, period: &mut Period) {
         let mut last = None;
-        while let Some(due) = self.machine.next_timeout().filter(|&due| due < until && Some(due) != last) {
+        while let Some(due) = self.machine().next_timeout().filter(|&due| due < until && Some(due) != last) {
             let view = self.between(queue);
-            self.tell(due, LinkEvent::Timeout { queue: view }, rate);
+            self.tell(due, LinkEvent::Timeout { queue: view }, period);
             last = Some(due);
         }
     }
