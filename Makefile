@@ -49,10 +49,11 @@ test: setup tools ## Run all tests, Rust's and Python's; needs no root, and coun
 build-tests:
 	cargo test $(TESTED) --tests --no-run
 
-# Many of Rust's wait for real packets, and leave the processors to Python's. One crate has examples in its documentation.
+# Many of Rust's wait for real packets, and leave the processors to Python's. Examples of the documentation are tested with all
+# crates: one crate alone has other features, and would be compiled again.
 test-rust:
 	cargo test $(TESTED) --tests
-	+cargo test --profile fast --locked --package netlull-tcp --doc
+	cargo test $(TESTED) --doc
 
 # The tests of a file run in one process, because they share fixtures that take long. Many wait for a browser or for real packets:
 # three processes keep two processors busy.
