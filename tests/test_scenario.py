@@ -161,3 +161,10 @@ def test_dates_in_a_scenario_are_named() -> None:
 def test_seeds_out_of_range_are_refused(small: Scenario, seed: int) -> None:
     with pytest.raises(ScenarioError, match=r"seed: .* is out of range; expected a whole number from 0 to"):
         small.run(seed)
+
+
+def test_a_missing_value_is_not_written_as_toml(small: Scenario) -> None:
+    document = small.to_dict()
+    document |= {"seed": None, "link": [{**link, "loss": None} for link in document["link"]]}
+    scenario = Scenario.from_dict(document)
+    assert Scenario.from_toml(scenario.to_toml()).canonical() == scenario.canonical()

@@ -17,13 +17,13 @@ def toml_key(key: str) -> str:
 
 
 def toml_value(value: Any) -> str:
-    """A value on one line.
+    """A value on one line. In tables `None` is a missing value, as in a scenario: TOML has no null.
 
     Raises:
         TypeError: the value is not a text, a number, a list or a table.
     """
     if isinstance(value, dict):
-        inner = ", ".join(f"{toml_key(key)} = {toml_value(item)}" for key, item in value.items())
+        inner = ", ".join(f"{toml_key(key)} = {toml_value(item)}" for key, item in value.items() if item is not None)
         return f"{{ {inner} }}" if inner else "{}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(toml_value, value)) + "]"
@@ -43,6 +43,8 @@ def toml_document(data: Mapping[str, Any]) -> str:
     """
     lines: list[str] = []
     for key, value in data.items():
+        if value is None:
+            continue
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             lines.append(f"{toml_key(key)} = [")
             lines += [f"    {toml_value(item)}," for item in value]
