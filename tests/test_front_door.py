@@ -1,0 +1,143 @@
+"""What a scenario becomes between its text and the simulator: the forms of all documents of the project, and refusals.
+
+`tests/front_door.txt` has a line per document. `python tests/test_front_door.py` writes it anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import lzma
+import random
+import re
+import sys
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from netlull import InputError, Scenario, ScenarioError, Sweep, SweepError
+from netlull.bundled import ready
+from netlull.errors import FieldPathError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parent.parent
+SHIPPED = ROOT / "python" / "netlull" / "shipped"
+STORE = Path(__file__).with_name("front_door.txt")
+MUTATED = Path(__file__).with_name("front_door_mutated.json.xz")
+"""Valid and invalid documents, made from the ready ones by `tools/mutations.py`; a list of JSON texts."""
+COUNT = 400
+POINTS = 60
+REFUSED = (FieldPathError, InputError, ScenarioError, SweepError)
+
+
+def digest(*scenarios: Scenario) -> str:
+    """The digest of the forms of scenarios: canonical text, document, TOML."""
+    hashed = hashlib.sha256()
+    for scenario in scenarios:
+        for form in (scenario.canonical(), json.dumps(scenario.to_dict()), scenario.to_toml()):
+            hashed.update(form.encode() + b"\0")
+    return hashed.hexdigest()[:16]
+
+
+def refusal(error: Exception) -> str:
+    """The field that an error names."""
+    return f"refused {re.split(r'[:;]? is |: ', str(error), maxsplit=1)[0][:80]!r}"
+
+
+def files() -> Iterator[Path]:
+    """The files of scenarios and sweeps."""
+    found = [*SHIPPED.rglob("*.toml"), *(ROOT / "validation").rglob("*.toml"), *(ROOT / "tests/corpus").glob("*.json")]
+    for path in sorted(found):
+        text = path.read_text(encoding="utf-8")
+        document = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        if "duration" in document or "axis" in document:
+            yield path
+
+
+def of_file(path: Path) -> str:
+    """What a file becomes. Of a sweep, its first points."""
+    try:
+        if path.name.endswith("sweep.toml"):
+            points = itertools.islice(Sweep.from_file(path).each_point(), POINTS)
+            return f"points {digest(*(point.scenario for point in points))}"
+        if path.suffix == ".json":
+            return digest(Scenario.from_dict(json.loads(path.read_text(encoding="utf-8"))))
+        return digest(Scenario.from_file(path))
+    except REFUSED as error:
+        return refusal(error)
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """The names and texts of scenarios in the documentation."""
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        for number, text in enumerate(
+            re.findall(r"^```toml\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+        ):
+            if re.search(r"^duration = ", text, re.MULTILINE):
+                yield f"{page.relative_to(ROOT)}#{number}", text
+
+
+def of_text(text: str, folder: Path) -> str:
+    """What a text becomes."""
+    try:
+        return digest(Scenario.from_toml(text, folder=folder))
+    except REFUSED as error:
+        return refusal(error)
+
+
+def of_document(text: str) -> str:
+    """What a document becomes."""
+    try:
+        return digest(Scenario.from_dict(json.loads(text)))
+    except REFUSED as error:
+        return refusal(error)
+
+
+def mutated() -> list[str]:
+    texts: list[str] = json.loads(lzma.decompress(MUTATED.read_bytes()))
+    return texts
+
+
+def lines() -> Iterator[str]:
+    """The lines of the store."""
+    for path in files():
+        yield f"{path.relative_to(ROOT)}: {of_file(path)}"
+    for name, text in pages():
+        yield f"{name}: {of_text(text, ROOT / 'docs')}"
+    for number, text in enumerate(mutated()):
+        yield f"mutated {number}: {of_document(text)}"
+
+
+def test_every_document_becomes_what_is_stored() -> None:
+    assert list(lines()) == STORE.read_text(encoding="utf-8").splitlines()
+
+
+def test_the_store_has_many_kinds() -> None:
+    stored = STORE.read_text(encoding="utf-8").splitlines()
+    refused = {line.split(": ", 1)[1] for line in stored if ": refused" in line}
+    assert len(stored) > COUNT
+    assert len(refused) > 50
+    assert sum(": refused" not in line for line in stored) > 100
+
+
+if __name__ == "__main__":
+    if not MUTATED.exists():
+        sys.path.insert(0, str(ROOT / "tools"))
+        from mutations import Schema, at, places
+        from mutations import mutated as changed
+
+        import netlull
+
+        rng, schema = random.Random(1), Schema(netlull.schema())  # noqa: S311  # reproducible
+        documents = [Scenario.from_file(path).to_dict() for path in ready().values() if path.stat().st_size < 4000]
+        pool = [at(document, path) for document in documents for path in places(document) if path]
+        texts = []
+        while len(texts) < COUNT:
+            text = json.dumps(changed(rng.choice(documents), rng, schema, pool))
+            if len(text) < 6000:
+                texts.append(text)
+        MUTATED.write_bytes(lzma.compress(json.dumps(texts).encode(), preset=9))
+    STORE.write_text("".join(f"{line}\n" for line in lines()), encoding="utf-8")
