@@ -152,7 +152,14 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     return run
 
 
-LONGEST = ("test_lab.py", "test_docs.py", "test_validation.py", "test_papers.py", "test_intertwining.py", "test_store.py")
+LONGEST = (
+    "test_lab.py",
+    "test_docs.py",
+    "test_validation.py",
+    "test_papers.py",
+    "test_intertwining.py",
+    "test_store.py",
+)
 """The files that take longest. They start first, so that none of them runs alone at the end."""
 
 

@@ -134,7 +134,7 @@ if __name__ == "__main__":
         rng, schema = random.Random(1), Schema(netlull.schema())  # noqa: S311  # reproducible
         documents = [Scenario.from_file(path).to_dict() for path in ready().values() if path.stat().st_size < 4000]
         pool = [at(document, path) for document in documents for path in places(document) if path]
-        texts = []
+        texts: list[str] = []
         while len(texts) < COUNT:
             text = json.dumps(changed(rng.choice(documents), rng, schema, pool))
             if len(text) < 6000:
