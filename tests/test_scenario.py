@@ -165,6 +165,6 @@ def test_seeds_out_of_range_are_refused(small: Scenario, seed: int) -> None:
 
 def test_a_missing_value_is_not_written_as_toml(small: Scenario) -> None:
     document = small.to_dict()
-    document |= {"probe": None, "link": [{**link, "loss": None} for link in document["link"]]}
+    document["link"] = [{**link, "loss": None} for link in document["link"]]
     scenario = Scenario.from_dict(document)
     assert Scenario.from_toml(scenario.to_toml()).canonical() == scenario.canonical()
