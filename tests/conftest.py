@@ -72,14 +72,6 @@ mean_on = "40 ms"
 """
 """A link under practRA (a-b), a long TCP flow and random bursts."""
 
-LONGEST = ("test_validation.py", "test_papers.py", "test_intertwining.py", "test_docs.py", "test_plot_cwnd.py")
-"""The slowest files: they run first, and no process ends with one of them."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts the slowest files first; the others keep their order."""
-    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
-
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Appends the names of skipped tests to the file that `make test` names, which counts them at the end."""
