@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run test build-tests test-rust test-python lint lint-rust lint-python lint-web bench bench-components counts docs lab fuzz generate benchmark benchmark-page portable netlulld dist test-dist clean setup tools lock
+.PHONY: help run test build-tests test-rust test-python lint lint-rust lint-python lint-web bench bench-components counts measured dist-daemon docs lab fuzz generate benchmark benchmark-page portable netlulld dist test-dist clean setup tools lock
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -122,8 +122,12 @@ benchmark-page: setup ## Renew docs/benchmark.md from the results that netlull s
 
 # BENCH can hold options, such as `BENCH=--quick`; benches/README.md lists them. HTSIM=DIR names a checkout of htsim.
 BENCH := --growth --store
-bench: setup tools ## Measure the engine side by side with ns-2, ns-3 and optionally htsim (a quarter of an hour).
+bench: measured tools ## Measure the engine side by side with ns-2, ns-3 and optionally htsim (a quarter of an hour).
 	$(BIN)/python benches/run.py $(if $(HTSIM),--htsim $(HTSIM)) $(BENCH)
+
+# Speed is measured with full optimisation. The extension stays so until its sources change.
+measured: setup
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked
 
 bench-components: $(PACKAGES) $(BENCH_RUNNER) ## Count the instructions of the engine's components; fails if one grew by more than 3 %.
 	GUNGRAUN_RUNNER=$(BENCH_RUNNER) $(BIN)/python benches/components.py --store $(if $(REASON),--renew "$(REASON)")
@@ -204,21 +208,26 @@ STATIC := $(shell uname -m)-unknown-linux-musl
 RELEASE = netlulld-$(VERSION)-$(STATIC)
 dist: export CARGO_PROFILE_WEB_LTO = fat
 dist: export CARGO_PROFILE_WEB_CODEGEN_UNITS = 1
-dist: setup tools ## Build the release into dist/: wheel, sdist, netlulld, man pages, shell completions.
-	rm -rf dist $(LAB) && mkdir -p dist/$(RELEASE)
+dist: setup ## Build the release into dist/: wheel, sdist, netlulld, man pages, shell completions.
+	rm -rf dist $(LAB) && mkdir dist
 	$(MAKE) --no-print-directory $(BUNDLED_LAB)
-	! command -v rustup >/dev/null || rustup target add $(STATIC)
 	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/maturin build --release --locked --quiet $(WHEEL) --out dist
 	$(BIN)/maturin sdist --out dist
+	$(if $(BPF),$(MAKE) --no-print-directory dist-daemon,@echo "skipped: netlulld (clang or libbpf-dev is missing)")
+	$(BIN)/python tools/pages.py dist/share
+	tar -C dist/share -czf dist/netlull-$(VERSION)-pages.tar.gz man completions
+	rm -r dist/share
+	ls -l dist
+
+dist-daemon:
+	mkdir dist/$(RELEASE)
+	! command -v rustup >/dev/null || rustup target add $(STATIC)
 	cargo build --quiet --profile daemon --locked --target $(STATIC) --package netlull-live
 	cargo run --quiet --profile fast --locked --package netlull-live --example pages dist/$(RELEASE)
 	install --strip -m 755 $${CARGO_TARGET_DIR:-target}/$(STATIC)/daemon/netlulld dist/$(RELEASE)
 	cp LICENSE* dist/$(RELEASE)
-	$(BIN)/python tools/pages.py dist/share
 	tar -C dist -czf dist/$(RELEASE).tar.gz $(RELEASE)
-	tar -C dist/share -czf dist/netlull-$(VERSION)-pages.tar.gz man completions
-	rm -r dist/$(RELEASE) dist/share
-	ls -l dist
+	rm -r dist/$(RELEASE)
 
 test-dist: setup ## Install each file of dist/ in a clean environment and try it (run `make dist` first).
 	$(BIN)/pytest packaging

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import gymnasium
 import numpy as np
+from kept import needs_release
 
 import netlull.gym
 
@@ -76,6 +77,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0, help="processor time of each row")
     parser.add_argument("--only", choices=NAMES, help="one environment")
     arguments = parser.parse_args()
+    needs_release()
     print(f"numpy {np.__version__}, gymnasium {gymnasium.__version__}, netlull {netlull.__version__}")
     print(f"{'environment':26}{'simulators':>11}{'held':>6}{'steps/s of CPU':>16}{'steps/s':>12}")
     for name in (arguments.only,) if arguments.only else NAMES:

@@ -1,4 +1,4 @@
-"""Stores tables by date, and names the compiler of a measurement."""
+"""Stores tables by date, names the compiler of a measurement, and refuses a build with checks."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import datetime
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from netlull._core import IS_CHECKED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +21,14 @@ def keep(tables: Mapping[str, Sequence[str]]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, lines in tables.items():
         (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def needs_release() -> None:
+    """Ends the program if netlull's build has checks: speed is that of a release."""
+    if IS_CHECKED:
+        raise SystemExit(
+            "this build of netlull has checks and is not optimised in full; `make measured` builds the other"
+        )
 
 
 def compiler() -> str:

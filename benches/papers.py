@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from kept import keep
+from kept import keep, needs_release
 
 import netlull
 from netlull import papers
@@ -82,6 +82,7 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), help="default: one per core")
     parser.add_argument("--store", action="store_true", help="write the table to benches/runs/DATE/")
     arguments = parser.parse_args()
+    needs_release()
     lines = [
         f"netlull {netlull.__version__}, reproduce --{arguments.scope}, {arguments.workers} workers; load average "
         f"before: {os.getloadavg()[0]:.1f}",

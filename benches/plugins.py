@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kept import compiler, keep
+from kept import compiler, keep, needs_release
 from mechanisms import PRACTRA
 from scenarios import dumbbell, single, twenty
 
@@ -131,6 +131,7 @@ def main() -> int:
     parser.add_argument("--store", action="store_true", help="write the table to benches/runs/DATE/")
     parser.add_argument("--run", nargs=3, metavar=("NETWORK", "CASE", "SECONDS"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    needs_release()
     if arguments.run:
         network, case, duration_s = arguments.run
         print(scenario(network, case, int(duration_s)).run().summary["packet_hops"])

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import growth
-from kept import keep
+from kept import keep, needs_release
 from peers import (
     NS3_OPTIMISED,
     Outcome,
@@ -319,6 +319,8 @@ def note(kept: dict[str, list[str]], line: str, table: str = "bench.txt") -> Non
 def main() -> int:
     """Prints the tables. Returns 1 if a peer disagrees, 2 if one is missing or fails."""
     given = arguments()
+    if not given.quick:
+        needs_release()
     kept: dict[str, list[str]] = {}
     good = True
     names = given.only or [bench.name for bench in BENCHES]

@@ -31,6 +31,11 @@ def only(pattern: str) -> Path:
     return found
 
 
+@pytest.mark.parametrize(("pattern", "most"), [("netlull-*.whl", 5_600_000), ("netlulld-*.tar.gz", 3_200_000)])
+def test_a_file_has_not_grown(pattern: str, most: int) -> None:
+    assert only(pattern).stat().st_size < most
+
+
 @pytest.mark.parametrize("pattern", ["netlull-*.whl", "netlull-*[0-9].tar.gz"], ids=["wheel", "sdist"])
 def test_the_package_runs_in_a_clean_environment(pattern: str, tmp_path: Path) -> None:
     said(sys.executable, "-m", "venv", tmp_path / "venv", where=tmp_path)

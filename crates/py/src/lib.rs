@@ -112,6 +112,7 @@ fn vocabulary() -> PyResult<String> {
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     netlull_plugin::register();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("IS_CHECKED", cfg!(debug_assertions))?;
     module.add("ScenarioError", module.py().get_type::<errors::ScenarioError>())?;
     module.add("MemoryLimitError", module.py().get_type::<errors::MemoryLimitError>())?;
     module.add("VerificationError", module.py().get_type::<errors::VerificationError>())?;
