@@ -38,7 +38,7 @@ def test_the_extension_and_the_tests_share_their_packages() -> None:
 
 
 def test_only_one_crate_has_examples_in_its_documentation() -> None:
-    # `make test` runs those of netlull-tcp; other crates have blocks of text only.
+    # Rust's documentation has pictures and tables; examples are in docs/, where they run as files.
     found = set()
     for path in ROOT.glob("crates/*/src/**/*.rs"):
         fences = [line for line in path.read_text(encoding="utf-8").splitlines() if re.match(r"\s*//[/!] ```", line)]

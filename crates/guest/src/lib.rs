@@ -9,7 +9,7 @@
 //! - [`record`] turns netlull's own types into words and back.
 //! - [`abi`] has the exports, the places in the mailbox and the records of link controllers and station machines.
 //! - `control` has those of congestion controls (feature `tcp`).
-//! - [`bindings`] writes all of it for C, AssemblyScript and Rust.
+//! - [`bindings`] writes all of it for C and Rust.
 //! - [`description`] is the text by which a module names itself and its parameters.
 //! - [`guest`] runs machines of Rust. [`link_controller!`], [`station_machine!`] and `congestion_control!` export them.
 //!

@@ -43,7 +43,7 @@ _FAMILIES = {
 
 
 @click.command("list")
-@click.argument("kind", required=False, type=click.Choice(_KINDS), metavar=f"[{'|'.join(_KINDS)}]")
+@click.argument("kind", required=False, type=click.Choice(_KINDS), metavar="[KIND]")
 @click.argument("name", required=False)
 @json_option
 def list_command(kind: str | None, name: str | None, as_json: bool) -> None:
