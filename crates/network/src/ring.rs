@@ -45,14 +45,14 @@ impl<T: Default> Ring<T> {
     }
 
     /// Appends an item.
-    #[inline(always)]
+    #[inline]
     pub fn push(&mut self, item: T) {
         *self.push_place() = item;
     }
 
     /// Appends an item and returns its slot for writing. An item built elsewhere would be copied once more, and a
     /// copy right after the writes of its parts stalls the processor.
-    #[inline(always)]
+    #[inline]
     pub fn push_place(&mut self) -> &mut T {
         if self.pushed - self.popped == self.items.len() {
             self.grow();
@@ -63,7 +63,7 @@ impl<T: Default> Ring<T> {
     }
 
     /// Removes the oldest item. The ring must not be empty.
-    #[inline(always)]
+    #[inline]
     pub fn skip(&mut self) {
         debug_assert!(!self.is_empty(), "nothing to skip");
         self.popped += 1;
@@ -81,7 +81,7 @@ impl<T: Default> Ring<T> {
     }
 
     /// The oldest item, to be taken before it is [skipped](Self::skip).
-    #[inline(always)]
+    #[inline]
     #[must_use]
     pub fn front_mut(&mut self) -> Option<&mut T> {
         if self.is_empty() {
@@ -139,7 +139,7 @@ impl<T: Default> Ring<T> {
 
 impl<T: Copy + Default> Ring<T> {
     /// Removes and returns the oldest item.
-    #[inline(always)]
+    #[inline]
     pub fn pop(&mut self) -> Option<T> {
         if self.is_empty() {
             return None;

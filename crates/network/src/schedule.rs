@@ -37,21 +37,21 @@ impl Slot {
     }
 
     /// The n-th slot after this one.
-    #[inline(always)]
+    #[inline]
     #[must_use]
     pub const fn nth(self, n: u32) -> Self {
         Self(self.0 + n)
     }
 
     /// The distance from `first`, which must not lie after this slot.
-    #[inline(always)]
+    #[inline]
     #[must_use]
     pub const fn behind(self, first: Self) -> u32 {
         self.0 - first.0
     }
 
     /// The slot's index, counted from zero.
-    #[inline(always)]
+    #[inline]
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -115,7 +115,7 @@ impl Schedule {
 
     /// Takes the earliest event, unless it is later than `end`, which is at most [`Self::longest_run`]. Its slot
     /// then has no event.
-    #[inline(always)]
+    #[inline]
     pub fn take_until(&mut self, end: Instant) -> Option<(Instant, Slot)> {
         loop {
             let Some(&key) = self.line.get(self.head) else {
@@ -173,7 +173,7 @@ impl Schedule {
     }
 
     /// Sets the event of a component that has none.
-    #[inline(always)]
+    #[inline]
     pub fn add(&mut self, slot: Slot, at: Instant) {
         debug_assert!(self.keys[slot.index()] == NEVER, "{slot:?} has an event");
         if at.as_nanos() > self.latest {
@@ -207,7 +207,6 @@ impl Schedule {
     }
 
     /// Refills the empty line from the next tick that has keys. Returns false if there is none.
-    #[inline(never)]
     fn refill(&mut self) -> bool {
         self.line.clear();
         self.head = 0;
@@ -255,7 +254,7 @@ impl Schedule {
     }
 
     /// The slot of a key.
-    #[inline(always)]
+    #[inline]
     #[allow(clippy::cast_possible_truncation)]
     fn slot(&self, key: u64) -> Slot {
         Slot((key & ((1 << self.slot_bits) - 1)) as u32)
@@ -300,7 +299,7 @@ impl Wheel {
     }
 
     /// Adds a key. Returns false if it belongs to the current tick or an earlier one.
-    #[inline(always)]
+    #[inline]
     fn add(&mut self, key: u64) -> bool {
         let tick = key >> self.tick_bits;
         if tick <= self.now {

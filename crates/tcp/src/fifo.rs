@@ -26,7 +26,7 @@ impl<T: fmt::Debug> fmt::Debug for Fifo<T> {
 
 impl<T> Fifo<T> {
     /// Adds an item at the end.
-    #[inline(always)]
+    #[inline]
     pub fn push(&mut self, item: T) {
         if self.items.len() == self.items.capacity() {
             self.make_room();
@@ -45,13 +45,13 @@ impl<T> Fifo<T> {
     }
 
     /// The first item.
-    #[inline(always)]
+    #[inline]
     pub fn first(&self) -> Option<&T> {
         self.items.get(self.gone)
     }
 
     /// Removes the first item, if there is one.
-    #[inline(always)]
+    #[inline]
     pub fn drop_first(&mut self) {
         self.gone += 1;
         if self.gone >= self.items.len() {
@@ -70,14 +70,14 @@ impl<T> Fifo<T> {
 impl<T> Deref for Fifo<T> {
     type Target = [T];
 
-    #[inline(always)]
+    #[inline]
     fn deref(&self) -> &[T] {
         self.items.get(self.gone..).unwrap_or_default()
     }
 }
 
 impl<T> DerefMut for Fifo<T> {
-    #[inline(always)]
+    #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         self.items.get_mut(self.gone..).unwrap_or_default()
     }

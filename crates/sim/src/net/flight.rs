@@ -38,7 +38,7 @@ impl PacketStore {
     }
 
     /// Takes a free chunk.
-    #[inline(always)]
+    #[inline]
     fn take(&mut self) -> u32 {
         let number = self.free;
         let Some(chunk) = self.chunks.get_mut(number as usize) else { return self.grow() };
@@ -51,7 +51,6 @@ impl PacketStore {
     /// # Panics
     /// If there are 2^32 - 1 chunks, which need 2.4 TB.
     #[cold]
-    #[inline(never)]
     fn grow(&mut self) -> u32 {
         let number = u32::try_from(self.chunks.len()).ok().filter(|&number| number != NOWHERE);
         let number = number.expect("fewer than 2^32 chunks of packets");
@@ -60,7 +59,7 @@ impl PacketStore {
     }
 
     /// Frees a chunk and returns the chunk after it.
-    #[inline(always)]
+    #[inline]
     fn give_back(&mut self, number: u32) -> u32 {
         let next = std::mem::replace(&mut self.chunks[number as usize].next, self.free);
         self.free = number;
@@ -93,7 +92,7 @@ impl Default for Flight {
 }
 
 impl Flight {
-    #[inline(always)]
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
@@ -109,7 +108,7 @@ impl Flight {
     }
 
     /// Appends a packet that arrives at `arrives`, not earlier than the others.
-    #[inline(always)]
+    #[inline]
     pub fn push(&mut self, arrives: u64, packet: &Packet, store: &mut PacketStore) {
         let place = (self.start + self.length) % PLACES;
         if place == 0 {
@@ -123,7 +122,7 @@ impl Flight {
     }
 
     /// Appends a chunk. An empty queue has none.
-    #[inline(always)]
+    #[inline]
     fn extend(&mut self, store: &mut PacketStore) {
         let chunk = store.take();
         match store.chunks.get_mut(self.last as usize) {
@@ -134,32 +133,32 @@ impl Flight {
     }
 
     /// The first packet and its arrival time.
-    #[inline(always)]
+    #[inline]
     fn head<'a>(&self, store: &'a PacketStore) -> Option<&'a Stored> {
         store.chunks.get(self.first as usize).map(|chunk| &chunk.places[(self.start % PLACES) as usize])
     }
 
     /// The first packet.
-    #[inline(always)]
+    #[inline]
     pub fn front<'a>(&self, store: &'a PacketStore) -> Option<&'a Packet> {
         self.head(store).map(|(_, packet)| packet)
     }
 
     /// The arrival time of the first packet.
-    #[inline(always)]
+    #[inline]
     pub fn next_arrival(&self, store: &PacketStore) -> Option<u64> {
         self.head(store).map(|&(arrives, _)| arrives)
     }
 
     /// Removes the first packet, which must exist.
-    #[inline(always)]
+    #[inline]
     pub fn skip(&mut self, store: &mut PacketStore) {
         self.leave_out(store);
         self.popped += 1;
     }
 
     /// Removes the first packet, which must exist, as if it had never been pushed.
-    #[inline(always)]
+    #[inline]
     fn leave_out(&mut self, store: &mut PacketStore) {
         debug_assert!(!self.is_empty(), "nothing to remove");
         self.length -= 1;

@@ -28,21 +28,21 @@ macro_rules! ids {
             }
 
             /// The index, starting from zero.
-            #[inline(always)]
+            #[inline]
             #[must_use]
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
 
             /// The index as stored in tables and plans.
-            #[inline(always)]
+            #[inline]
             #[must_use]
             pub const fn number(self) -> u32 {
                 self.0
             }
 
             /// The id of a number stored in a table.
-            #[inline(always)]
+            #[inline]
             #[must_use]
             pub const fn numbered(number: u32) -> Self {
                 Self(number)
@@ -109,63 +109,63 @@ impl AgentId {
     }
 
     /// The agent of a number stored in a table.
-    #[inline(always)]
+    #[inline]
     #[must_use]
     pub const fn numbered(number: u32) -> Self {
         Self(number)
     }
 
     /// The sender of a flow.
-    #[inline(always)]
+    #[inline]
     #[must_use]
     pub const fn sender(flow: FlowId) -> Self {
         Self(2 * flow.0)
     }
 
     /// The receiver of a flow.
-    #[inline(always)]
+    #[inline]
     #[must_use]
     pub const fn receiver(flow: FlowId) -> Self {
         Self(2 * flow.0 + 1)
     }
 
     /// The agent at the other end.
-    #[inline(always)]
+    #[inline]
     #[must_use]
     pub const fn peer(self) -> Self {
         Self(self.0 ^ 1)
     }
 
     /// The same end of another flow.
-    #[inline(always)]
+    #[inline]
     #[must_use]
     pub const fn of(self, flow: FlowId) -> Self {
         Self(2 * flow.0 + self.0 % 2)
     }
 
     /// The flow of this end.
-    #[inline(always)]
+    #[inline]
     #[must_use]
     pub const fn flow(self) -> FlowId {
         FlowId(self.0 / 2)
     }
 
     /// Returns true for the sender.
-    #[inline(always)]
+    #[inline]
     #[must_use]
     pub const fn is_sender(self) -> bool {
         self.0.is_multiple_of(2)
     }
 
     /// The index, starting from zero.
-    #[inline(always)]
+    #[inline]
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
     /// The index in the schedule's numbering of timers.
-    #[inline(always)]
+    #[inline]
     #[must_use]
     pub const fn number(self) -> u32 {
         self.0
