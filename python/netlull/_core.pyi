@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "IS_CHECKED",
     "Cancelled",
     "Checked",
     "Given",
