@@ -43,6 +43,8 @@ def toml_document(data: Mapping[str, Any]) -> str:
     """
     lines: list[str] = []
     for key, value in data.items():
+        if value is None:
+            continue
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             lines.append(f"{toml_key(key)} = [")
             lines += [f"    {toml_value(item)}," for item in value]

@@ -140,8 +140,11 @@ impl<M: LinkController> Driver<M> {
         }
         self.try_to_tell(now, event, line).map_err(|error| {
             self.has_failed = true;
-            let Duties { context, in_service, .. } = self.duties;
-            line.change_rate(now, RateChange { rate: context.rate, pause: Duration::ZERO, in_service });
+            // A controller that has failed has opened its link itself.
+            if self.machine.fault().is_none() {
+                let Duties { context, in_service, .. } = self.duties;
+                line.change_rate(now, RateChange { rate: context.rate, pause: Duration::ZERO, in_service });
+            }
             line.set_timer(Instant::NEVER);
             *error
         })
@@ -324,7 +327,7 @@ mod tests {
         fails(answer(LinkAction::SetRate { rate: RATE, pause }), TIMEOUT, "pause");
         fails(answer(LinkAction::SetWindow(Bytes::new(1500))), TIMEOUT, "in answer to an acknowledgement");
         let fault = Some(ConfigError::new("module", 1, "a module that works"));
-        fails(Scripted { fault, ..Scripted::default() }, TIMEOUT, "a module that works");
+        fails(Scripted { fault, ..answer(set(10)) }, TIMEOUT, "a module that works");
         fails(Scripted { answer: vec![set(5); 100_001], ..Scripted::default() }, TIMEOUT, "at one instant");
     }
 
