@@ -22,7 +22,7 @@ pub mod export {
     /// `() -> i32`: the address of the mailbox, a multiple of 8.
     pub const MAILBOX: &str = "netlull_mailbox";
     /// `() -> ()`: puts the description, as JSON, at [`place::TEXT`](super::place::TEXT).
-    pub const DESCRIBE: &str = "netlull_describe";
+    pub const DESCRIBE: &str = "netlull_document";
     /// `(length: i32) -> i32`: the address of this many bytes for a text of the host.
     pub const BUFFER: &str = "netlull_buffer";
     /// `() -> i32`: reads the parameters as JSON from the buffer, and puts the settings, as JSON, at

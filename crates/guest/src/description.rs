@@ -1,7 +1,7 @@
 //! The texts of a module: its description, its settings and its errors, as JSON.
 
 use crate::abi::{Kind, VERSION};
-use netlull_describe::ConfigError;
+use netlull_document::ConfigError;
 use netlull_mechanism::observe::Subscription;
 use netlull_mechanism::radio::AccessPointConfig;
 use netlull_mechanism::station::Serves;

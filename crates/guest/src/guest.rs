@@ -3,7 +3,7 @@
 use crate::abi::{self, Answer, Begin, Kind, MOST_ACTIONS, place};
 use crate::description::{Description, Refusal, Settings, serves_name};
 use crate::record::{Record, Sink, Source};
-use netlull_describe::ConfigError;
+use netlull_document::ConfigError;
 use netlull_mechanism::Machine;
 use netlull_mechanism::link::{LinkConfig, LinkContext, LinkController};
 use netlull_mechanism::observe::{Observation, Plug, Subscriber, Subscription};
@@ -155,7 +155,7 @@ fn refuse(error: ConfigError) -> i32 {
 
 /// The parameters of a type.
 fn parameters<C: DeserializeOwned>(parameters: &Value) -> Result<C, ConfigError> {
-    Ok(netlull_describe::read(parameters)?)
+    Ok(netlull_document::read(parameters)?)
 }
 
 /// A link controller or a station's machine, with its configuration.
@@ -352,7 +352,7 @@ mod congestion {
     use crate::control::{ControlAnswer, ControlContext, Deliveries, deliver};
     use crate::description::{Description, Settings};
     use crate::record::Record;
-    use netlull_describe::ConfigError;
+    use netlull_document::ConfigError;
     use netlull_tcp::TcpOptions;
     use netlull_tcp::cc::{CongestionControl, CongestionControlFactory, ControlEvent, ForeignControl};
     use schemars::{JsonSchema, schema_for};
@@ -471,7 +471,7 @@ macro_rules! export {
             }
 
             #[unsafe(no_mangle)]
-            extern "C" fn netlull_describe() {
+            extern "C" fn netlull_document() {
                 GUEST.with_borrow(guest::describe);
             }
 

@@ -23,7 +23,7 @@ pub mod description;
 pub mod guest;
 pub mod record;
 
-pub use netlull_describe as describe;
+pub use netlull_document as describe;
 pub use netlull_mechanism as mechanism;
 #[cfg(feature = "tcp")]
 pub use netlull_tcp as tcp;

@@ -6,7 +6,7 @@
 use crate::link::LinkFactory;
 use crate::station::StationFactory;
 use crate::topology::SleepPlanner;
-use netlull_describe::Loaders;
+use netlull_document::Loaders;
 use std::sync::Arc;
 
 /// The kinds of link controllers that other crates read.

@@ -24,7 +24,7 @@ pub mod station;
 pub mod topology;
 mod view;
 
-pub use netlull_describe::ConfigError;
+pub use netlull_document::ConfigError;
 pub use observe::VOCABULARY;
 
 use netlull_units::Instant;

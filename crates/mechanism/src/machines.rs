@@ -15,7 +15,7 @@ use crate::station::{
     ForeignStation, Serves, Shaping, StationAction, StationConfig, StationContext, StationController, StationEvent,
 };
 use crate::{ConfigError, Machine};
-use netlull_describe::{ClassTable, Kind, ModuleTable, ReadError};
+use netlull_document::{ClassTable, Kind, ModuleTable, ReadError};
 use netlull_units::{BitRate, Duration, Instant};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
@@ -105,7 +105,7 @@ macro_rules! link_mechanisms {
             Foreign(Box<dyn LinkController>),
         }
 
-        netlull_describe::read_by_kind!(
+        netlull_document::read_by_kind!(
             LinkMechanism: $($($name => $variant($config)),+),+; $($foreign => LinkMechanism::foreign),+
         );
 
@@ -117,7 +117,7 @@ macro_rules! link_mechanisms {
                     changes_rate: <$config as LinkConfig>::CHANGES_RATE,
                     reads_segments: <$config as LinkConfig>::READS_SEGMENTS,
                 },
-                |fields| netlull_describe::read::<$config>(fields).map(LinkMechanism::$variant),
+                |fields| netlull_document::read::<$config>(fields).map(LinkMechanism::$variant),
             ),)+)+ $(LinkKind::open::<$table>(
                 $foreign,
                 LinkProperties { changes_rate: true, reads_segments: true },
@@ -262,7 +262,7 @@ macro_rules! station_mechanisms {
             Foreign(Box<dyn StationController>),
         }
 
-        netlull_describe::read_by_kind!(
+        netlull_document::read_by_kind!(
             StationMechanism: $($name => $variant($config)),+; $($foreign => StationMechanism::foreign),+
         );
 
@@ -273,8 +273,8 @@ macro_rules! station_mechanisms {
 
             fn json_schema(generator: &mut SchemaGenerator) -> Schema {
                 let kinds = [
-                    $(netlull_describe::schema_of_kind($name, <$config>::json_schema(generator), &[]),)+
-                    $(netlull_describe::schema_of_open_kind($foreign, <$table>::json_schema(generator), &[]),)+
+                    $(netlull_document::schema_of_kind($name, <$config>::json_schema(generator), &[]),)+
+                    $(netlull_document::schema_of_open_kind($foreign, <$table>::json_schema(generator), &[]),)+
                 ];
                 json_schema!({
                     "description": "A machine that lets a station's radio sleep, or acknowledges eagerly.",

@@ -41,7 +41,7 @@ fn shape() -> Vec<u8> {
         r#"(module
             (memory (export "memory") 1)
             (func (export "netlull_mailbox") (result i32) unreachable)
-            (func (export "netlull_describe") unreachable)
+            (func (export "netlull_document") unreachable)
             (func (export "netlull_create") (result i32) unreachable)
             (func (export "netlull_event") unreachable))"#,
     )
@@ -74,7 +74,7 @@ fn random(state: &mut u64, kind: &str) -> Option<Vec<u8>> {
     Some(described(&module, kind).unwrap_or(module))
 }
 
-/// Replaces the bodies of `netlull_mailbox`, `netlull_describe` and `netlull_create`, and adds a description as data.
+/// Replaces the bodies of `netlull_mailbox`, `netlull_document` and `netlull_create`, and adds a description as data.
 fn described(module: &[u8], kind: &str) -> Option<Vec<u8>> {
     use wasm_encoder::reencode::{Reencode, RoundtripReencoder};
     use wasm_encoder::{CodeSection, Function, Instruction as I, MemArg};
@@ -109,7 +109,7 @@ fn described(module: &[u8], kind: &str) -> Option<Vec<u8>> {
                         own.instruction(&I::I32Const(0)).instruction(&I::End);
                         code.function(&own);
                     }
-                    Some("netlull_describe") => {
+                    Some("netlull_document") => {
                         for (index, chunk) in text.as_bytes().chunks(8).enumerate() {
                             let mut word = [0; 8];
                             word[..chunk.len()].copy_from_slice(chunk);
@@ -257,7 +257,7 @@ fn changed(state: &mut u64, real: &[u8]) -> Vec<u8> {
 fn attempt(file: &Path, state: &mut u64, station: bool) -> &'static str {
     let table = json!({ "kind": "wasm", "module": file.display().to_string() });
     if station {
-        let Ok(mechanism) = netlull_describe::read::<StationMechanism>(&table) else { return "refused" };
+        let Ok(mechanism) = netlull_document::read::<StationMechanism>(&table) else { return "refused" };
         let context =
             StationContext { air_rate: BitRate::from_mbps(11), wake: Duration::from_millis(2), mtu: Bytes::new(1500) };
         let Ok(mut machine) = mechanism.build(context, Instant::ZERO) else { return "not created" };
@@ -269,7 +269,7 @@ fn attempt(file: &Path, state: &mut u64, station: bool) -> &'static str {
         use netlull_mechanism::station::StationController as _;
         return if machine.fault().is_some() { "failed" } else { "ran" };
     }
-    let Ok(mechanism) = netlull_describe::read::<LinkMechanism>(&table) else { return "refused" };
+    let Ok(mechanism) = netlull_document::read::<LinkMechanism>(&table) else { return "refused" };
     let link = LinkContext::new(BitRate::from_mbps(10), Bytes::new(1500));
     let Ok(mut machine) = mechanism.build(link, Instant::ZERO) else { return "not created" };
     for number in 0..50 {

@@ -3,7 +3,7 @@
 use crate::instance::Instance;
 use crate::module::Configured;
 use crate::parameters::Parameters;
-use netlull_describe::ConfigError;
+use netlull_document::ConfigError;
 use netlull_guest::abi::{Kind, place};
 use netlull_guest::control::{ControlAnswer, ControlContext, Deliveries};
 use netlull_guest::record::Record;

@@ -2,7 +2,7 @@
 
 use crate::module::{Configured, one_line};
 use crate::parameters::{self, Parameters};
-use netlull_describe::ConfigError;
+use netlull_document::ConfigError;
 use netlull_guest::abi::{Begin, export, place};
 use netlull_guest::description::{Refusal, Settings};
 use netlull_guest::record::{BadWord, Record, Sink, Source};

@@ -2,7 +2,7 @@
 
 use crate::instance::{Instance, limit};
 use crate::parameters::{self, Parameters};
-use netlull_describe::{ConfigError, ModuleTable};
+use netlull_document::{ConfigError, ModuleTable};
 use netlull_guest::abi::{Kind, MOST_PARAMETERS, VERSION, export};
 use netlull_guest::description::Description;
 use serde_json::{Map, Value};
@@ -142,7 +142,7 @@ pub(crate) struct Configured {
 impl Configured {
     /// Loads the module that a table names, and checks its parameters.
     pub fn load(fields: &Map<String, Value>, kind: Kind) -> Result<Self, ConfigError> {
-        let table: ModuleTable = netlull_describe::read(&Value::Object(fields.clone()))?;
+        let table: ModuleTable = netlull_document::read(&Value::Object(fields.clone()))?;
         let module = Module::load(Path::new(&table.module), table.digest.as_deref())?;
         module.expect(kind)?;
         let parameters = Parameters::read(module.description(), &table.parameters)?;

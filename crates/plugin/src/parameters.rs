@@ -1,6 +1,6 @@
 //! The parameters of a module: declared ones become words, others are JSON.
 
-use netlull_describe::ConfigError;
+use netlull_document::ConfigError;
 use netlull_guest::description::{Declared, Description, Settings, Type};
 use netlull_mechanism::observe::Subscription;
 use netlull_units::{BitRate, Bytes, Duration};

@@ -2,7 +2,7 @@
 
 use crate::instance::Instance;
 use crate::module::Configured;
-use netlull_describe::ConfigError;
+use netlull_document::ConfigError;
 use netlull_guest::abi::{Answer, Kind, MOST_ACTIONS, place};
 use netlull_guest::description::serves_name;
 use netlull_guest::record::Record;

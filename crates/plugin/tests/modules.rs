@@ -44,7 +44,7 @@ fn mechanism(bytes: &[u8], parameters: &Value) -> Result<LinkMechanism, String> 
     table.insert("kind".into(), "wasm".into());
     table.insert("module".into(), file(bytes).display().to_string().into());
     table.extend(parameters.as_object().unwrap().clone());
-    netlull_describe::read(&Value::Object(table)).map_err(|error| error.to_string())
+    netlull_document::read(&Value::Object(table)).map_err(|error| error.to_string())
 }
 
 fn machine(bytes: &[u8]) -> LinkMachine {
@@ -183,9 +183,9 @@ fn files_that_are_no_modules_are_refused() {
     says(&described(&station), &["whose kind is station_machine", "a module of the kind link_controller"]);
     let endless = module(&describing("link_controller", ""), "", "(func $s (loop $l (br $l))) (start $s)");
     says(&refused(&endless), &["whose start fails (it does not return)"]);
-    let missing = netlull_describe::read::<LinkMechanism>(&json!({ "kind": "wasm", "module": "/nowhere/x.wasm" }));
+    let missing = netlull_document::read::<LinkMechanism>(&json!({ "kind": "wasm", "module": "/nowhere/x.wasm" }));
     says(&missing.unwrap_err().to_string(), &["module: is /nowhere/x.wasm, ", "expected a file that can be read"]);
-    let none = netlull_describe::read::<LinkMechanism>(&json!({ "kind": "wasm" }));
+    let none = netlull_document::read::<LinkMechanism>(&json!({ "kind": "wasm" }));
     says(&none.unwrap_err().to_string(), &["module: is missing"]);
 }
 
@@ -194,7 +194,7 @@ fn an_error_names_its_own_file_although_an_equal_one_is_loaded() {
     let bytes = controller("unreachable", "");
     let (_first, second) = (machine(&bytes), file(&bytes));
     let table = json!({ "kind": "wasm", "module": second.display().to_string() });
-    let mechanism: LinkMechanism = netlull_describe::read(&table).unwrap();
+    let mechanism: LinkMechanism = netlull_document::read(&table).unwrap();
     let mut machine = mechanism.build(link(), Instant::ZERO).unwrap();
     machine.handle(at(1), TIMEOUT);
     let name = second.file_name().unwrap().to_string_lossy();
@@ -235,7 +235,7 @@ fn a_digest_names_one_module() {
     let read = mechanism(&bytes, &json!({ "digest": digest })).unwrap();
     let written = serde_json::to_value(&read).unwrap();
     assert_eq!((&written["kind"], &written["digest"]), (&json!("wasm"), &json!(digest)));
-    assert_eq!(netlull_describe::read::<LinkMechanism>(&written).unwrap(), read);
+    assert_eq!(netlull_document::read::<LinkMechanism>(&written).unwrap(), read);
     let other = mechanism(&bytes, &json!({ "digest": "00" })).unwrap_err();
     says(&other, &["digest: is 00; expected ", &digest]);
 }
@@ -309,7 +309,7 @@ fn a_station_machine_that_fails_stays_awake() {
     register();
     let bytes = module(&describing("station_machine", ""), "unreachable", "");
     let table = json!({ "kind": "wasm", "module": file(&bytes).display().to_string() });
-    let mechanism: StationMechanism = netlull_describe::read(&table).unwrap();
+    let mechanism: StationMechanism = netlull_document::read(&table).unwrap();
     let station = StationContext { air_rate: FULL, wake: Duration::from_millis(1), mtu: Bytes::new(1500) };
     let mut machine = mechanism.build(station, Instant::ZERO).unwrap();
     machine.handle(at(1), StationEvent::Beacon { buffered: true });

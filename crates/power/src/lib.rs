@@ -23,6 +23,6 @@ pub use ledger::{EnergyLedger, Traffic, saving};
 pub use line_cards::LineCards;
 pub use meter::{EnergyMeter, RateTime, Residency, TransitionTime};
 pub use model::PowerModel;
-pub use netlull_describe::ConfigError;
+pub use netlull_document::ConfigError;
 pub use radio::{RadioEnergy, RadioMeter, RadioPower, RadioTime};
 pub use transition::TransitionPower;

@@ -1,7 +1,7 @@
 //! The lists of mechanisms, TCPs, queues, losses, power models and radios.
 
 use crate::errors;
-use netlull_describe::{Description, Parameter};
+use netlull_document::{Description, Parameter};
 use netlull_power::{Device, PortSpeed, PowerModel, PowerModelInfo};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};

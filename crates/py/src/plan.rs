@@ -49,7 +49,7 @@ fn kind(kind: &SleepKind) -> Value {
 #[pyfunction]
 pub(crate) fn sleep_plan(py: Python<'_>, request_json: &str) -> PyResult<String> {
     let request: Value = serde_json::from_str(request_json).map_err(errors::request)?;
-    let request: Request = netlull_describe::read(&request).map_err(errors::plan)?;
+    let request: Request = netlull_document::read(&request).map_err(errors::plan)?;
     let plan = py.detach(|| make(request))?;
     serde_json::to_string(&written(&plan)).map_err(errors::internal)
 }

@@ -1,6 +1,6 @@
 //! Lists for users: mechanisms, queues and losses with their parameters, derived from the JSON Schema.
 
-use netlull_describe::{Description, kinds};
+use netlull_document::{Description, kinds};
 use serde_json::Value;
 
 /// Every mechanism of scenarios, in alphabetical order: link controllers, machines of stations and sleep plans.
@@ -50,7 +50,7 @@ fn of(definitions: &[&str]) -> Vec<(String, Description)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netlull_describe::Kind;
+    use netlull_document::Kind;
     use netlull_mechanism::machines::{LinkMechanism, StationMechanism};
     use netlull_mechanism::topology::SleepAlgorithm;
     use schemars::SchemaGenerator;

@@ -7,7 +7,7 @@ use crate::config::{
     VegasFlavour, WindowReduction, WindowUpdate,
 };
 use crate::presets::Preset;
-use netlull_describe::check_ranges;
+use netlull_document::check_ranges;
 use netlull_units::{Bytes, Duration};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};

@@ -130,7 +130,7 @@ impl Run {
         for assignment in &self.set {
             set(&mut table, assignment)?;
         }
-        netlull_describe::read(&fields(table)?).map(Some).map_err(|error| wrong(&error))
+        netlull_document::read(&fields(table)?).map(Some).map_err(|error| wrong(&error))
     }
 }
 

@@ -119,7 +119,7 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
         return Err(LiveError::input(message));
     }
     let plan = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
-    let plan: Plan = netlull_describe::read(&plan).map_err(|error| unreadable(&error))?;
+    let plan: Plan = netlull_document::read(&plan).map_err(|error| unreadable(&error))?;
     if let Some(folder) = &arguments.tapes {
         std::fs::create_dir_all(folder).map_err(|error| LiveError::system(folder.display(), error))?;
     }

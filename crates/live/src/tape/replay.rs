@@ -74,7 +74,7 @@ type Lines = std::io::Lines<BufReader<std::fs::File>>;
 
 fn through<M: Taped>(file: &Path, header: Header<serde_json::Value>, lines: &mut Lines) -> Result<Replayed> {
     let wrong = |line: u64, error: String| LiveError::input(format!("{}, line {line}: {error}", file.display()));
-    let config: M::Config = netlull_describe::read(&header.config).map_err(|error| wrong(1, error.to_string()))?;
+    let config: M::Config = netlull_document::read(&header.config).map_err(|error| wrong(1, error.to_string()))?;
     let mut machine = M::build(&config, header.start).map_err(|error| wrong(1, error.to_string()))?;
     let mut replayed = Replayed { kind: header.kind, name: header.name, events: 0, actions: 0, difference: None };
     let mut number = 1;

@@ -5,7 +5,7 @@ use super::round_trip::RoundTripConfig;
 use crate::ConfigError;
 use crate::link::NeededQueue;
 use crate::rate::{EarthConfig, QueueCount, QueueLength};
-use netlull_describe::{check_ranges, read_parts};
+use netlull_document::{check_ranges, read_parts};
 use netlull_units::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

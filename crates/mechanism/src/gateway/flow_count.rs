@@ -2,7 +2,7 @@
 
 use super::{FlowKey, spread};
 use crate::ConfigError;
-use netlull_describe::{check_ranges, read_by_kind};
+use netlull_document::{check_ranges, read_by_kind};
 use netlull_units::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

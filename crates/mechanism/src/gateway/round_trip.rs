@@ -4,7 +4,7 @@ mod probe;
 
 use super::SegmentView;
 use crate::ConfigError;
-use netlull_describe::{check_ranges, read_by_kind};
+use netlull_document::{check_ranges, read_by_kind};
 use netlull_units::{Duration, Instant};
 use probe::{Method, Probe};
 use schemars::JsonSchema;

@@ -3,7 +3,7 @@
 use super::beacons::Beacons;
 use crate::ConfigError;
 use crate::station::StationContext;
-use netlull_describe::check_ranges;
+use netlull_document::check_ranges;
 use netlull_units::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

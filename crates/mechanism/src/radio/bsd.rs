@@ -8,7 +8,7 @@ use crate::station::{
     PacketView, PowerMode, StationAction, StationConfig, StationContext, StationController, StationEvent,
 };
 use crate::{ConfigError, Machine};
-use netlull_describe::check_ranges;
+use netlull_document::check_ranges;
 use netlull_units::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

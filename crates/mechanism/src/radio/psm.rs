@@ -5,7 +5,7 @@ use super::AccessPointConfig;
 use super::doze::{Actions, Doze, Rules};
 use crate::station::{PowerMode, StationAction, StationConfig, StationContext, StationController, StationEvent};
 use crate::{ConfigError, Machine};
-use netlull_describe::check_ranges;
+use netlull_document::check_ranges;
 use netlull_units::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

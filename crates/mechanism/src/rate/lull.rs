@@ -26,7 +26,7 @@ use crate::{ConfigError, Machine};
 use counterfactual::{Counterfactual, larger, smaller};
 use echoes::Echoes;
 use forbidden::Forbidden;
-use netlull_describe::check_ranges;
+use netlull_document::check_ranges;
 use netlull_power::PowerModel;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use round_trips::RoundTrips;

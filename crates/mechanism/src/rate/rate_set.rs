@@ -1,7 +1,7 @@
 //! The ordered set of a link's possible rates.
 
 use crate::ConfigError;
-use netlull_describe::{refused, within};
+use netlull_document::{refused, within};
 use netlull_units::BitRate;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error as _;

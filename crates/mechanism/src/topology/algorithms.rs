@@ -7,7 +7,7 @@ use super::{
 };
 use crate::ConfigError;
 use crate::foreign::PLANS;
-use netlull_describe::{ClassTable, Kind, ReadError};
+use netlull_document::{ClassTable, Kind, ReadError};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ macro_rules! sleep_plans {
             Foreign(ForeignPlanner),
         }
 
-        netlull_describe::read_by_kind!(
+        netlull_document::read_by_kind!(
             SleepAlgorithm: $($name => $variant($config)),+; $($foreign => SleepAlgorithm::foreign),+
         );
 
@@ -47,7 +47,7 @@ macro_rules! sleep_plans {
                     reads_traffic: <$config as SleepPlanConfig>::READS_TRAFFIC,
                     rank: <$config as SleepPlanConfig>::RANK,
                 },
-                |fields| netlull_describe::read::<$config>(fields).map(SleepAlgorithm::$variant),
+                |fields| netlull_document::read::<$config>(fields).map(SleepAlgorithm::$variant),
             ),)+ $(SleepKind::open::<$table>(
                 $foreign,
                 SleepProperties { reads_traffic: true, rank: Rank { name: "order", unit: None } },

@@ -15,7 +15,7 @@ use super::guard::Guard;
 use super::tridiagonal::Tridiagonal;
 use super::{Graph, Rank, SleepPlan, SleepPlanConfig, TIE, Traffic, ascending, prune};
 use crate::ConfigError;
-use netlull_describe::check_ranges;
+use netlull_document::check_ranges;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

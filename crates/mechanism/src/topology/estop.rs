@@ -10,7 +10,7 @@
 use super::guard::Guard;
 use super::{Graph, Rank, SleepPlan, SleepPlanConfig, TIE, Traffic, ascending, edge_betweenness, prune};
 use crate::ConfigError;
-use netlull_describe::check_ranges;
+use netlull_document::check_ranges;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

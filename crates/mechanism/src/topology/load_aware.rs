@@ -11,7 +11,7 @@ mod routing;
 use super::guard::Guard;
 use super::{Graph, Rank, SleepPlan, SleepPlanConfig, Step, Traffic, Verdict};
 use crate::ConfigError;
-use netlull_describe::check_ranges;
+use netlull_document::check_ranges;
 use netlull_units::BitRate;
 use routing::Routing;
 use schemars::JsonSchema;

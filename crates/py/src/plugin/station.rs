@@ -29,8 +29,8 @@ pub(super) fn load(fields: &Map<String, Value>) -> Result<Arc<dyn StationFactory
 }
 
 fn access_point(table: Option<Value>) -> Result<Option<AccessPointConfig>, ConfigError> {
-    let read = |table: &Value| netlull_describe::read::<AccessPointConfig>(table);
-    let refused = |error: netlull_describe::ReadError| ConfigError {
+    let read = |table: &Value| netlull_document::read::<AccessPointConfig>(table);
+    let refused = |error: netlull_document::ReadError| ConfigError {
         field: ["access_point".to_owned()].into_iter().chain(error.path).collect::<Vec<_>>().join("."),
         value: error.message,
         expected: "the parameters of an access point".to_owned(),

@@ -9,7 +9,7 @@ use super::document::{
     WebSearchSizeDocument,
 };
 use super::error::ScenarioError;
-use netlull_describe::{read, read_by_kind, within};
+use netlull_document::{read, read_by_kind, within};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;

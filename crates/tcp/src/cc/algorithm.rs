@@ -2,7 +2,7 @@
 
 use super::CongestionControl;
 use crate::config::{Config, ConfigError};
-use netlull_describe::{ClassTable, Loaders, ModuleTable, schema_of_open_kind};
+use netlull_document::{ClassTable, Loaders, ModuleTable, schema_of_open_kind};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};

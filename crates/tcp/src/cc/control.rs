@@ -4,7 +4,7 @@ use crate::delivery::{DeliveryRate, LostSegment, RateSample};
 use crate::recovery::RecoveryPhase;
 use auto_impl::auto_impl;
 use enum_dispatch::enum_dispatch;
-use netlull_describe::ConfigError;
+use netlull_document::ConfigError;
 use netlull_units::{BitRate, Duration, Instant};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -3,7 +3,7 @@
 use super::{Ack, CongestionControl, Delivery, Idle, Loss, Recovered, Start, TimeoutKind, Transmission};
 use crate::config::Config;
 use crate::delivery::{DeliveryRate, LostSegment};
-use netlull_describe::ConfigError;
+use netlull_document::ConfigError;
 use netlull_units::{BitRate, Instant};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema as schema};
 use serde::{Deserialize, Serialize};

@@ -79,7 +79,7 @@ use crate::config::Config;
 use crate::delivery::{DeliveryRate, LostSegment};
 use crate::recovery::RecoveryPhase;
 use enum_dispatch::enum_dispatch;
-use netlull_describe::ConfigError;
+use netlull_document::ConfigError;
 use netlull_units::{BitRate, Instant};
 use registry::controllers;
 

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::config::Config;
 use crate::delivery::{DeliveryRate, LostSegment};
-use netlull_describe::ConfigError;
+use netlull_document::ConfigError;
 use netlull_units::{BitRate, Instant};
 
 /// The first answer of a congestion control that stops its connection.

@@ -46,8 +46,8 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-impl From<netlull_describe::ConfigError> for ConfigError {
-    fn from(error: netlull_describe::ConfigError) -> Self {
+impl From<netlull_document::ConfigError> for ConfigError {
+    fn from(error: netlull_document::ConfigError) -> Self {
         Self { message: error.reason(), field: Cow::Owned(error.field) }
     }
 }

@@ -3,7 +3,7 @@
 use crate::ConfigError;
 use crate::radio::eager::default_least_wait;
 use crate::station::StationContext;
-use netlull_describe::check_ranges;
+use netlull_document::check_ranges;
 use netlull_units::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 
 use crate::ConfigError;
 use crate::rate::{QueueCount, RateSet};
-use netlull_describe::check_ranges;
+use netlull_document::check_ranges;
 use netlull_units::{BitRate, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -126,7 +126,7 @@ pub fn environment(scenario: &Scenario, kind: &str, options: &str) -> Result<Box
 fn read<T: DeserializeOwned>(options: &str) -> Result<T, ScenarioError> {
     let value: Value = serde_json::from_str(options)
         .map_err(|error| ScenarioError::new("options", format!("is not JSON: {error}")))?;
-    netlull_describe::read(&value).map_err(|error| ScenarioError::new(error.path.join("."), error.message))
+    netlull_document::read(&value).map_err(|error| ScenarioError::new(error.path.join("."), error.message))
 }
 
 /// The weights of a reward: minus the weighted sum of the costs of a step.

@@ -1,7 +1,7 @@
 //! A link's controller: a mechanism, and the link's own options for it.
 
 use super::InService;
-use netlull_describe::table_of_kind;
+use netlull_document::table_of_kind;
 use netlull_mechanism::machines::LinkMechanism;
 use netlull_power::TransitionPower;
 use schemars::JsonSchema;

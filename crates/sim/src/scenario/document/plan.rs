@@ -1,6 +1,6 @@
 //! Sleep plans: an algorithm that chooses the sleeping links, and the scenario's options for it.
 
-use netlull_describe::table_of_kind;
+use netlull_document::table_of_kind;
 use netlull_mechanism::topology::SleepAlgorithm;
 use netlull_units::BitRate;
 use schemars::JsonSchema;

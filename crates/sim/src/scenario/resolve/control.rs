@@ -5,7 +5,7 @@ use super::{Control, Result};
 use crate::net::transmitter::InService;
 use crate::scenario::ScenarioError;
 use crate::scenario::document::{ControllerDocument, LinkDocument};
-use netlull_describe::check_ranges;
+use netlull_document::check_ranges;
 use netlull_mechanism::ConfigError;
 use netlull_mechanism::link::LinkContext;
 use netlull_units::Instant;
