@@ -185,7 +185,7 @@ mutants: $(MUTATE)/bin ## Change the code of a crate in small ways, and list the
 	xargs -r -d '\n' $(MUTATION) --test-package netlull-sim --output $(MUTATED)
 
 # The crates that simulate, and the systems besides Linux that they are checked for. Needs rustup.
-ENGINE := units document power mechanism tcp wire network sim
+ENGINE := units document text power mechanism tcp wire network sim
 SYSTEMS := x86_64-pc-windows-gnu aarch64-apple-darwin $(WASM)
 portable: setup ## For a release: check the package's types for Windows, and that the engine's crates compile for Windows, macOS and WebAssembly.
 	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 CRATES: dict[str, set[str]] = {
     "units": set(),
     "document": {"units"},
+    "text": {"document"},
     "power": {"units", "document"},
     "bound": {"units", "power"},
     "mechanism": {"units", "document", "power"},
@@ -37,7 +38,7 @@ CRATES: dict[str, set[str]] = {
     "guest": {"units", "document", "mechanism", "tcp"},
     "plugin": {"units", "document", "mechanism", "tcp", "guest"},
     "wire": {"units"},
-    "live": {"units", "document", "power", "mechanism", "network", "wire", "plugin"},
+    "live": {"units", "document", "text", "power", "mechanism", "network", "wire", "plugin"},
     "agreement": {"network", "sim", "live"},
     "web": {"sim"},
     "py": {"units", "document", "power", "bound", "mechanism", "tcp", "network", "sim", "guest", "plugin"},

@@ -265,9 +265,9 @@ def _parent(document: dict[str, Any], path: Path, *, create: bool) -> tuple[Any,
         if step is None:
             if not isinstance(node, dict):
                 raise _refuse(path, rest, node)
-            key, dot, after = rest.partition(".")
-            if not key or (dot and not after):
+            if "" in rest.split("."):
                 raise _not_dotted(path)
+            key, _, after = rest.partition(".")
             if not create:
                 return None
             if after:

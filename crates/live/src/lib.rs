@@ -28,7 +28,6 @@ pub mod netlink;
 pub mod program;
 pub mod route;
 pub mod router;
-pub mod set;
 pub mod station;
 pub mod system;
 pub mod tape;

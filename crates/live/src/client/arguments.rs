@@ -1,7 +1,6 @@
 //! The arguments of `netlulld client`.
 
 use crate::error::{LiveError, Result};
-use crate::set::{fields, set};
 use crate::station::{Asleep, QUIET, StationConfig, live_shaper};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
@@ -9,10 +8,10 @@ use netlull_mechanism::machines::StationMechanism;
 use netlull_mechanism::radio::ShaperConfig;
 use netlull_network::station::NamedRadio;
 use netlull_power::RadioPower;
+use netlull_text::Change;
 use netlull_units::{BitRate, Duration};
-use std::fmt::Display;
+use serde_json::json;
 use std::path::PathBuf;
-use toml::Table;
 
 /// The dozing client: shapes this host's downloads into bursts and models a radio that sleeps between them.
 #[derive(Debug, Args)]
@@ -115,22 +114,21 @@ impl Run {
 
     /// The machine that lets the radio sleep; `None` for a radio that is always on.
     fn mechanism(&self) -> Result<Option<StationMechanism>> {
-        let wrong = |error: &dyn Display| LiveError::input(error);
-        let mut table = match (self.mechanism.as_str(), self.set.first()) {
+        let mut document = match (self.mechanism.as_str(), self.set.first()) {
             (ALWAYS_ON, None) => return Ok(None),
             (ALWAYS_ON, Some(set)) => {
                 return Err(LiveError::input(format!("--set {set}: expected none: {ALWAYS_ON} has no parameters")));
             }
             (SHAPER, _) => {
                 let shaper = ShaperConfig { margin: self.margin, ..live_shaper() };
-                Table::try_from(StationMechanism::ClientShaper(shaper)).map_err(|error| wrong(&error))?
+                serde_json::to_value(StationMechanism::ClientShaper(shaper)).map_err(LiveError::input)?
             }
-            (name, _) => Table::from_iter([("kind".to_owned(), name.replace('-', "_").into())]),
+            (name, _) => json!({ "kind": name.replace('-', "_") }),
         };
-        for assignment in &self.set {
-            set(&mut table, assignment)?;
+        for setting in &self.set {
+            Change::parse(setting).and_then(|change| change.apply(&mut document)).map_err(LiveError::input)?;
         }
-        netlull_document::read(&fields(table)?).map(Some).map_err(|error| wrong(&error))
+        netlull_document::read(&document).map(Some).map_err(LiveError::input)
     }
 }
 

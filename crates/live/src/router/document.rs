@@ -1,11 +1,11 @@
 //! A mechanism's parameters as users write them: the names and units of a scenario's `[link.controller]`.
 
 use crate::error::{LiveError, Result};
-use crate::set::fields;
 use netlull_mechanism::link::LinkContext;
 use netlull_mechanism::machines::{LinkKind, LinkMechanism};
+use netlull_text::Error;
 use netlull_units::{Bytes, Instant};
-use toml::{Table, Value};
+use serde_json::Value;
 
 /// The names of the mechanisms, as in scenarios and on the command line.
 pub(super) fn names() -> Vec<&'static str> {
@@ -26,14 +26,21 @@ pub(super) fn kind(name: &str) -> Result<&'static LinkKind> {
 ///
 /// # Errors
 /// If a name is unknown, or a value has no unit or is out of range.
-pub fn mechanism(kind: &LinkKind, mut table: Table, buffer: Bytes, link: LinkContext) -> Result<LinkMechanism> {
-    table.remove("kind");
-    if kind.fields.is_some_and(|fields| fields().contains(&"target")) && !table.contains_key("target") {
-        table.insert("target".to_owned(), Value::String(Bytes::new(buffer.as_u64() / 2).to_string()));
+pub fn mechanism(
+    kind: &LinkKind,
+    mut document: Value,
+    buffer: Bytes,
+    link: LinkContext,
+) -> std::result::Result<LinkMechanism, Error> {
+    if let Some(table) = document.as_object_mut() {
+        table.remove("kind");
+        if kind.fields.is_some_and(|fields| fields().contains(&"target")) {
+            let half = || Value::String(Bytes::new(buffer.as_u64() / 2).to_string());
+            table.entry("target").or_insert_with(half);
+        }
     }
-    let fields = fields(table)?;
-    let mechanism = (kind.read)(&fields).map_err(LiveError::input)?;
-    mechanism.build(link, Instant::ZERO).map_err(LiveError::input)?;
+    let mechanism = (kind.read)(&document)?;
+    mechanism.build(link, Instant::ZERO)?;
     Ok(mechanism)
 }
 

@@ -10,15 +10,14 @@ use super::state::{Place, lock};
 use crate::error::{LiveError, Result, say, tell};
 use crate::input;
 use crate::netlink::Socket;
-use crate::set::set;
 use crate::tape::LinkSetup;
 use netlull_mechanism::link::LinkContext;
 use netlull_mechanism::machines::LinkKind;
 use netlull_power::PowerModel;
+use netlull_text::{Change, Error, Text};
 use netlull_units::{Bytes, Duration};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::Path;
-use toml::Table;
 
 /// The checked plan of an instance.
 pub(super) struct Plan {
@@ -30,21 +29,36 @@ pub(super) struct Plan {
     pub(super) power: PowerModel,
 }
 
-/// The mechanism, named by an option or by the file, and its parameters.
-fn read_config(arguments: &RunArguments, access: FileAccess<'_>) -> Result<(&'static LinkKind, Table)> {
-    let mut table = match &arguments.config {
-        None => Table::new(),
-        Some(file) => {
-            let file = access.readable(file)?;
-            let text = input::read(&file)?;
-            let wrong = |error: toml::de::Error| LiveError::input(format!("{}: {}", file.display(), error.message()));
-            text.parse().map_err(wrong)?
-        }
-    };
-    for assignment in &arguments.set {
-        set(&mut table, assignment)?;
+/// The parameters of a mechanism, and the file that they come from.
+struct Config {
+    kind: &'static LinkKind,
+    document: Value,
+    file: Option<(String, String)>,
+}
+
+impl Config {
+    /// The text of an error, with its place in the file.
+    fn named(&self, error: Error) -> LiveError {
+        let text = self.file.as_ref().map(|(origin, text)| Text { origin, text });
+        let place = error.place.clone().or_else(|| text?.place(&error.field));
+        LiveError::input(Error { place, ..error })
     }
-    let written = table.get("kind").map(|kind| match kind.as_str() {
+}
+
+/// The mechanism, named by an option or by the file, and its parameters.
+fn read_config(arguments: &RunArguments, access: FileAccess<'_>) -> Result<Config> {
+    let (mut document, mut file) = (json!({}), None);
+    if let Some(path) = &arguments.config {
+        let path = access.readable(path)?;
+        let (origin, text) = (path.display().to_string(), input::read(&path)?);
+        document = Text { origin: &origin, text: &text }.parse().map_err(LiveError::input)?;
+        file = Some((origin, text));
+    }
+    for setting in &arguments.set {
+        let change = Change::parse(setting).map_err(LiveError::input)?;
+        change.apply(&mut document).map_err(LiveError::input)?;
+    }
+    let written = document.get("kind").map(|kind| match kind.as_str() {
         Some(name) => document::kind(name),
         None => Err(LiveError::input(format!("kind is {kind}; expected one of {}", document::names().join(", ")))),
     });
@@ -60,7 +74,7 @@ fn read_config(arguments: &RunArguments, access: FileAccess<'_>) -> Result<(&'st
             return Err(LiveError::input("mechanism is not given; expected --mechanism, or kind in --config"));
         }
     };
-    Ok((kind, table))
+    Ok(Config { kind, document, file })
 }
 
 /// The checked options.
@@ -78,10 +92,11 @@ impl Options {
             return Err(LiveError::input(format!("loop is {}; expected {shortest} to {longest}", arguments.period)));
         }
         let bucket = Bucket::new(arguments.rate, arguments.buffer, device.mtu, device.link_header)?;
-        let (kind, table) = read_config(arguments, access)?;
+        let config = read_config(arguments, access)?;
         let mtu = Bytes::new(u64::from(device.mtu));
         let link = LinkContext { buffer: Some(arguments.buffer), ..LinkContext::new(arguments.rate, mtu) };
-        let mechanism = document::mechanism(kind, table, arguments.buffer, link)?;
+        let read = document::mechanism(config.kind, config.document.clone(), arguments.buffer, link);
+        let mechanism = read.map_err(|error| config.named(error))?;
         // The machines check the other rates: none exceeds the link's, and an initial rate is among those they choose.
         if let Some((field, rate)) = mechanism.lowest_rate() {
             qdisc::check_rate(field, rate)?;

@@ -91,7 +91,7 @@ fn a_unit_is_not_installed_whose_instance_would_be_refused() {
         ("--mechanism awm --set target=1", "expected"),
         (
             "--mechanism practra --set transition=2ms --set min_interval=16ms --set delay_bound=40ms --set rates=[\"1Mb/s\",\"10Mb/s\"]",
-            "rates is a set that ends at 10 Mb/s",
+            "rates: is a set that ends at 10 Mb/s",
         ),
         (
             "--mechanism practra --set transition=2ms --set min_interval=16ms --set delay_bound=40ms --set rates=[\"1b/s\",\"20Mb/s\"]",

@@ -150,7 +150,7 @@ fn bad_input_and_a_refusing_system_have_their_own_exit_codes() {
         (
             "run --dev far --rate 20Mb/s --buffer 150kB --mechanism awm --set beta=nan",
             2,
-            "beta: NaN; expected a finite number",
+            "beta: nan; expected a finite number",
         ),
         ("run --dev far --rate 20Mb/s --buffer 150kB --mechanism awm --config /dev/zero", 2, "/dev/zero: a device"),
         ("run --dev far --rate 20Mb/s --buffer 150kB --mechanism awm --config /none", 2, "/none: No such file"),

@@ -1,13 +1,14 @@
 use super::*;
-use crate::set::set;
+use netlull_text::{Change, Text};
 use netlull_units::BitRate;
 use serde_json::json;
 
 const BUFFER: Bytes = Bytes::new(150_000);
 const LINK: LinkContext = LinkContext::new(BitRate::from_mbps(20), Bytes::new(1500));
 
-fn written(name: &str, text: &str) -> Result<serde_json::Value> {
-    let mechanism = mechanism(kind(name).unwrap(), text.parse().unwrap(), BUFFER, LINK)?;
+fn written(name: &str, text: &str) -> std::result::Result<Value, Error> {
+    let document = Text { origin: "g.toml", text }.parse().unwrap();
+    let mechanism = mechanism(kind(name).unwrap(), document, BUFFER, LINK)?;
     Ok(serde_json::to_value(mechanism).unwrap())
 }
 
@@ -43,20 +44,22 @@ fn lull_needs_its_rates_and_its_transition() {
     assert_eq!(lull["transition"], json!("5 ms"));
     let why = |text: &str| written("lull", text).unwrap_err().to_string();
     assert!(why(rates).starts_with("transition: is missing; expected a time"));
-    assert!(why("rates = [\"1 Mb/s\", \"10 Mb/s\"]\ntransition = \"5 ms\"").starts_with("rates is a set that ends at"));
-    assert!(why(&format!("{rates}\ntransition = \"5 ms\"\nslowdown = 2.0")).starts_with("slowdown is 2"));
+    assert!(
+        why("rates = [\"1 Mb/s\", \"10 Mb/s\"]\ntransition = \"5 ms\"").starts_with("rates: is a set that ends at")
+    );
+    assert!(why(&format!("{rates}\ntransition = \"5 ms\"\nslowdown = 2.0")).starts_with("slowdown: is 2"));
 }
 
 #[test]
 fn settings_go_over_the_file() {
-    let mut table: Table = "target = \"10 kB\"".parse().unwrap();
+    let mut table = json!({ "target": "10 kB" });
     for assignment in ["target=60 kB", "beta=\"2 Mb/s\"", "flows.kind=fixed", "flows.count=4"] {
-        set(&mut table, assignment).unwrap();
+        Change::parse(assignment).unwrap().apply(&mut table).unwrap();
     }
     let awm = serde_json::to_value(mechanism(kind("awm").unwrap(), table, BUFFER, LINK).unwrap()).unwrap();
     assert_eq!((&awm["target"], &awm["beta"]), (&json!("60000 B"), &json!("2 Mb/s")));
     assert_eq!(awm["flows"], json!({ "kind": "fixed", "count": 4.0 }));
-    assert!(set(&mut Table::new(), "target").is_err());
+    assert!(Change::parse("target").is_err());
 }
 
 #[test]
@@ -69,10 +72,10 @@ fn errors_name_the_field() {
     assert!(why("awm", "min_rate = \"1 Mb/s\"").starts_with("unknown field `min_rate`"), "that is C-EARTH's");
     assert!(why("awm", "target = \"1 kilo\"").contains("1 kilo"));
     assert!(why("c_earth", "min_rate = \"1 Mb/s\"").contains("round_trip"));
-    assert!(why("awm", "target = \"0 B\"").starts_with("target is 0 B"));
+    assert!(why("awm", "target = \"0 B\"").starts_with("target: is 0 B"));
     let times = "transition = \"2 ms\"\nmin_interval = \"16 ms\"\ndelay_bound = \"40 ms\"";
     let low = why("practra", &format!("rates = [\"1 Mb/s\", \"10 Mb/s\"]\n{times}"));
-    assert_eq!(low, "rates is a set that ends at 10 Mb/s; expected the link's rate, 20 Mb/s, as the highest");
+    assert_eq!(low, "rates: is a set that ends at 10 Mb/s; expected the link's rate, 20 Mb/s, as the highest");
     // As in scenarios, practRA's times are mandatory.
     assert!(why("practra", "rates = [\"20 Mb/s\"]").starts_with("transition: is missing; expected a time"));
     let unknown = kind("magic").unwrap_err().to_string();

@@ -1,0 +1,235 @@
+//! The text of documents: TOML into values, changes along paths, and the place of a field.
+//!
+//! It is apart from `netlull-document` because modules for WebAssembly read no text.
+
+mod path;
+
+pub use path::Change;
+
+use netlull_document::{ConfigError, ReadError};
+use path::{entry_name, step};
+use serde_json::{Map, Number, Value};
+use std::borrow::Cow;
+use std::fmt;
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+/// The most tables and lists in one another.
+const DEEPEST: usize = 32;
+const NESTED: &str = "is nested too deeply; expected at most 32 tables and lists in one another";
+
+/// A document as users write it, and where it is from, such as the name of its file.
+#[derive(Clone, Copy, Debug)]
+pub struct Text<'a> {
+    /// The origin, for errors.
+    pub origin: &'a str,
+    /// The TOML text.
+    pub text: &'a str,
+}
+
+/// A line and a column of a text; both begin at 1, and a column is a character.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The text's origin.
+    pub origin: String,
+    /// The line.
+    pub line: usize,
+    /// The column.
+    pub column: usize,
+}
+
+/// An error in a document: its field, the reason, and the place in the text if it is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// The path of the field; empty for the document itself.
+    pub field: String,
+    /// The value and the expectation.
+    pub message: String,
+    /// The place.
+    pub place: Option<Place>,
+}
+
+impl Error {
+    /// The error of a field without a place.
+    pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { field: field.into(), message: message.into(), place: None }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, line {}, column {}", self.origin, self.line, self.column)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.place.iter().try_for_each(|place| write!(f, "{place}: "))?;
+        if !self.field.is_empty() {
+            write!(f, "{}: ", self.field)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<ReadError> for Error {
+    fn from(error: ReadError) -> Self {
+        Self::new(error.path.join("."), error.message)
+    }
+}
+
+impl From<ConfigError> for Error {
+    fn from(error: ConfigError) -> Self {
+        let reason = error.reason();
+        Self::new(error.field, reason)
+    }
+}
+
+impl Text<'_> {
+    /// The document, with the fields of a table in their order.
+    ///
+    /// # Errors
+    /// If the text is not TOML, or a value is a date, is not finite or is nested too deeply. Names the place.
+    pub fn parse(self) -> Result<Value, Error> {
+        let table = DeTable::parse(self.text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            Error { place: Some(self.at(at)), ..Error::new("", format!("is not TOML: {}", error.message())) }
+        })?;
+        let converted = of_table(table.get_ref(), &Path::root("")).map(Value::Object);
+        converted.map_err(|Wrong { at, error, .. }| Error { place: Some(self.at(at)), ..error })
+    }
+
+    /// The place of a field: of the longest part of its path that the text has. `None` if the text has none of it.
+    #[must_use]
+    pub fn place(self, field: &str) -> Option<Place> {
+        let table = DeTable::parse(self.text).ok()?;
+        let mut found = field_of(table.get_ref(), field)?;
+        let mut rest = field;
+        while let Some(after) = rest[found.1..].strip_prefix('.') {
+            let inner = match found.0.get_ref() {
+                DeValue::Table(table) => field_of(table, after),
+                DeValue::Array(entries) => entry_of(entries, after),
+                _ => None,
+            };
+            let Some(inner) = inner else { break };
+            (found, rest) = (inner, after);
+        }
+        Some(self.at(found.0.span().start))
+    }
+
+    fn at(self, offset: usize) -> Place {
+        let before = &self.text[..offset.min(self.text.len())];
+        let line = before.rfind('\n').map_or(0, |end| end + 1);
+        let (lines, column) = (before.matches('\n').count() + 1, before[line..].chars().count() + 1);
+        Place { origin: self.origin.to_owned(), line: lines, column }
+    }
+}
+
+/// A value that cannot be read, and its offset.
+struct Wrong {
+    at: usize,
+    error: Error,
+    /// Whether a text is meant, if there are no quotes around it.
+    is_date: bool,
+}
+
+/// The path of a value: its parent's, and its key.
+struct Path<'p> {
+    parent: Option<&'p Path<'p>>,
+    key: Cow<'p, str>,
+    depth: usize,
+}
+
+impl<'p> Path<'p> {
+    fn root(key: &'p str) -> Self {
+        Self { parent: None, key: Cow::from(key), depth: 0 }
+    }
+
+    fn inner(&'p self, key: impl Into<Cow<'p, str>>) -> Self {
+        Self { parent: Some(self), key: key.into(), depth: self.depth + 1 }
+    }
+
+    fn text(&self) -> String {
+        let parent = self.parent.map(Self::text).unwrap_or_default();
+        if parent.is_empty() { self.key.to_string() } else { format!("{parent}.{}", self.key) }
+    }
+
+    fn wrong(&self, at: usize, message: impl Into<String>) -> Wrong {
+        Wrong { at, error: Error::new(self.text(), message), is_date: false }
+    }
+}
+
+/// The value of an option: TOML, or else the text itself.
+pub(crate) fn value(text: &str, path: &str) -> Result<Value, Error> {
+    let as_text = || Ok(Value::String(text.to_owned()));
+    if text.contains('\n') {
+        return as_text();
+    }
+    let Ok(parsed) = DeValue::parse(text) else { return as_text() };
+    match of_value(&parsed, &Path::root(path)) {
+        Err(wrong) if wrong.is_date => as_text(),
+        converted => converted.map_err(|wrong| wrong.error),
+    }
+}
+
+fn of_table(table: &DeTable<'_>, path: &Path<'_>) -> Result<Map<String, Value>, Wrong> {
+    let field = |(key, value): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
+        let key = key.get_ref();
+        Ok((key.to_string(), of_value(value, &path.inner(key.as_ref()))?))
+    };
+    table.iter().map(field).collect()
+}
+
+fn of_value(value: &Spanned<DeValue<'_>>, path: &Path<'_>) -> Result<Value, Wrong> {
+    let at = value.span().start;
+    let is_nested = matches!(value.get_ref(), DeValue::Array(_) | DeValue::Table(_));
+    if is_nested && path.depth > DEEPEST {
+        return Err(path.wrong(at, NESTED));
+    }
+    Ok(match value.get_ref() {
+        DeValue::String(text) => Value::String(text.to_string()),
+        DeValue::Boolean(truth) => Value::Bool(*truth),
+        DeValue::Integer(number) => {
+            let whole = i64::from_str_radix(number.as_str(), number.radix()).map(Number::from);
+            let whole = whole.or_else(|_| u64::from_str_radix(number.as_str(), number.radix()).map(Number::from));
+            let wrong = |_| path.wrong(at, format!("{}; expected a whole number of 64 bits", number.as_str()));
+            Value::Number(whole.map_err(wrong)?)
+        }
+        DeValue::Float(number) => {
+            let number: f64 = number.as_str().parse().unwrap_or(f64::NAN);
+            let shown = if number.is_nan() { "nan".to_owned() } else { number.to_string() };
+            let finite = Number::from_f64(number);
+            Value::Number(finite.ok_or_else(|| path.wrong(at, format!("{shown}; expected a finite number")))?)
+        }
+        DeValue::Datetime(date) => {
+            let expected = "expected text, a number, true or false, a list or a table";
+            return Err(Wrong { is_date: true, ..path.wrong(at, format!("{date} is a date; {expected}")) });
+        }
+        DeValue::Array(entries) => {
+            let entry = |(index, entry): (usize, &Spanned<DeValue<'_>>)| {
+                of_value(entry, &path.inner(name_of(entry).unwrap_or_else(|| index.to_string())))
+            };
+            Value::Array(entries.iter().enumerate().map(entry).collect::<Result<_, _>>()?)
+        }
+        DeValue::Table(table) => Value::Object(of_table(table, path)?),
+    })
+}
+
+fn name_of(entry: &Spanned<DeValue<'_>>) -> Option<String> {
+    entry_name(|field| entry.get_ref().get(field)?.get_ref().as_str())
+}
+
+/// A value on the way along a path, and the length of its key.
+type Found<'t, 'i> = (&'t Spanned<DeValue<'i>>, usize);
+
+fn field_of<'t, 'i>(table: &'t DeTable<'i>, path: &str) -> Option<Found<'t, 'i>> {
+    step(path, table.iter().map(|(key, value)| (Cow::from(key.get_ref().as_ref()), value)))
+}
+
+fn entry_of<'t, 'i>(entries: &'t DeArray<'i>, path: &str) -> Option<Found<'t, 'i>> {
+    let indices = entries.iter().enumerate().map(|(index, entry)| (Cow::from(index.to_string()), entry));
+    let names = entries.iter().filter_map(|entry| Some((Cow::from(name_of(entry)?), entry)));
+    step(path, indices.chain(names))
+}
