@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -23,6 +24,10 @@ settings.load_profile("netlull")
 ROOT = Path(__file__).resolve().parents[1]
 SHIPPED = ROOT / "python" / "netlull" / "shipped"
 """Scenarios and papers."""
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts background jobs so, and the processes that tests interrupt would inherit it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SMALL = """
 name = "small"
