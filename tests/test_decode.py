@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
@@ -72,3 +74,35 @@ def test_an_error_names_the_field_its_value_and_what_was_expected(changes: dict[
 def test_a_document_that_is_no_table() -> None:
     with pytest.raises(FieldError, match=r"^is \[\]; expected a table$"):
         decode([], Sheet)
+
+
+THREADS = """
+import sys, threading
+from netlull.decode import Document, decode
+
+sys.setswitchinterval(1e-6)
+for _ in range(500):
+    class Inner(Document):
+        a: str
+
+    class Outer(Document):
+        items: tuple[Inner, ...] = ()
+        many: dict[str, list[Inner]] = {}
+
+    together = threading.Barrier(4)
+
+    def run(kind):
+        together.wait()
+        decode({"items": [{"a": "x"}], "many": {"k": [{"a": "y"}]}}, kind)
+
+    threads = [threading.Thread(target=run, args=(Outer,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+
+
+def test_threads_may_read_a_kind_of_document_for_the_first_time_at_once() -> None:
+    ended = subprocess.run([sys.executable, "-c", THREADS], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")

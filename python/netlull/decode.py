@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+import threading
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
@@ -37,6 +38,15 @@ class FieldError(InputError):
         self.message = message
 
 
+_CONVERTING = threading.RLock()
+"""msgspec 0.22 prepares a kind when it is first used. Two threads at once would end the process."""
+
+
+def _converted(data: object, kind: type[_T]) -> _T:
+    with _CONVERTING:
+        return msgspec.convert(data, kind)
+
+
 def decode(data: object, kind: type[_T]) -> _T:
     """The data as a struct of this kind.
 
@@ -45,7 +55,7 @@ def decode(data: object, kind: type[_T]) -> _T:
         InputError: a struct refuses its values.
     """
     try:
-        return msgspec.convert(data, kind)
+        return _converted(data, kind)
     except msgspec.ValidationError as error:
         raise _explained(error, data, kind) from None
 
@@ -97,7 +107,7 @@ def _culprit(data: object, keys: Sequence[str | int], kind: type, message: str) 
         for other in [key for key in table if key != name]:
             del table[other]
         try:
-            msgspec.convert(alone, kind)
+            _converted(alone, kind)
         except msgspec.ValidationError as error:
             if str(error) == message:
                 return str(name)
