@@ -77,7 +77,7 @@ def test_new_never_replaces_a_folder_and_names_parameters(tmp_path: Path) -> Non
 
 BAD = """
 #include "netlull.h"
-NETLULL_EXPORT(netlull_document) void netlull_document(void) {
+NETLULL_EXPORT(netlull_describe) void netlull_describe(void) {
     say("{\\"netlull\\":1,\\"kind\\":\\"link_controller\\",\\"name\\":\\"bad\\"}");
 }
 NETLULL_EXPORT(netlull_create) int netlull_create(void) { return 0; }

@@ -22,7 +22,7 @@ pub mod export {
     /// `() -> i32`: the address of the mailbox, a multiple of 8.
     pub const MAILBOX: &str = "netlull_mailbox";
     /// `() -> ()`: puts the description, as JSON, at [`place::TEXT`](super::place::TEXT).
-    pub const DESCRIBE: &str = "netlull_document";
+    pub const DESCRIBE: &str = "netlull_describe";
     /// `(length: i32) -> i32`: the address of this many bytes for a text of the host.
     pub const BUFFER: &str = "netlull_buffer";
     /// `() -> i32`: reads the parameters as JSON from the buffer, and puts the settings, as JSON, at
@@ -205,3 +205,18 @@ const _: () = {
     assert!(place::CONTEXT + Begin::<LinkContext>::WORDS <= place::PARAMETERS);
     assert!(place::CONTEXT + Begin::<StationContext>::WORDS <= place::PARAMETERS);
 };
+
+#[cfg(test)]
+mod tests {
+    use super::export;
+
+    #[test]
+    fn modules_of_users_keep_their_exports() {
+        // Each name in two parts: no renaming of ours may change them.
+        let names =
+            ["mailbox", "describe", "buffer", "configure", "create", "event"].map(|name| format!("netlull_{name}"));
+        let exports =
+            [export::MAILBOX, export::DESCRIBE, export::BUFFER, export::CONFIGURE, export::CREATE, export::EVENT];
+        assert_eq!(names.each_ref().map(String::as_str), exports);
+    }
+}

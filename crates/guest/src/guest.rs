@@ -471,7 +471,7 @@ macro_rules! export {
             }
 
             #[unsafe(no_mangle)]
-            extern "C" fn netlull_document() {
+            extern "C" fn netlull_describe() {
                 GUEST.with_borrow(guest::describe);
             }
 

@@ -41,7 +41,7 @@ fn shape() -> Vec<u8> {
         r#"(module
             (memory (export "memory") 1)
             (func (export "netlull_mailbox") (result i32) unreachable)
-            (func (export "netlull_document") unreachable)
+            (func (export "netlull_describe") unreachable)
             (func (export "netlull_create") (result i32) unreachable)
             (func (export "netlull_event") unreachable))"#,
     )
@@ -74,7 +74,7 @@ fn random(state: &mut u64, kind: &str) -> Option<Vec<u8>> {
     Some(described(&module, kind).unwrap_or(module))
 }
 
-/// Replaces the bodies of `netlull_mailbox`, `netlull_document` and `netlull_create`, and adds a description as data.
+/// Replaces the bodies of `netlull_mailbox`, `netlull_describe` and `netlull_create`, and adds a description as data.
 fn described(module: &[u8], kind: &str) -> Option<Vec<u8>> {
     use wasm_encoder::reencode::{Reencode, RoundtripReencoder};
     use wasm_encoder::{CodeSection, Function, Instruction as I, MemArg};
@@ -109,7 +109,7 @@ fn described(module: &[u8], kind: &str) -> Option<Vec<u8>> {
                         own.instruction(&I::I32Const(0)).instruction(&I::End);
                         code.function(&own);
                     }
-                    Some("netlull_document") => {
+                    Some("netlull_describe") => {
                         for (index, chunk) in text.as_bytes().chunks(8).enumerate() {
                             let mut word = [0; 8];
                             word[..chunk.len()].copy_from_slice(chunk);

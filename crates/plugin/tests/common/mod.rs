@@ -25,7 +25,7 @@ pub fn module(description: &str, event: &str, fields: &str) -> Vec<u8> {
             (global $count (mut i64) (i64.const 0))
             (data (i32.const {address}) "{escaped}")
             (func (export "netlull_mailbox") (result i32) i32.const {MAILBOX})
-            (func (export "netlull_document")
+            (func (export "netlull_describe")
                 (i64.store (i32.const {MAILBOX}) (i64.const {address}))
                 (i64.store (i32.const {}) (i64.const {length})))
             (func (export "netlull_create") (result i32) i32.const 0)

@@ -1,7 +1,7 @@
 // A congestion control: additive increase, and half of the window after a loss.
 #include "netlull.h"
 
-NETLULL_EXPORT(netlull_document) void netlull_document(void) {
+NETLULL_EXPORT(netlull_describe) void netlull_describe(void) {
     say("@DESCRIPTION@");
 }
 

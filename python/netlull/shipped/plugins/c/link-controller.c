@@ -1,7 +1,7 @@
 // A link controller that gets every event: half of the rate while the queue is short.
 #include "netlull.h"
 
-NETLULL_EXPORT(netlull_document) void netlull_document(void) {
+NETLULL_EXPORT(netlull_describe) void netlull_describe(void) {
     say("@DESCRIPTION@");
 }
 

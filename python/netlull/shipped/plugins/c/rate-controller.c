@@ -1,7 +1,7 @@
 // A link controller that looks at its link at ticks: the lowest of four rates that carries the recent arrivals.
 #include "netlull.h"
 
-NETLULL_EXPORT(netlull_document) void netlull_document(void) {
+NETLULL_EXPORT(netlull_describe) void netlull_describe(void) {
     say("@DESCRIPTION@");
 }
 

@@ -1,7 +1,7 @@
 // A station's machine: the radio naps after each silence, and misses every packet that comes meanwhile.
 #include "netlull.h"
 
-NETLULL_EXPORT(netlull_document) void netlull_document(void) {
+NETLULL_EXPORT(netlull_describe) void netlull_describe(void) {
     say("@DESCRIPTION@");
 }
 

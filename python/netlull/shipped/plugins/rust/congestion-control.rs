@@ -12,7 +12,7 @@ static SMSS: AtomicU64 = AtomicU64::new(0);
 static ACKED: AtomicU64 = AtomicU64::new(0);
 
 #[unsafe(no_mangle)]
-extern "C" fn netlull_document() {
+extern "C" fn netlull_describe() {
     say(DESCRIPTION);
 }
 

@@ -11,7 +11,7 @@ const DESCRIPTION: &str = r#"@DESCRIPTION@"#;
 static PRESENT: AtomicU64 = AtomicU64::new(0);
 
 #[unsafe(no_mangle)]
-extern "C" fn netlull_document() {
+extern "C" fn netlull_describe() {
     say(DESCRIPTION);
 }
 

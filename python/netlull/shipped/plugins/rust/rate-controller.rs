@@ -7,7 +7,7 @@ use netlull::*;
 const DESCRIPTION: &str = r#"@DESCRIPTION@"#;
 
 #[unsafe(no_mangle)]
-extern "C" fn netlull_document() {
+extern "C" fn netlull_describe() {
     say(DESCRIPTION);
 }
 
