@@ -1,4 +1,4 @@
-"""What a scenario becomes between its text and the simulator: the forms of all documents of the project, and refusals.
+"""The stored forms of all documents of the project: canonical text, table and TOML, or the refused field.
 
 `tests/front_door.txt` has a line per document. `python tests/test_front_door.py` writes it anew.
 """

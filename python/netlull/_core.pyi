@@ -35,7 +35,7 @@ __all__ = [
 
 __version__: str
 IS_CHECKED: bool
-"""Whether this build has checks and is slower than a release."""
+"""True if this build has checks and is slower than a release."""
 
 class ScenarioError(ValueError): ...
 class MemoryLimitError(ScenarioError): ...

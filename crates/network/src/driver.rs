@@ -116,7 +116,7 @@ impl<M: LinkController> Driver<M> {
         &mut self.machine
     }
 
-    /// Whether it sums up the estimates of a controller that reads segments.
+    /// True if it sums up the estimates of a controller that reads segments.
     #[must_use]
     pub fn keeps_account(&self) -> bool {
         self.account.is_some()

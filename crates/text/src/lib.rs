@@ -131,7 +131,7 @@ impl Text<'_> {
 struct Wrong {
     at: usize,
     error: Error,
-    /// Whether a text is meant, if there are no quotes around it.
+    /// True for a date: without quotes, an option means a text.
     is_date: bool,
 }
 

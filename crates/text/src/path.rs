@@ -15,7 +15,7 @@ const MOST_NAMED: usize = 12;
 pub struct Change {
     /// The path.
     pub path: String,
-    /// The value; `None` removes what is there.
+    /// The value; `None` removes it.
     pub value: Option<Value>,
 }
 

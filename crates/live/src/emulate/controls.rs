@@ -27,7 +27,7 @@ pub(super) struct Controls {
 #[derive(Debug)]
 struct Controlled {
     driver: Driver<OnTape<LinkMachine>>,
-    /// Whether arrivals show their segments.
+    /// True if arrivals show their segments.
     sees_segments: bool,
     /// The link with the acknowledgements, for a controller that reads segments.
     acknowledgements: Option<LinkId>,
@@ -76,12 +76,12 @@ impl Controls {
         self.driver(link).into_iter().for_each(|driver| driver.start(line));
     }
 
-    /// Whether arrivals show their segments to a link's mechanism.
+    /// True if arrivals show their segments to a link's mechanism.
     pub(super) fn sees_segments(&self, link: LinkId) -> bool {
         self.each[link].as_ref().is_some_and(|controlled| controlled.sees_segments)
     }
 
-    /// Whether the mechanism of a link reads the acknowledgements that `frames` carries.
+    /// True if the mechanism of a link reads the acknowledgements that `frames` carries.
     pub(super) fn reads(&self, link: LinkId, frames: LinkId) -> bool {
         self.each[link].as_ref().is_some_and(|controlled| controlled.acknowledgements == Some(frames))
     }
