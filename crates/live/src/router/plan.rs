@@ -34,20 +34,23 @@ struct Config {
     kind: &'static LinkKind,
     document: Value,
     file: Option<(String, String)>,
+    /// The paths of `--set`, whose values are not the file's.
+    set: Vec<String>,
 }
 
 impl Config {
     /// The text of an error, with its place in the file.
     fn named(&self, error: Error) -> LiveError {
         let text = self.file.as_ref().map(|(origin, text)| Text { origin, text });
-        let place = error.place.clone().or_else(|| text?.place(&error.field));
+        let is_set = self.set.iter().any(|path| error.field.starts_with(path.as_str()));
+        let place = if is_set { None } else { text.and_then(|text| text.place(&error.field)) };
         LiveError::input(Error { place, ..error })
     }
 }
 
 /// The mechanism, named by an option or by the file, and its parameters.
 fn read_config(arguments: &RunArguments, access: FileAccess<'_>) -> Result<Config> {
-    let (mut document, mut file) = (json!({}), None);
+    let (mut document, mut file, mut set) = (json!({}), None, Vec::new());
     if let Some(path) = &arguments.config {
         let path = access.readable(path)?;
         let (origin, text) = (path.display().to_string(), input::read(&path)?);
@@ -57,6 +60,7 @@ fn read_config(arguments: &RunArguments, access: FileAccess<'_>) -> Result<Confi
     for setting in &arguments.set {
         let change = Change::parse(setting).map_err(LiveError::input)?;
         change.apply(&mut document).map_err(LiveError::input)?;
+        set.push(change.path);
     }
     let written = document.get("kind").map(|kind| match kind.as_str() {
         Some(name) => document::kind(name),
@@ -74,7 +78,7 @@ fn read_config(arguments: &RunArguments, access: FileAccess<'_>) -> Result<Confi
             return Err(LiveError::input("mechanism is not given; expected --mechanism, or kind in --config"));
         }
     };
-    Ok(Config { kind, document, file })
+    Ok(Config { kind, document, file, set })
 }
 
 /// The checked options.
@@ -209,4 +213,21 @@ pub(super) fn tell_plan(arguments: &RunArguments, plan: &Plan) -> Result<()> {
     }
     tell(format_args!("{name}: would run {mechanism} every {period}, with a watch process"))?;
     tell(format_args!("{name}: would write {}", Place::new(&arguments.state, name)?.saved().display()))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_of_the_file_has_a_place_and_one_of_an_option_has_none() {
+        let file = Some(("g.toml".to_owned(), "beta = \"1 Mb/s\"\ntarget = \"0 B\"".to_owned()));
+        let kind = document::kind("awm").unwrap();
+        let mut config = Config { kind, document: json!({}), file, set: Vec::new() };
+        let wrong = || Error::new("target", "is 0 B");
+        assert_eq!(config.named(wrong()).to_string(), "g.toml, line 2, column 10: target: is 0 B");
+        config.set.push("target".to_owned());
+        assert_eq!(config.named(wrong()).to_string(), "target: is 0 B");
+    }
 }
