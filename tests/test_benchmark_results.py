@@ -60,7 +60,7 @@ def test_finished_runs_are_not_repeated(record: Record, folder: Path, monkeypatc
     def refuse(*_arguments: object, **_options: object) -> None:
         raise AssertionError("a finished part is repeated")
 
-    monkeypatch.setattr("netlull.execution.Threads.start", refuse)
+    monkeypatch.setattr("netlull.runs.team.Threads.start", refuse)
     again = measured_record(folder, "practra-best", ("writer-reno", "writer-reno-dvs", "1-gb-0.1"))
     assert again.document == record.document
 

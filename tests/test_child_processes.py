@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from netlull import Scenario
 from netlull.plot import saving
-from netlull.worker import Worker
+from netlull.runs.worker import Worker
 from plugin_classes import write_half
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ import psutil
 import pytest
 
 from netlull import Axis, InputError, MemoryLimitError, NetlullWarning, Scenario, ScenarioError, Sweep
-from netlull import memory as memory_module
 from netlull.__main__ import main
 from netlull.cluster.work import Failure
+from netlull.runs import memory as memory_module
 
 FLOOD = """
 duration = "10 s"

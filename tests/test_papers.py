@@ -24,7 +24,7 @@ from netlull.sweep import Cost, Sweep
 from troubled_marriage import FOLDER, OWN, world_of_the_paper
 
 if TYPE_CHECKING:
-    from netlull.execution import Progress
+    from netlull.runs.team import Progress
 
 # ---- Refused files ---------------------------------------------------------------------------------------------------
 

@@ -23,9 +23,9 @@ from netlull import (
     loading,
     param,
 )
-from netlull.execution import Processes, Threads, local_team
 from netlull.modules import source_of
-from netlull.run_order import Job, LongestFirst
+from netlull.runs.order import Job, LongestFirst
+from netlull.runs.team import Processes, Threads, local_team
 from netlull.topology.loads import measured
 from plugin_classes import (
     HALF,

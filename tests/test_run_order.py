@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlull import Axis, AxisPoint, Progress, Scenario, Sweep, execution
-from netlull.run_order import Job, LongestFirst
+from netlull import Axis, AxisPoint, Progress, Scenario, Sweep
+from netlull.runs import team
+from netlull.runs.order import Job, LongestFirst
 from netlull.sweep import running
 
 METRICS = {"goodput_bps": "flow.tcp.goodput_bps"}
@@ -155,7 +156,7 @@ def test_the_order_changes_nothing(uneven: Sweep, tmp_path: Path, monkeypatch: p
             self._guessed = [(-hops, number) for hops, number in self._guessed]
             self._guessed.sort()
 
-    monkeypatch.setattr(execution, "LongestFirst", ShortestFirst)
+    monkeypatch.setattr(team, "LongestFirst", ShortestFirst)
     for workers in (1, 3):
         uneven.run(tmp_path / str(workers), workers=workers)
 
@@ -166,7 +167,7 @@ def test_the_order_changes_nothing(uneven: Sweep, tmp_path: Path, monkeypatch: p
 
     with pytest.raises(KeyboardInterrupt):
         uneven.run(tmp_path / "resumed", workers=2, progress=interrupt)
-    monkeypatch.setattr(execution, "LongestFirst", LongestFirst)
+    monkeypatch.setattr(team, "LongestFirst", LongestFirst)
     resumed = uneven.run(tmp_path / "resumed")
     assert resumed.reused >= 3
     expected = (tmp_path / "whole" / "results.parquet").read_bytes()

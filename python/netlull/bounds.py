@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from netlull import _engine
 from netlull.errors import InputError, NetlullWarning
-from netlull.memory import limit
 from netlull.quantities import in_unit
+from netlull.runs.memory import limit
 from netlull.suggest import some
 
 if TYPE_CHECKING:

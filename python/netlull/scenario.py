@@ -14,9 +14,9 @@ from netlull.datafiles import inline
 from netlull.errors import FieldPathError, InputError, NetlullWarning
 from netlull.fieldpath import plain, put, read_toml, remove
 from netlull.loading import check_tape, complete, stamp
-from netlull.memory import excess, limit
 from netlull.output import staged_file, writing
 from netlull.result import Result
+from netlull.runs.memory import excess, limit
 from netlull.suggest import near
 from netlull.textfiles import read_text
 from netlull.tomltext import toml_document

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from netlull.benchmark.definition import Optimum, optimum_seeds
 from netlull.bounds import bound
-from netlull.execution import default_workers
 from netlull.output import staged_file
 from netlull.quantities import in_unit
+from netlull.runs.team import default_workers
 
 if TYPE_CHECKING:
     from netlull.benchmark.definition import Cell, Definition

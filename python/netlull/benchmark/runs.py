@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from netlull import _engine
 from netlull.benchmark.definition import optimum_seeds
 from netlull.errors import InputError, NetlullWarning, OutputError, SweepError
-from netlull.execution import default_workers
 from netlull.quantities import in_unit
+from netlull.runs.team import default_workers
 from netlull.sweep import Axis, AxisPoint, Sweep
 from netlull.sweep.description import JOURNAL
 from netlull.sweep.journal import read
@@ -23,7 +23,7 @@ from netlull.sweep.journal import read
 if TYPE_CHECKING:
     from netlull.benchmark.definition import Cell, Definition
     from netlull.benchmark.submission import Submission
-    from netlull.execution import Progress
+    from netlull.runs.team import Progress
     from netlull.scenario import Scenario
 
 __all__ = ["ALWAYS_ON", "CONTROLLED", "Measured", "Run", "Watcher", "illegal", "measure", "valid_cells"]

@@ -23,10 +23,10 @@ from netlull.cli.progress import bar, watched
 from netlull.cli.tables import print_result
 from netlull.cli.warnings import warn
 from netlull.errors import MissingPackageError
-from netlull.memory import excess, limit
 from netlull.output import json_text, staged_folder, writing
 from netlull.quantities import in_unit
 from netlull.result import KIND
+from netlull.runs.memory import excess, limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable

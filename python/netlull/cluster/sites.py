@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from netlull.cluster.cluster import Cluster
 from netlull.cluster.settings import Settings, read_settings
 from netlull.errors import ClusterError
-from netlull.execution import default_workers
+from netlull.runs.team import default_workers
 
 if TYPE_CHECKING:
     from distributed import Client

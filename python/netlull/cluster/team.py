@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 from netlull import _engine
 from netlull.cluster.work import Failure, Outcome, WrongBuildError, as_is, work
 from netlull.errors import ClusterError
-from netlull.execution import Finished
+from netlull.runs.team import Finished
 
 if TYPE_CHECKING:
     from distributed import Future
     from distributed.scheduler import KilledWorker
 
     from netlull.cluster.cluster import Cluster
-    from netlull.run_order import Job, LongestFirst
+    from netlull.runs.order import Job, LongestFirst
 
 __all__ = ["ClusterTeam"]
 

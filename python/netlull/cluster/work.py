@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from netlull import _engine
-from netlull.memory import limit
+from netlull.runs.memory import limit
 
 __all__ = ["Failure", "Outcome", "WrongBuildError", "as_is", "identity", "work"]
 

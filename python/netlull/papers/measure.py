@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from netlull.cluster import Cluster
-    from netlull.execution import Finished
     from netlull.papers.documents import Paper, SeriesRun
     from netlull.papers.plan import Plan
     from netlull.result import Result
+    from netlull.runs.team import Finished
     from netlull.sweep import SweepResult
     from netlull.sweep.points import Point
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from netlull.execution import Cost, Progress
 from netlull.papers.documents import Claim, Paper, Tolerance
 from netlull.papers.text import table
+from netlull.runs.team import Cost, Progress
 
 if TYPE_CHECKING:
     from pathlib import Path

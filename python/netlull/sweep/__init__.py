@@ -1,6 +1,6 @@
 """Points of scenarios times seeds: described once, run on all cores, resumed after an interruption."""
 
-from netlull.execution import Cost, Progress, default_workers
+from netlull.runs.team import Cost, Progress, default_workers
 from netlull.sweep.axes import Axis, AxisPoint, Experiment
 from netlull.sweep.design import Column, Design, Range
 from netlull.sweep.plan import Sweep

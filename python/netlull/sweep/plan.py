@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Self
 from netlull import _engine
 from netlull.cluster import Cluster, ClusterTeam, open_cluster
 from netlull.errors import FieldPathError, InputError, NetlullWarning, SweepError
-from netlull.execution import Hire, Progress, default_workers, local_team
 from netlull.fieldpath import plain
-from netlull.memory import limit
+from netlull.runs.memory import limit
+from netlull.runs.team import Hire, Progress, default_workers, local_team
 from netlull.sweep.axes import RESERVED_COLUMNS, Axis, AxisPoint, Experiment, check_seeds
 from netlull.sweep.design import MOST_POINTS
 from netlull.sweep.document import read_sweep
@@ -28,7 +28,7 @@ from netlull.sweep.until import Until
 from netlull.sweep.warnings import warnings_of
 
 if TYPE_CHECKING:
-    from netlull.execution import Finished
+    from netlull.runs.team import Finished
     from netlull.scenario import Scenario
     from netlull.sweep.design import Design
 

@@ -6,8 +6,8 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
-from netlull.execution import Cost, Finished, Progress, execute
-from netlull.run_order import Job
+from netlull.runs.order import Job
+from netlull.runs.team import Cost, Finished, Progress, execute
 from netlull.sweep.energy import Energies
 from netlull.sweep.metrics import Metrics
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from netlull import _engine
-    from netlull.execution import Hire
+    from netlull.runs.team import Hire
     from netlull.sweep.points import Point
     from netlull.sweep.store import Store
     from netlull.sweep.until import Until

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from netlull.execution import Finished
+    from netlull.runs.team import Finished
 
 __all__ = ["DESCRIPTION", "TABLE", "Store"]
 

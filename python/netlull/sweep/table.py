@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from netlull.energy import total_for_saving
 from netlull.errors import MissingPackageError, NetlullWarning, ResultError
-from netlull.execution import Cost
 from netlull.result import polars_frame
+from netlull.runs.team import Cost
 from netlull.stats import Interval, doubt, mean_interval
 from netlull.sweep.axes import Axis, AxisPoint
 from netlull.sweep.description import DESCRIPTION, ENERGY, TABLE, read_checked, table_damage

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from netlull.memory import excess
+from netlull.runs.memory import excess
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

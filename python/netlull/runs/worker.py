@@ -1,6 +1,6 @@
 """A process that simulates runs for another one: requests and answers are lines of JSON.
 
-    python -m netlull.worker
+    python -m netlull.runs.worker
 
 reads requests from its standard input until that closes. Runs that call Python classes need it: in one process they
 would share the GIL.
@@ -42,7 +42,7 @@ class Worker:
 
     def __init__(self, places: list[str]) -> None:
         # -P: with -m alone, Python would import modules of the current folder that this process does not.
-        command = [sys.executable, "-P", "-m", "netlull.worker"]
+        command = [sys.executable, "-P", "-m", "netlull.runs.worker"]
         # An empty part is the current folder, as in a notebook.
         path = os.pathsep.join(part or os.curdir for part in sys.path)
         self._process = subprocess.Popen(  # noqa: S603  # itself

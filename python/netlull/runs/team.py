@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from netlull import _engine
 from netlull.loading import folders
-from netlull.run_order import Job, LongestFirst
-from netlull.worker import Worker
+from netlull.runs.order import Job, LongestFirst
+from netlull.runs.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
