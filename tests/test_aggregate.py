@@ -10,7 +10,7 @@ import pytest
 from netlull import SweepError
 from netlull.aggregate import jain
 from netlull.errors import FieldPathError
-from netlull.result import metric
+from netlull.results.result import metric
 from netlull.sweep.metrics import Metrics
 
 

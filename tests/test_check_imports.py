@@ -35,10 +35,10 @@ def test_a_clean_tree_passes(tmp_path: Path) -> None:
     ],
 )
 def test_a_part_imports_parts_above_it(tmp_path: Path, statement: str) -> None:
-    code, said = check(tmp_path, {"python/netlull/result.py": f"{statement}\n"})
+    code, said = check(tmp_path, {"python/netlull/results/result.py": f"{statement}\n"})
     assert code == 1
     line = statement.count("\n") + 1
-    assert said[0] == f"python/netlull/result.py:{line}: result -> plot points down in ORDER"
+    assert said[0] == f"python/netlull/results/result.py:{line}: results -> plot points down in ORDER"
 
 
 def test_a_new_part_needs_its_line(tmp_path: Path) -> None:

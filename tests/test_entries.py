@@ -11,7 +11,7 @@ import pytest
 import netlull
 from netlull import Link, Result, Scenario, Tcp
 from netlull.entries import LONG, Entries
-from netlull.output import json_text
+from netlull.results.output import json_text
 
 if TYPE_CHECKING:
     from pathlib import Path

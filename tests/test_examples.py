@@ -17,7 +17,7 @@ MODULES = [
 
 
 def test_the_main_classes_have_examples() -> None:
-    assert {"netlull.scenario", "netlull.result", "netlull.sweep.plan"} <= set(MODULES)
+    assert {"netlull.scenario", "netlull.results.result", "netlull.sweep.plan"} <= set(MODULES)
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -178,7 +178,7 @@ def test_a_result_is_all_there_or_not_at_all(result: Result, tmp_path: Path, mon
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("netlull.output.file_record", full)
+    monkeypatch.setattr("netlull.results.output.file_record", full)
     with pytest.raises(OSError, match="No space left"):
         result.save(tmp_path / "run")
     assert list(tmp_path.iterdir()) == []

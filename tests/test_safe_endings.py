@@ -64,7 +64,7 @@ def test_a_result_with_a_file_of_the_users_is_not_replaced(
 
 
 def test_a_file_that_comes_during_a_run_is_not_replaced(small: Scenario, tmp_path: Path) -> None:
-    from netlull.output import staged_folder
+    from netlull.results.output import staged_folder
 
     out = tmp_path / "out"
     small.run().save(out)

@@ -29,7 +29,7 @@ from netlull import (
     TcpOptions,
     catalogue,
 )
-from netlull.result import metric
+from netlull.results.result import metric
 from netlull.sweep.metrics import Metrics
 
 Printed = Callable[..., str]

@@ -13,7 +13,7 @@ import pytest
 import netlull
 from netlull import InputError, OutputError, Scenario
 from netlull.fieldpath import read_toml
-from netlull.output import staged_file
+from netlull.results.output import staged_file
 from netlull.textfiles import LARGEST_BYTES, read_text
 
 SMALL = """\

@@ -11,7 +11,7 @@ import pytest
 from netlull import Scenario
 from netlull.errors import InputError
 from netlull.quantities import in_unit
-from netlull.result import metric
+from netlull.results.result import metric
 
 # A chain a - b - c of 10 and 30 Mb/s.
 CHAIN = """

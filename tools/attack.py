@@ -42,7 +42,7 @@ import netlull
 from netlull import InputError, MemoryLimitError, Monitor, Scenario, ScenarioError, Sweep
 from netlull.bundled import ready
 from netlull.papers import documents, source
-from netlull.result import Result
+from netlull.results.result import Result
 from netlull.topology import Topology
 from netlull.topology.find import shipped
 

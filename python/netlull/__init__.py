@@ -59,7 +59,7 @@ if TYPE_CHECKING:
         StationPolicy,
         param,
     )
-    from netlull.result import Result
+    from netlull.results.result import Result
     from netlull.scenario import Scenario
     from netlull.sites import Site, all_sites, site
     from netlull.sweep import Axis, AxisPoint, Column, Design, Experiment, Point, Progress, Range, Sweep, SweepResult
@@ -187,12 +187,15 @@ _HOMES = {
         "SweepError"
     ),
     "netlull.plugins": "CongestionControl Data Duration Rate RateController SleepPlan StationPolicy param",
-    "netlull.result": "Result",
+    "netlull.results.result": "Result",
     "netlull.scenario": "Scenario",
     "netlull.sites": "Site all_sites site",
     "netlull.sweep": "Axis AxisPoint Column Design Experiment Point Progress Range Sweep SweepResult",
     "netlull.topology.schema": "schema",
 }
+# `import netlull.result` finds netlull/_earlier/result.py.
+__path__.append(f"{__path__[0]}/_earlier")
+
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 

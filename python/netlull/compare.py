@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from netlull.energy import total_for_saving
 from netlull.errors import InputError
+from netlull.results.energy import total_for_saving
 from netlull.stats import (
     Interval,
     bootstrap_difference,

@@ -7,7 +7,7 @@ import zlib
 from importlib.resources import files
 from pathlib import Path
 
-from netlull.output import staged_file
+from netlull.results.output import staged_file
 
 __all__ = ["PAGE", "fragment", "lab_page", "place_lab"]
 

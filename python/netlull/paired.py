@@ -7,14 +7,14 @@ import warnings
 from typing import TYPE_CHECKING
 
 from netlull.compare import Comparison, Options, compare
-from netlull.energy import has_varied
 from netlull.errors import FieldPathError, InputError, NetlullWarning
+from netlull.results.energy import has_varied
 from netlull.sweep import SweepResult, Window
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from netlull.result import Result
+    from netlull.results.result import Result
 
 __all__ = ["compare_runs", "usual_metrics", "world_names"]
 

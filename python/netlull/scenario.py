@@ -14,8 +14,8 @@ from netlull.datafiles import inline
 from netlull.errors import FieldPathError, InputError, NetlullWarning
 from netlull.fieldpath import plain, put, read_toml, remove
 from netlull.loading import check_tape, complete, stamp
-from netlull.output import staged_file, writing
-from netlull.result import Result
+from netlull.results.output import staged_file, writing
+from netlull.results.result import Result
 from netlull.runs.memory import excess, limit
 from netlull.suggest import near
 from netlull.textfiles import read_text

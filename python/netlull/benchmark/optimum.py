@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from netlull.benchmark.definition import Optimum, optimum_seeds
 from netlull.bounds import bound
-from netlull.output import staged_file
 from netlull.quantities import in_unit
+from netlull.results.output import staged_file
 from netlull.runs.team import default_workers
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from netlull.benchmark.judge import Standing, standing
 from netlull.benchmark.record import Record
 from netlull.benchmark.submission import RANKING
 from netlull.errors import InputError
-from netlull.output import staged_file
+from netlull.results.output import staged_file
 
 if TYPE_CHECKING:
     from netlull.benchmark.definition import Definition

@@ -15,8 +15,8 @@ from msgspec import Meta
 from netlull.benchmark.judge import CellRows, League, judged, standing
 from netlull.decode import Document, FieldError, Text, decode
 from netlull.errors import ResultError
-from netlull.output import staged_file
 from netlull.provenance import origin
+from netlull.results.output import staged_file
 
 if TYPE_CHECKING:
     from netlull.benchmark.definition import Definition

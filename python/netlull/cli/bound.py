@@ -17,7 +17,7 @@ from netlull.cli.numbers import count, digits, percent, scaled
 from netlull.cli.progress import bar, watched
 from netlull.cli.tables import Table, draw, new_console, say
 from netlull.cli.warnings import warn
-from netlull.output import is_standard_output, staged_file
+from netlull.results.output import is_standard_output, staged_file
 
 if TYPE_CHECKING:
     from netlull.bounds import Bounds, ModelBounds

@@ -19,8 +19,8 @@ from netlull.cli.progress import bar
 from netlull.cli.run import simulate
 from netlull.cli.warnings import warn, warnings_told
 from netlull.errors import InputError
-from netlull.output import MANIFEST, read_description
-from netlull.result import KIND, Result
+from netlull.results.output import MANIFEST, read_description
+from netlull.results.result import KIND, Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

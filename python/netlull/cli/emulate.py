@@ -18,7 +18,7 @@ from netlull.cli.warnings import warn
 from netlull.errors import InputError
 
 if TYPE_CHECKING:
-    from netlull.result import Result
+    from netlull.results.result import Result
     from netlull.scenario import Scenario
 
 __all__ = ["Emulating", "emulate_command", "late_option"]

@@ -12,7 +12,7 @@ from netlull.cli.inputs import set_option
 from netlull.cli.networks import network_of, reading_options
 from netlull.cli.plot import check_file, seconds, write_figure
 from netlull.errors import InputError
-from netlull.result import Result
+from netlull.results.result import Result
 from netlull.textfiles import check_text
 from netlull.topology.state import part_of, topology_of_scenario
 

@@ -14,7 +14,7 @@ import click
 from netlull.bundled import ready
 from netlull.cli.inputs import load_scenario
 from netlull.errors import InputError
-from netlull.result import MANIFEST, Result
+from netlull.results.result import MANIFEST, Result
 from netlull.topology import ReadOptions, Topology
 from netlull.topology.find import find, shipped
 from netlull.topology.loads import Loads, measured, offered

@@ -8,7 +8,7 @@ import click
 
 from netlull.bundled import starters
 from netlull.errors import InputError
-from netlull.output import prepare_file, writing
+from netlull.results.output import prepare_file, writing
 from netlull.tomltext import toml_value
 
 __all__ = ["new_command"]

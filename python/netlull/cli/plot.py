@@ -13,9 +13,9 @@ import netlull
 from netlull.cli.inputs import choices, load_scenario, set_option
 from netlull.cli.run import simulate, with_default_probe
 from netlull.errors import InputError
-from netlull.output import is_standard_output
 from netlull.quantities import in_unit
-from netlull.result import Result
+from netlull.results.output import is_standard_output
+from netlull.results.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

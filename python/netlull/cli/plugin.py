@@ -13,7 +13,7 @@ from netlull import _engine
 from netlull.cli.inputs import json_option
 from netlull.cli.tables import Table, new_console, show
 from netlull.errors import InputError
-from netlull.output import prepare_file, writing
+from netlull.results.output import prepare_file, writing
 from netlull.scenario import Scenario
 
 __all__ = ["plugin_group"]

@@ -23,15 +23,15 @@ from netlull.cli.progress import bar, watched
 from netlull.cli.tables import print_result
 from netlull.cli.warnings import warn
 from netlull.errors import MissingPackageError
-from netlull.output import json_text, staged_folder, writing
 from netlull.quantities import in_unit
-from netlull.result import KIND
+from netlull.results.output import json_text, staged_folder, writing
+from netlull.results.result import KIND
 from netlull.runs.memory import excess, limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from netlull.result import Result
+    from netlull.results.result import Result
     from netlull.scenario import Scenario
 
 __all__ = ["out_option", "run_command", "run_into", "simulate", "with_default_probe"]

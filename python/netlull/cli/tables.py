@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from netlull.cli.numbers import count, counted, digits, percent, scaled
 from netlull.cli.stations import radio_powers, radio_words, station_cells, stations_notes
-from netlull.energy import has_varied, model_words
 from netlull.quantities import in_unit
+from netlull.results.energy import has_varied, model_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import rich.table
     from rich.console import Console
 
-    from netlull.result import Result
+    from netlull.results.result import Result
 
 __all__ = [
     "Table",

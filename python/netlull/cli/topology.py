@@ -15,7 +15,7 @@ from netlull.cli.networks import reading_options, topology_named
 from netlull.cli.numbers import count, counted, digits, scaled
 from netlull.cli.tables import Table, draw, new_console, say
 from netlull.errors import InputError
-from netlull.output import is_standard_output, staged_file
+from netlull.results.output import is_standard_output, staged_file
 from netlull.scenario import Scenario
 from netlull.topology.hub import PREFIX
 from netlull.topology.model import hops_between, hops_from

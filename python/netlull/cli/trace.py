@@ -11,7 +11,7 @@ from netlull.cli.inputs import json_option, load_scenario, scenario_argument, se
 from netlull.cli.progress import bar, watched
 from netlull.cli.warnings import warn
 from netlull.errors import OutputError
-from netlull.output import is_standard_output, staged_file
+from netlull.results.output import is_standard_output, staged_file
 from netlull.runs.memory import limit
 
 __all__ = ["trace_command"]

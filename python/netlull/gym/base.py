@@ -19,7 +19,7 @@ from gymnasium.vector.utils import batch_space
 
 from netlull import _engine
 from netlull.errors import InputError
-from netlull.result import Result
+from netlull.results.result import Result
 from netlull.scenario import Scenario
 
 if TYPE_CHECKING:

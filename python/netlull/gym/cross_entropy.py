@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from netlull.gym.base import Observations
-    from netlull.result import Result
+    from netlull.results.result import Result
     from netlull.scenario import Scenario
 
 __all__ = ["Comparison", "Policy", "compare", "learn"]

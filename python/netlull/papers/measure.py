@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from netlull.cluster import Cluster
     from netlull.papers.documents import Paper, SeriesRun
     from netlull.papers.plan import Plan
-    from netlull.result import Result
+    from netlull.results.result import Result
     from netlull.runs.team import Finished
     from netlull.sweep import SweepResult
     from netlull.sweep.points import Point

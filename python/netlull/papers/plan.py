@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from netlull.output import staged_file
 from netlull.papers.toml import PaperError, read_data
+from netlull.results.output import staged_file
 from netlull.scenario import Scenario
 from netlull.tomltext import toml_document
 

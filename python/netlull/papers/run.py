@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netlull.errors import NetlullWarning
-from netlull.output import staged_file
 from netlull.papers import pages, source
 from netlull.papers.documents import Alternative, Paper, Study, load
 from netlull.papers.effects import Variations, as_text, vary, with_effects
@@ -21,6 +20,7 @@ from netlull.papers.toml import PaperError
 from netlull.plot import save_all
 from netlull.provenance import origin
 from netlull.report import tries, write
+from netlull.results.output import staged_file
 from netlull.sweep import Cost
 from netlull.sweep.axes import MOST_SEEDS
 

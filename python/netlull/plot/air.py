@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from netlull.plot.series import Floats
-    from netlull.result import Result
+    from netlull.results.result import Result
 
 __all__ = ["STATES", "Air", "Stretch", "air_of", "offsets", "radio_powers"]
 

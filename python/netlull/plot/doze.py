@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from netlull.plot.series import Floats
-    from netlull.result import Result
+    from netlull.results.result import Result
 
 __all__ = ["doze_figure"]
 

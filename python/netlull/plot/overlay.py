@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from netlull.plot.cwnd import Windows
-    from netlull.result import Result
+    from netlull.results.result import Result
 
 __all__ = ["overlay_figure"]
 

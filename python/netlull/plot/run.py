@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from netlull.result import Result
+    from netlull.results.result import Result
 
 _MOST_PANELS = 6
 """The most panels of one figure. A run with more links or flows shows the busiest."""

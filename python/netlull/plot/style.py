@@ -11,7 +11,7 @@ import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from netlull.output import is_standard_output, staged_file
+from netlull.results.output import is_standard_output, staged_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,8 +14,8 @@ import jinja2
 from markupsafe import Markup
 
 from netlull.lab import PAGE, lab_page, place_lab
-from netlull.output import staged_file
 from netlull.report.tries import Offer, Try, offer
+from netlull.results.output import staged_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

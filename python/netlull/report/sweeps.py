@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netlull.errors import ResultError
-from netlull.output import read_description
 from netlull.plot import charts_of, svg_text
 from netlull.plot.panels import metric_figure
 from netlull.plot.sweep import metric_label
 from netlull.report.ledger import ledger_section, span
 from netlull.report.page import Fact, FigureBlock, Page, Section, TableBlock, write
 from netlull.report.tries import MOST_TRIES, spread, tries
+from netlull.results.output import read_description
 from netlull.sweep.description import DESCRIPTION, JOURNAL
 from netlull.sweep.stored import stored_points
 from netlull.sweep.table import SweepResult, window_words

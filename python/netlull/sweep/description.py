@@ -7,9 +7,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from netlull import output
 from netlull.errors import OutputError, ResultError
 from netlull.provenance import origin
+from netlull.results import output
 from netlull.sweep.journal import is_foreign
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from array import array
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from netlull.energy import has_varied
+from netlull.results.energy import has_varied
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,7 +13,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from netlull import output
+from netlull.results import output
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from netlull.errors import FieldPathError, SweepError
-from netlull.result import SUMMARY_LISTS, metric, metric_keys
+from netlull.results.result import SUMMARY_LISTS, metric, metric_keys
 from netlull.suggest import near
 
 if TYPE_CHECKING:

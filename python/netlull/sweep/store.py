@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
-from netlull import output
 from netlull.errors import OutputError, SweepError
+from netlull.results import output
 from netlull.sweep.description import (
     DESCRIPTION,
     ENERGY,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
-from netlull.energy import total_for_saving
 from netlull.errors import MissingPackageError, NetlullWarning, ResultError
-from netlull.result import polars_frame
+from netlull.results.energy import total_for_saving
+from netlull.results.result import polars_frame
 from netlull.runs.team import Cost
 from netlull.stats import Interval, doubt, mean_interval
 from netlull.sweep.axes import Axis, AxisPoint

@@ -15,7 +15,7 @@ from netlull.topology.model import Demand
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from netlull.result import Result
+    from netlull.results.result import Result
 
 __all__ = ["Loads", "measured", "offered"]
 

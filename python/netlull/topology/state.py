@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from netlull.energy import costed_as
 from netlull.errors import InputError
+from netlull.results.energy import costed_as
 from netlull.topology.files import Topology
 from netlull.topology.model import Demand, Line, Node
 
 if TYPE_CHECKING:
-    from netlull.result import Result
+    from netlull.results.result import Result
 
 __all__ = ["LineState", "Part", "part_of", "topology_of_scenario"]
 

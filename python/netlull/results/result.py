@@ -9,13 +9,13 @@ from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Self
 
-from netlull import output
 from netlull.aggregate import aggregate
 from netlull.entries import entries
 from netlull.errors import FieldPathError, InputError, ResultError
 from netlull.fieldpath import get, keys_to
-from netlull.output import MANIFEST
 from netlull.provenance import origin
+from netlull.results import output
+from netlull.results.output import MANIFEST
 from netlull.suggest import some
 
 if TYPE_CHECKING:
