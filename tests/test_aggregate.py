@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from netlull import SweepError
-from netlull.aggregate import jain
+from netlull.entries import jain
 from netlull.errors import FieldPathError
 from netlull.results.result import metric
 from netlull.sweep.metrics import Metrics

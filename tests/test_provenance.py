@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from netlull import provenance
+from netlull.results import output
 
 
 def git(*arguments: str, where: Path) -> str:
@@ -26,8 +26,8 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def commit(root: Path) -> str | None:
-    provenance._commit.cache_clear()
-    return provenance._commit(root)
+    output._commit.cache_clear()
+    return output._commit(root)
 
 
 def test_the_commit_has_twelve_digits_and_a_mark_if_a_tracked_file_differs(checkout: Path) -> None:

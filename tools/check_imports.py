@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 ORDER = (
     "builders",
     "errors",
-    "suggest",
     "quantities",
     "parameters",
     "modules",
@@ -45,8 +44,6 @@ ORDER = (
     "_engine",
     "loading",
     "runs",
-    "provenance",
-    "aggregate",
     "results",
     "topology",
     "datafiles",

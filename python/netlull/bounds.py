@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netlull import _engine
-from netlull.errors import InputError, NetlullWarning
+from netlull.errors import InputError, NetlullWarning, some
 from netlull.quantities import in_unit
 from netlull.runs.memory import limit
-from netlull.suggest import some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from netlull.errors import InputError
+from netlull.errors import InputError, near
 from netlull.results.energy import total_for_saving
 from netlull.stats import (
     Interval,
@@ -20,7 +20,6 @@ from netlull.stats import (
     ratio_of_means,
     welch_test,
 )
-from netlull.suggest import near
 from netlull.sweep import Axis, AxisPoint, SweepResult
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import msgspec
 from msgspec import inspect
 
-from netlull.errors import InputError
-from netlull.suggest import near
+from netlull.errors import InputError, near
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -13,7 +13,7 @@ from netlull.builders import Cbr, Link
 from netlull.emulation import find_program, program_version
 from netlull.errors import EmulationError
 from netlull.loading import listed
-from netlull.provenance import origin
+from netlull.results.output import origin
 from netlull.scenario import Scenario
 
 if TYPE_CHECKING:

@@ -1,13 +1,14 @@
-"""Errors of users outside a scenario's fields, which raise `netlull.ScenarioError`."""
+"""Errors of users outside a scenario's fields, which raise `netlull.ScenarioError`; suggestions for unknown names."""
 
 from __future__ import annotations
 
 import contextlib
+import difflib
 
 # As in `typing`, which takes long to load.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 __all__ = [
     "ClusterError",
@@ -20,7 +21,9 @@ __all__ = [
     "OutputError",
     "ResultError",
     "SweepError",
+    "near",
     "needs",
+    "some",
 ]
 
 
@@ -82,3 +85,23 @@ def needs(extra: str) -> Iterator[None]:
 
 class NetlullWarning(UserWarning):
     """A legal input that is usually a mistake, or a repaired one."""
+
+
+_MOST_NAMED = 12
+
+
+def near(name: str, names: Iterable[str]) -> str:
+    """`did you mean X, Y` if names are similar, else `expected one of ...`, shortened for many names."""
+    known = list(names)
+    alike = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
+    if alike:
+        return f"did you mean {' or '.join(alike)}?"
+    return f"expected one of {some(known)}"
+
+
+def some(names: Iterable[str]) -> str:
+    """Lists names for a message; of many the first ones, and the number of the others."""
+    known = list(names)
+    more = len(known) - _MOST_NAMED
+    listed = ", ".join(known[:_MOST_NAMED]) or "none"
+    return f"{listed} and {more} more" if more > 0 else listed

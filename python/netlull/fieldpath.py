@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from netlull.entries import is_list
-from netlull.errors import FieldPathError, InputError
-from netlull.suggest import some
+from netlull.errors import FieldPathError, InputError, some
 from netlull.textfiles import check_text
 
 __all__ = ["fields_of", "get", "keys_to", "parse_setting", "plain", "put", "read_toml", "remove"]

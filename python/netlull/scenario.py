@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from netlull import _engine, emulation
 from netlull.datafiles import inline
-from netlull.errors import FieldPathError, InputError, NetlullWarning
+from netlull.errors import FieldPathError, InputError, NetlullWarning, near
 from netlull.fieldpath import plain, put, read_toml, remove
 from netlull.loading import check_tape, complete, stamp
 from netlull.results.output import staged_file, writing
 from netlull.results.result import Result
 from netlull.runs.memory import excess, limit
-from netlull.suggest import near
 from netlull.textfiles import read_text
 from netlull.tomltext import toml_document
 from netlull.topology.expand import as_table, expanded, order_of, prepare, read_in

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netlull.errors import InputError
+from netlull.errors import InputError, near
 from netlull.quantities import in_unit
 from netlull.scenario import Scenario
-from netlull.suggest import near
 
 if TYPE_CHECKING:
     from netlull.builders import Doze, Probe

@@ -13,11 +13,10 @@ from typing import Any, TypeVar
 from msgspec import field
 
 from netlull.decode import Document, FieldError, Text, decode
-from netlull.errors import InputError
+from netlull.errors import InputError, near
 from netlull.fieldpath import read_toml
 from netlull.quantities import in_unit
 from netlull.scenario import Scenario
-from netlull.suggest import near
 from netlull.textfiles import read_text
 
 __all__ = ["OPTIMA", "SHIPPED", "Baseline", "Cell", "Definition", "Optimum", "Rates", "optimum_seeds"]

@@ -15,8 +15,7 @@ from msgspec import Meta
 from netlull.benchmark.judge import CellRows, League, judged, standing
 from netlull.decode import Document, FieldError, Text, decode
 from netlull.errors import ResultError
-from netlull.provenance import origin
-from netlull.results.output import staged_file
+from netlull.results.output import origin, staged_file
 
 if TYPE_CHECKING:
     from netlull.benchmark.definition import Definition

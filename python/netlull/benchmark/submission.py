@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netlull.errors import InputError
+from netlull.errors import InputError, near
 from netlull.fieldpath import plain, read_toml
 from netlull.quantities import in_unit
 from netlull.scenario import Scenario
-from netlull.suggest import near
 from netlull.textfiles import read_text
 from netlull.topology.schema import schema
 

@@ -12,10 +12,9 @@ from netlull import _engine, bundled
 from netlull.cli.inputs import json_option
 from netlull.cli.tables import Table, draw, new_console, print_listing, say
 from netlull.cli.warnings import warn
-from netlull.errors import InputError
+from netlull.errors import InputError, near
 from netlull.loading import listed
 from netlull.sites import described, sites
-from netlull.suggest import near
 from netlull.topology.find import shipped
 
 __all__ = ["list_command"]

@@ -12,8 +12,8 @@ from msgspec import Meta, Struct, field
 from msgspec.structs import asdict, force_setattr, replace
 
 from netlull.decode import Document, FieldError, Text
+from netlull.errors import near
 from netlull.papers.toml import PaperError, read
-from netlull.suggest import near
 
 FILES = ("paper.toml", "scenario.toml", "sweep.toml", "readings.toml", "claims.toml", "figures.py", "claims.py")
 """The files of every paper folder."""

@@ -18,9 +18,8 @@ from netlull.papers.pages import Findings, StudyFindings
 from netlull.papers.plan import Plan, plan, plan_study
 from netlull.papers.toml import PaperError
 from netlull.plot import save_all
-from netlull.provenance import origin
 from netlull.report import tries, write
-from netlull.results.output import staged_file
+from netlull.results.output import origin, staged_file
 from netlull.sweep import Cost
 from netlull.sweep.axes import MOST_SEEDS
 

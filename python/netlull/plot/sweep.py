@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from netlull.errors import InputError
+from netlull.errors import InputError, near
 from netlull.plot.charts import Series, record
 from netlull.plot.lines import Curve, Panel, draw_curves, log_x
 from netlull.plot.style import COLOURS, DOUBLE_COLUMN, MARKERS, figure, legend_above, styled
 from netlull.stats import Interval
-from netlull.suggest import near
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

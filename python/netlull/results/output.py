@@ -1,17 +1,20 @@
-"""Output of results: a folder or a file appears complete, or not at all."""
+"""Output of results: a folder or a file appears complete, or not at all. A manifest names their origin."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from netlull import _engine
 from netlull.entries import listed
 from netlull.errors import OutputError
 
@@ -23,6 +26,7 @@ __all__ = [
     "file_record",
     "is_standard_output",
     "json_text",
+    "origin",
     "prepare_file",
     "read_description",
     "refuse_working_folder",
@@ -234,3 +238,29 @@ def file_record(path: Path) -> dict[str, object]:
     """Size in bytes and SHA-256 checksum of a file, for a manifest."""
     content = path.read_bytes()
     return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
+
+_ROOT = Path(__file__).resolve().parents[3]
+
+
+@functools.cache
+def _commit(root: Path) -> str | None:
+    """The commit of a checkout, with `-dirty` after it if a tracked file differs. Writes nothing into the checkout."""
+    git = shutil.which("git")
+    if git is None or not (root / ".git").exists():
+        return None
+
+    def said(*arguments: str) -> str:
+        command = [git, "--no-optional-locks", "-C", str(root), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # a fixed command
+        return done.stdout.strip()
+
+    # `describe --dirty` would write a new index in spite of the option, and leave its lock if it may not.
+    commit = said("describe", "--always", "--abbrev=12")
+    changed = said("status", "--porcelain", "--untracked-files=no")
+    return f"{commit}-dirty" if commit and changed else commit or None
+
+
+def origin() -> dict[str, str | None]:
+    """The origin in a manifest: `version`, `engine` (version and build) and `commit` (None outside git)."""
+    return {"version": _engine.__version__, "engine": _engine.identity(), "commit": _commit(_ROOT)}

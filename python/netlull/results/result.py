@@ -9,14 +9,11 @@ from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Self
 
-from netlull.aggregate import aggregate
-from netlull.entries import entries
-from netlull.errors import FieldPathError, InputError, ResultError
+from netlull.entries import aggregate, entries
+from netlull.errors import FieldPathError, InputError, ResultError, some
 from netlull.fieldpath import get, keys_to
-from netlull.provenance import origin
 from netlull.results import output
-from netlull.results.output import MANIFEST
-from netlull.suggest import some
+from netlull.results.output import MANIFEST, origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from netlull.errors import OutputError, ResultError
-from netlull.provenance import origin
 from netlull.results import output
+from netlull.results.output import origin
 from netlull.sweep.journal import is_foreign
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ import contextlib
 import math
 from typing import TYPE_CHECKING, Any
 
-from netlull.errors import FieldPathError, SweepError
+from netlull.errors import FieldPathError, SweepError, near
 from netlull.results.result import SUMMARY_LISTS, metric, metric_keys
-from netlull.suggest import near
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,9 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from netlull.errors import SweepError
+from netlull.errors import SweepError, near
 from netlull.stats import mean_interval
-from netlull.suggest import near
 from netlull.sweep.axes import MOST_SEEDS
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from netlull.errors import FieldPathError, InputError
+from netlull.errors import FieldPathError, InputError, some
 from netlull.quantities import in_unit, rate_text, time_text
-from netlull.suggest import some
 from netlull.topology import document as own_format
 from netlull.topology.files import Topology
 from netlull.topology.find import find

@@ -8,9 +8,8 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
-from netlull.errors import InputError
+from netlull.errors import InputError, some
 from netlull.quantities import in_unit
-from netlull.suggest import some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
