@@ -141,12 +141,12 @@ def _matching(node: Any, keys: Sequence[str], above: str) -> Iterator[tuple[str,
         # A null download has unknown parts, not missing ones.
         yield f"{above}.{'.'.join(keys)}", None
         return
-    for name, value in _entries(node):
+    for name, value in _named_entries(node):
         if fnmatchcase(name, keys[0].replace("[", "[[]")):
             yield from _matching(value, keys[1:], f"{above}.{name}" if above else name)
 
 
-def _entries(node: Any) -> Iterator[tuple[str, Any]]:
+def _named_entries(node: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(node, Mapping):
         yield from node.items()
     elif is_list(node):
