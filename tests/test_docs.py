@@ -16,8 +16,8 @@ import pytest
 import netlull
 from conftest import ROOT, SHIPPED
 from netlull import Result, Scenario, Sweep, builders, catalogue
-from netlull.bundled import ready
 from netlull.cli import main
+from netlull.library import ready
 from netlull.topology import Topology
 
 HOW_TO = ROOT / "docs" / "how-to"

@@ -9,7 +9,12 @@ import netlull
 
 @pytest.mark.parametrize(
     ("earlier", "name", "home"),
-    [("result", "Result", "results.result"), ("result", "metric", "results.result")],
+    [
+        ("bundled", "find", "library"),
+        ("result", "Result", "results.result"),
+        ("result", "metric", "results.result"),
+        ("sites", "site", "library"),
+    ],
 )
 def test_a_name_is_the_same_in_its_earlier_home(earlier: str, name: str, home: str) -> None:
     held = getattr(import_module(f"netlull.{earlier}"), name)

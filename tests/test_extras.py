@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from netlull.lab import lab_page
+from netlull.library import lab_page
 
 HIDING = """
 import sys

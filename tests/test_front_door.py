@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netlull import InputError, Scenario, ScenarioError, Sweep, SweepError
-from netlull.bundled import ready
 from netlull.errors import FieldPathError
+from netlull.library import ready
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,7 +21,7 @@ import pytest
 import netlull
 from conftest import ROOT
 from netlull import InputError, Scenario, ScenarioError
-from netlull.bundled import ready
+from netlull.library import ready
 from netlull.tomltext import toml_document
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def test_a_scenario_becomes_toml_that_needs_no_file() -> None:
 def test_the_command_prints_an_address_that_opens_the_scenario(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: Callable[..., str]
 ) -> None:
-    monkeypatch.setattr("netlull.lab.lab_page", lambda: b"<!doctype html>")
+    monkeypatch.setattr("netlull.library.lab_page", lambda: b"<!doctype html>")
     page = tmp_path / "page.html"
     address = printed("lab", "dumbbell", "--set", "duration=3 s", "--out", page).strip()
     path, _, packed = address.partition("#scene=free&toml=")
@@ -167,7 +167,7 @@ def test_the_command_prints_an_address_that_opens_the_scenario(
 def test_errors_of_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str], arguments: list[str], message: str
 ) -> None:
-    monkeypatch.setattr("netlull.lab.lab_page", lambda: None)
+    monkeypatch.setattr("netlull.library.lab_page", lambda: None)
     assert message in refused("lab", *arguments, "--out", tmp_path / "page.html")
     assert "ends in .html" in refused("lab", "--out", tmp_path / "precious.toml")
     assert list(tmp_path.iterdir()) == []

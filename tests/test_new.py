@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from netlull.bundled import starters
 from netlull.cli import LISTED, main
+from netlull.library import starters
 
 Printed = Callable[..., str]
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from netlull.lab import fragment
+from netlull.library import fragment
 from netlull.plot import Chart, Series
 from netlull.report import FigureBlock, Section, TableBlock, Try, bundled, render, write
 from test_report import SVG, page
@@ -174,7 +174,7 @@ def allowed(html: str, script: str) -> str:
 
 
 def test_a_point_opens_in_the_lab_under_the_pages_own_policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("netlull.lab.lab_page", lambda: b"<!doctype html><title>lab</title>")
+    monkeypatch.setattr("netlull.library.lab_page", lambda: b"<!doctype html><title>lab</title>")
     monkeypatch.setattr("netlull.report.page.lab_page", lambda: b"")
     points = [Try(f"rtt={rtt} ms", f'name = "ä</script> {rtt}"\n' + "# ?\n" * rtt) for rtt in range(3)]
     section = Section(

@@ -12,8 +12,8 @@ import pytest
 import netlull
 from conftest import SHIPPED
 from netlull import Axis, AxisPoint, ClientShaper, Eager, InputError, Psm, Scenario, Sweep, site
+from netlull.library import sites
 from netlull.quantities import in_unit
-from netlull.sites import sites
 
 Printed = Callable[..., str]
 

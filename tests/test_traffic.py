@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import netlull
 from conftest import SHIPPED
-from netlull.bundled import ready
 from netlull.cli import main
 from netlull.cli.tables import print_result
 from netlull.errors import InputError
+from netlull.library import ready
 
 
 def network(flow: Any, **fields: Any) -> dict[str, Any]:

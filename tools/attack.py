@@ -40,7 +40,7 @@ from mutations import Json, Rng, Schema, at, mutated, mutated_bytes, mutated_tex
 
 import netlull
 from netlull import InputError, MemoryLimitError, Monitor, Scenario, ScenarioError, Sweep
-from netlull.bundled import ready
+from netlull.library import ready
 from netlull.papers import documents, source
 from netlull.results.result import Result
 from netlull.topology import Topology

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         ResultError,
         SweepError,
     )
+    from netlull.library import Site, all_sites, site
     from netlull.plugins import (
         CongestionControl,
         Data,
@@ -61,7 +62,6 @@ if TYPE_CHECKING:
     )
     from netlull.results.result import Result
     from netlull.scenario import Scenario
-    from netlull.sites import Site, all_sites, site
     from netlull.sweep import Axis, AxisPoint, Column, Design, Experiment, Point, Progress, Range, Sweep, SweepResult
     from netlull.topology.schema import schema
 
@@ -189,7 +189,7 @@ _HOMES = {
     "netlull.plugins": "CongestionControl Data Duration Rate RateController SleepPlan StationPolicy param",
     "netlull.results.result": "Result",
     "netlull.scenario": "Scenario",
-    "netlull.sites": "Site all_sites site",
+    "netlull.library": "Site all_sites site",
     "netlull.sweep": "Axis AxisPoint Column Design Experiment Point Progress Range Sweep SweepResult",
     "netlull.topology.schema": "schema",
 }

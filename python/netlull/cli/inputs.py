@@ -14,11 +14,10 @@ import click
 import netlull
 from netlull import _engine
 from netlull.builders import ClientShaper
-from netlull.bundled import find, ready
 from netlull.errors import InputError
 from netlull.fieldpath import parse_setting
+from netlull.library import find, ready, sites
 from netlull.scenario import Scenario
-from netlull.sites import sites
 
 if TYPE_CHECKING:
     from netlull.cluster import Cluster

@@ -8,7 +8,7 @@ import click
 
 from netlull.cli.inputs import load_scenario, seed_option, set_option
 from netlull.errors import InputError
-from netlull.lab import PAGE, fragment, place_lab
+from netlull.library import PAGE, fragment, place_lab
 
 __all__ = ["lab_command"]
 

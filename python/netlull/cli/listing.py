@@ -8,13 +8,13 @@ from typing import Any
 import click
 
 import netlull
-from netlull import _engine, bundled
+from netlull import _engine, library
 from netlull.cli.inputs import json_option
 from netlull.cli.tables import Table, draw, new_console, print_listing, say
 from netlull.cli.warnings import warn
 from netlull.errors import InputError, near
+from netlull.library import described, sites
 from netlull.loading import listed
-from netlull.sites import described, sites
 from netlull.topology.find import shipped
 
 __all__ = ["list_command"]
@@ -92,9 +92,9 @@ def _entries(kind: str) -> list[dict[str, Any]]:
     if kind == "papers":
         return [{"name": paper.key, "description": paper.title} for paper in netlull.papers.find()]
     if kind == "scenarios":
-        return [{"name": name, "description": bundled.description(path)} for name, path in bundled.ready().items()]
+        return [{"name": name, "description": library.description(path)} for name, path in library.ready().items()]
     if kind == "topologies":
-        return [{"name": name, "description": bundled.description(path)} for name, path in shipped().items()]
+        return [{"name": name, "description": library.description(path)} for name, path in shipped().items()]
     if kind == "sites":
         return [described(site) for site in sites().values()]
     entries = _engine.catalogue()[kind]

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from netlull.bundled import ready
 from netlull.cli.inputs import load_scenario
 from netlull.errors import InputError
+from netlull.library import ready
 from netlull.results.result import MANIFEST, Result
 from netlull.topology import ReadOptions, Topology
 from netlull.topology.find import find, shipped

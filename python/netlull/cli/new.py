@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from netlull.bundled import starters
 from netlull.errors import InputError
+from netlull.library import starters
 from netlull.results.output import prepare_file, writing
 from netlull.tomltext import toml_value
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import jinja2
 from markupsafe import Markup
 
-from netlull.lab import PAGE, lab_page, place_lab
+from netlull.library import PAGE, lab_page, place_lab
 from netlull.report.tries import Offer, Try, offer
 from netlull.results.output import staged_file
 

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 from msgspec import Meta, field
 
 from netlull import _engine
-from netlull.bundled import ready
 from netlull.decode import Document, FieldError, decode
 from netlull.errors import SweepError
 from netlull.fieldpath import read_toml
+from netlull.library import ready
 from netlull.scenario import Scenario
 from netlull.sweep.axes import Axis, Experiment
 from netlull.sweep.design import Column, Design, Range

@@ -1,28 +1,49 @@
-"""The seven servers of the downloads in client-centered-2004 (its Fig. 4), as ready paths to a wireless client.
+"""The library that comes with netlull: ready scenarios, starters, sites, and the page of the laboratory.
 
-`sites.toml` has their values, with the paper's words (`source`) and the assumptions (`reading`), site by site.
+Ready scenarios run by name from anywhere. Sites are the seven servers of the downloads in client-centered-2004 (its
+Fig. 4), as ready paths to a wireless client. `shipped/sites.toml` has their values, with the paper's words (`source`)
+and the assumptions (`reading`), site by site.
 """
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import functools
 import tomllib
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netlull.errors import InputError, near
 from netlull.quantities import in_unit
+from netlull.results.output import staged_file
 from netlull.scenario import Scenario
 
 if TYPE_CHECKING:
     from netlull.builders import Doze, Probe
 
-__all__ = ["Site", "all_sites", "described", "site", "sites"]
+__all__ = [
+    "PAGE",
+    "Site",
+    "all_sites",
+    "described",
+    "description",
+    "find",
+    "fragment",
+    "lab_page",
+    "place_lab",
+    "ready",
+    "site",
+    "sites",
+    "starters",
+]
 
-_FILE = Path(__file__).with_name("sites.toml")
+_SHIPPED = Path(__file__).parent / "shipped"
+_FILE = _SHIPPED / "sites.toml"
 _NODES = ("server", "access-point", "client")
 
 
@@ -135,7 +156,7 @@ def _time(seconds: float) -> str:
 
 
 def all_sites() -> Mapping[str, Site]:
-    """The sites by name, the nearest first. Exported by `netlull`, where `sites` is this module."""
+    """The sites by name, the nearest first. Exported by `netlull`, where `sites` is a module."""
     return sites()
 
 
@@ -180,3 +201,78 @@ def described(one: Site) -> dict[str, Any]:
     """A site's entry in a list."""
     facts = f"{one.host}: {1e3 * one.round_trip_s:g} ms away, {one.size}, window {one.window}, loss {one.loss:g}"
     return {"description": facts, **dataclasses.asdict(one), "noise_mean_s": one.noise_mean_s, "set": one.values()}
+
+
+def ready() -> dict[str, Path]:
+    """The ready scenarios by name."""
+    return _scenarios("scenarios")
+
+
+def starters() -> dict[str, Path]:
+    """The commented scenarios that `netlull new` copies, by kind."""
+    return _scenarios("starters")
+
+
+def _scenarios(folder: str) -> dict[str, Path]:
+    return {path.stem: path for path in sorted((_SHIPPED / folder).glob("*.toml"))}
+
+
+def description(path: Path) -> str:
+    """The description in a scenario file."""
+    return str(tomllib.loads(path.read_text(encoding="utf-8")).get("description", ""))
+
+
+def find(name_or_file: str) -> Path:
+    """A scenario file by its path, or a ready scenario by its name.
+
+    Raises:
+        InputError: there is neither; lists the ready scenarios.
+    """
+    path = Path(name_or_file)
+    if path.exists() and not path.is_dir():
+        return path
+    scenarios = ready()
+    if name_or_file in scenarios:
+        return scenarios[name_or_file]
+    names = ", ".join(scenarios) or "none"
+    places = f"or a site: {', '.join(sites())}"
+    found = "is a folder" if path.is_dir() else "there is no such file"
+    raise InputError(f"{name_or_file}: {found}; expected a scenario file or one of: {names}; {places}")
+
+
+PAGE = "lab.html"
+"""The name of the page next to a report."""
+
+
+def lab_page() -> bytes | None:
+    """The page that `make lab` builds; None if it was not built."""
+    try:
+        # Not as a file of `netlull.report`, whose import needs matplotlib.
+        return files("netlull").joinpath("report", "bundled", PAGE).read_bytes()
+    except OSError:
+        return None
+
+
+def place_lab(path: Path) -> bool:
+    """Writes the page to `path` unless the file is the same. Returns False if it was not built.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    page = lab_page()
+    if page is None:
+        return False
+    if not (path.is_file() and path.read_bytes() == page):
+        with staged_file(path) as stage:
+            stage.write_bytes(page)
+    return True
+
+
+def fragment(toml: str) -> str:
+    """The end of the page's address that opens it with this scenario (web/lab/src/lib/share.ts).
+
+    The text is compressed (raw deflate, RFC 1951) and written in base64url (RFC 4648 section 5).
+    """
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    packed = packer.compress(toml.encode()) + packer.flush()
+    return "#scene=free&toml=" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
