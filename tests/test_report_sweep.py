@@ -99,7 +99,7 @@ def offered(html: str) -> list[list[tuple[str, dict[str, Any]]]]:
 @pytest.fixture
 def lab(monkeypatch: pytest.MonkeyPatch) -> None:
     """A laboratory that was built."""
-    for module in ("lab", "report.page"):
+    for module in ("library", "report.page"):
         monkeypatch.setattr(f"netlull.{module}.lab_page", lambda: b"<!doctype html>")
 
 

@@ -45,7 +45,7 @@ def unpacked(packed: str) -> list[str]:
 @pytest.fixture
 def lab(monkeypatch: pytest.MonkeyPatch) -> None:
     """A laboratory that was built."""
-    for module in ("lab", "report.page"):
+    for module in ("library", "report.page"):
         monkeypatch.setattr(f"netlull.{module}.lab_page", lambda: LAB)
 
 
@@ -120,7 +120,7 @@ def test_a_report_without_points_has_no_lab(tmp_path: Path) -> None:
 
 
 def test_without_the_lab_a_report_has_no_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("lab", "report.page"):
+    for module in ("library", "report.page"):
         monkeypatch.setattr(f"netlull.{module}.lab_page", lambda: None)
     html = write(with_figures([Try("one", "x = 1\n")]), tmp_path / "report.html").read_text(encoding="utf-8")
     assert 'class="try"' not in html
