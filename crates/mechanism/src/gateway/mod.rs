@@ -14,7 +14,6 @@ mod c_earth;
 mod config;
 mod flow_count;
 mod machine;
-mod recent;
 mod round_trip;
 
 pub use awm::Awm;

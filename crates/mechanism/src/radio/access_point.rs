@@ -1,7 +1,7 @@
 //! The access point of one dozing station: beacons, buffered packets and answers to polls (IEEE 802.11 section
 //! 11.2).
 
-use super::beacons::Beacons;
+use super::access_config::Beacons;
 use super::{AccessPointConfig, Polling};
 use crate::station::PowerMode;
 use crate::{ConfigError, Machine};

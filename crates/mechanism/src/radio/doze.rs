@@ -1,6 +1,6 @@
 //! Sleep between beacons: the common part of PSM and BSD.
 
-use super::beacons::Beacons;
+use super::access_config::Beacons;
 use super::{AccessPointConfig, Polling};
 use crate::ConfigError;
 use crate::station::{StationAction, StationContext, StationEvent};

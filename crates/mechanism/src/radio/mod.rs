@@ -10,13 +10,11 @@
 
 mod access_config;
 mod access_point;
-mod beacons;
 mod bsd;
 mod doze;
 mod eager;
 mod psm;
 mod shaper;
-mod spacing;
 
 pub use access_config::{AccessPointConfig, Polling};
 pub use access_point::{AccessAction, AccessEvent, AccessPoint, answer};

@@ -16,16 +16,14 @@
 
 mod counterfactual;
 mod echoes;
-mod forbidden;
 mod round_trips;
 
 use super::{Admission, QueueView, RateSet};
 use crate::link::{LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent, NeededQueue};
 use crate::view::SegmentView;
 use crate::{ConfigError, Machine};
-use counterfactual::{Counterfactual, larger, smaller};
+use counterfactual::{Counterfactual, Forbidden, larger, smaller};
 use echoes::Echoes;
-use forbidden::Forbidden;
 use netlull_document::check_ranges;
 use netlull_power::PowerModel;
 use netlull_units::{BitRate, Bytes, Duration, Instant};

@@ -1,8 +1,7 @@
 //! Algebraic connectivity, a measure of a graph's connectedness.
 
 use super::Graph;
-use super::dense::Matrix;
-use super::tridiagonal::Tridiagonal;
+use super::dense::{Matrix, Tridiagonal};
 
 /// The algebraic connectivity lambda_2: the second smallest eigenvalue of the Laplacian D - A (Fiedler, 1973).
 ///

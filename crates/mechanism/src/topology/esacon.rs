@@ -10,9 +10,8 @@
 //! the order, its static nature, the ties and the test of ESTOP are our assumptions.
 
 use super::connectivity::reduction;
-use super::dense::{add_scaled, dot};
+use super::dense::{Tridiagonal, add_scaled, dot};
 use super::guard::Guard;
-use super::tridiagonal::Tridiagonal;
 use super::{Graph, Rank, SleepPlan, SleepPlanConfig, TIE, Traffic, ascending, prune};
 use crate::ConfigError;
 use netlull_document::check_ranges;

@@ -7,8 +7,7 @@
 //! within the rounding error. Lanczos' method on M^-1 updates lambda_2, starting from the previous eigenvector.
 
 use super::connectivity::{lift, reduction, shifted_laplacian};
-use super::dense::{Matrix, add_scaled, dot};
-use super::tridiagonal::Tridiagonal;
+use super::dense::{Matrix, Tridiagonal, add_scaled, dot};
 use super::{Graph, TIE, Verdict};
 use crate::ConfigError;
 use crate::gateway::spread;

@@ -12,7 +12,6 @@
 //! machine. The same graph therefore gives the same plan, bit for bit, everywhere.
 
 pub mod algorithms;
-mod betweenness;
 mod connectivity;
 mod dense;
 mod esacon;
@@ -21,18 +20,14 @@ mod graph;
 mod guard;
 mod load_aware;
 mod plan;
-mod traffic;
-mod tridiagonal;
 
 pub use algorithms::{SleepAlgorithm, SleepKind, SleepProperties};
-pub use betweenness::edge_betweenness;
 pub use connectivity::algebraic_connectivity;
 pub use esacon::{EsaconConfig, connectivity_without_each};
 pub use estop::EstopConfig;
-pub use graph::{Graph, GraphError};
+pub use graph::{Graph, GraphError, edge_betweenness};
 pub use load_aware::LoadAwareConfig;
-pub use plan::{ForeignPlanner, Rank, SleepPlanConfig, SleepPlanner};
-pub use traffic::{Demand, Traffic};
+pub use plan::{Demand, ForeignPlanner, Rank, SleepPlanConfig, SleepPlanner, Traffic};
 
 use guard::Guard;
 

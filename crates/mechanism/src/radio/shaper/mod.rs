@@ -4,13 +4,11 @@
 
 mod burst;
 mod config;
-mod fastest;
 mod judgement;
 mod round_trip;
 mod rounds;
 mod sequence;
 mod state;
-mod stream;
 #[cfg(test)]
 mod tests;
 
@@ -18,22 +16,19 @@ pub use burst::Burst;
 pub use config::{BurstAcks, PacedFrom, RepairAcks, RttFrom, ShaperConfig};
 pub use state::{Fallback, ShaperState};
 
-use super::eager::default_longest_wait;
-use super::spacing::Spacing;
+use super::eager::{Spacing, default_longest_wait};
 use crate::gateway::SegmentKind;
 use crate::station::{
     PacketView, Serves, Shaping, StationAction, StationConfig, StationContext, StationController, StationEvent, TcpView,
 };
 use crate::{ConfigError, Machine};
-use burst::{Arriving, Order, expected_after};
-use fastest::Fastest;
+use burst::{Arriving, Fastest, Order, expected_after};
 use judgement::{Streaks, grow};
 use netlull_units::{Bytes, Duration, Instant};
 use round_trip::RoundTrip;
 use rounds::{Rounds, SlowStart};
-use sequence::{Arrival, Sequence};
+use sequence::{Arrival, Sequence, Stream};
 use state::{Opening, Phase, Radio, Reply};
-use stream::Stream;
 
 /// The size of a probe. Data of this length or less may be a probe into a closed window (RFC 9293 section
 /// 3.8.6.1) and neither begins nor extends a burst.
