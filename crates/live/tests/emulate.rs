@@ -15,12 +15,11 @@ use netlull_mechanism::machines::{LinkMechanism, StationMechanism};
 use netlull_mechanism::radio::{RepairAcks, RttFrom, ShaperConfig};
 use netlull_mechanism::rate::{PractRaConfig, QueueLength, RateSet};
 use netlull_mechanism::station::StationContext;
-use netlull_network::buffer::Buffer;
 use netlull_network::outcome::Outcome;
 use netlull_network::plan::{
     ControlPlan, FORMAT, FlowPlan, InService, LinkPlan, Plan, ProbePlan, StationPlan, TcpPlan, Traffic,
 };
-use netlull_network::queue::QueueModel;
+use netlull_network::queue::{Buffer, QueueModel};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use serde_json::Value;
 use std::path::{Path, PathBuf};

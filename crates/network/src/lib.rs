@@ -6,12 +6,8 @@
 //! [`plan`] is the input of the emulation, made from a scenario, and [`outcome`] is its output. The simulator and
 //! the emulation communicate only through these two.
 
-pub mod buffer;
-pub mod by_name;
-pub mod counters;
 pub mod driver;
 pub mod gateway_summary;
-mod lateness;
 pub mod loss;
 pub mod noise;
 pub mod outcome;
@@ -22,6 +18,5 @@ pub mod radio;
 pub mod random;
 pub mod ring;
 pub mod schedule;
-pub mod station;
 pub mod transmission;
 pub mod transmitter;

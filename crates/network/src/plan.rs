@@ -4,10 +4,9 @@
 //! It contains nothing specific to the simulator. The simulator writes it and the emulation reads it. As text it
 //! is JSON, with instants in nanoseconds and quantities with their units.
 
-use crate::buffer::Buffer;
 use crate::loss::LossModel;
 use crate::noise::NoiseModel;
-use crate::queue::QueueModel;
+use crate::queue::{Buffer, QueueModel};
 use netlull_mechanism::link::LinkContext;
 use netlull_mechanism::machines::{LinkMechanism, StationMechanism};
 use netlull_mechanism::station::StationContext;

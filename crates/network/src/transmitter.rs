@@ -3,13 +3,10 @@
 //!
 //! The caller keeps the time: it calls [`Transmitter::turn`] at [`Transmitter::next`].
 
-use crate::buffer::Buffer;
-use crate::counters::LinkCounters;
-use crate::lateness::Lateness;
-use crate::queue::Verdict;
 use crate::queue::codel::{CoDel, CoDelConfig, Leaving};
+use crate::queue::{Buffer, LinkCounters, Verdict};
 use crate::ring::Ring;
-use crate::transmission::{Next, RateChange, Service, Turn};
+use crate::transmission::{Lateness, Next, RateChange, Service, Turn};
 use netlull_mechanism::rate::QueueView;
 use netlull_power::EnergyMeter;
 use netlull_units::{BitRate, Bytes, Duration, Instant};

@@ -1,8 +1,7 @@
 //! The counters of a link, and the limits of its buffer.
 
-use netlull_network::buffer::Buffer;
-use netlull_network::by_name::ByName;
-use netlull_network::counters::LinkCounters;
+use netlull_network::outcome::ByName;
+use netlull_network::queue::{Buffer, LinkCounters};
 use netlull_units::Bytes;
 
 /// Counters that are all different multiples of `base`.

@@ -1,8 +1,9 @@
 //! A station's radio and its numbers, by hand.
 
-use netlull_network::outcome::DownloadOutcome;
+use netlull_network::outcome::{
+    DownloadOutcome, DownloadSummary, NamedRadio, RadioSeconds, RadioSummary, Snapshot, StationCounts,
+};
 use netlull_network::radio::{Carried, Coming, Radio};
-use netlull_network::station::{DownloadSummary, NamedRadio, RadioSeconds, RadioSummary, Snapshot, StationCounts};
 use netlull_power::{RadioPower, RadioTime};
 use netlull_units::{BitRate, Duration, Instant};
 

@@ -2,13 +2,11 @@
 
 use crate::common::{close, scenario};
 use netlull_mechanism::radio::{Fallback, ShaperState};
-use netlull_network::outcome::Lateness;
 use netlull_network::outcome::{
-    DownloadOutcome, FlowMark, FlowOutcome, LinkMark, NetworkMark, Outcome, RouterLosses, ShaperOutcome,
-    StationOutcome, System,
+    DownloadOutcome, FlowMark, FlowOutcome, Lateness, LinkMark, NetworkMark, Outcome, RouterLosses, ShaperOutcome,
+    StationCounts, StationOutcome, System,
 };
 use netlull_network::plan::{FORMAT, RouteChange, RoutingDeed};
-use netlull_network::station::StationCounts;
 use netlull_power::RadioTime;
 use netlull_sim::emulation::{emulated, plan};
 use netlull_sim::run::{Unwatched, run};

@@ -3,11 +3,11 @@
 use crate::common::{close, floats, flow, link, outcome, scenario, table};
 use netlull_sim::engine::random::Stream;
 use netlull_sim::engine::schedule::{Schedule, Slot};
-use netlull_sim::net::buffer::Buffer;
 use netlull_sim::net::flight::PacketStore;
 use netlull_sim::net::ids::{AgentId, NodeId};
 use netlull_sim::net::link::{Admission, Link, LinkParts};
 use netlull_sim::net::packet::Packet;
+use netlull_sim::net::queue::Buffer;
 use netlull_sim::net::queue::codel::CoDelConfig;
 use netlull_sim::net::queue::red::{QueueUnit, Red, RedConfig, RedEcn, RedProbability, RedRules};
 use netlull_sim::run::{FlowSummary, RunOutcome};

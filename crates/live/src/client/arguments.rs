@@ -6,7 +6,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use netlull_mechanism::machines::StationMechanism;
 use netlull_mechanism::radio::ShaperConfig;
-use netlull_network::station::NamedRadio;
+use netlull_network::outcome::NamedRadio;
 use netlull_power::RadioPower;
 use netlull_text::Change;
 use netlull_units::{BitRate, Duration};

@@ -7,7 +7,7 @@ use super::raw::RawSender;
 use crate::clock::Clock;
 use crate::error::{LiveError, Result};
 use crate::station::{LiveStation, SendVerdict, Sent, StationReport, Verdict};
-use netlull_network::station::StationCounts;
+use netlull_network::outcome::StationCounts;
 use netlull_units::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::signalfd::SignalFd;

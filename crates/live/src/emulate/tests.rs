@@ -11,7 +11,6 @@ use netlull_mechanism::machines::{LinkMechanism, StationMechanism};
 use netlull_mechanism::radio::ShaperConfig;
 use netlull_mechanism::rate::QueueLength;
 use netlull_mechanism::station::StationContext;
-use netlull_network::buffer::Buffer;
 use netlull_network::loss::LossModel;
 use netlull_network::noise::NoiseModel;
 use netlull_network::outcome::ShaperOutcome;
@@ -19,7 +18,7 @@ use netlull_network::plan::{
     ControlPlan, FORMAT, FlowPlan, InService, LinkPlan, Plan, ProbePlan, StationPlan, TcpPlan, Traffic,
 };
 use netlull_network::probe::Column;
-use netlull_network::queue::QueueModel;
+use netlull_network::queue::{Buffer, QueueModel};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use netlull_wire::{Connection, Endpoint, Flags, TcpOption, TcpSpec, build_tcp};
 use proptest::prelude::*;

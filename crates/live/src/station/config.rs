@@ -3,7 +3,7 @@
 use netlull_mechanism::machines::StationMechanism;
 use netlull_mechanism::radio::{AccessPointConfig, PacedFrom, RepairAcks, RttFrom, ShaperConfig};
 use netlull_mechanism::station::{Serves, StationContext};
-use netlull_network::station::NamedRadio;
+use netlull_network::outcome::NamedRadio;
 use netlull_power::RadioPower;
 use netlull_units::{BitRate, Bytes, Duration};
 use serde::{Deserialize, Serialize};

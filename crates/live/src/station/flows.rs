@@ -6,7 +6,7 @@ use netlull_mechanism::Machine;
 use netlull_mechanism::machines::StationMachine;
 use netlull_mechanism::radio::{Burst, ShaperState};
 use netlull_mechanism::station::{PacketView, Shaping, StationController};
-use netlull_network::station::Snapshot;
+use netlull_network::outcome::Snapshot;
 use netlull_units::Instant;
 use netlull_wire::{Connection, Packet, parse};
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,10 +2,9 @@
 
 use super::LiveStation;
 use super::flows::Entry;
-use netlull_network::outcome::{ShaperOutcome, StationOutcome};
+use netlull_network::outcome::{ShaperOutcome, Snapshot, StationOutcome};
 use netlull_network::probe::StationProbe;
 use netlull_network::radio::Coming;
-use netlull_network::station::Snapshot;
 use netlull_units::Instant;
 
 impl LiveStation {

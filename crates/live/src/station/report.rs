@@ -3,8 +3,9 @@
 use super::flows::Entry;
 use netlull_mechanism::radio::Fallback;
 use netlull_mechanism::station::Shaping;
-use netlull_network::by_name::ByName;
-use netlull_network::station::{DownloadSummary, NamedRadio, RadioSeconds, RadioSummary, Snapshot, StationCounts};
+use netlull_network::outcome::{
+    ByName, DownloadSummary, NamedRadio, RadioSeconds, RadioSummary, Snapshot, StationCounts,
+};
 use netlull_units::Duration;
 use netlull_wire::Endpoint;
 use serde::Serialize;

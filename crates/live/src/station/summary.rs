@@ -2,7 +2,7 @@
 
 use super::flows::Entry;
 use super::{DownloadReport, LiveStation, StationReport};
-use netlull_network::station::{DownloadSummary, RadioSummary};
+use netlull_network::outcome::{DownloadSummary, RadioSummary};
 use netlull_units::Instant;
 
 impl LiveStation {

@@ -1,7 +1,7 @@
 //! The true values of N and RTT for the table `gateway`: the connections across a link, and the round-trip times
 //! at their senders.
 
-use super::gateways::GatewayTruth;
+use super::tables::GatewayTruth;
 use netlull_mechanism::gateway::FlowKey;
 use netlull_units::Instant;
 use std::collections::VecDeque;

@@ -1,5 +1,6 @@
-//! The tables of a run: rate, link, flow, window, drop.
+//! The tables of a run: link, flow, window, drop, arrivals, request and gateway.
 
+use netlull_mechanism::link::Estimates;
 use netlull_units::{Duration, Instant};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
@@ -309,5 +310,168 @@ impl Recorder {
             tables.push(Table::new("drop", columns).in_time_order());
         }
         tables
+    }
+}
+
+/// A packet offered to a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArrivalRow {
+    /// The time in nanoseconds.
+    pub time: u64,
+    /// The index of the link.
+    pub link: u32,
+    /// The index of the packet's flow.
+    pub flow: u32,
+    /// The packet's size in bytes.
+    pub size: u32,
+}
+
+/// Builds the table `arrivals`, ordered by time and then link. Simultaneous packets at a link keep their order of
+/// arrival.
+#[must_use]
+pub fn arrivals(mut rows: Vec<ArrivalRow>) -> Table {
+    rows.sort_by_key(|row| (row.time, row.link));
+    let columns = vec![
+        ("time_ns", Column::Count(rows.iter().map(|row| row.time).collect())),
+        ("link", Column::Index(rows.iter().map(|row| row.link).collect())),
+        ("flow", Column::Index(rows.iter().map(|row| row.flow).collect())),
+        ("bytes", Column::Count(rows.iter().map(|row| u64::from(row.size)).collect())),
+    ];
+    Table::new("arrivals", columns)
+}
+
+/// A row of table `request`.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestRow {
+    /// The index of the request's flow.
+    pub flow: u32,
+    /// The time of the SYN.
+    pub start: Instant,
+    /// The requested size in bytes.
+    pub size: u64,
+    /// The time from the SYN to the acknowledgement of the last byte; `None` if the run ended before.
+    pub completion: Option<Duration>,
+    /// Retransmitted segments until then.
+    pub retransmissions: u64,
+    /// Retransmission timeouts until then.
+    pub timeouts: u64,
+}
+
+/// The recorder of table `request`.
+#[derive(Default)]
+pub struct RequestTable {
+    start: Vec<f64>,
+    flow: Vec<u32>,
+    size: Vec<u64>,
+    completion: Vec<f64>,
+    retransmissions: Vec<u64>,
+    timeouts: Vec<u64>,
+}
+
+impl RequestTable {
+    /// Appends a completed request, or a request that is open at the end of the run.
+    pub fn push(&mut self, row: &RequestRow) {
+        self.start.push(row.start.as_secs_f64());
+        self.flow.push(row.flow);
+        self.size.push(row.size);
+        self.completion.push(row.completion.map_or(f64::NAN, Duration::as_secs_f64));
+        self.retransmissions.push(row.retransmissions);
+        self.timeouts.push(row.timeouts);
+    }
+
+    /// Builds the table.
+    #[must_use]
+    pub fn into_table(self) -> Table {
+        use Column::{Count, Float, Index};
+        Table::new(
+            "request",
+            vec![
+                ("start_s", Float(self.start)),
+                ("flow", Index(self.flow)),
+                ("size_bytes", Count(self.size)),
+                ("completion_s", Float(self.completion)),
+                ("retransmissions", Count(self.retransmissions)),
+                ("timeouts", Count(self.timeouts)),
+            ],
+        )
+    }
+}
+
+/// A gateway at one instant.
+#[derive(Clone, Copy, Debug)]
+pub struct GatewaySample {
+    /// The suggested window swnd in bytes.
+    pub window: f64,
+    /// The estimate of N.
+    pub flows: f64,
+    /// The estimate of RTT in seconds; NaN without C-EARTH.
+    pub round_trip: f64,
+    /// The true values, which no estimator sees.
+    pub truth: GatewayTruth,
+}
+
+impl GatewaySample {
+    /// Combines the estimates of a gateway with the true values.
+    #[must_use]
+    pub fn of(estimates: Estimates, truth: GatewayTruth) -> Self {
+        let (window, flows) = estimates.windows.map_or((f64::NAN, f64::NAN), |each| (each.window, each.flows));
+        let round_trip = estimates.round_trip.map_or(f64::NAN, netlull_units::Duration::as_secs_f64);
+        Self { window, flows, round_trip, truth }
+    }
+}
+
+/// The true values of N and RTT. Only connections whose data crosses the link count.
+#[derive(Clone, Copy, Debug)]
+pub struct GatewayTruth {
+    /// The number of connections with unacknowledged data at this instant.
+    pub active: u32,
+    /// The number of connections that offered a data segment to the link in the bin.
+    pub seen: u32,
+    /// The mean round-trip time, in seconds, over the segments acknowledged in the bin. It lasts from the sending
+    /// of a segment to the arrival of its acknowledgement at the sender. Segments affected by a loss do not count. NaN
+    /// if there are none.
+    pub round_trip: f64,
+    /// The mean of the flows' mean round-trip times, in seconds. NaN if there are none. For consecutive requests
+    /// at one slot in a bin, the simulator counts a single flow, an emulation one flow each.
+    pub mean_flow_round_trip: f64,
+}
+
+/// The samples in columns.
+#[derive(Clone, Debug, Default)]
+pub struct GatewayTable {
+    time: Vec<f64>,
+    link: Vec<u32>,
+    samples: Vec<GatewaySample>,
+}
+
+impl GatewayTable {
+    /// Appends a sample of a link's gateway.
+    pub fn push(&mut self, now: Instant, link: u32, sample: GatewaySample) {
+        self.time.push(now.as_secs_f64());
+        self.link.push(link);
+        self.samples.push(sample);
+    }
+
+    /// Builds the table with columns `time_s`, `link`, `window_bytes`, `flows`, `round_trip_s`, and the true
+    /// values: `active_flows`, `seen_flows`, `true_round_trip_s`, `true_flow_round_trip_s`.
+    #[must_use]
+    pub fn into_table(self) -> Table {
+        let samples = &self.samples;
+        let float = |pick: fn(&GatewaySample) -> f64| Column::Float(samples.iter().map(pick).collect());
+        let count = |pick: fn(&GatewaySample) -> u32| {
+            Column::Count(samples.iter().map(|sample| u64::from(pick(sample))).collect())
+        };
+        let columns = vec![
+            ("time_s", Column::Float(self.time)),
+            ("link", Column::Index(self.link)),
+            ("window_bytes", float(|sample| sample.window)),
+            ("flows", float(|sample| sample.flows)),
+            ("round_trip_s", float(|sample| sample.round_trip)),
+            ("active_flows", count(|sample| sample.truth.active)),
+            ("seen_flows", count(|sample| sample.truth.seen)),
+            ("true_round_trip_s", float(|sample| sample.truth.round_trip)),
+            ("true_flow_round_trip_s", float(|sample| sample.truth.mean_flow_round_trip)),
+        ];
+        Table::new("gateway", columns)
     }
 }

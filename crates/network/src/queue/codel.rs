@@ -1,6 +1,6 @@
 //! Controlled delay (RFC 8289): drops packets at the queue's head if the queueing delay is too long for too long.
 
-use super::verdict::Verdict;
+use super::Verdict;
 use netlull_units::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 

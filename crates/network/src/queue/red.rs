@@ -1,6 +1,6 @@
 //! Random early detection (Floyd and Jacobson 1993), gentle (Floyd 2000), with ECN (RFC 3168 section 7).
 
-use super::verdict::Verdict;
+use super::Verdict;
 use crate::random::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

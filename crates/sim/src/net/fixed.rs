@@ -1,7 +1,6 @@
 //! A transmitter of fixed rate. It computes a packet's departure when the packet is offered.
 
-use super::buffer::Buffer;
-use super::counters::LinkCounters;
+use super::queue::{Buffer, LinkCounters};
 use crate::engine::ring::Ring;
 use netlull_units::Serialiser;
 

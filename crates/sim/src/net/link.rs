@@ -19,8 +19,6 @@ mod counts;
 mod sleep;
 
 use super::air::Air;
-use super::buffer::Buffer;
-pub use super::counters::LinkCounters;
 use super::fixed::{Backlog, FixedTransmitter};
 use super::flight::{Flight, PacketStore};
 use super::ids::{ControllerId, LinkId, NodeId, StationId};
@@ -28,6 +26,8 @@ use super::ingress::Ingress;
 use super::loss::Loss;
 use super::noise::Noise;
 use super::packet::Packet;
+use super::queue::Buffer;
+pub use super::queue::LinkCounters;
 use super::queue::Verdict;
 use super::queue::codel::CoDelConfig;
 use super::queue::red::{Arrival, Red};

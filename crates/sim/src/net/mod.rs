@@ -10,4 +10,4 @@ pub mod packet;
 pub mod routing;
 pub mod transmitter;
 
-pub use netlull_network::{buffer, counters, loss, noise, queue};
+pub use netlull_network::{loss, noise, queue};

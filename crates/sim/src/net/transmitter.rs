@@ -3,11 +3,10 @@
 //! Links need it if their rate changes during transmissions, or if queue management acts on departing packets. The
 //! queue and the line are a [`Transmitter`], which the emulation uses too.
 
-use super::buffer::Buffer;
-use super::counters::LinkCounters;
 use super::fixed::QueueFound;
 use super::packet::Packet;
 use super::queue::codel::CoDelConfig;
+use super::queue::{Buffer, LinkCounters};
 use crate::engine::schedule::{Schedule, Slot};
 use netlull_mechanism::rate::QueueView;
 use netlull_network::transmitter::{self, Queued, QueuedPacket, Transmitter};

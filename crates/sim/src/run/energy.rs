@@ -1,7 +1,7 @@
 //! Energy of links under every power model.
 
 use crate::scenario::{LinkSpec, NamedPower, Scenario};
-use netlull_network::by_name::ByName;
+use netlull_network::outcome::ByName;
 use netlull_power::{EnergyLedger, Residency, Traffic, TransitionPower, saving};
 use serde::Serialize;
 

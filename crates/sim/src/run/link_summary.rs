@@ -3,8 +3,8 @@
 use super::energy::{EnergySummary, ratio};
 use super::phases::{LinkPhase, Whole};
 use crate::scenario::Scenario;
-use netlull_network::by_name::ByName;
 use netlull_network::gateway_summary::GatewaySummary;
+use netlull_network::outcome::ByName;
 use netlull_power::Residency;
 use netlull_units::Duration;
 use serde::{Serialize, Serializer};

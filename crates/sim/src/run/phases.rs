@@ -5,7 +5,7 @@ use super::energy::{EnergySummary, NetworkSummary, energy, ledgers, ratio};
 use crate::net::ids::{AgentId, FlowId};
 use crate::net::link::LinkCounters;
 use crate::scenario::{LinkSpec, PhaseSpec, Scenario};
-use netlull_network::by_name::ByName;
+use netlull_network::outcome::ByName;
 use netlull_power::{EnergyLedger, Residency, Traffic};
 use netlull_units::{Duration, Instant};
 use serde::Serialize;

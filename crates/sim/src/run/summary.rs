@@ -11,7 +11,7 @@ use crate::net::ids::{AgentId, FlowId, LinkId};
 use crate::net::link::Link;
 use crate::probe::{Column, Table};
 use crate::scenario::{RequestFlow, Scenario};
-use netlull_network::by_name::ByName;
+use netlull_network::outcome::ByName;
 use netlull_units::{BitRate, Duration, Instant};
 use serde::Serialize;
 

@@ -191,7 +191,7 @@ fn tcp_delivers_what_was_sent(findings: &mut Findings, tcp: &TcpLedger) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::buffer::Buffer;
+    use crate::net::queue::Buffer;
     use crate::net::transmitter::{EffectiveRate, InService, RateLogEntry};
     use crate::verify::link::VariableLedger;
     use netlull_power::{EnergyMeter, TransitionPower};

@@ -13,11 +13,11 @@
 //! deliver packets later.
 
 use super::Findings;
-use crate::net::buffer::Buffer;
 use crate::net::ids::{AgentId, FlowId, LinkId, NodeId};
 use crate::net::link::{Admission, LinkCounters};
 use crate::net::loss::LossModel;
 use crate::net::packet::Packet;
+use crate::net::queue::Buffer;
 use crate::net::queue::QueueModel;
 use crate::net::queue::red::{QueueUnit, RedEcn};
 use netlull_units::{BitRate, Duration, Instant};

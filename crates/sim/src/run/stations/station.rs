@@ -9,8 +9,8 @@ use netlull_mechanism::machines::{StationMachine, StationMechanism};
 use netlull_mechanism::radio::{AccessPoint, AccessPointConfig, Burst};
 use netlull_mechanism::station::{PacketView, PowerMode, Shaping, StationController};
 use netlull_network::driver::AtOnce;
+use netlull_network::outcome::{Snapshot, StationCounts};
 use netlull_network::radio::{Coming, Radio};
-use netlull_network::station::{Snapshot, StationCounts};
 use netlull_units::{Bytes, Duration, Instant};
 use std::collections::VecDeque;
 

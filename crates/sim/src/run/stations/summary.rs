@@ -3,9 +3,9 @@
 use super::station::Station;
 use crate::scenario::{Scenario, StationSpec};
 use netlull_mechanism::radio::Fallback;
-use netlull_network::by_name::ByName;
-use netlull_network::outcome::{ShaperOutcome, StationOutcome};
-use netlull_network::station::{DownloadSummary, RadioSeconds, RadioSummary, Snapshot, StationCounts};
+use netlull_network::outcome::{
+    ByName, DownloadSummary, RadioSeconds, RadioSummary, ShaperOutcome, Snapshot, StationCounts, StationOutcome,
+};
 use netlull_units::{Duration, Instant};
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! The traffic that flows offer, and warnings about links that cannot carry or hold it.
 
 use super::{ArrivalPattern, DatagramFlow, FlowPath, LinkSpec, RequestFlow, Scenario, TcpFlow};
-use netlull_network::buffer::Buffer;
+use netlull_network::queue::Buffer;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
 /// The traffic that a flow offers.

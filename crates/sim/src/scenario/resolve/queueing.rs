@@ -1,7 +1,7 @@
 //! Conversion of buffers and queue management in the document.
 
 use super::{Result, refuse};
-use crate::net::buffer::Buffer;
+use crate::net::queue::Buffer;
 use crate::net::queue::QueueModel;
 use crate::net::queue::codel::CoDelConfig;
 use crate::net::queue::red::{QueueUnit, RedConfig};

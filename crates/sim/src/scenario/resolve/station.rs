@@ -10,7 +10,7 @@ use crate::scenario::document::{Document, RadioDocument, StationDocument};
 use netlull_mechanism::ConfigError;
 use netlull_mechanism::machines::StationMechanism;
 use netlull_mechanism::station::{Serves, StationContext};
-use netlull_network::station::NamedRadio;
+use netlull_network::outcome::NamedRadio;
 use netlull_power::RadioPower;
 use netlull_units::Instant;
 
