@@ -4,11 +4,9 @@
 //! long-distance networks, INFOCOM 2004. Windows are in segments, times in milliseconds.
 
 use super::Ack;
-use super::info::{AlgorithmInfo, KnownWith};
+use super::info::{AlgorithmInfo, KnownWith, ParameterInfo, constant};
 use super::linux::{CaState, Floor, Linux, LinuxWindow, Ops};
-use super::parameters::{ParameterInfo, constant};
-use crate::config::Algorithm;
-use crate::config::Config;
+use crate::config::{Algorithm, Config};
 use crate::number::float;
 
 /// The algorithm's entry of the catalogue.

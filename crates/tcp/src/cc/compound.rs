@@ -4,12 +4,10 @@
 //! high-speed and long distance networks, INFOCOM 2006. Windows are in segments.
 
 use super::delay::{DelayMeter, Round, nearest_microseconds};
-use super::info::{AlgorithmInfo, KnownWith};
+use super::info::{AlgorithmInfo, KnownWith, ParameterInfo, constant};
 use super::linux::{Linux, LinuxWindow, Ops};
-use super::parameters::{ParameterInfo, constant};
 use super::{Ack, Loss};
-use crate::config::Algorithm;
-use crate::config::Config;
+use crate::config::{Algorithm, Config};
 
 /// The algorithm's entry of the catalogue.
 pub(super) static INFO: AlgorithmInfo = AlgorithmInfo {

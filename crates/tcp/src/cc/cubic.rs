@@ -1,14 +1,11 @@
 //! CUBIC (RFC 9438), with optional HyStart++ (RFC 9406) in the first slow start.
+//!
+//! The cube root has the same bits on every platform: `f64::cbrt` depends on the platform's mathematics library.
 
-use super::Cubic6;
-use super::cube_root::cube_root;
-use super::hystart;
 use super::hystart::{HyStart, Verdict};
-use super::info::{AlgorithmInfo, KnownWith};
-use super::parameters::{ParameterInfo, constant, option};
-use super::{Ack, CongestionControl, Idle, Loss, Recovered, Start, TimeoutKind};
-use crate::config::{Algorithm, CwndUnit};
-use crate::config::{Config, Increase, RepeatedTimeout, SsthreshFrom};
+use super::info::{AlgorithmInfo, KnownWith, ParameterInfo, constant, option};
+use super::{Ack, CongestionControl, Cubic6, Idle, Loss, Recovered, Start, TimeoutKind, hystart};
+use crate::config::{Algorithm, Config, CwndUnit, Increase, RepeatedTimeout, SsthreshFrom};
 use crate::number::{float, whole};
 use crate::recovery::RecoveryPhase;
 use netlull_units::{Bytes, Duration, Instant};
@@ -361,6 +358,26 @@ impl CongestionControl for Cubic {
             self.stage = None;
         }
     }
+}
+
+/// The term to add after dividing the bits by three: 2/3 of the exponent's bias 1023, less 0.0331, in units of 2^52.
+/// The subtraction balances the error of the first guess.
+const BIAS: u64 = 0x2a9f_786c_2268_09d4;
+
+/// The cube root of `x`, with an error of a few units in the last place; `x` is 0, or positive, normal and finite.
+///
+/// Dividing the bits by three gives a third of the exponent, and nearly the root of the mantissa: at most 3.2 % off.
+/// Halley's step y (y^3 + 2 x) / (2 y^3 + x) leaves 2/3 of the cube of an error: 2e-5, 6e-15, then rounding alone.
+pub(super) fn cube_root(x: f64) -> f64 {
+    if x <= 0.0 {
+        return 0.0;
+    }
+    let mut y = f64::from_bits(x.to_bits() / 3 + BIAS);
+    for _ in 0..3 {
+        let cube = y * y * y;
+        y = y * (cube + 2.0 * x) / (2.0 * cube + x);
+    }
+    y
 }
 
 #[cfg(test)]

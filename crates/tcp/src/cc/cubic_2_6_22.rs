@@ -5,13 +5,10 @@
 //! in the kernel: products are modulo 2^64 where the kernel does not guard them.
 
 use super::Ack;
-use super::bic::beta;
-use super::bic::{AckRatio, BETA, BETA_SCALE, wmax_after_loss};
-use super::info::{AlgorithmInfo, KnownWith};
+use super::bic::{AckRatio, BETA, BETA_SCALE, beta, wmax_after_loss};
+use super::info::{AlgorithmInfo, KnownWith, ParameterInfo, constant};
 use super::linux::{CaState, Floor, Linux, LinuxWindow, Ops};
-use super::parameters::{ParameterInfo, constant};
-use crate::config::Algorithm;
-use crate::config::Config;
+use crate::config::{Algorithm, Config};
 use crate::number::float;
 use netlull_units::{Duration, Instant};
 

@@ -1,10 +1,8 @@
 //! DCTCP (RFC 8257): the window of RFC 5681, reduced in proportion to the marked share of the data.
 
-use super::info::{AlgorithmInfo, KnownWith};
-use super::parameters::{ParameterInfo, constant};
+use super::info::{AlgorithmInfo, KnownWith, ParameterInfo, constant};
 use super::{Ack, CongestionControl, Idle, Loss, Recovered, Reno, Start, TimeoutKind};
-use crate::config::Config;
-use crate::config::{Algorithm, Ecn};
+use crate::config::{Algorithm, Config, Ecn};
 use crate::number::{float, whole};
 
 /// The algorithm's entry of the catalogue.

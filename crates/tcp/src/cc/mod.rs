@@ -28,7 +28,7 @@ macro_rules! congestion_controls {
             Dctcp(Box<Dctcp>) = dctcp::INFO;
             NewReno = reno::NEW_RENO;
             Reno(Reno) = reno::RENO;
-            Reno2622(Box<Reno2622>) = reno_2_6_22::INFO;
+            Reno2622(Box<Reno2622>) = reno::RENO_2_6_22;
             Sack = reno::SACK;
             Tahoe = reno::TAHOE;
             Vegas(Box<Vegas>) = vegas::INFO;
@@ -41,7 +41,6 @@ mod bbr;
 mod bic;
 mod compound;
 mod control;
-mod cube_root;
 mod cubic;
 mod cubic_2_6_22;
 mod dctcp;
@@ -51,12 +50,8 @@ mod info;
 mod linux;
 mod linux_6;
 mod listener;
-mod parameters;
-mod registry;
 mod reno;
-mod reno_2_6_22;
 mod vegas;
-mod watched;
 
 pub use algorithm::{Algorithm, Choice, CongestionControlFactory, FOREIGN, Foreign, ForeignControl};
 pub use bbr::Bbr;
@@ -66,14 +61,11 @@ pub use control::{Ack, CongestionControl, Delivery, Idle, Loss, Recovered, Start
 pub use cubic::Cubic;
 pub use cubic_2_6_22::Cubic2622;
 pub use dctcp::Dctcp;
-pub use info::{AlgorithmInfo, KnownWith};
+pub use info::{AlgorithmInfo, KnownWith, ParameterInfo};
 pub use linux_6::{Cubic6, Reno6};
-pub use listener::{Answer, ControlEvent, Heard, Listener, json_schema};
-pub use parameters::ParameterInfo;
-pub use reno::Reno;
-pub use reno_2_6_22::Reno2622;
+pub use listener::{Answer, ControlEvent, Fault, Heard, Listener, Watched, json_schema};
+pub use reno::{Reno, Reno2622};
 pub use vegas::Vegas;
-pub use watched::{Fault, Watched};
 
 use crate::config::Config;
 use crate::delivery::{DeliveryRate, LostSegment};
@@ -81,7 +73,50 @@ use crate::recovery::RecoveryPhase;
 use enum_dispatch::enum_dispatch;
 use netlull_document::ConfigError;
 use netlull_units::{BitRate, Instant};
-use registry::controllers;
+
+/// Declares the catalogue of [`Algorithm`] and [`Controller`], the algorithm of one
+/// endpoint.
+macro_rules! controllers {
+    ([$($dispatch:tt)*] others { $($other:ident($other_window:ty);)* } $($name:ident $(($window:ty))? = $file:ident::$info:ident;)*) => {
+        impl Algorithm {
+            /// All congestion controls of this crate, in alphabetical order.
+            #[must_use]
+            pub fn catalogue() -> &'static [&'static AlgorithmInfo] {
+                static CATALOGUE: &[&AlgorithmInfo] = &[$(&$file::$info),*];
+                CATALOGUE
+            }
+
+            /// The entry of the catalogue; `None` for a foreign algorithm.
+            #[must_use]
+            pub fn info(&self) -> Option<&'static AlgorithmInfo> {
+                match self {
+                    $(Self::$name => Some(&$file::$info),)*
+                    Self::Foreign(_) => None,
+                }
+            }
+        }
+
+        /// The algorithm of one endpoint. The set is closed, so the compiler can inline each call. One variant is for
+        /// foreign algorithms.
+        $($dispatch)*
+        #[derive(Clone, Debug)]
+        pub(crate) enum Controller {
+            $($($name($window),)?)*
+            $($other($other_window),)*
+        }
+
+        impl Controller {
+            /// Takes the state of `fresh`, and reuses its own memory if both have the same algorithm.
+            pub fn renew(&mut self, fresh: &Self) {
+                match (self, fresh) {
+                    $($((Self::$name(own), Self::$name(fresh)) => <$window>::clone_from(own, fresh),)?)*
+                    $((Self::$other(own), Self::$other(fresh)) => <$other_window>::clone_from(own, fresh),)*
+                    (own, fresh) => *own = fresh.clone(),
+                }
+            }
+        }
+    };
+}
 
 congestion_controls!(controllers);
 

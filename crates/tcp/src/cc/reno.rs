@@ -1,12 +1,13 @@
 //! Slow start and congestion avoidance (RFC 5681): the window of Tahoe, Reno, NewReno and SACK, which differ in loss
-//! recovery only.
+//! recovery only; and the same window in whole segments, as in Linux 2.6.22 (`tcp_cong.c`).
 
-use super::info::{AlgorithmInfo, KnownWith};
-use super::parameters::{ParameterInfo, option};
-use super::{Ack, CongestionControl, Idle, Loss, Recovered, Start, TimeoutKind};
-use super::{Controller, Reno6};
-use crate::config::{Algorithm, CwndUnit, InitialWindow, LossRecovery, SackDetection};
-use crate::config::{Config, Growth, Increase, RepeatedTimeout, SsthreshFrom};
+use super::info::{AlgorithmInfo, KnownWith, ParameterInfo, option};
+use super::linux::{Linux, LinuxWindow, Ops};
+use super::{Ack, CongestionControl, Controller, Idle, Loss, Recovered, Reno6, Start, TimeoutKind};
+use crate::config::{
+    Algorithm, Config, CwndUnit, Growth, Increase, InitialWindow, LossRecovery, RepeatedTimeout, SackDetection,
+    SsthreshFrom,
+};
 use crate::recovery::RecoveryPhase;
 use netlull_units::Bytes;
 
@@ -281,8 +282,43 @@ impl CongestionControl for Reno {
     }
 }
 
+/// The algorithm's entry of the catalogue.
+pub(super) static RENO_2_6_22: AlgorithmInfo = AlgorithmInfo {
+    name: "reno_2_6_22",
+    summary: "Reno of Linux 2.6.22: the same window in whole segments",
+    source: "Linux 2.6.22 tcp_cong.c, RFC 5681",
+    algorithm: Algorithm::Reno2622,
+    known_with: KnownWith::LINUX_2_6,
+    ns2_agent: None,
+    linux: Some("reno"),
+    parameters: || vec![initial_window()],
+    build: |config, _| Box::new(Reno2622::new(config)).into(),
+};
+
+/// Reno of Linux 2.6.22: the window of RFC 5681 in whole segments.
+///
+/// Unlike [`Reno`], the kernel adds a segment after a window of acknowledgements, instead of a fraction for each. The
+/// other algorithms of Linux also use this growth.
+pub type Reno2622 = Linux<RenoOps>;
+
+/// `tcp_reno`: the window alone.
+#[derive(Clone, Debug)]
+pub struct RenoOps;
+
+impl Ops for RenoOps {
+    fn new(_config: &Config) -> Self {
+        Self
+    }
+
+    #[inline]
+    fn open(&mut self, window: &mut LinuxWindow, ack: &Ack) {
+        window.reno(ack);
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::linux::tests as linux;
     use super::*;
     use netlull_units::Instant;
 
@@ -430,5 +466,20 @@ mod tests {
         let mut cc = established(&Config::default(), (1 << 30) - 500);
         cc.on_ack(&ack(1000));
         assert_eq!(cc.cwnd(), 1 << 30);
+    }
+
+    #[test]
+    fn a_window_of_acknowledgements_adds_a_segment_and_a_loss_halves() {
+        // ns-2's byte counting: at 10 segments and the threshold below, ten acknowledgements of one segment add one.
+        let mut cc = Reno2622::new(&linux::config(1000, 5));
+        cc.on_established(&linux::start(10));
+        for una in 1..=10 {
+            assert_eq!(cc.cwnd(), 10 * linux::SMSS);
+            cc.on_ack(&linux::ack(una, una, 10));
+        }
+        assert_eq!(cc.cwnd(), 11 * linux::SMSS);
+        // ssthresh = 11 / 2 = 5; rate halving may continue to half of it, 2.
+        cc.on_loss(&linux::loss(11, 30));
+        assert_eq!((cc.ssthresh(), cc.cwnd()), (5 * linux::SMSS, 2 * linux::SMSS));
     }
 }

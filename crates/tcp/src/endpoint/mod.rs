@@ -4,16 +4,12 @@ mod ack;
 mod connect;
 mod ecn;
 mod fast;
-mod marks;
 mod pacing;
-mod prediction;
 mod receiver;
 mod selective;
 mod sender;
-mod template;
 #[cfg(test)]
 mod tests;
-mod timers;
 mod transmit;
 
 use crate::cc::{CongestionControl, Controller, Fault};
@@ -27,14 +23,12 @@ use crate::rtt::RttEstimator;
 use crate::segment::Segment;
 use crate::seq::SeqNr;
 use crate::timestamps::Timestamps;
-use ecn::EcnState;
 use netlull_units::{Bytes, Duration, Instant};
 use pacing::Paced;
-use prediction::Prediction;
 use receiver::{AckDue, Receiver};
 use sender::{ENDLESS, Fin, Sender, Times};
 
-pub use template::Template;
+pub use connect::Template;
 
 /// The states of RFC 9293 section 3.3.2.
 ///
@@ -148,7 +142,7 @@ pub struct Endpoint {
     time_wait: Duration,
     counters: Counters,
     timestamps: Timestamps,
-    prediction: Prediction,
+    prediction: fast::Prediction,
     state: State,
     timer_kind: TimerKind,
     snd: Sender,
@@ -177,7 +171,7 @@ pub struct Endpoint {
 struct Rare {
     /// Recovery by duplicate acknowledgements; at rest while there is a `selective` one.
     recovery: DuplicateRecovery,
-    ecn: EcnState,
+    ecn: ecn::EcnState,
     /// An acknowledgement made before the segment that it does not cover.
     early_ack: Option<Box<Segment>>,
     /// The largest window that the peer has advertised.
@@ -207,7 +201,7 @@ impl Rare {
     fn new(config: &Config, role: Role) -> Self {
         Self {
             recovery: DuplicateRecovery::new(&config.recovery),
-            ecn: EcnState::new(config.ecn),
+            ecn: ecn::EcnState::new(config.ecn),
             early_ack: None,
             largest_window: 0,
             probes: 0,
@@ -258,7 +252,7 @@ impl Endpoint {
             time_wait: config.time_wait,
             counters: Counters::default(),
             timestamps: Timestamps::new(config.timestamp_granularity),
-            prediction: Prediction::NOTHING,
+            prediction: fast::Prediction::NOTHING,
             state: if role == Role::Client { State::Closed } else { State::Listen },
             timer_kind: TimerKind::Off,
             snd: Sender::new(config, iss),

@@ -1,7 +1,6 @@
 //! Segments that the endpoint sends.
 
-use super::fast::Polled;
-use super::prediction::Prediction;
+use super::fast::{Polled, Prediction};
 use super::receiver::AckDue;
 use super::sender::{Fin, Next, UNTIMED};
 use super::{Control, Endpoint, TimerKind};

@@ -4,8 +4,8 @@
 //! SACK blocks. Everything that moves forward is a cursor that passes each entry once: acknowledgements, the edge
 //! below which all is SACKed or lost, the next segment to retransmit.
 
-use super::journal::{Kept, note_lost, note_sacked};
 use super::sent::{Delivery, EVER_RETRANSMITTED, LOST, RETRANSMITTED, SACKED, Sent, Span, Transmission};
+use super::{Kept, note_lost, note_sacked};
 use crate::fifo::Fifo;
 use crate::number::{length_u32, place};
 use netlull_units::{Duration, Instant};

@@ -2,10 +2,9 @@
 //! (RFC 2581), NewReno (RFC 5681 section 3.2, RFC 6582), Vegas' (early retransmission) and Sack1 (the count, with
 //! SACK blocks that identify missing data).
 
-use super::RecoveryPhase;
 use super::early::EarlyRetransmit;
-use super::holes::Holes;
 use super::sent::Span;
+use super::{Holes, RecoveryPhase};
 use crate::cc::{TimeoutKind, Transmission};
 use crate::config::{FullAck, LossRecovery, PartialAckTimer, Recovery, SackDetection};
 use netlull_units::{Duration, Instant};

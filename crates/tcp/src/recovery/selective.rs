@@ -1,11 +1,10 @@
 //! Fast recovery with selective acknowledgements (RFC 6675) or by time (RFC 8985), and the reduction to congestion
 //! control's window (RFC 6937, rate halving).
 
-use super::RecoveryPhase;
 use super::board::Scoreboard;
-use super::journal::Journal;
 use super::rack::Rack;
 use super::sent::{Delivery, Span};
+use super::{Journal, RecoveryPhase};
 use crate::cc::TimeoutKind;
 use crate::config::{LossRecovery, RackClock, Recovery, SackDetection, WindowReduction};
 use netlull_units::{Duration, Instant};

@@ -14,15 +14,12 @@ mod control;
 mod filter;
 mod loss;
 mod probe_bw;
-mod probe_rtt;
 #[cfg(test)]
 mod tests;
 
-use super::info::{AlgorithmInfo, KnownWith};
-use super::parameters::{ParameterInfo, constant};
+use super::info::{AlgorithmInfo, KnownWith, ParameterInfo, constant};
 use super::{Ack, CongestionControl, Delivery, Idle, Loss, Recovered, Start, TimeoutKind};
-use crate::config::Algorithm;
-use crate::config::Config;
+use crate::config::{Algorithm, Config};
 use crate::delivery::{DeliveryRate, LostSegment};
 use crate::number::whole;
 use crate::recovery::RecoveryPhase;

@@ -6,11 +6,9 @@ mod ns2;
 pub use linux::VegasLinux;
 pub use ns2::VegasNs2;
 
-use super::info::KnownWith;
-use super::parameters::{ParameterInfo, option};
+use super::info::{KnownWith, ParameterInfo, option};
 use super::*;
-use crate::config::LossRecovery;
-use crate::config::{Config, VegasFlavour};
+use crate::config::{Config, LossRecovery, VegasFlavour};
 use enum_dispatch::enum_dispatch;
 
 /// The algorithm's entry of the catalogue.

@@ -1,8 +1,7 @@
 //! The fast path and the general code are equivalent. Two connections, one of which never takes the fast path, get
 //! the same segments, at random lost, delayed, repeated, marked or invented, and are compared completely.
 
-use super::super::fast::Polled;
-use super::super::prediction::Prediction;
+use super::super::fast::{Polled, Prediction};
 use crate::{Algorithm, ApplicationRead, Config, Data, DelayedAck, Ecn, Endpoint, Flags, RttSampling, Segment, SeqNr};
 use netlull_units::{Bytes, Duration, Instant};
 use proptest::prelude::*;
