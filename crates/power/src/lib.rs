@@ -8,21 +8,16 @@
 mod catalogue;
 mod device;
 mod ideal;
-mod ledger;
-mod line_cards;
 mod meter;
 mod model;
 mod radio;
-mod radio_catalogue;
-mod transition;
 
 pub use catalogue::PowerModelInfo;
-pub use device::{Device, DeviceModel, NCS_55A1_24H, NEXUS_9336_FX2, PortSpeed, ROUTER_8201_32FH, WEDGE_TOFINO};
+pub use device::{
+    Device, DeviceModel, LineCards, NCS_55A1_24H, NEXUS_9336_FX2, PortSpeed, ROUTER_8201_32FH, WEDGE_TOFINO,
+};
 pub use ideal::{BelowFloor, IdealModel, Scaling};
-pub use ledger::{EnergyLedger, Traffic, saving};
-pub use line_cards::LineCards;
-pub use meter::{EnergyMeter, RateTime, Residency, TransitionTime};
+pub use meter::{EnergyLedger, EnergyMeter, RateTime, Residency, Traffic, TransitionPower, TransitionTime, saving};
 pub use model::PowerModel;
 pub use netlull_document::ConfigError;
 pub use radio::{RadioEnergy, RadioMeter, RadioPower, RadioTime};
-pub use transition::TransitionPower;
