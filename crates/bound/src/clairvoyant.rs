@@ -1,8 +1,7 @@
 //! The least energy of a schedule that knows all arrivals.
 
-use crate::problem::{Discipline, Problem};
-use crate::side::Side;
-use crate::{free, packets, slots};
+use crate::problem::{Discipline, Problem, Side};
+use crate::{packets, slots};
 use netlull_units::Duration;
 
 /// The interval of the least energy, in joules.
@@ -51,7 +50,7 @@ pub fn clairvoyant(problem: &Problem, late: Duration, steps: Steps) -> Bracket {
     let solve = |side| match problem.discipline {
         Discipline::FinishThenPause => packets::excess(problem, late, steps.step, side),
         Discipline::Suspend if problem.pause > 0.0 => slots::excess(problem, late, steps.step, side),
-        Discipline::Suspend => free::excess(problem, late, steps.step, side),
+        Discipline::Suspend => slots::free_excess(problem, late, steps.step, side),
     };
     let always_on = problem.always_on();
     let joules = |excess: f64| problem.joules(excess.max(0.0)).min(always_on);

@@ -7,10 +7,8 @@
 
 mod causal;
 mod clairvoyant;
-mod free;
 mod packets;
 mod problem;
-mod side;
 mod slots;
 
 pub use causal::{CausalBound, Memoryless, causal};

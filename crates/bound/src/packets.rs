@@ -9,8 +9,7 @@
 //! On the side `Above`, a cell holds a schedule that is this late at most. Each rounding up costs the
 //! rounded time at the highest power, which is what the schedule spends if it is early and waits.
 
-use crate::problem::{Levels, Problem};
-use crate::side::Side;
+use crate::problem::{Levels, Problem, Side};
 
 /// A rounding error of floating point, in cells.
 const FUZZ: f64 = 1e-6;

@@ -1,4 +1,4 @@
-//! The problem: packets, rates, powers, and the departures at the highest rate.
+//! The problem: packets, rates, powers, the departures at the highest rate, and the side of a bound.
 
 use netlull_power::{PowerModel, Residency, Traffic, TransitionPower};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
@@ -192,4 +192,13 @@ impl Problem {
     pub(crate) fn joules(&self, excess: f64) -> f64 {
         self.levels.base * self.length + excess
     }
+}
+
+/// The direction of every rounding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// In favour of the schedule: the result is a lower bound.
+    Below,
+    /// Against the schedule: the result is the energy of a schedule, or more.
+    Above,
 }
