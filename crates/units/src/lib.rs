@@ -8,13 +8,11 @@
 mod amount;
 mod parse;
 mod rate;
-mod text;
 mod time;
 
 pub use amount::{Bytes, Joules, Watts};
-pub use parse::ParseQuantityError;
+pub use parse::{ParseQuantityError, from_text};
 pub use rate::{BitRate, Serialiser};
-pub use text::from_text;
 pub use time::{Duration, Instant};
 
 /// The nearest `f64`. Processors convert a signed number in one instruction, an unsigned number in several.

@@ -65,7 +65,7 @@ impl BitRate {
 
 impl fmt::Display for BitRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        crate::parse::write_scaled(
+        crate::time::write_scaled(
             f,
             self.0,
             &[("Gb/s", 1_000_000_000), ("Mb/s", 1_000_000), ("kb/s", 1_000), ("b/s", 1)],

@@ -188,7 +188,7 @@ impl fmt::Display for Duration {
         if self.is_zero() {
             return f.write_str("0 s");
         }
-        crate::parse::write_scaled(f, self.0, &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)])
+        write_scaled(f, self.0, &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)])
     }
 }
 
@@ -202,6 +202,18 @@ impl std::iter::Sum for Duration {
     fn sum<I: Iterator<Item = Self>>(spans: I) -> Self {
         spans.fold(Self::ZERO, Add::add)
     }
+}
+
+/// Writes `value` base units exactly, in the largest unit that keeps the number at 1 or more.
+pub(crate) fn write_scaled(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
+    let (name, scale) = *units.iter().find(|(_, scale)| value >= *scale).unwrap_or(&units[units.len() - 1]);
+    let (whole, rest) = (value / scale, value % scale);
+    if rest == 0 {
+        return write!(f, "{whole} {name}");
+    }
+    let digits = scale.ilog10() as usize;
+    let fraction = format!("{rest:0digits$}");
+    write!(f, "{whole}.{} {name}", fraction.trim_end_matches('0'))
 }
 
 #[cfg(test)]
