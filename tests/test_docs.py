@@ -17,7 +17,7 @@ import netlull
 from conftest import ROOT, SHIPPED
 from netlull import Result, Scenario, Sweep, builders, catalogue
 from netlull.cli import main
-from netlull.library import ready
+from netlull.library import shipped
 from netlull.topology import Topology
 
 HOW_TO = ROOT / "docs" / "how-to"
@@ -61,7 +61,7 @@ def test_the_tcp_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.chdir(tmp_path)
     options, sweep = _blocks("tcp.md", "toml")
     (tmp_path / "tcps.toml").write_text(sweep, encoding="utf-8")
-    assert Scenario.from_file(ready()["dumbbell"]).with_values(tomllib.loads(options))
+    assert Scenario.from_file(shipped()["dumbbell"]).with_values(tomllib.loads(options))
     for block in _blocks("tcp.md", "console"):
         for line in block.splitlines():
             prompt, command, *arguments = shlex.split(line)
@@ -154,7 +154,7 @@ def test_the_compare_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     (sweep,) = _blocks("compare.md", "toml")
     (tmp_path / "sweep.toml").write_text(sweep, encoding="utf-8")
-    web = ready()["web-load"].read_text(encoding="utf-8").replace('"600 s"', '"20 s"')
+    web = shipped()["web-load"].read_text(encoding="utf-8").replace('"600 s"', '"20 s"')
     (tmp_path / "busy.toml").write_text(web, encoding="utf-8")
     (tmp_path / "calm.toml").write_text(web.replace('offered = "8 Mb/s"', 'offered = "2 Mb/s"'), encoding="utf-8")
     for block in _blocks("compare.md", "console"):
@@ -169,7 +169,7 @@ def test_the_compare_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_the_doze_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     station, sweep = _blocks("doze.md", "toml")
-    assert Scenario.from_dict(Scenario.from_file(ready()["doze"]).to_dict() | tomllib.loads(station))
+    assert Scenario.from_dict(Scenario.from_file(shipped()["doze"]).to_dict() | tomllib.loads(station))
     # A part of the downloads, for a fast test.
     assert "[experiment.set]\n" in sweep
     shorter = sweep.replace("[experiment.set]\n", '[experiment.set]\n"flow.download.size" = "500 kB"\n')

@@ -8,15 +8,19 @@ import netlull
 
 
 @pytest.mark.parametrize(
-    ("earlier", "name", "home"),
+    ("earlier", "home"),
     [
-        ("bundled", "find", "library"),
-        ("result", "Result", "results.result"),
-        ("result", "metric", "results.result"),
-        ("sites", "site", "library"),
+        ("bundled.find", "library.find"),
+        ("bundled.ready", "library.shipped"),
+        ("bundled.starters", "library.starters"),
+        ("result.Result", "results.result.Result"),
+        ("result.metric", "results.result.metric"),
+        ("sites.site", "library.site"),
     ],
 )
-def test_a_name_is_the_same_in_its_earlier_home(earlier: str, name: str, home: str) -> None:
-    held = getattr(import_module(f"netlull.{earlier}"), name)
-    assert held is getattr(import_module(f"netlull.{home}"), name)
-    assert getattr(getattr(netlull, earlier), name) is held
+def test_a_name_is_the_same_in_its_earlier_home(earlier: str, home: str) -> None:
+    module, _, name = earlier.partition(".")
+    holder, _, own_name = home.rpartition(".")
+    held = getattr(import_module(f"netlull.{module}"), name)
+    assert held is getattr(import_module(f"netlull.{holder}"), own_name)
+    assert getattr(getattr(netlull, module), name) is held

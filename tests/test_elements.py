@@ -108,7 +108,7 @@ def test_a_ready_scenario_follows_the_schema_and_is_shipped(path: Path) -> None:
     scenario = netlull.Scenario.from_file(path)
     assert scenario.name == path.stem
     assert scenario.to_dict()["description"]
-    assert library.ready()[path.stem].samefile(path)
+    assert library.shipped()[path.stem].samefile(path)
 
 
 def test_the_schema_refuses_what_the_core_refuses() -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from netlull import InputError, Scenario, ScenarioError, Sweep, SweepError
 from netlull.errors import FieldPathError
-from netlull.library import ready
+from netlull.library import shipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,7 +132,7 @@ if __name__ == "__main__":
         import netlull
 
         rng, schema = random.Random(1), Schema(netlull.schema())  # noqa: S311  # reproducible
-        documents = [Scenario.from_file(path).to_dict() for path in ready().values() if path.stat().st_size < 4000]
+        documents = [Scenario.from_file(path).to_dict() for path in shipped().values() if path.stat().st_size < 4000]
         pool = [at(document, path) for document in documents for path in places(document) if path]
         texts: list[str] = []
         while len(texts) < COUNT:

@@ -21,7 +21,7 @@ import pytest
 import netlull
 from conftest import ROOT
 from netlull import InputError, Scenario, ScenarioError
-from netlull.library import ready
+from netlull.library import shipped
 from netlull.tomltext import toml_document
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def random_scenarios(seed: int) -> Iterator[Scenario]:
     """Valid scenarios with random changes of the ready ones, by the schema."""
     rng = random.Random(seed)  # noqa: S311  # reproducible
     schema = Schema(netlull.schema())
-    documents = [Scenario.from_file(path).to_dict() for path in ready().values()]
+    documents = [Scenario.from_file(path).to_dict() for path in shipped().values()]
     pool = [at(document, path) for document in documents for path in places(document) if path]
     while True:
         try:
@@ -101,7 +101,7 @@ def random_scenarios(seed: int) -> Iterator[Scenario]:
 
 @needs_lab
 def test_ready_scenarios_have_the_same_bytes(tmp_path: Path) -> None:
-    scenarios = [Scenario.from_file(path) for path in ready().values()]
+    scenarios = [Scenario.from_file(path) for path in shipped().values()]
     assert in_node(scenarios, tmp_path) == [native(scenario) for scenario in scenarios]
 
 
@@ -123,7 +123,7 @@ def test_the_page_works(tmp_path: Path) -> None:
     assert NODE
     assert BROWSER
     file = tmp_path / "scenarios.json"
-    texts = {name: Scenario.from_file(path) for name, path in ready().items()}
+    texts = {name: Scenario.from_file(path) for name, path in shipped().items()}
     file.write_text(
         json.dumps({name: native(scenario).get("summary") for name, scenario in texts.items()}), encoding="utf-8"
     )
@@ -136,7 +136,7 @@ def test_the_page_works(tmp_path: Path) -> None:
 
 
 def test_a_scenario_becomes_toml_that_needs_no_file() -> None:
-    scenario = Scenario.from_file(ready()["abilene"])
+    scenario = Scenario.from_file(shipped()["abilene"])
     text = scenario.to_toml(seed=7)
     again = Scenario.from_toml(text, folder=Path("/"))
     assert "topology" not in again.to_dict()
@@ -174,7 +174,7 @@ def test_errors_of_the_command(
 
 
 def test_parts_in_python_do_not_run_in_the_lab(tmp_path: Path, refused: Callable[..., str]) -> None:
-    document = Scenario.from_file(ready()["practra-link"]).to_dict()
+    document = Scenario.from_file(shipped()["practra-link"]).to_dict()
     assert not Scenario.from_dict(document).has_plug_ins
     document["link"][1]["controller"] = {"kind": "python", "class": "plugin_classes:Steps"}
     assert Scenario.from_dict(document).has_plug_ins

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from netlull.library import fragment
+from netlull.library import lab_fragment
 from netlull.plot import Chart, Series
 from netlull.report import FigureBlock, Section, TableBlock, Try, bundled, render, write
 from test_report import SVG, page
@@ -197,7 +197,7 @@ def test_a_point_opens_in_the_lab_under_the_pages_own_policy(tmp_path: Path, mon
     name, _, packed = address.partition("#scene=free&toml=")
     assert name == "lab.html"
     assert re.fullmatch(r"[\w-]+", packed)
-    for text in (packed, fragment(points[2].toml).partition("toml=")[2]):
+    for text in (packed, lab_fragment(points[2].toml).partition("toml=")[2]):
         data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
         assert zlib.decompress(data, -zlib.MAX_WBITS).decode() == points[2].toml
 

@@ -17,7 +17,7 @@ from conftest import SHIPPED
 from netlull.cli import main
 from netlull.cli.tables import print_result
 from netlull.errors import InputError
-from netlull.library import ready
+from netlull.library import shipped
 
 
 def network(flow: Any, **fields: Any) -> dict[str, Any]:
@@ -304,7 +304,7 @@ def test_a_sweep_names_the_points_whose_load_is_one_or_more(tmp_path: Path, caps
 
 
 def test_compared_scenarios_are_warned_of_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = ready()["web-load"].read_text().replace('"8 Mb/s"', '"12 Mb/s"')
+    text = shipped()["web-load"].read_text().replace('"8 Mb/s"', '"12 Mb/s"')
     busy, calm = tmp_path / "busy.toml", tmp_path / "calm.toml"
     busy.write_text(re.sub(r'duration = "[^"]*"', 'duration = "11 s"', text))
     calm.write_text(busy.read_text().replace('"12 Mb/s"', '"1 Mb/s"'))

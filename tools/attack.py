@@ -39,8 +39,7 @@ import psutil
 from mutations import Json, Rng, Schema, at, mutated, mutated_bytes, mutated_text, places
 
 import netlull
-from netlull import InputError, MemoryLimitError, Monitor, Scenario, ScenarioError, Sweep
-from netlull.library import ready
+from netlull import InputError, MemoryLimitError, Monitor, Scenario, ScenarioError, Sweep, library
 from netlull.papers import documents, source
 from netlull.results.result import Result
 from netlull.topology import Topology
@@ -99,7 +98,7 @@ class Canceller:
 def targets() -> dict[str, Target]:
     """All targets by name."""
     schema = Schema(netlull.schema())
-    files = [*ready().values(), *(info.folder / "scenario.toml" for info in source.find())]
+    files = [*library.shipped().values(), *(info.folder / "scenario.toml" for info in source.find())]
     documents_ = [tomllib.loads(path.read_text(encoding="utf-8")) for path in files]
     pool = [at(document, path) for document in documents_ for path in places(document) if path]
     words = sorted({value for value in pool if isinstance(value, str)})
@@ -202,7 +201,7 @@ def paper_texts() -> list[tuple[str, str]]:
 
 def tiny_sweep() -> Sweep:
     """A sweep of two short runs."""
-    scenario = Scenario.from_file(ready()["dumbbell"]).with_values({"duration": "50 ms"})
+    scenario = Scenario.from_file(library.shipped()["dumbbell"]).with_values({"duration": "50 ms"})
     axis = netlull.Axis("rate", "link.N1-N2.rate", ["5 Mb/s", "10 Mb/s"], unit="Mb/s")
     return Sweep(scenario, [axis], seeds=1, metrics={"offered": "link.N1-N2.offered_packets"})
 
@@ -211,7 +210,7 @@ def stored() -> dict[str, bytes]:
     """The files of a stored run and of a sweep, by RUN/NAME."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        scenario = Scenario.from_file(ready()["dumbbell"]).with_values({"duration": "50 ms"})
+        scenario = Scenario.from_file(library.shipped()["dumbbell"]).with_values({"duration": "50 ms"})
         scenario.run(probe={"interval": "10 ms"}).save(folder / "run")
         tiny_sweep().run(folder / "sweep", workers=1)
         files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".lock"]

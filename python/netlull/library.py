@@ -1,6 +1,6 @@
-"""The library that comes with netlull: ready scenarios, starters, sites, and the page of the laboratory.
+"""The library that comes with netlull: shipped scenarios, starters, sites, and the page of the laboratory.
 
-Ready scenarios run by name from anywhere. Sites are the seven servers of the downloads in client-centered-2004 (its
+Shipped scenarios run by name from anywhere. Sites are the seven servers of the downloads in client-centered-2004 (its
 Fig. 4), as ready paths to a wireless client. `shipped/sites.toml` has their values, with the paper's words (`source`)
 and the assumptions (`reading`), site by site.
 """
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from netlull.builders import Doze, Probe
 
 __all__ = [
-    "PAGE",
+    "LAB_PAGE",
     "Site",
     "all_sites",
     "described",
     "description",
     "find",
-    "fragment",
+    "lab_fragment",
     "lab_page",
     "place_lab",
-    "ready",
+    "shipped",
     "site",
     "sites",
     "starters",
@@ -203,8 +203,8 @@ def described(one: Site) -> dict[str, Any]:
     return {"description": facts, **dataclasses.asdict(one), "noise_mean_s": one.noise_mean_s, "set": one.values()}
 
 
-def ready() -> dict[str, Path]:
-    """The ready scenarios by name."""
+def shipped() -> dict[str, Path]:
+    """The shipped scenarios by name."""
     return _scenarios("scenarios")
 
 
@@ -223,15 +223,15 @@ def description(path: Path) -> str:
 
 
 def find(name_or_file: str) -> Path:
-    """A scenario file by its path, or a ready scenario by its name.
+    """A scenario file by its path, or a shipped scenario by its name.
 
     Raises:
-        InputError: there is neither; lists the ready scenarios.
+        InputError: there is neither; lists the shipped scenarios.
     """
     path = Path(name_or_file)
     if path.exists() and not path.is_dir():
         return path
-    scenarios = ready()
+    scenarios = shipped()
     if name_or_file in scenarios:
         return scenarios[name_or_file]
     names = ", ".join(scenarios) or "none"
@@ -240,7 +240,7 @@ def find(name_or_file: str) -> Path:
     raise InputError(f"{name_or_file}: {found}; expected a scenario file or one of: {names}; {places}")
 
 
-PAGE = "lab.html"
+LAB_PAGE = "lab.html"
 """The name of the page next to a report."""
 
 
@@ -248,7 +248,7 @@ def lab_page() -> bytes | None:
     """The page that `make lab` builds; None if it was not built."""
     try:
         # Not as a file of `netlull.report`, whose import needs matplotlib.
-        return files("netlull").joinpath("report", "bundled", PAGE).read_bytes()
+        return files("netlull").joinpath("report", "bundled", LAB_PAGE).read_bytes()
     except OSError:
         return None
 
@@ -268,7 +268,7 @@ def place_lab(path: Path) -> bool:
     return True
 
 
-def fragment(toml: str) -> str:
+def lab_fragment(toml: str) -> str:
     """The end of the page's address that opens it with this scenario (web/lab/src/lib/share.ts).
 
     The text is compressed (raw deflate, RFC 1951) and written in base64url (RFC 4648 section 5).

@@ -1,5 +1,6 @@
 """An earlier home of names in `netlull.library`."""
 
-from netlull.library import find, ready, starters
+from netlull.library import find, starters
+from netlull.library import shipped as ready
 
 __all__ = ["find", "ready", "starters"]

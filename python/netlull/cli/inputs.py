@@ -16,7 +16,7 @@ from netlull import _engine
 from netlull.builders import ClientShaper
 from netlull.errors import InputError
 from netlull.fieldpath import parse_setting
-from netlull.library import find, ready, sites
+from netlull.library import find, shipped, sites
 from netlull.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def load_scenario(
 
 def _found(name: str, values: dict[str, Any], replay: Path | None) -> Scenario:
     """A file, else a ready scenario, else a site, whose client has the paper's shaper."""
-    if name not in sites() or name in ready() or Path(name).is_file():
+    if name not in sites() or name in shipped() or Path(name).is_file():
         return Scenario.from_file(find(name), values=values, replay=replay)
     return sites()[name].scenario(ClientShaper(), probe={"stations": True, "window": True}).with_values(values)
 

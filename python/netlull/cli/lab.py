@@ -8,14 +8,16 @@ import click
 
 from netlull.cli.inputs import load_scenario, seed_option, set_option
 from netlull.errors import InputError
-from netlull.library import PAGE, fragment, place_lab
+from netlull.library import LAB_PAGE, lab_fragment, place_lab
 
 __all__ = ["lab_command"]
 
 
 @click.command("lab")
 @click.argument("file", required=False, metavar="[FILE]")
-@click.option("--out", type=click.Path(path_type=Path), default=PAGE, metavar="PAGE", help=f"The page; default {PAGE}.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=LAB_PAGE, metavar="PAGE", help=f"The page; default {LAB_PAGE}."
+)
 @seed_option
 @set_option
 def lab_command(file: str | None, out: Path, seed: int | None, settings: tuple[str, ...]) -> None:
@@ -30,7 +32,7 @@ def lab_command(file: str | None, out: Path, seed: int | None, settings: tuple[s
         scenario = load_scenario(file, settings, seed)
         if scenario.has_plug_ins:
             raise InputError(f"{file}: has a part in Python or in a WebAssembly module, which the lab cannot run")
-        end = fragment(scenario.to_toml())
+        end = lab_fragment(scenario.to_toml())
     elif settings or seed is not None:
         raise InputError("--set and --seed change a scenario; expected its FILE")
     if not place_lab(out):

@@ -92,7 +92,7 @@ def _entries(kind: str) -> list[dict[str, Any]]:
     if kind == "papers":
         return [{"name": paper.key, "description": paper.title} for paper in netlull.papers.find()]
     if kind == "scenarios":
-        return [{"name": name, "description": library.description(path)} for name, path in library.ready().items()]
+        return [{"name": name, "description": library.description(path)} for name, path in library.shipped().items()]
     if kind == "topologies":
         return [{"name": name, "description": library.description(path)} for name, path in shipped().items()]
     if kind == "sites":

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from netlull import library
 from netlull.cli.inputs import load_scenario
 from netlull.errors import InputError
-from netlull.library import ready
 from netlull.results.result import MANIFEST, Result
 from netlull.topology import ReadOptions, Topology
 from netlull.topology.find import find, shipped
@@ -121,7 +121,7 @@ def _is_scenario(name: str) -> bool:
     """True for a scenario file, and for the name of a ready scenario without a file of that name."""
     path = Path(name)
     if not path.is_file():
-        return name in ready() and name not in shipped()
+        return name in library.shipped() and name not in shipped()
     if path.suffix != ".toml" or path.stat().st_size > LARGEST_BYTES:
         return False
     try:

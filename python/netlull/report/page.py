@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import jinja2
 from markupsafe import Markup
 
-from netlull.library import PAGE, lab_page, place_lab
+from netlull.library import LAB_PAGE, lab_page, place_lab
 from netlull.report.tries import Offer, Try, offer
 from netlull.results.output import staged_file
 
@@ -198,7 +198,7 @@ def render(page: Page) -> str:
         scripts=[Markup(script) for script in scripts],  # noqa: S704  # files of this package
         hashes=" ".join(_hash(script) for script in scripts),
         library=library,
-        lab=PAGE if page.tries.numbers and lab_page() is not None else None,
+        lab=LAB_PAGE if page.tries.numbers and lab_page() is not None else None,
     )
 
 
@@ -234,7 +234,7 @@ def _hash(script: str) -> str:
 def write(page: Page, path: Path) -> Path:
     """Writes the page atomically: a failure leaves no partial file. The lab comes next to it, if it was built."""
     if page.tries.numbers:
-        place_lab(path.with_name(PAGE))
+        place_lab(path.with_name(LAB_PAGE))
     with staged_file(path) as stage:
         stage.write_text(render(page), encoding="utf-8", newline="\n")
     return path

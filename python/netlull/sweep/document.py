@@ -12,7 +12,7 @@ from netlull import _engine
 from netlull.decode import Document, FieldError, decode
 from netlull.errors import SweepError
 from netlull.fieldpath import read_toml
-from netlull.library import ready
+from netlull.library import shipped
 from netlull.scenario import Scenario
 from netlull.sweep.axes import Axis, Experiment
 from netlull.sweep.design import Column, Design, Range
@@ -95,7 +95,7 @@ def _scenario(folder: Path, name: str) -> Scenario:
     """The file next to the sweep; if there is none, the ready scenario with this name."""
     path = folder / name
     if not path.exists():
-        path = ready().get(name, path)
+        path = shipped().get(name, path)
     try:
         return Scenario.from_file(path)
     except _engine.ScenarioError as error:
