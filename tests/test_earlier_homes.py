@@ -13,6 +13,7 @@ import netlull
         ("bundled.find", "library.find"),
         ("bundled.ready", "library.shipped"),
         ("bundled.starters", "library.starters"),
+        ("paired.compare_runs", "compare.compare_runs"),
         ("result.Result", "results.result.Result"),
         ("result.metric", "results.result.metric"),
         ("sites.site", "library.site"),

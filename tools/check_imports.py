@@ -55,7 +55,6 @@ ORDER = (
     "cluster",
     "sweep",
     "compare",
-    "paired",
     "fluid",
     "plot",
     "benchmark",

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from netlull import compare as compare
     from netlull import fluid as fluid
     from netlull import gym as gym
-    from netlull import paired as paired
     from netlull import papers as papers
     from netlull import plot as plot
     from netlull import report as report

@@ -123,7 +123,7 @@ def _both_worlds(
             simulated.metric(path)
         emulated = emulating.run(seeded, f"{scenario.name} {number}/{len(chosen)}")
         pairs.append((simulated, emulated))
-    found = netlull.paired.compare_runs(
+    found = netlull.compare.compare_runs(
         [pair[0] for pair in pairs], [pair[1] for pair in pairs], metrics, options, ("simulated", "emulated")
     )
     return replace(found, notes=(*found.notes, *_notes([pair[1] for pair in pairs])))
@@ -211,7 +211,7 @@ def _two_runs(
         raise InputError(f'--where "{where[0]}": runs have no axes; expected two sweeps')
     a, b = (Result.load(given) for given in (first, second))
     with warnings_told():
-        found = netlull.paired.compare_runs([a], [b], metrics, options, netlull.paired.world_names(a, b) or names)
+        found = netlull.compare.compare_runs([a], [b], metrics, options, netlull.compare.world_names(a, b) or names)
     return replace(found, notes=(*found.notes, *_notes([a, b])))
 
 
