@@ -13,7 +13,7 @@ import pytest
 import scipy.stats
 
 from netlull import Axis, InputError, Scenario, Sweep, SweepResult
-from netlull.cli.compare_output import print_comparison
+from netlull.cli.compare import print_comparison
 from netlull.compare import Comparison, Options, Verdict, compare, compare_points, only
 
 Printed = Callable[..., str]

@@ -28,7 +28,7 @@ from netlull import (
     Scenario,
     ScenarioError,
 )
-from netlull.doctor import examine, simulates
+from netlull.cli.doctor import examine, simulates
 from netlull.emulation import find_program, program_version, replay
 
 if TYPE_CHECKING:

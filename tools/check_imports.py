@@ -61,7 +61,6 @@ ORDER = (
     "gym",
     "report",
     "papers",
-    "doctor",
     "_earlier",
     PACKAGE,
     "cli",

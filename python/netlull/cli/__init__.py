@@ -69,7 +69,7 @@ LISTED: Mapping[str, Listed] = {
     "lab": Listed("lab", "lab_command", "Write the laboratory for the browser, and print its address."),
     "list": Listed("listing", "list_command", "List papers, mechanisms, TCPs, scenarios and more."),
     "map": Listed(
-        "map",
+        "topology",
         "map_command",
         "Draw the network of a topology, a scenario or a run.",
     ),
@@ -101,11 +101,11 @@ LISTED: Mapping[str, Listed] = {
         "run_command",
         "Simulate FILE and print the results.",
     ),
-    "schema": Listed("schema", "schema_command", "Print the JSON Schema of a scenario, for editors."),
+    "schema": Listed("listing", "schema_command", "Print the JSON Schema of a scenario, for editors."),
     "sweep": Listed("sweep", "sweep_command", "Run the sweep in FILE, and reuse the runs in its store."),
     "topology": Listed("topology", "topology_command", "Show nodes, links, degrees and lengths of a topology."),
     "trace": Listed(
-        "trace",
+        "run",
         "trace_command",
         "Write the packets at links of a simulation as pcapng.",
     ),

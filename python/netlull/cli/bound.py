@@ -14,9 +14,8 @@ from netlull import _engine
 from netlull.bounds import DEFAULT_LATE
 from netlull.cli.inputs import json_option, load_scenario, memory_option, scenario_argument, seed_option, set_option
 from netlull.cli.numbers import count, digits, percent, scaled
-from netlull.cli.progress import bar, watched
+from netlull.cli.progress import bar, warn, watched
 from netlull.cli.tables import Table, draw, new_console, say
-from netlull.cli.warnings import warn
 from netlull.results.output import is_standard_output, staged_file
 
 if TYPE_CHECKING:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from netlull.cli.inputs import json_option, load_scenario, scenario_argument, seed_option, set_option
-from netlull.cli.progress import bar
+from netlull.cli.progress import bar, warn
 from netlull.cli.run import out_option, run_into
 from netlull.cli.tables import print_result
-from netlull.cli.warnings import warn
 from netlull.errors import InputError
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""`netlull list`: papers, models, scenarios and topologies."""
+"""`netlull list` and `netlull schema`: papers, models, scenarios, topologies; the fields of a scenario, for editors."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import click
 import netlull
 from netlull import _engine, library
 from netlull.cli.inputs import json_option
+from netlull.cli.progress import warn
 from netlull.cli.tables import Table, draw, new_console, print_listing, say
-from netlull.cli.warnings import warn
 from netlull.errors import InputError, near
 from netlull.library import described, sites
 from netlull.loading import listed
 from netlull.topology.find import shipped
+from netlull.topology.schema import schema
 
-__all__ = ["list_command"]
+__all__ = ["list_command", "schema_command"]
 
 _KINDS = {
     "papers": "papers with claims (netlull reproduce)",
@@ -107,3 +108,10 @@ def _entries(kind: str) -> list[dict[str, Any]]:
         else:
             warn(f'"{plugin.name}" of the package {plugin.package} cannot be used: {plugin.problem}')
     return entries
+
+
+@click.command("schema")
+@click.option("--vocabulary", is_flag=True, help="The events, observations and actions of plug-ins instead.")
+def schema_command(vocabulary: bool) -> None:
+    """Print the JSON Schema of a scenario, for editors."""
+    click.echo(json.dumps(_engine.vocabulary() if vocabulary else schema(), indent=2, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""A progress bar with the time left, on stderr if that is a terminal."""
+"""A progress bar with the time left, if stderr is a terminal, and warnings of the library as lines on stderr."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ import math
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from netlull.errors import NetlullWarning
 
 if TYPE_CHECKING:
     from netlull._engine import Monitor
 
-__all__ = ["TimeLeft", "bar", "shown_time", "watched"]
+__all__ = ["TimeLeft", "bar", "shown_time", "warn", "warnings_told", "watched"]
 
 _TICK_S = 0.1
 _LEAST_SHARE = 0.001
@@ -93,3 +98,35 @@ def watched(monitor: Monitor, show: Show) -> Iterator[None]:
     finally:
         ended.set()
         watcher.join()
+
+
+def warn(text: str) -> None:
+    """Prints a warning as one line on stderr."""
+    click.echo(f"warning: {text}", err=True)
+
+
+@contextlib.contextmanager
+def warnings_told(name: str = "") -> Iterator[None]:
+    """Prints the library's warnings within the block, each once and after `name` if given."""
+    told: set[str] = set()
+    with warnings.catch_warnings():
+        others = warnings.showwarning
+
+        def show(  # as `warnings.showwarning`
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            text = f"{name}: {message}" if name else str(message)
+            if not issubclass(category, NetlullWarning):
+                others(message, category, filename, lineno, file, line)
+            elif text not in told:
+                told.add(text)
+                warn(text)
+
+        warnings.simplefilter("always", NetlullWarning)
+        warnings.showwarning = show
+        yield

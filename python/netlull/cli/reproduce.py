@@ -10,8 +10,7 @@ import click
 
 import netlull
 from netlull.cli.inputs import Place, cluster_options, json_option
-from netlull.cli.progress import bar
-from netlull.cli.warnings import warnings_told
+from netlull.cli.progress import bar, warnings_told
 from netlull.errors import InputError
 
 if TYPE_CHECKING:

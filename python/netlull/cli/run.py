@@ -1,4 +1,4 @@
-"""`netlull run`: one scenario, once."""
+"""`netlull run` and `netlull trace`: one scenario, once; its packets at links, for Wireshark."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ from netlull.cli.inputs import (
     seed_option,
     set_option,
 )
-from netlull.cli.progress import bar, watched
+from netlull.cli.progress import bar, warn, watched
 from netlull.cli.tables import print_result
-from netlull.cli.warnings import warn
-from netlull.errors import MissingPackageError
+from netlull.errors import MissingPackageError, OutputError
 from netlull.quantities import in_unit
-from netlull.results.output import json_text, staged_folder, writing
+from netlull.results.output import is_standard_output, json_text, staged_file, staged_folder, writing
 from netlull.results.result import KIND
 from netlull.runs.memory import excess, limit
 
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from netlull.results.result import Result
     from netlull.scenario import Scenario
 
-__all__ = ["out_option", "run_command", "run_into", "simulate", "with_default_probe"]
+__all__ = ["out_option", "run_command", "run_into", "simulate", "trace_command", "with_default_probe"]
 
 _BINS = 500
 _LEAST_BIN_NS = 1_000_000
@@ -130,3 +129,29 @@ def with_default_probe(scenario: Scenario) -> Scenario:
     if document.get("station"):
         probe["stations"] = True
     return scenario.with_values({"probe": probe})
+
+
+@click.command("trace")
+@scenario_argument
+@click.option("--link", "links", multiple=True, required=True, metavar="NAME", help="A link, by name. Repeatable.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE.pcapng", help="The file to write.")
+@seed_option
+@set_option
+@json_option
+def trace_command(  # the command's options
+    file: str, links: tuple[str, ...], out: Path, seed: int | None, settings: tuple[str, ...], as_json: bool
+) -> None:
+    """Write the packets at links of a simulation as pcapng.
+
+    Simulates FILE. The capture has one interface per link.
+    """
+    scenario = load_scenario(file, settings, seed)
+    for warning in scenario.warnings:
+        warn(warning)
+    monitor, most = Monitor(), limit(None)
+    with staged_file(out) as stage, bar(scenario.name) as show, watched(monitor, show):
+        try:
+            raw = scenario.checked.trace(list(links), str(stage), monitor, most)
+        except OSError as error:
+            raise OutputError(str(error).replace(str(stage), str(out))) from None
+    click.echo(raw.summary() if as_json else f"written to {out}", err=is_standard_output(out))

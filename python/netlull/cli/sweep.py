@@ -12,9 +12,9 @@ import click
 
 import netlull
 from netlull.cli.inputs import Place, cluster_options, json_option, memory_option
-from netlull.cli.progress import bar
-from netlull.cli.sweep_output import print_sweep
-from netlull.cli.warnings import warn, warnings_told
+from netlull.cli.numbers import count, plus_minus
+from netlull.cli.progress import bar, warn, warnings_told
+from netlull.cli.tables import Table, new_console, say, show
 from netlull.errors import MissingPackageError, OutputError
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from netlull.sweep import Progress, Sweep, SweepResult
 
 __all__ = ["sweep_command"]
+
+_MOST_ROWS = 20
+_MOST_DOUBTS = 3
 
 
 @click.command("sweep")
@@ -132,3 +135,46 @@ def _run(sweep: Sweep, store: Path, asked: Asked) -> SweepResult:
             most_seeds=asked.most_seeds,
             memory=asked.memory,
         )
+
+
+def print_sweep(result: SweepResult) -> None:
+    """Prints a sweep: one row per point, with each metric's mean and 95 % interval."""
+    summary = result.summarise()
+    many = len(set(summary["experiment"].to_pylist())) > 1
+    axes = [f"{axis} [{result.units[axis]}]" if result.units[axis] else axis for axis in result.axes]
+    table = Table([*(["experiment"] if many else []), *axes, "runs", *result.metrics], words=len(axes) + many)
+    for row in summary.to_pylist():
+        cells = [row["experiment"]] if many else []
+        cells += [row[f"{axis}_label"] or "-" for axis in result.axes]
+        cells.append(count(row["runs"]))
+        cells += [_interval(row[name], row[f"{name}_low"], row[f"{name}_high"]) for name in result.metrics]
+        table.add(cells)
+    out = new_console()
+    show(out, "Means over seeds with 95 % confidence intervals", table)
+    for line in _sweep_notes(result):
+        say(out, line)
+
+
+def _sweep_notes(result: SweepResult) -> list[str]:
+    """Notes on the measured window, the choice of seeds, doubtful intervals and missing values."""
+    lines = [netlull.sweep.window_words(result.windows)]
+    if result.until is not None:
+        wanted = ", ".join(map(str, result.until.conditions))
+        lines.append(
+            f"Seeds were added until {wanted}; such intervals cover a little less than 95 % (docs/statistics.md)."
+        )
+        unmet = [f"  {what}" for what in result.unmet[:_MOST_ROWS]]
+        if unmet:
+            lines.append(f"Not reached with at most {result.until.most_seeds} seeds:")
+            lines += unmet
+    doubtful = result.doubts()
+    if doubtful:
+        more = f"; and {len(doubtful) - _MOST_DOUBTS} more" if len(doubtful) > _MOST_DOUBTS else ""
+        told = "; ".join(doubtful[:_MOST_DOUBTS]) + more
+        lines.append(f"Warning: these intervals may mislead: {told}; with random traffic more seeds help.")
+    lines += [f"Note: {text}." for text in result.gaps()]
+    return [line for line in lines if line]
+
+
+def _interval(mean: float, low: float, high: float) -> str:
+    return plus_minus(mean, (high - low) / 2)
