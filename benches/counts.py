@@ -96,7 +96,7 @@ def with_tcp(network: Network, **options: Any) -> dict[str, Any]:
 
 
 def ready(name: str, duration: str) -> dict[str, Any]:
-    """Returns a ready scenario with another duration."""
+    """Returns a shipped scenario with another duration."""
     return tomllib.loads((SCENARIOS / f"{name}.toml").read_text(encoding="utf-8")) | {"duration": duration}
 
 

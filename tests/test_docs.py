@@ -252,7 +252,7 @@ def test_the_page_of_pictures_runs(
 @pytest.mark.usefixtures("scenario_file")
 def test_the_sweep_pages_search_for_seeds_runs() -> None:
     grid, *_ = _blocks("sweep.md", "toml")
-    # The ready scenario with a shorter duration.
+    # The shipped scenario with a shorter duration.
     Path("sweep.toml").write_text(grid.replace('"practra-link"', '"scenario.toml"'), encoding="utf-8")
     _, until = _blocks("sweep.md", "console")
     _, _, *arguments = shlex.split(until)

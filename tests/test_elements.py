@@ -1,4 +1,4 @@
-"""The builders' classes have the names that users know, and the ready scenarios follow the schema."""
+"""The builders' classes have the names that users know, and the shipped scenarios follow the schema."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SHIPPED = ROOT / "python" / "netlull" / "shipped"
 STORE = Path(__file__).with_name("front_door.txt")
 MUTATED = Path(__file__).with_name("front_door_mutated.json.xz")
-"""Valid and invalid documents, made from the ready ones by `tools/mutations.py`; a list of JSON texts."""
+"""Valid and invalid documents, made from the shipped ones by `tools/mutations.py`; a list of JSON texts."""
 COUNT = 400
 POINTS = 60
 REFUSED = (FieldPathError, InputError, ScenarioError, SweepError)

@@ -83,7 +83,7 @@ def in_node(scenarios: list[Scenario], folder: Path) -> list[dict[str, str]]:
 
 
 def random_scenarios(seed: int) -> Iterator[Scenario]:
-    """Valid scenarios with random changes of the ready ones, by the schema."""
+    """Valid scenarios with random changes of the shipped ones, by the schema."""
     rng = random.Random(seed)  # noqa: S311  # reproducible
     schema = Schema(netlull.schema())
     documents = [Scenario.from_file(path).to_dict() for path in shipped().values()]

@@ -80,7 +80,7 @@ def test_a_file_is_relative_to_the_scenario_that_names_it(tmp_path: Path, monkey
     other.write_text("2000 1\n")
     size = {"kind": "empirical", "file": "other.csv"}
     changed = scenario.with_values({"flow.web.size": size})
-    # A missing file may be in the current folder, where a ready scenario's user works.
+    # A missing file may be in the current folder, where a shipped scenario's user works.
     monkeypatch.chdir(tmp_path)
     ready = netlull.Scenario.from_file(SHIPPED / "scenarios" / "web-load.toml", values={"flow.web.size": size})
     assert ready.to_dict()["flow"][0]["size"] == changed.to_dict()["flow"][0]["size"]

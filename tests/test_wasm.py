@@ -74,7 +74,7 @@ def summary(scenario: Scenario) -> str:
 
 
 def with_practra() -> list[Path]:
-    """All ready scenarios and scenarios of papers with practRA."""
+    """All shipped scenarios and scenarios of papers with practRA."""
     files = sorted([*SHIPPED.glob("scenarios/*.toml"), *SHIPPED.glob("papers/*/*scenario.toml")])
     return [file for file in files if '"practra"' in file.read_text(encoding="utf-8")]
 

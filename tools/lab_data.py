@@ -32,7 +32,7 @@ def without_topology(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def ready() -> dict[str, Any]:
-    """The ready scenarios by name."""
+    """The shipped scenarios by name."""
     found: dict[str, Any] = {}
     for path in sorted(SCENARIOS.glob("*.toml")):
         text = path.read_text(encoding="utf-8")

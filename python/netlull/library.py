@@ -1,7 +1,7 @@
 """The library that comes with netlull: shipped scenarios, starters, sites, and the page of the laboratory.
 
 Shipped scenarios run by name from anywhere. Sites are the seven servers of the downloads in client-centered-2004 (its
-Fig. 4), as ready paths to a wireless client. `shipped/sites.toml` has their values, with the paper's words (`source`)
+Fig. 4), as paths to a wireless client. `shipped/sites.toml` has their values, with the paper's words (`source`)
 and the assumptions (`reading`), site by site.
 """
 

@@ -96,7 +96,7 @@ def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def load_scenario(
     file: str, settings: Iterable[str], seed: int | None, replay: Path | None = None, *, without: str | None = None
 ) -> Scenario:
-    """The scenario of a file, a ready scenario or a site, with `--set` and `--seed` applied before the check.
+    """The scenario of a file, a shipped scenario or a site, with `--set` and `--seed` applied before the check.
 
     A tape replaces its plug-ins. `without` names a field that is left out.
 
@@ -116,7 +116,7 @@ def load_scenario(
 
 
 def _found(name: str, values: dict[str, Any], replay: Path | None) -> Scenario:
-    """A file, else a ready scenario, else a site, whose client has the paper's shaper."""
+    """A file, else a shipped scenario, else a site, whose client has the paper's shaper."""
     if name not in sites() or name in shipped() or Path(name).is_file():
         return Scenario.from_file(find(name), values=values, replay=replay)
     return sites()[name].scenario(ClientShaper(), probe={"stations": True, "window": True}).with_values(values)

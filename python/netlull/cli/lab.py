@@ -23,7 +23,7 @@ __all__ = ["lab_command"]
 def lab_command(file: str | None, out: Path, seed: int | None, settings: tuple[str, ...]) -> None:
     """Write the laboratory for the browser, and print its address.
 
-    With FILE, a scenario or the name of a ready one, the address opens that scenario.
+    With FILE, a scenario or the name of a shipped one, the address opens that scenario.
     """
     if out.suffix not in {".html", ".htm"}:
         raise InputError(f"--out {out}: expected a name that ends in .html")

@@ -30,8 +30,8 @@ _KINDS = {
     "power": "power models of links",
     "radios": "power models of radios",
     "sites": "paths to the servers of a paper's measurements",
-    "scenarios": "ready scenarios",
-    "topologies": "ready networks",
+    "scenarios": "shipped scenarios",
+    "topologies": "shipped networks",
 }
 """Each kind and its contents."""
 

@@ -118,7 +118,7 @@ def _canonical(name: str, settings: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _is_scenario(name: str) -> bool:
-    """True for a scenario file, and for the name of a ready scenario without a file of that name."""
+    """True for a scenario file, and for the name of a shipped scenario without a file of that name."""
     path = Path(name)
     if not path.is_file():
         return name in library.shipped() and name not in shipped()

@@ -93,7 +93,7 @@ def cwnd_command(
 ) -> None:
     """Draw congestion windows over time.
 
-    A RUN is a folder that `netlull run --out` wrote, or a scenario file or ready scenario, which is run first. Up to
+    A RUN is a folder that `netlull run --out` wrote, or a scenario file or shipped scenario, which is run first. Up to
     five runs share a panel. More runs are drawn side by side.
     """
     check_file(out)
@@ -155,7 +155,7 @@ def link_command(
 ) -> None:
     """Draw a link over time: service rate and arrivals, queue, and congestion windows.
 
-    FILE is a scenario file or a ready scenario, which is run first. RUN is a folder that `netlull run --out` wrote.
+    FILE is a scenario file or a shipped scenario, which is run first. RUN is a folder that `netlull run --out` wrote.
     Without --flow, the first TCP flows are drawn. With --from and --to, a scenario records short bins.
     """
     check_file(out)
@@ -213,7 +213,7 @@ def doze_command(
 ) -> None:
     """Draw packets and radio of a dozing station over time.
 
-    Without --from, --to and --whole: some bursts in the middle of the download. FILE is a scenario file, a ready
+    Without --from, --to and --whole: some bursts in the middle of the download. FILE is a scenario file, a shipped
     scenario or a site, which is run first. RUN is a folder that `netlull run --out` wrote with stations = true in
     [probe].
     """

@@ -72,7 +72,7 @@ def run_command(  # noqa: PLR0913, PLR0917  # one per option
 ) -> None:
     """Simulate FILE and print the results.
 
-    FILE is a scenario file, or the name of a ready scenario or a site.
+    FILE is a scenario file, or the name of a shipped scenario or a site.
     """
     scenario = load_scenario(file, settings, seed, replay)
     if verify is not None:

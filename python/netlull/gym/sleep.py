@@ -28,7 +28,7 @@ _BACKGROUND = (("CHINng", "IPLSng"), ("IPLSng", "KSCYng"), ("DNVRng", "SNVAng"))
 def abilene_sleep_scenario(duration: str = "30 s") -> Scenario:
     """The default scenario: Abilene with links of 40 Mb/s, one TCP flow across it and background traffic.
 
-    The network and the traffic are those of the ready scenario `abilene`: a CUBIC flow from New York to Seattle, and
+    The network and the traffic are those of the shipped scenario `abilene`: a CUBIC flow from New York to Seattle, and
     datagrams of 10 Mb/s on three links on its way.
 
     Args:

@@ -92,7 +92,7 @@ def read_sweep(path: Path) -> dict[str, Any]:
 
 
 def _scenario(folder: Path, name: str) -> Scenario:
-    """The file next to the sweep; if there is none, the ready scenario with this name."""
+    """The file next to the sweep; if there is none, the shipped scenario with this name."""
     path = folder / name
     if not path.exists():
         path = shipped().get(name, path)
