@@ -22,7 +22,7 @@ MOST = 2
 
 # The folders of a crate in order: each may be imported by the later ones.
 FOLDERS: dict[str, tuple[str, ...]] = {
-    "sim": ("engine", "net", "traffic", "scenario", "probe", "verify", "run", "emulation", "catalogue"),
+    "sim": ("net", "traffic", "scenario", "probe", "verify", "run", "emulation", "catalogue"),
 }
 
 COMMENT = re.compile(r"//[^\n]*")

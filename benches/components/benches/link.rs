@@ -3,12 +3,11 @@
 
 use gungraun::{library_benchmark, library_benchmark_group, main};
 use netlull_components::OPERATIONS;
-use netlull_sim::engine::schedule::{Schedule, Slot};
-use netlull_sim::net::flight::PacketStore;
+use netlull_network::queue::Buffer;
+use netlull_network::schedule::{Schedule, Slot};
+use netlull_sim::net::flight::{Packet, PacketStore};
 use netlull_sim::net::ids::NodeId;
 use netlull_sim::net::link::{Link, LinkParts};
-use netlull_sim::net::packet::Packet;
-use netlull_sim::net::queue::Buffer;
 use netlull_units::{BitRate, Duration, Instant};
 
 /// The size of a packet. It takes 1.2 ms at 10 Mb/s.

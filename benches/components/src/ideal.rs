@@ -3,7 +3,7 @@
 
 use crate::Spread;
 use crate::running::GAP;
-use netlull_sim::engine::schedule::{Schedule, Slot};
+use netlull_network::schedule::{Schedule, Slot};
 use netlull_units::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,7 +1,7 @@
 //! A schedule in the middle of a run.
 
 use crate::Spread;
-use netlull_sim::engine::schedule::{Schedule, Slot};
+use netlull_network::schedule::{Schedule, Slot};
 use netlull_units::{Duration, Instant};
 
 /// The mean time between events in nanoseconds, a power of two.

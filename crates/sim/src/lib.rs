@@ -3,12 +3,11 @@
 //! ```text
 //! JSON ─► scenario::read_document ─► scenario::Scenario ─► run::run ─► run::RunOutcome { summary, tables }
 //!                                        (checked)            │
-//!                                          engine, net, traffic, tcp, mechanism ─► verify
+//!                                          network, net, traffic, tcp, mechanism ─► verify
 //! ```
 
 pub mod catalogue;
 pub mod emulation;
-pub mod engine;
 pub mod net;
 pub mod probe;
 pub mod run;

@@ -1,7 +1,7 @@
 //! Flows whose connections have senders of their own: round trips, buffers in BDP, and refused values.
 
 use crate::common::{close, flow, outcome, scenario};
-use netlull_sim::net::queue::Buffer;
+use netlull_network::queue::Buffer;
 use serde_json::{Value, json};
 
 /// Five transfers of one byte, 10 s apart, whose round trips are 10 to 90 ms. The path behind their access links takes

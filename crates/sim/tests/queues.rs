@@ -1,15 +1,14 @@
 //! Queue management in whole runs: RED and CoDel compared with arithmetic and with drop-tail, and with ECN.
 
 use crate::common::{close, floats, flow, link, outcome, scenario, table};
-use netlull_sim::engine::random::Stream;
-use netlull_sim::engine::schedule::{Schedule, Slot};
-use netlull_sim::net::flight::PacketStore;
+use netlull_network::queue::Buffer;
+use netlull_network::queue::codel::CoDelConfig;
+use netlull_network::queue::red::{QueueUnit, Red, RedConfig, RedEcn, RedProbability, RedRules};
+use netlull_network::random::Stream;
+use netlull_network::schedule::{Schedule, Slot};
+use netlull_sim::net::flight::{Packet, PacketStore};
 use netlull_sim::net::ids::{AgentId, NodeId};
 use netlull_sim::net::link::{Admission, Link, LinkParts};
-use netlull_sim::net::packet::Packet;
-use netlull_sim::net::queue::Buffer;
-use netlull_sim::net::queue::codel::CoDelConfig;
-use netlull_sim::net::queue::red::{QueueUnit, Red, RedConfig, RedEcn, RedProbability, RedRules};
 use netlull_sim::run::{FlowSummary, RunOutcome};
 use netlull_tcp::{Flags, Segment};
 use netlull_units::{BitRate, Bytes, Duration, Instant};

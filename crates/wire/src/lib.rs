@@ -28,8 +28,9 @@ pub use checksum::{internet_checksum, ones_complement_sum, transport_checksum, u
 pub use ip::{Ecn, IpVersion, OtherPacket};
 pub use options::Options;
 pub use rewrite::{Checksums, mark_congestion, set_window, verify_checksums, window_field};
-use std::fmt;
 pub use tcp::{Connection, Endpoint, Flags, Packet, TcpPacket, parse, seq_le, seq_lt};
+
+use std::fmt;
 
 /// The error of a packet: the field, its value and the expected value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

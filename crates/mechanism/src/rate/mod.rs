@@ -9,9 +9,10 @@ mod rate_set;
 pub use crate::view::{Admission, HeadVerdict, QueueCount, QueueView};
 pub use earth::{Earth, EarthConfig};
 pub use lull::{Lull, LullConfig};
-use netlull_units::{Bytes, from_text};
 pub use practra::{ArrivalCount, ForecastStart, PractRa, PractRaConfig, Reach};
 pub use rate_set::{RateSet, RateSteps};
+
+use netlull_units::{Bytes, from_text};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;

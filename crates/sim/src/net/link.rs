@@ -16,25 +16,20 @@
 //! Noise adds a random time to each packet's propagation.
 
 mod counts;
-mod sleep;
 
-use super::air::Air;
-use super::fixed::{Backlog, FixedTransmitter};
-use super::flight::{Flight, PacketStore};
+use super::fixed::{Air, Backlog, FixedTransmitter, Ingress};
+use super::flight::{Flight, Packet, PacketStore};
 use super::ids::{ControllerId, LinkId, NodeId, StationId};
-use super::ingress::Ingress;
-use super::loss::Loss;
-use super::noise::Noise;
-use super::packet::Packet;
-use super::queue::Buffer;
-pub use super::queue::LinkCounters;
-use super::queue::Verdict;
-use super::queue::codel::CoDelConfig;
-use super::queue::red::{Arrival, Red};
 use super::routing::NextHop;
 use super::transmitter::{Departure, RateChange, VariableTransmitter};
-use crate::engine::schedule::{Schedule, Slot};
 use netlull_mechanism::rate::QueueView;
+use netlull_network::loss::Loss;
+use netlull_network::noise::Noise;
+pub use netlull_network::queue::LinkCounters;
+use netlull_network::queue::codel::CoDelConfig;
+use netlull_network::queue::red::{Arrival, Red};
+use netlull_network::queue::{Buffer, Verdict};
+use netlull_network::schedule::{Schedule, Slot};
 use netlull_units::{BitRate, Bytes, Duration, Instant, Serialiser};
 use std::ops::{Index, IndexMut};
 

@@ -4,11 +4,11 @@
 //! queue and the line are a [`Transmitter`], which the emulation uses too.
 
 use super::fixed::QueueFound;
-use super::packet::Packet;
-use super::queue::codel::CoDelConfig;
-use super::queue::{Buffer, LinkCounters};
-use crate::engine::schedule::{Schedule, Slot};
+use super::flight::Packet;
 use netlull_mechanism::rate::QueueView;
+use netlull_network::queue::codel::CoDelConfig;
+use netlull_network::queue::{Buffer, LinkCounters};
+use netlull_network::schedule::{Schedule, Slot};
 use netlull_network::transmitter::{self, Queued, QueuedPacket, Transmitter};
 use netlull_power::EnergyMeter;
 use netlull_units::{BitRate, Duration, Instant};

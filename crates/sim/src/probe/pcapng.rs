@@ -4,8 +4,8 @@
 //! last bit reaches the far end of the link. Headers are complete. Their checksums are correct for a payload of zeros.
 //! The payload is cut off, as in a capture with a snapshot length.
 
+use crate::net::flight::Packet;
 use crate::net::ids::{LinkId, NodeId};
-use crate::net::packet::Packet;
 use crate::scenario::{Scenario, listed};
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 use netlull_tcp::{Flags, Segment};

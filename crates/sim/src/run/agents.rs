@@ -1,7 +1,7 @@
 //! Agents: the ends of flows, and their counters.
 
+use crate::net::flight::Packet;
 use crate::net::ids::{LinkId, NodeId};
-use crate::net::packet::Packet;
 
 /// A sender or receiver of packets, TCP flows first. The ends of request connections have the numbers after these, and
 /// share the two agents of their flow ([`Requests`](super::requests::Requests)).

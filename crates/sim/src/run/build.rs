@@ -13,19 +13,19 @@ use super::requests::Requests;
 use super::rerouting::Rerouting;
 use super::stations::Stations;
 use super::world::World;
-use crate::engine::random::Stream;
-use crate::engine::schedule::Schedule;
-use crate::net::air::Air;
+use crate::net::Air;
 use crate::net::flight::PacketStore;
 use crate::net::ids::{FlowId, LinkId, NodeId, SourceId, StationId};
 use crate::net::link::{Link, LinkParts};
-use crate::net::loss::{Loss, LossModel};
-use crate::net::noise::Noise;
-use crate::net::queue::QueueModel;
-use crate::net::queue::red::Red;
 use crate::net::routing::Routes;
 use crate::probe::CaptureWriter;
 use crate::scenario::{DatagramFlow, LinkSpec, Scenario};
+use netlull_network::loss::{Loss, LossModel};
+use netlull_network::noise::Noise;
+use netlull_network::queue::QueueModel;
+use netlull_network::queue::red::Red;
+use netlull_network::random::Stream;
+use netlull_network::schedule::Schedule;
 use netlull_units::{Duration, Instant};
 
 /// The least number of beats in a run.

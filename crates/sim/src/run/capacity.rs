@@ -1,10 +1,10 @@
 //! Capacities of links that vary independently of the traffic.
 
 use super::net::Net;
-use crate::engine::random::Stream;
 use crate::net::ids::{CapacityId, LinkId};
 use crate::net::transmitter::{InService, RateChange};
 use crate::scenario::{Capacity, Scenario};
+use netlull_network::random::Stream;
 use netlull_units::{BitRate, Duration, Instant};
 
 /// Links with a varying capacity.

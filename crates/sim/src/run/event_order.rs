@@ -20,9 +20,9 @@
 //! A packet that leaves a full buffer at t makes room for an arrival at t. A probe sees the state after all other
 //! events.
 
-use crate::engine::schedule::Slot;
 use crate::net::ids::{AgentId, CapacityId, ControllerId, FlowId, LinkId, StationId};
 use crate::scenario::Components;
+use netlull_network::schedule::Slot;
 
 /// The owner of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 
 use super::flow_keys::FlowKeys;
 use super::pool::Pool;
+use crate::net::flight::Packet;
 use crate::net::ids::{AgentId, FlowId, LinkId, NodeId};
-use crate::net::packet::Packet;
 use crate::net::routing::NextHop;
 use crate::probe::{GatewaySample, GatewayTable, Table};
 use crate::scenario::Scenario;

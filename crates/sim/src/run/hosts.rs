@@ -4,12 +4,12 @@ use super::agents::{Agent, AgentAhead, AgentCounters};
 use super::application::{self, Application};
 use super::net::Net;
 use super::observers::Observers;
-use crate::engine::random::Stream;
+use crate::net::flight::Packet;
 use crate::net::ids::{AgentId, FlowId, LinkId, NodeId, SourceId};
-use crate::net::packet::Packet;
 use crate::net::routing::NextHop;
 use crate::scenario::{FlowPath, Scenario, TcpFlow, TransferSize};
 use crate::traffic::DatagramSource;
+use netlull_network::random::Stream;
 use netlull_tcp::{Endpoint, Segment, SeqNr, State};
 use netlull_units::{Duration, Instant};
 

@@ -3,7 +3,7 @@
 use super::error::{MemoryError, RunError};
 use super::pool::Place;
 use super::world::World;
-use crate::net::packet::Packet;
+use crate::net::flight::Packet;
 use crate::net::transmitter::{EffectiveRate, RateLogEntry};
 use crate::probe::Table;
 use crate::scenario::Scenario;

@@ -2,13 +2,12 @@
 
 use super::error::RunError;
 use super::event_order::EventOrder;
-use crate::engine::schedule::{Schedule, Slot};
-use crate::net::flight::PacketStore;
+use crate::net::flight::{Packet, PacketStore};
 use crate::net::ids::{ControllerId, LinkId};
 use crate::net::link::Link;
-use crate::net::packet::Packet;
 use crate::net::routing::Routes;
 use crate::net::transmitter::RateChange;
+use netlull_network::schedule::{Schedule, Slot};
 use netlull_units::{Duration, Instant};
 
 /// Links, routes, the schedule and the time. All other parts of a run access the network through it.

@@ -2,9 +2,9 @@
 
 use super::flow_keys::FlowKeys;
 use super::gateway_probe::GatewayProbe;
+use crate::net::flight::Packet;
 use crate::net::ids::{AgentId, FlowId, LinkId};
 use crate::net::link::Admission;
-use crate::net::packet::Packet;
 use crate::probe::{
     ArrivalProbe, CaptureError, CaptureWriter, EventTables, Naming, Recorder, SenderProbe, SenderTables, StationProbe,
     Table,

@@ -1,8 +1,8 @@
 //! The components of a run that have events, by kind.
 
 use super::{Capacity, LinkSpec, Scenario};
-use crate::engine::schedule::Schedule;
-use crate::net::queue::QueueModel;
+use netlull_network::queue::QueueModel;
+use netlull_network::schedule::Schedule;
 use netlull_units::{BitRate, Duration, Instant};
 
 /// The number of components of each kind in a run.

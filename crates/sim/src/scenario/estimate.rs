@@ -3,9 +3,9 @@
 
 use super::quantity::TransferSize;
 use super::resolve::{ArrivalPattern, Capacity, DatagramFlow, FlowPath, LinkSpec, RequestFlow, Scenario, TcpFlow};
+use crate::net::flight::Packet;
 use crate::net::ids::LinkId;
-use crate::net::packet::Packet;
-use crate::net::queue::Buffer;
+use netlull_network::queue::Buffer;
 use netlull_units::Instant;
 
 /// An IPv4 header and a TCP header without options.

@@ -1,8 +1,8 @@
 //! Poisson arrivals of requests with random sizes.
 
-use super::flows::RequestFlow;
+use super::RequestFlow;
 use super::sizes::SizeLaw;
-use crate::engine::random::Stream;
+use netlull_network::random::Stream;
 use netlull_units::{Duration, Instant};
 
 /// The arrival times and sizes of requests. Arrivals and sizes have separate streams. A change of one does not affect

@@ -191,9 +191,9 @@ fn tcp_delivers_what_was_sent(findings: &mut Findings, tcp: &TcpLedger) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::queue::Buffer;
     use crate::net::transmitter::{EffectiveRate, InService, RateLogEntry};
     use crate::verify::link::VariableLedger;
+    use netlull_network::queue::Buffer;
     use netlull_power::{EnergyMeter, TransitionPower};
     use netlull_units::{BitRate, Duration};
 

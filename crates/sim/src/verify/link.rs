@@ -3,8 +3,8 @@
 use super::Findings;
 use super::ledger::Ledger;
 use crate::net::link::LinkCounters;
-use crate::net::queue::Buffer;
 use crate::net::transmitter::{EffectiveRate, InService, RateLogEntry};
+use netlull_network::queue::Buffer;
 use netlull_power::{PowerModel, Residency, Traffic, TransitionPower};
 use netlull_units::{BitRate, Duration, Instant};
 use std::borrow::Cow;

@@ -13,13 +13,12 @@
 //! deliver packets later.
 
 use super::Findings;
+use crate::net::flight::Packet;
 use crate::net::ids::{AgentId, FlowId, LinkId, NodeId};
 use crate::net::link::{Admission, LinkCounters};
-use crate::net::loss::LossModel;
-use crate::net::packet::Packet;
-use crate::net::queue::Buffer;
-use crate::net::queue::QueueModel;
-use crate::net::queue::red::{QueueUnit, RedEcn};
+use netlull_network::loss::LossModel;
+use netlull_network::queue::red::{QueueUnit, RedEcn};
+use netlull_network::queue::{Buffer, QueueModel};
 use netlull_units::{BitRate, Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -374,9 +373,9 @@ impl SharedAir {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::loss::ScriptedDrops;
-    use crate::net::queue::codel::CoDelConfig;
-    use crate::net::queue::red::{RedConfig, RedProbability, RedRules};
+    use netlull_network::loss::ScriptedDrops;
+    use netlull_network::queue::codel::CoDelConfig;
+    use netlull_network::queue::red::{RedConfig, RedProbability, RedRules};
     use netlull_tcp::{Flags, Segment};
 
     /// A link of 12 Mb/s: 1500 B take 1 ms.

@@ -14,9 +14,10 @@ mod sent;
 
 pub(crate) use duplicates::{Acked, Duplicate, DuplicateRecovery, ExitWindow, PartialAck};
 pub(crate) use rack::{Probe, ProbeVerdict};
-use schemars::JsonSchema;
 pub(crate) use selective::{Selective, Situation, Step};
 pub(crate) use sent::{Delivery, Resent, Span};
+
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The phase of loss recovery.

@@ -1,7 +1,7 @@
 //! A station and its parts.
 
+use crate::net::flight::Packet;
 use crate::net::ids::{FlowId, LinkId, NodeId};
-use crate::net::packet::Packet;
 use crate::run::error::{MachineName, RunError};
 use crate::scenario::{Scenario, StationSpec};
 use netlull_mechanism::Machine;

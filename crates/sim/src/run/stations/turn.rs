@@ -2,8 +2,8 @@
 
 use super::station::{Due, Frame, Heard, Station};
 use super::{Demand, Entry, Given, Hearing, Sent, arm, coming, view};
+use crate::net::flight::Packet;
 use crate::net::ids::{LinkId, StationId};
-use crate::net::packet::Packet;
 use crate::probe::{AirRow, AirTime};
 use crate::run::net::Net;
 use crate::run::observers::Observers;

@@ -1,8 +1,8 @@
 //! Changes of routes and of lookahead.
 
 use super::World;
+use crate::net::flight::Packet;
 use crate::net::ids::{LinkId, SourceId};
-use crate::net::packet::Packet;
 use crate::run::lookahead::{Lookahead, Parts};
 use netlull_units::Instant;
 

@@ -1,8 +1,8 @@
 //! Events of hosts: timers, applications, sources of datagrams, and requests.
 
 use super::World;
+use crate::net::flight::Packet;
 use crate::net::ids::{AgentId, FlowId, LinkId, SourceId};
-use crate::net::packet::Packet;
 use crate::run::agents::Agent;
 use crate::run::hosts::Hosts;
 use crate::run::lookahead::{Draw, Due};

@@ -44,13 +44,13 @@ use super::phases::{Counts, PhaseEdges};
 use super::requests::Requests;
 use super::rerouting::{Rerouting, next_link};
 use super::stations::{Attended, Stations};
-use crate::engine::schedule::Slot;
+use crate::net::flight::Packet;
 use crate::net::ids::{AgentId, LinkId, NodeId};
 use crate::net::link::{Admission, Offered};
-use crate::net::packet::Packet;
 use crate::net::routing::NextHop;
 use crate::net::transmitter::Departure;
 use netlull_mechanism::rate::{self, HeadVerdict};
+use netlull_network::schedule::Slot;
 use netlull_units::{Bytes, Instant};
 
 /// The kind of a handled event.

@@ -2,8 +2,8 @@
 
 use super::World;
 use super::hosts::window_shift;
+use crate::net::flight::Packet;
 use crate::net::ids::{AgentId, FlowId, LinkId, StationId};
-use crate::net::packet::Packet;
 use crate::run::control::{header, window_field};
 use crate::run::stations::{Attended, Demand, Entry, Given, Hearing, Outgoing, Sent, Turn, view};
 use netlull_mechanism::gateway::SegmentKind;

@@ -2,10 +2,10 @@
 
 use super::links::Wire;
 use super::{LinkSpec, Result, check_name, refuse};
-use crate::net::queue::QueueModel;
 use crate::scenario::document::Document;
 use crate::scenario::listed;
 use netlull_mechanism::machines::StationMechanism;
+use netlull_network::queue::QueueModel;
 use netlull_units::Duration;
 
 /// An air that links share.

@@ -4,11 +4,11 @@ use super::control;
 use super::control::check;
 use super::queueing::{self, Measure};
 use super::{Capacity, LinkSpec, Nodes, Result, check_name, refuse, two_nodes};
-use crate::net::noise::NoiseModel;
 use crate::net::routing::Edge;
 use crate::scenario::document::{
     CapacityDocument, Document, LinkDocument, NoiseDocument, PathMetric, StepsDocument, UniformRedrawDocument,
 };
+use netlull_network::noise::NoiseModel;
 use netlull_units::{BitRate, Duration, Instant};
 use std::collections::BTreeSet;
 

@@ -2,9 +2,9 @@
 
 use super::links::Wire;
 use super::{Result, refuse};
-use crate::net::loss::{GilbertElliott, LossModel, ScriptedDrops};
 use crate::scenario::document::{BernoulliDocument, GilbertElliottDocument, LossDocument, ScriptedDropsDocument};
 use crate::scenario::listed;
+use netlull_network::loss::{GilbertElliott, LossModel, ScriptedDrops};
 
 /// The index and name of each flow that crosses a link.
 pub(super) type Crossing<'a> = [(u32, &'a str)];

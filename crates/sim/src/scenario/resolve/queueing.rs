@@ -1,12 +1,11 @@
 //! Conversion of buffers and queue management in the document.
 
 use super::{Result, refuse};
-use crate::net::queue::Buffer;
-use crate::net::queue::QueueModel;
-use crate::net::queue::codel::CoDelConfig;
-use crate::net::queue::red::{QueueUnit, RedConfig};
 use crate::scenario::document::{CodelDocument, LinkDocument, QueueDocument, RedDocument};
 use crate::scenario::quantity::BufferSize;
+use netlull_network::queue::codel::CoDelConfig;
+use netlull_network::queue::red::{QueueUnit, RedConfig};
+use netlull_network::queue::{Buffer, QueueModel};
 use netlull_units::{Bytes, Duration};
 
 /// The basis of sizes in BDP, and the largest packet.

@@ -4,13 +4,13 @@ use super::control::refused;
 use super::flows::Flows;
 use super::links::Wire;
 use super::{FlowPath, LinkSpec, Nodes, RequestFlow, Result, TcpFlow, node, refuse};
-use crate::net::queue::QueueModel;
 use crate::scenario::ScenarioError;
 use crate::scenario::document::{Document, RadioDocument, StationDocument};
 use netlull_mechanism::ConfigError;
 use netlull_mechanism::machines::StationMechanism;
 use netlull_mechanism::station::{Serves, StationContext};
 use netlull_network::outcome::NamedRadio;
+use netlull_network::queue::QueueModel;
 use netlull_power::RadioPower;
 use netlull_units::Instant;
 

@@ -1,6 +1,12 @@
-//! Conversion of a scenario to an emulation plan.
+//! The interface to the emulation. It converts a scenario to a [`Plan`], and an [`Outcome`] to the summary and tables of
+//! a simulated run.
+//!
+//! The emulator (`netlulld`) does not know scenarios, and this crate does not know real packets.
 
-use crate::engine::random::Stream;
+pub use crate::run::{Emulated, check_format, emulated};
+pub use netlull_network::outcome::Outcome;
+pub use netlull_network::plan::Head;
+
 use crate::net::ids::{FlowId, LinkId, NodeId};
 use crate::net::routing::NextHop;
 use crate::run::{edges, routing_plan};
@@ -12,6 +18,7 @@ use crate::scenario::{
 use crate::traffic::{DatagramSource, RequestSource};
 use netlull_mechanism::machines::{LinkMechanism, StationMechanism};
 use netlull_network::plan::{ControlPlan, FORMAT, FlowPlan, LinkPlan, Plan, ProbePlan, StationPlan, TcpPlan, Traffic};
+use netlull_network::random::Stream;
 use netlull_tcp::{Algorithm, Config, Ecn, InitialWindow, LossRecovery};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use serde_json::Value;
