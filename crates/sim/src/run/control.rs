@@ -1,7 +1,7 @@
 //! Rate controllers and gateways. Each receives the events of its link from its driver, which performs its actions.
 
 use super::error::{MachineName, RunError};
-use super::flow_keys::FlowKeys;
+use super::gateway_probe::FlowKeys;
 use super::net::Net;
 use super::observers::Observers;
 use crate::net::flight::Packet;

@@ -1,7 +1,7 @@
 //! The summary of an emulated run. The functions of simulated runs compute it from the emulation's counts, so columns
 //! and meanings are the same.
 
-use super::agents::AgentCounters;
+use super::hosts::AgentCounters;
 use super::link_summary::LinkSummaries;
 use super::phases::{Census, Counts, PhaseEdges, Span, Whole, edges, phases};
 use super::pool::Completions;

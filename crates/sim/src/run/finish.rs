@@ -1,13 +1,36 @@
-//! The end of a run: measurement and verification.
+//! The end of a run: measurement and verification, or the error of a run above its memory limit, which names the part
+//! of the run that holds most of the memory.
 
-use super::error::{MachineError, RunError};
-use super::outcome::{RunOutcome, Wanted};
+use super::error::{MachineError, MemoryError, RunError};
+use super::pool::Place;
+use super::summary::Summary;
 use super::world::World;
 use super::{ledger, summary};
+use crate::net::flight::Packet;
+use crate::net::transmitter::{EffectiveRate, RateLogEntry};
+use crate::probe::Table;
 use crate::scenario::Scenario;
 use crate::scenario::document::Verify;
 use crate::verify;
 use netlull_tcp::{Endpoint, Fault};
+
+/// The result of a finished run.
+#[derive(Debug)]
+pub struct RunOutcome {
+    /// Totals and means.
+    pub summary: Summary,
+    /// The requested time series; always contains the table `rate`.
+    pub tables: Vec<Table>,
+}
+
+/// The wanted parts of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// The summary alone.
+    Summary,
+    /// The summary and the tables.
+    All,
+}
 
 /// The first fault of a custom congestion control, in the order of the flows.
 fn broken_congestion_control(world: &World, scenario: &Scenario) -> Option<MachineError> {
@@ -57,4 +80,73 @@ pub(super) fn finish(mut world: World, scenario: &Scenario, wanted: Wanted) -> R
     tables.extend(world.requests.into_table());
     tables.extend(behind);
     Ok(RunOutcome { summary, tables })
+}
+
+/// A part of a run that grows, and an estimate of its memory.
+struct Part {
+    bytes: usize,
+    field: String,
+    content: String,
+    expected: &'static str,
+}
+
+/// The error of a run above `limit` bytes.
+#[cold]
+pub(super) fn memory_exceeded(world: World, scenario: &Scenario, limit: u64) -> RunError {
+    let at = world.now();
+    let parts = links(&world, scenario).chain(connections(&world)).max_by_key(|part| part.bytes);
+    let largest = parts.into_iter().chain(tables(world)).max_by_key(|part| part.bytes);
+    let Part { field, content, expected, .. } = largest.unwrap_or_else(|| Part {
+        bytes: 0,
+        field: format!("nodes: {}", scenario.nodes.len()),
+        content: "an empty network".to_owned(),
+        expected: "a smaller scenario",
+    });
+    RunError::Memory(MemoryError { field, content, expected, limit, at })
+}
+
+/// The packets of each link, and the log of its rates.
+fn links<'a>(world: &'a World, scenario: &'a Scenario) -> impl Iterator<Item = Part> + 'a {
+    scenario.links.iter().zip(&world.net.links).flat_map(|(spec, link)| {
+        let (packets, changes) =
+            (link.packets(&world.net.store).count(), link.variable().map_or(0, |variable| variable.log().len()));
+        let backlog = Part {
+            bytes: packets * (size_of::<Packet>() + size_of::<u64>()),
+            field: format!("link.{}.buffer: {}", spec.name, spec.buffer),
+            content: format!("{packets} packets on the link"),
+            expected: "a smaller buffer, or less traffic",
+        };
+        let log = Part {
+            bytes: changes * (size_of::<RateLogEntry>() + size_of::<EffectiveRate>()),
+            field: format!("link.{}: rate", spec.name),
+            content: format!("{changes} rates in the log of the link"),
+            expected: "fewer changes of the rate",
+        };
+        [backlog, log]
+    })
+}
+
+/// The connections of each request flow.
+fn connections(world: &World) -> impl Iterator<Item = Part> {
+    world.requests.pools.iter().map(|pool| Part {
+        bytes: pool.places.len() * size_of::<Place>(),
+        field: format!("flow.{}.most_open: {}", pool.name, pool.slots()),
+        content: format!("{} connections", pool.places.len()),
+        expected: "a lower number of connections, or less load",
+    })
+}
+
+/// The tables of the probes.
+fn tables(world: World) -> impl Iterator<Item = Part> {
+    let part = |table: &Table| {
+        let rows = table.columns.first().map_or(0, |(_, column)| column.len());
+        Part {
+            bytes: rows * table.columns.len() * size_of::<u64>(),
+            field: format!("probe: table \"{}\"", table.name),
+            content: format!("{rows} rows of {} columns", table.columns.len()),
+            expected: "a longer probe.interval, or fewer recorded links, flows or events",
+        }
+    };
+    let [first, last] = world.observers.into_tables();
+    first.into_iter().chain(world.requests.into_table()).chain(last).map(move |table| part(&table))
 }

@@ -1,14 +1,14 @@
 //! The true values of the gateways' estimates: the flows on a link, and their round-trip times at the senders. No
-//! estimator contributes to them, and they do not affect the run.
+//! estimator contributes to them, and they do not affect the run. [`FlowKeys`] has the keys
+//! by which gateways distinguish connections.
 
-use super::flow_keys::FlowKeys;
 use super::pool::Pool;
 use crate::net::flight::Packet;
 use crate::net::ids::{AgentId, FlowId, LinkId, NodeId};
 use crate::net::routing::NextHop;
 use crate::probe::{GatewaySample, GatewayTable, Table};
 use crate::scenario::Scenario;
-use netlull_mechanism::gateway::FlowKey;
+use netlull_mechanism::gateway::{FlowKey, spread};
 use netlull_mechanism::link::Estimates;
 use netlull_network::probe::{Load, Seen, Sums, Timed};
 use netlull_tcp::Endpoint;
@@ -137,4 +137,44 @@ fn crosses(scenario: &Scenario, from: usize, to: usize, link: usize) -> bool {
 
 fn load(sender: &Endpoint) -> Load {
     Load::of(sender.snd_nxt(), sender.snd_una())
+}
+
+/// Numbers in place of a hash of addresses and ports. Keys differ between seeds, and between successive connections in
+/// the same slot.
+#[derive(Default)]
+pub(super) struct FlowKeys {
+    seed: u64,
+    /// The keys by connection; empty without gateways.
+    keys: Vec<FlowKey>,
+}
+
+impl FlowKeys {
+    /// The keys of a scenario's flows.
+    pub fn new(scenario: &Scenario) -> Self {
+        let mut controls = scenario.links.iter().filter_map(|link| link.control.as_ref());
+        if !controls.any(|control| control.mechanism.sees_segments()) {
+            return Self::default();
+        }
+        let mut keys = Self { seed: scenario.seed, keys: vec![0; scenario.flow_paths().count()] };
+        FlowId::all(keys.keys.len()).for_each(|connection| keys.opened(connection, 0));
+        keys
+    }
+
+    /// Sets the key of the n-th connection of a flow when it opens in a slot.
+    pub fn opened(&mut self, connection: FlowId, generation: u64) {
+        if self.keys.is_empty() {
+            return;
+        }
+        let place = connection.index();
+        if place >= self.keys.len() {
+            self.keys.resize(place + 1, 0);
+        }
+        self.keys[place] = spread(spread(spread(self.seed) ^ u64::from(connection.number())) ^ generation);
+    }
+
+    /// The key of a connection; the same for both directions.
+    #[inline]
+    pub fn of(&self, connection: FlowId) -> FlowKey {
+        self.keys.get(connection.index()).copied().unwrap_or_default()
+    }
 }

@@ -1,6 +1,6 @@
 //! The ledger for the run's verifier. It is collected separately from the summary.
 
-use super::energy::transition_power;
+use super::phases::transition_power;
 use super::pool::Pool;
 use super::stations::Station;
 use super::world::World;

@@ -1,7 +1,6 @@
 //! Totals and means of links.
 
-use super::energy::{EnergySummary, ratio};
-use super::phases::{LinkPhase, Whole};
+use super::phases::{EnergySummary, LinkPhase, Whole, ratio};
 use crate::scenario::Scenario;
 use netlull_network::gateway_summary::GatewaySummary;
 use netlull_network::outcome::ByName;

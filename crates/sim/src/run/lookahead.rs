@@ -24,8 +24,7 @@
 
 mod order;
 
-use super::agents::{Agent, AgentAhead};
-use super::hosts::Hosts;
+use super::hosts::{Agent, AgentAhead, Hosts};
 use super::net::Net;
 use super::observers::Observers;
 use crate::net::flight::Packet;

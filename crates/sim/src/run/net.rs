@@ -1,14 +1,17 @@
-//! The network state of a run: links, routes, the schedule and the time.
+//! The network state of a run: links, routes, the schedule and the time, and capacities of links that vary independently
+//! of the traffic.
 
 use super::error::RunError;
 use super::event_order::EventOrder;
 use crate::net::flight::{Packet, PacketStore};
-use crate::net::ids::{ControllerId, LinkId};
+use crate::net::ids::{CapacityId, ControllerId, LinkId};
 use crate::net::link::Link;
 use crate::net::routing::Routes;
-use crate::net::transmitter::RateChange;
+use crate::net::transmitter::{InService, RateChange};
+use crate::scenario::{Capacity, Scenario};
+use netlull_network::random::Stream;
 use netlull_network::schedule::{Schedule, Slot};
-use netlull_units::{Duration, Instant};
+use netlull_units::{BitRate, Duration, Instant};
 
 /// Links, routes, the schedule and the time. All other parts of a run access the network through it.
 pub(super) struct Net {
@@ -68,5 +71,64 @@ impl Net {
     pub fn packets(&self) -> impl Iterator<Item = (LinkId, Packet)> + '_ {
         let links = LinkId::all(self.links.len()).zip(&self.links);
         links.flat_map(|(id, link)| link.packets(&self.store).map(move |packet| (id, packet)))
+    }
+}
+
+/// Links with a varying capacity.
+pub(super) struct Capacities {
+    varying: Vec<VaryingCapacity>,
+}
+
+struct VaryingCapacity {
+    link: LinkId,
+    capacity: Capacity,
+    stream: Stream,
+}
+
+impl VaryingCapacity {
+    /// The rate from `now` on, if it changes.
+    fn rate(&mut self, now: Instant) -> Option<BitRate> {
+        match &self.capacity {
+            Capacity::Redraws { min, max, .. } => {
+                Some(BitRate::from_bps(self.stream.between(min.as_bps(), max.as_bps() + 1)))
+            }
+            Capacity::Steps(steps) => steps.iter().find(|(at, _)| *at == now).map(|&(_, rate)| rate),
+        }
+    }
+
+    /// The time of the next change.
+    fn next(&mut self, now: Instant) -> Instant {
+        match &self.capacity {
+            Capacity::Redraws { mean_interval, .. } => now + self.stream.exponential(*mean_interval),
+            Capacity::Steps(steps) => steps.iter().map(|&(at, _)| at).find(|&at| at > now).unwrap_or(Instant::NEVER),
+        }
+    }
+}
+
+impl Capacities {
+    /// The varying capacities of a scenario.
+    pub fn new(scenario: &Scenario) -> Self {
+        let varying = LinkId::all(scenario.links.len()).zip(scenario.links.iter()).filter_map(|(link, spec)| {
+            let stream = Stream::new(scenario.seed, &format!("capacity.{}", spec.name));
+            Some(VaryingCapacity { link, capacity: spec.capacity.clone()?, stream })
+        });
+        Self { varying: varying.collect() }
+    }
+
+    /// Schedules the first change of each capacity.
+    pub fn start(&mut self, net: &mut Net) {
+        for (id, varying) in CapacityId::all(self.varying.len()).zip(&mut self.varying) {
+            net.schedule.set(net.order.redraw(id), varying.next(Instant::ZERO));
+        }
+    }
+
+    /// Performs the due change, and schedules the next.
+    pub fn change(&mut self, id: CapacityId, net: &mut Net) {
+        let varying = &mut self.varying[id.index()];
+        if let Some(rate) = varying.rate(net.now) {
+            let change = RateChange { rate, pause: Duration::ZERO, in_service: InService::FinishThenPause };
+            net.change_rate(varying.link, change);
+        }
+        net.schedule.set(net.order.redraw(id), varying.next(net.now));
     }
 }

@@ -1,7 +1,6 @@
 //! Observers of a run. They never change it.
 
-use super::flow_keys::FlowKeys;
-use super::gateway_probe::GatewayProbe;
+use super::gateway_probe::{FlowKeys, GatewayProbe};
 use crate::net::flight::Packet;
 use crate::net::ids::{AgentId, FlowId, LinkId};
 use crate::net::link::Admission;

@@ -3,7 +3,7 @@
 //! The agents of these connections have the numbers after those of flows. Each slot of a pool has two, sender before
 //! receiver. They count with the two agents of their flow.
 
-use super::flow_keys::FlowKeys;
+use super::gateway_probe::FlowKeys;
 use super::net::Net;
 use super::observers::Observers;
 use super::pool::{Place, Pool, Progress, Role};

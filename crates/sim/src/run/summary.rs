@@ -1,8 +1,7 @@
 //! Totals and means of a run in the measured time.
 
-use super::energy::NetworkSummary;
 use super::link_summary::LinkSummaries;
-use super::phases::{Census, PhaseSummary, Residencies, Span, Whole, phases};
+use super::phases::{Census, NetworkSummary, PhaseSummary, Residencies, Span, Whole, phases};
 use super::pool::{Completions, Pool};
 use super::rerouting::{Rerouting, RoutingSummary};
 use super::stations::{self, StationSummary};

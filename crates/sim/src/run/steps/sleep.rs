@@ -2,8 +2,8 @@
 
 use super::link::power_model;
 use super::{Environment, Episode, RawValue, Weights};
-use crate::run::agents::AgentCounters;
 use crate::run::error::RunError;
+use crate::run::hosts::AgentCounters;
 use crate::run::phases::Counts;
 use crate::run::rerouting::SleepTimes;
 use crate::scenario::{Scenario, ScenarioError};

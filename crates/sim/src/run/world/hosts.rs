@@ -3,8 +3,7 @@
 use super::World;
 use crate::net::flight::Packet;
 use crate::net::ids::{AgentId, FlowId, LinkId, SourceId};
-use crate::run::agents::Agent;
-use crate::run::hosts::Hosts;
+use crate::run::hosts::{Agent, Hosts};
 use crate::run::lookahead::{Draw, Due};
 use crate::run::requests::{End, Requests};
 use netlull_units::Instant;

@@ -30,15 +30,12 @@ mod changes;
 mod hosts;
 mod measuring;
 mod stations;
-mod stepping;
 
-use super::agents::AgentAhead;
-use super::capacity::Capacities;
 use super::control::Controllers;
 use super::event_order::Owner;
-use super::hosts::{Hosts, Taker};
+use super::hosts::{AgentAhead, Hosts, Taker};
 use super::lookahead::Lookahead;
-use super::net::Net;
+use super::net::{Capacities, Net};
 use super::observers::Observers;
 use super::phases::{Counts, PhaseEdges};
 use super::requests::Requests;
