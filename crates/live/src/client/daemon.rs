@@ -1,9 +1,8 @@
 //! The main loop: packets from the queues to the station, its verdicts back.
 
 use super::access::{Access, Held};
-use super::outgoing::{Leaving, Outgoing};
+use super::outgoing::{Leaving, Outgoing, RawSender};
 use super::queue::{Batch, Queue};
-use super::raw::RawSender;
 use crate::clock::Clock;
 use crate::error::{LiveError, Result};
 use crate::station::{LiveStation, SendVerdict, Sent, StationReport, Verdict};

@@ -16,7 +16,6 @@ mod daemon;
 mod message;
 mod outgoing;
 mod queue;
-mod raw;
 mod rules;
 mod table;
 
@@ -38,8 +37,8 @@ use netlull_units::{Duration, Instant};
 use nix::net::if_::if_nametoindex;
 use nix::sys::signal::Signal;
 use nix::sys::signalfd::SignalFd;
+use outgoing::RawSender;
 use queue::{Copied, Queue};
-use raw::RawSender;
 use rules::Rules;
 use std::fs::{File, OpenOptions};
 use std::io::Write;

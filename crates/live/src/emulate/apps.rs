@@ -1,11 +1,10 @@
 //! The applications of the emulation's hosts: they open connections, write, read and close, and sample TCP_INFO.
 
-use super::address::{FIRST_PORT, address};
-use super::gauge::Gauge;
+use super::frame::{FIRST_PORT, address};
 use super::hosts::Host;
 use super::ids::{ById, FlowId, Id, NodeId, RequestId};
 use super::sockets::{
-    Buffer, EXACT, LEAST_BUFFER, RECEIVES, SENDS, SO_BUF_LOCK, congestion_control, largest_window, options,
+    Buffer, EXACT, Gauge, LEAST_BUFFER, RECEIVES, SENDS, SO_BUF_LOCK, congestion_control, largest_window, options,
     receive_buffer, receive_window, send_buffer, window_clamp,
 };
 use crate::clock::Clock;

@@ -1,8 +1,8 @@
 //! The hosts of the emulation: network namespaces, each with a TUN device that carries all of its packets.
 
-use super::address::address;
-use super::attached::{Attached, Setting, set};
+use super::frame::address;
 use super::ids::{Id, NodeId};
+use super::sockets::{Attached, Setting, set};
 use crate::error::{LiveError, Result};
 use crate::namespace::{Namespace, Rights};
 use crate::route::{Existing, Metrics, go_through, set_queue_length};

@@ -11,25 +11,16 @@
 //! response to another, such as an acknowledgement, gets that packet's virtual time. Lateness of some microseconds
 //! therefore does not accumulate.
 
-mod address;
 mod apps;
-mod attached;
-mod capacities;
-mod capture;
 mod connections;
 mod controls;
-mod datagrams;
 mod frame;
-mod gateway_probe;
-mod gauge;
 mod hosts;
 mod ids;
 mod link;
-mod marks;
 mod net;
 mod observers;
-mod rerouting;
-mod routes;
+mod planned;
 mod sockets;
 mod stations;
 #[cfg(test)]
@@ -42,9 +33,6 @@ use crate::error::{LiveError, Result, exit, say};
 use crate::lateness::LatenessCounts;
 use crate::system::{self, Awake};
 use apps::{Applications, Seen, WindowSample};
-pub use attached::{GuardArguments, guard_command};
-use capture::Capture;
-use gauge::Gauge;
 use hosts::{Host, hosts};
 use ids::{ById, FlowId, Id, LinkId, NodeId};
 use netlull_network::outcome::{FlowOutcome, Lateness, Outcome, System};
@@ -56,6 +44,9 @@ use nix::sys::signal::Signal;
 use nix::sys::signalfd::SignalFd;
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use observers::Capture;
+use sockets::Gauge;
+pub use sockets::{GuardArguments, guard_command};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::Write;

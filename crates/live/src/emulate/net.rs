@@ -1,21 +1,19 @@
 //! The network: links with their mechanisms, routes, and counters. [`World`](super::world::World) contains the diagram.
 
-use super::address::{FIRST_PORT, node_of};
 use super::connections::{Connections, RoundTrips};
 use super::controls::{Controls, view};
-use super::frame::{Frame, Owner, Way};
-use super::gauge::Gauge;
+use super::frame::{FIRST_PORT, Frame, Owner, Way, node_of};
 use super::ids::{ById, FlowId, Id, LinkId, NodeId};
 use super::link::{Departed, Link, Queued};
 use super::observers::Observers;
-use super::routes::Routes;
+use super::sockets::Gauge;
 use super::timetable::{Due, Timetable};
 use crate::error::Result;
 use netlull_mechanism::link::LinkEvent;
 use netlull_mechanism::rate::{Admission, HeadVerdict};
 use netlull_network::driver::Line;
 use netlull_network::outcome::RouterLosses;
-use netlull_network::plan::Plan;
+use netlull_network::plan::{Plan, RouteChange};
 use netlull_network::transmission::RateChange;
 use netlull_units::{Bytes, Instant};
 use netlull_wire::{Ecn, Packet, parse};
@@ -309,5 +307,52 @@ impl Net {
         }
         self.observers.sample_gateways(now, &self.controls, &mut self.connections);
         self.timetable.set(Due::Bin, self.observers.next_bin(now));
+    }
+}
+
+/// The routing tables of all routers.
+#[derive(Debug)]
+pub(super) struct Routes {
+    /// The outgoing link, by node and destination.
+    tables: ById<NodeId, ById<NodeId, Option<LinkId>>>,
+    /// The hop limit; `None` if packets do not count hops.
+    ttl: Option<u8>,
+    losses: RouterLosses,
+}
+
+impl Routes {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let table = |row: &Vec<Option<u32>>| row.iter().map(|link| link.map(LinkId::numbered)).collect();
+        Self {
+            tables: plan.routes.iter().map(table).collect(),
+            ttl: plan.routing.as_ref().map(|routing| routing.ttl),
+            losses: RouterLosses::default(),
+        }
+    }
+
+    /// The next link from a node towards another, if its router has a route.
+    pub(super) fn next_hop(&self, node: NodeId, to: NodeId) -> Option<LinkId> {
+        self.tables[node].get(to).copied().flatten()
+    }
+
+    /// Changes an entry of a routing table.
+    pub(super) fn install(&mut self, change: RouteChange) {
+        let RouteChange { node, destination, link } = change;
+        self.tables[NodeId::numbered(node)][NodeId::numbered(destination)] = link.map(LinkId::numbered);
+    }
+
+    /// Whether a packet has reached the hop limit (RFC 791 section 3.2).
+    pub(super) fn is_spent(&self, hops: u8) -> bool {
+        self.ttl.is_some_and(|ttl| hops >= ttl)
+    }
+
+    /// The counts of packets lost by routers; `None` with fixed routes.
+    pub(super) fn losses_mut(&mut self) -> Option<&mut RouterLosses> {
+        self.ttl.map(|_| &mut self.losses)
+    }
+
+    /// The counts of packets lost by routers.
+    pub(super) fn losses(&self) -> RouterLosses {
+        self.losses
     }
 }

@@ -1,18 +1,26 @@
-//! The recorders of a run; they have no effect on it.
+//! The recorders of a run, its capture as pcapng and its table `gateway`; they have no effect on it.
 
 use super::connections::Connections;
 use super::controls::Controls;
 use super::frame::Frame;
-use super::gateway_probe::GatewayProbe;
-use super::gauge::Gauge;
-use super::ids::{ConnectionId, FlowId, Id, LinkId};
+use super::ids::{ById, ConnectionId, FlowId, Id, LinkId};
 use super::link::Link;
-use netlull_network::plan::{Plan, ProbePlan};
+use super::sockets::Gauge;
+use crate::error::{LiveError, Result};
+use crate::tape::TapeWriter;
+use netlull_network::plan::{FlowPlan, Plan, ProbePlan};
 use netlull_network::probe::{
-    ArrivalRow, EventTables, FlowSample, LinkSample, Recorder, StationProbe, Table, arrivals,
+    ArrivalRow, EventTables, FlowSample, GatewaySample, GatewayTable, LinkSample, Recorder, Seen, StationProbe, Sums,
+    Table, arrivals,
 };
 use netlull_units::Instant;
+use pcap_file::DataLink;
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The tables of a run.
 #[derive(Debug)]
@@ -115,5 +123,128 @@ impl Observers {
         tables.extend(self.gateways.map(GatewayProbe::into_table));
         tables.extend(self.stations.into_iter().flat_map(StationProbe::into_tables));
         tables
+    }
+}
+
+/// The recorder of the table.
+#[derive(Debug)]
+pub struct GatewayProbe {
+    table: GatewayTable,
+    watched: Vec<Watched>,
+}
+
+/// The link of a gateway.
+#[derive(Debug)]
+struct Watched {
+    link: LinkId,
+    /// Whether a flow's data crosses the link, by flow.
+    crosses: ById<FlowId, bool>,
+    seen: Seen,
+}
+
+impl GatewayProbe {
+    /// Creates a recorder for the probed links with gateways; `None` without such links or bins.
+    #[must_use]
+    pub fn new(plan: &Plan) -> Option<Self> {
+        plan.probe.interval?;
+        let steers = |link: u32| {
+            plan.links[link as usize].control.as_ref().is_some_and(|control| control.acknowledgements.is_some())
+        };
+        let mut links: Vec<u32> = plan.probe.links.iter().copied().filter(|&link| steers(link)).collect();
+        links.sort_unstable();
+        links.dedup();
+        let watch = |link: u32| {
+            let crosses = plan.flows.iter().map(|flow| crosses(plan, flow, link)).collect();
+            Watched { link: LinkId::numbered(link), crosses, seen: Seen::default() }
+        };
+        let watched: Vec<Watched> = links.into_iter().map(watch).collect();
+        (!watched.is_empty()).then(|| Self { table: GatewayTable::default(), watched })
+    }
+
+    /// Notes data of a connection offered to a link.
+    pub fn offered(&mut self, link: LinkId, connection: ConnectionId) {
+        if let Some(watched) = self.watched.iter_mut().find(|watched| watched.link == link) {
+            watched.seen.saw(connection.index(), u64::from(connection.number()));
+        }
+    }
+
+    /// Records a bin.
+    pub fn sample(&mut self, now: Instant, controls: &Controls, connections: &mut Connections) {
+        for Watched { link, crosses, seen } in &mut self.watched {
+            let Some(estimates) = controls.estimates(*link) else { continue };
+            let mut sums = Sums::default();
+            connections.loads(crosses, &mut sums);
+            let sample = GatewaySample::of(estimates, sums.truth(seen.take()));
+            self.table.push(now, link.number(), sample);
+        }
+        connections.restart_times();
+    }
+
+    /// The table.
+    #[must_use]
+    pub fn into_table(self) -> Table {
+        self.table.into_table()
+    }
+}
+
+/// Whether a flow's route uses a link. Routes of a plan have no loops.
+fn crosses(plan: &Plan, flow: &FlowPlan, link: u32) -> bool {
+    let mut node = flow.from;
+    for _ in &plan.nodes {
+        match plan.routes[node as usize].get(flow.to as usize).copied().flatten() {
+            Some(next) if next == link => return true,
+            Some(next) => node = plan.links[next as usize].to,
+            None => return false,
+        }
+    }
+    false
+}
+
+/// The value of if_tsresol for units of 10^-9 s.
+const NANOSECONDS: u8 = 9;
+
+/// A capture file.
+pub struct Capture {
+    writer: PcapNgWriter<TapeWriter>,
+}
+
+impl Capture {
+    /// Creates a file with an interface for each node.
+    ///
+    /// # Errors
+    /// If it cannot be created.
+    pub fn create(file: &Path, nodes: &[&str]) -> Result<Self> {
+        let refused = |error| LiveError::system(format!("capturing to {}", file.display()), error);
+        let mut writer = PcapNgWriter::new(TapeWriter::create(file)?).map_err(refused)?;
+        for node in nodes {
+            let options = vec![
+                InterfaceDescriptionOption::IfName((*node).into()),
+                InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+            ];
+            let block = InterfaceDescriptionBlock { linktype: DataLink::RAW, snaplen: 0, options };
+            writer.write_pcapng_block(block).map_err(refused)?;
+        }
+        Ok(Self { writer })
+    }
+
+    /// Writes a packet sent or received by a host, given by its index in the list of nodes.
+    pub fn packet(&mut self, host: usize, at: Instant, bytes: &[u8]) {
+        let block = EnhancedPacketBlock {
+            interface_id: u32::try_from(host).unwrap_or(u32::MAX),
+            timestamp: Duration::from_nanos(at.as_nanos()),
+            original_len: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
+            data: bytes.into(),
+            options: Vec::new(),
+        };
+        // This writes into memory; `finish` reports errors of the disk.
+        let _ = self.writer.write_pcapng_block(block);
+    }
+
+    /// Writes the rest.
+    ///
+    /// # Errors
+    /// If anything could not be written.
+    pub fn finish(self) -> Result<()> {
+        self.writer.into_inner().finish()
     }
 }

@@ -1,9 +1,8 @@
 //! The world in virtual time, without hosts: packets enter and leave at instants computed by hand.
 
-use super::address::{FIRST_PORT, address};
-use super::frame::Frame;
-use super::gauge::Gauge;
+use super::frame::{FIRST_PORT, Frame, address};
 use super::ids::{ConnectionId, FlowId, LinkId, NodeId, StationId};
+use super::sockets::Gauge;
 use super::world::{Remains, Step, World};
 use netlull_mechanism::gateway::{AwmConfig, FlowCountConfig, HeldQueue, WindowRule};
 use netlull_mechanism::link::LinkContext;

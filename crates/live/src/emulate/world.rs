@@ -22,17 +22,14 @@
 //! | deliver | a packet reaches its destination | [`Net::deliver`] |
 //! | drop | a packet is lost | [`Net::drop`], [`Net::drop_at_router`] |
 
-use super::capacities::Capacities;
 use super::connections::Connections;
 use super::controls::Controls;
-use super::datagrams::Datagrams;
 use super::frame::Frame;
-use super::gauge::Gauge;
 use super::ids::{ById, FlowId, Id, LinkId, NodeId};
 use super::link::Link;
-use super::marks::{Left, Marks};
 use super::net::{Hop, Net};
-use super::rerouting::Rerouting;
+use super::planned::{Capacities, Datagrams, Left, Marks, Rerouting};
+use super::sockets::Gauge;
 use super::stations::Stations;
 use super::timetable::Due;
 use crate::error::Result;

@@ -9,12 +9,11 @@
 //!                   swnd, rate  ◄─────────────────────────────────────
 //! ```
 //!
-//! `segment`, `readings` and `document` decide or translate without I/O. `clamp`, `netlink`, `qdisc`, `state`, `watch`
+//! `segment`, `readings` and `arguments` decide or translate without I/O. `clamp`, `netlink`, `qdisc`, `state`, `watch`
 //! and `metrics` use the system. `plan` checks the options, and `run` connects all parts.
 
 mod arguments;
 pub mod clamp;
-pub mod document;
 mod file_access;
 mod install;
 pub mod metrics;

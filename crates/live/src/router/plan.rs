@@ -1,8 +1,7 @@
 //! The plan of an instance: its options and its device, checked before any change.
 
-use super::arguments::RunArguments;
+use super::arguments::{self, RunArguments};
 use super::clamp::Clamp;
-use super::document;
 use super::file_access::FileAccess;
 use super::metrics;
 use super::qdisc::{self, Bucket, Device, Former};
@@ -63,11 +62,13 @@ fn read_config(arguments: &RunArguments, access: FileAccess<'_>) -> Result<Confi
         set.push(change.path);
     }
     let written = document.get("kind").map(|kind| match kind.as_str() {
-        Some(name) => document::kind(name),
-        None => Err(LiveError::input(format!("kind is {kind}; expected one of {}", document::names().join(", ")))),
+        Some(name) => arguments::mechanism_kind(name),
+        None => {
+            Err(LiveError::input(format!("kind is {kind}; expected one of {}", arguments::mechanisms().join(", "))))
+        }
     });
     let written = written.transpose()?;
-    let named = arguments.mechanism.as_deref().map(document::kind).transpose()?;
+    let named = arguments.mechanism.as_deref().map(arguments::mechanism_kind).transpose()?;
     let kind = match (named, written) {
         (Some(named), Some(written)) if named.name != written.name => {
             let (named, written) = (named.name, written.name);
@@ -99,7 +100,7 @@ impl Options {
         let config = read_config(arguments, access)?;
         let mtu = Bytes::new(u64::from(device.mtu));
         let link = LinkContext { buffer: Some(arguments.buffer), ..LinkContext::new(arguments.rate, mtu) };
-        let read = document::mechanism(config.kind, config.document.clone(), arguments.buffer, link);
+        let read = arguments::mechanism(config.kind, config.document.clone(), arguments.buffer, link);
         let mechanism = read.map_err(|error| config.named(error))?;
         // The machines check the other rates: none exceeds the link's, and an initial rate is among those they choose.
         if let Some((field, rate)) = mechanism.lowest_rate() {
@@ -223,7 +224,7 @@ mod tests {
     #[test]
     fn a_value_of_the_file_has_a_place_and_one_of_an_option_has_none() {
         let file = Some(("g.toml".to_owned(), "beta = \"1 Mb/s\"\ntarget = \"0 B\"".to_owned()));
-        let kind = document::kind("awm").unwrap();
+        let kind = arguments::mechanism_kind("awm").unwrap();
         let mut config = Config { kind, document: json!({}), file, set: Vec::new() };
         let wrong = || Error::new("target", "is 0 B");
         assert_eq!(config.named(wrong()).to_string(), "g.toml, line 2, column 10: target: is 0 B");

@@ -23,21 +23,17 @@
 
 mod actions;
 mod config;
-mod decision;
 mod flow;
 mod flows;
-mod outcome;
 mod proxy;
 mod radio;
 mod reassembly;
-mod records;
 mod report;
-mod summary;
 #[cfg(test)]
 mod tests;
 
+pub use actions::{Beacon, Checksum, Output, SendVerdict, Sent, Verdict};
 pub use config::{Asleep, QUIET, StationConfig, live_shaper};
-pub use decision::{Beacon, Checksum, Output, SendVerdict, Sent, Verdict};
 pub use proxy::{Proxy, ProxyOutput};
 pub use report::{DownloadReport, ShaperReport, StationReport};
 
@@ -55,7 +51,7 @@ use netlull_network::radio::Coming;
 use netlull_units::{Duration, Instant};
 use netlull_wire::{Packet, TcpPacket, parse, set_window, verify_checksums, window_field};
 use radio::PunctualRadio;
-use records::Records;
+
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
@@ -101,7 +97,7 @@ pub struct LiveStation {
     counters: Counters,
     /// The start of the outcome's counts.
     base: (Snapshot, Counters),
-    records: Records,
+    records: report::Records,
     /// The downloads of forgotten connections.
     past: VecDeque<DownloadReport>,
     /// The state at the first SYN.
@@ -137,7 +133,7 @@ impl LiveStation {
             outputs: VecDeque::new(),
             counters: Counters::default(),
             base: (Snapshot { at: start, ..Snapshot::default() }, Counters::default()),
-            records: Records::default(),
+            records: report::Records::default(),
             past: VecDeque::new(),
             begun: None,
             over: None,

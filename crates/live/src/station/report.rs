@@ -1,14 +1,20 @@
-//! The report of a station, with the names of the simulator's summary.
+//! The results of a station: its report, with the names of the simulator's summary, its part of an emulation's outcome,
+//! and its records for the tables `air` and `burst`.
 
+use super::LiveStation;
 use super::flows::Entry;
-use netlull_mechanism::radio::Fallback;
-use netlull_mechanism::station::Shaping;
+use netlull_mechanism::radio::{Burst, Fallback};
+use netlull_mechanism::station::{PacketView, Shaping};
 use netlull_network::outcome::{
-    ByName, DownloadSummary, NamedRadio, RadioSeconds, RadioSummary, Snapshot, StationCounts,
+    ByName, DownloadSummary, NamedRadio, RadioSeconds, RadioSummary, ShaperOutcome, Snapshot, StationCounts,
+    StationOutcome,
 };
-use netlull_units::Duration;
+use netlull_network::probe::{AirRow, AirTime, StationProbe};
+use netlull_network::radio::Coming;
+use netlull_units::{Duration, Instant};
 use netlull_wire::Endpoint;
 use serde::Serialize;
+use std::collections::VecDeque;
 use std::net::IpAddr;
 
 /// The report of a station since its start.
@@ -120,6 +126,150 @@ impl ShaperReport {
             round_trip_s: shaping.round_trip.map(Duration::as_secs_f64),
             bursts: shaping.bursts,
             resent_opens: shaping.resent_opens,
+        }
+    }
+}
+
+impl LiveStation {
+    /// Reports the station's activity since its start.
+    #[must_use]
+    pub fn summary(&self, now: Instant) -> StationReport {
+        let (times, counters) = (self.radio.times(now, None), &self.counters);
+        let shapes = self.config.has_machines_of_connections();
+        let known = self.flows.entries().filter(|entry| entry.bytes > 0);
+        let all_over = known.clone().all(|entry| entry.over.is_some());
+        let download = |entry: &Entry| {
+            let over = entry.over.unwrap_or_else(|| self.snapshot(now));
+            DownloadReport::of(entry, &self.config.radios, &over)
+        };
+        let downloads: Vec<_> = self.past.iter().cloned().chain(known.map(download)).collect();
+        let largest = downloads.iter().max_by_key(|download| download.bytes).and_then(|download| download.shaper);
+        let resent: u64 = self.flows.entries().filter_map(Entry::shaping).map(|shaping| shaping.resent_opens).sum();
+        StationReport {
+            mechanism: self.config.kind().to_owned(),
+            wake_time_s: self.config.wake.as_secs_f64(),
+            seconds: now.saturating_since(self.start).as_secs_f64(),
+            radio: (&times).into(),
+            counts: counters.counts,
+            received_bytes: counters.received_bytes,
+            sent_packets: counters.sent_packets,
+            own_acks: counters.own_acks,
+            redundant_acks: counters.redundant_acks,
+            forgotten_connections: self.flows.forgotten,
+            unknown_packets: counters.unknown_packets,
+            resent_opens: shapes.then_some(counters.resent_opens + resent),
+            early_s: shapes.then(|| counters.early.as_secs_f64()),
+            detection_s: shapes.then(|| counters.detection.as_secs_f64()),
+            state: largest.map(|shaper| shaper.state),
+            fallback: largest.and_then(|shaper| shaper.fallback),
+            round_trip_s: largest.and_then(|shaper| shaper.round_trip_s),
+            energy: RadioSummary::of(&self.config.radios, &times),
+            download: self
+                .begun
+                .as_ref()
+                .zip(self.over.as_ref())
+                .filter(|_| all_over)
+                .map(|(begun, over)| DownloadSummary::of(&self.config.radios, &over.since(begun))),
+            downloads,
+        }
+    }
+}
+
+impl LiveStation {
+    /// Starts the records for [`tell_probe`](Self::tell_probe).
+    pub fn watch(&mut self) {
+        self.records.begin();
+        self.radio.watch();
+    }
+
+    /// Reports all events since the last call to a probe, under the number of this station.
+    pub fn tell_probe(&mut self, station: u32, probe: &mut StationProbe) {
+        for (at, state) in self.radio.changes() {
+            probe.radio(at, station, state);
+        }
+        self.records.tell(station, probe);
+    }
+
+    /// Starts the outcome's counts here. Of a packet on the air, `coming`, the part received so far does not count.
+    pub fn restart(&mut self, now: Instant, coming: Option<Coming>) {
+        let times = self.radio.times(now, coming);
+        self.base = (Snapshot { times, ..self.snapshot(now) }, self.counters);
+    }
+
+    /// The counts since the last restart; `coming` as there. The driver adds the packets that its access point held.
+    #[must_use]
+    pub fn outcome(&self, now: Instant, coming: Option<Coming>) -> StationOutcome {
+        let (counters, (since, base)) = (&self.counters, &self.base);
+        let known = || self.flows.entries().filter(|entry| entry.bytes > 0);
+        let all_over = known().all(|entry| entry.over.is_some());
+        let early = counters.early.saturating_sub(base.early);
+        let detection = counters.detection.saturating_sub(base.detection);
+        let largest = known().max_by_key(|entry| entry.bytes);
+        StationOutcome {
+            radio: self.radio.times(now, coming).since(&since.times),
+            counts: counters.counts.since(&base.counts),
+            shaper: self.config.has_machines_of_connections().then(|| {
+                largest
+                    .and_then(Entry::shaping)
+                    .map_or_else(ShaperOutcome::initial, |shaping| ShaperOutcome::of(&shaping, early, detection))
+            }),
+            download: self.begun.zip(self.over).filter(|_| all_over).map(|(begun, over)| over.since(&begun)),
+        }
+    }
+}
+
+/// An action of a station, or an observation.
+#[derive(Clone, Copy, Debug)]
+enum Record {
+    /// A transmission to it or from it.
+    Air(AirRow),
+    /// The end of a burst, as judged by a shaper.
+    Burst(Burst),
+}
+
+/// The records, kept only if somebody reads them.
+#[derive(Debug, Default)]
+pub(super) struct Records(Option<VecDeque<Record>>);
+
+impl Records {
+    /// Starts to keep records.
+    pub(super) fn begin(&mut self) {
+        self.0.get_or_insert_default();
+    }
+
+    /// Whether records are kept.
+    pub(super) fn is_watched(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Records a packet on the air.
+    pub(super) fn packet(&mut self, kind: &'static str, time: AirTime, view: impl FnOnce() -> PacketView) {
+        self.keep(|| Record::Air(AirRow::packet(kind, time, &view())));
+    }
+
+    /// Records a frame other than a packet on the air.
+    pub(super) fn frame(&mut self, kind: &'static str, time: AirTime, size: u32) {
+        self.keep(|| Record::Air(AirRow::frame(kind, time, size)));
+    }
+
+    /// Records a burst that a shaper has ended.
+    pub(super) fn burst(&mut self, burst: Burst) {
+        self.keep(|| Record::Burst(burst));
+    }
+
+    fn keep(&mut self, record: impl FnOnce() -> Record) {
+        if let Some(records) = &mut self.0 {
+            records.push_back(record());
+        }
+    }
+
+    /// Passes all records to a probe, under the number of their station.
+    pub(super) fn tell(&mut self, station: u32, probe: &mut StationProbe) {
+        for record in self.0.iter_mut().flat_map(|records| records.drain(..)) {
+            match record {
+                Record::Air(row) => probe.air(station, &row),
+                Record::Burst(burst) => probe.burst(station, &burst),
+            }
         }
     }
 }
