@@ -247,8 +247,10 @@ pub(crate) fn split(segment: &[u8]) -> Result<Parts<'_>, Malformed> {
     Ok(Parts { header, option_bytes, payload })
 }
 
-/// Whether `a` precedes `b`. The result is correct while the two are less than 2^31 apart, which windows of at most
-/// 2^30 bytes guarantee (RFC 7323, section 2.3). Of two numbers exactly 2^31 apart, neither precedes the other.
+/// Whether `a` precedes `b` modulo 2^32 (RFC 9293, section 3.4).
+///
+/// The result is correct while the two are less than 2^31 apart, which windows of at most 2^30 bytes guarantee (RFC
+/// 7323, section 2.3). Of two numbers exactly 2^31 apart, neither precedes the other.
 #[must_use]
 pub const fn seq_lt(a: u32, b: u32) -> bool {
     let ahead = b.wrapping_sub(a);

@@ -203,7 +203,7 @@ fn crosses(plan: &Plan, flow: &FlowPlan, link: u32) -> bool {
 /// The value of if_tsresol for units of 10^-9 s.
 const NANOSECONDS: u8 = 9;
 
-/// A capture file.
+/// A capture file: the packets that each host sends and receives, with their virtual times.
 pub struct Capture {
     writer: PcapNgWriter<TapeWriter>,
 }

@@ -88,7 +88,7 @@ impl Datagrams {
     }
 }
 
-/// The remaining steps.
+/// The remaining steps of links that sleep and wake, and of routers whose tables change, in the order of time.
 #[derive(Debug)]
 pub(super) struct Rerouting {
     steps: VecDeque<RoutingStep>,

@@ -1,7 +1,7 @@
 //! The TCP of hosts: the options of the applications' sockets, the settings of an attached namespace, and the state of
 //! flows in the kernel (TCP_INFO).
 //!
-//! The emulation restores the settings of an attached namespace at its end, or its [guard](crate::guard) if it was
+//! The emulation restores the settings of an attached namespace at its end, or its [guard] if it was
 //! killed.
 
 use crate::error::{LiveError, Result, say};
@@ -184,7 +184,9 @@ impl Guarded for Changed {
     }
 }
 
-/// The latest sample; values of one read may stem from neighbouring samples.
+/// The state of a flow in its host's TCP (TCP_INFO), written by one thread and read by another.
+///
+/// It is the latest sample; values of one read may stem from neighbouring samples.
 #[derive(Debug, Default)]
 pub struct Gauge {
     cwnd_bytes: AtomicU64,

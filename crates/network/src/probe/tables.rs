@@ -313,7 +313,7 @@ impl Recorder {
     }
 }
 
-/// A packet offered to a link.
+/// A packet offered to a link, for table `arrivals`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrivalRow {
     /// The time in nanoseconds.
@@ -436,7 +436,7 @@ pub struct GatewayTruth {
     pub mean_flow_round_trip: f64,
 }
 
-/// The samples in columns.
+/// The recorder of table `gateway`: the suggestions and estimates of gateways and the true values, at the ends of bins.
 #[derive(Clone, Debug, Default)]
 pub struct GatewayTable {
     time: Vec<f64>,

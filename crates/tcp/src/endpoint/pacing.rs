@@ -229,14 +229,6 @@ impl Endpoint {
     }
 }
 
-#[cfg(test)]
-impl Endpoint {
-    /// For tests of congestion controls.
-    pub(crate) fn controller(&self) -> &Controller {
-        &self.cc
-    }
-}
-
 impl Endpoint {
     /// Handles the time of [`next_timeout`](Self::next_timeout). Does nothing before that time.
     pub fn handle_timeout(&mut self, now: Instant) {
@@ -307,6 +299,14 @@ impl Endpoint {
 
     pub(super) fn stop_timer(&mut self) {
         (self.timer_at, self.timer_kind) = (Instant::NEVER, TimerKind::Off);
+    }
+}
+
+#[cfg(test)]
+impl Endpoint {
+    /// For tests of congestion controls.
+    pub(crate) fn controller(&self) -> &Controller {
+        &self.cc
     }
 }
 

@@ -33,7 +33,7 @@ pub enum RecoveryPhase {
     Loss,
 }
 
-/// The fates of segments since the last read.
+/// The fates of segments since the last read, for congestion controls with their own records.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Journal {
     /// Newly SACKed.
@@ -61,7 +61,10 @@ fn note_lost(journal: &mut Kept, span: Span) {
     }
 }
 
-/// The data that has arrived ahead of SND.UNA, and the progress of retransmissions into the holes.
+/// Holes between SACK blocks in a recovery that counts (Fall and Floyd 1996, section 5; ns-2.35's `Agent/TCP/Sack1`):
+/// missing data between SND.UNA and the highest arrived byte.
+///
+/// It has the data that has arrived ahead of SND.UNA, and the progress of retransmissions into the holes.
 #[derive(Clone, Debug, Default)]
 struct Holes {
     /// Sorted, disjoint, not adjacent.

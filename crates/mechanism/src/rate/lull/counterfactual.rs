@@ -126,7 +126,8 @@ impl Counterfactual {
     }
 }
 
-/// Forbidden levels. Times are in seconds.
+/// The times until which levels are forbidden, in seconds. A lower level is never forbidden for a shorter time than a
+/// higher one.
 #[derive(Clone, Debug)]
 pub(super) struct Forbidden {
     /// Entry n forbids levels 0 to n until its time. So a level is forbidden until the latest time from its entry on.

@@ -1,4 +1,5 @@
-//! Truncated mixtures of lognormal distributions, and the mixture fitted to a campus's flows.
+//! Truncated mixtures of lognormal distributions, the mixture fitted to a campus's flows, and the standard normal
+//! distribution with its quantiles.
 
 /// A lognormal distribution of a mixture: ln X is normal with mean ln `median` and standard deviation `sigma`.
 #[derive(Clone, Copy, Debug, PartialEq)]
