@@ -1,10 +1,12 @@
-//! The text of documents: TOML into values, changes along paths, and the place of a field.
+//! The text of documents: TOML into values, repetition, changes along paths, and the place of a field.
 //!
 //! It is apart from `netlull-document` because modules for WebAssembly read no text.
 
 mod path;
+mod repeat;
 
-pub use path::Change;
+pub use path::{Change, near};
+pub use repeat::spell_out;
 
 use netlull_document::{ConfigError, ReadError};
 use path::{entry_name, step};
@@ -16,6 +18,8 @@ use toml::de::{DeArray, DeTable, DeValue};
 
 /// The most tables and lists in one another.
 const DEEPEST: usize = 32;
+/// The longest number in an error, in digits.
+const LONGEST: usize = 40;
 const NESTED: &str = "is nested too deeply; expected at most 32 tables and lists in one another";
 
 /// A document as users write it, and where it is from, such as the name of its file.
@@ -38,9 +42,22 @@ pub struct Place {
     pub column: usize,
 }
 
+/// The subject of an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The value of a field.
+    Value,
+    /// A path that leads nowhere.
+    Path,
+    /// A text or a file that cannot be read.
+    Input,
+}
+
 /// An error in a document: its field, the reason, and the place in the text if it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
+    /// Its subject.
+    pub kind: Kind,
     /// The path of the field; empty for the document itself.
     pub field: String,
     /// The value and the expectation.
@@ -50,9 +67,19 @@ pub struct Error {
 }
 
 impl Error {
-    /// The error of a field without a place.
+    /// The error of a field's value, without a place.
     pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { field: field.into(), message: message.into(), place: None }
+        Self { kind: Kind::Value, field: field.into(), message: message.into(), place: None }
+    }
+
+    /// The error of a text, of a file or of a value in it.
+    pub fn input(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { kind: Kind::Input, ..Self::new(field, message) }
+    }
+
+    /// The error of a path that leads nowhere.
+    pub fn path(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { kind: Kind::Path, ..Self::new(field, message) }
     }
 }
 
@@ -95,7 +122,9 @@ impl Text<'_> {
     pub fn parse(self) -> Result<Value, Error> {
         let table = DeTable::parse(self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
-            Error { place: Some(self.at(at)), ..Error::new("", format!("is not TOML: {}", error.message())) }
+            let told =
+                if is_too_deep(&error) { NESTED.to_owned() } else { format!("is not TOML: {}", error.message()) };
+            Error { place: Some(self.at(at)), ..Error::input("", told) }
         })?;
         let converted = of_table(table.get_ref(), &Path::root("")).map(Value::Object);
         converted.map_err(|Wrong { at, error, .. }| Error { place: Some(self.at(at)), ..error })
@@ -157,8 +186,13 @@ impl<'p> Path<'p> {
     }
 
     fn wrong(&self, at: usize, message: impl Into<String>) -> Wrong {
-        Wrong { at, error: Error::new(self.text(), message), is_date: false }
+        Wrong { at, error: Error::input(self.text(), message), is_date: false }
     }
+}
+
+/// True for an error of the parser, which has a limit of its own.
+fn is_too_deep(error: &toml::de::Error) -> bool {
+    error.message().contains("recurs")
 }
 
 /// The value of an option: TOML, or else the text itself.
@@ -167,7 +201,11 @@ pub(crate) fn value(text: &str, path: &str) -> Result<Value, Error> {
     if text.contains('\n') {
         return as_text();
     }
-    let Ok(parsed) = DeValue::parse(text) else { return as_text() };
+    let parsed = match DeValue::parse(text) {
+        Ok(parsed) => parsed,
+        Err(error) if is_too_deep(&error) => return Err(Error::input(path, NESTED)),
+        Err(_) => return as_text(),
+    };
     match of_value(&parsed, &Path::root(path)) {
         Err(wrong) if wrong.is_date => as_text(),
         converted => converted.map_err(|wrong| wrong.error),
@@ -194,7 +232,11 @@ fn of_value(value: &Spanned<DeValue<'_>>, path: &Path<'_>) -> Result<Value, Wron
         DeValue::Integer(number) => {
             let whole = i64::from_str_radix(number.as_str(), number.radix()).map(Number::from);
             let whole = whole.or_else(|_| u64::from_str_radix(number.as_str(), number.radix()).map(Number::from));
-            let wrong = |_| path.wrong(at, format!("{}; expected a whole number of 64 bits", number.as_str()));
+            let wrong = |_| {
+                let digits = number.as_str();
+                let shown = if digits.len() > LONGEST { &format!("{}...", &digits[..LONGEST]) } else { digits };
+                path.wrong(at, format!("{shown}; expected a whole number of 64 bits"))
+            };
             Value::Number(whole.map_err(wrong)?)
         }
         DeValue::Float(number) => {
@@ -231,5 +273,38 @@ fn field_of<'t, 'i>(table: &'t DeTable<'i>, path: &str) -> Option<Found<'t, 'i>>
 fn entry_of<'t, 'i>(entries: &'t DeArray<'i>, path: &str) -> Option<Found<'t, 'i>> {
     let indices = entries.iter().enumerate().map(|(index, entry)| (Cow::from(index.to_string()), entry));
     let names = entries.iter().filter_map(|entry| Some((Cow::from(name_of(entry)?), entry)));
-    step(path, indices.chain(names))
+    let is_repeated =
+        |entry: &Spanned<DeValue<'_>>| ["each", "entries"].iter().any(|key| entry.get_ref().get(*key).is_some());
+    if !entries.iter().any(is_repeated) {
+        return step(path, indices.chain(names));
+    }
+    let unchanged = indices.take_while(|(_, entry)| !is_repeated(entry));
+    if let Some(found) = step(path, unchanged) {
+        return Some(found);
+    }
+    // One entry of the text may be many of the document, and those after it have other numbers.
+    let mut written: Vec<(String, [&'t Spanned<DeValue<'i>>; 2])> = Vec::new();
+    for entry in entries {
+        let inner = entry.get_ref().get("entries").and_then(|inner| inner.get_ref().as_array());
+        let inner: Vec<_> = inner.map_or_else(|| vec![entry], |inner| inner.iter().collect());
+        written.extend(inner.into_iter().filter_map(|own| {
+            let field = |field: &str| own.get_ref().get(field).or_else(|| entry.get_ref().get(field));
+            Some((entry_name(|name| field(name)?.get_ref().as_str())?, [own, entry]))
+        }));
+    }
+    let exact = written.iter().filter(|(name, _)| !name.contains('{')).map(|(name, tables)| (Cow::from(name), tables));
+    let (tables, length) = step(path, exact).or_else(|| {
+        let head = |name: &str| name.find('{').is_some_and(|at| path.starts_with(&name[..at]));
+        let (_, tables) = written.iter().find(|(name, _)| head(name))?;
+        // Names may contain dots; the rest of the path begins at a field.
+        let is_field = |at: usize| tables.iter().any(|table| has_field(table, &path[at + 1..]));
+        let end = path.match_indices('.').map(|(at, _)| at).find(|&at| is_field(at));
+        Some((tables, end.unwrap_or(path.len())))
+    })?;
+    let after = path[length..].trim_start_matches('.');
+    Some((tables.iter().find(|table| has_field(table, after)).unwrap_or(&tables[0]), length))
+}
+
+fn has_field(table: &Spanned<DeValue<'_>>, path: &str) -> bool {
+    table.get_ref().as_table().is_some_and(|table| field_of(table, path).is_some())
 }

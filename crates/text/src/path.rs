@@ -25,7 +25,8 @@ impl Change {
     /// # Errors
     /// If there is no `=` or no path, or the value is nested too deeply or not finite.
     pub fn parse(setting: &str) -> Result<Self, Error> {
-        let wrong = || Error::new("", format!("--set {setting}: expected NAME=VALUE, such as target=\"50 kB\""));
+        let wrong =
+            || Error::input("", format!("--set {setting}: expected PATH=VALUE, such as link.N1-N2.rate=\"10 Mb/s\""));
         let (path, text) = setting.split_once('=').ok_or_else(wrong)?;
         let (path, text) = (path.trim(), text.trim());
         if path.is_empty() {
@@ -76,7 +77,7 @@ impl Change {
         let Value::Object(table) = node else { return Err(self.refused(node, rest)) };
         if rest.split('.').any(str::is_empty) {
             let expected = "expected keys separated by dots, such as link.N1-N2.rate";
-            return Err(Error::new("", format!("\"{}\": {expected}", self.path)));
+            return Err(Error::path("", format!("\"{}\": {expected}", self.path)));
         }
         let Some(value) = &self.value else { return Ok(()) };
         let (first, inner) = rest.split_once('.').map_or((rest, None), |(first, inner)| (first, Some(inner)));
@@ -102,7 +103,7 @@ impl Change {
             }
             other => format!("{place} holds {other}, which has no fields"),
         };
-        Error::new(&self.path, why)
+        Error::path(&self.path, why)
     }
 }
 
@@ -134,6 +135,38 @@ fn name_of(entry: &Value) -> Option<String> {
 /// A value within new tables.
 fn nested(path: &str, value: &Value) -> Value {
     path.rsplit('.').fold(value.clone(), |inner, key| Value::Object(Map::from_iter([(key.to_owned(), inner)])))
+}
+
+/// The names that are most like a wrong one, as a question, or else the known names.
+#[must_use]
+pub fn near(name: &str, known: &[&str]) -> String {
+    let mut alike: Vec<(usize, &str)> = known.iter().map(|other| (likeness(name, other), *other)).collect();
+    alike.retain(|&(percent, _)| percent >= LIKE);
+    alike.sort_by(|a, b| b.cmp(a));
+    let alike: Vec<&str> = alike.iter().take(3).map(|&(_, other)| other).collect();
+    if alike.is_empty() {
+        format!("expected one of {}", known.join(", "))
+    } else {
+        format!("did you mean {}?", alike.join(" or "))
+    }
+}
+
+/// The least likeness of a name in a question, in percent.
+const LIKE: usize = 60;
+
+/// The share of the letters of two names that are in both in the same order, in percent.
+fn likeness(a: &str, b: &str) -> usize {
+    let mut longest = vec![0; b.chars().count() + 1];
+    for letter in a.chars() {
+        let mut before = 0;
+        for (index, other) in b.chars().enumerate() {
+            let with = if letter == other { before + 1 } else { 0 };
+            before = longest[index + 1];
+            longest[index + 1] = with.max(before).max(longest[index]);
+        }
+    }
+    let letters = a.chars().count() + b.chars().count();
+    longest.last().map_or(0, |common| 200 * common / letters.max(1))
 }
 
 /// Names for an error; of many the first ones, and the number of the others.

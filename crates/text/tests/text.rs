@@ -100,3 +100,28 @@ fn what_is_no_document_is_named_with_its_place() {
     assert!(why("a = 99999999999999999999").contains("expected a whole number of 64 bits"));
     assert_eq!(Text { origin: "a", text: "a = 18446744073709551615" }.parse().unwrap(), json!({ "a": u64::MAX }));
 }
+
+#[test]
+fn a_wrong_name_is_compared_with_the_known_ones() {
+    let known = ["name", "seed", "sleep", "station"];
+    assert_eq!(netlull_text::near("speed", &known), "did you mean seed or sleep?");
+    assert_eq!(netlull_text::near("nodes", &["x", "name"]), "expected one of x, name");
+}
+
+#[test]
+fn the_place_of_a_repeated_entry_is_that_of_the_text() {
+    let text = "[[link]]\nfrom = \"a\"\nto = \"b\"\n[[link]]\neach = { i = \"1..9\" }\nfrom = \"h{i}\"\nto = \"s\"\nrate = 1\n";
+    let text = Text { origin: "x", text };
+    let line = |field: &str| text.place(field).map(|place| place.line);
+    assert_eq!(line("link.h3-s.rate"), Some(8));
+    assert_eq!(line("link.h3-s"), Some(4));
+    assert_eq!(line("link.a-b.to"), Some(3));
+    assert_eq!(line("link.3.rate"), Some(1));
+    let text = "[[link]]\nto = \"s\"\nrate = 1\nentries = [\n{ from = \"a\" },\n{ from = \"b.c{i}\", delay = 1 },\n]\n";
+    let text = Text { origin: "x", text };
+    let line = |field: &str| text.place(field).map(|place| place.line);
+    assert_eq!(line("link.a-s.rate"), Some(3));
+    assert_eq!(line("link.a-s.from"), Some(5));
+    assert_eq!(line("link.b.c7-s.delay"), Some(6));
+    assert_eq!(line("link.b.c7-s.rate"), Some(3));
+}
