@@ -52,9 +52,9 @@ CASES = {
     "unknown link of a probe": (['probe={ interval = "1 ms", links = ["z"] }'], ["probe.links", '"z"']),
     "two flows of one name": (["flow.noise.name=tcp"], ["flow", '"tcp"', "twice"]),
     "set of an unknown entry": (["link.a-z.rate=1 Mb/s"], ["link.a-z.rate", '"a-z"', "a-b, b-a, b-c"]),
-    "set of a path that ends in a dot": (["link.a-b.=1"], ['"a-b."', "keys separated by dots"]),
+    "set of a path that ends in a dot": (["link.a-b.=1"], ['"link.a-b."', "keys separated by dots"]),
     "set of a field that ends in a dot": (["speed.=1"], ['"speed."', "keys separated by dots"]),
-    "set without a value": (["duration"], ["duration", "path=value"]),
+    "set without a value": (["duration"], ["duration", "PATH=VALUE"]),
 }
 
 
@@ -114,13 +114,15 @@ def test_an_output_folder_that_cannot_be_written(
 
 
 @pytest.mark.parametrize(
-    ("factor", "says"), [("rate_scale", "is above 1000000000 Gb/s"), ("route_factor", "expected at most 1,000,000")]
+    ("factor", "says"),
+    [("rate_scale", "is above 1000000 Gb/s"), ("route_factor", "expected more than 0 and at most 1000000")],
 )
 def test_factors_of_a_network_are_bounded(refused: Refused, tmp_path: Path, factor: str, says: str) -> None:
     file = tmp_path / "network.toml"
     file.write_text('name = "network"\nduration = "1 s"\ntopology.file = "abilene"\n')
     line = refused("run", file, "--set", f"topology.{factor}=1e300")
-    assert f"topology.{factor}: 1e+300" in line
+    assert f"topology.{factor}: " in line
+    assert "1e" in line
     assert says in line
 
 

@@ -53,7 +53,7 @@ def test_the_stored_data_are_what_the_command_writes() -> None:
 
 
 def test_places_are_shares_of_the_map() -> None:
-    backbone = lab_data.ready()["abilene"]
+    backbone = lab_data.backbone()
     places = lab_data.places(backbone)
     assert set(places) == set(backbone["nodes"])
     assert {min(values) for values in zip(*places.values(), strict=True)} == {0.0}

@@ -411,3 +411,19 @@ class Thrifty(netlull.RateController):
     def tick(self, seen: Any) -> float:
         self.ticks += 1
         return self.rates[self.ticks % len(self.rates)]
+
+
+def test_commands_that_do_not_simulate_load_no_code(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("raise RuntimeError('loaded')\n", encoding="utf-8")
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'duration = "1 s"\nnodes = ["a", "b"]\n[[link]]\nfrom = "a"\nto = "b"\nrate = "1 Mb/s"\n'
+        'controller = { kind = "python", class = "mine:Mine" }\n',
+        encoding="utf-8",
+    )
+    with pytest.raises(ScenarioError, match=r"mine\.toml, line 7, column \d+: link\.a-b\.controller\.class: .* loaded"):
+        Scenario.from_file(file)
+    read = Scenario.from_file(file, plug_ins=False)
+    assert read.has_plug_ins
+    assert "controller" not in json.loads(read.canonical())["link"][0]
+    assert "controller" in read.to_dict()["link"][0]

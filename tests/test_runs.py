@@ -113,7 +113,7 @@ def test_options_of_a_run_are_those_of_its_document(small: Scenario) -> None:
 
 
 def test_a_run_reads_no_document(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr("netlull._engine.check")
+    monkeypatch.delattr("netlull._engine.Checked")
     assert small.run(3, probe=EVERYTHING, verify="off").scenario["verify"] == "off"
 
 

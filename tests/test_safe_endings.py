@@ -183,7 +183,7 @@ def test_files_nested_too_deeply_are_refused(refused: Refused, tmp_path: Path, c
     path = tmp_path / "deep.toml"
     path.write_text(text)
     line = refused(command, path, "--out", tmp_path / "out")
-    assert f"{path}: " in line
+    assert f"{path}, line 1, column " in line
     assert "nested too deeply" in line
 
 

@@ -153,7 +153,7 @@ def test_a_folder_is_no_scenario(tmp_path: Path) -> None:
 
 
 def test_dates_in_a_scenario_are_named() -> None:
-    with pytest.raises(InputError, match=r"^<text>: duration: "):
+    with pytest.raises(InputError, match=r"^<text>, line 1, column 12: duration: "):
         Scenario.from_toml("duration = 10:00:00\nnodes = []")
 
 

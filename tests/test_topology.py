@@ -6,6 +6,7 @@ import json
 import math
 import tomllib
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,9 @@ from hypothesis import strategies as st
 from netlull import Axis, InputError, Scenario, Sweep, schema
 from netlull.quantities import in_unit, rate_text, time_text
 from netlull.topology import Demand, Line, Node, Topology
-from netlull.topology.expand import LINKS, READING
 from netlull.topology.find import shipped
 from netlull.topology.model import great_circle_km, hops_between
+from netlull.topology.options import CHOICES, ReadOptions
 
 
 @pytest.fixture(scope="module")
@@ -230,9 +231,21 @@ def test_values_of_the_topology_and_of_its_links() -> None:
     assert again["SNVAng-STTLng"]["rate"] == "3 Mb/s"
 
 
+def _names_in(part: Any, definitions: Any) -> set[str]:
+    """The values that a part of a schema accepts."""
+    if "$ref" in part:
+        part = definitions[part["$ref"].rpartition("/")[2]]
+    inner = [_names_in(each, definitions) for each in (*part.get("anyOf", ()), *part.get("oneOf", ()))]
+    return {*part.get("enum", ()), *([part["const"]] if "const" in part else ())}.union(*inner)
+
+
 def test_the_schema_has_the_table() -> None:
     table = schema()["$defs"]["TopologyDocument"]
-    assert list(table["properties"]) == ["file", "hub", "network", *LINKS, "traffic", *READING]
+    assert {"file", "hub", "network", "traffic", *(each.name for each in fields(ReadOptions))} <= set(
+        table["properties"]
+    )
+    for option, choices in CHOICES.items():
+        assert set(choices) - {None} == _names_in(table["properties"][option], schema()["$defs"]), option
     jsonschema.validate(tomllib.loads(SCENARIO), schema())
     for wrong in (
         {"topology": {}},
@@ -291,11 +304,14 @@ def test_a_scenario_holds_what_it_has_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"topology.rate": "40"}, "topology.rate: '40' cannot be used"),
-        ({"topology.default_delay": "1 km"}, "topology.default_delay: '1 km' cannot be used"),
-        ({"topology.rate_scale": 0}, "topology.rate_scale: 0 is out of range"),
-        ({"topology.route_factor": True}, "topology.route_factor: True is out of range"),
-        ({"topology.cost": "x"}, "topology.cost: 'x' is unknown; expected one of given, hops, distance, capacity"),
+        ({"topology.rate": "40"}, 'topology.rate: "40" has no unit'),
+        ({"topology.default_delay": "1 km"}, 'topology.default_delay: "1 km" has the unit "km"'),
+        ({"topology.rate_scale": 0}, "topology.rate_scale: is 0; expected more than 0"),
+        ({"topology.route_factor": True}, "topology.route_factor: invalid type: boolean `true`, expected a number"),
+        (
+            {"topology.cost": "x"},
+            "topology.cost: unknown variant `x`, expected one of `given`, `hops`, `distance`, `capacity`",
+        ),
         ({"topology.speed": 1}, "topology.speed: is not a field of topology"),
         ({"topology": 3}, "topology: 3 is not a table"),
         ({"topology": {}}, "topology: names no network"),

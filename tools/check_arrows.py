@@ -34,14 +34,14 @@ CRATES: dict[str, set[str]] = {
     "mechanism": {"units", "document", "power"},
     "tcp": {"units", "document"},
     "network": {"units", "document", "power", "mechanism"},
-    "sim": {"units", "document", "power", "mechanism", "tcp", "network"},
+    "sim": {"units", "document", "text", "power", "mechanism", "tcp", "network"},
     "guest": {"units", "document", "mechanism", "tcp"},
     "plugin": {"units", "document", "mechanism", "tcp", "guest"},
     "wire": {"units"},
     "live": {"units", "document", "text", "power", "mechanism", "network", "wire", "plugin"},
     "agreement": {"network", "sim", "live"},
-    "web": {"sim"},
-    "py": {"units", "document", "power", "bound", "mechanism", "tcp", "network", "sim", "guest", "plugin"},
+    "web": {"text", "sim"},
+    "py": {"units", "document", "text", "power", "bound", "mechanism", "tcp", "network", "sim", "guest", "plugin"},
 }
 
 # The Python package, its extension module, and the only files that may import the extension module.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the data that the lab bundles, web/lab/data.json; `make generate` calls it.
 
-- READY: name -> TOML text, or the values of a scenario whose topology is expanded.
+- READY: name -> TOML text of a scenario; NETWORKS: name -> TOML text of a network.
 - BACKBONE: the scenario `abilene` with its links, and `places`: node -> [x, y], 0 to 1 from left and top.
 - FLUID: the fluid model of AWM over beta and the round trip, and the scenario of its packets (lab_fluid.py).
 - TCPS: the congestion controls: name, title of the page of the documentation, usual `ecn`.
@@ -17,29 +17,26 @@ from typing import Any
 from lab_fluid import fluid
 
 from netlull import Scenario, _engine
-from netlull.fieldpath import read_toml
-from netlull.topology.expand import expanded, read_in
+from netlull.topology.find import shipped
 
 ROOT = Path(__file__).resolve().parents[1]
 SCENARIOS = ROOT / "python" / "netlull" / "shipped" / "scenarios"
 DATA = ROOT / "web" / "lab" / "data.json"
 
 
-def without_topology(document: dict[str, Any]) -> dict[str, Any]:
-    """The scenario with the nodes and links of its topology; the page has no files."""
-    read_in(document, SCENARIOS)
-    return expanded(document)
-
-
-def ready() -> dict[str, Any]:
-    """The shipped scenarios by name."""
-    found: dict[str, Any] = {}
+def ready() -> dict[str, str]:
+    """The texts of the shipped scenarios by name."""
+    found: dict[str, str] = {}
     for path in sorted(SCENARIOS.glob("*.toml")):
-        text = path.read_text(encoding="utf-8")
-        document = read_toml(text, str(path))
         Scenario.from_file(path)  # it is valid
-        found[path.stem] = without_topology(document) if "topology" in document else text
+        found[path.stem] = path.read_text(encoding="utf-8")
     return found
+
+
+def backbone() -> dict[str, Any]:
+    """The scenario `abilene` with the links of its topology."""
+    document: dict[str, Any] = json.loads(Scenario.from_file(SCENARIOS / "abilene.toml").checked.spelled_out())
+    return document
 
 
 def places(document: dict[str, Any]) -> dict[str, list[float]]:
@@ -71,11 +68,11 @@ def queues() -> list[dict[str, str]]:
 
 def listed() -> dict[str, Any]:
     """The data without the fluid model, whose integration takes half a minute."""
-    scenarios = ready()
-    backbone = scenarios["abilene"]
+    scenario = backbone()
     return {
-        "READY": scenarios,
-        "BACKBONE": {"scenario": backbone, "places": places(backbone)},
+        "READY": ready(),
+        "NETWORKS": {name: path.read_text(encoding="utf-8") for name, path in shipped().items()},
+        "BACKBONE": {"scenario": scenario, "places": places(scenario)},
         "TCPS": tcps(),
         "QUEUES": queues(),
     }

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         VerificationError,
         __version__,
         catalogue,
+        schema,
         vocabulary,
     )
     from netlull.bounds import Bounds, CausalBound, ClairvoyantBound, ControllerRun, ModelBounds, bound
@@ -62,7 +63,6 @@ if TYPE_CHECKING:
     from netlull.results.result import Result
     from netlull.scenario import Scenario
     from netlull.sweep import Axis, AxisPoint, Column, Design, Experiment, Point, Progress, Range, Sweep, SweepResult
-    from netlull.topology.schema import schema
 
 __all__ = [
     "Axis",
@@ -177,7 +177,7 @@ __all__ += [
 
 _HOMES = {
     "netlull._engine": (
-        "Cancelled MemoryLimitError Monitor ScenarioError VerificationError __version__ catalogue vocabulary"
+        "Cancelled MemoryLimitError Monitor ScenarioError VerificationError __version__ catalogue schema vocabulary"
     ),
     "netlull.bounds": "Bounds CausalBound ClairvoyantBound ControllerRun ModelBounds bound",
     "netlull.cluster": "Cluster open_cluster",
@@ -190,7 +190,6 @@ _HOMES = {
     "netlull.scenario": "Scenario",
     "netlull.library": "Site all_sites site",
     "netlull.sweep": "Axis AxisPoint Column Design Experiment Point Progress Range Sweep SweepResult",
-    "netlull.topology.schema": "schema",
 }
 # `import netlull.result` finds netlull/_earlier/result.py.
 __path__.append(f"{__path__[0]}/_earlier")

@@ -24,6 +24,7 @@ from netlull._core import (
     __version__,
 )
 from netlull.fieldpath import plain
+from netlull.textfiles import check_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -41,14 +42,15 @@ __all__ = [
     "VerificationError",
     "__version__",
     "catalogue",
-    "check",
     "check_seed",
-    "core_schema",
     "identity",
     "interruptible",
     "module_bindings",
     "module_description",
+    "parse_setting",
+    "read_toml",
     "run_options",
+    "schema",
     "sleep_plan",
     "sleep_plans",
     "vocabulary",
@@ -58,17 +60,29 @@ MAX_SEED = 2**63 - 1
 _LOOKS_S = 0.1
 
 
-def check(text: str, tape: Tape | None = None) -> Checked:
-    """A checked scenario that can be run, from its document as JSON. A tape replaces its plug-ins.
+def read_toml(text: str, origin: str) -> dict[str, Any]:
+    """The document in TOML text, as plain values.
 
     Raises:
-        ScenarioError: the message names the field, its value and the expected values.
+        InputError: the text is not TOML, or has a date, or is nested too deeply; names `origin`, line and column.
     """
-    return Checked(text, tape)
+    loaded: dict[str, Any] = json.loads(_core.read_toml(text, origin))
+    return loaded
 
 
-def core_schema() -> dict[str, Any]:
-    """The JSON Schema of the scenarios that the core reads. It has no `[topology]`."""
+def parse_setting(setting: str) -> tuple[str, Any]:
+    """Splits `path=value`. A value in TOML syntax is parsed; any other value is text.
+
+    Raises:
+        InputError: there is no `=`, no path before it, the value is nested too deeply, or a number is not finite.
+    """
+    check_text("--set", setting)
+    path, value = _core.parse_setting(setting)
+    return path, json.loads(value)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a scenario."""
     loaded: dict[str, Any] = json.loads(_core.schema())
     return loaded
 

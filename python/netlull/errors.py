@@ -30,6 +30,15 @@ __all__ = [
 class InputError(ValueError):
     """Invalid input. The message names it, its value and the expected values."""
 
+    field: str | None = None
+    """The field of a document, as a path."""
+    file: str | None = None
+    """The file of the document, if the error has a place in it."""
+    line: int | None = None
+    """The line in the file, from 1."""
+    column: int | None = None
+    """The column in the line, from 1."""
+
 
 class FieldPathError(InputError):
     """A path such as `link.N1-N2.rate` leads nowhere."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib
 import json
 import threading
@@ -15,14 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 from netlull import _engine
 from netlull.modules import file_of, module_from, source_of
-from netlull.parameters import shown
 from netlull.plugins import FAMILIES, METHODS, OPTIONS, Found, PlugIn, RefusedError
-from netlull.quantities import in_unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Listed", "check_tape", "complete", "folders", "found", "listed", "stamp", "without_plugins"]
+__all__ = [
+    "Listed",
+    "WithoutPlugIns",
+    "completed",
+    "defaults_of",
+    "folders",
+    "found",
+    "is_plug_in",
+    "listed",
+    "reference_of",
+]
 
 _BUILT_IN = {
     "controllers": "mechanisms",
@@ -34,9 +41,6 @@ _BUILT_IN = {
 
 _FIELDS = ("kind", "class", "source")
 
-_FREE = ("name", "description", "verify", "probe", "recording")
-"""Parts of a scenario that change no decision."""
-
 _lock = threading.RLock()
 _known: dict[tuple[str, str], type[PlugIn]] = {}
 """The classes of this process's scenarios, by MODULE:CLASS and source."""
@@ -47,193 +51,64 @@ _folders: dict[str, None] = {}
 # In documents.
 
 
-def complete(document: Mapping[str, Any], folder: Path | None, tape: _engine.Tape | None = None) -> dict[str, Any]:
-    """The document for the core: each plug-in's table with its class, its source and all its parameters.
-
-    With a tape, the tables come from there, and no class is loaded. The values must be those of the recorded run.
+def completed(given: Mapping[str, Any], family: str, folder: Path | None) -> dict[str, Any] | None:
+    """The whole table of a plug-in: its class, its source and all its parameters. None for a kind of the core.
 
     Raises:
-        ScenarioError: a plug-in cannot be used; the message names its path, the value and the expected values.
+        RefusedError: the plug-in cannot be used.
     """
-    recorded = None if tape is None else json.loads(tape.stamp())["plug_ins"]
-    completer = _Completer(folder, recorded)
-    whole = completer.of(document)
-    if completer.number < len(recorded or ()):
-        expected = f"the scenario of the tape, with {len(recorded or ())} plug-ins"
-        raise _engine.ScenarioError(f"scenario: has {completer.number} plug-ins; expected {expected}")
-    return whole
+    if given["kind"] == "python":
+        return _with(given, family, _class(reference_of(given), family, folder), folder)
+    entry = _entry_point(given["kind"], family)
+    return None if entry is None else _with(given, family, _loaded(entry, family), folder)
 
 
-def stamp(document: Mapping[str, Any], given: Mapping[str, Any], seed: int) -> str:
-    """The scenario of a tape, as JSON: the digest of the core's document, and the plug-ins' tables in the given one."""
-    stamper = _Stamper(None, None)
-    stamper.of(given)
-    return json.dumps({"scenario": _digest(document, seed), "plug_ins": stamper.tables})
+def is_plug_in(given: Mapping[str, Any], family: str) -> bool:
+    """True for a table of a Python class, in this folder or in a package."""
+    return given["kind"] == "python" or _entry_point(given["kind"], family) is not None
 
 
-def _digest(document: Mapping[str, Any], seed: int) -> str:
-    content = {name: value for name, value in document.items() if name not in _FREE}
-    return hashlib.sha256(json.dumps({**content, "seed": seed}, sort_keys=True).encode()).hexdigest()
+class WithoutPlugIns:
+    """The host of a whole scenario that is read without its classes; none of them is loaded."""
+
+    def plug_in(self, family: str, text: str) -> str | None:
+        """The answer for the table of a part, as `netlull.host.Host.plug_in` gives it."""
+        return "null" if is_plug_in(json.loads(text), family) else None
 
 
-def check_tape(document: Mapping[str, Any], tape: _engine.Tape) -> None:
-    """Checks that a tape is one of the core's complete document.
+def reference_of(given: Mapping[str, Any]) -> str:
+    """The class in a table of the kind `python`.
 
     Raises:
-        ScenarioError: it is one of another scenario.
+        RefusedError: it is missing, or no text.
     """
-    recorded, own = json.loads(tape.stamp())["scenario"], _digest(document, tape.seed)
-    if own != recorded:
-        raise _engine.ScenarioError(f"scenario: has the digest {own}; expected {recorded}, that of the tape")
+    reference = given.get("class")
+    if not isinstance(reference, str):
+        value = "missing" if reference is None else json.dumps(reference, default=repr)
+        raise RefusedError("class", value, 'MODULE:CLASS, such as "mine:Mine"')
+    return reference
 
 
-def without_plugins(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The document without plug-ins and sleep: its nodes, links and traffic, whether or not the classes are here."""
-    return _Remover(None, None).of({name: part for name, part in document.items() if name != "sleep"})
+def _with(given: Mapping[str, Any], family: str, cls: type[PlugIn], folder: Path | None) -> dict[str, Any]:
+    source = source_of(cls, PlugIn)
+    if given.get("source") not in {None, source}:
+        expected = f'"{source}", that of the class now; without the field, any source is accepted'
+        raise RefusedError("source", json.dumps(given["source"], default=repr), expected)
+    options = {name: value for name, value in given.items() if name in OPTIONS[family]}
+    values = cls.read({name: value for name, value in given.items() if name not in {*_FIELDS, *options}})
+    with _lock:
+        _known[cls.reference(), source] = cls
+        if folder is not None:
+            _folders[str(folder.resolve())] = None
+    return {"kind": "python", "class": cls.reference(), "source": source, **values, **options}
 
 
-class _Completer:
-    def __init__(self, folder: Path | None, recorded: list[dict[str, Any]] | None) -> None:
-        self._folder = folder
-        self._recorded = recorded
-        self.number = 0
-        """The number of tables from the tape."""
-
-    def of(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        whole = dict(document)
-        self._change(whole, "tcp", "congestion_control", "congestion_controls", "tcp")
-        parts = [
-            ("link", None, "controller", "controllers"),
-            ("flow", "tcp", "congestion_control", "congestion_controls"),
-        ]
-        parts += [("station", None, "mechanism", "station_policies"), ("sleep", None, "plan", "sleep_plans")]
-        for part, inner, field, family in parts:
-            if not isinstance(whole.get(part), list):
-                continue
-            whole[part] = list(whole[part])
-            for index, given in enumerate(whole[part]):
-                # Other entries stay as they are: a copy of each would double the memory of the document.
-                if not isinstance(given, dict) or (inner or field) not in given:
-                    continue
-                where = f"{part}.{_entry_name(given, index)}"
-                whole[part][index] = entry = dict(given)
-                if inner is None:
-                    self._field(entry, field, family, f"{where}.{field}")
-                else:
-                    self._change(entry, inner, field, family, f"{where}.{inner}")
-        return whole
-
-    def _change(self, table: dict[str, Any], inner: str, field: str, family: str, where: str) -> None:
-        if isinstance(table.get(inner), dict) and field in table[inner]:
-            table[inner] = dict(table[inner])
-            self._field(table[inner], field, family, f"{where}.{field}")
-
-    def _field(self, table: dict[str, Any], field: str, family: str, where: str) -> None:
-        given = table.get(field)
-        if isinstance(given, str):
-            given = {"kind": given}
-        if not isinstance(given, dict) or not isinstance(given.get("kind"), str):
-            return
-        try:
-            if given["kind"] == "python":
-                table[field] = self._python(given, family)
-            elif (entry := _entry_point(given["kind"], family)) is not None:
-                table[field] = self._packaged(given, family, entry)
-        except RefusedError as error:
-            name, value, expected = error.refusal
-            raise _engine.ScenarioError(f"{where}.{name}: is {value}; expected {expected}") from error.__cause__
-        except TypeError as error:
-            # A class that netlull cannot use, such as one with parameters of unknown types.
-            raise _engine.ScenarioError(f"{where}.class: {error}") from error
-
-    def _python(self, given: dict[str, Any], family: str) -> dict[str, Any]:
-        reference = given.get("class")
-        if not isinstance(reference, str):
-            value = "missing" if reference is None else json.dumps(reference, default=repr)
-            raise RefusedError("class", value, 'MODULE:CLASS, such as "mine:Mine"')
-        if self._recorded is not None:
-            return self._taped(given, reference)
-        return self._with(given, family, _class(reference, family, self._folder))
-
-    def _packaged(self, given: dict[str, Any], family: str, entry: metadata.EntryPoint) -> dict[str, Any]:
-        if self._recorded is not None:
-            return self._taped(given, None)
-        return self._with(given, family, _loaded(entry, family))
-
-    def _with(self, given: dict[str, Any], family: str, cls: type[PlugIn]) -> dict[str, Any]:
-        source = source_of(cls, PlugIn)
-        if given.get("source") not in {None, source}:
-            expected = f'"{source}", that of the class now; without the field, any source is accepted'
-            raise RefusedError("source", json.dumps(given["source"], default=repr), expected)
-        options = {name: value for name, value in given.items() if name in OPTIONS[family]}
-        values = cls.read({name: value for name, value in given.items() if name not in {*_FIELDS, *options}})
-        with _lock:
-            _known[cls.reference(), source] = cls
-            if self._folder is not None:
-                _folders[str(self._folder.resolve())] = None
-        return {"kind": "python", "class": cls.reference(), "source": source, **values, **options}
-
-    def _taped(self, given: dict[str, Any], reference: str | None) -> dict[str, Any]:
-        """The next table on the tape, whose values must be the given ones."""
-        recorded = self._recorded or []
-        if self.number >= len(recorded):
-            raise RefusedError("class", shown(reference or given["kind"]), "a class whose decisions are on the tape")
-        table, defaults = recorded[self.number]["table"], recorded[self.number]["defaults"]
-        self.number += 1
-        if reference not in {None, table["class"]}:
-            raise RefusedError("class", f'"{reference}"', f'"{table["class"]}", which is on the tape')
-        for name in [*table, *(name for name in given if name not in table)]:
-            value = given.get(name, defaults.get(name))
-            if name in {"kind", "class"} or (name == "source" and name not in given):
-                continue
-            if name not in table:
-                raise RefusedError(name, shown(value), "no such value, as on the tape")
-            if not _agrees(table[name], value):
-                raise RefusedError(name, shown(value), f"{shown(table[name])}, the value on the tape")
-        return dict(table)
-
-
-class _Stamper(_Completer):
-    """Collects the tables of a complete document, with the defaults of their classes."""
-
-    def __init__(self, folder: Path | None, recorded: list[dict[str, Any]] | None) -> None:
-        super().__init__(folder, recorded)
-        self.tables: list[dict[str, Any]] = []
-
-    def _field(self, table: dict[str, Any], field: str, family: str, where: str) -> None:  # as its base
-        given = table.get(field)
-        if not isinstance(given, dict) or given.get("kind") != "python":
-            return
-        cls = _known.get((str(given.get("class")), str(given.get("source"))))
-        parameters = {} if cls is None else cls.parameters()
-        defaults = {name: each.read(each.default.value) for name, each in parameters.items() if not each.is_required}
-        options = {name: value for name, value in given.items() if name in OPTIONS[family]}
-        self.tables.append({"table": given, "defaults": {**options, **defaults}})
-
-
-class _Remover(_Completer):
-    def _field(self, table: dict[str, Any], field: str, family: str, where: str) -> None:  # as its base
-        given = table.get(field)
-        kind = given.get("kind") if isinstance(given, dict) else given
-        if kind == "python" or (isinstance(kind, str) and _entry_point(kind, family) is not None):
-            del table[field]
-
-
-def _agrees(recorded: object, value: object) -> bool:
-    """True if a value of a scenario is that on the tape, where quantities are numbers."""
-    if isinstance(recorded, list) and isinstance(value, list | tuple):
-        return len(recorded) == len(value) and all(map(_agrees, recorded, value))
-    if isinstance(value, str) and isinstance(recorded, float | int) and not isinstance(recorded, bool):
-        return any(in_unit(value, unit) == recorded for unit in ("b/s", "s", "B"))
-    return isinstance(recorded, bool) == isinstance(value, bool) and recorded == value
-
-
-def _entry_name(entry: Mapping[str, Any], index: int) -> str:
-    """The name of an entry in paths."""
-    if isinstance(entry.get("name"), str):
-        return str(entry["name"])
-    ends = (entry.get("from"), entry.get("to"))
-    return f"{ends[0]}-{ends[1]}" if all(isinstance(end, str) for end in ends) else str(index)
+def defaults_of(table: Mapping[str, Any], family: str) -> dict[str, Any]:
+    """The defaults of the parameters that a whole table may leave out, and its options."""
+    cls = _known.get((str(table.get("class")), str(table.get("source"))))
+    parameters = {} if cls is None else cls.parameters()
+    defaults = {name: each.read(each.default.value) for name, each in parameters.items() if not each.is_required}
+    return {name: value for name, value in table.items() if name in OPTIONS[family]} | defaults
 
 
 # For the core.

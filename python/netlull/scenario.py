@@ -10,19 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from netlull import _engine, emulation
-from netlull.datafiles import inline
-from netlull.errors import FieldPathError, InputError, NetlullWarning, near
-from netlull.fieldpath import plain, put, read_toml, remove
-from netlull.loading import check_tape, complete, stamp
+from netlull.errors import FieldPathError, InputError, NetlullWarning
+from netlull.fieldpath import plain
+from netlull.host import Host, TapeHost, TextHost, check_tape, stamp
 from netlull.results.output import staged_file, writing
 from netlull.results.result import Result
 from netlull.runs.memory import excess, limit
 from netlull.textfiles import read_text
 from netlull.tomltext import toml_document
-from netlull.topology.expand import as_table, expanded, order_of, prepare, read_in
+from netlull.topology.document import table as network_table
 from netlull.topology.files import Topology
-from netlull.topology.schema import schema
-from netlull.wasm_modules import locate, without_places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -103,35 +100,36 @@ class Scenario:
             "station": list(stations) or None,
             "air": list(airs) or None,
             "position": position,
-            "topology": as_table(topology) if isinstance(topology, Topology) else topology,
+            "topology": {"network": network_table(topology)} if isinstance(topology, Topology) else topology,
         }
-        self._adopt(plain({key: value for key, value in fields.items() if value is not None}))
+        self._adopt(json.dumps(plain({key: value for key, value in fields.items() if value is not None})))
 
-    def _adopt(self, document: dict[str, Any], folder: Path | None = None, tape: _engine.Tape | None = None) -> None:
-        """Takes over a document of plain values. The caller must not change it later."""
+    def _adopt(
+        self,
+        text: str,
+        origin: str | None = None,
+        steps: Iterable[Mapping[str, object]] = (),
+        folder: Path | None = None,
+        tape: _engine.Tape | None = None,
+        *,
+        plug_ins: bool = True,
+    ) -> None:
+        """Takes over a document: TOML with an origin, else JSON, after several steps of changes."""
         self._folder = folder
         self._tape = tape
-        inline(document, folder)
-        read_in(document, folder)
-        locate(document, folder)
-        if tape is not None and document.get("seed", tape.seed) != tape.seed:
-            raise _engine.ScenarioError(f"seed: is {document['seed']}; expected {tape.seed}, that of the tape")
-        completed = complete(expanded(document), folder, tape)
-        # Text instead of objects: a tenth of the memory.
-        self._completed_text = json.dumps(completed)
-        self._text = self._completed_text if completed == document else json.dumps(document)
-        try:
-            self._checked = _engine.check(self._completed_text, tape)
-        except _engine.ScenarioError:
-            _refuse_unknown(document)
-            raise
-        if tape is not None:
+        host = TapeHost(folder, tape) if tape is not None else Host(folder) if plug_ins else TextHost(folder)
+        changes = json.dumps([_changes(step) for step in steps])
+        self._checked = _engine.Checked(text, origin, changes, host, folder, tape)
+        if isinstance(host, TapeHost) and tape is not None:
+            host.finish()
+            if self.seed != tape.seed:
+                raise _engine.ScenarioError(f"seed: is {self.seed}; expected {tape.seed}, that of the tape")
             check_tape(self._complete, tape)
 
     @classmethod
-    def _of(cls, document: dict[str, Any], folder: Path | None, tape: _engine.Tape | None = None) -> Self:
+    def _of(cls, *arguments: Any, plug_ins: bool = True) -> Self:
         scenario = cls.__new__(cls)
-        scenario._adopt(document, folder, tape)  # noqa: SLF001  # its own
+        scenario._adopt(*arguments, plug_ins=plug_ins)  # noqa: SLF001  # its own
         return scenario
 
     @classmethod
@@ -142,7 +140,7 @@ class Scenario:
             InputError: a file that it names is invalid.
             ScenarioError: the message names the field, its value and the expected values.
         """
-        return cls._of(plain(mapping), folder)
+        return cls._of(json.dumps(plain(mapping)), None, (), folder)
 
     @classmethod
     def from_toml(
@@ -153,30 +151,35 @@ class Scenario:
         values: Mapping[str, object] | None = None,
         folder: Path | None = None,
         replay: str | Path | None = None,
+        plug_ins: bool = True,
     ) -> Self:
         """A scenario from TOML text. `values` are applied before the check (see `with_values`).
 
         Files that it names are relative to `folder`, by default the current one. `replay` is a tape, whose decisions
-        replace the plug-ins (see `run`). The default seed is then that of the tape.
+        replace the plug-ins (see `run`). The default seed is then that of the tape. Without `plug_ins`, no code is
+        loaded, and the scenario lacks the parts that are Python classes or WebAssembly modules.
 
         Raises:
             InputError: the text is not TOML; the message starts with `origin`.
             ScenarioError: the message names the field, its value and the expected values.
         """
-        document = read_toml(text, origin)
         tape = None if replay is None else _tape(Path(replay))
-        if tape is not None:
-            document["seed"] = tape.seed
-        _change(document, values or {}, folder)
-        return cls._of(document, folder, tape)
+        # Changes may give another seed, which is then an error.
+        seed: dict[str, object] = {} if tape is None else {"seed": tape.seed}
+        return cls._of(text, origin, [step for step in (seed, values) if step], folder, tape, plug_ins=plug_ins)
 
     @classmethod
     def from_file(
-        cls, path: str | Path, *, values: Mapping[str, object] | None = None, replay: str | Path | None = None
+        cls,
+        path: str | Path,
+        *,
+        values: Mapping[str, object] | None = None,
+        replay: str | Path | None = None,
+        plug_ins: bool = True,
     ) -> Self:
         """A scenario from a TOML file or a pipe. `values` are applied before the check (see `with_values`).
 
-        `replay` is a tape, as in `from_toml`.
+        `replay` and `plug_ins` are those of `from_toml`.
 
         Raises:
             InputError: the file cannot be read or is not TOML.
@@ -184,7 +187,7 @@ class Scenario:
         """
         path = Path(path)
         folder = None if path.is_fifo() or path.is_char_device() else path.parent
-        return cls.from_toml(read_text(path), str(path), values=values, folder=folder, replay=replay)
+        return cls.from_toml(read_text(path), str(path), values=values, folder=folder, replay=replay, plug_ins=plug_ins)
 
     def with_values(self, mapping: Mapping[str, object]) -> Self:
         """The same scenario with other values, `{"link.N1-N2.rate": "5 Mb/s", "link.N1-N2.controller": None}`.
@@ -205,14 +208,11 @@ class Scenario:
             FieldPathError: a path names an entry that does not exist; lists the existing ones.
             ScenarioError: the message names the field, its value and the expected values.
         """
-        document = self.to_dict()
-        for step in steps:
-            _change(document, step, self._folder)
-        return self._of(document, self._folder, self._tape)
+        return self._of(self._checked.document(), None, steps, self._folder, self._tape)
 
     def to_dict(self) -> dict[str, Any]:
         """The scenario as given, as a separate document."""
-        document: dict[str, Any] = json.loads(self._text)
+        document: dict[str, Any] = json.loads(self._checked.document())
         return document
 
     def to_toml(self, *, seed: int | None = None) -> str:
@@ -220,7 +220,7 @@ class Scenario:
 
         Modules and classes of plug-ins stay names of files.
         """
-        document = expanded(self.to_dict())
+        document = json.loads(self._checked.spelled_out())
         return toml_document(document if seed is None else {**document, "seed": seed})
 
     def canonical(self) -> str:
@@ -235,7 +235,7 @@ class Scenario:
     @property
     def has_plug_ins(self) -> bool:
         """True if a part of the scenario is a Python class, given or installed, or a WebAssembly module."""
-        return _has_plug_in(json.loads(self._completed_text))
+        return json.loads(self._checked.plug_ins()) != [] or _has_plug_in(self._complete)
 
     @functools.cached_property
     def warnings(self) -> tuple[str, ...]:
@@ -266,7 +266,7 @@ class Scenario:
     def key(self) -> str:
         """The identity of this scenario's runs for any seed. It changes with the content and with the core's build."""
         document = {field: value for field, value in self._complete.items() if field not in {"seed", "description"}}
-        text = json.dumps(without_places(document), sort_keys=True) + _engine.identity()
+        text = json.dumps(_without_places(document), sort_keys=True) + _engine.identity()
         return hashlib.sha256(text.encode()).hexdigest()
 
     @functools.cached_property
@@ -321,7 +321,7 @@ class Scenario:
 
     def _stamp(self, seed: int | None) -> str:
         """The stamp of a run's tape."""
-        return stamp(self._complete, json.loads(self._completed_text), self.seed if seed is None else seed)
+        return stamp(self._complete, self._checked, self.seed if seed is None else seed)
 
     def emulate(  # options of one run
         self,
@@ -392,31 +392,23 @@ def _tape(path: Path) -> _engine.Tape:
         raise InputError(f"{path}: {error}") from None
 
 
-def _refuse_unknown(document: Mapping[str, Any]) -> None:
-    """Names an unknown field of the document. The core knows only a part of the fields."""
-    known = schema()["properties"]
-    name = next((name for name in document if name not in known), None)
-    if name == "scenario":
-        raise _engine.ScenarioError("scenario: is a field of sweeps; expected a scenario, or `netlull sweep`")
-    if name is not None:
-        raise _engine.ScenarioError(f"{name}: is unknown; {near(name, known)}")
-
-
 def _has_plug_in(value: Any) -> bool:  # any value of a completed document
     if isinstance(value, dict):
         return value.get("kind") in ("python", "wasm") or any(map(_has_plug_in, value.values()))
     return isinstance(value, list) and any(map(_has_plug_in, value))
 
 
-def _change(document: dict[str, Any], values: Mapping[str, object], folder: Path | None) -> None:
-    for path in values:
+def _without_places(value: Any) -> Any:  # any value of a whole document
+    """The value, in which modules have their digest only: their place does not change a run."""
+    if isinstance(value, dict):
+        is_located = value.get("kind") == "wasm" and "digest" in value
+        return {key: _without_places(part) for key, part in value.items() if not (is_located and key == "module")}
+    return [_without_places(part) for part in value] if isinstance(value, list) else value
+
+
+def _changes(step: Mapping[str, object]) -> dict[str, Any]:
+    """A step of changes as plain values by path."""
+    for path in step:
         if not isinstance(path, str):
             raise FieldPathError(f"{path!r}: is not a path; expected text such as link.N1-N2.rate")
-    # The topology first: it has links that other paths may name.
-    for path in sorted(values, key=order_of):
-        prepare(document, path, folder)
-        value = values[path]
-        if value is None:
-            remove(document, path)
-        else:
-            put(document, path, value)
+    return {path: plain(value, path) for path, value in step.items()}

@@ -1,14 +1,16 @@
-"""Plain values as TOML text."""
+"""TOML text as plain values, and plain values as TOML text."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
+from netlull._engine import parse_setting, read_toml
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["toml_document", "toml_key", "toml_value"]
+__all__ = ["parse_setting", "read_toml", "toml_document", "toml_key", "toml_value"]
 
 
 def toml_key(key: str) -> str:

@@ -10,23 +10,13 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { stringify } from "smol-toml";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const source = join(here, "src");
 
-/** The names that the build defines in scripts: those of the data, with scenarios as TOML. */
-function definitions(data) {
-  const values = JSON.parse(readFileSync(data, "utf8"));
-  for (const [name, scenario] of Object.entries(values.READY)) {
-    if (typeof scenario !== "string") values.READY[name] = stringify(scenario);
-  }
-  return values;
-}
-
-/** A script with all that it imports. `data` is null for a script that uses none; `more` are further names that the build defines. */
+/** A script with all that it imports. The build defines the names in the file `data`, which is null for a script that uses none; `more` are further names that the build defines. */
 export async function bundled(entry, format, data, more = {}) {
-  const values = { ...(data === null ? {} : definitions(data)), ...more };
+  const values = { ...(data === null ? {} : JSON.parse(readFileSync(data, "utf8"))), ...more };
   const built = await build({
     entryPoints: [entry],
     bundle: true,

@@ -98,7 +98,8 @@ fn plain(value: &Value) -> String {
     match (value.as_str(), value.as_u64(), value.as_f64()) {
         (Some(text), ..) => text.to_owned(),
         (_, Some(number), _) => number.to_string(),
-        (.., Some(number)) => number.to_string(),
+        (.., Some(number)) if number.abs() < 1e16 => number.to_string(),
+        (.., Some(number)) => format!("{number:e}"),
         // Serde's value of a number that is not finite.
         _ => "not finite".to_owned(),
     }

@@ -24,7 +24,7 @@ mod parameters;
 mod station;
 
 pub use instance::limit;
-pub use module::Module;
+pub use module::{Module, digest_of};
 
 use netlull_mechanism::foreign::{LINKS, STATIONS};
 

@@ -160,7 +160,9 @@ fn name_of(file: &str) -> String {
     Path::new(file).file_name().map_or_else(|| file.to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-fn digest_of(bytes: &[u8]) -> String {
+/// The SHA-256 of bytes, in hexadecimal digits.
+#[must_use]
+pub fn digest_of(bytes: &[u8]) -> String {
     hmac_sha256::Hash::hash(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text

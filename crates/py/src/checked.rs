@@ -1,17 +1,18 @@
 //! A checked scenario and its operations.
 
+use crate::host::PythonHost;
 use crate::monitor::{Monitor, Watcher};
 use crate::plugin::{self, Loaded, Tapes};
 use crate::{RawResult, bound, errors};
 use netlull_sim::emulation::{Head, Outcome, check_format, emulated, plan};
 use netlull_sim::probe::{CaptureWriter, Table};
 use netlull_sim::run::{RunError, RunOutcome, Summary, measure, run};
-use netlull_sim::scenario::{Offer, RunOptions, Scenario, read_document};
+use netlull_sim::scenario::{Family, Offer, PlugIn, RunOptions, Scenario, Source, load, load_directly, spelled_out};
 use netlull_sim::tape;
+use netlull_text::{Change, Text};
 use netlull_units::{BitRate, Instant};
 use pyo3::prelude::*;
-use pyo3::types::PyType;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -67,25 +68,68 @@ impl Given {
 #[pyclass(frozen, module = "netlull._core")]
 pub(crate) struct Checked {
     given: Given,
+    /// The document as the user gave it.
+    document: Arc<str>,
     scenario: Scenario,
+    plug_ins: Vec<(Family, PlugIn)>,
     plugins: Loaded,
 }
 
 #[pymethods]
 impl Checked {
-    /// Checks a scenario. The answers of a tape replace its plug-ins.
+    /// Checks a scenario: TOML with an origin, such as the name of its file, else JSON.
+    ///
+    /// `changes` are tables of paths and values in JSON, in their order. The `host` is a `netlull.host.Host`; without one,
+    /// the scenario names no files of other formats and no classes. The answers of a tape replace its plug-ins.
     #[new]
-    #[pyo3(signature = (scenario_json, tape=None))]
-    fn new(scenario_json: &str, tape: Option<PyRef<'_, Tape>>) -> PyResult<Self> {
+    #[pyo3(signature = (text, origin=None, changes=None, host=None, folder=None, tape=None))]
+    fn new(
+        text: &str,
+        origin: Option<&str>,
+        changes: Option<&str>,
+        host: Option<Bound<'_, PyAny>>,
+        folder: Option<PathBuf>,
+        tape: Option<PyRef<'_, Tape>>,
+    ) -> PyResult<Self> {
+        let source = origin.map_or(Source::Json(text), |origin| Source::Toml(Text { origin, text }));
+        let steps: Vec<Map<String, Value>> = serde_json::from_str(changes.unwrap_or("[]")).map_err(errors::internal)?;
+        let change =
+            |(path, value): (String, Value)| Change { path, value: Some(value).filter(|value| !value.is_null()) };
+        let steps: Vec<Vec<Change>> = steps.into_iter().map(|step| step.into_iter().map(change).collect()).collect();
+        let host = PythonHost::new(host, folder.unwrap_or_default());
         let play = tape.map(|tape| Arc::clone(&tape.0));
         let (read, plugins) = plugin::load(play, || {
-            let document = read_document(scenario_json)?;
-            let scenario = Scenario::from_document(&document)?;
-            Ok((document, scenario))
+            let directly = if origin.is_none() && steps.is_empty() { load_directly(text) } else { None };
+            directly.map_or_else(|| load(source, &steps, &host), Ok)
         });
-        let (document, scenario) = read.map_err(errors::scenario)?;
-        let text = serde_json::to_string(&document).map_err(errors::internal)?;
-        Ok(Self { given: Given { text: text.into(), options: RunOptions::default() }, scenario, plugins })
+        if let Some(raised) = host.raised.take() {
+            return Err(raised);
+        }
+        let read = read.map_err(errors::scenario)?;
+        let text: Arc<str> = read.canonical().map_err(errors::internal)?.into();
+        // A document without defaults to fill in is kept once.
+        let document = if *text == *read.given { Arc::clone(&text) } else { read.given.into() };
+        let given = Given { text, options: RunOptions::default() };
+        Ok(Self { given, document, scenario: read.scenario, plug_ins: read.plug_ins, plugins })
+    }
+
+    /// The document as the user gave it, with the content of its files, as JSON.
+    fn document(&self) -> &str {
+        &self.document
+    }
+
+    /// The document as the user gave it, with the links of its topology, as JSON.
+    fn spelled_out(&self) -> PyResult<String> {
+        spelled_out(&self.document).map_err(errors::scenario)
+    }
+
+    /// The families and tables of its Python classes, with all parameters, as JSON. A class that was left out has no table.
+    fn plug_ins(&self) -> PyResult<String> {
+        let listed = |(family, plug_in): &(Family, PlugIn)| match plug_in {
+            PlugIn::Table(table) => json!([family.name(), table]),
+            PlugIn::BuiltIn | PlugIn::LeftOut => json!([family.name(), null]),
+        };
+        serde_json::to_string(&self.plug_ins.iter().map(listed).collect::<Vec<_>>()).map_err(errors::internal)
     }
 
     /// The scenario as JSON with every default filled in.
@@ -133,7 +177,14 @@ impl Checked {
     fn with_options(&self, seed: Option<u64>, probe: Option<&str>, verify: Option<&str>) -> PyResult<Self> {
         let options = RunOptions::read(seed, probe, verify).map_err(errors::scenario)?;
         let scenario = self.scenario.with_options(&options).map_err(errors::scenario)?;
-        Ok(Self { given: self.given.with_options(&options), scenario, plugins: self.plugins.clone() })
+        let (document, plug_ins) = (Arc::clone(&self.document), self.plug_ins.clone());
+        Ok(Self {
+            given: self.given.with_options(&options),
+            document,
+            scenario,
+            plug_ins,
+            plugins: self.plugins.clone(),
+        })
     }
 
     /// Runs the scenario without the GIL. The options are those of `with_options`. `memory` is the limit in bytes. With a
@@ -205,9 +256,17 @@ impl Checked {
         Ok(self.result(run.summary, run.tables, None))
     }
 
-    /// Copies and pickles the scenario through its JSON, which the other process reads once.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyType>, (String,))> {
-        Ok((py.get_type::<Self>(), (self.canonical()?,)))
+    /// A scenario from the two texts of another one that is in this process or was in another.
+    #[staticmethod]
+    fn restored(canonical: &str, document: &str) -> PyResult<Self> {
+        let copy = Self::new(canonical, None, None, None, None, None)?;
+        Ok(Self { document: document.into(), ..copy })
+    }
+
+    /// Copies and pickles the scenario through its texts, which the other process reads once.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, String))> {
+        let restored = py.get_type::<Self>().getattr("restored")?;
+        Ok((restored, (self.canonical()?, self.document.to_string())))
     }
 }
 

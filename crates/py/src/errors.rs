@@ -3,7 +3,9 @@
 use netlull_sim::probe::CaptureError;
 use netlull_sim::run::RunError;
 use netlull_sim::scenario;
+use netlull_text::Kind;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::types::PyAnyMethods;
 use pyo3::{PyErr, Python, create_exception};
 
 create_exception!(
@@ -26,8 +28,33 @@ create_exception!(
 );
 create_exception!(netlull._core, Cancelled, PyException, "A cancelled run.");
 
+/// The exception of an error in a document. It has the attributes `field`, `file`, `line` and `column`, which are `None`
+/// where they are unknown.
 pub(crate) fn scenario(error: scenario::ScenarioError) -> PyErr {
-    caused(ScenarioError::new_err(error.to_string()))
+    let raised = match error.kind {
+        Kind::Value => ScenarioError::new_err(error.to_string()),
+        Kind::Path => of_package("FieldPathError", &error),
+        Kind::Input => of_package("InputError", &error),
+    };
+    Python::attach(|py| {
+        let value = raised.value(py);
+        let place = error.place.as_ref();
+        // They are only more than the message.
+        let _ = value.setattr("field", (!error.field.is_empty()).then_some(&error.field));
+        let _ = value.setattr("file", place.map(|place| &place.origin));
+        let _ = value.setattr("line", place.map(|place| place.line));
+        let _ = value.setattr("column", place.map(|place| place.column));
+    });
+    caused(raised)
+}
+
+/// An exception of `netlull.errors`.
+fn of_package(name: &str, error: &scenario::ScenarioError) -> PyErr {
+    Python::attach(|py| {
+        let class = py.import("netlull.errors").and_then(|errors| errors.getattr(name));
+        let made = class.and_then(|class| class.call1((error.to_string(),)));
+        made.map_or_else(|error| error, PyErr::from_value)
+    })
 }
 
 /// The error with the exception of a plug-in as its cause, if there is one.

@@ -8,6 +8,7 @@ mod catalogue;
 mod checked;
 mod convert;
 mod errors;
+mod host;
 mod memory;
 mod module;
 mod monitor;
@@ -19,6 +20,7 @@ use checked::Given;
 use netlull_sim::probe::Table;
 use netlull_sim::run::Summary;
 use netlull_sim::scenario::json_schema;
+use netlull_text::{Change, Text};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -107,13 +109,31 @@ fn vocabulary() -> PyResult<String> {
     serde_json::to_string(&netlull_sim::catalogue::vocabulary()).map_err(errors::internal)
 }
 
+/// A document in TOML as JSON. `origin`, such as the name of its file, is in errors.
+#[pyfunction]
+fn read_toml(text: &str, origin: &str) -> PyResult<String> {
+    let document = Text { origin, text }.parse().map_err(errors::scenario)?;
+    serde_json::to_string(&document).map_err(errors::internal)
+}
+
+/// The path and the value, as JSON, of a setting PATH=VALUE.
+#[pyfunction]
+fn parse_setting(setting: &str) -> PyResult<(String, String)> {
+    let change = Change::parse(setting).map_err(errors::scenario)?;
+    Ok((change.path, serde_json::to_string(&change.value).map_err(errors::internal)?))
+}
+
 /// The private core of netlull.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     netlull_plugin::register();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("IS_CHECKED", cfg!(debug_assertions))?;
-    module.add("ScenarioError", module.py().get_type::<errors::ScenarioError>())?;
+    let scenario_error = module.py().get_type::<errors::ScenarioError>();
+    for attribute in ["field", "file", "line", "column"] {
+        scenario_error.setattr(attribute, module.py().None())?;
+    }
+    module.add("ScenarioError", scenario_error)?;
     module.add("MemoryLimitError", module.py().get_type::<errors::MemoryLimitError>())?;
     module.add("VerificationError", module.py().get_type::<errors::VerificationError>())?;
     module.add("Cancelled", module.py().get_type::<errors::Cancelled>())?;
@@ -127,6 +147,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<RawResult>()?;
     module.add_class::<simulators::Simulators>()?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(read_toml, module)?)?;
+    module.add_function(wrap_pyfunction!(parse_setting, module)?)?;
     module.add_function(wrap_pyfunction!(vocabulary, module)?)?;
     module.add_function(wrap_pyfunction!(module::module_description, module)?)?;
     module.add_function(wrap_pyfunction!(module::module_bindings, module)?)?;

@@ -1,7 +1,7 @@
 //! The simulator as a WebAssembly module. `web/lab/src/engine/module.ts` calls it from a Web Worker.
 //!
 //! ```text
-//!   page: scenario as JSON ─► memory of the module ─► run() ─► Answer: parts of bytes ─► page
+//!   page: request as JSON ──► memory of the module ─► run() ─► Answer: parts of bytes ─► page
 //!                                                      │
 //!                                                      └► progress(share), imported from the page
 //! ```

@@ -14,10 +14,10 @@ from msgspec import field
 
 from netlull.decode import Document, FieldError, Text, decode
 from netlull.errors import InputError, near
-from netlull.fieldpath import read_toml
 from netlull.quantities import in_unit
 from netlull.scenario import Scenario
 from netlull.textfiles import read_text
+from netlull.tomltext import read_toml
 
 __all__ = ["OPTIMA", "SHIPPED", "Baseline", "Cell", "Definition", "Optimum", "Rates", "optimum_seeds"]
 

@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netlull._engine import schema
 from netlull.errors import InputError, near
-from netlull.fieldpath import plain, read_toml
+from netlull.fieldpath import plain
 from netlull.quantities import in_unit
 from netlull.scenario import Scenario
 from netlull.textfiles import read_text
-from netlull.topology.schema import schema
+from netlull.tomltext import read_toml
 
 if TYPE_CHECKING:
     from netlull.benchmark.definition import Cell, Definition

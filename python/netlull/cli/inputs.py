@@ -15,9 +15,9 @@ import netlull
 from netlull import _engine
 from netlull.builders import ClientShaper
 from netlull.errors import InputError
-from netlull.fieldpath import parse_setting
 from netlull.library import find, shipped, sites
 from netlull.scenario import Scenario
+from netlull.tomltext import parse_setting
 
 if TYPE_CHECKING:
     from netlull.cluster import Cluster
@@ -94,11 +94,18 @@ def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def load_scenario(
-    file: str, settings: Iterable[str], seed: int | None, replay: Path | None = None, *, without: str | None = None
+    file: str,
+    settings: Iterable[str],
+    seed: int | None,
+    replay: Path | None = None,
+    *,
+    without: str | None = None,
+    plug_ins: bool = True,
 ) -> Scenario:
     """The scenario of a file, a shipped scenario or a site, with `--set` and `--seed` applied before the check.
 
-    A tape replaces its plug-ins. `without` names a field that is left out.
+    A tape replaces its plug-ins. `without` names a field that is left out. Commands that do not simulate take no
+    `plug_ins`: then no code is loaded.
 
     Raises:
         InputError: a path, a setting or the file is invalid.
@@ -110,15 +117,17 @@ def load_scenario(
     if without is not None:
         values[without] = None
     try:
-        return _found(file, values, replay)
+        return _found(file, values, replay, plug_ins=plug_ins)
     except _engine.ScenarioError as error:
-        raise InputError(f"{file}: {error}") from error.__cause__
+        # With a place, the message has the file already.
+        told = str(error) if error.line else f"{file}: {error}"
+        raise InputError(told) from error.__cause__
 
 
-def _found(name: str, values: dict[str, Any], replay: Path | None) -> Scenario:
+def _found(name: str, values: dict[str, Any], replay: Path | None, *, plug_ins: bool) -> Scenario:
     """A file, else a shipped scenario, else a site, whose client has the paper's shaper."""
     if name not in sites() or name in shipped() or Path(name).is_file():
-        return Scenario.from_file(find(name), values=values, replay=replay)
+        return Scenario.from_file(find(name), values=values, replay=replay, plug_ins=plug_ins)
     return sites()[name].scenario(ClientShaper(), probe={"stations": True, "window": True}).with_values(values)
 
 

@@ -29,7 +29,7 @@ def lab_command(file: str | None, out: Path, seed: int | None, settings: tuple[s
         raise InputError(f"--out {out}: expected a name that ends in .html")
     end = ""
     if file is not None:
-        scenario = load_scenario(file, settings, seed)
+        scenario = load_scenario(file, settings, seed, plug_ins=False)
         if scenario.has_plug_ins:
             raise InputError(f"{file}: has a part in Python or in a WebAssembly module, which the lab cannot run")
         end = lab_fragment(scenario.to_toml())

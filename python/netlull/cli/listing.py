@@ -9,6 +9,7 @@ import click
 
 import netlull
 from netlull import _engine, library
+from netlull._engine import schema
 from netlull.cli.inputs import json_option
 from netlull.cli.progress import warn
 from netlull.cli.tables import Table, draw, new_console, print_listing, say
@@ -16,7 +17,6 @@ from netlull.errors import InputError, near
 from netlull.library import described, sites
 from netlull.loading import listed
 from netlull.topology.find import shipped
-from netlull.topology.schema import schema
 
 __all__ = ["list_command", "schema_command"]
 

@@ -113,7 +113,9 @@ def loaded_network_of(
 
 def _canonical(name: str, settings: tuple[str, ...]) -> dict[str, Any]:
     # The scenario's own plan does not count, and may be impossible.
-    document: dict[str, Any] = json.loads(load_scenario(name, settings, None, without="sleep").canonical())
+    document: dict[str, Any] = json.loads(
+        load_scenario(name, settings, None, without="sleep", plug_ins=False).canonical()
+    )
     return document
 
 

@@ -12,9 +12,9 @@ from msgspec import Meta
 
 from netlull.decode import Document, FieldError, decode
 from netlull.errors import ClusterError
-from netlull.fieldpath import read_toml
 from netlull.quantities import in_unit
 from netlull.textfiles import read_text
+from netlull.tomltext import read_toml
 
 __all__ = ["Settings", "read_settings"]
 

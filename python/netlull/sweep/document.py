@@ -11,12 +11,12 @@ from msgspec import Meta, field
 from netlull import _engine
 from netlull.decode import Document, FieldError, decode
 from netlull.errors import SweepError
-from netlull.fieldpath import read_toml
 from netlull.library import shipped
 from netlull.scenario import Scenario
 from netlull.sweep.axes import Axis, Experiment
 from netlull.sweep.design import Column, Design, Range
 from netlull.textfiles import read_text
+from netlull.tomltext import read_toml
 
 __all__ = ["read_sweep"]
 

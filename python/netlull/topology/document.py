@@ -10,9 +10,8 @@ from msgspec import Meta, field
 
 from netlull.decode import Document, FieldError, Text, decode
 from netlull.errors import InputError
-from netlull.fieldpath import read_toml
 from netlull.quantities import in_unit
-from netlull.tomltext import toml_key, toml_value
+from netlull.tomltext import read_toml, toml_key, toml_value
 from netlull.topology.draft import Draft
 from netlull.topology.model import Line
 from netlull.topology.model import Network as Topology

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from netlull import _engine
 from netlull.errors import InputError
-from netlull.loading import without_plugins
+from netlull.loading import WithoutPlugIns
 from netlull.quantities import rate_text
 from netlull.topology.model import Demand
 
@@ -71,9 +71,9 @@ def _flows(document: Mapping[str, Any]) -> list[dict[str, Any]]:
 
     Connections with `access` begin at the node of their flow: the nodes of their senders are not in the document.
     """
-    plain = without_plugins(document)
+    plain = {name: part for name, part in document.items() if name != "sleep"}
     plain["flow"] = [{name: part for name, part in flow.items() if name != "access"} for flow in plain.get("flow", ())]
-    flows: list[dict[str, Any]] = json.loads(_engine.check(json.dumps(plain)).offers())
+    flows: list[dict[str, Any]] = json.loads(_engine.Checked(json.dumps(plain), host=WithoutPlugIns()).offers())
     return flows
 
 

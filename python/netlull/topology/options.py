@@ -11,16 +11,17 @@ from netlull.quantities import in_unit
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["FORMATS", "ReadOptions"]
+__all__ = ["CHOICES", "FORMATS", "ReadOptions"]
 
 FORMATS = ("sndlib-native", "sndlib-xml", "graphml", "toml")
-_CHOICES: dict[str, tuple[Any, ...]] = {
+CHOICES: dict[str, tuple[Any, ...]] = {
     "format": (None, *FORMATS),
     "parallel": ("refuse", "merge"),
     "pieces": ("all", "largest"),
     "external": ("drop", "keep"),
     "modules": ("missing", "always", "never"),
 }
+"""The values of the options that are a choice. The schema of `[topology]` has the same."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         """Refuses an unknown choice."""
-        for option, choices in _CHOICES.items():
+        for option, choices in CHOICES.items():
             value = getattr(self, option)
             if value not in choices:
                 listed = ", ".join(str(choice) for choice in choices if choice is not None)

@@ -6,8 +6,6 @@ import { imported } from "./imported.mjs";
 
 const { points, inWords } = await imported("../src/lib/curves.ts");
 const { packed, unpacked, LARGEST } = await imported("../src/lib/share.ts");
-const { readToml } = await imported("../src/lib/toml.ts");
-const { probed } = await imported("../src/lib/free.ts");
 
 test("a thinned curve keeps its peaks next to gaps", () => {
   const x = Array.from({ length: 20_000 }, (_, i) => i);
@@ -32,29 +30,4 @@ test("an address holds any text, and unpacks to no more than the largest", async
   assert.ok(bomb.length < LARGEST / 10);
   assert.equal(await unpacked(bomb), null);
   for (const damaged of ["AAAA", "%", "ä", bomb.slice(0, 100)]) assert.equal(await unpacked(damaged), null);
-});
-
-test("values that JSON does not have are refused as in the command line", () => {
-  for (const [text, message] of [
-    ["warm_up = nan", /^warm_up: nan; expected a finite number$/],
-    ["[[link]]\nfrom = 'a'\nto = 'b'\nrate = -inf", /^link\.a-b\.rate: -inf; expected a finite number$/],
-    ["duration = 1979-05-27", /^duration: 1979-05-27 is a date/],
-    [`x = ${"[".repeat(40)}${"]".repeat(40)}`, /^x: is nested too deeply; expected at most 32/],
-    [`x = ${"[".repeat(5000)}`, /^line 1, column \d+: /],
-    [`${"a.".repeat(50_000)}a = 1`, /^a: is nested too deeply/],
-    ["seed = 9223372036854775807", /^line 1, column \d+: /],
-  ]) {
-    assert.throws(() => readToml(text), (error) => message.test(error.message) || assert.fail(error.message));
-  }
-  const odd = readToml("__proto__ = 1\n[constructor]\nprototype = 2");
-  assert.equal(JSON.stringify(odd), '{"__proto__":1,"constructor":{"prototype":2}}');
-  assert.equal({}.prototype, undefined);
-});
-
-test("series for the charts never make a valid scenario invalid", () => {
-  assert.deepEqual(probed({ duration: "1_000 s" }).probe, { interval: "2000000 us" });
-  assert.deepEqual(probed({ duration: "5 ms" }).probe, { interval: "10 us" });
-  for (const scenario of [{ duration: "100 ns" }, { duration: 3 }, {}, { duration: "1 s", probe: [] }, { duration: "1 s", probe: { interval: "1 ms" } }]) {
-    assert.equal(probed(scenario), scenario);
-  }
 });

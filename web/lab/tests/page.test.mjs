@@ -194,10 +194,10 @@ describe("free form", () => {
     await page.getByLabel("Ready scenario").selectOption("dumbbell");
     const good = await text.inputValue();
     for (const [bad, message] of [
-      [good.replace(/^duration = .*$/m, 'duration = "-1 s"'), /^duration: .*-1 s.*expected/],
+      [good.replace(/^duration = .*$/m, 'duration = "-1 s"'), /duration: .*-1 s.*expected/],
       [good.replace(/^rate = .*$/m, 'rte = "1 Mb/s"'), /rte/],
-      ["duration = ", /^line 1, column \d+: /],
-      ['[topology]\nfile = "abilene"', /^topology: needs files/],
+      ["duration = ", /^scenario, line 1, column \d+: is not TOML/],
+      ['[topology]\nfile = "x.gml"', /^scenario, line 2, column \d+: topology\.file: x\.gml: the lab has no files/],
     ]) {
       await text.fill(bad);
       await page.getByRole("button", { name: /^Run/ }).click();
@@ -296,8 +296,8 @@ describe("free form", () => {
     await page.getByLabel("Ready scenario").selectOption("dumbbell");
     const good = await text.inputValue();
     for (const [bad, message] of [
-      [`topology = { file = "x.gml" }\n${good}`, /^topology: /],
-      [good.replace(/^duration = .*$/m, 'duration = "1 s"\nwarm_up = nan'), /^warm_up: nan; expected a finite number/],
+      [`topology = { file = "x.gml" }\n${good}`, /topology\.file: x\.gml: the lab has no files/],
+      [good.replace(/^duration = .*$/m, 'duration = "1 s"\nwarm_up = nan'), /warm_up: nan; expected a finite number/],
     ]) {
       await text.fill(bad);
       await text.press("Control+Enter");
@@ -369,7 +369,7 @@ describe("page", () => {
     await page.evaluate(() => {
       const post = Worker.prototype.postMessage;
       Worker.prototype.postMessage = function (message, ...more) {
-        if (!message.scenario) return post.call(this, message, ...more);
+        if (!message.request) return post.call(this, message, ...more);
         Worker.prototype.postMessage = post;
         return this.dispatchEvent(new ErrorEvent("error", { message: "out of memory" }));
       };

@@ -17,7 +17,7 @@ export async function figuresOf(module: WebAssembly.Module, fragment: string): P
   const simulator = await Simulator.start(module, () => {});
   const runs: Record<string, Run> = {};
   for (const [name, scenario] of Object.entries(route.scene.scenarios(route.values))) {
-    const outcome = simulator.run(scenario);
+    const outcome = simulator.run({ scenario });
     runs[name] = { ...outcome, read: JSON.parse(outcome.summary) as Summary };
   }
   const { figures } = route.scene.view(runs, route.values);

@@ -28,7 +28,7 @@ function digest(tables) {
 const simulator = await Simulator.start(await WebAssembly.compile(readFileSync(module)), () => {});
 const results = JSON.parse(readFileSync(scenarios, "utf8")).map((scenario) => {
   try {
-    const { summary, tables } = simulator.run(scenario);
+    const { summary, tables } = simulator.run({ scenario });
     return { summary, digest: digest(tables) };
   } catch (error) {
     if (error instanceof SimulationError) return { error: error.message };

@@ -10,7 +10,7 @@ mod session;
 mod station;
 mod views;
 
-pub(crate) use session::{Loaded, Tapes, cause, load, run};
+pub(crate) use session::{Loaded, Tapes, cause, load, raised, run};
 pub(crate) use views::register_views;
 
 use netlull_mechanism::ConfigError;

@@ -99,7 +99,7 @@ pub(super) fn seed() -> String {
 }
 
 /// Notes an exception of a plug-in. The first of a run is its cause.
-pub(super) fn raised(error: PyErr) {
+pub(crate) fn raised(error: PyErr) {
     RAISED.with_borrow_mut(|raised| {
         raised.get_or_insert(error);
     });

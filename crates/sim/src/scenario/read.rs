@@ -40,7 +40,7 @@ pub(super) fn read_value<T: DeserializeOwned>(value: &Value) -> Result<T, Scenar
 }
 
 /// Replaces an index into `link` or `flow` by the entry's name, if it has one.
-fn named_path(value: &Value, path: &[String]) -> String {
+pub(super) fn named_path(value: &Value, path: &[String]) -> String {
     let mut named = Vec::with_capacity(path.len());
     let mut here = Some(value);
     for key in path {

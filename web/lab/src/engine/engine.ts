@@ -1,6 +1,6 @@
 /** Runs scenarios in Web Workers. */
 
-import { crash, type Failure, type Outcome, type Scenario, SimulationError } from "./module";
+import { crash, type Failure, type Outcome, type Request, SimulationError } from "./module";
 import type { Call, Reply } from "./worker";
 
 interface Job {
@@ -26,9 +26,9 @@ export class Engine {
   }
 
   /** Rejects with SimulationError, also when `signal` cancels the run. */
-  run(scenario: Scenario, signal: AbortSignal, progress: (share: number) => void = () => {}): Promise<Outcome> {
+  run(request: Request, signal: AbortSignal, progress: (share: number) => void = () => {}): Promise<Outcome> {
     return new Promise((done, failed) => {
-      const job: Job = { call: { id: this.next++, scenario }, progress, done, failed };
+      const job: Job = { call: { id: this.next++, request }, progress, done, failed };
       if (signal.aborted) return failed(new SimulationError(CANCELLED));
       signal.addEventListener("abort", () => this.cancel(job), { once: true });
       this.waiting.push(job);

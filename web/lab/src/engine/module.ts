@@ -3,6 +3,9 @@
 /** A scenario as the values of its TOML file. */
 export type Scenario = Record<string, unknown>;
 
+/** A run that is asked for: a scenario, or its text with the networks that it may name and the points of its curves. */
+export type Request = { scenario: Scenario } | { toml: string; networks: Record<string, string>; points: number };
+
 /** A column of a table. Booleans are bytes. */
 export type Column = Float64Array | Uint32Array | Uint8Array | string[];
 export type Table = Record<string, Column>;
@@ -63,8 +66,8 @@ export class Simulator {
   }
 
   /** Throws SimulationError. */
-  run(scenario: Scenario): Outcome {
-    this.call(scenario, () => this.exports.run(MEMORY_LIMIT));
+  run(request: Request): Outcome {
+    this.call(request, () => this.exports.run(MEMORY_LIMIT));
     const head = JSON.parse(this.text(0)) as Head;
     const tables: Record<string, Table> = {};
     for (const { name, columns } of head.tables) {
@@ -73,8 +76,8 @@ export class Simulator {
     return { summary: this.text(1), tables, warnings: head.warnings };
   }
 
-  private call(scenario: Scenario, call: () => number): void {
-    const bytes = new TextEncoder().encode(JSON.stringify(scenario));
+  private call(request: Request, call: () => number): void {
+    const bytes = new TextEncoder().encode(JSON.stringify(request));
     const address = this.exports.allocate(bytes.length);
     new Uint8Array(this.exports.memory.buffer, address, bytes.length).set(bytes);
     if (call() !== 0) throw new SimulationError(JSON.parse(this.text(0)) as Failure);

@@ -1,8 +1,8 @@
 /** The worker: one simulator, one call at a time. */
 
-import { crash, type Failure, type Outcome, type Scenario, SimulationError, Simulator } from "./module";
+import { crash, type Failure, type Outcome, type Request, SimulationError, Simulator } from "./module";
 
-export type Call = { id: number; scenario: Scenario };
+export type Call = { id: number; request: Request };
 export type Reply =
   | { id: number; progress: number }
   | { id: number; outcome: Outcome }
@@ -32,11 +32,11 @@ function buffers(outcome: Outcome): Transferable[] {
   return columns.flatMap((column) => (Array.isArray(column) ? [] : [column.buffer as ArrayBuffer]));
 }
 
-async function answer({ id, scenario }: Call): Promise<void> {
+async function answer({ id, request }: Call): Promise<void> {
   current = id;
   reported = performance.now();
   try {
-    const outcome = (await simulator).run(scenario);
+    const outcome = (await simulator).run(request);
     scope.postMessage({ id, outcome }, buffers(outcome));
   } catch (error) {
     scope.postMessage({ id, failure: error instanceof SimulationError ? error.failure : crash(error) });

@@ -1,12 +1,10 @@
 /** The view of any scenario: tables of links and flows, curves of a link and of the flows. */
 
-import type { Panel, Run, Scenario } from "../scenes/scene";
+import type { Panel, Run } from "../scenes/scene";
 import { asRate, place, rowsOf, scaled } from "../scenes/scene";
 
 /** Points of a curve over a run. */
-const POINTS = 500;
-/** Milliseconds of a run below which it has no curves. */
-const SHORTEST = 1;
+export const POINTS = 500;
 /** Flows with curves of their own. */
 const MOST_FLOWS = 7;
 
@@ -17,22 +15,6 @@ interface FreeView {
   link: string;
   panels: Panel[];
   seconds: number;
-}
-
-/** Milliseconds of a duration such as `"1.5 s"`, if it is one. */
-function milliseconds(duration: unknown): number | null {
-  const found = /^\s*([\d._eE+-]+)\s*(ns|us|µs|ms|s|min|h)\s*$/.exec(String(duration));
-  if (!found) return null;
-  const unit = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1e3, min: 6e4, h: 3.6e6 }[found[2] as "s"];
-  return Number(found[1]!.replaceAll("_", "")) * unit;
-}
-
-/** The scenario with series for the charts. Recording never changes a run. */
-export function probed(scenario: Scenario): Scenario {
-  const probe = (scenario.probe ?? {}) as Record<string, unknown>;
-  const length = milliseconds(scenario.duration);
-  if (typeof probe !== "object" || Array.isArray(probe) || probe.interval !== undefined || length === null || !(length > SHORTEST)) return scenario;
-  return { ...scenario, probe: { ...probe, interval: `${Math.max(1, Math.round((1000 * length) / POINTS))} us` } };
 }
 
 function rate(bps: number): string {

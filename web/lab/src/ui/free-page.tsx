@@ -3,12 +3,11 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Engine } from "../engine/engine";
 import { isCancelled } from "../engine/module";
-import { freeView, probed } from "../lib/free";
+import { freeView, POINTS } from "../lib/free";
 import { Clock } from "../lib/clock";
 import { messageOf, simulated } from "../lib/run";
 import { asCsv, saveText } from "../lib/save";
 import { address, freeFragment, LARGEST } from "../lib/share";
-import { readToml } from "../lib/toml";
 import type { Run } from "../scenes/scene";
 import { Chart, saveCharts } from "./chart";
 import { CopyButton } from "./dialog";
@@ -17,6 +16,8 @@ import { Status } from "./status";
 
 /** Ready scenarios by name, bundled by the build. */
 declare const READY: Record<string, string>;
+/** Networks that a scenario may name, bundled by the build: texts in TOML by the names of their files. */
+declare const NETWORKS: Record<string, string>;
 
 /** The text of the editor, while the page shows a scene. */
 let draft: string | null = null;
@@ -61,7 +62,7 @@ export function FreePage({ engine, toml, damaged, go }: Props) {
     setProgress(0);
     go(text);
     try {
-      const run = await simulated(engine, probed(readToml(text)), own.signal, setProgress);
+      const run = await simulated(engine, { toml: text, networks: NETWORKS, points: POINTS }, own.signal, setProgress);
       if (busy.current === own) setShown({ run, text });
     } catch (failure) {
       if (busy.current !== own) return;

@@ -43,7 +43,7 @@ async function runOf(engine: Engine, scenario: Scenario, signal: AbortSignal, pr
   const key = JSON.stringify(scenario);
   const known = finished.get(key);
   if (known) return known;
-  const run = await simulated(engine, scenario, signal, progress);
+  const run = await simulated(engine, { scenario }, signal, progress);
   if (finished.size >= KEPT_RUNS) finished.delete(finished.keys().next().value!);
   finished.set(key, run);
   return run;

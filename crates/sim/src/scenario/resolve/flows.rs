@@ -90,7 +90,7 @@ fn tcp_flows(document: &Document, nodes: &Nodes<'_>, flow: &TcpFlowDocument) -> 
     check(&field, flow)?;
     let first = start(&field, flow.start, document)?;
     let config = tcp_options::config(&document.tcp, &flow.tcp, &field, document.mtu)?;
-    let numbered = |number: u32| {
+    let numbered = |number: u32| -> Result<FlowPath> {
         let name = flow.connection(number);
         let from = if flow.access.is_some() { node(nodes, &field, &name)? } else { path.from };
         Ok(FlowPath { name, from, to: path.to })

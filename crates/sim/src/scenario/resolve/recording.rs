@@ -4,10 +4,10 @@ use super::{Recording, Result, Scenario, paths, refuse};
 use crate::scenario::document::{
     Document, FlowDocument, ProbeDocument, RecordingDocument, ReplayDocument, SleepDocument, StationDocument,
 };
-use crate::scenario::read::{entry_name, read_document};
+use crate::scenario::read::read_value;
 use crate::scenario::{ScenarioError, listed};
 use netlull_mechanism::topology::SleepAlgorithm;
-use serde_json::Value;
+use netlull_text::Change;
 
 impl FlowDocument {
     /// The name and destination of the flow.
@@ -89,9 +89,10 @@ fn reduced(whole: &Document, recording: &RecordingDocument) -> Result<Document> 
     }
     let mut value = serde_json::to_value(whole).map_err(internal)?;
     for path in &recording.without {
-        remove(&mut value, path).map_err(|message| ScenarioError::new("recording.without", message))?;
+        let removal = Change { path: path.clone(), value: None };
+        removal.apply(&mut value).map_err(|error| ScenarioError::new("recording.without", error.to_string()))?;
     }
-    read_document(&value.to_string()).map_err(within)
+    read_value(&value).map_err(within)
 }
 
 /// The first run. It records only the arrivals of the flows.
@@ -158,41 +159,4 @@ fn replaced(whole: &Document, recording: &RecordingDocument, from: &str) -> Resu
     flows.retain(|flow| !is_recorded(flow));
     flows.insert(place.min(flows.len()), FlowDocument::Replay(replay));
     Ok(flows)
-}
-
-/// Removes the value at `path`. A missing value is allowed, a missing entry is an error.
-fn remove(value: &mut Value, path: &str) -> std::result::Result<(), String> {
-    let (mut here, mut rest) = (value, path);
-    loop {
-        let names: Vec<String> = match &*here {
-            Value::Object(fields) => fields.keys().cloned().collect(),
-            Value::Array(items) => items.iter().map(|item| entry_name(item).unwrap_or_default()).collect(),
-            _ => return Err(format!("\"{path}\" leads past a value; expected a path such as link.N1-N2.controller")),
-        };
-        let Some((index, name)) = leading(&names, rest) else {
-            return match here {
-                Value::Object(_) if !rest.is_empty() && !rest.contains('.') => Ok(()),
-                _ => Err(format!("\"{path}\" does not exist; expected one of {}", listed(&names))),
-            };
-        };
-        let is_last = rest.len() == name.len();
-        rest = rest.get(name.len() + 1..).unwrap_or_default();
-        match here {
-            Value::Object(fields) if is_last => return fields.remove(name).map(drop).ok_or_else(String::new),
-            Value::Array(items) if is_last => {
-                items.remove(index);
-                return Ok(());
-            }
-            Value::Object(fields) => here = fields.get_mut(name).ok_or_else(String::new)?,
-            Value::Array(items) => here = &mut items[index],
-            _ => return Ok(()),
-        }
-    }
-}
-
-/// The name at the start of a path, and its number. Names may contain dots, so the longest match wins.
-fn leading<'a>(names: &'a [String], path: &str) -> Option<(usize, &'a String)> {
-    let leads = |name: &str| path.strip_prefix(name).is_some_and(|left| left.is_empty() || left.starts_with('.'));
-    let leading = names.iter().enumerate().filter(|(_, name)| !name.is_empty() && leads(name));
-    leading.max_by_key(|(_, name)| name.len())
 }
