@@ -143,3 +143,13 @@ def test_python_names_in_backticks_are_there_after_a_bare_import() -> None:
     command = [sys.executable, "-c", CHECK_NAMES, *places]
     missing = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     assert [f"{places[name]}: {name}" for name in missing] == []
+
+
+def test_the_tour_of_the_code_names_what_is_there() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| .*?\| `([\w/.]+\.(?:rs|py))` \| (.*?) \|$", text, flags=re.MULTILINE)
+    assert len(rows) > 20
+    for path, names in rows:
+        code = (ROOT / path).read_text(encoding="utf-8")
+        for name in re.findall(r"`(\w+)`", names):
+            assert re.search(rf"\b(fn|struct|trait|enum|def|class) {name}\b", code), f"{path}: {name}"
