@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # A part may import the parts above it. A new part gets its line here first.
 ORDER = (
     "builders",
+    "renames",
     "errors",
     "quantities",
     "parameters",

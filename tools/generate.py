@@ -11,6 +11,8 @@
   its types there, between `<!-- vocabulary: NAME -->` and `<!-- end -->`,
 - the tables of the interface of WebAssembly modules in docs/how-to/wasm-interface.md, between `<!-- interface -->` and
   `<!-- end -->`,
+- the words with another name in python/netlull/renames.py, and their table in the CHANGELOG, between
+  `<!-- renames -->` and `<!-- end -->`,
 - the tables of power models and radios there, between `<!-- catalogue: power -->` or `<!-- catalogue: radios -->` and
   `<!-- end -->`.
 
@@ -293,6 +295,27 @@ def with_names(package: str, names: Iterable[str]) -> str:
 
 # Tables of parameters.
 
+
+def with_renames(module: str) -> str:
+    """The text of the module with the words that have another name."""
+    listed = "".join(f"Rename({', '.join(map(repr, each.values()))})," for each in _engine.renames())
+    begin, end = "# renames: written by tools/generate.py\n", "# end\n"
+    table = formatted(f"RENAMES: tuple[Rename, ...] = ({listed})")
+    return re.sub(f"{begin}.*?{end}", lambda _: f"{begin}{table}{end}", module, flags=re.DOTALL)
+
+
+def with_table_of_renames(page: str) -> str:
+    """The text of the page with a row for each word that has another name."""
+    lines = ["| where | old | new | since | the old word |", "|---|---|---|---|---|"]
+    for each in _engine.renames():
+        new = f"`{each['new']}`" if each["new"] else "removed"
+        then = "still works" if each["works"] else "an error names the new one" if each["new"] else "an error says so"
+        lines.append(f"| {each['place']} | `{each['old']}` | {new} | {each['since']} | {then} |")
+    begin, end = "<!-- renames -->\n", "<!-- end -->"
+    table = "\n".join(lines)
+    return re.sub(f"{begin}.*?{end}", lambda _: f"{begin}{table}\n{end}", page, flags=re.DOTALL)
+
+
 MARKED = re.compile(r"(<!-- parameters: (\w+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
 HEADING = "| parameter | meaning | unit or choices | default | source |\n|---|---|---|---|---|\n"
 QUANTITIES = {
@@ -521,6 +544,8 @@ def derived() -> Iterator[tuple[Path, str]]:
     builders = Builders(whole)
     yield PACKAGE / "builders.py", builders.module()
     yield PACKAGE / "__init__.py", with_names((PACKAGE / "__init__.py").read_text(encoding="utf-8"), builders.classes)
+    for path, change in ((PACKAGE / "renames.py", with_renames), (ROOT / "CHANGELOG.md", with_table_of_renames)):
+        yield path, change(path.read_text(encoding="utf-8"))
     interface = ROOT / "docs" / "how-to" / "wasm-interface.md"
     begin, end = "<!-- interface -->\n", "<!-- end -->"
     tables_of_interface = f"{begin}\n{_engine.module_bindings()['tables']}\n{end}"

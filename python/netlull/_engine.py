@@ -49,6 +49,7 @@ __all__ = [
     "module_description",
     "parse_setting",
     "read_toml",
+    "renames",
     "run_options",
     "schema",
     "sleep_plan",
@@ -79,6 +80,12 @@ def parse_setting(setting: str) -> tuple[str, Any]:
     check_text("--set", setting)
     path, value = _core.parse_setting(setting)
     return path, json.loads(value)
+
+
+def renames() -> list[dict[str, Any]]:
+    """The words that have another name now, with `place`, `old`, `new`, `since` and `works`."""
+    loaded: list[dict[str, Any]] = json.loads(_core.renames())
+    return loaded
 
 
 def schema() -> dict[str, Any]:

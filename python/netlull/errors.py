@@ -5,22 +5,26 @@ from __future__ import annotations
 import contextlib
 import difflib
 
+from netlull.renames import hint
+
 # As in `typing`, which takes long to load.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = [
     "ClusterError",
     "EmulationError",
     "EmulationLate",
     "FieldPathError",
+    "FormatError",
     "InputError",
     "MissingPackageError",
     "NetlullWarning",
     "OutputError",
     "ResultError",
     "SweepError",
+    "check_format",
     "near",
     "needs",
     "some",
@@ -50,6 +54,10 @@ class SweepError(InputError):
 
 class ResultError(InputError):
     """A stored result is missing, truncated or damaged. The message names the file."""
+
+
+class FormatError(ResultError):
+    """A stored result has another format. Nothing of it is read."""
 
 
 class OutputError(InputError):
@@ -92,6 +100,26 @@ def needs(extra: str) -> Iterator[None]:
         raise MissingPackageError(f"needs {error.name}: pip install 'netlull[{extra}]'") from None
 
 
+def check_format(where: object, document: Mapping[str, object], expected: int, then: str) -> None:
+    """Refuses a stored document whose `format` has another number than the expected one.
+
+    Args:
+        where: the file, for the message.
+        document: its content.
+        expected: the number that this version reads.
+        then: what the user can do.
+
+    Raises:
+        FormatError: the number is another one, or missing.
+    """
+    found = document.get("format")
+    if found != expected or isinstance(found, bool):
+        has = "no format" if found is None else f"the format {found}"
+        version = document.get("version")
+        by = f" (written by netlull {version})" if isinstance(version, str) else ""
+        raise FormatError(f"{where}: has {has}{by}; expected the format {expected}: {then}")
+
+
 class NetlullWarning(UserWarning):
     """A legal input that is usually a mistake, or a repaired one."""
 
@@ -100,8 +128,14 @@ _MOST_NAMED = 12
 
 
 def near(name: str, names: Iterable[str]) -> str:
-    """`did you mean X, Y` if names are similar, else `expected one of ...`, shortened for many names."""
+    """`did you mean X, Y` if names are similar, else `expected one of ...`, shortened for many names.
+
+    An old word has its new name before that.
+    """
     known = list(names)
+    renamed = hint(name, known)
+    if renamed is not None:
+        return f"{renamed}; expected one of {some(known)}"
     alike = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
     if alike:
         return f"did you mean {' or '.join(alike)}?"

@@ -10,6 +10,7 @@ from typing import Any
 
 from netlull.entries import is_list
 from netlull.errors import FieldPathError, InputError, some
+from netlull.renames import hint
 
 __all__ = ["fields_of", "get", "keys_to", "plain"]
 
@@ -116,7 +117,9 @@ def _refuse(path: Path, rest: str, node: object) -> FieldPathError:
         return FieldPathError(f'{path}: "{wanted}" is not an entry of {where}; {listed}')
     if isinstance(node, Mapping):
         listed = ", ".join(map(str, node)) or "nothing"
-        return FieldPathError(f'{path}: "{wanted}" is not a field of {where}; it has {listed}')
+        renamed = hint(wanted, [str(key) for key in node])
+        why = f"{renamed}; " if renamed else ""
+        return FieldPathError(f'{path}: "{wanted}" is not a field of {where}; {why}it has {listed}')
     return FieldPathError(f"{path}: {where} holds {node!r}, which has no fields")
 
 

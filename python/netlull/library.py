@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from netlull.errors import InputError, near
 from netlull.quantities import in_unit
+from netlull.renames import hint_of_path
 from netlull.results.output import staged_file
 from netlull.scenario import Scenario
 
@@ -237,6 +238,9 @@ def find(name_or_file: str) -> Path:
     names = ", ".join(scenarios) or "none"
     places = f"or a site: {', '.join(sites())}"
     found = "is a folder" if path.is_dir() else "there is no such file"
+    renamed = hint_of_path(path, scenarios)
+    if renamed is not None:
+        raise InputError(f"{name_or_file}: {found}; {renamed}")
     raise InputError(f"{name_or_file}: {found}; expected a scenario file or one of: {names}; {places}")
 
 

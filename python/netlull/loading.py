@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from netlull import _engine
+from netlull import _engine, renames
 from netlull.modules import file_of, module_from, source_of
 from netlull.plugins import FAMILIES, METHODS, OPTIONS, Found, PlugIn, RefusedError
 
@@ -239,16 +239,41 @@ def listed() -> list[Listed]:
             if name in _own_names(_BUILT_IN[family]):
                 problem = f'"{name}" is a built-in name; expected another name'
             found.append(Listed(name, family, package, cls, problem))
+        for entry in _in_old_groups(family):
+            problem = f"it is in the group {entry.group}; expected another group: {_hint_of(entry)}"
+            found.append(Listed(entry.name, family, _package(entry), None, problem))
     return found
 
 
 def _entry_point(kind: str, family: str) -> metadata.EntryPoint | None:
-    """The entry point of a kind, unless netlull has that kind itself."""
-    return None if kind in _own_names(_BUILT_IN[family]) else _entry_points(family).get(kind)
+    """The entry point of a kind, unless netlull has that kind itself.
+
+    Raises:
+        RefusedError: a package has the kind in a group that has another name now.
+    """
+    if kind in _own_names(_BUILT_IN[family]):
+        return None
+    entry = _entry_points(family).get(kind)
+    for old in _in_old_groups(family) if entry is None else ():
+        if old.name == kind:
+            value = f'"{kind}" of the package {_package(old)}, in the group {old.group}'
+            raise RefusedError("kind", value, f"another group: {_hint_of(old)}")
+    return entry
 
 
 def _entry_points(family: str) -> dict[str, metadata.EntryPoint]:
     return {entry.name: entry for entry in metadata.entry_points(group=f"netlull.{family}")}
+
+
+def _in_old_groups(family: str) -> list[metadata.EntryPoint]:
+    """The entry points in groups of the family that have another name now."""
+    groups = [rename.old for rename in renames.RENAMES if rename.new == f"netlull.{family}" and not rename.works]
+    return [entry for group in groups for entry in metadata.entry_points(group=group)]
+
+
+def _hint_of(entry: metadata.EntryPoint) -> str:
+    """The hint of the old group of an entry point."""
+    return next(rename.hint for rename in renames.RENAMES if rename.old == entry.group)
 
 
 @functools.cache

@@ -16,6 +16,7 @@ mod loaders;
 mod parameter;
 mod range;
 mod read;
+mod renames;
 
 pub use error::ConfigError;
 pub use kind::{Kind, kind_of_table, schema_of_kind, schema_of_open_kind};
@@ -25,6 +26,7 @@ pub use range::check_ranges;
 #[doc(hidden)]
 pub use read::names_of_part;
 pub use read::{Fields, ReadError, Tagged, field_names, read, refused, tagged, unknown_kind, within};
+pub use renames::{RENAMES, Rename, hint_of_old};
 #[doc(hidden)]
 pub use schemars as __schemars;
 #[doc(hidden)]

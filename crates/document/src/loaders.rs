@@ -1,6 +1,6 @@
 //! Kinds of a table that another crate reads.
 
-use crate::ConfigError;
+use crate::{ConfigError, hint_of_old};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -41,7 +41,11 @@ impl<T> Loaders<T> {
                 drop(kinds);
                 load(fields.as_object().unwrap_or(&Map::new()))
             }
-            None => Err(ConfigError::new("kind", format!("\"{kind}\""), "a kind that this program reads")),
+            None => {
+                let known: Vec<&str> = kinds.iter().map(|(known, _)| *known).collect();
+                let hint = hint_of_old(kind, &known).map(|hint| format!("; {hint}")).unwrap_or_default();
+                Err(ConfigError::new("kind", format!("\"{kind}\"{hint}"), "a kind that this program reads"))
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A reader of documents whose errors name the field by its path.
 
 use crate::ConfigError;
+use crate::renames::with_hint;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
@@ -70,7 +71,7 @@ fn attempt<T: DeserializeOwned>(value: &Value) -> Result<T, ReadError> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let (inner, message) = unmark(&error.inner().to_string());
         let path = segments(error.path()).into_iter().chain(inner).collect();
-        ReadError { path, message: in_plain_words(message) }
+        ReadError { path, message: with_hint(in_plain_words(message)) }
     })
 }
 

@@ -202,12 +202,16 @@ fn check_exports(code: &wasmi::Module) -> Result<(), String> {
 fn check_description(code: &wasmi::Module, description: &Description) -> Result<(), (String, String)> {
     let Description { netlull, kind, name, serves, parameters, schema, .. } = description;
     if *netlull != VERSION {
-        return Err((format!("which has version {netlull} of the interface"), format!("version {VERSION}")));
+        let expected = format!("version {VERSION}: build it with the bindings of `netlull plugin new`");
+        return Err((format!("which has version {netlull} of the interface"), expected));
     }
     let refuse =
         |what: &str, value: &str, expected: &str| Err((format!("whose {what} is \"{value}\""), expected.into()));
-    if !Kind::ALL.iter().any(|known| known.name() == kind) {
-        return refuse("kind", kind, "link_controller, station_machine or congestion_control");
+    let kinds = Kind::ALL.map(Kind::name);
+    if !kinds.contains(&&**kind) {
+        let hint = netlull_document::hint_of_old(kind, &kinds).map(|hint| format!("; {hint}")).unwrap_or_default();
+        let expected = format!("link_controller, station_machine or congestion_control{hint}");
+        return refuse("kind", kind, &expected);
     }
     let plain = |text: &str| {
         !text.is_empty()

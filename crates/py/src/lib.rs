@@ -109,6 +109,12 @@ fn vocabulary() -> PyResult<String> {
     serde_json::to_string(&netlull_sim::catalogue::vocabulary()).map_err(errors::internal)
 }
 
+/// The words that have another name now, as JSON.
+#[pyfunction]
+fn renames() -> PyResult<String> {
+    serde_json::to_string(netlull_document::RENAMES).map_err(errors::internal)
+}
+
 /// A document in TOML as JSON. `origin`, such as the name of its file, is in errors.
 #[pyfunction]
 fn read_toml(text: &str, origin: &str) -> PyResult<String> {
@@ -147,6 +153,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<RawResult>()?;
     module.add_class::<simulators::Simulators>()?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(renames, module)?)?;
     module.add_function(wrap_pyfunction!(read_toml, module)?)?;
     module.add_function(wrap_pyfunction!(parse_setting, module)?)?;
     module.add_function(wrap_pyfunction!(vocabulary, module)?)?;

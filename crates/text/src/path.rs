@@ -137,9 +137,12 @@ fn nested(path: &str, value: &Value) -> Value {
     path.rsplit('.').fold(value.clone(), |inner, key| Value::Object(Map::from_iter([(key.to_owned(), inner)])))
 }
 
-/// The names that are most like a wrong one, as a question, or else the known names.
+/// The names that are most like a wrong one, as a question, or else the known names. An old word has its new name first.
 #[must_use]
 pub fn near(name: &str, known: &[&str]) -> String {
+    if let Some(hint) = netlull_document::hint_of_old(name, known) {
+        return format!("{hint}; expected one of {}", known.join(", "));
+    }
     let mut alike: Vec<(usize, &str)> = known.iter().map(|other| (likeness(name, other), *other)).collect();
     alike.retain(|&(percent, _)| percent >= LIKE);
     alike.sort_by(|a, b| b.cmp(a));

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -19,7 +20,7 @@ from importlib import import_module
 
 import click
 
-from netlull import _engine
+from netlull import _engine, renames
 from netlull.errors import InputError
 
 __all__ = ["INTERRUPTED", "LISTED", "commands", "main"]
@@ -170,7 +171,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             code = commands.main(args=arguments, prog_name="netlull", standalone_mode=False)
             sys.stdout.flush()
     except click.ClickException as error:
-        return _refused(error.format_message())
+        return _refused(_with_hint(error.format_message()))
     except (KeyboardInterrupt, Exception) as error:
         stop = _stop_behind(error)
         if stop is None:
@@ -242,6 +243,13 @@ def _unwritable(error: OSError) -> int:
     if isinstance(error, BrokenPipeError):
         return 0
     return _refused(f"{error.filename or 'output'}: {error.strerror or error}")
+
+
+def _with_hint(message: str) -> str:
+    """The message of click with the new name of an old word in it."""
+    words = re.findall(r"'([^']+)'", message)
+    hints = [hint for hint in (renames.hint(word, words) for word in words) if hint is not None]
+    return f"{message.rstrip('.')}; {hints[0]}" if hints else message
 
 
 def _refused(message: str) -> int:

@@ -10,6 +10,7 @@ from types import ModuleType
 
 from netlull.papers.documents import PaperInfo, read_info
 from netlull.papers.toml import PaperError
+from netlull.renames import hint_of_path
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -39,6 +40,9 @@ def folder_of(key: str) -> Path:
         return Path(key).resolve()
     known = {info.key: info.folder for info in find()}
     if key not in known:
+        renamed = hint_of_path(key, known)
+        if renamed is not None:
+            raise PaperError(f"{key}: there is no such folder; {renamed}")
         names = ", ".join(known) or "none (no folder `papers` was found)"
         raise PaperError(f'"{key}" is not a paper; the papers are: {names}')
     return known[key]

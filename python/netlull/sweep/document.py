@@ -12,6 +12,7 @@ from netlull import _engine
 from netlull.decode import Document, FieldError, decode
 from netlull.errors import SweepError
 from netlull.library import shipped
+from netlull.renames import hint_of_path
 from netlull.scenario import Scenario
 from netlull.sweep.axes import Axis, Experiment
 from netlull.sweep.design import Column, Design, Range
@@ -96,6 +97,9 @@ def _scenario(folder: Path, name: str) -> Scenario:
     path = folder / name
     if not path.exists():
         path = shipped().get(name, path)
+        renamed = hint_of_path(path, shipped())
+        if renamed is not None and not path.exists():
+            raise SweepError(f"{folder / name}: there is no such file; {renamed}")
     try:
         return Scenario.from_file(path)
     except _engine.ScenarioError as error:

@@ -31,10 +31,9 @@ impl ConfigError {
 
     /// The error of an unknown name.
     pub(crate) fn unknown(field: &'static str, name: &str, known: &[&str]) -> Self {
-        Self {
-            field: Cow::Borrowed(field),
-            message: format!("\"{name}\" is unknown; expected one of {}", known.join(", ")),
-        }
+        let hint = netlull_document::hint_of_old(name, known).map(|hint| format!("{hint}; ")).unwrap_or_default();
+        let message = format!("\"{name}\" is unknown; {hint}expected one of {}", known.join(", "));
+        Self { field: Cow::Borrowed(field), message }
     }
 }
 
