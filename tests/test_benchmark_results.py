@@ -154,7 +154,7 @@ def test_damaged_files_are_named(record: Record, tmp_path: Path) -> None:
     for text, message in [
         ("{", "is truncated"),
         ("{}", "is no result"),
-        ('{"kind": "netlull benchmark"}', "format: is missing; expected 1"),
+        ('{"kind": "netlull benchmark"}', "has no format; expected the format 1: run the benchmark again"),
     ]:
         path.write_text(text, encoding="utf-8")
         with pytest.raises(ResultError, match=message):

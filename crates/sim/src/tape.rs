@@ -47,6 +47,15 @@ pub struct Stamp {
 }
 
 const FORMAT: u32 = 2;
+const FIRST_LINE: &str = "the first line of a tape of plug-ins";
+
+/// The numbers of the first line, read before its other fields.
+#[derive(Deserialize)]
+struct Numbers {
+    netlull: String,
+    format: u32,
+    vocabulary: u32,
+}
 
 /// The 64-bit FNV-1a hash of a text, in hexadecimal digits.
 fn checksum(text: &str) -> String {
@@ -130,15 +139,18 @@ impl Tape {
             ConfigError::new(format!("line {}", number + 1), value, expected)
         };
         let mut lines = text.lines().enumerate();
-        let head: Head = match lines.next().map(|(_, line)| serde_json::from_str(line)) {
-            Some(Ok(head)) => head,
-            Some(Err(error)) => return Err(wrong(0, &error, "the first line of a tape of plug-ins")),
-            None => return Err(wrong(0, &"missing", "the first line of a tape of plug-ins")),
+        let Some((_, first)) = lines.next() else {
+            return Err(wrong(0, &"missing", FIRST_LINE));
         };
-        if (head.netlull.as_str(), head.format, head.vocabulary) != ("plug-ins", FORMAT, VOCABULARY) {
-            let found = format!("a tape of {}, format {}, vocabulary {}", head.netlull, head.format, head.vocabulary);
-            return Err(wrong(0, &found, &format!("plug-ins, format {FORMAT}, vocabulary {VOCABULARY}")));
+        // The other fields depend on the format.
+        let Numbers { netlull, format, vocabulary } =
+            serde_json::from_str(first).map_err(|error| wrong(0, &error, FIRST_LINE))?;
+        if (netlull.as_str(), format, vocabulary) != ("plug-ins", FORMAT, VOCABULARY) {
+            let found = format!("a tape of {netlull}, format {format}, vocabulary {vocabulary}");
+            let expected = format!("plug-ins, format {FORMAT}, vocabulary {VOCABULARY}");
+            return Err(wrong(0, &found, &format!("{expected}: record the run again with this version")));
         }
+        let head: Head = serde_json::from_str(first).map_err(|error| wrong(0, &error, FIRST_LINE))?;
         let found = checksum(text.split_once('\n').map_or("", |(_, rest)| rest));
         let mut tape = Self::new(head.seed, head.stamp);
         for (number, line) in lines {

@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from netlull.benchmark.judge import CellRows, League, judged, standing
 from netlull.decode import Document, FieldError, Text, decode
-from netlull.errors import ResultError
+from netlull.errors import ResultError, check_format
 from netlull.results.output import origin, staged_file
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["KIND", "Record", "check_sum", "optimum_of"]
 
 KIND = "netlull benchmark"
+_FORMAT = 1
 _DIGITS = 7
 """Significant digits of a number in a result file. The digests are of the whole numbers."""
 
@@ -77,7 +78,7 @@ class _Cell(Document, frozen=True):
 class _File(Document, frozen=True):
     """The content of a result file."""
 
-    format: Literal[1]
+    format: int
     kind: str
     benchmark: _Definition
     version: str
@@ -152,7 +153,7 @@ class Record:
         rows = tuple(map(_rows, cells))
         scores = _judged(cells, rows, definition)
         document = {
-            "format": 1,
+            "format": _FORMAT,
             "kind": KIND,
             "benchmark": {"version": definition.version, "digest": definition.digest},
             **origin(),
@@ -197,6 +198,7 @@ class Record:
             raise ResultError(f"{path}: is truncated or damaged; expected a result of netlull benchmark") from None
         if not isinstance(document, dict) or document.get("kind") != KIND:
             raise ResultError(f"{path}: is no result of netlull benchmark")
+        check_format(path, document, _FORMAT, "run the benchmark again, or read it with the netlull that wrote it")
         try:
             decode(document, _File)
         except FieldError as error:

@@ -10,7 +10,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, Self
 
 from netlull.entries import aggregate, entries
-from netlull.errors import FieldPathError, InputError, ResultError, some
+from netlull.errors import FieldPathError, InputError, ResultError, check_format, some
 from netlull.fieldpath import get, keys_to
 from netlull.results import output
 from netlull.results.output import MANIFEST, origin
@@ -418,8 +418,9 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         raise ResultError(f"{path}: cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError):
         raise ResultError(f"{path}: is truncated or damaged: it is not JSON") from None
-    if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT or manifest.get("kind") != KIND:
-        raise ResultError(f"{path}: is not a manifest of a run in format {_FORMAT}")
+    if not isinstance(manifest, dict) or manifest.get("kind") != KIND:
+        raise ResultError(f"{path}: is not a manifest of a run")
+    check_format(path, manifest, _FORMAT, "run the scenario again, or read it with the netlull that wrote it")
     for key, (kind, expected) in _MANIFEST_FIELDS.items():
         if key not in manifest:
             raise ResultError(f"{path}: has no {key}; expected {expected}")

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from netlull.errors import OutputError, ResultError
+from netlull.errors import FormatError, OutputError, ResultError, check_format
 from netlull.results import output
 from netlull.results.output import origin
 from netlull.sweep.journal import is_foreign
@@ -31,6 +31,8 @@ __all__ = [
 ]
 
 KIND = "netlull sweep"
+_FORMAT = 1
+"""The number of the whole store: it stands in sweep.json and holds for the journal and the tables as well."""
 DESCRIPTION = "sweep.json"
 JOURNAL = "journal.jsonl"
 TABLE = "results.parquet"
@@ -40,15 +42,18 @@ LOCK = ".lock"
 _CHECK = "check"
 _AT_THE_END = ("unmet", "files", _CHECK)
 """Fields known only after the sweep, and the checksum."""
-_BEGINNING = b'{\n  "format": 1,\n  "kind": "netlull sweep"'
+_BEGINNING = b'{\n  "format": %d,\n  "kind": "netlull sweep"' % _FORMAT
 
 
 @dataclass(frozen=True)
 class Description:
-    """The present document of sweep.json without its last fields, and the earlier damage to files."""
+    """The present document of sweep.json without its last fields, and notes on the earlier files."""
 
     document: dict[str, Any]
     damaged: tuple[str, ...]
+    """The damage to files."""
+    engine: str | None
+    """The engine of the earlier sweep.json; None without one."""
 
 
 def describe(folder: Path, description: Mapping[str, Any]) -> Description:
@@ -57,14 +62,18 @@ def describe(folder: Path, description: Mapping[str, Any]) -> Description:
     A table of another sweep.json than the present one does not count as a result.
 
     Raises:
+        FormatError: the store has another format.
         OutputError: sweep.json cannot be written.
     """
     # The document in its form after reading: values without a JSON type become text.
-    wanted = json.loads(json.dumps({"format": 1, "kind": KIND, **origin(), **description}))
-    found, damaged = _earlier(folder)
+    wanted = json.loads(json.dumps({"format": _FORMAT, "kind": KIND, **origin(), **description}))
+    try:
+        found, damaged = _earlier(folder)
+    except FormatError as error:
+        raise FormatError(f"{folder}/{error}") from None
     if found is None or damaged or {key: found[key] for key in found if key not in _AT_THE_END} != wanted:
         write_description(folder, wanted)
-    return Description(wanted, damaged)
+    return Description(wanted, damaged, None if found is None else found.get("engine"))
 
 
 def _earlier(folder: Path) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
@@ -74,6 +83,8 @@ def _earlier(folder: Path) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
     except FileNotFoundError:
         lost = (folder / JOURNAL).exists() or (folder / TABLE).exists()
         return None, (f"{DESCRIPTION}: is missing",) if lost else ()
+    except FormatError:
+        raise
     except ResultError as error:
         return None, (str(error),)
     damage = (table_damage(folder, found, name) for name in (TABLE, ENERGY))
@@ -85,6 +96,7 @@ def read_checked(folder: Path) -> dict[str, Any]:
 
     Raises:
         FileNotFoundError: the store has no description.
+        FormatError: the store has another format; the message omits the folder.
         ResultError: it is truncated or was changed; the message omits the folder.
     """
     raw = (folder / DESCRIPTION).read_bytes()
@@ -94,6 +106,7 @@ def read_checked(folder: Path) -> dict[str, Any]:
         raise ResultError(f"{DESCRIPTION}: is truncated or damaged") from None
     if not isinstance(document, dict) or document.get("kind") != KIND:
         raise ResultError(f"{DESCRIPTION}: is damaged: it does not describe a sweep")
+    check_format(DESCRIPTION, document, _FORMAT, "use a new folder, or the netlull that wrote it")
     # Early files of 0.1.0 have no checksum.
     if _CHECK in document and document[_CHECK] != _checksum(document):
         raise ResultError(f"{DESCRIPTION}: is damaged: its checksum is wrong")

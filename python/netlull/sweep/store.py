@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
-from netlull.errors import OutputError, SweepError
+from netlull import _engine
+from netlull.errors import FormatError, OutputError, ResultError, SweepError
 from netlull.results import output
 from netlull.sweep.description import (
     DESCRIPTION,
@@ -23,6 +24,7 @@ from netlull.sweep.description import (
     Description,
     check_ours,
     describe,
+    read_checked,
     write_description,
 )
 from netlull.sweep.journal import Contents, Journal, read
@@ -59,6 +61,7 @@ class Store:
         """The damage to lines of the journal. Their runs are unknown."""
         self.rebuilt = written.damaged
         """The damage to the other files, which are rewritten."""
+        self._unused = [_of_another_engine(DESCRIPTION, written.engine)] if contents.lines else []
 
     @classmethod
     @contextlib.contextmanager
@@ -86,20 +89,30 @@ class Store:
                     journal.close()
 
     def mended(self) -> list[str]:
-        """The damage in words, and its repair."""
+        """The damage in words and its repair, and the stores whose runs another engine made."""
         repeated = [f"{what}; its run is repeated" for what in self.damaged]
-        return [*repeated, *(f"{what}; it is rewritten" for what in self.rebuilt)]
+        rewritten = [f"{what}; it is rewritten" for what in self.rebuilt]
+        return [*repeated, *rewritten, *filter(None, self._unused)]
 
     def borrow(self, folder: Path) -> None:
         """Also takes runs from the journal of another store, if it has one. They stay there.
 
         Raises:
+            FormatError: the store has another format.
             OutputError: the journal cannot be read.
         """
         try:
             self._lent.append(read(folder / JOURNAL))
+            engine = read_checked(folder).get("engine")
+        except FormatError as error:
+            raise FormatError(f"{folder}/{error}") from None
+        except (FileNotFoundError, ResultError):
+            # Its journal alone decides.
+            return
         except OSError as error:
             raise OutputError(f"{folder / JOURNAL}: cannot be used: {error.strerror or error}") from None
+        if self._lent[-1].lines:
+            self._unused.append(_of_another_engine(folder / DESCRIPTION, engine))
 
     def kept(self, key: str) -> Kept | None:
         """The record of a run that was in the store when it was opened, or is borrowed; else None."""
@@ -139,6 +152,14 @@ class Store:
         with output.staged_file(path) as stage:
             pq.write_table(table, stage, compression="zstd")
             return output.file_record(stage)
+
+
+def _of_another_engine(where: object, engine: str | None) -> str | None:
+    """The note on a store whose runs are not used: runs of different engines need not be equal."""
+    ours = _engine.identity()
+    if engine in {None, ours}:
+        return None
+    return f"{where}: is of the engine {engine}; this is {ours}, which repeats all runs and keeps those in {JOURNAL}"
 
 
 @contextlib.contextmanager

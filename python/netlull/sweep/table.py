@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
-from netlull.errors import MissingPackageError, NetlullWarning, ResultError
+from netlull.errors import FormatError, MissingPackageError, NetlullWarning, ResultError
 from netlull.results.energy import total_for_saving
 from netlull.results.result import polars_frame
 from netlull.runs.team import Cost
@@ -241,6 +241,8 @@ def _description(folder: Path) -> dict[str, Any]:
         return read_checked(folder)
     except OSError:
         raise ResultError(f"{folder / DESCRIPTION}: is missing; expected the folder of a sweep") from None
+    except FormatError as error:
+        raise FormatError(f"{folder}/{error}") from None
     except ResultError as error:
         raise ResultError(f"{folder}/{error}; {_REBUILD}") from None
 

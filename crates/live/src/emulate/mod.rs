@@ -106,7 +106,8 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
     let Head { format } = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
     if format != FORMAT {
         let file = arguments.plan.display();
-        let message = format!("{file}: has format {format}; expected {FORMAT}: netlulld and netlull of one version");
+        let message =
+            format!("{file}: has format {format}; expected {FORMAT}: use netlulld and netlull of one version");
         return Err(LiveError::input(message));
     }
     let plan = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;

@@ -5,6 +5,7 @@ use crate::error::{LiveError, Result, exit, tell};
 use crate::input;
 use netlull_mechanism::machines::{LinkMachine, LinkMechanism, StationMachine, StationMechanism};
 use netlull_mechanism::radio::AccessPoint;
+use serde::Deserialize;
 use std::convert::Infallible;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -36,6 +37,13 @@ pub struct Difference {
     pub replayed: String,
 }
 
+/// The numbers of the first line, read before its other fields.
+#[derive(Deserialize)]
+struct Numbers {
+    netlull: String,
+    format: u32,
+}
+
 /// Replays a recording through its machine, and compares line by line, byte for byte.
 ///
 /// # Errors
@@ -45,12 +53,15 @@ pub fn replay(file: &Path) -> Result<Replayed> {
     let open = input::open(file)?;
     let mut lines = BufReader::new(open).lines();
     let first = lines.next().transpose().map_err(|error| LiveError::system(file.display(), error))?.unwrap_or_default();
-    let header: Header<serde_json::Value> = serde_json::from_str(&first)
-        .map_err(|error| LiveError::input(format!("{}: is not a tape: {error}", file.display())))?;
-    if (header.netlull.as_str(), header.format) != ("tape", FORMAT) {
-        let what = format!("{}, format {}", header.netlull, header.format);
-        return Err(LiveError::input(format!("{}: is a {what}; expected a tape of format {FORMAT}", file.display())));
+    let no_tape = |error| LiveError::input(format!("{}: is not a tape: {error}", file.display()));
+    // The other fields depend on the format.
+    let Numbers { netlull, format } = serde_json::from_str(&first).map_err(no_tape)?;
+    if (netlull.as_str(), format) != ("tape", FORMAT) {
+        let what = format!("{}: is a {netlull}, format {format}", file.display());
+        let expected = format!("expected a tape, format {FORMAT}: record it again with this netlulld");
+        return Err(LiveError::input(format!("{what}; {expected}")));
     }
+    let header: Header<serde_json::Value> = serde_json::from_str(&first).map_err(no_tape)?;
     // The module names its machine.
     let has = |field: &str| header.config.get(field).is_some();
     let from_module = header.config.pointer("/mechanism/kind").is_some_and(|kind| kind == "wasm");

@@ -158,7 +158,7 @@ fn what_is_no_tape_is_refused_and_a_cut_one_is_read_as_far_as_it_goes() {
     for (content, message) in [
         ("", "is not a tape"),
         ("{\"name\":1}\n", "is not a tape"),
-        (&text.replacen("\"format\":3", "\"format\":9", 1), "expected a tape of format 3"),
+        (&text.replacen("\"format\":3", "\"format\":9", 1), "expected a tape, format 3"),
         (&text.replacen("practra", "practrb", 1), "is not a machine that can be replayed"),
         (&text.replacen("\"from\":\"", "\"from\":\"x", 1), "line 1: mechanism.rates.from: \"x"),
         (&text.replacen("\"at\":0", "\"at\":-1", 1), "line 2"),

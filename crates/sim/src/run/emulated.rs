@@ -244,7 +244,7 @@ pub fn check_format(head: Head) -> Result<(), ScenarioError> {
     if format == FORMAT {
         return Ok(());
     }
-    let message = format!("has format {format}; expected {FORMAT}: netlulld and netlull of one version");
+    let message = format!("has format {format}; expected {FORMAT}: use netlulld and netlull of one version");
     Err(ScenarioError::new("outcome", message))
 }
 
