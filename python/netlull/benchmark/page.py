@@ -126,6 +126,12 @@ def markdown(records: Sequence[Record], definition: Definition, picture: str) ->
         "controllers that no other beats in both. Right: the score in each league.*",
         "",
     ]
+    shared = len(records[0].cells)
+    if shared < len(definition.cells):
+        lines += [
+            f"All tables are of {shared} of the {len(definition.cells)} cells, which all of these results have.",
+            "",
+        ]
     for number, limit in enumerate(definition.leagues):
         lines += [f"### League {limit:.0%}".replace("%", " %"), ""]
         lines += _table(COLUMNS, league_rows(records, definition, number))

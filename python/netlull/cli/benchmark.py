@@ -223,7 +223,11 @@ def compare_command(files: tuple[Path, ...], baselines: bool, page: Path | None,
     """
     definition = benchmark.Definition.load()
     given = [_consistent(definition, file) for file in files]
-    records = benchmark.common(_compared(definition, given, baselines=baselines))
+    compared = _compared(definition, given, baselines=baselines)
+    records = benchmark.common(compared)
+    there, shared = len({cell.name for record in compared for cell in record.cells}), len(records[0].cells)
+    if shared < there:
+        warn(f"{there - shared} of {there} cells are left out: not all results have them")
     print_comparison(records, definition)
     if picture is not None:
         _draw(records, definition, picture)

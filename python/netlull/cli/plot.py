@@ -11,6 +11,7 @@ import click
 
 import netlull
 from netlull.cli.inputs import choices, load_scenario, set_option
+from netlull.cli.progress import warnings_told
 from netlull.cli.run import simulate, with_default_probe
 from netlull.errors import InputError
 from netlull.quantities import in_unit
@@ -185,7 +186,9 @@ def sweep_figure_command(
     """
     check_file(out)
     chosen = choices(where)
-    write_figure(netlull.plot.sweep_figure(netlull.SweepResult.load(store), x, by, metrics, chosen), out)
+    with warnings_told():
+        drawn = netlull.plot.sweep_figure(netlull.SweepResult.load(store), x, by, metrics, chosen)
+    write_figure(drawn, out)
 
 
 @plot_group.command("doze")

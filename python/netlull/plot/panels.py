@@ -27,13 +27,15 @@ Rows = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class MetricFigure:
-    """A figure, the axes along which it is drawn, and the number of omitted panels."""
+    """A figure, the axes along which it is drawn, and the numbers of omitted panels and points."""
 
     figure: Figure
     x: tuple[str, ...]
     """The x axis, or every sampled axis."""
     by: str | None
     left_out: int
+    without: int
+    """The number of points that have no place on the axes."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,8 @@ def metric_figure(result: SweepResult, metric: str) -> MetricFigure | None:
     rest = [axis for axis in others if axis != by]
     panels = [panel for axis in along for panel in _panels(_with(rows, axis), axis, by, rest)]
     drawn = _drawn(result, metric, panels[:_MOST_PANELS], joined=joined)
-    return MetricFigure(drawn, along, by, max(0, len(panels) - _MOST_PANELS))
+    without = sum(all(row[f"{axis}_label"] is None for axis in along) for row in rows)
+    return MetricFigure(drawn, along, by, max(0, len(panels) - _MOST_PANELS), without)
 
 
 def _with(rows: Rows, axis: str) -> Rows:

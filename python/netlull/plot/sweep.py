@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import TYPE_CHECKING, Any
 
-from netlull.errors import InputError, near
+from netlull.errors import InputError, NetlullWarning, near
 from netlull.plot.charts import Series, record
 from netlull.plot.lines import Curve, Panel, draw_curves, log_x
 from netlull.plot.style import COLOURS, DOUBLE_COLUMN, MARKERS, figure, legend_above, styled
@@ -48,7 +49,8 @@ def sweep_figure(
     """A panel per metric over the axis `x`, with a curve per point of the axis `by`.
 
     Other axes are fixed by `where`. An axis of numbers has lines and bands. An axis of names, or of a sample, has
-    points with bars. A title counts the points without a value.
+    points with bars. A title counts the points without a value. A `NetlullWarning` counts the points of experiments
+    that do not use these axes.
 
     Raises:
         InputError: an axis, a point or a metric is unknown, or several points of the sweep have the same position.
@@ -86,13 +88,17 @@ def _known(name: str, names: Sequence[str], what: str) -> None:
 
 def _chosen(result: SweepResult, x: str, by: str | None, where: Mapping[str, str]) -> Rows:
     """The rows of means in the figure."""
-    rows: Rows = [row for row in result.summarise().to_pylist() if row[f"{x}_label"] is not None]
+    everything: Rows = result.summarise().to_pylist()
+    rows = [row for row in everything if all(row[f"{axis}_label"] is not None for axis in (x, by) if axis)]
+    if len(rows) < len(everything):
+        without = f"{len(everything) - len(rows)} of {len(everything)} points"
+        axes_of = " or ".join(filter(None, (x, by)))
+        told = f"the figure leaves out {without}, which have no place on the axis {axes_of}"
+        warnings.warn(told, NetlullWarning, stacklevel=3)
     for axis, label in where.items():
         labels = list(dict.fromkeys(row[f"{axis}_label"] for row in rows if row[f"{axis}_label"] is not None))
         _known(label, labels, f"point of the axis {axis}")
         rows = [row for row in rows if row[f"{axis}_label"] == label]
-    if by:
-        rows = [row for row in rows if row[f"{by}_label"] is not None]
     seen: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
         other = seen.setdefault((row[f"{x}_label"], row[f"{by}_label"] if by else None), row)

@@ -138,6 +138,8 @@ def ledger_section(energy: pa.Table | None, windows: Sequence[Window] = ()) -> S
         caption = "Parts of the energy of a run, by power model and scenario. Each model has its own scale."
         caption += over
         figures = [FigureBlock("ledger-figure", "Where the joules went", caption, svg_text(drawn), charts_of(drawn))]
+    elif entries:
+        over += f" The figure is left out: it has at most {_MOST_BARS} bars."
     text = [
         "Static power does not depend on the rate. Rate scaling can save the rate-dependent part. Bits and packets are "
         "the energy of the traffic itself. Transitions are the time between two rates, at the power of the higher rate "

@@ -29,6 +29,7 @@ __all__ = ["REPORT", "sweep_page", "sweep_report"]
 REPORT = "report.html"
 _MOST_ROWS = 2000
 _FEW_SEEDS = 5
+_MOST_REASONS = 3
 _HOPS = re.compile(rb'"packet_hops":(\d+)')
 
 
@@ -142,6 +143,10 @@ def _notes(result: SweepResult) -> list[str]:
     notes += [f"{text}." for text in result.doubts() if not text.startswith("only")]
     notes += [f"{text}." for text in result.gaps()]
     notes += [f"Condition not reached: {text}." for text in result.unmet]
+    if result.energy is None:
+        notes.append(
+            "The store has no energy of its runs, so the energy ledger is left out. Run the sweep again to add it."
+        )
     return notes
 
 
@@ -153,6 +158,8 @@ def _figures(result: SweepResult) -> Section:
             continue
         colours = f", a colour for each {found.by}" if found.by else ""
         more = f" The table alone has {found.left_out} more panels." if found.left_out else ""
+        if found.without:
+            more += f" {found.without} of {len(_rows(result))} points have no place on these axes: the table has them."
         places = f"{' and '.join(found.x)}, a panel each" if len(found.x) > 1 else found.x[0]
         caption = f"Over {places}{colours}. Means over seeds; bands and bars are 95 % intervals (Student's t)."
         drawn = found.figure
@@ -170,13 +177,28 @@ def _with_tries(
     for row, place in enumerate(zip(*(table[name] for name in ("experiment", *names)), strict=True)):
         first.setdefault(place, row)
     chosen = spread(list(first.values()), MOST_TRIES)
-    points = tries(stored_points(document, table, chosen), result.units)
+    stored, reasons = stored_points(document, table, chosen)
+    points = tries(stored, result.units)
+    reasons += ["its plug-ins do not run in the lab"] * (len(stored) - len(points))
     shown = len(first) if len(chosen) < len(first) else len(points)
+    left_out = _left_out(reasons, len(chosen))
 
     def with_points(section: Section) -> Section:
-        return replace(section, figures=[replace(figure, points=points, shown=shown) for figure in section.figures])
+        if not section.figures:
+            return section
+        figures = [replace(figure, points=points, shown=shown) for figure in section.figures]
+        return replace(section, figures=figures, text=[*section.text, *left_out])
 
     return [None if section is None else with_points(section) for section in sections]
+
+
+def _left_out(reasons: Sequence[str], points: int) -> list[str]:
+    """The line on the points that the lab cannot open, with the first reasons."""
+    if not reasons:
+        return []
+    different = list(dict.fromkeys(reasons))
+    more = f"; and {len(different) - _MOST_REASONS} more" if len(different) > _MOST_REASONS else ""
+    return [f"The lab cannot open {len(reasons)} of {points} points: {'; '.join(different[:_MOST_REASONS])}{more}."]
 
 
 def _number_words(result: SweepResult) -> list[str]:

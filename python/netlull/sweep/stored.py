@@ -8,6 +8,7 @@ from netlull import _engine
 from netlull.errors import FieldPathError, InputError
 from netlull.scenario import Scenario
 from netlull.sweep.axes import AxisPoint
+from netlull.sweep.description import DESCRIPTION
 from netlull.sweep.points import Point
 
 if TYPE_CHECKING:
@@ -18,17 +19,20 @@ __all__ = ["stored_points"]
 _INVALID = (_engine.ScenarioError, FieldPathError, InputError)
 
 
-def stored_points(document: Mapping[str, Any], table: Mapping[str, Sequence[Any]], rows: Sequence[int]) -> list[Point]:
-    """The points in these rows of a store's table, by its sweep.json. A point has the seed of its row.
+def stored_points(
+    document: Mapping[str, Any], table: Mapping[str, Sequence[Any]], rows: Sequence[int]
+) -> tuple[list[Point], list[str]]:
+    """The points in these rows of a store's table, by its sweep.json, and the reason for each row without its point.
 
-    A point is left out if its scenario needs a file or a class that is missing now, or if an earlier version of
-    netlull wrote the description.
+    A point has the seed of its row. A row has no point if its scenario needs a file or a class that is missing now, or
+    if an earlier version of netlull wrote the description.
     """
     try:
         base = Scenario.from_dict(document.get("scenario", {}))
-    except _INVALID:
-        return []
+    except _INVALID as error:
+        return [], [" ".join(str(error).split())] * len(rows)
     axes = {axis["name"]: dict(zip(axis["points"], axis.get("changes", ()), strict=False)) for axis in document["axes"]}
+    reasons = []
     first = document.get("design", {}).get("axes", ())
     experiments = {experiment["name"]: experiment for experiment in document["experiments"]}
     points = []
@@ -41,10 +45,14 @@ def stored_points(document: Mapping[str, Any], table: Mapping[str, Sequence[Any]
             at = {name: _axis_point(label, axes[name][label]) for name, label in labels.items() if label is not None}
             changes = {**dict.fromkeys(experiment["unset"]), **experiment["set"]}
             scenario = base.with_changes(changes, *(point.changes() for point in at.values()), {"probe": None})
-        except (KeyError, *_INVALID):
+        except KeyError as error:
+            reasons.append(f'an earlier version wrote {DESCRIPTION}, which lacks "{error.args[0]}"')
+            continue
+        except _INVALID as error:
+            reasons.append(" ".join(str(error).split()))
             continue
         points.append(Point(experiment["name"], at, scenario, (table["seed"][row],)))
-    return points
+    return points, reasons
 
 
 def _axis_point(label: str, changes: Mapping[str, Any]) -> AxisPoint:
