@@ -188,10 +188,10 @@ pub(super) fn mechanisms() -> Vec<&'static str> {
 /// # Errors
 /// If no mechanism has this name.
 pub(super) fn mechanism_kind(name: &str) -> Result<&'static LinkKind> {
-    let name = name.replace('-', "_");
-    LinkMechanism::kind(&name).ok_or_else(|| {
+    let kind = name.replace('-', "_");
+    LinkMechanism::kind(&kind).ok_or_else(|| {
         let known = mechanisms();
-        let hint = netlull_document::hint_of_old(&name, &known).map(|hint| format!("; {hint}")).unwrap_or_default();
+        let hint = netlull_document::hint_of_old(&kind, &known).map(|hint| format!("; {hint}")).unwrap_or_default();
         LiveError::input(format!("mechanism is \"{name}\"{hint}; expected one of {}", known.join(", ")))
     })
 }
