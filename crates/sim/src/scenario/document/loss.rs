@@ -1,5 +1,6 @@
-//! Packet losses of a link.
+//! Losses and noise of a link: packets that it drops before the queue, and their random extra delay.
 
+use netlull_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +69,19 @@ pub struct ScriptedDropsDocument {
     /// retransmissions.
     #[schemars(inner(range(min = 1)))]
     pub packets: Vec<u64>,
+}
+
+/// Noise of round-trip times: each packet has an independent, gamma-distributed extra delay.
+///
+/// Packets stay in order (docs/models/link.md).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoiseDocument {
+    /// Mean extra delay; 0 s turns the noise off.
+    pub mean: Duration,
+    /// Shape. The standard deviation is mean / sqrt(shape); 1 is exponential.
+    #[schemars(range(min = 0.01, max = 1e6))]
+    pub shape: f64,
 }
 
 fn default_loss_bad() -> f64 {
