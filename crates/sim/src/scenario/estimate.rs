@@ -1,4 +1,4 @@
-//! Estimates of the work and the memory of a run, before it starts.
+//! The size of a run before it starts: its components, its work, its memory.
 #![allow(clippy::cast_precision_loss)]
 
 use super::quantity::TransferSize;
@@ -6,7 +6,8 @@ use super::resolve::{ArrivalPattern, Capacity, DatagramFlow, FlowPath, LinkSpec,
 use crate::net::flight::Packet;
 use crate::net::ids::LinkId;
 use netlull_network::queue::Buffer;
-use netlull_units::Instant;
+use netlull_network::schedule::Schedule;
+use netlull_units::{Duration, Instant};
 
 /// An IPv4 header and a TCP header without options.
 const HEADERS: f64 = 40.0;
@@ -19,7 +20,62 @@ const PACKET: f64 = (size_of::<Packet>() + size_of::<u64>()) as f64;
 /// The memory of a table's row, in bytes: seven columns.
 const ROW: f64 = 7.0 * 8.0;
 
+/// The number of components of each kind in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Components {
+    /// Links that schedule their departures.
+    pub departures: usize,
+    /// Links.
+    pub links: usize,
+    /// Links with a rate controller.
+    pub controllers: usize,
+    /// Links with a varying capacity.
+    pub redraws: usize,
+    /// Stations.
+    pub stations: usize,
+    /// TCP endpoints of flows.
+    pub endpoints: usize,
+    /// The ends of all request connections that may be open at once.
+    pub request_ends: usize,
+    /// Flows.
+    pub flows: usize,
+}
+
+/// Components that exist once per run: changes of routes, settlement of dropped packets, the start of the measurement,
+/// the boundaries of phases, probe bins, and beats.
+const SINGLE: usize = 6;
+
+impl Components {
+    /// The number of slots in the schedule.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        let Self { departures, links, controllers, redraws, stations, endpoints, request_ends, flows } = *self;
+        departures + links + controllers + redraws + stations + endpoints + request_ends + flows + SINGLE
+    }
+}
+
 impl Scenario {
+    /// The components of a run of this scenario.
+    #[must_use]
+    pub fn components(&self) -> Components {
+        let count = |has: &dyn Fn(&LinkSpec) -> bool| self.links.iter().filter(|link| has(link)).count();
+        Components {
+            departures: count(&LinkSpec::schedules_departures),
+            links: self.links.len(),
+            controllers: count(&|link| link.control.is_some()),
+            redraws: count(&|link| link.capacity.is_some()),
+            stations: self.stations.len(),
+            endpoints: 2 * self.tcp_flows.len(),
+            request_ends: 2 * self.most_open(),
+            flows: self.flow_paths().count(),
+        }
+    }
+
+    /// The longest run that the schedule can hold with this number of components.
+    pub(super) fn longest_run(&self) -> Duration {
+        Schedule::longest_run(self.components().slots())
+    }
+
     /// The expected number of packet-hops of a run. A sweep uses it to start the longest runs first.
     ///
     /// The estimate assumes that endless or large TCP flows share evenly the capacity left by datagrams and requests.

@@ -10,8 +10,8 @@
 //! A custom part that breaks its contract in the run ends it with [`RunError::Machine`](crate::run::RunError::Machine),
 //! which names place and part.
 
+use super::ScenarioError;
 use super::document::{Document, PlanDocument};
-use super::error::ScenarioError;
 use super::resolve::{
     At, Control, LinkSpec, Scenario, StationSpec, TcpFlow, check_traffic, refused, refused_mechanism,
 };

@@ -1,7 +1,7 @@
 //! The front door: text and changes become a checked scenario.
 
+use super::ScenarioError;
 use super::document::Document;
-use super::error::ScenarioError;
 use super::host::{Family, Host, PlugIn};
 use super::read::{entry_name, read_value};
 use super::resolve::Scenario;

@@ -1,37 +1,118 @@
-//! Scenarios: the document that users write, and the checked scenario that runs.
+//! Scenarios: the document that users write, and the checked scenario that runs; the options of a run; the schema.
 
-mod components;
 pub mod document;
-mod error;
 mod estimate;
 mod files;
 mod foreign;
 mod host;
 mod load;
 mod network;
-mod options;
 mod quantity;
 mod read;
 mod resolve;
-mod tcp_options;
 mod topology;
 
-pub use components::Components;
-pub use error::ScenarioError;
-pub(crate) use error::listed;
+pub use estimate::Components;
 pub use host::{Family, File, Folder, Host, LARGEST_NETWORK, Module, PlugIn, own_network};
 pub use load::{Checked, Source, load, load_directly, spelled_out};
-pub use options::RunOptions;
 pub use quantity::{BufferSize, TransferSize};
-pub use read::read_document;
+pub(crate) use read::listed;
+pub use read::{ScenarioError, read_document};
 pub use resolve::{
     AirSpec, ArrivalPattern, Capacity, Control, DatagramFlow, FlowPath, LinkSpec, NamedPower, Nap, Offer, PhaseSpec,
     ProbeSpec, Recording, RequestFlow, RoutingSpec, Scenario, SleepSpec, StationSpec, TcpFlow, Writes,
 };
 
+use document::{ProbeDocument, Verify};
+use read::read_value;
+use resolve::{check_seed, probe};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// The options of a run. `None` keeps the scenario's own value.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunOptions {
+    /// The seed of every random stream.
+    pub seed: Option<u64>,
+    /// The time series to record.
+    pub probe: Option<ProbeDocument>,
+    /// The verifier.
+    pub verify: Option<Verify>,
+}
+
+impl RunOptions {
+    /// Reads options; `probe` is a table in JSON.
+    ///
+    /// # Errors
+    /// Names the field, its value and the expectation, as [`read_document`] does.
+    pub fn read(seed: Option<u64>, probe: Option<&str>, verify: Option<&str>) -> Result<Self, ScenarioError> {
+        let mut fields = Map::new();
+        if let Some(probe) = probe {
+            let table = serde_json::from_str(probe);
+            let table = table.map_err(|error| ScenarioError::new("probe", format!("is not JSON: {error}")))?;
+            fields.insert("probe".to_owned(), table);
+        }
+        if let Some(verify) = verify {
+            fields.insert("verify".to_owned(), verify.into());
+        }
+        Ok(Self { seed, ..read_value(&Value::Object(fields))? })
+    }
+
+    /// Returns a document in JSON with every default filled in. These options replace its fields.
+    ///
+    /// # Errors
+    /// If the text is not such a document.
+    pub fn set_in(&self, document: &str) -> serde_json::Result<String> {
+        let mut fields: Map<String, Value> = serde_json::from_str(document)?;
+        let Self { seed, probe, verify } = self;
+        let options = [
+            ("seed", seed.map(serde_json::to_value)),
+            ("probe", probe.as_ref().map(serde_json::to_value)),
+            ("verify", verify.map(serde_json::to_value)),
+        ];
+        for (name, value) in options {
+            if let Some(value) = value {
+                fields.insert(name.to_owned(), value?);
+            }
+        }
+        serde_json::to_string(&fields)
+    }
+
+    /// Returns these options, with those of `earlier` where these keep the scenario's own value.
+    #[must_use]
+    pub fn after(&self, earlier: &Self) -> Self {
+        let Self { seed, probe, verify } = self.clone();
+        Self {
+            seed: seed.or(earlier.seed),
+            probe: probe.or_else(|| earlier.probe.clone()),
+            verify: verify.or(earlier.verify),
+        }
+    }
+}
+
+impl Scenario {
+    /// Returns the scenario with these options in place of its own. The rest is not checked again.
+    ///
+    /// # Errors
+    /// Names the option, its value and the expectation.
+    pub fn with_options(&self, options: &RunOptions) -> Result<Self, ScenarioError> {
+        let mut changed = self.clone();
+        if let Some(seed) = options.seed {
+            check_seed(seed)?;
+            changed.seed = seed;
+        }
+        if let Some(wanted) = &options.probe {
+            changed.probe = probe(wanted, self.duration, &self.links, self.flow_paths())?;
+        }
+        changed.verify = options.verify.unwrap_or(self.verify);
+        Ok(changed)
+    }
+}
+
 /// The JSON Schema of a scenario document, for editors.
 #[must_use]
-pub fn json_schema() -> serde_json::Value {
+pub fn json_schema() -> Value {
     let mut generator = schemars::SchemaGenerator::default();
     let topology = generator.subschema_for::<topology::TopologyDocument>();
     let mut schema = generator.into_root_schema_for::<document::Document>();
@@ -50,7 +131,7 @@ pub fn json_schema() -> serde_json::Value {
 }
 
 /// Adds a second form of the entries of lists: one that is written once for many.
-fn with_repetition(schema: &mut serde_json::Value) {
+fn with_repetition(schema: &mut Value) {
     use serde_json::json;
     for (_, list) in schema["properties"].as_object_mut().into_iter().flatten() {
         if let Some(entry) = list.get("items").filter(|items| items.get("$ref").is_some()).cloned() {

@@ -1,6 +1,6 @@
 //! A network in netlull's own format: nodes with their positions, the cables between them, demands.
 
-use super::error::listed;
+use super::listed;
 use super::read::named_path;
 use netlull_document::read;
 use netlull_text::Error;

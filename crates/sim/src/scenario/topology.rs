@@ -7,8 +7,8 @@
 //! A scenario's own link between the same nodes changes the fields that it gives.
 
 use super::document::{FASTEST, QueueDocument};
-use super::error::listed;
 use super::host::Host;
+use super::listed;
 use super::network::{Line, Network};
 use super::quantity::BufferSize;
 use netlull_document::{check_ranges, field_names, read, within};

@@ -1,8 +1,7 @@
 //! The senders of flows with `access`: a node per connection, and a link that makes the connection's round trip.
 
-use super::control::check;
 use super::flows::flow_path;
-use super::{Document, FlowPath, Nodes, Result, links, node_index, refuse};
+use super::{Document, FlowPath, Nodes, Result, check, links, node_index, refuse};
 use crate::net::routing::{Edge, Routes};
 use crate::scenario::document::{AccessDocument, FlowDocument, LinkDocument, TcpFlowDocument};
 use crate::scenario::quantity::BufferSize;

@@ -1,23 +1,63 @@
-//! Conversion of flows in the document: ends, times, sizes and rates.
+//! Flows: ends, times, sizes, rates, and the options of TCP.
 
-use super::control::check;
 use super::{
-    ArrivalPattern, DatagramFlow, FlowPath, Nodes, RequestFlow, Result, TcpFlow, Writes, check_name, node, refuse,
-    requests, two_nodes,
+    ArrivalPattern, DatagramFlow, FlowPath, Nodes, RequestFlow, Result, check, check_name, node, refuse, requests,
+    two_nodes,
 };
+use crate::scenario::ScenarioError;
 use crate::scenario::document::{
     BurstsDocument, CbrDocument, Document, FASTEST, FlowDocument, ReplayDocument, TcpDocument, TcpFlowDocument,
 };
-use crate::scenario::tcp_options;
+use crate::scenario::quantity::TransferSize;
 use crate::traffic::Record;
-use netlull_units::{Bytes, Duration, Instant};
+use netlull_tcp::Config;
+use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::sync::Arc;
+
+/// A TCP connection.
+#[derive(Clone, Debug)]
+pub struct TcpFlow {
+    /// Name and ends.
+    pub path: FlowPath,
+    /// Opening time, before jitter.
+    pub start: Instant,
+    /// Upper limit of the random delay of the opening, drawn uniformly.
+    pub jitter: Duration,
+    /// Amount of data.
+    pub size: TransferSize,
+    /// Time from which its application writes no data.
+    pub stop: Instant,
+    /// The writes of its application; `None` if TCP always has data to send.
+    pub writes: Option<Writes>,
+    /// TCP options.
+    pub config: Config,
+}
+
+impl TcpFlow {
+    /// Returns true if its application acts after the opening.
+    #[must_use]
+    pub fn acts(&self) -> bool {
+        self.writes.is_some() || self.stop != Instant::NEVER
+    }
+}
+
+/// The writes of an application: `size` bytes when the connection opens, then again every 8 `size` / `rate`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Writes {
+    /// Data rate.
+    pub rate: BitRate,
+    /// Size of a write, bytes.
+    pub size: u32,
+}
 
 /// An IPv4 header and a UDP header.
 const DATAGRAM_HEADER: u64 = 28;
 
 /// The maximum size of an application's write, bytes.
 const LARGEST_WRITE: u64 = 1_000_000_000;
+
+/// IPv4 and TCP headers without options. The announced segment size does not count options (RFC 6691).
+const HEADERS: u64 = 40;
 
 /// The flows of a scenario.
 #[derive(Debug, Default)]
@@ -43,7 +83,7 @@ impl Flows {
 
 pub(super) fn flows(document: &Document, nodes: &Nodes<'_>) -> Result<Flows> {
     // Check these options even if every flow overrides them.
-    tcp_options::config(&document.tcp, &TcpDocument::default(), "", document.mtu)?;
+    tcp_config(&document.tcp, &TcpDocument::default(), "", document.mtu)?;
     let mut flows = Flows::default();
     let steady = |flow: &CbrDocument, pattern| steady_flow(document, nodes, flow, pattern);
     for flow in &document.flow {
@@ -89,7 +129,7 @@ fn tcp_flows(document: &Document, nodes: &Nodes<'_>, flow: &TcpFlowDocument) -> 
     let field = format!("flow.{}", flow.name);
     check(&field, flow)?;
     let first = start(&field, flow.start, document)?;
-    let config = tcp_options::config(&document.tcp, &flow.tcp, &field, document.mtu)?;
+    let config = tcp_config(&document.tcp, &flow.tcp, &field, document.mtu)?;
     let numbered = |number: u32| -> Result<FlowPath> {
         let name = flow.connection(number);
         let from = if flow.access.is_some() { node(nodes, &field, &name)? } else { path.from };
@@ -131,7 +171,7 @@ fn stop(flow: &TcpFlowDocument, field: &str, number: u32, opens: Instant) -> Res
 
 /// The size and rate of an application's writes.
 #[allow(clippy::cast_possible_truncation)]
-fn writes(flow: &TcpFlowDocument, field: &str, config: &netlull_tcp::Config) -> Result<Option<Writes>> {
+fn writes(flow: &TcpFlowDocument, field: &str, config: &Config) -> Result<Option<Writes>> {
     let Some(rate) = flow.write_rate else {
         if let Some(size) = flow.write_size {
             let message = format!("is {} without a `write_rate`; expected also `write_rate`", size);
@@ -222,4 +262,33 @@ fn datagram_size(field: &str, packet: Option<Bytes>, mtu: Bytes) -> Result<u32> 
         return refuse(format!("{field}.packet"), message);
     }
     Ok(size as u32)
+}
+
+/// The configuration of a flow. Its own options come first, then the scenario's, then the preset's.
+pub(super) fn tcp_config(scenario: &TcpDocument, flow: &TcpDocument, field: &str, mtu: Bytes) -> Result<Config> {
+    let options = flow.over(scenario);
+    // An error names the table with the option: the flow's, if it is set there, otherwise the scenario's.
+    let refused = |option: &str, message: &str| {
+        let own = serde_json::to_value(flow).is_ok_and(|table| table.get(option).is_some());
+        let table = if own { format!("{field}.tcp") } else { "tcp".to_owned() };
+        ScenarioError::new(format!("{table}.{option}"), message)
+    };
+    let mss = mss(&options, mtu).map_err(|message| refused("mss", &message))?;
+    options.config(mss).map_err(|error| {
+        if error.field() == "mss" && options.mss.is_none() {
+            let why = format!("is {} B, which leaves TCP segments of {mss} B; expected more", mtu.as_u64());
+            return ScenarioError::new("mtu", format!("{why} ({})", error.message()));
+        }
+        refused(error.field(), error.message())
+    })
+}
+
+/// The given segment size, or the size from the MTU. An error if it exceeds the MTU.
+fn mss(options: &TcpDocument, mtu: Bytes) -> std::result::Result<u16, String> {
+    let most = mtu.as_u64() - HEADERS;
+    let mss = options.mss.map_or(most, |size| size.as_u64());
+    match u16::try_from(mss) {
+        Ok(mss) if mss > 0 && u64::from(mss) <= most => Ok(mss),
+        _ => Err(format!("is {mss} B; expected 1 to {most} B, the MTU less {HEADERS} B of headers")),
+    }
 }

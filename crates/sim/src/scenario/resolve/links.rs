@@ -1,16 +1,127 @@
-//! Conversion of links in the document: rates, controllers, capacities.
+//! Links: names and ends, rates, controllers, varying capacities, shared airs.
 
-use super::control;
-use super::control::check;
+use super::losses::noise;
 use super::queueing::{self, Measure};
-use super::{Capacity, LinkSpec, Nodes, Result, check_name, refuse, two_nodes};
+use super::{Nodes, Result, check, check_name, refuse, refused, two_nodes};
 use crate::net::routing::Edge;
 use crate::scenario::document::{
-    CapacityDocument, Document, LinkDocument, NoiseDocument, PathMetric, StepsDocument, UniformRedrawDocument,
+    CapacityDocument, ControllerDocument, Document, InService, LinkDocument, PathMetric, StepsDocument,
+    UniformRedrawDocument,
 };
+use crate::scenario::listed;
+use netlull_mechanism::link::LinkContext;
+use netlull_mechanism::machines::LinkMechanism;
+use netlull_network::loss::LossModel;
 use netlull_network::noise::NoiseModel;
+use netlull_network::queue::{Buffer, QueueModel};
+use netlull_power::TransitionPower;
 use netlull_units::{BitRate, Duration, Instant};
 use std::collections::BTreeSet;
+
+/// A direction of a link. Boxes hold the parts that few links have.
+#[derive(Clone, Debug)]
+pub struct LinkSpec {
+    /// Name.
+    pub name: String,
+    /// Sending node.
+    pub from: usize,
+    /// Receiving node.
+    pub to: usize,
+    /// Rate, or maximum rate.
+    pub rate: BitRate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// Limit of the queue.
+    pub buffer: Buffer,
+    /// Queue management.
+    pub queue: QueueModel,
+    /// Rate controller.
+    pub control: Option<Box<Control>>,
+    /// Varying capacity.
+    pub capacity: Option<Capacity>,
+    /// Packet losses.
+    pub loss: Option<Box<LossModel>>,
+    /// Random extra delay.
+    pub noise: Option<NoiseModel>,
+    /// The index of the air that it shares with other links.
+    pub air: Option<usize>,
+}
+
+impl LinkSpec {
+    /// Returns true if the rate can change.
+    #[must_use]
+    pub fn varies(&self) -> bool {
+        self.control.is_some() || self.capacity.is_some()
+    }
+
+    /// Returns true if departures are scheduled instead of computed ahead.
+    #[must_use]
+    pub fn schedules_departures(&self) -> bool {
+        self.varies() || matches!(self.queue, QueueModel::CoDel(_))
+    }
+
+    /// The longest lateness that its controller guarantees. A queue that drops packets at departures, CoDel, voids the
+    /// guarantee.
+    #[must_use]
+    pub fn lateness_bound(&self) -> Option<Duration> {
+        let control = self.control.as_ref().filter(|_| !matches!(self.queue, QueueModel::CoDel(_)))?;
+        control.mechanism.lateness_bound(control.link)
+    }
+
+    /// The initial rate.
+    #[must_use]
+    pub fn first_rate(&self) -> BitRate {
+        match &self.capacity {
+            Some(Capacity::Steps(steps)) => {
+                steps.first().filter(|(at, _)| *at == Instant::ZERO).map_or(self.rate, |&(_, rate)| rate)
+            }
+            _ => self.control.as_ref().and_then(|control| control.mechanism.initial_rate()).unwrap_or(self.rate),
+        }
+    }
+}
+
+/// A controller and the link's options for it.
+#[derive(Clone, Debug)]
+pub struct Control {
+    /// The controller with its parameters.
+    pub mechanism: LinkMechanism,
+    /// The link as the controller sees it.
+    pub link: LinkContext,
+    /// The index of the link with a gateway's acknowledgements.
+    pub acknowledgements: Option<usize>,
+    /// Treatment of the packet in service when the rate changes.
+    pub in_service: InService,
+    /// Power charged during a transition.
+    pub transition_power: TransitionPower,
+}
+
+/// A capacity that varies independently of the traffic.
+#[derive(Clone, Debug)]
+pub enum Capacity {
+    /// Uniform redraws on [min, max] after exponential intervals.
+    Redraws {
+        /// Lowest capacity.
+        min: BitRate,
+        /// Highest capacity.
+        max: BitRate,
+        /// Mean interval.
+        mean_interval: Duration,
+    },
+    /// Rates at given times, in ascending order.
+    Steps(Vec<(Instant, BitRate)>),
+}
+
+/// An air that links share.
+#[derive(Clone, Debug)]
+pub struct AirSpec {
+    /// Name.
+    pub name: String,
+    /// The time on the air that each packet takes in addition to its bits.
+    pub overhead: Duration,
+}
+
+/// The longest overhead of a packet.
+const MOST_OVERHEAD: Duration = Duration::from_secs(1);
 
 /// A direction of a link of the document.
 pub(super) struct Wire<'a> {
@@ -72,7 +183,7 @@ pub(super) fn link(wire: &Wire<'_>, measure: Measure) -> Result<LinkSpec> {
         .controller
         .as_ref()
         .filter(|_| there)
-        .map(|doc| control::control(&field, doc, document, measure))
+        .map(|doc| control(&field, doc, document, measure))
         .transpose()?;
     let capacity = document.capacity.as_ref().filter(|_| there).map(|doc| capacity(&field, doc, rate)).transpose()?;
     if control.is_some() && capacity.is_some() {
@@ -94,15 +205,44 @@ pub(super) fn link(wire: &Wire<'_>, measure: Measure) -> Result<LinkSpec> {
     })
 }
 
-fn noise(NoiseDocument { mean, shape }: NoiseDocument) -> Option<NoiseModel> {
-    (mean > Duration::ZERO).then_some(NoiseModel { mean, shape })
+/// A link's controller, checked.
+pub(super) fn control(
+    field: &str,
+    document: &ControllerDocument,
+    link: &LinkDocument,
+    measure: Measure,
+) -> Result<Control> {
+    let options = document.rate.unwrap_or_default();
+    let link = LinkContext {
+        rate: link.rate,
+        mtu: measure.mtu,
+        buffer: queueing::buffer(field, link, measure)?.length(measure.mtu),
+        suspends: options.in_service == InService::Suspend,
+    };
+    document.mechanism.build(link, Instant::ZERO).map_err(|error| refused(&format!("{field}.controller"), &error))?;
+    Ok(Control {
+        mechanism: document.mechanism.clone(),
+        link,
+        acknowledgements: None,
+        in_service: options.in_service,
+        transition_power: options.transition_power,
+    })
+}
+
+/// The name of the link with a controller's acknowledgements; `None` if the controller reads no segments.
+pub(super) fn acknowledgements(document: &ControllerDocument) -> Option<Option<&str>> {
+    document
+        .segments
+        .as_ref()
+        .filter(|_| document.mechanism.reads_segments())
+        .map(|options| options.acknowledgements.as_deref())
 }
 
 /// Finds the links that carry the acknowledgements of gateways.
 pub(super) fn join_gateways(wiring: &[Wire<'_>], links: &mut [LinkSpec]) -> Result<()> {
     for (index, wire) in wiring.iter().enumerate() {
         let document = wire.document.controller.as_ref().filter(|_| wire.is_there());
-        let Some(named) = document.and_then(control::acknowledgements) else { continue };
+        let Some(named) = document.and_then(acknowledgements) else { continue };
         let field = format!("link.{}.controller.acknowledgements", wire.name);
         let found = match named {
             Some(name) => wiring.iter().position(|other| other.name == name),
@@ -161,4 +301,41 @@ fn steps(field: &str, document: &StepsDocument, most: BitRate) -> Result<Capacit
         steps.push((at, rate));
     }
     Ok(Capacity::Steps(steps))
+}
+
+/// The airs, in the order of the document. Each link gets the index of its air.
+pub(super) fn airs(document: &Document, wires: &[Wire<'_>], links: &mut [LinkSpec]) -> Result<Vec<AirSpec>> {
+    let mut airs: Vec<AirSpec> = Vec::with_capacity(document.air.len());
+    for air in &document.air {
+        let field = format!("air.{}", air.name);
+        check_name(&format!("{field}.name"), &air.name)?;
+        if airs.iter().any(|other| other.name == air.name) {
+            return refuse(format!("{field}.name"), "is given twice; expected different names");
+        }
+        if air.overhead > MOST_OVERHEAD {
+            return refuse(
+                format!("{field}.overhead"),
+                format!("is {}; expected at most {MOST_OVERHEAD}", air.overhead),
+            );
+        }
+        airs.push(AirSpec { name: air.name.clone(), overhead: air.overhead });
+    }
+    for (wire, link) in wires.iter().zip(links) {
+        let Some(name) = &wire.document.air else { continue };
+        let field = format!("link.{}.air", link.name);
+        let Some(place) = airs.iter().position(|air| air.name == *name) else {
+            let known: Vec<&str> = airs.iter().map(|air| air.name.as_str()).collect();
+            let known = if known.is_empty() { "an entry [[air]]".to_owned() } else { listed(&known) };
+            return refuse(field, format!("\"{name}\" is unknown; expected {known}"));
+        };
+        if link.control.is_some() || link.capacity.is_some() || matches!(link.queue, QueueModel::CoDel(_)) {
+            let message = "conflicts with a controller, a varying capacity or CoDel";
+            return refuse(field, format!("{message}; expected a link of fixed rate"));
+        }
+        if !document.sleep.is_empty() {
+            return refuse(field, "conflicts with [[sleep]]; expected an air only if no link sleeps");
+        }
+        link.air = Some(place);
+    }
+    Ok(airs)
 }

@@ -1,10 +1,14 @@
-//! Conversion of losses in the document: the numbers of dropped packets, flows on the link.
+//! Losses and noise of links. Scripted losses go by the numbers of a flow's packets on the link.
 
 use super::links::Wire;
 use super::{Result, refuse};
-use crate::scenario::document::{BernoulliDocument, GilbertElliottDocument, LossDocument, ScriptedDropsDocument};
+use crate::scenario::document::{
+    BernoulliDocument, GilbertElliottDocument, LossDocument, NoiseDocument, ScriptedDropsDocument,
+};
 use crate::scenario::listed;
 use netlull_network::loss::{GilbertElliott, LossModel, ScriptedDrops};
+use netlull_network::noise::NoiseModel;
+use netlull_units::Duration;
 
 /// The index and name of each flow that crosses a link.
 pub(super) type Crossing<'a> = [(u32, &'a str)];
@@ -60,4 +64,8 @@ fn numbers(field: &str, packets: &[u64]) -> Result<Vec<u64>> {
         before = number;
     }
     Ok(packets.to_vec())
+}
+
+pub(super) fn noise(NoiseDocument { mean, shape }: NoiseDocument) -> Option<NoiseModel> {
+    (mean > Duration::ZERO).then_some(NoiseModel { mean, shape })
 }

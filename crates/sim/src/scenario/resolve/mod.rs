@@ -1,39 +1,34 @@
 //! Conversion of a document to a checked scenario: every name resolved, every value in range.
 
 mod access;
-mod air;
-mod control;
 mod flows;
 mod links;
-mod load;
 mod losses;
+mod offers;
 mod paths;
-mod phases;
-mod power;
 mod queueing;
 mod recording;
+mod report;
 mod requests;
-mod size_laws;
 mod sleep;
-mod sleep_plan;
 mod station;
 
-use super::document::{Document, InService, ProbeDocument, Verify};
-use super::error::{ScenarioError, listed};
-use super::quantity::TransferSize;
+use super::document::{Document, Verify};
+use super::{ScenarioError, listed};
 use crate::net::routing::{Edge, Routes};
 pub use crate::traffic::{ArrivalPattern, DatagramFlow, FlowPath, RequestFlow};
-pub use air::AirSpec;
-pub(super) use control::refused;
-pub use load::Offer;
-use netlull_mechanism::link::LinkContext;
-use netlull_mechanism::machines::LinkMechanism;
+pub use flows::{TcpFlow, Writes};
+pub use links::{AirSpec, Capacity, Control, LinkSpec};
+use netlull_document::check_ranges;
+use netlull_mechanism::ConfigError;
 use netlull_network::driver::LONGEST;
-use netlull_network::loss::LossModel;
-use netlull_network::noise::NoiseModel;
-use netlull_network::queue::{Buffer, QueueModel};
-use netlull_power::{PowerModel, TransitionPower};
-use netlull_units::{BitRate, Duration, Instant};
+use netlull_units::Duration;
+pub use offers::Offer;
+pub use recording::Recording;
+pub(super) use report::probe;
+pub use report::{NamedPower, PhaseSpec, ProbeSpec};
+use schemars::JsonSchema;
+use serde::Serialize;
 pub use sleep::{Nap, RoutingSpec, SleepSpec};
 pub use station::StationSpec;
 pub(super) use station::{At, check_traffic, refused_mechanism};
@@ -90,168 +85,10 @@ pub struct Scenario {
     pub stations: Vec<StationSpec>,
 }
 
-/// A part of the measured time.
-#[derive(Clone, Debug)]
-pub struct PhaseSpec {
-    /// Name.
-    pub name: String,
-    /// Start time.
-    pub from: Instant,
-    /// End time.
-    pub to: Instant,
-}
-
-/// A first run that records packets for a replay.
-#[derive(Clone, Debug)]
-pub struct Recording {
-    /// The scenario of the first run. It has the seed and the verifier of the second run.
-    pub first: Box<Scenario>,
-    /// The link with the recorded arrivals.
-    pub link: usize,
-    /// The index of the datagram flow that replays them.
-    pub source: usize,
-    /// The fields that the first run leaves out. Those of stations name the station's node.
-    pub without: Vec<String>,
-}
-
-/// A direction of a link. Boxes hold the parts that few links have.
-#[derive(Clone, Debug)]
-pub struct LinkSpec {
-    /// Name.
-    pub name: String,
-    /// Sending node.
-    pub from: usize,
-    /// Receiving node.
-    pub to: usize,
-    /// Rate, or maximum rate.
-    pub rate: BitRate,
-    /// Propagation delay.
-    pub delay: Duration,
-    /// Limit of the queue.
-    pub buffer: Buffer,
-    /// Queue management.
-    pub queue: QueueModel,
-    /// Rate controller.
-    pub control: Option<Box<Control>>,
-    /// Varying capacity.
-    pub capacity: Option<Capacity>,
-    /// Packet losses.
-    pub loss: Option<Box<LossModel>>,
-    /// Random extra delay.
-    pub noise: Option<NoiseModel>,
-    /// The index of the air that it shares with other links.
-    pub air: Option<usize>,
-}
-
-/// A controller and the link's options for it.
-#[derive(Clone, Debug)]
-pub struct Control {
-    /// The controller with its parameters.
-    pub mechanism: LinkMechanism,
-    /// The link as the controller sees it.
-    pub link: LinkContext,
-    /// The index of the link with a gateway's acknowledgements.
-    pub acknowledgements: Option<usize>,
-    /// Treatment of the packet in service when the rate changes.
-    pub in_service: InService,
-    /// Power charged during a transition.
-    pub transition_power: TransitionPower,
-}
-
-/// A capacity that varies independently of the traffic.
-#[derive(Clone, Debug)]
-pub enum Capacity {
-    /// Uniform redraws on [min, max] after exponential intervals.
-    Redraws {
-        /// Lowest capacity.
-        min: BitRate,
-        /// Highest capacity.
-        max: BitRate,
-        /// Mean interval.
-        mean_interval: Duration,
-    },
-    /// Rates at given times, in ascending order.
-    Steps(Vec<(Instant, BitRate)>),
-}
-
-/// A TCP connection.
-#[derive(Clone, Debug)]
-pub struct TcpFlow {
-    /// Name and ends.
-    pub path: FlowPath,
-    /// Opening time, before jitter.
-    pub start: Instant,
-    /// Upper limit of the random delay of the opening, drawn uniformly.
-    pub jitter: Duration,
-    /// Amount of data.
-    pub size: TransferSize,
-    /// Time from which its application writes no data.
-    pub stop: Instant,
-    /// The writes of its application; `None` if TCP always has data to send.
-    pub writes: Option<Writes>,
-    /// TCP options.
-    pub config: netlull_tcp::Config,
-}
-
-impl TcpFlow {
-    /// Returns true if its application acts after the opening.
-    #[must_use]
-    pub fn acts(&self) -> bool {
-        self.writes.is_some() || self.stop != Instant::NEVER
-    }
-}
-
-/// The writes of an application: `size` bytes when the connection opens, then again every 8 `size` / `rate`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Writes {
-    /// Data rate.
-    pub rate: BitRate,
-    /// Size of a write, bytes.
-    pub size: u32,
-}
-
-/// A power model under a name.
-#[derive(Clone, Debug)]
-pub struct NamedPower {
-    /// Name in results.
-    pub name: String,
-    /// The model.
-    pub model: PowerModel,
-}
-
-/// The data to record.
-#[derive(Clone, Debug, Default)]
-pub struct ProbeSpec {
-    /// Width of the bins.
-    pub interval: Option<Duration>,
-    /// Changes of congestion windows.
-    pub window: bool,
-    /// Dropped packets.
-    pub drops: bool,
-    /// Data segments of TCP senders.
-    pub segments: bool,
-    /// Events of TCP senders.
-    pub events: bool,
-    /// Requests.
-    pub requests: bool,
-    /// Activity of stations.
-    pub stations: bool,
-    /// Packets offered to these links, by index.
-    pub arrivals: Option<Vec<usize>>,
-    /// True if arrivals are recorded without their flows.
-    pub nameless: bool,
-    /// Indices of the recorded links; all if `None`.
-    pub links: Option<Vec<usize>>,
-    /// Indices of the recorded flows (TCP flows first); all if `None`.
-    pub flows: Option<Vec<usize>>,
-}
-
 /// The smallest MTU that IPv4 allows (RFC 791).
 const SMALLEST_MTU: u64 = 68;
 /// The largest IPv4 packet.
 const LARGEST_MTU: u64 = 65_535;
-/// The maximum number of bins. A larger number is assumed to be a mistake.
-const MOST_BINS: u64 = 10_000_000;
 
 impl Scenario {
     /// Checks a document and resolves every name in it.
@@ -284,16 +121,16 @@ impl Scenario {
         }
         unique_names(&links, &flows)?;
         links::join_gateways(&wiring, &mut links)?;
-        let airs = air::airs(document, &wiring, &mut links)?;
+        let airs = links::airs(document, &wiring, &mut links)?;
         if document.link.iter().any(|link| link.loss.is_some()) {
             let crossing = paths::crossing(&wiring, &routes, &flows);
             for ((link, wire), crossing) in links.iter_mut().zip(&wiring).zip(&crossing) {
                 link.loss = losses::loss(wire, crossing)?.map(Box::new);
             }
         }
-        let probe = probe(&document.probe, document.duration, &links, flows.paths())?;
+        let probe = report::probe(&document.probe, document.duration, &links, flows.paths())?;
         check_positions(document, &nodes)?;
-        let network = sleep_plan::Network { document, nodes: &nodes, wires: &wiring, flows: &flows, routes: &routes };
+        let network = sleep::Network { document, nodes: &nodes, wires: &wiring, flows: &flows, routes: &routes };
         let sleep = sleep::sleep(network, &links)?;
         let around = station::Around { document, nodes: &nodes, wires: &wiring, links: &links, flows: &flows };
         let stations = station::stations(around)?;
@@ -312,10 +149,10 @@ impl Scenario {
             datagram_flows: flows.datagrams,
             request_flows: flows.requests,
             routes: Arc::new(routes),
-            power: named_models(document)?,
+            power: report::named_models(document)?,
             probe,
             recording: None,
-            phases: phases::phases(document)?,
+            phases: report::phases(document)?,
             routing: sleep::routing(document)?,
             sleep,
             stations,
@@ -344,6 +181,16 @@ impl Scenario {
 
 fn refuse<T>(field: impl Into<String>, message: impl Into<String>) -> Result<T> {
     Err(ScenarioError::new(field, message))
+}
+
+/// Checks the ranges in the description of a part of the document.
+pub(super) fn check<T: Serialize + JsonSchema + 'static>(field: &str, part: &T) -> Result<()> {
+    check_ranges(part).map_err(|error| refused(field, &error))
+}
+
+/// Converts a mechanism's error to one with the field's path.
+pub(in crate::scenario) fn refused(field: &str, error: &ConfigError) -> ScenarioError {
+    ScenarioError::new(format!("{field}.{}", error.field), error.reason())
 }
 
 fn check_frame(document: &Document) -> Result<()> {
@@ -419,24 +266,6 @@ fn two_nodes(nodes: &Nodes<'_>, field: &str, from: &str, to: &str) -> Result<(us
     Ok(ends)
 }
 
-/// The power models. Their names differ and can be part of a metric's path.
-fn named_models(document: &Document) -> Result<Vec<NamedPower>> {
-    let mut models: Vec<NamedPower> = Vec::new();
-    for (index, power) in document.power.iter().enumerate() {
-        let named = power::named_power(index, power)?;
-        // A share such as 0.25 puts a dot into a default name; names in the document may not have dots.
-        if let Some(name) = &power.name {
-            check_name(&format!("power.{index}.name"), name)?;
-        }
-        if models.iter().any(|other| other.name == named.name) {
-            let message = format!("\"{}\" is named twice; expected different names", named.name);
-            return refuse(format!("power.{index}.name"), message);
-        }
-        models.push(named);
-    }
-    Ok(models)
-}
-
 fn unique_names(links: &[LinkSpec], flows: &flows::Flows) -> Result<()> {
     let twice = |names: Vec<&str>, field: &str| {
         let mut sorted = names;
@@ -448,40 +277,4 @@ fn unique_names(links: &[LinkSpec], flows: &flows::Flows) -> Result<()> {
     };
     twice(links.iter().map(|link| link.name.as_str()).collect(), "link")?;
     twice(flows.paths().map(|path| path.name.as_str()).collect(), "flow")
-}
-
-/// Resolves the links and flows of a probe.
-pub(super) fn probe<'a>(
-    wanted: &ProbeDocument,
-    duration: Duration,
-    links: &[LinkSpec],
-    flows: impl Iterator<Item = &'a FlowPath>,
-) -> Result<ProbeSpec> {
-    if let Some(interval) = wanted.interval
-        && (interval.is_zero() || duration.as_nanos() / interval.as_nanos() > MOST_BINS)
-    {
-        let message = format!("is {interval}; expected more than 0 s and at most {MOST_BINS} intervals in the run");
-        return refuse("probe.interval", message);
-    }
-    let pick = |field: &str, names: &Option<Vec<String>>, known: Vec<&str>| {
-        let find = |name: &String| {
-            known.iter().position(|have| have == name).ok_or_else(|| {
-                ScenarioError::new(field, format!("\"{name}\" is unknown; expected one of {}", listed(&known)))
-            })
-        };
-        names.as_ref().map(|names| names.iter().map(find).collect::<Result<Vec<_>>>()).transpose()
-    };
-    Ok(ProbeSpec {
-        interval: wanted.interval,
-        window: wanted.window,
-        drops: wanted.drops,
-        segments: wanted.segments,
-        events: wanted.events,
-        requests: wanted.requests,
-        stations: wanted.stations,
-        arrivals: pick("probe.arrivals", &wanted.arrivals, links.iter().map(|link| link.name.as_str()).collect())?,
-        nameless: false,
-        links: pick("probe.links", &wanted.links, links.iter().map(|link| link.name.as_str()).collect())?,
-        flows: pick("probe.flows", &wanted.flows, flows.map(|path| path.name.as_str()).collect())?,
-    })
 }

@@ -1,6 +1,6 @@
 //! Conversion of one document to two runs: the first records the packets offered to a link, the second replays them.
 
-use super::{Recording, Result, Scenario, paths, refuse};
+use super::{Result, Scenario, paths, refuse};
 use crate::scenario::document::{
     Document, FlowDocument, ProbeDocument, RecordingDocument, ReplayDocument, SleepDocument, StationDocument,
 };
@@ -8,6 +8,19 @@ use crate::scenario::read::read_value;
 use crate::scenario::{ScenarioError, listed};
 use netlull_mechanism::topology::SleepAlgorithm;
 use netlull_text::Change;
+
+/// A first run that records packets for a replay.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// The scenario of the first run. It has the seed and the verifier of the second run.
+    pub first: Box<Scenario>,
+    /// The link with the recorded arrivals.
+    pub link: usize,
+    /// The index of the datagram flow that replays them.
+    pub source: usize,
+    /// The fields that the first run leaves out. Those of stations name the station's node.
+    pub without: Vec<String>,
+}
 
 impl FlowDocument {
     /// The name and destination of the flow.

@@ -1,9 +1,8 @@
-//! Conversion of stations in the document: links, radios and machines.
+//! Stations: links, radios and machines.
 
-use super::control::refused;
 use super::flows::Flows;
 use super::links::Wire;
-use super::{FlowPath, LinkSpec, Nodes, RequestFlow, Result, TcpFlow, node, refuse};
+use super::{FlowPath, LinkSpec, Nodes, RequestFlow, Result, TcpFlow, check_name, node, refuse, refused};
 use crate::scenario::ScenarioError;
 use crate::scenario::document::{Document, RadioDocument, StationDocument};
 use netlull_mechanism::ConfigError;
@@ -135,7 +134,7 @@ fn station(around: Around<'_>, station: Member<'_>) -> Result<StationSpec> {
         mtu: around.document.mtu,
     };
     if let Some(mechanism) = &document.mechanism {
-        super::air::check_station(field, mechanism, [&around.links[down], &around.links[up]])?;
+        check_station(field, mechanism, [&around.links[down], &around.links[up]])?;
         let Flows { tcp, requests, .. } = around.flows;
         check_traffic(mechanism.serves(), tcp, requests, At { field: nodes, name, node: own })?;
         mechanism.build(context, Instant::ZERO).map_err(|error| refused_mechanism(station.field, &error))?;
@@ -191,7 +190,7 @@ fn radios(field: &str, document: &StationDocument) -> Result<Vec<NamedRadio>> {
     for (index, radio) in document.radio.iter().enumerate() {
         let field = format!("{field}.radio.{index}");
         let named = radio_model(&field, radio)?;
-        super::check_name(&format!("{field}.name"), &named.name)?;
+        check_name(&format!("{field}.name"), &named.name)?;
         if radios.iter().any(|other| other.name == named.name) {
             return refuse(field, format!("\"{}\" is named twice; expected different names", named.name));
         }
@@ -233,4 +232,13 @@ fn radio_model(field: &str, document: &RadioDocument) -> Result<NamedRadio> {
             Ok(NamedRadio { name: document.name.clone(), power })
         }
     }
+}
+
+/// Checks that a station's machine needs no access point. Beacons and polls do not contend for the air.
+fn check_station(field: &str, mechanism: &StationMechanism, links: [&LinkSpec; 2]) -> Result<()> {
+    if mechanism.access_point().is_some() && links.iter().any(|link| link.air.is_some()) {
+        let message = format!("is {}, whose beacons and polls do not contend for a shared air", mechanism.name());
+        return refuse(format!("{field}.mechanism.kind"), format!("{message}; expected client_shaper, eager or none"));
+    }
+    Ok(())
 }

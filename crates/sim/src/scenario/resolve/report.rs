@@ -1,0 +1,198 @@
+//! Measurements of a run: phases, power models, probes.
+
+use super::{FlowPath, LinkSpec, Result, check, check_name, refuse};
+use crate::scenario::document::{Document, PhaseDocument, PowerDocument, ProbeDocument};
+use crate::scenario::{ScenarioError, listed};
+use netlull_power::{BelowFloor, IdealModel, PowerModel, Scaling};
+use netlull_units::{Duration, Instant};
+
+/// A part of the measured time.
+#[derive(Clone, Debug)]
+pub struct PhaseSpec {
+    /// Name.
+    pub name: String,
+    /// Start time.
+    pub from: Instant,
+    /// End time.
+    pub to: Instant,
+}
+
+/// A power model under a name.
+#[derive(Clone, Debug)]
+pub struct NamedPower {
+    /// Name in results.
+    pub name: String,
+    /// The model.
+    pub model: PowerModel,
+}
+
+/// The data to record.
+#[derive(Clone, Debug, Default)]
+pub struct ProbeSpec {
+    /// Width of the bins.
+    pub interval: Option<Duration>,
+    /// Changes of congestion windows.
+    pub window: bool,
+    /// Dropped packets.
+    pub drops: bool,
+    /// Data segments of TCP senders.
+    pub segments: bool,
+    /// Events of TCP senders.
+    pub events: bool,
+    /// Requests.
+    pub requests: bool,
+    /// Activity of stations.
+    pub stations: bool,
+    /// Packets offered to these links, by index.
+    pub arrivals: Option<Vec<usize>>,
+    /// True if arrivals are recorded without their flows.
+    pub nameless: bool,
+    /// Indices of the recorded links; all if `None`.
+    pub links: Option<Vec<usize>>,
+    /// Indices of the recorded flows (TCP flows first); all if `None`.
+    pub flows: Option<Vec<usize>>,
+}
+
+/// The maximum number of bins. A larger number is assumed to be a mistake.
+const MOST_BINS: u64 = 10_000_000;
+
+/// Every phase, within the measured time. Their names differ.
+pub(super) fn phases(document: &Document) -> Result<Vec<PhaseSpec>> {
+    let mut phases: Vec<PhaseSpec> = Vec::with_capacity(document.phase.len());
+    for (index, written) in document.phase.iter().enumerate() {
+        check_name(&format!("phase.{index}.name"), &written.name)?;
+        if phases.iter().any(|other| other.name == written.name) {
+            let message = format!("\"{}\" is named twice; expected different names", written.name);
+            return refuse(format!("phase.{index}.name"), message);
+        }
+        phases.push(phase(document, written)?);
+    }
+    Ok(phases)
+}
+
+fn phase(document: &Document, written: &PhaseDocument) -> Result<PhaseSpec> {
+    let (first, last) = (document.warm_up, document.duration);
+    let from = written.from.unwrap_or(first);
+    let to = written.to.unwrap_or(last);
+    let refused = |field: &str, is: Duration, expected: String| {
+        refuse(format!("phase.{}.{field}", written.name), format!("is {is}; expected {expected}"))
+    };
+    if from < first || from >= last {
+        return refused(
+            "from",
+            from,
+            format!("a time from the end of the warm-up ({first}) to before the end of the run ({last})"),
+        );
+    }
+    if to <= from || to > last {
+        return refused(
+            "to",
+            to,
+            format!("a time after the phase begins ({from}), at most the end of the run ({last})"),
+        );
+    }
+    Ok(PhaseSpec { name: written.name.clone(), from: Instant::ZERO + from, to: Instant::ZERO + to })
+}
+
+/// The power models. Their names differ and can be part of a metric's path.
+pub(super) fn named_models(document: &Document) -> Result<Vec<NamedPower>> {
+    let mut models: Vec<NamedPower> = Vec::new();
+    for (index, power) in document.power.iter().enumerate() {
+        let named = named_power(index, power)?;
+        // A share such as 0.25 puts a dot into a default name; names in the document may not have dots.
+        if let Some(name) = &power.name {
+            check_name(&format!("power.{index}.name"), name)?;
+        }
+        if models.iter().any(|other| other.name == named.name) {
+            let message = format!("\"{}\" is named twice; expected different names", named.name);
+            return refuse(format!("power.{index}.name"), message);
+        }
+        models.push(named);
+    }
+    Ok(models)
+}
+
+fn named_power(index: usize, document: &PowerDocument) -> Result<NamedPower> {
+    let field = format!("power.{index}");
+    check(&field, document)?;
+    let Some(model) = PowerModel::by_name(&document.model) else {
+        let known = PowerModel::names(", ");
+        let message = format!("\"{}\" is unknown; expected one of {known}", document.model);
+        return refuse(format!("{field}.model"), message);
+    };
+    let model = match (model, document.static_fraction, document.phi) {
+        (model, None, None) => model,
+        (PowerModel::Ideal(ideal), share, phi) => PowerModel::Ideal(ideal_with(&field, ideal, share, phi)?),
+        (PowerModel::Device(_) | PowerModel::LineCards(_), _, _) => {
+            return refuse(
+                field,
+                format!("\"{}\" is not an ideal model; expected no static_fraction or phi", document.model),
+            );
+        }
+    };
+    // In percent, because a dot would end the name in a metric's path.
+    let default_name = || match document.static_fraction {
+        Some(share) if share > 0.0 => format!("{}-{:.0}%", document.model, share * 100.0),
+        _ => document.model.clone(),
+    };
+    Ok(NamedPower { name: document.name.clone().unwrap_or_else(default_name), model })
+}
+
+fn ideal_with(field: &str, model: IdealModel, share: Option<f64>, phi: Option<f64>) -> Result<IdealModel> {
+    let refused = |error: netlull_power::ConfigError| {
+        ScenarioError::new(
+            format!("{field}.{}", error.field),
+            format!("is {}; expected {}", error.value, error.expected),
+        )
+    };
+    let below = |scaling: Scaling| match scaling {
+        Scaling::Voltage { below_floor, .. } => Some(below_floor),
+        Scaling::Frequency => None,
+    };
+    let scaling = match (model.scaling(), phi) {
+        (scaling, None) => scaling,
+        (Scaling::Frequency, Some(_)) => {
+            return refuse(format!("{field}.phi"), "is given for frequency scaling; expected no phi");
+        }
+        (voltage, Some(phi)) => {
+            Scaling::Voltage { phi, below_floor: below(voltage).unwrap_or(BelowFloor::FrequencyStillScales) }
+        }
+    };
+    IdealModel::new(share.unwrap_or(model.static_fraction()), scaling).map_err(refused)
+}
+
+/// Resolves the links and flows of a probe.
+pub(in crate::scenario) fn probe<'a>(
+    wanted: &ProbeDocument,
+    duration: Duration,
+    links: &[LinkSpec],
+    flows: impl Iterator<Item = &'a FlowPath>,
+) -> Result<ProbeSpec> {
+    if let Some(interval) = wanted.interval
+        && (interval.is_zero() || duration.as_nanos() / interval.as_nanos() > MOST_BINS)
+    {
+        let message = format!("is {interval}; expected more than 0 s and at most {MOST_BINS} intervals in the run");
+        return refuse("probe.interval", message);
+    }
+    let pick = |field: &str, names: &Option<Vec<String>>, known: Vec<&str>| {
+        let find = |name: &String| {
+            known.iter().position(|have| have == name).ok_or_else(|| {
+                ScenarioError::new(field, format!("\"{name}\" is unknown; expected one of {}", listed(&known)))
+            })
+        };
+        names.as_ref().map(|names| names.iter().map(find).collect::<Result<Vec<_>>>()).transpose()
+    };
+    Ok(ProbeSpec {
+        interval: wanted.interval,
+        window: wanted.window,
+        drops: wanted.drops,
+        segments: wanted.segments,
+        events: wanted.events,
+        requests: wanted.requests,
+        stations: wanted.stations,
+        arrivals: pick("probe.arrivals", &wanted.arrivals, links.iter().map(|link| link.name.as_str()).collect())?,
+        nameless: false,
+        links: pick("probe.links", &wanted.links, links.iter().map(|link| link.name.as_str()).collect())?,
+        flows: pick("probe.flows", &wanted.flows, flows.map(|path| path.name.as_str()).collect())?,
+    })
+}
