@@ -14,7 +14,7 @@ from netlull import (
     Tcp,
     param,
 )
-from netlull.tomltext import toml_key, toml_value
+from netlull.documents.tomltext import toml_key, toml_value
 
 HALF = '''
 import netlull

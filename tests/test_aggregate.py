@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from netlull import SweepError
-from netlull.entries import jain
 from netlull.errors import FieldPathError
+from netlull.results.entries import jain
 from netlull.results.result import metric
 from netlull.sweep.metrics import Metrics
 

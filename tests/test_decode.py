@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from msgspec import Meta, field
 
-from netlull.decode import Document, FieldError, Text, decode
+from netlull.documents.decode import Document, FieldError, Text, decode
 from netlull.errors import InputError
 
 
@@ -78,7 +78,7 @@ def test_a_document_that_is_no_table() -> None:
 
 THREADS = """
 import sys, threading
-from netlull.decode import Document, decode
+from netlull.documents.decode import Document, decode
 
 sys.setswitchinterval(1e-6)
 for _ in range(500):

@@ -10,7 +10,7 @@ import pytest
 
 import netlull
 from netlull import Link, Result, Scenario, Tcp
-from netlull.entries import LONG, Entries
+from netlull.results.entries import LONG, Entries
 from netlull.results.output import json_text
 
 if TYPE_CHECKING:

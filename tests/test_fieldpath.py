@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from conftest import ROOT
 from netlull import Link, Practra, RateSteps
+from netlull.documents.plain import plain
+from netlull.documents.tomltext import parse_setting, read_toml
 from netlull.errors import FieldPathError, InputError
-from netlull.fieldpath import get, plain
-from netlull.tomltext import parse_setting, read_toml
+from netlull.results.entries import get
 
 TABLE: dict[str, Any] = json.loads((ROOT / "crates/text/tests/paths.json").read_text(encoding="utf-8"))
 """The table of the tests of changes (`crates/text/tests/text.rs`): values are read along the same paths."""

@@ -21,8 +21,8 @@ import pytest
 import netlull
 from conftest import ROOT
 from netlull import InputError, Scenario, ScenarioError
+from netlull.documents.tomltext import toml_document
 from netlull.library import shipped
-from netlull.tomltext import toml_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -23,7 +23,7 @@ from netlull import (
     loading,
     param,
 )
-from netlull.modules import source_of
+from netlull.plugins.modules import source_of
 from netlull.runs.order import Job, LongestFirst
 from netlull.runs.team import Processes, Threads, local_team
 from netlull.topology.loads import measured
@@ -337,7 +337,7 @@ def test_a_class_without_a_file_has_the_digest_of_its_code() -> None:
         """
         space: dict[str, Any] = {"netlull": netlull, "__name__": "no_such_notebook", "GAIN": gain}
         exec(textwrap.dedent(code), space)  # noqa: S102
-        return source_of(space["Local"], netlull.plugins.PlugIn)
+        return source_of(space["Local"], netlull.plugins.classes.PlugIn)
 
     assert source(2.0) == source(2.0)
     assert len({source(2.0), source(3.0), source(2.0, "None")}) == 3

@@ -20,10 +20,10 @@ from conftest import ROOT
 from netlull import InputError, NetlullWarning, Result, ResultError, Scenario, ScenarioError, Sweep
 from netlull.benchmark import Definition, Record
 from netlull.benchmark.verification import disagreements
-from netlull.decode import Document, FieldError, decode
+from netlull.documents.decode import Document, FieldError, decode
 from netlull.emulation import replay
 from netlull.errors import FormatError, near
-from netlull.loading import listed
+from netlull.plugins.loading import listed
 from netlull.report import sweep_report
 from netlull.results.result import metric
 from netlull.sweep import SweepResult

@@ -12,9 +12,9 @@ import pytest
 
 import netlull
 from netlull import InputError, OutputError, Scenario
+from netlull.documents.textfiles import LARGEST_BYTES, read_text
+from netlull.documents.tomltext import read_toml
 from netlull.results.output import staged_file
-from netlull.textfiles import LARGEST_BYTES, read_text
-from netlull.tomltext import read_toml
 
 SMALL = """\
 name = "small"

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
         SweepError,
     )
     from netlull.library import Site, all_sites, site
-    from netlull.plugins import (
+    from netlull.plugins.classes import (
         CongestionControl,
         Data,
         Duration,
@@ -185,7 +185,7 @@ _HOMES = {
         "ClusterError EmulationError EmulationLate FieldPathError InputError NetlullWarning OutputError ResultError "
         "SweepError"
     ),
-    "netlull.plugins": "CongestionControl Data Duration Rate RateController SleepPlan StationPolicy param",
+    "netlull.plugins.classes": "CongestionControl Data Duration Rate RateController SleepPlan StationPolicy param",
     "netlull.results.result": "Result",
     "netlull.scenario": "Scenario",
     "netlull.library": "Site all_sites site",

@@ -23,8 +23,6 @@ from netlull._core import (
     VerificationError,
     __version__,
 )
-from netlull.fieldpath import plain
-from netlull.textfiles import check_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -77,7 +75,6 @@ def parse_setting(setting: str) -> tuple[str, Any]:
     Raises:
         InputError: there is no `=`, no path before it, the value is nested too deeply, or a number is not finite.
     """
-    check_text("--set", setting)
     path, value = _core.parse_setting(setting)
     return path, json.loads(value)
 
@@ -183,15 +180,14 @@ def check_seed(seed: object, field: str = "seed") -> int:
 
 
 def run_options(
-    seed: object = None, probe: object = None, verify: str | None = None
+    seed: object = None, probe: dict[str, Any] | None = None, verify: str | None = None
 ) -> tuple[int | None, str | None, str | None]:
     """The options of one run, as `Checked.run` and `Checked.with_options` take them. None keeps the scenario's value.
 
     Raises:
-        InputError: the probe is not a table of plain values.
         ScenarioError: the seed is out of range.
     """
-    table = None if probe is None else json.dumps(plain(probe, "probe"))
+    table = None if probe is None else json.dumps(probe)
     return None if seed is None else check_seed(seed), table, verify
 
 

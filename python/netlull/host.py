@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from netlull import _engine
 from netlull.errors import InputError
-from netlull.loading import WithoutPlugIns, completed, defaults_of, is_plug_in, reference_of
-from netlull.parameters import RefusedError, shown
+from netlull.plugins.loading import WithoutPlugIns, completed, defaults_of, is_plug_in, reference_of
+from netlull.plugins.parameters import RefusedError, shown
 from netlull.quantities import in_unit
 from netlull.topology.document import table as network_table
 from netlull.topology.find import find

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from netlull import _engine, emulation
+from netlull.documents.plain import plain
+from netlull.documents.textfiles import read_text
+from netlull.documents.tomltext import toml_document
 from netlull.errors import FieldPathError, InputError, NetlullWarning
-from netlull.fieldpath import plain
 from netlull.host import Host, TapeHost, TextHost, check_tape, stamp
 from netlull.results.output import staged_file, writing
 from netlull.results.result import Result
 from netlull.runs.memory import excess, limit
-from netlull.textfiles import read_text
-from netlull.tomltext import toml_document
 from netlull.topology.document import table as network_table
 from netlull.topology.files import Topology
 
@@ -306,7 +306,7 @@ class Scenario:
             VerificationError: the run broke a conservation law: a bug in the simulator.
             Cancelled: `monitor.cancel()` was called.
         """
-        options = _engine.run_options(seed, probe, verify)
+        options = _engine.run_options(seed, plain(probe, "probe"), verify)
         most = limit(memory)
         for warning in (*self.warnings, *excess(self._checked, most)):
             warnings.warn(warning, NetlullWarning, stacklevel=2)
@@ -357,7 +357,7 @@ class Scenario:
             EmulationLate: packets were too late for a valid run.
         """
         options = emulation.options(max_lateness, tapes, capture, attach or {})
-        checked = self._checked.with_options(*_engine.run_options(seed, probe))
+        checked = self._checked.with_options(*_engine.run_options(seed, plain(probe, "probe")))
         found = emulation.find_program(program)
         plan = checked.emulation_plan()
         for warning in self.warnings:

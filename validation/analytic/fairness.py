@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from law import Law, Row, tcp_pair
 
-from netlull.entries import jain
+from netlull.results.entries import jain
 
 FLOWS = 8
 DROP_TAIL = {"kind": "drop_tail"}

@@ -19,7 +19,7 @@ from agents import tcp_options
 from ns2 import HERE, Numbers, Value, Verdict, in_parallel, run_comparison, run_script
 from run import MSS_BYTES, milliseconds
 
-from netlull.entries import jain
+from netlull.results.entries import jain
 
 STORED = HERE / "stored" / "crowd.txt"
 FLOWS, WINDOW = 100, 10_000

@@ -24,7 +24,7 @@ from agents import AGENTS, tcp_options
 from ns2 import HERE, Ns2Error, StoredError, Value, in_parallel, named, run_script, stored_lines, verdict
 from run import MSS_BYTES, milliseconds, network
 
-from netlull.entries import jain
+from netlull.results.entries import jain
 
 STORED = HERE / "stored" / "goodput.txt"
 DOCUMENT = tomllib.loads((HERE / "goodput.toml").read_text())

@@ -25,7 +25,7 @@ import compare
 from compare import Difference, Evidence
 from ns2 import StoredError, in_parallel, named, read_numbers, verdict
 
-from netlull.entries import jain
+from netlull.results.entries import jain
 
 STORED = HERE / "stored"
 SAMPLES_PER_LINE = 20

@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 
 from msgspec import field
 
-from netlull.decode import Document, FieldError, Text, decode
+from netlull.documents.decode import Document, FieldError, Text, decode
+from netlull.documents.textfiles import read_text
+from netlull.documents.tomltext import read_toml
 from netlull.errors import InputError, near
 from netlull.quantities import in_unit
 from netlull.scenario import Scenario
-from netlull.textfiles import read_text
-from netlull.tomltext import read_toml
 
 __all__ = ["OPTIMA", "SHIPPED", "Baseline", "Cell", "Definition", "Optimum", "Rates", "optimum_seeds"]
 

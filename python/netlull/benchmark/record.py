@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 from msgspec import Meta
 
 from netlull.benchmark.judge import CellRows, League, judged, standing
-from netlull.decode import Document, FieldError, Text, decode
+from netlull.documents.decode import Document, FieldError, Text, decode
 from netlull.errors import ResultError, check_format
 from netlull.results.output import origin, staged_file
 

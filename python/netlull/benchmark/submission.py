@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netlull._engine import schema
+from netlull.documents.plain import plain
+from netlull.documents.textfiles import read_text
+from netlull.documents.tomltext import read_toml
 from netlull.errors import InputError, near
-from netlull.fieldpath import plain
 from netlull.quantities import in_unit
 from netlull.scenario import Scenario
-from netlull.textfiles import read_text
-from netlull.tomltext import read_toml
 
 if TYPE_CHECKING:
     from netlull.benchmark.definition import Cell, Definition

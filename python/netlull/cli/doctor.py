@@ -16,7 +16,7 @@ from netlull.cli.inputs import json_option
 from netlull.cli.tables import Table, new_console, show
 from netlull.emulation import find_program, program_version, replay
 from netlull.errors import EmulationError
-from netlull.loading import listed
+from netlull.plugins.loading import listed
 from netlull.results.output import origin
 from netlull.scenario import Scenario
 

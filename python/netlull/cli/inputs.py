@@ -14,10 +14,10 @@ import click
 import netlull
 from netlull import _engine
 from netlull.builders import ClientShaper
+from netlull.documents.tomltext import parse_setting
 from netlull.errors import InputError
 from netlull.library import find, shipped, sites
 from netlull.scenario import Scenario
-from netlull.tomltext import parse_setting
 
 if TYPE_CHECKING:
     from netlull.cluster import Cluster

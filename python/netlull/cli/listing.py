@@ -15,7 +15,7 @@ from netlull.cli.progress import warn
 from netlull.cli.tables import Table, draw, new_console, print_listing, say
 from netlull.errors import InputError, near
 from netlull.library import described, sites
-from netlull.loading import listed
+from netlull.plugins.loading import listed
 from netlull.topology.find import shipped
 
 __all__ = ["list_command", "schema_command"]

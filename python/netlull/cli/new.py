@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
+from netlull.documents.tomltext import toml_value
 from netlull.errors import InputError
 from netlull.library import starters
 from netlull.results.output import prepare_file, writing
-from netlull.tomltext import toml_value
 
 __all__ = ["new_command"]
 

@@ -16,11 +16,11 @@ from netlull.cli.networks import network_of, reading_options, topology_named
 from netlull.cli.numbers import count, counted, digits, scaled
 from netlull.cli.plot import check_file, seconds, write_figure
 from netlull.cli.tables import Table, draw, new_console, say
+from netlull.documents.textfiles import check_text
 from netlull.errors import InputError
 from netlull.results.output import is_standard_output, staged_file
 from netlull.results.result import Result
 from netlull.scenario import Scenario
-from netlull.textfiles import check_text
 from netlull.topology.hub import PREFIX
 from netlull.topology.model import hops_between, hops_from
 from netlull.topology.state import part_of, topology_of_scenario

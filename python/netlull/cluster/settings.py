@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from netlull.decode import Document, FieldError, decode
+from netlull.documents.decode import Document, FieldError, decode
+from netlull.documents.textfiles import read_text
+from netlull.documents.tomltext import read_toml
 from netlull.errors import ClusterError
 from netlull.quantities import in_unit
-from netlull.textfiles import read_text
-from netlull.tomltext import read_toml
 
 __all__ = ["Settings", "read_settings"]
 

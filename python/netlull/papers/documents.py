@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct, field
 from msgspec.structs import asdict, force_setattr, replace
 
-from netlull.decode import Document, FieldError, Text
+from netlull.documents.decode import Document, FieldError, Text
 from netlull.errors import near
 from netlull.papers.toml import PaperError, read
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
+from netlull.documents.tomltext import toml_document
 from netlull.papers.toml import PaperError, read_data
 from netlull.results.output import staged_file
 from netlull.scenario import Scenario
-from netlull.tomltext import toml_document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

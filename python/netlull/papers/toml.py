@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from netlull.decode import FieldError, decode
+from netlull.documents.decode import FieldError, decode
 from netlull.errors import InputError
 
 if TYPE_CHECKING:

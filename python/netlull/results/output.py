@@ -15,8 +15,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from netlull import _engine
-from netlull.entries import listed
 from netlull.errors import OutputError
+from netlull.results.entries import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

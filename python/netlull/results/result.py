@@ -9,10 +9,9 @@ from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Self
 
-from netlull.entries import aggregate, entries
 from netlull.errors import FieldPathError, InputError, ResultError, check_format, some
-from netlull.fieldpath import get, keys_to
 from netlull.results import output
+from netlull.results.entries import aggregate, entries, get, keys_to
 from netlull.results.output import MANIFEST, origin
 
 if TYPE_CHECKING:
@@ -134,7 +133,7 @@ class Result:
         self.summary = summary
         """The run in numbers: totals, links with their energy, flows.
 
-        More than 1,000 links or flows are a sequence that reads each entry when it is used (`netlull.entries`).
+        More than 1,000 links or flows are a sequence that reads each entry when it is used (`netlull.results.entries`).
         """
         self._scenario = scenario
         self._origin = origin

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from netlull import _engine
-from netlull.loading import folders
+from netlull.plugins.loading import folders
 from netlull.runs.order import Job, LongestFirst
 from netlull.runs.worker import Worker
 

@@ -19,7 +19,7 @@ import traceback
 from typing import IO, Any
 
 from netlull import _engine
-from netlull.loading import folders
+from netlull.plugins.loading import folders
 
 __all__ = ["Worker"]
 

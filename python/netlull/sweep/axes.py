@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from msgspec import Meta, field
 
 from netlull import _engine
-from netlull.decode import Document, Text
+from netlull.documents.decode import Document, Text
 from netlull.errors import SweepError
 from netlull.quantities import in_unit, is_unit
 

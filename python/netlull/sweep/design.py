@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 import numpy as np
 from msgspec import Meta, field
 
-from netlull.decode import Document, Text
+from netlull.documents.decode import Document, Text
 from netlull.errors import SweepError
 from netlull.quantities import in_unit
 from netlull.sweep.axes import Axis, AxisPoint, shown_value

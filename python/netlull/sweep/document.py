@@ -9,15 +9,15 @@ from typing import Annotated, Any
 from msgspec import Meta, field
 
 from netlull import _engine
-from netlull.decode import Document, FieldError, decode
+from netlull.documents.decode import Document, FieldError, decode
+from netlull.documents.textfiles import read_text
+from netlull.documents.tomltext import read_toml
 from netlull.errors import SweepError
 from netlull.library import shipped
 from netlull.renames import hint_of_path
 from netlull.scenario import Scenario
 from netlull.sweep.axes import Axis, Experiment
 from netlull.sweep.design import Column, Design, Range
-from netlull.textfiles import read_text
-from netlull.tomltext import read_toml
 
 __all__ = ["read_sweep"]
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from netlull import _engine
 from netlull.cluster import Cluster, ClusterTeam, open_cluster
+from netlull.documents.plain import plain
 from netlull.errors import FieldPathError, InputError, NetlullWarning, SweepError
-from netlull.fieldpath import plain
 from netlull.runs.memory import limit
 from netlull.runs.team import Hire, Progress, default_workers, local_team
 from netlull.sweep.axes import RESERVED_COLUMNS, Axis, AxisPoint, Experiment, check_seeds

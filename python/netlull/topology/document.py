@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta, field
 
-from netlull.decode import Document, FieldError, Text, decode
+from netlull.documents.decode import Document, FieldError, Text, decode
+from netlull.documents.tomltext import read_toml, toml_key, toml_value
 from netlull.errors import InputError
 from netlull.quantities import in_unit
-from netlull.tomltext import read_toml, toml_key, toml_value
 from netlull.topology.draft import Draft
 from netlull.topology.model import Line
 from netlull.topology.model import Network as Topology

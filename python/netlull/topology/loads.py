@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from netlull import _engine
 from netlull.errors import InputError
-from netlull.loading import WithoutPlugIns
+from netlull.plugins.loading import WithoutPlugIns
 from netlull.quantities import rate_text
 from netlull.topology.model import Demand
 

@@ -1,6 +1,6 @@
 //! Plug-ins in Python: controllers of links, policies of stations, congestion controls and sleep plans.
 //!
-//! `netlull.loading` finds the classes and reads their parameters. Here, each kind is a factory for the core: values go
+//! `netlull.plugins.loading` finds the classes and reads their parameters. Here, each kind is a factory for the core: values go
 //! to Python as views, and answers come back as the core's types.
 
 mod control;
@@ -35,10 +35,10 @@ pub(crate) fn register() {
     PLANS.add(KIND, plan::load);
 }
 
-/// A class with its parameters, as `netlull.loading` has found it.
+/// A class with its parameters, as `netlull.plugins.loading` has found it.
 #[derive(Debug)]
 struct Class {
-    /// A `netlull.plugins.Found`.
+    /// A `netlull.plugins.classes.Found`.
     found: Py<PyAny>,
     name: String,
     table: Value,
@@ -56,7 +56,7 @@ impl Class {
         }
         Python::attach(|py| {
             let found = (|| {
-                let found = py.import("netlull.loading")?.call_method1("found", (family, table.to_string()))?;
+                let found = py.import("netlull.plugins.loading")?.call_method1("found", (family, table.to_string()))?;
                 let name = found.getattr("name")?.extract()?;
                 PyResult::Ok(Self { found: found.unbind(), name, table })
             })();
@@ -100,7 +100,7 @@ fn table(fields: &Map<String, Value>) -> Value {
     Value::Object(table)
 }
 
-/// The error of a plug-in: a refusal by `netlull.loading`, or an exception of the plug-in's own code, which becomes the
+/// The error of a plug-in: a refusal by `netlull.plugins.loading`, or an exception of the plug-in's own code, which becomes the
 /// cause of the error that ends the run.
 fn refused(py: Python<'_>, error: PyErr, field: &str) -> ConfigError {
     let value = error.value(py);

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from netlull.parameters import (
+from netlull.plugins.parameters import (
     Data,
     Duration,
     Parameter,

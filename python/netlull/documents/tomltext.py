@@ -5,12 +5,24 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from netlull._engine import parse_setting, read_toml
+from netlull import _engine
+from netlull._engine import read_toml
+from netlull.documents.textfiles import check_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = ["parse_setting", "read_toml", "toml_document", "toml_key", "toml_value"]
+
+
+def parse_setting(setting: str) -> tuple[str, Any]:
+    """Splits `path=value`. A value in TOML syntax is parsed; any other value is text.
+
+    Raises:
+        InputError: there is no `=`, no path before it, the value is nested too deeply, or a number is not finite.
+    """
+    check_text("--set", setting)
+    return _engine.parse_setting(setting)
 
 
 def toml_key(key: str) -> str:

@@ -1,6 +1,7 @@
 """Lists of a summary: long ones, read from the core a part at a time, and aggregates over their entries.
 
-An aggregate is written as `max(link.*.utilisation)` or `jain(flow.tcp-*.goodput_bps)`.
+Paths such as `link.N1-N2.rate` lead to values of documents and summaries. An aggregate is written as
+`max(link.*.utilisation)` or `jain(flow.tcp-*.goodput_bps)`.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, TypeGuard, overload
 
-from netlull.errors import FieldPathError
+from netlull.documents.plain import entry_name
+from netlull.errors import FieldPathError, some
+from netlull.renames import hint
 
-__all__ = ["AGGREGATES", "LONG", "Entries", "aggregate", "entries", "is_list", "jain", "listed"]
+__all__ = ["AGGREGATES", "LONG", "Entries", "aggregate", "entries", "get", "is_list", "jain", "keys_to", "listed"]
 
 LONG = 1000
 """The longest list that is read at once, as a plain list."""
@@ -159,3 +162,79 @@ def _number(value: Any, name: str, path: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise FieldPathError(f"{path}: {name} is not a number; expected a path to numbers")
     return float(value)
+
+
+# Paths into documents and summaries.
+
+
+def _starts(rest: str, name: str) -> bool:
+    """True if `name` is the first part of `rest`, or all of it."""
+    return rest.startswith(name) and (len(rest) == len(name) or rest[len(name)] == ".")
+
+
+def _step(node: object, rest: str) -> tuple[str | int, str] | None:
+    """The first key in `rest`, and the remainder. Names may contain dots: the longest match wins."""
+    found: dict[str, str | int] = {}
+    if isinstance(node, Mapping):
+        found = {key: key for key in node if _starts(rest, key)}
+    elif is_list(node):
+        found = {str(at): at for at in range(len(node)) if _starts(rest, str(at))}
+        for at, item in enumerate(node):
+            name = entry_name(item)
+            if name is not None and _starts(rest, name):
+                found[name] = at
+    if not found:
+        return None
+    name = max(found, key=len)
+    if rest[len(name) :] == ".":
+        raise _not_dotted(rest)
+    return found[name], rest[len(name) + 1 :]
+
+
+def _not_dotted(path: str) -> FieldPathError:
+    return FieldPathError(f'"{path}": expected keys separated by dots, such as link.N1-N2.rate')
+
+
+def _refuse(path: str, rest: str, node: object) -> FieldPathError:
+    wanted = rest.partition(".")[0]
+    where = path[: len(path) - len(rest)].rstrip(".") or "the scenario"
+    if is_list(node):
+        names = [name for name in map(entry_name, node) if name is not None] or [f"0 to {len(node) - 1}"]
+        listed = f"expected one of {some(names)}" if node else "it has no entries"
+        return FieldPathError(f'{path}: "{wanted}" is not an entry of {where}; {listed}')
+    if isinstance(node, Mapping):
+        listed = ", ".join(map(str, node)) or "nothing"
+        renamed = hint(wanted, [str(key) for key in node])
+        why = f"{renamed}; " if renamed else ""
+        return FieldPathError(f'{path}: "{wanted}" is not a field of {where}; {why}it has {listed}')
+    return FieldPathError(f"{path}: {where} holds {node!r}, which has no fields")
+
+
+def get(document: object, path: str) -> Any:
+    """The value at `path`.
+
+    Raises:
+        FieldPathError: the path leads nowhere; the message lists the existing keys.
+    """
+    node: Any = document
+    for key in keys_to(document, path):
+        node = node[key]
+    return node
+
+
+def keys_to(document: object, path: str) -> list[str | int]:
+    """The keys and indices from `document` to `path`, in order.
+
+    Raises:
+        FieldPathError: the path leads nowhere; the message lists the existing keys.
+    """
+    node, rest = document, path
+    keys: list[str | int] = []
+    while rest:
+        step = _step(node, rest)
+        if step is None:
+            raise _refuse(path, rest, node)
+        key, rest = step
+        keys.append(key)
+        node = node[key]  # type: ignore[index]  # _step only answers for mappings and lists
+    return keys

@@ -13,8 +13,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from netlull import _engine, renames
-from netlull.modules import file_of, module_from, source_of
-from netlull.plugins import FAMILIES, METHODS, OPTIONS, Found, PlugIn, RefusedError
+from netlull.plugins.classes import FAMILIES, METHODS, OPTIONS, Found, PlugIn, RefusedError
+from netlull.plugins.modules import file_of, module_from, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
