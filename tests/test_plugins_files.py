@@ -20,9 +20,9 @@ from netlull import (
     Sweep,
     Tcp,
     TcpOptions,
-    loading,
     param,
 )
+from netlull.plugins import loading
 from netlull.plugins.modules import source_of
 from netlull.runs.order import Job, LongestFirst
 from netlull.runs.team import Processes, Threads, local_team
