@@ -2,47 +2,35 @@
 //!
 //! The JSON Schema for editors and the types of the Python package are generated from these types.
 
-mod flow;
-mod link;
-mod loss;
-mod queueing;
-mod report;
-mod requests;
-mod sleep;
-mod station;
-
-pub use flow::{
+pub use super::flow::{
     AccessDocument, BurstsDocument, CbrDocument, FlowDocument, RecordingDocument, ReplayDocument, RoundTripDocument,
     TcpFlowDocument,
 };
-pub use link::{
+pub use super::link::{
     AirDocument, CapacityDocument, ControllerDocument, LinkDocument, RateOptions, SegmentOptions, StepDocument,
     StepsDocument, UniformRedrawDocument,
 };
-pub use loss::{
+pub use super::loss::{
     BernoulliDocument, GilbertElliottDocument, LossDocument, NoiseDocument, ScriptedDocument, ScriptedDropsDocument,
 };
-pub use netlull_network::plan::InService;
-pub use netlull_tcp::TcpOptions as TcpDocument;
-pub use queueing::{CodelDocument, DropTailDocument, QueueDocument, RedDocument, RedEcn, RedProbability, RedRules};
-pub use report::{PhaseDocument, PowerDocument, ProbeDocument};
-pub use requests::{
+pub use super::queue::{CodelDocument, DropTailDocument, QueueDocument, RedDocument, RedEcn, RedProbability, RedRules};
+pub use super::report::{PhaseDocument, PowerDocument, ProbeDocument};
+pub use super::requests::{
     CampusSizeDocument, EmpiricalSizeDocument, ExponentialSizeDocument, FixedSizeDocument, LognormalComponentDocument,
     LognormalSizeDocument, ParetoSizeDocument, RequestsDocument, SizeDocument, WebSearchSizeDocument,
 };
-pub use sleep::{
+pub use super::sleep::{
     FloodingDocument, NetworkOptions, PathMetric, PlanDocument, RoutingDocument, SimultaneousDocument, SleepDocument,
     TrafficOptions, UpdateDocument,
 };
-pub use station::{RadioDocument, RadioPowersDocument, StationDocument};
+pub use super::station::{RadioDocument, RadioPowersDocument, StationDocument};
+pub use netlull_network::plan::InService;
+pub use netlull_tcp::TcpOptions as TcpDocument;
 
-use netlull_units::{BitRate, Bytes, Duration};
+use netlull_units::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// The fastest rate. Higher rates overflow the serialiser's arithmetic.
-pub(super) const FASTEST: BitRate = BitRate::from_mbps(1_000_000_000);
 
 /// A network, its traffic and the data to record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -89,7 +77,7 @@ pub struct Document {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recording: Option<RecordingDocument>,
     /// Power models for the reported energy of every link.
-    #[serde(default = "report::default_power")]
+    #[serde(default = "super::report::default_power")]
     pub power: Vec<PowerDocument>,
     /// Time series to record. Recording never changes a run.
     #[serde(default)]

@@ -1,13 +1,14 @@
-//! The size of a run before it starts: its components, its work, its memory.
+//! The size of a run before it starts: its components, the load of its links, its work, its memory; warnings.
 #![allow(clippy::cast_precision_loss)]
 
+use super::offers::offers;
 use super::quantity::TransferSize;
-use super::resolve::{ArrivalPattern, Capacity, DatagramFlow, FlowPath, LinkSpec, RequestFlow, Scenario, TcpFlow};
+use super::{ArrivalPattern, Capacity, DatagramFlow, FlowPath, LinkSpec, Offer, RequestFlow, Scenario, TcpFlow};
 use crate::net::flight::Packet;
 use crate::net::ids::LinkId;
 use netlull_network::queue::Buffer;
 use netlull_network::schedule::Schedule;
-use netlull_units::{Duration, Instant};
+use netlull_units::{Bytes, Duration, Instant};
 
 /// An IPv4 header and a TCP header without options.
 const HEADERS: f64 = 40.0;
@@ -210,6 +211,72 @@ impl Scenario {
         // The scenario has checked that every flow has a route.
         self.routes.path(from, to, &self.edges).unwrap_or_default()
     }
+}
+
+impl Scenario {
+    /// The traffic that the flows offer, in the order of flow numbers.
+    pub fn offers(&self) -> impl Iterator<Item = Offer<'_>> {
+        offers(&self.tcp_flows, &self.datagram_flows, &self.request_flows, self.duration)
+    }
+
+    /// For every link, the offered load of requests, data without headers, in bit/s.
+    #[must_use]
+    pub fn offered_bps(&self) -> Vec<f64> {
+        let mut offered = vec![0.0; self.links.len()];
+        for flow in &self.request_flows {
+            let FlowPath { from, to, .. } = flow.path;
+            // The scenario has checked that every flow has a route.
+            for link in self.routes.path(from, to, &self.edges).unwrap_or_default() {
+                offered[link.index()] += flow.offered.as_f64();
+            }
+        }
+        offered
+    }
+
+    /// Warnings about unusual values. Each is a sentence that starts with the field.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let too_much = |(link, offered): (&LinkSpec, f64)| {
+            let load = offered / link.rate.as_f64();
+            let told = format!(
+                "link.{}: requests offer {:.3} Mb/s of data to {}, a load of {load:.3}; expected less than 1, \
+                 otherwise open connections grow without limit",
+                link.name,
+                offered / 1e6,
+                link.rate
+            );
+            (load >= 1.0).then_some(told)
+        };
+        // A replay offers the load of the first run.
+        let before = self.recording.iter().flat_map(|recording| recording.first.warnings());
+        let too_small = self.links.iter().filter_map(|link| too_small_a_buffer(link, self.mtu));
+        self.links.iter().zip(self.offered_bps()).filter_map(too_much).chain(too_small).chain(before).collect()
+    }
+}
+
+/// A warning if the controller never sees the queue that it needs.
+fn too_small_a_buffer(link: &LinkSpec, mtu: u32) -> Option<String> {
+    let control = link.control.as_ref()?;
+    let needed = control.mechanism.needed_queue(control.link)?;
+    let held = match link.buffer {
+        Buffer::Packets(packets) => Bytes::new(packets.saturating_mul(u64::from(mtu))),
+        Buffer::Bytes(bytes) => bytes,
+        Buffer::Unlimited => return None,
+    };
+    (held < needed.queue).then(|| {
+        format!(
+            "link.{}.controller.{}: needs a queue of {}; expected at most the buffer, {}, otherwise {}",
+            link.name,
+            needed.field,
+            kilobytes(needed.queue),
+            kilobytes(held),
+            needed.otherwise
+        )
+    })
+}
+
+fn kilobytes(size: Bytes) -> String {
+    format!("{} kB", (size.as_f64() / 100.0).round() / 10.0)
 }
 
 /// The direction of data, or of its acknowledgements.

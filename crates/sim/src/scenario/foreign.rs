@@ -12,9 +12,9 @@
 
 use super::ScenarioError;
 use super::document::{Document, PlanDocument};
-use super::resolve::{
-    At, Control, LinkSpec, Scenario, StationSpec, TcpFlow, check_traffic, refused, refused_mechanism,
-};
+use super::frame::refused;
+use super::station::{At, check_traffic, refused_mechanism};
+use super::{Control, LinkSpec, Scenario, StationSpec, TcpFlow};
 use crate::net::ids::LinkId;
 use netlull_mechanism::ConfigError;
 use netlull_mechanism::link::{ForeignLink, LinkContext, LinkFactory};

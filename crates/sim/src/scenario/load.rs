@@ -1,11 +1,9 @@
 //! The front door: text and changes become a checked scenario.
 
-use super::ScenarioError;
 use super::document::Document;
 use super::host::{Family, Host, PlugIn};
 use super::read::{entry_name, read_value};
-use super::resolve::Scenario;
-use super::{files, topology};
+use super::{Scenario, ScenarioError, files, topology};
 use netlull_document::field_names;
 use netlull_text::{Change, Error, Text, near, spell_out};
 use serde_json::{Map, Value};

@@ -1,31 +1,56 @@
 //! Scenarios: the document that users write, and the checked scenario that runs; the options of a run; the schema.
+//!
+//! A topic is one file: the fields that users write, their check, and the part that runs. No import goes in a circle:
+//!
+//! ```text
+//!   frame ◄─ loss, queue, link, requests, flow, sleep, station, report ◄─ document ◄─ checked ◄─ recording, foreign, load
+//! ```
 
+mod access;
+mod checked;
 pub mod document;
 mod estimate;
 mod files;
+mod flow;
 mod foreign;
+mod frame;
 mod host;
+mod link;
 mod load;
+mod loss;
 mod network;
+mod offers;
+mod paths;
 mod quantity;
+mod queue;
 mod read;
-mod resolve;
+mod recording;
+mod report;
+mod requests;
+mod sleep;
+mod station;
 mod topology;
 
+pub use crate::traffic::{ArrivalPattern, DatagramFlow, FlowPath, RequestFlow};
+pub use checked::{Recording, Scenario};
 pub use estimate::Components;
+pub use flow::{TcpFlow, Writes};
+pub use frame::ScenarioError;
+pub(crate) use frame::listed;
 pub use host::{Family, File, Folder, Host, LARGEST_NETWORK, Module, PlugIn, own_network};
+pub use link::{AirSpec, Capacity, Control, LinkSpec};
 pub use load::{Checked, Source, load, load_directly, spelled_out};
+pub use offers::Offer;
 pub use quantity::{BufferSize, TransferSize};
-pub(crate) use read::listed;
-pub use read::{ScenarioError, read_document};
-pub use resolve::{
-    AirSpec, ArrivalPattern, Capacity, Control, DatagramFlow, FlowPath, LinkSpec, NamedPower, Nap, Offer, PhaseSpec,
-    ProbeSpec, Recording, RequestFlow, RoutingSpec, Scenario, SleepSpec, StationSpec, TcpFlow, Writes,
-};
+pub use read::read_document;
+pub use report::{NamedPower, PhaseSpec, ProbeSpec};
+pub use sleep::{Nap, RoutingSpec, SleepSpec};
+pub use station::StationSpec;
 
-use document::{ProbeDocument, Verify};
+use document::{Document, ProbeDocument, Verify};
+use frame::check_seed;
 use read::read_value;
-use resolve::{check_seed, probe};
+use report::probe;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -92,6 +117,18 @@ impl RunOptions {
 }
 
 impl Scenario {
+    /// Checks a document and resolves every name in it.
+    ///
+    /// # Errors
+    /// Names the first invalid field, its value and the expectation.
+    pub fn from_document(document: &Document) -> Result<Self, ScenarioError> {
+        let document = access::with_senders(document)?;
+        match &document.recording {
+            Some(recording) => recording::two_runs(&document, recording),
+            None => Self::resolve(&document, &[]),
+        }
+    }
+
     /// Returns the scenario with these options in place of its own. The rest is not checked again.
     ///
     /// # Errors
@@ -115,7 +152,7 @@ impl Scenario {
 pub fn json_schema() -> Value {
     let mut generator = schemars::SchemaGenerator::default();
     let topology = generator.subschema_for::<topology::TopologyDocument>();
-    let mut schema = generator.into_root_schema_for::<document::Document>();
+    let mut schema = generator.into_root_schema_for::<Document>();
     schema.insert("title".to_owned(), "netlull scenario".into());
     // The topology is expanded before a document is read, and then gives nodes as well.
     schema.insert("anyOf".to_owned(), serde_json::json!([{ "required": ["nodes"] }, { "required": ["topology"] }]));

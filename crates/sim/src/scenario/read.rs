@@ -1,5 +1,6 @@
 //! A reader of documents. Its errors name the field by the path of `--set`: `link.N1-N2.rate`.
 
+use super::ScenarioError;
 use super::document::{
     BernoulliDocument, BurstsDocument, CampusSizeDocument, CapacityDocument, CbrDocument, CodelDocument, Document,
     DropTailDocument, EmpiricalSizeDocument, ExponentialSizeDocument, FixedSizeDocument, FloodingDocument,
@@ -12,8 +13,6 @@ use netlull_document::{read, read_by_kind, within};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
-
-pub use netlull_text::Error as ScenarioError;
 
 /// Reads a scenario document from JSON.
 ///
@@ -66,16 +65,6 @@ pub(super) fn entry_name(item: &Value) -> Option<String> {
     }
     let (from, to) = (item.get("from")?.as_str()?, item.get("to")?.as_str()?);
     Some(format!("{from}-{to}"))
-}
-
-/// Lists a scenario's names for a message: all, or the first twelve and the number of the others.
-pub(crate) fn listed(names: &[impl AsRef<str>]) -> String {
-    let shown = &names[..names.len().min(12)];
-    let text = shown.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
-    match names.len() - shown.len() {
-        0 => text,
-        more => format!("{text} and {more} more"),
-    }
 }
 
 read_by_kind!(
@@ -192,13 +181,5 @@ mod tests {
         let document = read_document(&json).expect("valid");
         let written = serde_json::to_string(&document).expect("writes");
         assert_eq!(read_document(&written).expect("reads back"), document);
-    }
-
-    #[test]
-    fn long_lists_of_names_are_cut() {
-        assert_eq!(listed(&[""; 0]), "");
-        assert_eq!(listed(&["a", "b", "c"]), "a, b, c");
-        assert_eq!(listed(&["a"; 12]), ["a"; 12].join(", "));
-        assert_eq!(listed(&["a"; 14]), format!("{} and 2 more", ["a"; 12].join(", ")));
     }
 }

@@ -6,7 +6,8 @@
 //!
 //! A scenario's own link between the same nodes changes the fields that it gives.
 
-use super::document::{FASTEST, QueueDocument};
+use super::document::QueueDocument;
+use super::frame::FASTEST;
 use super::host::Host;
 use super::listed;
 use super::network::{Line, Network};

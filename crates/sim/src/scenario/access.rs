@@ -1,11 +1,13 @@
 //! The senders of flows with `access`: a node per connection, and a link that makes the connection's round trip.
 
-use super::flows::flow_path;
-use super::{Document, FlowPath, Nodes, Result, check, links, node_index, refuse};
+use super::document::Document;
+use super::flow::{AccessDocument, FlowDocument, TcpFlowDocument};
+use super::frame::{Nodes, Result, check, flow_path, node_index, refuse};
+use super::link::{self, LinkDocument, Wire};
+use super::quantity::BufferSize;
+use super::sleep::PathMetric;
 use crate::net::routing::{Edge, Routes};
-use crate::scenario::document::{AccessDocument, FlowDocument, LinkDocument, TcpFlowDocument};
-use crate::scenario::quantity::BufferSize;
-use links::Wire;
+use crate::traffic::FlowPath;
 use netlull_units::Duration;
 use std::borrow::Cow;
 
@@ -18,7 +20,7 @@ pub(super) fn with_senders(document: &Document) -> Result<Cow<'_, Document>> {
         return Ok(Cow::Borrowed(document));
     }
     let nodes = node_index(&document.nodes)?;
-    let wires = links::wire_up(document, &nodes)?;
+    let wires = link::wire_up(&document.link, document.routing.metric == PathMetric::Hops, &nodes)?;
     let mut whole = document.clone();
     for (flow, access) in document.flow.iter().filter_map(has_access) {
         let field = format!("flow.{}", flow.name);

@@ -1,11 +1,11 @@
 //! Routes of the flows, and the longest round-trip time of each link.
 
-use super::flows::Flows;
-use super::links::Wire;
-use super::{FlowPath, Nodes, Result, Scenario};
+use super::flow::Flows;
+use super::frame::{Nodes, Result, ScenarioError};
+use super::link::Wire;
 use crate::net::ids::LinkId;
 use crate::net::routing::{Edge, Routes};
-use crate::scenario::ScenarioError;
+use crate::traffic::FlowPath;
 use netlull_units::Duration;
 
 pub(super) fn routes(nodes: &Nodes<'_>, wires: &[Wire<'_>], flows: &Flows) -> Routes {
@@ -54,23 +54,6 @@ pub(super) fn two_way_delays(
     }
     let own = |(longest, wire): (Duration, &Wire<'_>)| longest.max(wire.document.delay * 2);
     Ok(longest.into_iter().zip(wires).map(own).collect())
-}
-
-/// The same delays for a checked scenario; zero for a link without flows.
-pub(super) fn longest_round_trips(scenario: &Scenario) -> Vec<Duration> {
-    let mut longest = vec![Duration::ZERO; scenario.links.len()];
-    let datagrams = scenario.tcp_flows.len()..scenario.tcp_flows.len() + scenario.datagram_flows.len();
-    let delay = |way: &[LinkId]| way.iter().map(|&link| scenario.links[link.index()].delay).sum::<Duration>();
-    for (number, flow) in scenario.flow_paths().enumerate() {
-        let way = |from, to| scenario.routes.path(from, to, &scenario.edges).unwrap_or_default();
-        let there = way(flow.from, flow.to);
-        let back = if datagrams.contains(&number) { there.clone() } else { way(flow.to, flow.from) };
-        let two_way = delay(&there) + delay(&back);
-        for &link in there.iter().chain(&back) {
-            longest[link.index()] = longest[link.index()].max(two_way);
-        }
-    }
-    longest
 }
 
 /// For every link, the TCP and datagram flows that cross it in either direction: index (TCP flows first) and name.

@@ -1,22 +1,177 @@
-//! Links: names and ends, rates, controllers, varying capacities, shared airs.
+//! Links: ends, rates, controllers, varying capacities, shared airs.
 
-use super::losses::noise;
-use super::queueing::{self, Measure};
-use super::{Nodes, Result, check, check_name, refuse, refused, two_nodes};
+use super::frame::{FASTEST, Nodes, Result, check, check_name, listed, refuse, refused, two_nodes};
+use super::loss::{LossDocument, NoiseDocument, noise};
+use super::quantity::BufferSize;
+use super::queue::{self, Measure, QueueDocument};
 use crate::net::routing::Edge;
-use crate::scenario::document::{
-    CapacityDocument, ControllerDocument, Document, InService, LinkDocument, PathMetric, StepsDocument,
-    UniformRedrawDocument,
-};
-use crate::scenario::listed;
+use netlull_document::table_of_kind;
 use netlull_mechanism::link::LinkContext;
 use netlull_mechanism::machines::LinkMechanism;
 use netlull_network::loss::LossModel;
 use netlull_network::noise::NoiseModel;
+use netlull_network::plan::InService;
 use netlull_network::queue::{Buffer, QueueModel};
 use netlull_power::TransitionPower;
 use netlull_units::{BitRate, Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+
+/// A link from one node to another; `duplex` adds the reverse link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkDocument {
+    /// Name; default `FROM-TO`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Sending node.
+    pub from: String,
+    /// Receiving node.
+    pub to: String,
+    /// Adds the link `TO-FROM` with the same rate, delay, buffer and queue (no controller, capacity, loss or noise).
+    #[serde(default)]
+    pub duplex: bool,
+    /// Rate; the maximum if a controller or a varying capacity changes it.
+    #[schemars(extend("x-exclusiveMinimum" = "0 b/s", "x-maximum" = FASTEST.to_string()))]
+    pub rate: BitRate,
+    /// Propagation delay, one way.
+    #[serde(default)]
+    pub delay: Duration,
+    /// Maximum backlog, without the packet in service.
+    ///
+    /// `BDP` is rate x two-way propagation delay of the longest route of any flow across the link. It is counted in
+    /// packets of one MTU and rounded to the nearest.
+    #[serde(default = "default_buffer")]
+    pub buffer: BufferSize,
+    /// Minimum number of packets in a buffer given in BDP.
+    #[serde(default = "default_buffer_floor")]
+    #[schemars(range(min = 1))]
+    pub buffer_floor: u64,
+    /// Queue management within the buffer; default drop-tail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<QueueDocument>,
+    /// Routing cost.
+    #[serde(default = "default_cost")]
+    #[schemars(range(min = 1))]
+    pub cost: u32,
+    /// Controller that scales the link's rate with its traffic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub controller: Option<ControllerDocument>,
+    /// Capacity that varies independently of the traffic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<CapacityDocument>,
+    /// Packet losses before the queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossDocument>,
+    /// Random extra delay of each packet. Packets stay in order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<NoiseDocument>,
+    /// Name of the air that the link, and with `duplex` also its reverse link, shares with other links.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub air: Option<String>,
+}
+
+table_of_kind! {
+    /// A controller that changes a link's rate, the windows of the TCP flows that cross it, or both.
+    pub struct ControllerDocument {
+        /// The controller with its parameters.
+        pub mechanism: LinkMechanism = LinkMechanism::KINDS,
+        /// The link options for controllers that change its rate.
+        pub rate: RateOptions if changes_rate,
+        /// The link options for controllers that read segments.
+        pub segments: SegmentOptions if reads_segments,
+    }
+}
+
+/// The link options for a controller that changes its rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RateOptions {
+    /// Treatment of the packet in service when the rate changes.
+    #[serde(default)]
+    #[schemars(extend("x-source" = "reading"))]
+    pub in_service: InService,
+    /// Rate that determines the power while the link pauses for a change.
+    #[serde(default)]
+    #[schemars(extend("x-source" = "reading"))]
+    pub transition_power: TransitionPower,
+}
+
+/// The link options for a controller that reads segments.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SegmentOptions {
+    /// Link that carries the acknowledgements; default the reverse link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "link", "x-default" = "the reverse link", "x-source" = "-"))]
+    pub acknowledgements: Option<String>,
+}
+
+/// A capacity that varies independently of the traffic.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum CapacityDocument {
+    /// Uniform redraws on [min, max] after exponential intervals. The link starts at its `rate`.
+    UniformRedraw(UniformRedrawDocument),
+    /// New rates at given times. The link starts at its `rate`, or with a step at 0 s.
+    Steps(StepsDocument),
+}
+
+/// Steps of a capacity.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StepsDocument {
+    /// Steps, sorted by time.
+    pub steps: Vec<StepDocument>,
+}
+
+/// A step of a capacity.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StepDocument {
+    /// Time of the step.
+    pub at: Duration,
+    /// Rate after the step; at most the link's `rate`, the highest of all steps.
+    pub rate: BitRate,
+}
+
+/// Uniform redraws.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UniformRedrawDocument {
+    /// Lowest capacity.
+    #[schemars(extend("x-exclusiveMinimum" = "0 b/s"))]
+    pub min: BitRate,
+    /// Highest capacity.
+    pub max: BitRate,
+    /// Mean of the intervals between redraws.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s"))]
+    pub mean_interval: Duration,
+}
+
+/// An air that several links share. It carries one packet at a time, in the order of their arrivals at the links.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AirDocument {
+    /// Name for the field `air` of links.
+    pub name: String,
+    /// Time on the air that each packet takes in addition to its bits; at most 1 s.
+    #[serde(default)]
+    pub overhead: Duration,
+}
+
+fn default_buffer() -> BufferSize {
+    BufferSize::BandwidthDelay(1.0)
+}
+
+fn default_buffer_floor() -> u64 {
+    5
+}
+
+fn default_cost() -> u32 {
+    1
+}
 
 /// A direction of a link. Boxes hold the parts that few links have.
 #[derive(Clone, Debug)]
@@ -144,16 +299,15 @@ enum Way {
     Back,
 }
 
-pub(super) fn wire_up<'a>(document: &'a Document, nodes: &Nodes<'_>) -> Result<Vec<Wire<'a>>> {
+pub(super) fn wire_up<'a>(documents: &'a [LinkDocument], by_hops: bool, nodes: &Nodes<'_>) -> Result<Vec<Wire<'a>>> {
     let mut wires = Vec::new();
-    let hops = document.routing.metric == PathMetric::Hops;
-    for link in &document.link {
+    for link in documents {
         let name = link.name.clone().unwrap_or_else(|| format!("{}-{}", link.from, link.to));
         let field = format!("link.{name}");
         check_name(&format!("{field}.name"), &name)?;
         let (from, to) = two_nodes(nodes, &field, &link.from, &link.to)?;
         check(&field, link)?;
-        let cost = if hops { 1 } else { link.cost };
+        let cost = if by_hops { 1 } else { link.cost };
         wires.push(Wire { name, document: link, edge: Edge { from, to, cost }, way: Way::There });
         if link.duplex {
             let name = format!("{}-{}", link.to, link.from);
@@ -195,8 +349,8 @@ pub(super) fn link(wire: &Wire<'_>, measure: Measure) -> Result<LinkSpec> {
         to: wire.edge.to,
         rate,
         delay: document.delay,
-        buffer: queueing::buffer(&field, document, measure)?,
-        queue: queueing::queue(&field, document, measure)?,
+        buffer: queue::buffer(&field, document.buffer, document.buffer_floor, measure)?,
+        queue: queue::queue(&field, document.queue.as_ref(), measure)?,
         control: control.map(Box::new),
         capacity,
         loss: None,
@@ -216,7 +370,7 @@ pub(super) fn control(
     let link = LinkContext {
         rate: link.rate,
         mtu: measure.mtu,
-        buffer: queueing::buffer(field, link, measure)?.length(measure.mtu),
+        buffer: queue::buffer(field, link.buffer, link.buffer_floor, measure)?.length(measure.mtu),
         suspends: options.in_service == InService::Suspend,
     };
     document.mechanism.build(link, Instant::ZERO).map_err(|error| refused(&format!("{field}.controller"), &error))?;
@@ -304,9 +458,14 @@ fn steps(field: &str, document: &StepsDocument, most: BitRate) -> Result<Capacit
 }
 
 /// The airs, in the order of the document. Each link gets the index of its air.
-pub(super) fn airs(document: &Document, wires: &[Wire<'_>], links: &mut [LinkSpec]) -> Result<Vec<AirSpec>> {
-    let mut airs: Vec<AirSpec> = Vec::with_capacity(document.air.len());
-    for air in &document.air {
+pub(super) fn airs(
+    documents: &[AirDocument],
+    sleeps: bool,
+    wires: &[Wire<'_>],
+    links: &mut [LinkSpec],
+) -> Result<Vec<AirSpec>> {
+    let mut airs: Vec<AirSpec> = Vec::with_capacity(documents.len());
+    for air in documents {
         let field = format!("air.{}", air.name);
         check_name(&format!("{field}.name"), &air.name)?;
         if airs.iter().any(|other| other.name == air.name) {
@@ -332,7 +491,7 @@ pub(super) fn airs(document: &Document, wires: &[Wire<'_>], links: &mut [LinkSpe
             let message = "conflicts with a controller, a varying capacity or CoDel";
             return refuse(field, format!("{message}; expected a link of fixed rate"));
         }
-        if !document.sleep.is_empty() {
+        if sleeps {
             return refuse(field, "conflicts with [[sleep]]; expected an air only if no link sleeps");
         }
         link.air = Some(place);

@@ -1,42 +1,18 @@
-//! Conversion of a document to a checked scenario: every name resolved, every value in range.
-
-mod access;
-mod flows;
-mod links;
-mod losses;
-mod offers;
-mod paths;
-mod queueing;
-mod recording;
-mod report;
-mod requests;
-mod sleep;
-mod station;
+//! The checked scenario: every name of a document resolved, every value in range.
 
 use super::document::{Document, Verify};
-use super::{ScenarioError, listed};
+use super::flow::TcpFlow;
+use super::frame::{Frame, Nodes, Result, check_seed, node, node_index, refuse};
+use super::link::{AirSpec, LinkSpec};
+use super::report::{NamedPower, PhaseSpec, ProbeSpec};
+use super::sleep::{PathMetric, RoutingSpec, SleepSpec};
+use super::station::StationSpec;
+use super::{flow, link, loss, paths, queue, report, sleep, station};
 use crate::net::routing::{Edge, Routes};
-pub use crate::traffic::{ArrivalPattern, DatagramFlow, FlowPath, RequestFlow};
-pub use flows::{TcpFlow, Writes};
-pub use links::{AirSpec, Capacity, Control, LinkSpec};
-use netlull_document::check_ranges;
-use netlull_mechanism::ConfigError;
+use crate::traffic::{DatagramFlow, FlowPath, RequestFlow};
 use netlull_network::driver::LONGEST;
 use netlull_units::Duration;
-pub use offers::Offer;
-pub use recording::Recording;
-pub(super) use report::probe;
-pub use report::{NamedPower, PhaseSpec, ProbeSpec};
-use schemars::JsonSchema;
-use serde::Serialize;
-pub use sleep::{Nap, RoutingSpec, SleepSpec};
-pub use station::StationSpec;
-pub(super) use station::{At, check_traffic, refused_mechanism};
-use std::collections::BTreeMap;
 use std::sync::Arc;
-
-type Result<T> = std::result::Result<T, ScenarioError>;
-type Nodes<'a> = BTreeMap<&'a str, usize>;
 
 /// A scenario that is ready to run. Copies share its long lists.
 #[derive(Clone, Debug)]
@@ -85,55 +61,57 @@ pub struct Scenario {
     pub stations: Vec<StationSpec>,
 }
 
+/// A first run that records packets for a replay.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// The scenario of the first run. It has the seed and the verifier of the second run.
+    pub first: Box<Scenario>,
+    /// The link with the recorded arrivals.
+    pub link: usize,
+    /// The index of the datagram flow that replays them.
+    pub source: usize,
+    /// The fields that the first run leaves out. Those of stations name the station's node.
+    pub without: Vec<String>,
+}
+
 /// The smallest MTU that IPv4 allows (RFC 791).
 const SMALLEST_MTU: u64 = 68;
 /// The largest IPv4 packet.
 const LARGEST_MTU: u64 = 65_535;
 
 impl Scenario {
-    /// Checks a document and resolves every name in it.
-    ///
-    /// # Errors
-    /// Names the first invalid field, its value and the expectation.
-    pub fn from_document(document: &Document) -> Result<Self> {
-        let document = access::with_senders(document)?;
-        match &document.recording {
-            Some(recording) => recording::two_runs(&document, recording),
-            None => Self::resolve(&document, &[]),
-        }
-    }
-
     /// Resolves the scenario of a single run. `two_way` gives the minimum two-way propagation delay per link for
     /// buffers in BDP.
-    fn resolve(document: &Document, two_way: &[Duration]) -> Result<Self> {
-        check_frame(document)?;
-        let nodes = node_index(&document.nodes)?;
+    pub(super) fn resolve(document: &Document, two_way: &[Duration]) -> Result<Self> {
+        let frame = frame(document)?;
         let mtu = document.mtu;
-        let wiring = links::wire_up(document, &nodes)?;
-        let flows = flows::flows(document, &nodes)?;
-        let routes = paths::routes(&nodes, &wiring, &flows);
+        let wiring = link::wire_up(&document.link, document.routing.metric == PathMetric::Hops, &frame.nodes)?;
+        let flows = flow::flows(&document.flow, &frame)?;
+        let routes = paths::routes(&frame.nodes, &wiring, &flows);
         let reach = paths::two_way_delays(&document.nodes, &wiring, &routes, &flows)?;
         let least = two_way.iter().copied().chain(std::iter::repeat(Duration::ZERO));
         // Not collected: a list of results grows by doubling, and keeps up to twice its memory.
         let mut links = Vec::with_capacity(wiring.len());
         for ((wire, own), least) in wiring.iter().zip(&reach).zip(least) {
-            links.push(links::link(wire, queueing::Measure { two_way: (*own).max(least), mtu })?);
+            links.push(link::link(wire, queue::Measure { two_way: (*own).max(least), rate: wire.document.rate, mtu })?);
         }
         unique_names(&links, &flows)?;
-        links::join_gateways(&wiring, &mut links)?;
-        let airs = links::airs(document, &wiring, &mut links)?;
+        link::join_gateways(&wiring, &mut links)?;
+        let airs = link::airs(&document.air, frame.sleeps, &wiring, &mut links)?;
         if document.link.iter().any(|link| link.loss.is_some()) {
             let crossing = paths::crossing(&wiring, &routes, &flows);
             for ((link, wire), crossing) in links.iter_mut().zip(&wiring).zip(&crossing) {
-                link.loss = losses::loss(wire, crossing)?.map(Box::new);
+                if let Some(document) = wire.document.loss.as_ref().filter(|_| wire.is_there()) {
+                    link.loss = loss::loss(&format!("link.{}.loss", wire.name), document, crossing)?.map(Box::new);
+                }
             }
         }
         let probe = report::probe(&document.probe, document.duration, &links, flows.paths())?;
-        check_positions(document, &nodes)?;
-        let network = sleep::Network { document, nodes: &nodes, wires: &wiring, flows: &flows, routes: &routes };
-        let sleep = sleep::sleep(network, &links)?;
-        let around = station::Around { document, nodes: &nodes, wires: &wiring, links: &links, flows: &flows };
-        let stations = station::stations(around)?;
+        check_positions(document, &frame.nodes)?;
+        let network = sleep::Network { frame: &frame, wires: &wiring, flows: &flows, routes: &routes };
+        let sleep = sleep::sleep(&document.sleep, network, &links)?;
+        let around = station::Around { frame: &frame, wires: &wiring, links: &links, flows: &flows };
+        let stations = station::stations(&document.station, around)?;
         let scenario = Self {
             name: document.name.clone(),
             duration: document.duration,
@@ -149,11 +127,11 @@ impl Scenario {
             datagram_flows: flows.datagrams,
             request_flows: flows.requests,
             routes: Arc::new(routes),
-            power: report::named_models(document)?,
+            power: report::named_models(&document.power)?,
             probe,
             recording: None,
-            phases: report::phases(document)?,
-            routing: sleep::routing(document)?,
+            phases: report::phases(&document.phase, &frame)?,
+            routing: sleep::routing(&document.routing, frame.sleeps)?,
             sleep,
             stations,
         };
@@ -179,21 +157,8 @@ impl Scenario {
     }
 }
 
-fn refuse<T>(field: impl Into<String>, message: impl Into<String>) -> Result<T> {
-    Err(ScenarioError::new(field, message))
-}
-
-/// Checks the ranges in the description of a part of the document.
-pub(super) fn check<T: Serialize + JsonSchema + 'static>(field: &str, part: &T) -> Result<()> {
-    check_ranges(part).map_err(|error| refused(field, &error))
-}
-
-/// Converts a mechanism's error to one with the field's path.
-pub(in crate::scenario) fn refused(field: &str, error: &ConfigError) -> ScenarioError {
-    ScenarioError::new(format!("{field}.{}", error.field), error.reason())
-}
-
-fn check_frame(document: &Document) -> Result<()> {
+/// The frame of a document, checked.
+fn frame(document: &Document) -> Result<Frame<'_>> {
     let (duration, warm_up, mtu) = (document.duration, document.warm_up, document.mtu);
     if duration.is_zero() || duration > LONGEST {
         return refuse("duration", format!("is {duration}; expected more than 0 s and at most {LONGEST}"));
@@ -204,15 +169,10 @@ fn check_frame(document: &Document) -> Result<()> {
     if !(SMALLEST_MTU..=LARGEST_MTU).contains(&mtu.as_u64()) {
         return refuse("mtu", format!("is {} B; expected {SMALLEST_MTU} to {LARGEST_MTU} B", mtu.as_u64()));
     }
-    check_seed(document.seed)
-}
-
-/// Checks that a seed fits in TOML's signed integers.
-pub(super) fn check_seed(seed: u64) -> Result<()> {
-    if i64::try_from(seed).is_err() {
-        return refuse("seed", format!("is {seed}; expected 0 to {}", i64::MAX));
-    }
-    Ok(())
+    check_seed(document.seed)?;
+    let nodes = node_index(&document.nodes)?;
+    let (names, tcp, sleeps) = (document.nodes.as_slice(), &document.tcp, !document.sleep.is_empty());
+    Ok(Frame { duration, warm_up, mtu, names, nodes, tcp, sleeps })
 }
 
 /// Checks that positions belong to nodes and are valid coordinates.
@@ -228,45 +188,7 @@ fn check_positions(document: &Document, nodes: &Nodes<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Node names and their indices.
-fn node_index(names: &[String]) -> Result<Nodes<'_>> {
-    let mut index = BTreeMap::new();
-    for (number, name) in names.iter().enumerate() {
-        check_name("nodes", name)?;
-        if index.insert(name.as_str(), number).is_some() {
-            return refuse("nodes", format!("\"{name}\" is named twice; expected different names"));
-        }
-    }
-    if index.len() < 2 {
-        return refuse("nodes", format!("has {} names; expected at least two", index.len()));
-    }
-    Ok(index)
-}
-
-/// Checks that a name can be part of a path such as `link.N1-N2.rate`.
-fn check_name(field: &str, name: &str) -> Result<()> {
-    if name.is_empty() || name.contains(['.', '=', '\n', '"']) {
-        return refuse(field, format!("\"{name}\" is not a valid name; expected text without '.', '=' and quotes"));
-    }
-    Ok(())
-}
-
-fn node(nodes: &Nodes<'_>, field: &str, name: &str) -> Result<usize> {
-    nodes.get(name).copied().ok_or_else(|| {
-        let known: Vec<_> = nodes.keys().copied().collect();
-        ScenarioError::new(field, format!("\"{name}\" is not a node; expected one of {}", listed(&known)))
-    })
-}
-
-fn two_nodes(nodes: &Nodes<'_>, field: &str, from: &str, to: &str) -> Result<(usize, usize)> {
-    let ends = (node(nodes, &format!("{field}.from"), from)?, node(nodes, &format!("{field}.to"), to)?);
-    if ends.0 == ends.1 {
-        return refuse(format!("{field}.to"), format!("\"{to}\" is also the sending node; expected another node"));
-    }
-    Ok(ends)
-}
-
-fn unique_names(links: &[LinkSpec], flows: &flows::Flows) -> Result<()> {
+fn unique_names(links: &[LinkSpec], flows: &flow::Flows) -> Result<()> {
     let twice = |names: Vec<&str>, field: &str| {
         let mut sorted = names;
         sorted.sort_unstable();

@@ -1,17 +1,83 @@
-//! Stations: links, radios and machines.
+//! Stations: nodes behind a wireless link, with radios that may sleep.
 
-use super::flows::Flows;
-use super::links::Wire;
-use super::{FlowPath, LinkSpec, Nodes, RequestFlow, Result, TcpFlow, check_name, node, refuse, refused};
-use crate::scenario::ScenarioError;
-use crate::scenario::document::{Document, RadioDocument, StationDocument};
+use super::flow::{Flows, TcpFlow};
+use super::frame::{Frame, Result, ScenarioError, check_name, node, refuse, refused};
+use super::link::{LinkSpec, Wire};
+use crate::traffic::{FlowPath, RequestFlow};
 use netlull_mechanism::ConfigError;
 use netlull_mechanism::machines::StationMechanism;
 use netlull_mechanism::station::{Serves, StationContext};
 use netlull_network::outcome::NamedRadio;
 use netlull_network::queue::QueueModel;
 use netlull_power::RadioPower;
-use netlull_units::Instant;
+use netlull_units::{Duration, Instant, Watts};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Wireless stations. Each is a node with a link to its access point and a link from it.
+///
+/// Packets that arrive while the radio sleeps are lost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StationDocument {
+    /// Name of these stations for `--set` and sweeps: `station.NAME.mechanism`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Nodes. Each is a separate station.
+    pub nodes: Vec<String>,
+    /// Power models for the radio's reported energy. The first also gives the wake-up time.
+    #[serde(default = "default_radio")]
+    pub radio: Vec<RadioDocument>,
+    /// Wake-up time of the radio; default the wake-up time of the first model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wake_time: Option<Duration>,
+    /// Machine that lets the radio sleep; default none, with the radio always awake.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mechanism: Option<StationMechanism>,
+}
+
+/// The power of each radio state: the name of a built-in model, or numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum RadioDocument {
+    /// Built-in model (`netlull list radios`).
+    Name(String),
+    /// Power of each state.
+    Powers(RadioPowersDocument),
+}
+
+/// The power of each radio state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("x-source" = "docs/models/radio.md"))]
+pub struct RadioPowersDocument {
+    /// Name in results.
+    #[schemars(extend("x-source" = "-"))]
+    pub name: String,
+    /// Power while asleep.
+    #[schemars(extend("x-source" = "-"))]
+    pub asleep: Watts,
+    /// Power while awake without a transmission to or from the station.
+    #[schemars(extend("x-source" = "-"))]
+    pub idle: Watts,
+    /// Power while receiving.
+    #[schemars(extend("x-source" = "-"))]
+    pub receive: Watts,
+    /// Power while transmitting.
+    #[schemars(extend("x-source" = "-"))]
+    pub transmit: Watts,
+    /// Power while waking up; default the idle power.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "`idle`", "x-source" = "reading"))]
+    pub waking: Option<Watts>,
+    /// Wake-up time.
+    #[schemars(extend("x-source" = "-"))]
+    pub wake_time: Duration,
+}
+
+fn default_radio() -> Vec<RadioDocument> {
+    vec![RadioDocument::Name(RadioPower::DEFAULT.to_owned())]
+}
 
 /// A wireless station.
 #[derive(Clone, Debug)]
@@ -43,23 +109,22 @@ impl StationSpec {
 /// The parts of the scenario needed to resolve stations.
 #[derive(Clone, Copy)]
 pub(super) struct Around<'a> {
-    pub document: &'a Document,
-    pub nodes: &'a Nodes<'a>,
+    pub frame: &'a Frame<'a>,
     pub wires: &'a [Wire<'a>],
     pub links: &'a [LinkSpec],
     pub flows: &'a Flows,
 }
 
 /// The stations, in the order of the document and of their nodes.
-pub(super) fn stations(around: Around<'_>) -> Result<Vec<StationSpec>> {
+pub(super) fn stations(documents: &[StationDocument], around: Around<'_>) -> Result<Vec<StationSpec>> {
     let mut stations: Vec<StationSpec> = Vec::new();
-    for (index, document) in around.document.station.iter().enumerate() {
+    for (index, document) in documents.iter().enumerate() {
         let field = format!("station.{}", document.name.clone().unwrap_or_else(|| index.to_string()));
         let namesake = |other: &StationDocument| other.name.is_some() && other.name == document.name;
-        if around.document.station[..index].iter().any(namesake) {
+        if documents[..index].iter().any(namesake) {
             return refuse(format!("{field}.name"), "is given twice; expected different names");
         }
-        if !around.document.sleep.is_empty() {
+        if around.frame.sleeps {
             return refuse(field, "conflicts with [[sleep]]; expected stations only if no link sleeps");
         }
         if document.nodes.is_empty() {
@@ -67,7 +132,7 @@ pub(super) fn stations(around: Around<'_>) -> Result<Vec<StationSpec>> {
         }
         let radios = radios(&field, document)?;
         for name in &document.nodes {
-            let own = node(around.nodes, &format!("{field}.nodes"), name)?;
+            let own = node(&around.frame.nodes, &format!("{field}.nodes"), name)?;
             if stations.iter().any(|other| other.node == own) {
                 return refuse(
                     format!("{field}.nodes"),
@@ -80,7 +145,7 @@ pub(super) fn stations(around: Around<'_>) -> Result<Vec<StationSpec>> {
     }
     let is_station = |node: usize| stations.iter().any(|other| other.node == node);
     if let Some(station) = stations.iter().find(|station| is_station(station.access)) {
-        let (name, access) = (&around.document.nodes[station.node], &around.document.nodes[station.access]);
+        let (name, access) = (&around.frame.names[station.node], &around.frame.names[station.access]);
         let message = format!("has \"{name}\", whose access point is \"{access}\", a station");
         return refuse("station", format!("{message}; expected an access point that is not a station"));
     }
@@ -131,7 +196,7 @@ fn station(around: Around<'_>, station: Member<'_>) -> Result<StationSpec> {
     let context = StationContext {
         air_rate: around.links[down].rate,
         wake: document.wake_time.unwrap_or(radios[0].power.wake),
-        mtu: around.document.mtu,
+        mtu: around.frame.mtu,
     };
     if let Some(mechanism) = &document.mechanism {
         check_station(field, mechanism, [&around.links[down], &around.links[up]])?;
@@ -144,12 +209,12 @@ fn station(around: Around<'_>, station: Member<'_>) -> Result<StationSpec> {
 }
 
 /// Converts a mechanism's error to one with the field's path. The wake-up time belongs to the station.
-pub(in crate::scenario) fn refused_mechanism(field: &str, error: &ConfigError) -> ScenarioError {
+pub(super) fn refused_mechanism(field: &str, error: &ConfigError) -> ScenarioError {
     if error.field == "wake_time" { refused(field, error) } else { refused(&format!("{field}.mechanism"), error) }
 }
 
 /// A station's node.
-pub(in crate::scenario) struct At<'a> {
+pub(super) struct At<'a> {
     /// The field that errors name.
     pub field: String,
     pub name: &'a str,
@@ -157,12 +222,7 @@ pub(in crate::scenario) struct At<'a> {
 }
 
 /// Checks that a machine can serve a station's traffic.
-pub(in crate::scenario) fn check_traffic(
-    serves: Serves,
-    tcp: &[TcpFlow],
-    requests: &[RequestFlow],
-    station: At<'_>,
-) -> Result<()> {
+pub(super) fn check_traffic(serves: Serves, tcp: &[TcpFlow], requests: &[RequestFlow], station: At<'_>) -> Result<()> {
     let At { field, name, node } = station;
     let touches = |path: &FlowPath| path.from == node || path.to == node;
     match serves {

@@ -1,17 +1,159 @@
-//! Sleeping links: their times, the plans that choose them, and the updates of routers.
+//! Sleeping links, the plans that choose them, and the routing around them.
 
-use super::flows::Flows;
-use super::links::Wire;
+use super::flow::Flows;
+use super::frame::{Frame, Result, ScenarioError, listed, node, refuse};
+use super::link::{LinkSpec, Wire};
 use super::offers::{Offer, offers};
-use super::{FlowPath, LinkSpec, Nodes, Result, node, refuse};
 use crate::net::ids::LinkId;
 use crate::net::routing::link_state::{Announcement, Cable, Outage, Update};
 use crate::net::routing::{Edge, Routes};
-use crate::scenario::document::{Document, PlanDocument, SleepDocument, UpdateDocument};
-use crate::scenario::{ScenarioError, listed};
+use crate::traffic::FlowPath;
+use netlull_document::table_of_kind;
 use netlull_mechanism::ConfigError;
-use netlull_mechanism::topology::{Demand, Graph, GraphError, Traffic};
-use netlull_units::{BitRate, Instant};
+use netlull_mechanism::topology::{Demand, Graph, GraphError, SleepAlgorithm, Traffic};
+use netlull_units::{BitRate, Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Sleeping links, and their sleep times.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SleepDocument {
+    /// Time of the decision and announcement that the (first) link sleeps.
+    pub at: Duration,
+    /// Links, in the order in which they fall asleep. A duplex link sleeps in both directions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links: Option<Vec<String>>,
+    /// Plan that chooses the links, instead of `links`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanDocument>,
+    /// Time between the decisions for successive links.
+    #[serde(default)]
+    pub spacing: Duration,
+    /// Time for which a link still carries packets after its announcement. Routes change in this time.
+    #[serde(default)]
+    pub drain: Duration,
+    /// Time at which the (first) link starts to wake; default never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wake: Option<Duration>,
+    /// Time from the start of waking until the link carries packets and is announced.
+    #[serde(default)]
+    pub wake_time: Duration,
+}
+
+table_of_kind! {
+    /// A plan that chooses the sleeping links among the scenario's duplex links (docs/models/estop.md).
+    pub struct PlanDocument {
+        /// The algorithm with its parameters.
+        pub algorithm: SleepAlgorithm = SleepAlgorithm::KINDS,
+        /// The options of an algorithm that reads the traffic.
+        pub traffic: TrafficOptions if reads_traffic,
+        /// The options of every algorithm.
+        pub network: NetworkOptions,
+    }
+}
+
+/// The traffic input of a plan.
+///
+/// A flow counts if it may send while the links sleep: datagrams and requests with their offered rate, TCP with its
+/// `write_rate`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TrafficOptions {
+    /// Rate assumed for each TCP flow without a `write_rate`; default none.
+    #[serde(default)]
+    #[schemars(extend("x-source" = "own"))]
+    pub tcp_rate: BitRate,
+}
+
+/// The part of the network that a plan knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkOptions {
+    /// Nodes known to the plan, together with the links between them; default all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "names", "x-default" = "all", "x-source" = "reading"))]
+    pub nodes: Option<Vec<String>>,
+}
+
+/// Routing of packets.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RoutingDocument {
+    /// Path length that routing minimises.
+    #[serde(default)]
+    pub metric: PathMetric,
+    /// Maximum number of hops of a packet; default 64 if links sleep, otherwise unlimited.
+    ///
+    /// Routes that never change have no loops.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 255))]
+    pub ttl: Option<u32>,
+    /// Announcement of sleeping and waking links to routers.
+    #[serde(default)]
+    pub update: UpdateDocument,
+}
+
+/// The length of a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PathMetric {
+    /// The sum of the links' costs.
+    #[default]
+    Cost,
+    /// The number of links, whatever their costs.
+    Hops,
+}
+
+/// The propagation of routing updates.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum UpdateDocument {
+    /// Both ends of the link announce its state. Announcements travel hop by hop over links that are up.
+    Flooding(FloodingDocument),
+    /// All routers install their new tables at the same time.
+    Simultaneous(SimultaneousDocument),
+}
+
+impl Default for UpdateDocument {
+    fn default() -> Self {
+        Self::Flooding(FloodingDocument::default())
+    }
+}
+
+/// Link-state flooding.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FloodingDocument {
+    /// Processing time that every router on the way adds to the propagation delay.
+    #[serde(default = "default_processing")]
+    pub processing: Duration,
+    /// Time from the first announcement to a router's new table. The table includes announcements received in between.
+    #[serde(default = "default_computation")]
+    pub computation: Duration,
+}
+
+impl Default for FloodingDocument {
+    fn default() -> Self {
+        Self { processing: default_processing(), computation: default_computation() }
+    }
+}
+
+/// Simultaneous updates of all routers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SimultaneousDocument {
+    /// Time from the announcement to the new tables.
+    pub after: Duration,
+}
+
+fn default_processing() -> Duration {
+    Duration::from_millis(1)
+}
+
+fn default_computation() -> Duration {
+    Duration::from_millis(10)
+}
 
 /// The maximum number of hops if links sleep (the default of RFC 1700).
 const DEFAULT_TTL: u8 = 64;
@@ -76,18 +218,16 @@ impl SleepSpec {
 /// The parts of a scenario that a plan uses.
 #[derive(Clone, Copy)]
 pub(super) struct Network<'a> {
-    pub document: &'a Document,
-    pub nodes: &'a Nodes<'a>,
+    pub frame: &'a Frame<'a>,
     pub wires: &'a [Wire<'a>],
     pub flows: &'a Flows,
     pub routes: &'a Routes,
 }
 
 /// The routing options. Their defaults depend on the presence of sleeping links.
-pub(super) fn routing(document: &Document) -> Result<RoutingSpec> {
-    let written = &document.routing;
+pub(super) fn routing(written: &RoutingDocument, sleeps: bool) -> Result<RoutingSpec> {
     let ttl = match written.ttl.map(|hops| (hops, u8::try_from(hops))) {
-        None => (!document.sleep.is_empty()).then_some(DEFAULT_TTL),
+        None => sleeps.then_some(DEFAULT_TTL),
         Some((_, Ok(hops @ 1..))) => Some(hops),
         Some((hops, _)) => return refuse("routing.ttl", format!("is {hops}; expected 1 to 255 hops")),
     };
@@ -101,12 +241,12 @@ pub(super) fn routing(document: &Document) -> Result<RoutingSpec> {
 }
 
 /// Every sleep of every link. Sleeps of a link must not overlap.
-pub(super) fn sleep(network: Network<'_>, links: &[LinkSpec]) -> Result<SleepSpec> {
-    let (mut spec, document) = (SleepSpec::default(), network.document);
-    for (index, written) in document.sleep.iter().enumerate() {
+pub(super) fn sleep(entries: &[SleepDocument], network: Network<'_>, links: &[LinkSpec]) -> Result<SleepSpec> {
+    let (mut spec, duration) = (SleepSpec::default(), network.frame.duration);
+    for (index, written) in entries.iter().enumerate() {
         let field = format!("sleep.{index}");
-        if written.at >= document.duration {
-            let message = format!("is {}; expected a time before the run ends at {}", written.at, document.duration);
+        if written.at >= duration {
+            let message = format!("is {}; expected a time before the run ends at {duration}", written.at);
             return refuse(format!("{field}.at"), message);
         }
         for (number, (field, cable)) in (0_u64..).zip(chosen(&field, written, network)?) {
@@ -243,13 +383,13 @@ fn planned(field: &str, plan: &PlanDocument, network: Network<'_>, span: (Instan
 
 impl Known {
     fn new(field: &str, chosen: Option<&[String]>, network: Network<'_>) -> Result<Self> {
-        let Network { document, nodes: index, wires, .. } = network;
+        let Network { frame, wires, .. } = network;
         if chosen.is_some_and(<[String]>::is_empty) {
             return refuse(format!("{field}.nodes"), "is an empty list; expected at least one node");
         }
-        let mut nodes = vec![chosen.is_none(); document.nodes.len()];
+        let mut nodes = vec![chosen.is_none(); frame.names.len()];
         for (place, name) in chosen.into_iter().flatten().enumerate() {
-            nodes[node(index, &format!("{field}.nodes.{place}"), name)?] = true;
+            nodes[node(&frame.nodes, &format!("{field}.nodes.{place}"), name)?] = true;
         }
         let mut next = 0..;
         let number: Vec<usize> =
@@ -258,7 +398,7 @@ impl Known {
         let between = |wire: &Wire<'_>| wire.is_there() && wire.document.duplex && inside(&wire.edge);
         let wires: Vec<usize> = (0..wires.len()).filter(|&wire| between(&wires[wire])).collect();
         let ends = |&wire: &usize| (number[network.wires[wire].edge.from], number[network.wires[wire].edge.to]);
-        let names = document.nodes.iter().zip(&nodes).filter(|(_, known)| **known).map(|(name, _)| name.clone());
+        let names = frame.names.iter().zip(&nodes).filter(|(_, known)| **known).map(|(name, _)| name.clone());
         let names: Vec<String> = names.collect();
         let refused = |error: GraphError| {
             let message = format!("cannot choose among these duplex links: {error}");
@@ -293,8 +433,8 @@ impl Known {
 
     /// The demands of the flows active in `span`, each between the first and last known node on its path.
     fn demands(&self, network: Network<'_>, tcp_rate: BitRate, span: (Instant, Instant)) -> Vec<Demand> {
-        let Network { document, flows, .. } = network;
-        let active = offers(&flows.tcp, &flows.datagrams, &flows.requests, document.duration)
+        let Network { frame, flows, .. } = network;
+        let active = offers(&flows.tcp, &flows.datagrams, &flows.requests, frame.duration)
             .filter(|offer| offer.is_active(span.0, span.1));
         let demand = |offer: Offer<'_>| {
             let rate = offer.rate.unwrap_or(tcp_rate);

@@ -1,26 +1,17 @@
-//! Conversion of one document to two runs: the first records the packets offered to a link, the second replays them.
+//! Two runs of one document: the first records the packets offered to a link, the second replays them.
 
-use super::{Result, Scenario, paths, refuse};
-use crate::scenario::document::{
-    Document, FlowDocument, ProbeDocument, RecordingDocument, ReplayDocument, SleepDocument, StationDocument,
-};
-use crate::scenario::read::read_value;
-use crate::scenario::{ScenarioError, listed};
+use super::checked::{Recording, Scenario};
+use super::document::Document;
+use super::flow::{FlowDocument, RecordingDocument, ReplayDocument};
+use super::frame::{Result, ScenarioError, listed, refuse};
+use super::read::read_value;
+use super::report::ProbeDocument;
+use super::sleep::SleepDocument;
+use super::station::StationDocument;
+use crate::net::ids::LinkId;
 use netlull_mechanism::topology::SleepAlgorithm;
 use netlull_text::Change;
-
-/// A first run that records packets for a replay.
-#[derive(Clone, Debug)]
-pub struct Recording {
-    /// The scenario of the first run. It has the seed and the verifier of the second run.
-    pub first: Box<Scenario>,
-    /// The link with the recorded arrivals.
-    pub link: usize,
-    /// The index of the datagram flow that replays them.
-    pub source: usize,
-    /// The fields that the first run leaves out. Those of stations name the station's node.
-    pub without: Vec<String>,
-}
+use netlull_units::Duration;
 
 impl FlowDocument {
     /// The name and destination of the flow.
@@ -45,7 +36,7 @@ pub(super) fn two_runs(document: &Document, recording: &RecordingDocument) -> Re
     // The links are the same in both runs. Buffers in BDP use the routes of the replaced flows.
     let probe = ProbeDocument::default();
     let as_it_stands = Scenario::resolve(&Document { probe, ..whole.clone() }, &[])?;
-    let two_way = paths::longest_round_trips(&as_it_stands);
+    let two_way = longest_round_trips(&as_it_stands);
     let from = first.nodes[first.links[link].from].as_str();
     // The plan counts the flows themselves: the replay's packets are known only after the first run.
     let sleep = as_it_stands.sleep;
@@ -172,4 +163,21 @@ fn replaced(whole: &Document, recording: &RecordingDocument, from: &str) -> Resu
     flows.retain(|flow| !is_recorded(flow));
     flows.insert(place.min(flows.len()), FlowDocument::Replay(replay));
     Ok(flows)
+}
+
+/// The two-way propagation delay of the longest route of any flow across each link; zero for a link without flows.
+fn longest_round_trips(scenario: &Scenario) -> Vec<Duration> {
+    let mut longest = vec![Duration::ZERO; scenario.links.len()];
+    let datagrams = scenario.tcp_flows.len()..scenario.tcp_flows.len() + scenario.datagram_flows.len();
+    let delay = |way: &[LinkId]| way.iter().map(|&link| scenario.links[link.index()].delay).sum::<Duration>();
+    for (number, flow) in scenario.flow_paths().enumerate() {
+        let way = |from, to| scenario.routes.path(from, to, &scenario.edges).unwrap_or_default();
+        let there = way(flow.from, flow.to);
+        let back = if datagrams.contains(&number) { there.clone() } else { way(flow.to, flow.from) };
+        let two_way = delay(&there) + delay(&back);
+        for &link in there.iter().chain(&back) {
+            longest[link.index()] = longest[link.index()].max(two_way);
+        }
+    }
+    longest
 }
