@@ -89,7 +89,13 @@ def test_what_json_cannot_hold_is_named(value: object) -> None:
         plain({"link": [{"rate": value}]})
 
 
-_scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+_scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text()
+)
 _values = st.recursive(_scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=10)
 
 
@@ -124,3 +130,9 @@ def test_a_number_that_is_not_finite_is_named_with_its_file() -> None:
     with pytest.raises(InputError) as raised:
         read_toml("[[link]]\nfrom = 'a'\nto = 'b'\ncost = inf\n", "scenario.toml")
     assert str(raised.value) == "scenario.toml, line 4, column 8: link.a-b.cost: inf; expected a finite number"
+
+
+@pytest.mark.parametrize("value", [2**64, -(2**63) - 1, "\ud800"])
+def test_values_that_the_core_cannot_hold_are_refused(value: object) -> None:
+    with pytest.raises(InputError, match=r"^seed.*expected"):
+        plain({"seed": value})

@@ -156,6 +156,56 @@ def test_every_wrong_value_is_named_with_its_line() -> None:
     assert count > 200
 
 
+PLACES = """\
+duration = "1 s"
+nodes = ["a", "b", "h{1..3}"]
+[[link]]
+from = "a"
+to = "b"
+rate = "1 Mb/s"
+[[link]]
+each = { i = "1..3" }
+from = "h{i}"
+to = "a"
+rate = "1 Mb/s"
+"""
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"link.a-b.rate": "bad"}, "link.a-b.rate"),
+        ({"link.0.rate": "bad"}, "link.a-b.rate"),
+        ({"link.h{1..3}-a.rate": "bad"}, "link.h1-a.rate"),
+        ({"link.a-b": "bad"}, "link.0"),
+        ({"link.0.name": "x", "link.0.rate": "bad"}, "link.x.rate"),
+    ],
+)
+def test_a_changed_value_is_at_no_line_of_the_file(values: dict[str, object], field: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.from_toml(PLACES, "x.toml", values=values)
+    assert (caught.value.field, caught.value.line) == (field, None), caught.value
+
+
+def test_other_values_keep_their_lines() -> None:
+    wrong = PLACES.replace('to = "a"\nrate = "1 Mb/s"', 'to = "a"\nrate = "1 MB/s"')
+    with pytest.raises(ScenarioError, match=r"^x\.toml, line 11, column 8: link\.h1-a\.rate: ") as caught:
+        Scenario.from_toml(wrong, "x.toml", values={"link.a-b.rate": "2 Mb/s"})
+    assert caught.value.line == 11
+
+
+def test_a_part_that_the_topology_makes_is_at_no_line() -> None:
+    text = '[topology]\nfile = "abilene"\nbuffer = "0 packets"\n[[link]]\nfrom = "x"\nto = "y"\nrate = "1 Mb/s"\n'
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.from_toml(f'duration = "1 s"\nnodes = ["x", "y"]\n{text}', "x.toml")
+    assert caught.value.line is None, caught.value
+
+
+def test_a_wrong_choice_of_reading_is_an_error_of_its_own_field() -> None:
+    with pytest.raises(InputError, match=r"^x\.toml, line 4, column 10: topology\.pieces: unknown variant `some`"):
+        Scenario.from_toml('duration = "1 s"\n[topology]\nfile = "abilene"\npieces = "some"\n', "x.toml")
+
+
 if __name__ == "__main__":
     if not MUTATED.exists():
         sys.path.insert(0, str(ROOT / "tools"))

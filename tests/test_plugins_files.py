@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -427,3 +428,18 @@ def test_commands_that_do_not_simulate_load_no_code(tmp_path: Path) -> None:
     assert read.has_plug_ins
     assert "controller" not in json.loads(read.canonical())["link"][0]
     assert "controller" in read.to_dict()["link"][0]
+
+
+def test_a_change_of_a_scenario_without_code_loads_none(tmp_path: Path) -> None:
+    (tmp_path / "loud.py").write_text("raise RuntimeError('loaded')\n", encoding="utf-8")
+    controller = 'controller = { kind = "python", class = "loud:Loud" }'
+    text = f'duration = "1 s"\nnodes = ["a", "b"]\n[[link]]\nfrom = "a"\nto = "b"\nrate = "1 Mb/s"\n{controller}\n'
+    read = Scenario.from_toml(text, folder=tmp_path, plug_ins=False)
+    assert read.with_values({"seed": 3}).seed == 3
+
+
+def test_the_tape_of_a_pickled_scenario_replays(tmp_path: Path) -> None:
+    file, tape = write_half(tmp_path) / "mine.toml", tmp_path / "half.tape"
+    copy = pickle.loads(pickle.dumps(Scenario.from_file(file)))  # noqa: S301  # our own
+    recorded = copy.run(tape=tape)
+    assert Scenario.from_file(file, replay=tape).run().summary == recorded.summary

@@ -318,7 +318,7 @@ def test_a_scenario_holds_what_it_has_read(tmp_path: Path) -> None:
         ({"topology": {"file": "abilene", "hub": "sndlib/polska"}}, "topology: has file and hub"),
         ({"topology.file": "nowhere.toml"}, "topology.file: nowhere.toml: there is no such file"),
         ({"topology.file": 3}, "topology.file: 3 is not text"),
-        ({"topology.file": "abilene", "topology.pieces": "some"}, "pieces: 'some' is unknown"),
+        ({"topology.file": "abilene", "topology.pieces": "some"}, "topology.pieces: unknown variant `some`"),
         ({"topology.rate_scale": 1e-12}, "times the capacity of link ATLAM5-ATLAng is below 1 b/s"),
     ],
 )

@@ -48,6 +48,7 @@ class Host:
     def packets(self, path: Path) -> list[tuple[int, int]]:
         """The times in ns and the bytes of the packets in the series `arrivals` of a saved run."""
         import pyarrow as pa
+        import pyarrow.compute as pc
         import pyarrow.parquet as pq
 
         try:
@@ -60,9 +61,18 @@ class Host:
         if missing:
             expected = "expected the series arrivals of a run"
             raise InputError(f"{path}: has no column {', '.join(sorted(missing))}; {expected}")
+        if table.num_rows == 0:
+            raise InputError(f"{path}: has no packets; expected the series arrivals of a run")
+        for column in ("time_ns", "bytes"):
+            values = table[column]
+            if not pa.types.is_integer(values.type) or values.null_count or pc.min(values).as_py() < 0:
+                expected = "expected numbers of 0 or more, as in the series arrivals of a run"
+                raise InputError(f"{path}: the column {column} is not of whole numbers; {expected}")
         links = set(table["link"].to_pylist()) if "link" in table.column_names else set()
         if len(links) > 1:
-            raise InputError(f"{path}: has arrivals at {', '.join(sorted(links))}; expected those at one link")
+            raise InputError(
+                f"{path}: has arrivals at {', '.join(sorted(map(str, links)))}; expected those at one link"
+            )
         return list(zip(table["time_ns"].to_pylist(), table["bytes"].to_pylist(), strict=True))
 
     def plug_in(self, family: str, text: str) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import os
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -117,6 +118,7 @@ class Scenario:
         """Takes over a document: TOML with an origin, else JSON, after several steps of changes."""
         self._folder = folder
         self._tape = tape
+        self._plug_ins = plug_ins
         host = TapeHost(folder, tape) if tape is not None else Host(folder) if plug_ins else TextHost(folder)
         changes = json.dumps([_changes(step) for step in steps])
         self._checked = _engine.Checked(text, origin, changes, host, folder, tape)
@@ -187,7 +189,14 @@ class Scenario:
         """
         path = Path(path)
         folder = None if path.is_fifo() or path.is_char_device() else path.parent
-        return cls.from_toml(read_text(path), str(path), values=values, folder=folder, replay=replay, plug_ins=plug_ins)
+        return cls.from_toml(
+            read_text(path),
+            os.fsencode(path).decode(errors="replace"),
+            values=values,
+            folder=folder,
+            replay=replay,
+            plug_ins=plug_ins,
+        )
 
     def with_values(self, mapping: Mapping[str, object]) -> Self:
         """The same scenario with other values, `{"link.N1-N2.rate": "5 Mb/s", "link.N1-N2.controller": None}`.
@@ -208,7 +217,8 @@ class Scenario:
             FieldPathError: a path names an entry that does not exist; lists the existing ones.
             ScenarioError: the message names the field, its value and the expected values.
         """
-        return self._of(self._checked.document(), None, steps, self._folder, self._tape)
+        text = self._checked.document()
+        return self._of(text, None, steps, self._folder, self._tape, plug_ins=self._plug_ins)
 
     def to_dict(self) -> dict[str, Any]:
         """The scenario as given, as a separate document."""

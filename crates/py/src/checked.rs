@@ -258,15 +258,21 @@ impl Checked {
 
     /// A scenario from the two texts of another one that is in this process or was in another.
     #[staticmethod]
-    fn restored(canonical: &str, document: &str) -> PyResult<Self> {
+    fn restored(canonical: &str, document: &str, plug_ins: &str) -> PyResult<Self> {
         let copy = Self::new(canonical, None, None, None, None, None)?;
-        Ok(Self { document: document.into(), ..copy })
+        let listed: Vec<(String, Value)> = serde_json::from_str(plug_ins).map_err(errors::internal)?;
+        let plug_in = |(family, table): (String, Value)| {
+            let family = Family::ALL.into_iter().find(|known| known.name() == family)?;
+            Some((family, if table.is_null() { PlugIn::LeftOut } else { PlugIn::Table(table) }))
+        };
+        let plug_ins = listed.into_iter().filter_map(plug_in).collect();
+        Ok(Self { document: document.into(), plug_ins, ..copy })
     }
 
     /// Copies and pickles the scenario through its texts, which the other process reads once.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, String))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, String, String))> {
         let restored = py.get_type::<Self>().getattr("restored")?;
-        Ok((restored, (self.canonical()?, self.document.to_string())))
+        Ok((restored, (self.canonical()?, self.document.to_string(), self.plug_ins()?)))
     }
 }
 

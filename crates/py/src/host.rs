@@ -1,7 +1,7 @@
 //! The host of a document in Python: files in its folder, and what `netlull.host.Host` gives.
 
 use crate::plugin;
-use netlull_plugin::digest_of;
+use netlull_plugin::{digest_of, limit};
 use netlull_sim::scenario::{Family, File, Folder, Host, Module, PlugIn};
 use netlull_text::Error;
 use pyo3::exceptions::PyTypeError;
@@ -24,7 +24,7 @@ impl<'py> PythonHost<'py> {
     }
 
     /// The error of a call: a refusal of a plug-in, an invalid file, or any other exception, which ends the reading.
-    fn wrong(&self, error: PyErr) -> Error {
+    fn wrong(&self, error: PyErr, is_of_class: bool) -> Error {
         let Some(object) = &self.object else { return Error::new("", error.to_string()) };
         let py = object.py();
         let text = error.value(py).to_string();
@@ -40,7 +40,7 @@ impl<'py> PythonHost<'py> {
         if input.is_ok_and(|input| error.is_instance(py, &input)) {
             return Error::input("", text);
         }
-        if error.is_instance_of::<PyTypeError>(py) {
+        if is_of_class && error.is_instance_of::<PyTypeError>(py) {
             // A class that netlull cannot use, such as one with parameters of unknown types.
             plugin::raised(error);
             return Error::new("class", text);
@@ -58,14 +58,14 @@ impl Host for PythonHost<'_> {
     fn packets(&self, name: &str) -> Result<Vec<(u64, u64)>, Error> {
         let Some(object) = &self.object else { return self.folder.packets(name) };
         let packets = object.call_method1("packets", (self.folder.find(name),)).and_then(|packets| packets.extract());
-        packets.map_err(|error| self.wrong(error))
+        packets.map_err(|error| self.wrong(error, false))
     }
 
     fn network(&self, table: &Map<String, Value>) -> Result<Value, Error> {
         let Some(object) = &self.object else { return self.folder.network(table) };
         let text = Value::Object(table.clone()).to_string();
         let network = object.call_method1("network", (text,)).and_then(|network| network.extract::<String>());
-        let network = network.map_err(|error| self.wrong(error))?;
+        let network = network.map_err(|error| self.wrong(error, false))?;
         serde_json::from_str(&network).map_err(|error| Error::input("", error.to_string()))
     }
 
@@ -76,6 +76,12 @@ impl Host for PythonHost<'_> {
             let told = told.split(" (os error").next().unwrap_or_default();
             Error::input("module", format!("\"{name}\": {told}; expected a WebAssembly module"))
         };
+        let length = file.metadata().map_err(wrong)?.len();
+        if length > limit::MODULE as u64 {
+            let told =
+                format!("\"{name}\": has {length} bytes; expected a WebAssembly module of at most {}", limit::MODULE);
+            return Err(Error::input("module", told));
+        }
         let digest = digest_of(&std::fs::read(&file).map_err(wrong)?);
         Ok(Module { file: std::fs::canonicalize(&file).map_err(wrong)?.display().to_string(), digest })
     }
@@ -84,7 +90,7 @@ impl Host for PythonHost<'_> {
         let Some(object) = &self.object else { return self.folder.plug_in(family, table) };
         let text = Value::Object(table.clone()).to_string();
         let answer = object.call_method1("plug_in", (family.name(), text)).and_then(|answer| answer.extract());
-        let answer: Option<String> = answer.map_err(|error| self.wrong(error))?;
+        let answer: Option<String> = answer.map_err(|error| self.wrong(error, true))?;
         let Some(answer) = answer else { return Ok(PlugIn::BuiltIn) };
         let whole: Value = serde_json::from_str(&answer).map_err(|error| Error::new("", error.to_string()))?;
         Ok(if whole.is_null() { PlugIn::LeftOut } else { PlugIn::Table(whole) })

@@ -5,7 +5,7 @@
 mod path;
 mod repeat;
 
-pub use path::{Change, near};
+pub use path::{Change, find, name_of, near};
 pub use repeat::spell_out;
 
 use netlull_document::{ConfigError, ReadError};
@@ -91,11 +91,16 @@ impl fmt::Display for Place {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.place.iter().try_for_each(|place| write!(f, "{place}: "))?;
-        if !self.field.is_empty() {
-            write!(f, "{}: ", self.field)?;
-        }
-        f.write_str(&self.message)
+        let place = self.place.iter().map(|place| format!("{place}: "));
+        let field = Some(&self.field).filter(|field| !field.is_empty()).map(|field| format!("{field}: "));
+        let parts = place.chain(field).chain([self.message.clone()]);
+        // Names and values of users may have line ends: an error is one line.
+        let shown = |text: String| -> String {
+            let escaped =
+                text.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() });
+            escaped.collect()
+        };
+        parts.map(shown).try_for_each(|part| f.write_str(&part))
     }
 }
 
@@ -251,7 +256,7 @@ fn of_value(value: &Spanned<DeValue<'_>>, path: &Path<'_>) -> Result<Value, Wron
         }
         DeValue::Array(entries) => {
             let entry = |(index, entry): (usize, &Spanned<DeValue<'_>>)| {
-                of_value(entry, &path.inner(name_of(entry).unwrap_or_else(|| index.to_string())))
+                of_value(entry, &path.inner(written_name(entry).unwrap_or_else(|| index.to_string())))
             };
             Value::Array(entries.iter().enumerate().map(entry).collect::<Result<_, _>>()?)
         }
@@ -259,7 +264,7 @@ fn of_value(value: &Spanned<DeValue<'_>>, path: &Path<'_>) -> Result<Value, Wron
     })
 }
 
-fn name_of(entry: &Spanned<DeValue<'_>>) -> Option<String> {
+fn written_name(entry: &Spanned<DeValue<'_>>) -> Option<String> {
     entry_name(|field| entry.get_ref().get(field)?.get_ref().as_str())
 }
 
@@ -272,7 +277,7 @@ fn field_of<'t, 'i>(table: &'t DeTable<'i>, path: &str) -> Option<Found<'t, 'i>>
 
 fn entry_of<'t, 'i>(entries: &'t DeArray<'i>, path: &str) -> Option<Found<'t, 'i>> {
     let indices = entries.iter().enumerate().map(|(index, entry)| (Cow::from(index.to_string()), entry));
-    let names = entries.iter().filter_map(|entry| Some((Cow::from(name_of(entry)?), entry)));
+    let names = entries.iter().filter_map(|entry| Some((Cow::from(written_name(entry)?), entry)));
     let is_repeated =
         |entry: &Spanned<DeValue<'_>>| ["each", "entries"].iter().any(|key| entry.get_ref().get(*key).is_some());
     if !entries.iter().any(is_repeated) {
@@ -294,15 +299,23 @@ fn entry_of<'t, 'i>(entries: &'t DeArray<'i>, path: &str) -> Option<Found<'t, 'i
     }
     let exact = written.iter().filter(|(name, _)| !name.contains('{')).map(|(name, tables)| (Cow::from(name), tables));
     let (tables, length) = step(path, exact).or_else(|| {
-        let head = |name: &str| name.find('{').is_some_and(|at| path.starts_with(&name[..at]));
-        let (_, tables) = written.iter().find(|(name, _)| head(name))?;
         // Names may contain dots; the rest of the path begins at a field.
-        let is_field = |at: usize| tables.iter().any(|table| has_field(table, &path[at + 1..]));
-        let end = path.match_indices('.').map(|(at, _)| at).find(|&at| is_field(at));
-        Some((tables, end.unwrap_or(path.len())))
+        written.iter().find_map(|(name, tables)| {
+            let is_field = |at: usize| tables.iter().any(|table| has_field(table, &path[at + 1..]));
+            let mut ends = path.match_indices('.').map(|(at, _)| at).filter(|&at| is_field(at)).chain([path.len()]);
+            let end = ends.find(|&end| name.contains('{') && is_made_from(&path[..end], name))?;
+            Some((tables, end))
+        })
     })?;
     let after = path[length..].trim_start_matches('.');
     Some((tables.iter().find(|table| has_field(table, after)).unwrap_or(&tables[0]), length))
+}
+
+/// True if a text may be that of a template such as `h{i}-s`.
+fn is_made_from(text: &str, template: &str) -> bool {
+    let Some((head, rest)) = template.split_once('{') else { return text == template };
+    let (Some(text), Some((_, rest))) = (text.strip_prefix(head), rest.split_once('}')) else { return false };
+    (0..=text.len()).filter(|&at| text.is_char_boundary(at)).any(|at| is_made_from(&text[at..], rest))
 }
 
 fn has_field(table: &Spanned<DeValue<'_>>, path: &str) -> bool {

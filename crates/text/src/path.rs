@@ -107,6 +107,28 @@ impl Change {
     }
 }
 
+/// The value at the end of a path, or the last one on the way: `Err` if an entry of a list is missing there.
+///
+/// # Errors
+/// If the path leads to an entry that a list does not have.
+pub fn find<'v>(document: &'v Value, path: &str) -> Result<&'v Value, &'v Value> {
+    let (mut node, mut rest) = (document, path);
+    loop {
+        let found = match node {
+            Value::Object(table) => step(rest, table.iter().map(|(key, value)| (Cow::from(key.as_str()), value))),
+            Value::Array(entries) => {
+                step(rest, keys_of_entries(entries)).map(|(entry, length)| (&entries[entry.unwrap_or(0)], length))
+            }
+            _ => None,
+        };
+        let Some((inner, length)) = found else { return if node.is_array() { Err(node) } else { Ok(node) } };
+        match rest[length..].strip_prefix('.') {
+            Some(after) => (node, rest) = (inner, after),
+            None => return Ok(inner),
+        }
+    }
+}
+
 /// The longest key at the start of a path, what it leads to, and its length. Of equal keys the last one is taken.
 pub(crate) fn step<'k, K>(path: &str, keys: impl Iterator<Item = (Cow<'k, str>, K)>) -> Option<(K, usize)> {
     let starts = |key: &str| path.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
@@ -128,7 +150,9 @@ pub(crate) fn entry_name<'t>(text: impl Fn(&str) -> Option<&'t str>) -> Option<S
     text("name").map(str::to_owned).or_else(ends).or_else(|| text("model").map(str::to_owned))
 }
 
-fn name_of(entry: &Value) -> Option<String> {
+/// The name of an entry of an array in paths.
+#[must_use]
+pub fn name_of(entry: &Value) -> Option<String> {
     entry_name(|field| entry.get(field)?.as_str())
 }
 

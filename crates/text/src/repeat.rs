@@ -23,8 +23,14 @@ use std::borrow::Cow;
 const EACH: &str = "each";
 /// The field with entries that have the other fields in common.
 const ENTRIES: &str = "entries";
-/// The most entries that a document may have through repetition.
+/// The most entries that repetition may write.
 const MOST: usize = 200_000;
+/// The most bytes of text that it may write: a few kilobytes could make gigabytes.
+const MOST_BYTES: usize = 128 << 20;
+/// The most changes of a path with ranges.
+const MOST_CHANGES: usize = 1000;
+/// The most digits of a number in a range.
+const MOST_DIGITS: usize = 9;
 
 type Result<T> = std::result::Result<T, Error>;
 /// The names of the tables around a value, and their values. The innermost is last.
@@ -35,8 +41,34 @@ type Scope<'s> = Vec<(&'s str, Cow<'s, Value>)>;
 /// # Errors
 /// Names the field, its value and the expectation.
 pub fn spell_out(document: Value) -> Result<Value> {
-    let mut left = MOST;
-    spelled(document, "", &Scope::new(), &mut left)
+    spelled(document, "", &Scope::new(), &mut Left { entries: MOST, bytes: MOST_BYTES })
+}
+
+/// The entries and the bytes that may still be written.
+struct Left {
+    entries: usize,
+    bytes: usize,
+}
+
+impl Left {
+    fn take(&mut self, entries: usize, bytes: usize) -> std::result::Result<(), String> {
+        let left = self.entries.checked_sub(entries).zip(self.bytes.checked_sub(bytes));
+        (self.entries, self.bytes) = left.ok_or_else(|| {
+            format!("makes too many entries; expected at most {MOST} with {} MiB in all", MOST_BYTES >> 20)
+        })?;
+        Ok(())
+    }
+}
+
+/// The bytes of a value, about as many as in memory.
+fn bytes_of(value: &Value) -> usize {
+    let inner = match value {
+        Value::String(text) => text.len(),
+        Value::Array(entries) => entries.iter().map(bytes_of).sum(),
+        Value::Object(table) => table.iter().map(|(key, value)| key.len() + bytes_of(value)).sum(),
+        _ => 0,
+    };
+    size_of::<Value>() + inner
 }
 
 impl Change {
@@ -45,15 +77,18 @@ impl Change {
     /// # Errors
     /// If a range is invalid.
     pub fn spelled_out(self) -> Result<Vec<Self>> {
-        let paths = ranges(&self.path, &mut { MOST }).map_err(|told| Error::path(&self.path, told))?;
-        Ok(match paths {
+        let mut left = Left { entries: MOST_CHANGES, bytes: MOST_BYTES };
+        let paths = ranges(&self.path, &mut left);
+        let told = |_| format!("is more than one path with ranges may be; expected at most {MOST_CHANGES} changes");
+        let paths = paths.map_err(|error| if error.contains("too many") { told(error) } else { error });
+        Ok(match paths.map_err(|told| Error::path(&self.path, told))? {
             None => vec![self],
             Some(paths) => paths.into_iter().map(|path| Self { path, value: self.value.clone() }).collect(),
         })
     }
 }
 
-fn spelled(value: Value, path: &str, scope: &Scope<'_>, left: &mut usize) -> Result<Value> {
+fn spelled(value: Value, path: &str, scope: &Scope<'_>, left: &mut Left) -> Result<Value> {
     let inner = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match value {
         Value::Array(entries) => {
@@ -76,12 +111,12 @@ fn spelled(value: Value, path: &str, scope: &Scope<'_>, left: &mut usize) -> Res
 }
 
 /// Writes out an entry of a list.
-fn repeated(entry: Value, path: &str, scope: &Scope<'_>, left: &mut usize, whole: &mut Vec<Value>) -> Result<()> {
+fn repeated(entry: Value, path: &str, scope: &Scope<'_>, left: &mut Left, whole: &mut Vec<Value>) -> Result<()> {
     match entry {
         Value::Object(mut table) if table.contains_key(EACH) => {
             let each = table.shift_remove(EACH).unwrap_or_default();
             let wrong = |told: String| Error::new(format!("{path}.{EACH}"), told);
-            for row in rows(&each, left).map_err(wrong)? {
+            for row in rows(&each).map_err(wrong)? {
                 let mut scope = scope.clone();
                 scope.extend(row);
                 repeated(Value::Object(table.clone()), path, &scope, left, whole)?;
@@ -94,7 +129,6 @@ fn repeated(entry: Value, path: &str, scope: &Scope<'_>, left: &mut usize, whole
             let Value::Array(entries) = entries else {
                 return Err(Error::new(path, format!("is {entries}; expected a list of tables")));
             };
-            take(left, entries.len()).map_err(|told| Error::new(&path, told))?;
             for (index, entry) in entries.into_iter().enumerate() {
                 let path = format!("{path}.{index}");
                 let Value::Object(own) = entry else {
@@ -102,7 +136,9 @@ fn repeated(entry: Value, path: &str, scope: &Scope<'_>, left: &mut usize, whole
                 };
                 let mut entry = table.clone();
                 entry.extend(own);
-                repeated(Value::Object(entry), &path, scope, left, whole)?;
+                let entry = Value::Object(entry);
+                left.take(0, bytes_of(&entry)).map_err(|told| Error::new(&path, told))?;
+                repeated(entry, &path, scope, left, whole)?;
             }
             Ok(())
         }
@@ -114,6 +150,9 @@ fn repeated(entry: Value, path: &str, scope: &Scope<'_>, left: &mut usize, whole
             Ok(())
         }
         other => {
+            if !scope.is_empty() && other.is_object() {
+                left.take(1, bytes_of(&other)).map_err(|told| Error::new(path, told))?;
+            }
             whole.push(spelled(other, path, scope, left)?);
             Ok(())
         }
@@ -121,14 +160,16 @@ fn repeated(entry: Value, path: &str, scope: &Scope<'_>, left: &mut usize, whole
 }
 
 /// The values of the names in each repetition.
-fn rows<'e>(each: &'e Value, left: &mut usize) -> std::result::Result<Vec<Scope<'e>>, String> {
+fn rows<'e>(each: &'e Value) -> std::result::Result<Vec<Scope<'e>>, String> {
     let Some(names) = each.as_object().filter(|names| !names.is_empty()) else {
         return Err(format!("is {each}; expected a table such as {{ i = \"1..25\" }}"));
     };
     let mut rows: Vec<Scope<'e>> = vec![Vec::new()];
     for (name, values) in names {
-        let values = values_of(check_name(name)?, values, left)?;
-        take(left, rows.len() * values.len())?;
+        let values = values_of(check_name(name)?, values)?;
+        if rows.len().saturating_mul(values.len()) > MOST {
+            return Err(format!("makes too many entries; expected at most {MOST}"));
+        }
         let mut longer = Vec::with_capacity(rows.len() * values.len());
         for row in &rows {
             longer.extend(values.iter().map(|value| {
@@ -143,13 +184,13 @@ fn rows<'e>(each: &'e Value, left: &mut usize) -> std::result::Result<Vec<Scope<
 }
 
 /// The values of a name: a range, or a list.
-fn values_of<'e>(name: &str, values: &'e Value, left: &mut usize) -> std::result::Result<Vec<Cow<'e, Value>>, String> {
+fn values_of<'e>(name: &str, values: &'e Value) -> std::result::Result<Vec<Cow<'e, Value>>, String> {
     match values {
         Value::Array(values) if !values.iter().any(|value| value.is_array() || value.is_object()) => {
             Ok(values.iter().map(Cow::Borrowed).collect())
         }
         Value::String(range) if range.contains("..") => {
-            Ok(numbers(range, left)?.into_iter().map(|text| Cow::Owned(Value::String(text))).collect())
+            Ok(numbers(range)?.into_iter().map(|text| Cow::Owned(Value::String(text))).collect())
         }
         other => Err(format!("{name} is {other}; expected a range such as \"1..25\", or a list of texts or numbers")),
     }
@@ -162,23 +203,23 @@ fn check_name(name: &str) -> std::result::Result<&str, String> {
 }
 
 /// The numbers of a range such as `1..25`, or `01..25` with two digits each.
-fn numbers(range: &str, left: &mut usize) -> std::result::Result<Vec<String>, String> {
-    let wrong = || format!("has the range \"{range}\"; expected two whole numbers in rising order, such as \"1..25\"");
+fn numbers(range: &str) -> std::result::Result<Vec<String>, String> {
+    let shown = || range.chars().take(40).collect::<String>();
+    let wrong =
+        || format!("has the range \"{}\"; expected two whole numbers in rising order, such as \"1..25\"", shown());
     let (first, last) = range.split_once("..").ok_or_else(wrong)?;
-    let number = |text: &str| text.bytes().all(|c| c.is_ascii_digit()).then(|| text.parse::<u32>().ok()).flatten();
+    let is_number = |text: &str| text.len() <= MOST_DIGITS && text.bytes().all(|c| c.is_ascii_digit());
+    let number = |text: &str| is_number(text).then(|| text.parse::<u32>().ok()).flatten();
     let (from, to) = number(first).zip(number(last)).filter(|(from, to)| from <= to).ok_or_else(wrong)?;
-    take(left, (to - from) as usize)?;
+    if (to - from) as usize >= MOST {
+        return Err(format!("makes too many entries; expected at most {MOST}"));
+    }
     let width = if first.starts_with('0') { first.len() } else { 0 };
     Ok((from..=to).map(|number| format!("{number:0width$}")).collect())
 }
 
-fn take(left: &mut usize, count: usize) -> std::result::Result<(), String> {
-    *left = left.checked_sub(count).ok_or_else(|| format!("makes too many entries; expected at most {MOST} in all"))?;
-    Ok(())
-}
-
 /// The texts of a text with ranges, `h{1..25}`; `None` if it has none.
-fn ranges(text: &str, left: &mut usize) -> std::result::Result<Option<Vec<String>>, String> {
+fn ranges(text: &str, left: &mut Left) -> std::result::Result<Option<Vec<String>>, String> {
     let mut from = 0;
     while let Some(start) = text[from..].find('{').map(|at| from + at) {
         if text[start..].starts_with("{{") {
@@ -189,10 +230,13 @@ fn ranges(text: &str, left: &mut usize) -> std::result::Result<Option<Vec<String
         let inner = &text[start + 1..end];
         if inner.contains("..") {
             let mut whole = Vec::new();
-            for number in numbers(inner, left)? {
+            for number in numbers(inner)? {
                 let one = format!("{}{number}{}", &text[..start], &text[end + 1..]);
                 match ranges(&one, left)? {
-                    None => whole.push(one),
+                    None => {
+                        left.take(1, one.len())?;
+                        whole.push(one);
+                    }
                     Some(more) => whole.extend(more),
                 }
             }
@@ -293,6 +337,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_written_is_bounded() {
+        let many = |last: u32| json!({ "link": [{ "each": { "i": format!("1..{last}") }, "entries": [{}, {}] }] });
+        let made = spell_out(many(100_000)).unwrap();
+        assert_eq!(made["link"].as_array().unwrap().len(), 200_000);
+        assert!(why(many(100_001)).contains("makes too many entries; expected at most 200000 with 128 MiB in all"));
+        let long = "x".repeat(100_000);
+        assert!(why(json!({ "nodes": [format!("{long}{{1..20000}}")] })).contains("makes too many entries"));
+        let list = vec![1; 100_000];
+        assert!(why(json!({ "link": [{ "each": { "i": "1..1000" }, "x": list }] })).contains("makes too many entries"));
+        let change = Change { path: "zzz.h{1..100000}".to_owned(), value: None };
+        assert!(change.spelled_out().unwrap_err().to_string().contains("expected at most 1000 changes"));
+    }
+
+    #[test]
     fn errors_name_the_field() {
         let one = |each: Value| why(json!({ "link": [{ "each": each, "to": "{i}" }] }));
         assert!(one(json!({ "i": "3..1" })).starts_with("link.0.each: has the range \"3..1\"; expected two whole"));
@@ -307,6 +365,7 @@ mod tests {
         );
         assert!(why(json!({ "link": [{ "entries": [1] }] })).starts_with("link.0.entries.0: is 1; expected a table"));
         assert!(one(json!({ "i": "1..300000" })).contains("makes too many entries"));
+        assert!(one(json!({ "i": format!("{}..10", "0".repeat(70_000)) })).contains("has the range \"0000"));
         assert!(one(json!({ "i": "1..1000", "j": "1..1000" })).contains("makes too many entries"));
         assert!(why(json!({ "nodes": ["h{5..1}"] })).starts_with("nodes.0: has the range"));
         assert!(

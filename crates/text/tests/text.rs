@@ -124,4 +124,8 @@ fn the_place_of_a_repeated_entry_is_that_of_the_text() {
     assert_eq!(line("link.a-s.from"), Some(5));
     assert_eq!(line("link.b.c7-s.delay"), Some(6));
     assert_eq!(line("link.b.c7-s.rate"), Some(3));
+    let text = "[[flow]]\nname = \"{n}-1\"\nrate = 1\neach.n = [\"q\"]\n[[flow]]\nname = \"{n}-2\"\nrate = 2\neach.n = [\"q\"]\n";
+    let text = Text { origin: "x", text };
+    let line = |field: &str| text.place(field).map(|place| place.line);
+    assert_eq!((line("flow.q-1.rate"), line("flow.q-2.rate")), (Some(3), Some(7)));
 }

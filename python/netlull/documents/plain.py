@@ -8,6 +8,7 @@ import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from netlull.documents.textfiles import check_text
 from netlull.errors import InputError
 
 __all__ = ["entry_name", "fields_of", "plain"]
@@ -39,9 +40,13 @@ def plain(value: Any, path: Path = "", depth: int = 0) -> Any:
     Raises:
         InputError: a value is of another type (a date, NaN, an object), or nested too deeply; names the field.
     """
+    if isinstance(value, str) and not value.isascii():
+        check_text(path or "scenario", value)
     if value is None or isinstance(value, str | bool):
         return value
     if isinstance(value, numbers.Integral):
+        if not -(2**63) <= int(value) < 2**64:
+            raise InputError(f"{path or 'scenario'}: {int(value):.3g}; expected a whole number of 64 bits")
         return int(value)
     if isinstance(value, numbers.Real):
         number = float(value)

@@ -18,8 +18,10 @@ type Result<T> = std::result::Result<T, Error>;
 /// Replaces `file` by its content.
 pub(super) fn read_in(document: &mut Map<String, Value>, host: &dyn Host) -> Result<()> {
     let Some(Value::Array(flows)) = document.get_mut("flow") else { return Ok(()) };
-    for flow in flows.iter_mut().filter_map(Value::as_object_mut) {
-        let place = format!("flow.{}", flow.get("name").and_then(Value::as_str).unwrap_or("?"));
+    for (index, flow) in flows.iter_mut().enumerate() {
+        let Some(flow) = flow.as_object_mut() else { continue };
+        let name = flow.get("name").and_then(Value::as_str).map_or_else(|| index.to_string(), str::to_owned);
+        let place = format!("flow.{name}");
         let is = |table: &Map<String, Value>, kind: &str| table.get("kind").is_some_and(|given| given == kind);
         if let Some(size) = flow.get_mut("size").and_then(Value::as_object_mut).filter(|size| is(size, "empirical")) {
             replace(size, "cdf", &format!("{place}.size"), |name| points(&host.file(name, LARGEST)?))?;

@@ -18,6 +18,9 @@ pub enum Family {
 }
 
 impl Family {
+    /// All families.
+    pub const ALL: [Self; 4] = [Self::Controllers, Self::CongestionControls, Self::StationPolicies, Self::SleepPlans];
+
     /// The family's name, which is also that of its entry points in Python.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -119,6 +122,10 @@ impl Host for Folder {
         use std::io::{ErrorKind, Read};
         let path = self.find(name);
         let wrong = |why: &str| Error::input("", format!("{}: {why}", path.display()));
+        // A pipe would keep a program waiting that does not listen meanwhile.
+        if path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+            return Err(wrong("is no regular file; expected a file"));
+        }
         let mut content = Vec::new();
         let read = std::fs::File::open(&path).and_then(|file| file.take(most as u64 + 1).read_to_end(&mut content));
         match read.map_err(|error| error.kind()) {

@@ -2,10 +2,10 @@
 
 use super::document::Document;
 use super::host::{Family, Host, PlugIn};
-use super::read::{entry_name, read_value};
+use super::read::read_value;
 use super::{Scenario, ScenarioError, files, topology};
 use netlull_document::field_names;
-use netlull_text::{Change, Error, Text, near, spell_out};
+use netlull_text::{Change, Error, Text, find, name_of, near, spell_out};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ const NAMES_MORE: [&str; 7] = ["\"topology\"", "\"file\"", "\"wasm\"", "\"python
 
 /// Reads and checks a document, after several steps of changes.
 ///
-/// Each part of the document is done once, in this order: its text, its repetitions, the changes, the files, networks and modules that it
+/// The order: the text, its repetitions, the changes, the files, networks and modules that it
 /// names, its topology, its plug-ins, its fields, its meaning.
 ///
 /// # Errors
@@ -116,7 +116,7 @@ fn reverse_of(document: &Map<String, Value>, change: &Change) -> Option<Error> {
     document.get("link")?.as_array()?.iter().filter(|link| link.get("duplex") == Some(&true.into())).find_map(|link| {
         let back = format!("{}-{}", text(link, "to")?, text(link, "from")?);
         let rest = path.strip_prefix(&back).filter(|rest| rest.is_empty() || rest.starts_with('.'))?;
-        let (name, field) = (entry_name(link)?, rest.trim_start_matches('.').split('.').next().unwrap_or_default());
+        let (name, field) = (name_of(link)?, rest.trim_start_matches('.').split('.').next().unwrap_or_default());
         let apart = format!("remove duplex from {name} and write {back} as a link of its own");
         let told = if ONE_WAY.contains(&field) {
             format!("{apart}: {field} is for one direction")
@@ -156,7 +156,7 @@ fn each_plug_in(document: &mut Map<String, Value>, visit: &mut Visit<'_>) -> Res
     }
     for (list, inner, field, family) in PLUG_INS {
         for (index, entry) in document.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten().enumerate() {
-            let name = entry_name(entry);
+            let name = name_of(entry);
             let place = || {
                 let name = name.unwrap_or_else(|| index.to_string());
                 [list, &name].into_iter().chain(inner).collect::<Vec<_>>().join(".")
@@ -250,7 +250,10 @@ fn known_fields(document: &Map<String, Value>) -> Result<(), ScenarioError> {
         Some(name) if name == "scenario" => {
             Err(Error::new("scenario", "is a field of sweeps; expected a scenario, or `netlull sweep`"))
         }
-        Some(name) => Err(Error::new(name, format!("is unknown; {}", near(name, &known)))),
+        Some(name) => {
+            let shown = if name.is_empty() { "\"\"" } else { name };
+            Err(Error::new(shown, format!("is unknown; {}", near(name, &known))))
+        }
     }
 }
 
@@ -264,18 +267,16 @@ pub fn spelled_out(given: &str) -> Result<String, Error> {
     serde_json::to_string(&table).map_err(|error| Error::new("scenario", error.to_string()))
 }
 
-/// The place of a field in the text. A field that a change or the topology has made is in no text.
+/// The place of a field in the text. A field that a change or the topology has made, or changed, is in no text.
 fn place(text: Text<'_>, changes: &[Vec<Change>], field: &str) -> Option<netlull_text::Place> {
-    let paths = || changes.iter().flatten().map(|change| change.path.as_str());
-    let is_part =
-        |path: &str, of: &str| path.strip_prefix(of).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    if field.is_empty() || paths().any(|path| is_part(field, path) || is_part(path, field)) {
-        return None;
+    let before = spell_out(text.parse().ok()?).ok()?;
+    let mut after = before.clone();
+    for change in changes.iter().flatten() {
+        for change in change.clone().spelled_out().ok()? {
+            // A link of the topology is not there.
+            let _ = change.apply(&mut after);
+        }
     }
-    // A removed entry of a list changes the numbers of the others.
-    let has_number = field.split('.').any(|key| key.parse::<usize>().is_ok());
-    if has_number && changes.iter().flatten().any(|change| change.value.is_none()) {
-        return None;
-    }
-    text.place(field)
+    let (written, used) = (find(&before, field).ok()?, find(&after, field).ok()?);
+    if field.is_empty() || written != used { None } else { text.place(field) }
 }

@@ -10,6 +10,7 @@ use super::document::{
     WebSearchSizeDocument,
 };
 use netlull_document::{read, read_by_kind, within};
+use netlull_text::name_of;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -49,22 +50,13 @@ pub(super) fn named_path(value: &Value, path: &[String]) -> String {
             other => other.get(key),
         });
         let name = match (here, next) {
-            (Some(Value::Array(_)), Some(item)) => entry_name(item),
+            (Some(Value::Array(_)), Some(item)) => name_of(item),
             _ => None,
         };
         named.push(name.unwrap_or_else(|| key.clone()));
         here = next;
     }
     if named.is_empty() { "scenario".to_owned() } else { named.join(".") }
-}
-
-/// The name of an array's entry in paths.
-pub(super) fn entry_name(item: &Value) -> Option<String> {
-    if let Some(name) = item.get("name").and_then(Value::as_str) {
-        return Some(name.to_owned());
-    }
-    let (from, to) = (item.get("from")?.as_str()?, item.get("to")?.as_str()?);
-    Some(format!("{from}-{to}"))
 }
 
 read_by_kind!(

@@ -305,6 +305,12 @@ pub(super) fn read_in(document: &mut Table, host: &dyn Host) -> Result<()> {
         let told = format!("{} is not text; expected the name of a topology", table[source]);
         return Err(Error::input(place, told));
     }
+    // A wrong choice is an error of its own field, not of the file.
+    let choices = of_table(&Value::Object(table.clone()))?;
+    if format!("1 {}", choices.unit).parse::<BitRate>().is_err() {
+        let told = format!("\"{}\" is not a unit of rates; expected b/s, kb/s, Mb/s or Gb/s", choices.unit);
+        return Err(Error::input(format!("{FIELD}.unit"), told));
+    }
     let network = host.network(table).map_err(|error| Error { field: place, ..error })?;
     table.shift_remove(source);
     table.insert("network".to_owned(), network);
@@ -314,8 +320,7 @@ pub(super) fn read_in(document: &mut Table, host: &dyn Host) -> Result<()> {
 /// The document with the nodes, links and traffic of its topology, which has been read in.
 pub(super) fn expand(mut document: Table) -> Result<Table> {
     let Some(given) = document.shift_remove(FIELD) else { return Ok(document) };
-    let mut table: TopologyDocument = read(&given).map_err(|error| Error::input(field(&error.path), error.message))?;
-    check_ranges(&table).map_err(|error| Error::input(format!("{FIELD}.{}", error.field), error.reason()))?;
+    let mut table = of_table(&given)?;
     let network = Value::Object(std::mem::take(&mut table.network));
     let network = Network::read(&network, "topology.network", FIELD)?;
     network.check_connected(FIELD)?;
@@ -365,6 +370,13 @@ pub(super) fn expand(mut document: Table) -> Result<Table> {
         own.extend(given);
     }
     Ok(document)
+}
+
+/// The table `[topology]`.
+fn of_table(given: &Value) -> Result<TopologyDocument> {
+    let table: TopologyDocument = read(given).map_err(|error| Error::input(field(&error.path), error.message))?;
+    check_ranges(&table).map_err(|error| Error::input(format!("{FIELD}.{}", error.field), error.reason()))?;
+    Ok(table)
 }
 
 /// Changes a list of the document. One that is no list stays: the schema refuses it.
@@ -579,7 +591,7 @@ fn claim(document: &mut Table, path: &str) -> Result<()> {
     let starts = |name: &str| path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     let fitting = network.lines.iter().filter(|line| starts(&line.label));
     let Some(line) = fitting.max_by_key(|line| line.label.len()) else {
-        let names: Vec<String> = own.iter().filter_map(super::read::entry_name).collect();
+        let names: Vec<String> = own.iter().filter_map(netlull_text::name_of).collect();
         if names.iter().any(|name| starts(name)) || (0..own.len()).any(|index| starts(&index.to_string())) {
             return Ok(());
         }
