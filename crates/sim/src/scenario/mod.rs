@@ -30,6 +30,7 @@ mod requests;
 mod sleep;
 mod station;
 mod topology;
+mod traffic;
 
 pub use crate::traffic::{ArrivalPattern, DatagramFlow, FlowPath, RequestFlow};
 pub use checked::{Recording, Scenario};

@@ -255,6 +255,12 @@ fn place_of(value: &Value) -> std::result::Result<Option<(f64, f64)>, String> {
     }
 }
 
+/// The nearest rate in whole b/s.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+pub(super) fn whole(rate: f64) -> BitRate {
+    BitRate::from_bps(rate.round_ties_even() as u64)
+}
+
 /// The great-circle distance in km, by the haversine formula. Positions are (longitude, latitude) in degrees.
 ///
 /// The functions are those of the crate `libm`, for equal networks on every machine.
