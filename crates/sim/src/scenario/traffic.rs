@@ -109,7 +109,7 @@ pub enum Process {
     Cbr,
 }
 
-/// What traffic is made from.
+/// The network that makes the traffic, with its rates.
 pub(super) struct Sources<'a> {
     pub network: &'a Network,
     /// The rate of each line.
