@@ -260,16 +260,17 @@ def test_the_sweep_pages_search_for_seeds_runs() -> None:
 
 
 def test_the_scenario_pages_examples_are_scenarios() -> None:
-    whole, controlled, stepped, managed, lossy, stopped, spread, web, recording, phases, sleep, probe = _blocks(
-        "scenario.md", "toml"
+    whole, repeated, controlled, stepped, managed, lossy, stopped, spread, web, recording, phases, sleep, probe = (
+        _blocks("scenario.md", "toml")
     )
+    assert len(Scenario.from_toml(repeated).run().summary["flows"]) == 50
     scenario = Scenario.from_toml(whole.replace('duration = "60 s"', 'duration = "6 s"'))
     changed = scenario.to_dict() | tomllib.loads(probe)
     assert "link" in Scenario.from_dict(changed).run().series_names
-    # The second block replaces the second link of the first one's network.
+    # The controlled link replaces the second link of the first block's network.
     links = [scenario.to_dict()["link"][0], *tomllib.loads(controlled)["link"]]
     assert Scenario.from_dict(scenario.to_dict() | {"link": links}).run().link("router-receiver")["rate_changes"] > 0
-    # The third and the fourth block do the same. The capacity is 10 Mb/s until 30 s.
+    # So does the next one. The capacity is 10 Mb/s until 30 s.
     links = [scenario.to_dict()["link"][0], *tomllib.loads(stepped)["link"], *tomllib.loads(controlled)["link"][1:]]
     run = Scenario.from_dict(scenario.to_dict() | {"link": links}).run()
     assert run.link("router-receiver")["mean_rate_bps"] == 10e6
