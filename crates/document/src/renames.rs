@@ -15,7 +15,7 @@ pub struct Rename {
     pub new: Option<&'static str>,
     /// The version that has the new word.
     pub since: &'static str,
-    /// Whether the old word still works.
+    /// True if the old word still works.
     pub works: bool,
 }
 

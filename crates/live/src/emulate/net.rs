@@ -119,7 +119,7 @@ impl Net {
         flow(from).filter(|(_, spec)| spec.to == host.number()).map(|(id, _)| owner(id, Way::Backward))
     }
 
-    /// Whether a packet is the first SYN of a connection from a flow's sender, sent now.
+    /// True if a packet is the first SYN of a connection from a flow's sender, sent now.
     pub(super) fn opens(&self, frame: &Frame) -> bool {
         let known = frame.owner.filter(|owner| owner.way == Way::Forward).and_then(|owner| owner.connection);
         known.and_then(|connection| self.connections.get(connection)).is_some_and(|known| known.opened == self.now)
@@ -213,7 +213,7 @@ impl Net {
         self.delivered.push_back((node, frame));
     }
 
-    /// Whether a packet for a host waits to be taken.
+    /// True if a packet for a host waits to be taken.
     pub(super) fn has_delivered(&self) -> bool {
         !self.delivered.is_empty()
     }
@@ -341,7 +341,7 @@ impl Routes {
         self.tables[NodeId::numbered(node)][NodeId::numbered(destination)] = link.map(LinkId::numbered);
     }
 
-    /// Whether a packet has reached the hop limit (RFC 791 section 3.2).
+    /// True if a packet has reached the hop limit (RFC 791 section 3.2).
     pub(super) fn is_spent(&self, hops: u8) -> bool {
         self.ttl.is_some_and(|ttl| hops >= ttl)
     }

@@ -46,7 +46,7 @@ impl Observers {
         }
     }
 
-    /// Whether a table compares the estimates of gateways with the true values.
+    /// True if a table compares the estimates of gateways with the true values.
     pub(super) fn watches_gateways(&self) -> bool {
         self.gateways.is_some()
     }
@@ -137,7 +137,7 @@ pub struct GatewayProbe {
 #[derive(Debug)]
 struct Watched {
     link: LinkId,
-    /// Whether a flow's data crosses the link, by flow.
+    /// True if a flow's data crosses the link, by flow.
     crosses: ById<FlowId, bool>,
     seen: Seen,
 }
@@ -187,7 +187,7 @@ impl GatewayProbe {
     }
 }
 
-/// Whether a flow's route uses a link. Routes of a plan have no loops.
+/// True if a flow's route uses a link. Routes of a plan have no loops.
 fn crosses(plan: &Plan, flow: &FlowPlan, link: u32) -> bool {
     let mut node = flow.from;
     for _ in &plan.nodes {

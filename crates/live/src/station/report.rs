@@ -237,7 +237,7 @@ impl Records {
         self.0.get_or_insert_default();
     }
 
-    /// Whether records are kept.
+    /// True if records are kept.
     pub(super) fn is_watched(&self) -> bool {
         self.0.is_some()
     }

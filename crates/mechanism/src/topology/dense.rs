@@ -226,7 +226,7 @@ impl Tridiagonal {
         }
     }
 
-    /// Whether all eigenvalues are above `shift`: the pivots of T - shift I are positive (Sylvester's law of
+    /// True if all eigenvalues are above `shift`: the pivots of T - shift I are positive (Sylvester's law of
     /// inertia).
     fn is_positive_below(&self, shift: f64) -> bool {
         let mut pivot = f64::INFINITY;

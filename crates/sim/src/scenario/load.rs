@@ -36,8 +36,8 @@ const NAMES_MORE: [&str; 7] = ["\"topology\"", "\"file\"", "\"wasm\"", "\"python
 
 /// Reads and checks a document, after several steps of changes.
 ///
-/// The order: the text, its repetitions, the changes, the files, networks and modules that it
-/// names, its topology, its plug-ins, its fields, its meaning.
+/// The order: the text, its repetitions, the changes, the files, networks and modules that it names, its topology, its
+/// plug-ins, its fields, its meaning.
 ///
 /// # Errors
 /// Names the field, its value and the expectation, and the place in the text.

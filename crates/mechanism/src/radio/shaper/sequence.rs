@@ -2,7 +2,7 @@
 
 use crate::station::TcpView;
 
-/// Whether a number lies after another on a circle of 2^32: sequence numbers (RFC 9293 section 3.4) and
+/// True if a number lies after another on a circle of 2^32: sequence numbers (RFC 9293 section 3.4) and
 /// timestamps (RFC 7323 section 5.2).
 pub(super) fn is_after(one: u32, other: u32) -> bool {
     one != other && one.wrapping_sub(other) < 1 << 31
@@ -41,7 +41,7 @@ impl Sequence {
         Self { next, highest: next }
     }
 
-    /// Whether bytes are missing before the last byte seen.
+    /// True if bytes are missing before the last byte seen.
     pub(super) fn has_hole(&self) -> bool {
         is_after(self.highest, self.next)
     }
@@ -93,7 +93,7 @@ impl Stream {
         matches!(self, Self::Of { sequence, .. } if sequence.has_hole())
     }
 
-    /// Whether the connection is that of the download; before its data, the connection of the last handshake.
+    /// True if the connection is that of the download; before its data, the connection of the last handshake.
     pub(super) fn is_of(&self, number: u32) -> bool {
         match self {
             Self::Awaited { connection, .. } => *connection == Some(number),
@@ -101,7 +101,7 @@ impl Stream {
         }
     }
 
-    /// Whether the segment belongs to the download whose data has begun.
+    /// True if the segment belongs to the download whose data has begun.
     pub(super) fn is_shaped(&self, segment: &TcpView) -> bool {
         matches!(self, Self::Of { connection, .. } if *connection == segment.connection)
     }
