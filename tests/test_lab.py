@@ -23,6 +23,7 @@ from conftest import ROOT
 from netlull import InputError, Scenario, ScenarioError
 from netlull.documents.tomltext import toml_document
 from netlull.library import shipped
+from netlull.topology.find import shipped as networks_of_netlull
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -72,9 +73,14 @@ def native(scenario: Scenario) -> dict[str, str]:
 
 def in_node(scenarios: list[Scenario], folder: Path) -> list[dict[str, str]]:
     """The results of the module."""
+    return answered([{"scenario": json.loads(scenario.canonical())} for scenario in scenarios], folder)
+
+
+def answered(requests: list[dict[str, Any]], folder: Path) -> list[dict[str, str]]:
+    """The answers of the module to requests (crates/web/src/session.rs)."""
     assert NODE
     file = folder / "scenarios.json"
-    file.write_text(json.dumps([json.loads(scenario.canonical()) for scenario in scenarios]), encoding="utf-8")
+    file.write_text(json.dumps(requests), encoding="utf-8")
     ended = subprocess.run(
         [NODE, ROOT / "web/lab/tests/summaries.mjs", MODULE, file], capture_output=True, text=True, check=True
     )
@@ -103,6 +109,15 @@ def random_scenarios(seed: int) -> Iterator[Scenario]:
 def test_ready_scenarios_have_the_same_bytes(tmp_path: Path) -> None:
     scenarios = [Scenario.from_file(path) for path in shipped().values()]
     assert in_node(scenarios, tmp_path) == [native(scenario) for scenario in scenarios]
+
+
+@needs_lab
+def test_texts_are_read_alike_with_their_networks(tmp_path: Path) -> None:
+    networks = {name: path.read_text(encoding="utf-8") for name, path in networks_of_netlull().items()}
+    texts = {name: path.read_text(encoding="utf-8") for name, path in shipped().items()}
+    assert any("[topology]" in text for text in texts.values())
+    wanted = [native(Scenario.from_toml(text)) for text in texts.values()]
+    assert answered([{"toml": text, "networks": networks} for text in texts.values()], tmp_path) == wanted
 
 
 @needs_lab

@@ -3,7 +3,7 @@
  *
  *     node summaries.mjs MODULE.wasm SCENARIOS.json
  *
- * SCENARIOS.json is a list of scenarios. Prints a list of results in JSON: the summary's text and a digest of all
+ * SCENARIOS.json is a list of requests. Prints a list of results in JSON: the summary's text and a digest of all
  * tables, or the error's message.
  */
 import { createHash } from "node:crypto";
@@ -26,9 +26,9 @@ function digest(tables) {
 }
 
 const simulator = await Simulator.start(await WebAssembly.compile(readFileSync(module)), () => {});
-const results = JSON.parse(readFileSync(scenarios, "utf8")).map((scenario) => {
+const results = JSON.parse(readFileSync(scenarios, "utf8")).map((request) => {
   try {
-    const { summary, tables } = simulator.run({ scenario });
+    const { summary, tables } = simulator.run(request);
     return { summary, digest: digest(tables) };
   } catch (error) {
     if (error instanceof SimulationError) return { error: error.message };
