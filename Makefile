@@ -9,12 +9,12 @@ BIN := $(VENV)/bin
 PACKAGES := $(VENV)/.packages
 EXTENSION := $(VENV)/.extension
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.csv' | sort)
-CHARTS := python/netlull/report/bundled/uPlot.iife.min.js
+CHARTS := python/netlull/report/shipped/uPlot.iife.min.js
 OUT := out/quick
 DAEMON := $(BIN)/netlulld
 LAB := out/lab/index.html
 NPM := web/node_modules/.package-lock.json
-BUNDLED_LAB := python/netlull/report/bundled/lab.html
+SHIPPED_LAB := python/netlull/report/shipped/lab.html
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 GUNGRAUN := 0.20.0
 BENCH_TOOLS := $(CURDIR)/target/tools/gungraun-$(GUNGRAUN)
@@ -39,7 +39,7 @@ WASM := wasm32-unknown-unknown
 LABABLE = $(shell command -v npm >/dev/null && test -d "$$(rustc --print sysroot)/lib/rustlib/$(WASM)" && echo yes)
 
 test: setup tools ## Run all tests, Rust's and Python's; needs no root, and counts the skipped tests at the end.
-	@$(MAKE) --no-print-directory -j2 $(if $(LABABLE),$(BUNDLED_LAB)) build-tests
+	@$(MAKE) --no-print-directory -j2 $(if $(LABABLE),$(SHIPPED_LAB)) build-tests
 	@mkdir -p $(dir $(SKIPPED)); printf "$(if $(BPF),,all of the crates live and agreement (clang or libbpf-dev is missing)\n)" > $(SKIPPED)
 	@echo "Rust's tests and Python's run at once; each says what came of it when it is over."
 	@NETLULL_SKIPPED=$(SKIPPED) $(MAKE) --no-print-directory --output-sync=target -j2 test-rust test-python; status=$$?; \
@@ -91,7 +91,7 @@ docs: setup $(LAB) ## Build the documentation site, out/docs/index.html, and che
 	$(BIN)/python tools/check_links.py $(SITE)
 	@echo "open $(SITE)/index.html"
 
-# The laboratory as one page: the engine as WebAssembly, scenes, ready scenarios. Reports link into a copy next to them.
+# The laboratory as one page: the engine as WebAssembly, scenes, shipped scenarios. Reports link into a copy next to them.
 LAB_MODULE = $${CARGO_TARGET_DIR:-target}/$(WASM)/web/netlull_web.wasm
 lab: $(LAB) ## Build the laboratory for the browser, out/lab/index.html; needs Rust, its target for WebAssembly, and Node.
 	@echo "open $(LAB)"
@@ -102,7 +102,7 @@ $(LAB): $(RUST) $(NPM) python/netlull/report/theme.css $(shell find web/lab -typ
 	@mkdir -p $(@D)
 	node web/lab/build.mjs $(LAB_MODULE) web/lab/data.json python/netlull/report/theme.css $@
 
-$(BUNDLED_LAB): $(LAB)
+$(SHIPPED_LAB): $(LAB)
 	mkdir -p $(@D) && cp $< $@
 
 generate: setup ## Renew the files that are derived from the core: JSON Schema, Python classes, tables of parameters, the lab's data.
@@ -119,6 +119,7 @@ benchmark: setup ## Run the baselines of netlull benchmark with ranking seeds, a
 
 benchmark-page: setup ## Renew docs/benchmark.md from the results that netlull ships.
 	$(BIN)/netlull benchmark compare --page docs/benchmark.md --picture docs/images/benchmark.svg
+	$(BIN)/python tools/first_picture.py docs/images/first.svg
 
 # BENCH can hold options, such as `BENCH=--quick`; benches/README.md lists them. HTSIM=DIR names a checkout of htsim.
 BENCH := --growth --store
@@ -149,6 +150,8 @@ FUZZ_SEED := $(shell date +%s)
 GUESTS = $(if $(shell command -v clang && command -v wasm-ld),link-controller rate-controller station)
 fuzz: setup ## Attack the readers and the simulator, TCP endpoints on random paths, the packet parser and WebAssembly modules, for a minute each.
 	$(BIN)/python tools/attack.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
+	$(BIN)/pytest -q --hypothesis-profile fuzz --hypothesis-seed $(FUZZ_SEED) tests/test_topology_files.py -k "multigraph or directions"
+	PROPTEST_CASES=$$((100 * $(FUZZ_SECONDS))) cargo test --quiet --profile fast --locked --package netlull-network --test capacity
 	cargo build --quiet --profile fast --locked --package netlull-tcp --example fuzz_path
 	cargo build --quiet --profile fast --locked --package netlull-wire --example fuzz_wire
 	cargo build --quiet --profile fast --locked --package netlull-plugin --example fuzz_modules
@@ -210,7 +213,7 @@ dist: export CARGO_PROFILE_WEB_LTO = fat
 dist: export CARGO_PROFILE_WEB_CODEGEN_UNITS = 1
 dist: setup ## Build the release into dist/: wheel, sdist, netlulld, man pages, shell completions.
 	rm -rf dist $(LAB) && mkdir dist
-	$(MAKE) --no-print-directory $(BUNDLED_LAB)
+	$(MAKE) --no-print-directory $(SHIPPED_LAB)
 	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/maturin build --release --locked --quiet $(WHEEL) --out dist
 	$(BIN)/maturin sdist --out dist
 	$(if $(BPF),$(MAKE) --no-print-directory dist-daemon,@echo "skipped: netlulld (clang or libbpf-dev is missing)")
@@ -233,7 +236,7 @@ test-dist: setup ## Install each file of dist/ in a clean environment and try it
 	$(BIN)/pytest packaging
 
 clean: ## Remove what was built; results in out/ stay.
-	rm -rf target dist $(VENV) web/node_modules python/netlull/report/bundled python/netlull/_core*.so .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf target dist $(VENV) web/node_modules python/netlull/report/shipped python/netlull/_core*.so .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup: $(EXTENSION) $(CHARTS) # Make the virtual environment, build the extension, fetch what reports bundle, where stale.
@@ -265,12 +268,12 @@ $(CHARTS): web/package-lock.json
 	  cp web/node_modules/uplot/dist/uPlot.iife.min.js $@; fi
 
 # Programs that some tests compare with. A test that needs one which is missing says so.
-tools: # Install ns-2, ns-3, tshark, chromium, valgrind, what tests with real packets and with WebAssembly need (Debian packages, a target of Rust), where missing.
+tools: # Install ns-2, ns-3, tshark, tcpdump, tcptrace, chromium, valgrind, what tests with real packets and with WebAssembly need (Debian packages, a target of Rust), where missing.
 	@! command -v rustup >/dev/null || rustup --quiet target add $(WASM) || echo "no target $(WASM); tests that need it will say so"
 	@missing=""; command -v ns >/dev/null || missing="ns2"; command -v tshark >/dev/null || missing="$$missing tshark"; \
 	test -e /usr/include/ns3/version-defines.h || missing="$$missing libns3-dev"; command -v g++ >/dev/null || missing="$$missing g++"; \
 	command -v clang >/dev/null || missing="$$missing clang"; command -v wasm-ld >/dev/null || missing="$$missing lld"; command -v chromium >/dev/null || missing="$$missing chromium"; test -e /usr/include/bpf/bpf_helpers.h || missing="$$missing libbpf-dev"; \
-	for tool in iptables curl valgrind; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; command -v ip >/dev/null || missing="$$missing iproute2"; \
+	for tool in iptables curl valgrind tcpdump tcptrace; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; command -v ip >/dev/null || missing="$$missing iproute2"; \
 	if [ -n "$$missing" ]; then \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; \

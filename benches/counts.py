@@ -95,7 +95,7 @@ def with_tcp(network: Network, **options: Any) -> dict[str, Any]:
     return scenario
 
 
-def ready(name: str, duration: str) -> dict[str, Any]:
+def shipped(name: str, duration: str) -> dict[str, Any]:
     """Returns a shipped scenario with another duration."""
     return tomllib.loads((SCENARIOS / f"{name}.toml").read_text(encoding="utf-8")) | {"duration": duration}
 
@@ -119,7 +119,7 @@ def runs() -> Mapping[str, dict[str, Any]]:
         "CUBIC": with_tcp(twenty(SECONDS), congestion_control="cubic"),
         "BBR": with_tcp(single(SECONDS), congestion_control="bbr"),
         "probes": probes,
-        "station": ready("doze", "20 s"),
+        "station": shipped("doze", "20 s"),
     }
 
 

@@ -53,7 +53,7 @@ def test_the_package_runs_in_a_clean_environment(pattern: str, tmp_path: Path) -
 
 def test_the_lab_is_small() -> None:
     with zipfile.ZipFile(only("netlull-*.whl")) as wheel:
-        page = wheel.read("netlull/report/bundled/lab.html").decode()
+        page = wheel.read("netlull/report/shipped/lab.html").decode()
     module = max(re.findall(r"[A-Za-z0-9+/=]{1000,}", page), key=len)
     assert gzip.decompress(base64.b64decode(module)).startswith(b"\0asm")
     # Every byte is loaded over the network.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,15 +20,33 @@ from netlull.cli import main
 
 # No timed assertions: machines are shared.
 settings.register_profile("netlull", deadline=None)
+settings.register_profile("fuzz", deadline=None, max_examples=3000)  # for `make fuzz`
 settings.load_profile("netlull")
 
 ROOT = Path(__file__).resolve().parents[1]
 SHIPPED = ROOT / "python" / "netlull" / "shipped"
 """Scenarios and papers."""
+STUDIES = ROOT / "studies"
+"""Studies of papers that decide no claim."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell starts background jobs so, and the processes that tests interrupt would inherit it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def copy_of_paper(paper: Path, folder: Path) -> Path:
+    """A copy of a shipped paper in `folder`, which has its further studies as well."""
+    copy = folder / "papers" / paper.name
+    shutil.copytree(paper, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    joined = {"paper.toml": STUDIES / paper.name / "studies.toml", "notes.toml": STUDIES / paper.name / "notes.toml"}
+    for name, more in joined.items():
+        if more.is_file():
+            with (copy / name).open("a", encoding="utf-8") as file:
+                file.write("\n" + more.read_text(encoding="utf-8"))
+    ignored = shutil.ignore_patterns("__pycache__", "studies.toml", "notes.toml")
+    shutil.copytree(STUDIES / paper.name, copy, dirs_exist_ok=True, ignore=ignored)
+    return copy
+
 
 SMALL = """
 name = "small"

@@ -173,7 +173,7 @@ def outcome(plan: dict[str, Any]) -> dict[str, Any]:
             "max": span(late + 29_000),
             "limit": span(1_000_000),
         },
-        "system": {"kernel": "6.18.5", "scheduling": "fifo", "processors": 2, "kept_awake": True, "version": "0.1.0"},
+        "system": {"kernel": "6.18.5", "scheduling": "fifo", "processors": 2, "kept_awake": True, "version": "0.2.0"},
         "differences": ["the kernel's min RTO stands"],
     }
 
@@ -213,7 +213,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, ended)
     signal.signal(signal.SIGINT, ended)
     parser = argparse.ArgumentParser()
-    parser.add_argument("--version", action="version", version="netlulld 0.1.0")
+    parser.add_argument("--version", action="version", version="netlulld 0.2.0")
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("emulate")
     run.add_argument("--plan", type=Path, required=True)

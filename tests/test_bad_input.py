@@ -11,7 +11,9 @@ import pytest
 Refused = Callable[..., str]
 
 CASES = {
-    "unknown field": (["link.a-b.speed=3"], ["link.a-b", "unknown field `speed`", "expected one of"]),
+    "unknown field": (["link.a-b.speed=3"], ["link.a-b.speed: is unknown; expected one of name, from"]),
+    "misspelt field": (["link.a-b.controler=3"], ["link.a-b.controler: is unknown; did you mean controller?"]),
+    "truth as in Python": (["link.a-b.duplex=True"], ['link.a-b.duplex: is "True"; expected true or false']),
     "unknown field at the top": (["speed=3"], ["speed: is unknown; did you mean seed or sleep?"]),
     "wrong unit": (["link.a-b.rate=10 MB/s"], ["link.a-b.rate", '"10 MB/s"', "Mb/s"]),
     "no unit": (["duration=10"], ["duration", "10", "time with a unit"]),
@@ -81,9 +83,9 @@ def test_seeds_out_of_range(refused: Refused, small_file: Path, seed: str) -> No
         (["fly"], ["fly"]),
         (["list", "birds"], ["birds", "mechanisms"]),
         (["sweep", "nowhere.toml"], ["nowhere.toml", "no such file"]),
-        (["plugin", "check", "/dev/null"], ["/dev/null: module:", "expected a WebAssembly module"]),
+        (["plugin", "check", "/dev/null"], ["/dev/null: module:", "no regular file"]),
         (["reproduce", "nobody-1999"], ["nobody-1999"]),
-        (["trace", "dumbbell", "--out", "x.pcapng"], ["--link"]),
+        (["trace", "dumbbell"], ["--out"]),
         (["run", "/"], ["/: is a folder", "dumbbell"]),
         (["run", "dumbbell", "--out", "-"], ["-: is the standard output", "a folder"]),
         (["run", "dumbbell", "--set", "name=\udcff"], ["--set", "\\udcff", "is not UTF-8 text"]),
@@ -253,3 +255,16 @@ def test_errors_of_the_core_keep_to_one_line(refused: Refused, tmp_path: Path) -
     text = json.dumps("1\n\ns")
     path.write_text(f"duration = {text}\nnodes = []")
     refused("run", path)
+
+
+def test_misspelt_commands_files_and_papers_get_the_names_most_like_them(
+    refused: Refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.toml").write_text("duration = True")
+    assert 'there is no command "runn"; did you mean run' in refused("runn", "dumbbell")
+    assert "dumbell: there is no such file; did you mean dumbbell?" in refused("run", "dumbell")
+    assert "mie.toml: there is no such file; did you mean mine.toml?" in refused("run", "mie.toml")
+    assert "abilen: there is no such file; did you mean abilene?" in refused("topology", "abilen")
+    assert 'there is no paper "troubled"; did you mean troubled-marriage-2016?' in refused("reproduce", "troubled")
+    assert "mine.toml, line 1, column 12: is not TOML: True; expected true" in refused("run", "mine.toml")

@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -265,7 +266,7 @@ def test_a_submission_names_its_errors(text: str, message: str) -> None:
 
 def submission_digest(text: str) -> str:
     """The digest of a controller in all cells."""
-    submission = Submission.read(text, DEFINITION)
+    submission = replace(Submission.read(text, DEFINITION), allow_code=True)
     scenarios, _ = benchmark.valid_cells(DEFINITION, submission, DEFINITION.cells)
     return submission.digest(scenarios, DEFINITION)
 
@@ -300,7 +301,7 @@ def test_the_name_of_a_baseline_is_its_own() -> None:
 
 def measured_record(folder: Path, text: str, names: tuple[str, ...]) -> Record:
     """The result of a controller in these cells, with two ranking seeds; its runs are below `folder`."""
-    submission = Submission.read(text, DEFINITION)
+    submission = replace(Submission.read(text, DEFINITION), allow_code=True)
     digest = submission_digest(text)
     seeds = benchmark.ranking_seeds(DEFINITION, digest)[:2]
     chosen = DEFINITION.chosen(names)
@@ -363,7 +364,7 @@ def test_rates_and_transitions_of_the_link_hold(values: dict[str, Any], reason: 
 
 def verified_record(record: Record, folder: Path, cells: tuple[str, ...]) -> benchmark.Verification:
     """Runs these cells of a result again, below `folder`."""
-    return benchmark.verify(record, DEFINITION, folder, cells=cells, workers=1)
+    return benchmark.verify(record, DEFINITION, folder, cells=cells, workers=1, allow_code=True)
 
 
 MINE = """
@@ -451,7 +452,8 @@ def test_a_module_is_judged_and_verified(tmp_path: Path) -> None:
 def test_the_rates_of_a_class_are_checked_with_every_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("lucky.py").write_text(MINE, encoding="utf-8")
-    submission = Submission.read('{ kind = "python", class = "lucky:Lucky", transition = "cell" }', DEFINITION)
+    read = Submission.read('{ kind = "python", class = "lucky:Lucky", transition = "cell" }', DEFINITION)
+    submission = replace(read, allow_code=["lucky:Lucky"])
     (chosen,) = DEFINITION.chosen(("writer-reno",))
     scenario = submission.base(DEFINITION).with_values(submission.changes(DEFINITION, chosen))
     seeds = range(1, 9)

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from netlull import Scenario
 from netlull.plot import saving
+from netlull.plugins.loading import pass_on
 from netlull.runs.worker import Worker
 from plugin_classes import write_half
 
@@ -58,8 +59,9 @@ def test_a_worker_finds_the_modules_of_a_notebook(tmp_path: Path, monkeypatch: p
 
 def rate_changes(folder: Path, places: list[str]) -> bool:
     """True if a worker runs the scenario of a folder with its controller."""
-    scenario = Scenario.from_file(folder / "mine.toml")
-    worker = Worker(places)
+    scenario = Scenario.from_file(folder / "mine.toml", allow_code=True)
+    _, classes = pass_on()
+    worker = Worker((places, classes))
     try:
         summary, _ = worker.measure(scenario.canonical(), 1, None)
     finally:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from conftest import SHIPPED
+from conftest import SHIPPED, copy_of_paper
 from netlull import Scenario, papers
 from netlull.papers import Evidence, Grid, Verdict, load
 from netlull.papers.measure import judged
@@ -469,8 +468,7 @@ def test_the_sites_are_those_of_fig_4() -> None:
 
 
 def test_it_is_reproduced_with_every_figure(tmp_path: Path) -> None:
-    folder = tmp_path / "papers" / FOLDER.name
-    shutil.copytree(FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    folder = copy_of_paper(FOLDER, tmp_path)
     text = (folder / "sweep.toml").read_text(encoding="utf-8")
     # A fifth of each file.
     for size in ("4.5 MB", "4.8 MB", "5 MB"):

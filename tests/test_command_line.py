@@ -274,7 +274,7 @@ def test_list_shows_every_kind_with_its_count(printed: Printed) -> None:
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("mechanisms", "practra min_interval"),
+        ("mechanisms", "practra lull estop"),
         ("tcp", "new_reno"),
         ("power", "fs dvs ncs-55a1-24h"),
         ("scenarios", "dumbbell"),

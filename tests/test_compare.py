@@ -14,7 +14,7 @@ import scipy.stats
 
 from netlull import Axis, InputError, Scenario, Sweep, SweepResult
 from netlull.cli.compare import print_comparison
-from netlull.compare import Comparison, Options, Verdict, compare, compare_points, only
+from netlull.compare import Comparison, Options, Verdict, compare, compare_points, compare_with, only
 
 Printed = Callable[..., str]
 Refused = Callable[..., str]
@@ -99,6 +99,30 @@ def test_metrics_without_any_value_are_named() -> None:
             compare(a, b, names=("none", "nap"))
     with pytest.raises(InputError, match="A and B have no point in common; expected the same axes and labels"):
         compare(result({("p",): {1: 1.0}}, ["k"]), result({("q",): {1: 1.0}}, ["k"]))
+
+
+def test_all_points_of_an_axis_with_one_by_holms_verdicts() -> None:
+    # The p-values of the pairs are those of the pairs alone; Holm multiplies the lowest by 3, the next by 2 and 1.
+    runs = {
+        (control,): {seed: base + slope * seed + NOISE[seed - 1] for seed in SEEDS}
+        for control, base, slope in (("plain", 4.0, 0.0), ("PC", 5.0, 0.01), ("lull", 4.4, -0.02), ("same", 4.0, 0.2))
+    }
+    sweep = result(runs, ["control"])
+    alone = {name: compare_points(sweep, "control", "plain", name).rows[0] for name in ("PC", "lull", "same")}
+    found = compare_with(sweep, "control", "plain")
+    assert found.options.correct == "holm"
+    assert [row.at["control"] for row in found.rows] == ["PC", "lull", "same"]
+    assert [row.difference for row in found.rows] == [row.difference for row in alone.values()]
+    ordered = sorted(row.p_value for row in alone.values())
+    expected, largest = {}, 0.0
+    for factor, p_value in zip((3, 2, 1), ordered, strict=True):
+        largest = max(largest, min(1.0, factor * p_value))
+        expected[p_value] = largest
+    assert [row.p_value for row in found.rows] == pytest.approx([expected[row.p_value] for row in alone.values()])
+    with pytest.raises(InputError, match="no point"):
+        compare_with(sweep, "control", "x")
+    with pytest.raises(InputError, match='no other point than "plain"'):
+        compare_with(result({("plain",): {1: 1.0}}, ["control"]), "control", "plain")
 
 
 def test_two_points_of_an_axis() -> None:
@@ -318,7 +342,7 @@ def test_two_scenarios(printed: Printed, small_file: Path) -> None:
         (["STORE"], "B: is missing; expected a second sweep or scenario, or --by"),
         (["STORE", "STORE", "--by", "control=a,b"], "compares points of one sweep"),
         (["STORE", "--by", "control"], '--by "control": expected axis=X,Y'),
-        (["STORE", "--by", "control=PC"], '--by "control=PC": expected axis=X,Y'),
+        (["STORE", "--by", "control=PC"], 'the axis control has no point "PC"'),
         (["STORE", "--by", "contrl=plain,PC"], 'there is no axis "contrl" in the sweep; did you mean control?'),
         (["STORE", "--by", "control=plain,PC"], 'the axis control has no point "PC"'),
         (["STORE", "--by", "control=plain,plain"], 'are both "plain"'),
@@ -332,7 +356,7 @@ def test_two_scenarios(printed: Printed, small_file: Path) -> None:
         (["FILE", "FILE", "--where", "a=b"], "scenarios have no axes"),
         (
             ["FILE", "FILE", "--metric", "flow.tcp.goodput"],
-            "did you mean flow.tcp.goodput_bps or flow.tcp.timeouts",
+            "did you mean flow.tcp.goodput_bps?",
         ),
         (["nowhere", "FILE", "--metric", "events"], "nowhere"),
     ],

@@ -396,3 +396,13 @@ def test_pictures_of_the_tutorial_are_small() -> None:
     pictures = set((ROOT / "docs" / "images" / "tutorial").iterdir())
     assert {(ROOT / "docs" / name) for name in re.findall(r"!\[[^]]*\]\(([^)]*)\)", text)} == pictures
     assert all(picture.stat().st_size < 100_000 for picture in pictures)
+
+
+@pytest.mark.parametrize(
+    "word",
+    "EEE 802.3az LAG bundle ECMP OSPF IS-IS SNMP NetFlow kWh euro CO2 PUE DRX TWT QUIC".split(),  # noqa: SIM905
+)
+def test_words_of_the_field_lead_to_what_is_missing(word: str) -> None:
+    page = (ROOT / "docs" / "limitations.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| ")]
+    assert sum(word in row for row in rows) == 1

@@ -179,7 +179,7 @@ def test_a_late_run_is_no_result(transfer: Scenario, monkeypatch: pytest.MonkeyP
 
 def test_the_program_is_looked_for(fake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert find_program() == fake
-    assert program_version() == "0.1.0"
+    assert program_version() == "0.2.0"
     with pytest.raises(EmulationError, match=r"program: .*nothing is not a program"):
         find_program(tmp_path / "nothing")
     monkeypatch.setenv("NETLULLD", str(tmp_path))
@@ -246,9 +246,25 @@ def test_a_signal_ends_the_program_too(transfer_file: Path, tmp_path: Path, numb
 
 
 @pytest.mark.usefixtures("fake")
+def test_a_killed_emulation_leaves_no_temporary_file(transfer_file: Path, tmp_path: Path) -> None:
+    started, temporary = tmp_path / "started", tmp_path / "temporary"
+    temporary.mkdir()
+    environment = os.environ | {"FAKE_NETLULLD": "slow", "FAKE_STARTED": str(started), "TMPDIR": str(temporary)}
+    command = [sys.executable, "-m", "netlull", "emulate", str(transfer_file)]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as child:
+        while not (started.exists() and started.read_text()):
+            assert child.poll() is None
+            time.sleep(0.01)
+        child.kill()
+        # The real netlulld notices the death of its caller.
+        os.kill(int(started.read_text()), signal.SIGKILL)
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.usefixtures("fake")
 def test_doctor_says_what_is_missing(printed: Printed) -> None:
     text = printed("doctor")
-    for words in ("core", "netlulld", "version 0.1.0", "root", "netem", "not in this kernel", "simulating"):
+    for words in ("core", "netlulld", "version 0.2.0", "root", "netem", "not in this kernel", "simulating"):
         assert words in text, text
     assert "Not or only partly possible: nothing." in text
     assert "Possible, but less exact: emulating." in text

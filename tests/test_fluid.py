@@ -100,7 +100,7 @@ def test_the_slow_mode_is_2t_over_beta() -> None:
     target=st.floats(3e3, 2e5),
     place=st.floats(0, 1),
     burst=st.none() | st.floats(1, 50),
-    multiple=st.floats(0.05, 0.98) | st.floats(1.02, 3),
+    multiple=st.floats(0.05, 0.98) | st.floats(1.02, 1.2),
     arrivals=st.sampled_from(["rate", "ack_clock"]),
 )
 def test_the_rightmost_root_is_left_of_the_axis_just_below_the_bound(
@@ -118,6 +118,21 @@ def test_the_rightmost_root_is_left_of_the_axis_just_below_the_bound(
     fluid = fluid.with_beta(multiple * fluid.critical_beta_bps())
     assert (fluid.eigenvalue().real < 0) == fluid.stable == (multiple < 1)
     assert math.isinf(fluid.settling_time_s()) == (multiple > 1)
+
+
+def test_a_loop_may_be_stable_again_above_the_bound() -> None:
+    # By the argument principle: the change of arg F around the right half-plane counts the roots there.
+    fluid = model(flows=7, round_trip_s=0.25, target_bytes=3e3, buffer_bytes=math.inf, arrivals="ack_clock")
+    for multiple, roots in ((0.9, 0), (1.5, 2), (3.0, 0)):
+        changed = fluid.with_beta(multiple * fluid.critical_beta_bps())
+        side, far = np.linspace(-300, 300, 100_000), 300.0
+        box = np.concatenate(
+            [1e-3 - 1j * side, side[side > 0] - 1j * far, far + 1j * side, side[side > 0][::-1] + 1j * far]
+        )
+        found, _ = changed.loop._characteristic(box, changed.b_per_s)
+        turned = np.unwrap(np.angle(found))
+        assert round((turned[-1] - turned[0]) / (2 * np.pi)) == roots
+        assert changed.stable == (changed.eigenvalue().real < 0) == (roots == 0)
 
 
 def test_no_root_lies_right_of_the_rightmost() -> None:

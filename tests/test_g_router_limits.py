@@ -6,12 +6,12 @@ from collections import Counter
 
 import pytest
 
-from conftest import SHIPPED
+from conftest import SHIPPED, STUDIES
 from netlull import Sweep
 from netlull.papers.source import module_of
 
 FOLDER = SHIPPED / "papers" / "g-router"
-SWEEP = FOLDER / "limits-sweep.toml"
+SWEEP = STUDIES / FOLDER.name / "limits-sweep.toml"
 
 limits = module_of(FOLDER, "limits")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import shutil
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from conftest import SHIPPED
+from conftest import SHIPPED, copy_of_paper
 from netlull import Scenario, papers
 from netlull.papers import Evidence, Grid, PaperError, Verdict, load
 from netlull.papers.measure import judged
@@ -524,8 +523,7 @@ def test_a_collapsed_vegas_holds_alpha_segments(alpha: int) -> None:
 
 def a_tenth(tmp_path: Path) -> Path:
     """The paper with links of 4 Mb/s and background of 1000 B: equal results in a fiftieth of the time."""
-    folder = tmp_path / "papers" / FOLDER.name
-    shutil.copytree(FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    folder = copy_of_paper(FOLDER, tmp_path)
     text = (folder / "scenario.toml").read_text(encoding="utf-8")
     for pattern, small in ((r'"40 Mb/s"', '"4 Mb/s"'), (r'"\d+ b/s"', '"1 Mb/s"'), (r'"210 B"', '"1000 B"')):
         text, found = re.subn(pattern, small, text)

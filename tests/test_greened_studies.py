@@ -103,7 +103,7 @@ def test_paths_over_the_links_that_remain() -> None:
     ],
 )
 def test_every_point_is_a_scenario(name: str, points: dict[str, int]) -> None:
-    found = [point.experiment for point in Sweep.from_file(FOLDER / f"{name}-sweep.toml").points()]
+    found = [point.experiment for point in Sweep.from_file(load(FOLDER).file(f"{name}-sweep.toml")).points()]
     assert {experiment: found.count(experiment) for experiment in points} == points
     assert len(found) == sum(points.values())
 

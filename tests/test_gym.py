@@ -239,9 +239,9 @@ def test_scenarios_with_two_runs_or_with_classes_are_refused() -> None:
     scenario = netlull.gym.link_rate_scenario(duration="100 ms")
     with pytest.raises(InputError, match="scenario: has classes in Python"):
         netlull.gym.LinkRateEnv(scenario.with_values({"link.N1-N2.controller": Half()}))
-    ready = SHIPPED / "scenarios" / "udp-replay.toml"
+    shipped = SHIPPED / "scenarios" / "udp-replay.toml"
     with pytest.raises(ScenarioError, match="recording: needs two runs"):
-        netlull.gym.LinkRateEnv(Scenario.from_file(ready), "N1-N2")
+        netlull.gym.LinkRateEnv(Scenario.from_file(shipped), "N1-N2")
 
 
 def test_the_link_is_the_only_one_with_a_controller() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from conftest import SHIPPED
+from conftest import SHIPPED, copy_of_paper
 from netlull import Sweep, papers
 from netlull.papers import Evidence, Grid, Verdict, load
 from netlull.papers.measure import judged
@@ -515,8 +514,7 @@ def test_a_front_keeps_what_nothing_beats_in_both() -> None:
 
 def tiny(tmp_path: Path) -> Path:
     """The paper with runs of 12 s."""
-    folder = tmp_path / "papers" / FOLDER.name
-    shutil.copytree(FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    folder = copy_of_paper(FOLDER, tmp_path)
     for path_ in [*folder.glob("*scenario.toml"), *folder.glob("*sweep.toml")]:
         text = path_.read_text(encoding="utf-8")
         path_.write_text(re.sub(r'duration = "\d+ s"', 'duration = "12 s"', text), encoding="utf-8")

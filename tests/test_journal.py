@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from netlull.sweep.journal import Journal, read
 
 RECORDS: list[dict[str, Any]] = [
-    {"key": f"run-{seed}", "seed": seed, "summary": {"x": seed / 3, "name": "ü"}} for seed in range(3)
+    {"key": f"run-{seed}", "seed": seed, "summary": {"x": seed / 3, "name": "ü", "links": []}} for seed in range(3)
 ]
 
 
@@ -89,8 +89,8 @@ def test_what_is_no_record_is_named(path: Path, line: bytes) -> None:
 
 def test_a_journal_of_an_earlier_version_reads_alike(path: Path) -> None:
     # Written by 0.1.0: no `cpu_s`, text in ASCII; the checksum is of the same bytes.
-    record = b'{"key":"run-2","seed":2,"summary":{"x":0.6666666666666666,"name":"\\u00fc"}}'
-    path.write_bytes(b'{"check":"faa29160af447fa4","record":' + record + b"}\n")
+    record = b'{"key":"run-2","seed":2,"summary":{"x":0.6666666666666666,"name":"\\u00fc","links":[]}}'
+    path.write_bytes(b'{"check":"fed1ee37fa529c0d","record":' + record + b"}\n")
     assert read(path).record("run-2") == RECORDS[2]
 
 

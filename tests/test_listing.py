@@ -120,3 +120,8 @@ def test_a_name_selects_one_entry(printed: Printed) -> None:
 def test_an_unknown_name_is_refused_with_a_near_one(refused: Callable[..., str]) -> None:
     message = refused("list", "mechanisms", "practa")
     assert message.strip() == 'netlull: NAME: "practa": no entry of mechanisms; did you mean practra?'
+
+
+def test_mechanisms_are_short_together_and_one_has_its_parameters(printed: Callable[..., str]) -> None:
+    assert "min_interval" not in printed("list", "mechanisms")
+    assert "min_interval" in printed("list", "mechanisms", "practra")

@@ -182,11 +182,12 @@ def test_a_list_of_seeds_is_cut_and_continued_from_its_first(tmp_path: Path) -> 
 
 
 def test_the_studies_best_setting_of_practra_is_the_one_that_the_sweeps_use() -> None:
-    sweep = tomllib.loads((FOLDER / "sweep.toml").read_text(encoding="utf-8"))
+    paper = load(FOLDER)
+    sweep = tomllib.loads(paper.file("sweep.toml").read_text(encoding="utf-8"))
     (axis,) = [axis for axis in sweep["axis"] if axis["name"] == "setting"]
     chosen = axis["point"][-1]["set"]["link.N1-N2.controller"]
     assert axis["point"][-1]["value"] == RIVAL
     for name in ("series", "paths", "abilene", "others"):
-        text = (FOLDER / f"{name}-sweep.toml").read_text(encoding="utf-8")
+        text = paper.file(f"{name}-sweep.toml").read_text(encoding="utf-8")
         wanted = (f'{field} = "{chosen[field]}"' for field in ("min_interval", "delay_bound", "steps"))
         assert ", ".join(wanted) in text

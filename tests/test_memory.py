@@ -117,7 +117,7 @@ def test_a_worker_of_a_cluster_goes_on_with_its_batch(flood: Scenario, monkeypat
     monkeypatch.setattr(work, "_told", lambda *_: warnings.catch_warnings())
     small = flood.with_values({"flow.flood.rate": "1 kb/s"})
     texts = [flood.canonical(), small.canonical()]
-    outcome = work.work(work.identity(), "topic", 20_000_000, [(0, 1), (1, 1)], *texts)
+    outcome = work.work(work.identity(), "topic", 20_000_000, ([], []), [(0, 1), (1, 1)], *texts)
     assert outcome.failure is None
     large, fine = outcome.runs
     assert isinstance(large, Failure)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import netlull
+from conftest import copy_of_paper
 from netlull import papers
 from netlull.papers import Cell, Evidence, Grid, PaperError, Part, Verdict, decided, judge, load, run
 from netlull.papers.documents import FILES
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A copy of the paper's folder that a test may damage."""
-    copy = tmp_path / "papers" / FOLDER.name
-    shutil.copytree(FOLDER, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    return copy
+    return copy_of_paper(FOLDER, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +106,9 @@ def test_a_missing_tolerance_is_named_when_it_is_needed(folder: Path) -> None:
 
 
 def test_an_unknown_paper_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(PaperError, match=r'"happy-marriage" is not a paper; the papers are: .*troubled-marriage-2016'):
+    with pytest.raises(
+        PaperError, match=r'there is no paper "happy-marriage"; expected one of .*troubled-marriage-2016'
+    ):
         papers.folder_of("happy-marriage")
 
 

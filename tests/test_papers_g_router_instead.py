@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 
-from conftest import SHIPPED
+from conftest import SHIPPED, copy_of_paper
 from netlull import Sweep
 from netlull.papers import Evidence, Grid, load
 from netlull.papers.measure import measure
@@ -121,9 +120,7 @@ def _kind(experiment: str) -> str:
 @pytest.fixture
 def copy(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """A copy of a paper's folder."""
-    folder = tmp_path / "papers" / str(request.param.name)
-    shutil.copytree(request.param, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    return folder
+    return copy_of_paper(request.param, tmp_path)
 
 
 @pytest.mark.parametrize("copy", [TROUBLED], indirect=True)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import SHIPPED
+from conftest import SHIPPED, copy_of_paper
 from netlull import NetlullWarning, papers
 from netlull.cli import main
-from netlull.papers import PaperError, load
+from netlull.papers import PaperError, documents, load
 from netlull.papers.plan import plan, plan_study
 
 if TYPE_CHECKING:
@@ -116,8 +116,7 @@ def figures(evidence):
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A copy of a paper's folder with only this study."""
-    copy = tmp_path / "papers" / FOLDER.name
-    shutil.copytree(FOLDER, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    copy = copy_of_paper(FOLDER, tmp_path)
     for name, text in (
         ("few-scenario.toml", SCENARIO),
         ("few-sweep.toml", SWEEP),
@@ -142,6 +141,20 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def paper(folder: Path) -> Paper:
     return load(folder)
+
+
+def test_an_installation_without_the_source_says_where_further_studies_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert {study.name for study in load(FOLDER).studies} == {"flows", "buffer", "g-router-instead"}
+    shipped = tmp_path / "netlull" / "shipped" / "papers"
+    shutil.copytree(FOLDER, shipped / FOLDER.name, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(documents, "SHIPPED", shipped)
+    monkeypatch.setattr(documents, "_PACKAGE", tmp_path / "netlull" / "netlull")
+    installed = load(shipped / FOLDER.name)
+    assert [study.name for study in installed.studies] == ["flows"]
+    with pytest.raises(PaperError, match=r"expected one of: flows; studies .* in studies/troubled-marriage-2016$"):
+        installed.study("buffer")
 
 
 def test_its_files_are_named_after_it(paper: Paper) -> None:

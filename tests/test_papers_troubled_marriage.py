@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-import shutil
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from conftest import copy_of_paper
 from netlull.papers import Evidence, Grid, Verdict, load
 from netlull.papers.measure import judged, measure
 from netlull.papers.plan import plan_study
@@ -161,8 +161,7 @@ def test_a_step_up_and_its_pause_fill_a_buffer() -> None:
 
 @pytest.mark.filterwarnings("ignore:link.N1-N2.controller.delay_bound. needs a queue")  # the study's subject
 def test_buffers_and_flows_are_drawn_from_their_sweeps(tmp_path: Path) -> None:
-    folder = tmp_path / "papers" / FOLDER.name
-    shutil.copytree(FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    folder = copy_of_paper(FOLDER, tmp_path)
     for name in ("scenario.toml", "flows-scenario.toml"):
         scenario = folder / name
         text = scenario.read_text(encoding="utf-8")

@@ -1,5 +1,6 @@
-"""`netlull plugin`: the templates of every language build, and all of them decide alike; a failure opens the link."""
+"""`netlull plugin`: the templates of every language build, and all of them decide alike; a failure ends the run."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from netlull import Scenario, ScenarioError
+from netlull import EmulationError, Scenario, ScenarioError
 from netlull.cli import commands
 from test_wasm import NETWORK, has_target
 
@@ -116,9 +117,9 @@ def test_a_trap_ends_a_simulation_with_place_file_event_reason_and_time(bad: Sce
         assert part in str(raised.value)
 
 
-def test_a_trap_opens_the_link_of_an_emulation(bad: Scenario, netlulld: Path) -> None:
-    link = bad.emulate(program=netlulld, max_lateness="10 s").link("a-b")
-    assert link["rate_changes"] == 2
-    full = {entry["rate_bps"]: entry["seconds"] for entry in link["residency"]}
-    assert set(full) == {2_500_000, 10_000_000}
-    assert full[10_000_000] > 0.5
+def test_a_trap_ends_an_emulation_with_its_reason(bad: Scenario, netlulld: Path) -> None:
+    with pytest.raises(EmulationError) as raised:
+        bad.emulate(program=netlulld, max_lateness="10 s")
+    told = str(raised.value)
+    assert told.startswith("link.a-b.controller.module: is bad.wasm, whose event 200 fails (")
+    assert re.search(r" \(at 0\.\d{9} s\)$", told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ def test_classes_that_netlull_cannot_use_are_refused() -> None:
 
 
 def test_an_object_and_its_table_give_the_same_run(folder: Path) -> None:
-    by_table = Scenario.from_file(folder / "mine.toml")
+    by_table = Scenario.from_file(folder / "mine.toml", allow_code=True)
     table = json.loads(by_table.canonical())["link"][0]["controller"]
     assert (table["class"], table["limit"], table["interval"]) == ("half:Half", 5, 0.005)
     assert len(table["source"]) == 64
@@ -107,9 +108,9 @@ def test_an_object_and_its_table_give_the_same_run(folder: Path) -> None:
     link = result.summary["links"][0]
     assert link["rate_changes"] > 0
     assert link["mean_rate_bps"] < 10e6
-    again = Scenario.from_file(folder / "mine.toml", values={"link.a-b.controller.limit": 5}).run()
+    again = Scenario.from_file(folder / "mine.toml", values={"link.a-b.controller.limit": 5}, allow_code=True).run()
     assert again.summary == result.summary
-    other = Scenario.from_file(folder / "mine.toml", values={"link.a-b.controller.limit": 2}).run()
+    other = Scenario.from_file(folder / "mine.toml", values={"link.a-b.controller.limit": 2}, allow_code=True).run()
     assert other.summary != result.summary
 
 
@@ -138,6 +139,19 @@ def test_the_seed_alone_decides_random_numbers() -> None:
     scenario = small(Steps(mode="wild"))
     assert scenario.run(seed=1).summary == scenario.run(seed=1).summary
     assert scenario.run(seed=1).summary["links"][0] != scenario.run(seed=2).summary["links"][0]
+
+
+def test_thresholds_beyond_number_are_refused_at_once() -> None:
+    class Watches(netlull.RateController):
+        def threshold(self, seen: Any) -> None:
+            raise AssertionError
+
+    lengths = [f"{number} packets" for number in range(1, 100_002)]
+    begun = time.process_time()
+    with pytest.raises(ScenarioError, match=r"thresholds: is a list of 100001; expected at most 10000"):
+        small(Watches(thresholds=lengths))
+    # Reading each took 12 s.
+    assert time.process_time() - begun < 5
 
 
 def test_ticks_thresholds_events_and_actions_reach_the_link() -> None:
@@ -246,13 +260,13 @@ def test_a_class_that_is_not_there_is_named(folder: Path, reference: str, messag
     (folder / "empty.py").write_text("import netlull\nclass Empty(netlull.RateController): pass\n", encoding="utf-8")
     (folder / "needy.py").write_text("import no_such_module\n", encoding="utf-8")
     with pytest.raises(ScenarioError) as error:
-        Scenario.from_file(folder / "mine.toml", values={"link.a-b.controller.class": reference})
+        Scenario.from_file(folder / "mine.toml", values={"link.a-b.controller.class": reference}, allow_code=True)
     assert str(error.value).startswith(f"link.a-b.controller.class: is {message}")
 
 
 def test_the_command_shows_the_traceback_and_ends_with_1(folder: Path) -> None:
     (folder / "half.py").write_text(HALF.replace("seen.queue_packets", "seen.no_such"), encoding="utf-8")
-    done = netlull_command("run", "mine.toml", "--out", "out", "--tape", "x.tape", folder=folder)
+    done = netlull_command("run", "mine.toml", "--allow-code", "--out", "out", "--tape", "x.tape", folder=folder)
     assert done.returncode == 1, done.stderr
     assert 'half.py", line 12, in tick' in done.stderr
     assert "AttributeError: " in done.stderr
@@ -352,14 +366,14 @@ def test_an_energy_bound_reads_the_times_of_a_class(folder: Path) -> None:
     text = SCENARIO.replace('class = "half:Half"', 'class = "half:Half"\ntransition = "3 ms"')
     text = text.replace('duration = "2 s"', 'duration = "0.1 s"')
     (folder / "mine.toml").write_text(text, encoding="utf-8")
-    done = netlull_command("bound", "mine.toml", "--json", folder=folder)
+    done = netlull_command("bound", "mine.toml", "--allow-code", "--json", folder=folder)
     assert done.returncode == 0, done.stderr
 
 
 def test_a_class_that_reads_the_input_does_not_hang_a_sweep(folder: Path) -> None:
     source = HALF.replace("        return", "        import sys\n        assert sys.stdin.read() == ''\n        return")
     (folder / "half.py").write_text(source, encoding="utf-8")
-    base = Scenario.from_file(folder / "mine.toml", values={"duration": "0.1 s"})
+    base = Scenario.from_file(folder / "mine.toml", values={"duration": "0.1 s"}, allow_code=True)
     table = Sweep(base, [], 2, {"rate": "link.a-b.mean_rate_bps"}).run(workers=2).table
     assert table.num_rows == 2
 

@@ -25,6 +25,7 @@ from netlull import (
 )
 from netlull.plugins import loading
 from netlull.plugins.modules import source_of
+from netlull.plugins.parameters import RefusedError
 from netlull.runs.order import Job, LongestFirst
 from netlull.runs.team import Processes, Threads, local_team
 from netlull.topology.loads import measured
@@ -54,22 +55,24 @@ def folder(tmp_path: Path) -> Path:
 def test_the_source_of_a_module_and_of_its_neighbours_is_in_the_key(folder: Path) -> None:
     (folder / "half.py").write_text("from helper import SHARE\n" + HALF.replace("/ 2", "* SHARE"), encoding="utf-8")
     (folder / "helper.py").write_text("SHARE = 0.5\n", encoding="utf-8")
-    first = Scenario.from_file(folder / "mine.toml")
-    assert Scenario.from_file(folder / "mine.toml").key == first.key
+    first = Scenario.from_file(folder / "mine.toml", allow_code=True)
+    assert Scenario.from_file(folder / "mine.toml", allow_code=True).key == first.key
     (folder / "unrelated.py").write_text("SHARE = 0.1\n", encoding="utf-8")
-    assert Scenario.from_file(folder / "mine.toml").key == first.key
+    assert Scenario.from_file(folder / "mine.toml", allow_code=True).key == first.key
     (folder / "helper.py").write_text("SHARE = 0.25\n", encoding="utf-8")
-    second = Scenario.from_file(folder / "mine.toml")
+    second = Scenario.from_file(folder / "mine.toml", allow_code=True)
     assert second.key != first.key
     assert second.run().summary["links"][0]["mean_rate_bps"] < first.run().summary["links"][0]["mean_rate_bps"]
     # A scenario that names the old source is refused.
     old = json.loads(first.canonical())["link"][0]["controller"]["source"]
     with pytest.raises(ScenarioError, match=r"link.a-b.controller.source: is .*that of the class now"):
-        Scenario.from_file(folder / "mine.toml", values={"link.a-b.controller.source": old})
+        Scenario.from_file(folder / "mine.toml", values={"link.a-b.controller.source": old}, allow_code=True)
 
 
 def test_a_tape_repeats_the_run_without_the_class(folder: Path) -> None:
-    first = netlull_command("run", "mine.toml", "--tape", "half.tape", "--seed", "7", "--json", folder=folder)
+    first = netlull_command(
+        "run", "mine.toml", "--allow-code", "--tape", "half.tape", "--seed", "7", "--json", folder=folder
+    )
     assert first.returncode == 0, first.stderr
     (folder / "half.py").unlink()
     again = netlull_command("run", "mine.toml", "--replay", "half.tape", "--json", folder=folder)
@@ -125,7 +128,7 @@ def test_a_tape_of_a_sleep_plan_has_its_links(tmp_path: Path) -> None:
 
 def test_a_sweep_has_the_same_bytes_with_one_and_with_eight_workers(folder: Path) -> None:
     def measured(workers: int) -> str:
-        base = Scenario.from_file(folder / "mine.toml", values={"verify": "off", "duration": "0.5 s"})
+        base = Scenario.from_file(folder / "mine.toml", values={"verify": "off", "duration": "0.5 s"}, allow_code=True)
         axis = Axis("limit", "link.a-b.controller.limit", [1, 3, 9])
         metrics = {"rate": "link.a-b.mean_rate_bps", "changes": "link.a-b.rate_changes"}
         sweep = Sweep(base, [axis], 3, metrics)
@@ -139,7 +142,7 @@ def test_runs_that_call_python_get_processes_unless_only_this_process_has_the_cl
         job = Job("key", 1, scenario.checked, "place", 1.0)
         return type(local_team(LongestFirst([job]), count))
 
-    importable = Scenario.from_file(folder / "mine.toml")
+    importable = Scenario.from_file(folder / "mine.toml", allow_code=True)
     assert team(importable, 2) is Processes
     assert team(importable, 1) is Threads
     assert team(importable.with_values({"link.a-b.controller": None}), 2) is Threads
@@ -152,7 +155,7 @@ def test_runs_that_call_python_get_processes_unless_only_this_process_has_the_cl
 
 def test_a_failing_class_ends_a_sweep_with_its_traceback(folder: Path) -> None:
     (folder / "half.py").write_text(HALF.replace("seen.queue_packets", "seen.no_such"), encoding="utf-8")
-    base = Scenario.from_file(folder / "mine.toml", values={"duration": "0.5 s"})
+    base = Scenario.from_file(folder / "mine.toml", values={"duration": "0.5 s"}, allow_code=True)
     sweep = Sweep(base, [], 4, {"rate": "link.a-b.mean_rate_bps"})
     with pytest.raises(ScenarioError, match=r"link.a-b.controller.tick: is AttributeError") as error:
         sweep.run(workers=2)
@@ -223,7 +226,7 @@ def test_a_broken_package_is_named_where_it_is_used_and_hurts_nothing_else(folde
         in done.stderr
     )
     assert "raise RuntimeError('out of order')" in done.stderr
-    for command in (["run", "mine.toml"], ["list", "power"], ["schema"]):
+    for command in (["run", "mine.toml", "--allow-code"], ["list", "power"], ["schema"]):
         assert netlull_command(*command, folder=folder, path=site).returncode == 0
 
 
@@ -232,7 +235,7 @@ def test_a_plan_reads_the_traffic_of_a_scenario_without_its_classes(folder: Path
         '[[flow]]\nkind = "tcp"\n', '[[flow]]\nkind = "cbr"\nrate = "1 Mb/s"\n'
     )
     (folder / "mine.toml").write_text(text, encoding="utf-8")
-    result = Scenario.from_file(folder / "mine.toml").run()
+    result = Scenario.from_file(folder / "mine.toml", allow_code=True).run()
     (folder / "half.py").unlink()
     (demand,) = measured(result).demands
     assert (demand.source, demand.target) == ("a", "b")
@@ -240,7 +243,7 @@ def test_a_plan_reads_the_traffic_of_a_scenario_without_its_classes(folder: Path
 
 def test_an_emulation_has_no_classes(folder: Path) -> None:
     text = SCENARIO.replace('verify = "replay"\n', "")
-    checked = Scenario.from_toml(text, folder=folder).checked
+    checked = Scenario.from_toml(text, folder=folder, allow_code=True).checked
     with pytest.raises(ScenarioError, match=r'link.a-b.controller: is "Half", a custom controller of this program'):
         checked.emulation_plan()
 
@@ -250,8 +253,10 @@ def test_the_vocabulary_has_a_version() -> None:
 
 
 def test_folders_of_scenarios_are_known_to_other_processes(folder: Path) -> None:
-    Scenario.from_file(folder / "mine.toml")
-    assert str(folder.resolve()) in loading.folders()
+    Scenario.from_file(folder / "mine.toml", allow_code=True)
+    folders, classes = loading.pass_on()
+    assert str(folder.resolve()) in folders
+    assert "half:Half" in {reference for reference, _ in classes}
 
 
 # Modules of folders.
@@ -259,7 +264,9 @@ def test_folders_of_scenarios_are_known_to_other_processes(folder: Path) -> None
 
 def plug_in_source(folder: Path) -> str:
     """The digest of the class of a folder's scenario."""
-    source: str = json.loads(Scenario.from_file(folder / "mine.toml").canonical())["link"][0]["controller"]["source"]
+    source: str = json.loads(Scenario.from_file(folder / "mine.toml", allow_code=True).canonical())["link"][0][
+        "controller"
+    ]["source"]
     return source
 
 
@@ -277,10 +284,10 @@ def test_a_change_of_an_imported_module_gives_a_new_source(folder: Path, imports
     (folder / "half.py").write_text(imports + HALF.replace("/ 2", "* SHARE"), encoding="utf-8")
     (folder / helper).write_text("SHARE = 0.5\n", encoding="utf-8")
     first = plug_in_source(folder)
-    rate = Scenario.from_file(folder / "mine.toml").run().summary["links"][0]["mean_rate_bps"]
+    rate = Scenario.from_file(folder / "mine.toml", allow_code=True).run().summary["links"][0]["mean_rate_bps"]
     (folder / helper).write_text("SHARE = 0.25\n", encoding="utf-8")
     assert plug_in_source(folder) != first
-    assert Scenario.from_file(folder / "mine.toml").run().summary["links"][0]["mean_rate_bps"] < rate
+    assert Scenario.from_file(folder / "mine.toml", allow_code=True).run().summary["links"][0]["mean_rate_bps"] < rate
 
 
 @pytest.mark.parametrize("imports", ["from my_package.gains import SHARE\n", "from .gains import SHARE\n"])
@@ -310,7 +317,7 @@ def test_folders_with_the_same_names_keep_their_own_modules(tmp_path: Path, is_l
         (place / "half.py").write_text(source, encoding="utf-8")
         (place / "util.py").write_text(f"SHARE = {share}\n", encoding="utf-8")
         (place / "mine.toml").write_text(SCENARIO, encoding="utf-8")
-        scenarios.append(Scenario.from_file(place / "mine.toml"))
+        scenarios.append(Scenario.from_file(place / "mine.toml", allow_code=True))
     first, second = (scenario.run().summary["links"][0]["mean_rate_bps"] for scenario in scenarios)
     assert second < first
     again = scenarios[0].run().summary["links"][0]["mean_rate_bps"]
@@ -319,9 +326,22 @@ def test_folders_with_the_same_names_keep_their_own_modules(tmp_path: Path, is_l
 
 def test_a_module_that_exits_is_named(folder: Path) -> None:
     (folder / "half.py").write_text("import sys\nsys.exit(0)\n", encoding="utf-8")
-    done = netlull_command("run", "mine.toml", folder=folder)
+    done = netlull_command("run", "mine.toml", "--allow-code", folder=folder)
     assert done.returncode != 0
     assert 'link.a-b.controller.class: is "half:Half", whose module raises SystemExit' in done.stderr
+
+
+def test_a_class_of_type_has_no_source_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = type("Made", (netlull.RateController,), {"tick": lambda _self, _seen: 5e6})
+    other = type("Made", (netlull.RateController,), {"tick": lambda _self, _seen: 4e6})
+    # The metaclass is called in abc, which imports 300 files of the standard library.
+    assert made.__module__ == "abc"
+    monkeypatch.setattr("ast.parse", None)
+    assert source_of(made, netlull.RateController) != source_of(other, netlull.RateController)
+    elsewhere = json.dumps({"class": "abc:Made", "source": "0" * 64})
+    with pytest.raises(RefusedError) as refused:
+        loading.found("controllers", elsewhere)
+    assert "one made with type(...) has no source, so other processes cannot load it" in str(refused.value.args)
 
 
 def test_a_class_without_a_file_has_the_digest_of_its_code() -> None:
@@ -355,7 +375,7 @@ TWO = SCENARIO.replace(
 
 def test_two_links_of_one_class_repeat_their_own_parameters(folder: Path) -> None:
     (folder / "mine.toml").write_text(TWO, encoding="utf-8")
-    first = Scenario.from_file(folder / "mine.toml")
+    first = Scenario.from_file(folder / "mine.toml", allow_code=True)
     result = first.run(tape=folder / "two.tape")
     again = Scenario.from_file(folder / "mine.toml", replay=folder / "two.tape").run()
     assert again.summary == result.summary
@@ -373,7 +393,7 @@ def test_two_links_of_one_class_repeat_their_own_parameters(folder: Path) -> Non
     ],
 )
 def test_a_tape_of_another_scenario_is_refused(folder: Path, values: dict[str, Any], message: str) -> None:
-    Scenario.from_file(folder / "mine.toml").run(tape=folder / "half.tape")
+    Scenario.from_file(folder / "mine.toml", allow_code=True).run(tape=folder / "half.tape")
     Scenario.from_file(folder / "mine.toml", values={"link.a-b.controller.limit": 5}, replay=folder / "half.tape")
     with pytest.raises(ScenarioError) as refused:
         Scenario.from_file(folder / "mine.toml", values=values, replay=folder / "half.tape")
@@ -382,7 +402,7 @@ def test_a_tape_of_another_scenario_is_refused(folder: Path, values: dict[str, A
 
 def test_an_edited_tape_is_refused(folder: Path) -> None:
     tape = folder / "half.tape"
-    Scenario.from_file(folder / "mine.toml").run(tape=tape)
+    Scenario.from_file(folder / "mine.toml", allow_code=True).run(tape=tape)
     head, part, *answers = tape.read_text(encoding="utf-8").splitlines()
     for edited in (answers[1:], answers[::-1], [*answers, '{"part":0,"call":99999,"answer":{"rate":"1 Mb/s"}}']):
         tape.write_text("\n".join([head, part, *edited, ""]), encoding="utf-8")
@@ -423,7 +443,7 @@ def test_commands_that_do_not_simulate_load_no_code(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     with pytest.raises(ScenarioError, match=r"mine\.toml, line 7, column \d+: link\.a-b\.controller\.class: .* loaded"):
-        Scenario.from_file(file)
+        Scenario.from_file(file, allow_code=True)
     read = Scenario.from_file(file, plug_ins=False)
     assert read.has_plug_ins
     assert "controller" not in json.loads(read.canonical())["link"][0]
@@ -440,6 +460,6 @@ def test_a_change_of_a_scenario_without_code_loads_none(tmp_path: Path) -> None:
 
 def test_the_tape_of_a_pickled_scenario_replays(tmp_path: Path) -> None:
     file, tape = write_half(tmp_path) / "mine.toml", tmp_path / "half.tape"
-    copy = pickle.loads(pickle.dumps(Scenario.from_file(file)))  # noqa: S301  # our own
+    copy = pickle.loads(pickle.dumps(Scenario.from_file(file, allow_code=True)))  # noqa: S301  # our own
     recorded = copy.run(tape=tape)
     assert Scenario.from_file(file, replay=tape).run().summary == recorded.summary

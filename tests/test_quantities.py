@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlull.quantities import in_unit
+from netlull.quantities import in_unit, metric_unit
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,22 @@ def test_what_is_no_quantity_of_the_unit_is_refused(text: str, unit: str) -> Non
 def test_nanoseconds_come_back(nanos: int) -> None:
     assert in_unit(f"{nanos} ns", "ns") == nanos
     assert in_unit(f"{nanos} ns", "s") == nanos / 10**9
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "largest", "unit"),
+    [
+        ("goodput", "flow.tcp.goodput_bps", 48_111_090.0, ("Mb/s", 1e6)),
+        ("goodput", "flow.tcp.goodput_bps", 999.0, ("b/s", 1.0)),
+        ("worst", "max(flow.*.completion_time_s)", 0.2, ("ms", 1e-3)),
+        ("worst", "max(flow.*.completion_time_s)", 90_000.0, ("s", 1.0)),
+        ("total_j", "a sum", 9566.0, ("kJ", 1e3)),
+        ("queue", "link.a-b.mean_queue_packets", 0.01, ("packets", 1.0)),
+        ("saving", "link.a-b.energy.fs.saving", 0.4, ("", 1.0)),
+        ("goodput", "flow.tcp.goodput_bps", 0.0, ("b/s", 1.0)),
+    ],
+)
+def test_metrics_have_the_unit_and_prefix_that_people_read(
+    name: str, path: str, largest: float, unit: tuple[str, float]
+) -> None:
+    assert metric_unit(name, path, largest) == unit

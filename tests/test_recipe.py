@@ -9,8 +9,8 @@ import pytest
 from conftest import ROOT
 
 RECIPES = {
-    "mechanism/src/rate/lull.rs": ("Lull", "mechanism/src/machines.rs"),
-    "mechanism/src/radio/bsd.rs": ("Bsd", "mechanism/src/machines.rs"),
+    "mechanism/src/rate/lull.rs": ("Lull", "mechanism/src/link/kinds.rs"),
+    "mechanism/src/radio/bsd.rs": ("Bsd", "mechanism/src/station/kinds.rs"),
     "mechanism/src/topology/load_aware.rs": ("LoadAware", "mechanism/src/topology/algorithms.rs"),
     "tcp/src/cc/compound.rs": ("Compound", "tcp/src/cc/mod.rs"),
 }

@@ -43,8 +43,10 @@ def old(tmp_path: Path) -> Path:
 
 
 def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """True if two summaries are equal apart from the version."""
-    return json.dumps({**one, "version": ""}) == json.dumps({**other, "version": ""})
+    """True if two summaries are equal apart from the version, the number of checks and the last digits."""
+    texts = (json.dumps(summary | {"version": "", "checks": 0}) for summary in (one, other))
+    read, expected = (json.loads(text, parse_float=lambda number: f"{float(number):.14g}") for text in texts)
+    return bool(read == expected)
 
 
 # Renamed words.
@@ -128,7 +130,7 @@ def test_a_store_is_read_as_a_whole_and_its_sweep_says_that_no_run_is_reused(old
     before = SweepResult.load(old / "store")
     assert (before.table.num_rows, before.gaps()) == (6, [])
     assert before.energy is not None
-    with pytest.warns(NetlullWarning, match=r"sweep\.json: is of the engine 0\.1\.0\+a96c045a98e8; this is 0\.1\.0\+"):
+    with pytest.warns(NetlullWarning, match=r"sweep\.json: is of the engine 0\.1\.0\+a96c045a98e8; this is 0\.2\.0\+"):
         after = Sweep.from_file(old / "sweep.toml").run(old / "store", workers=1)
     assert (after.executed, after.reused) == (6, 0)
     assert after.table.equals(before.table)
@@ -145,7 +147,7 @@ def test_a_borrowed_store_of_another_engine_is_named(old: Path, tmp_path: Path) 
 
 def test_tapes_play_with_the_same_decisions(old: Path) -> None:
     recorded = Scenario.from_file(old / "taped.toml", replay=old / "plug-ins.tape")
-    assert same(recorded.run().summary, Scenario.from_file(old / "taped.toml").run(1).summary)
+    assert same(recorded.run().summary, Scenario.from_file(old / "taped.toml", allow_code=True).run(1).summary)
 
 
 def test_a_module_has_its_interface(old: Path, printed: Printed) -> None:
@@ -284,7 +286,7 @@ def test_the_changelog_has_the_number_of_every_format(old: Path) -> None:
         return int(found[1])
 
     page = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    told = dict(re.findall(r"^\| ([^|]+) \| (\d+) \|", page.partition("### Formats")[2], flags=re.MULTILINE))
+    told = dict(re.findall(r"^\| ([^|]+) \| (\d+) \|", page.partition("## Formats")[2], flags=re.MULTILINE))
     assert {what: int(found) for what, found in told.items()} == {
         "folder of a run": number("run/manifest.json"),
         "store of a sweep": number("store/sweep.json"),

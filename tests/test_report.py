@@ -26,7 +26,7 @@ from netlull.report import (
     Section,
     TableBlock,
     UnjudgedRow,
-    bundled,
+    chart_library,
     render,
     write,
 )
@@ -120,7 +120,7 @@ def test_the_browser_is_told_to_fetch_nothing_and_to_run_these_scripts_alone() -
         assert f"'sha256-{digest}'" in unescape(policy[1])
 
 
-@pytest.mark.skipif(bundled() is None, reason="no chart library here: make setup fetches it with npm")
+@pytest.mark.skipif(chart_library() is None, reason="no chart library here: make setup fetches it with npm")
 def test_a_figure_with_charts_has_its_data_and_its_picture() -> None:
     html = render(charted())
     assert html.count("data:image/svg+xml;base64,") == 2
@@ -136,7 +136,7 @@ def test_a_figure_with_charts_has_its_data_and_its_picture() -> None:
 
 
 def test_without_the_library_figures_are_pictures_and_the_page_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("netlull.report.page.bundled", lambda: None)
+    monkeypatch.setattr("netlull.report.page.chart_library", lambda: None)
     html = render(charted())
     assert checked(html).open == []
     assert html.count("data:image/svg+xml;base64,") == 2

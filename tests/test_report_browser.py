@@ -17,14 +17,14 @@ import pytest
 
 from netlull.library import lab_fragment
 from netlull.plot import Chart, Series
-from netlull.report import FigureBlock, Section, TableBlock, Try, bundled, render, write
+from netlull.report import FigureBlock, Section, TableBlock, Try, chart_library, render, write
 from test_report import SVG, page
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason="no chromium here"),
-    pytest.mark.skipif(bundled() is None, reason="no chart library here: make setup fetches it with npm"),
+    pytest.mark.skipif(chart_library() is None, reason="no chart library here: make setup fetches it with npm"),
 ]
 
 DRIVER = """

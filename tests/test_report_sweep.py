@@ -19,7 +19,7 @@ from netlull import Axis, AxisPoint, Scenario, Sweep, SweepResult
 from netlull.plot import Curve, Panel, Trace, charts_of, draw_traces, figure, panel_grid, styled
 from netlull.plot.charts import Series, record
 from netlull.plot.panels import metric_figure
-from netlull.report import bundled, render
+from netlull.report import chart_library, render
 from netlull.report.ledger import PARTS, averaged_over, ledger, ledger_figure, ledger_section
 from netlull.report.sweeps import sweep_page, sweep_report
 from netlull.stats import Interval
@@ -71,7 +71,7 @@ def test_a_sweep_ends_with_a_report_which_the_command_writes_again_to_the_byte(
     assert (tmp_path / "other.html").read_bytes() == first
 
 
-@pytest.mark.skipif(bundled() is None, reason="no chart library here: make setup fetches it with npm")
+@pytest.mark.skipif(chart_library() is None, reason="no chart library here: make setup fetches it with npm")
 def test_the_report_says_what_ran_and_shows_every_metric_and_number(store: Path) -> None:
     html = (store / "report.html").read_text(encoding="utf-8")
     assert checked(html).open == []
@@ -151,7 +151,8 @@ def test_points_that_cannot_be_built_again_are_left_out(store: Path, lost: str) 
         for axis in document["axes"]:
             del axis["changes"]  # as in a store of an earlier version
     else:
-        document["scenario"]["link"][0]["controller"] = {"kind": "python", "class": "nowhere:Gone"}
+        gone = {"kind": "python", "class": "nowhere:Gone"}
+        document["scenario"]["flow"][0]["tcp"] = {"congestion_control": gone}
     html = render(sweep_page(SweepResult.load(store), document, (0, 0)))
     assert offered(html) == []
     assert 'class="try"' not in html

@@ -125,10 +125,10 @@ def test_a_copy_in_another_process_runs_alike(small: Scenario) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"verify": "twice"}, "verify: unknown variant `twice`, expected one of `ledger`, `replay`, `off`"),
+        ({"verify": "twice"}, 'verify: "twice" is unknown; expected one of ledger, replay, off'),
         ({"probe": {"links": ["a-z"]}}, 'probe.links: "a-z" is unknown; expected one of a-b, b-a, b-c, c-b'),
         ({"probe": {"interval": "1 km"}}, 'probe.interval: "1 km" has the unit "km"; expected a time'),
-        ({"probe": {"windows": True}}, "probe.windows: unknown field `windows`"),
+        ({"probe": {"windows": True}}, "probe.windows: is unknown; did you mean window?"),
         ({"probe": 3}, "probe: "),
     ],
 )

@@ -74,6 +74,45 @@ def test_a_file_that_comes_during_a_run_is_not_replaced(small: Scenario, tmp_pat
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("emulate", ["--max-lateness", "1"]),
+        ("trace", ["--link", "no-such"]),
+        ("trace", ["--link", "a-b", "--link", "a-b"]),
+        ("sweep", ["--until", "no_such<5%"]),
+        ("topology", ["no-such"]),
+    ],
+)
+def test_a_refused_command_leaves_no_new_folder(
+    refused: Refused, sweep_file: Path, small_file: Path, tmp_path: Path, command: str, options: list[str]
+) -> None:
+    file = sweep_file if command == "sweep" else small_file
+    refused(command, file, *options, "--out", tmp_path / "mistyped" / "deep" / "out")
+    assert not (tmp_path / "mistyped").exists()
+
+
+def test_a_sweep_whose_first_run_is_refused_leaves_no_folder(refused: Refused, sweep_file: Path) -> None:
+    text = sweep_file.read_text()
+    assert "[metrics]" in text
+    sweep_file.write_text(text.replace("[metrics]", '[metrics]\nwrong = "flow.no-such.goodput_bps"'))
+    assert "no-such" in refused("sweep", sweep_file, "--out", sweep_file.parent / "mistyped" / "out")
+    assert not (sweep_file.parent / "mistyped").exists()
+
+
+def test_folders_of_others_stay_after_a_failure(tmp_path: Path) -> None:
+    from netlull.results.output import made_folder
+
+    def fail() -> None:
+        with made_folder(tmp_path / "a" / "b", tmp_path):
+            (tmp_path / "a" / "kept").touch()
+            raise OutputError("failed")
+
+    with pytest.raises(OutputError, match="failed"):
+        fail()
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["kept"]
+
+
 @pytest.mark.parametrize("command", ["run", "sweep"])
 @pytest.mark.parametrize("where", [".", "..", "../here", "../link"])
 def test_the_working_folder_is_no_place_for_results(

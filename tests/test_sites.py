@@ -64,7 +64,8 @@ def test_a_site_runs_by_its_name(printed: Printed, refused: Printed) -> None:
         "stations"
     ]
     assert station["mechanism"] == "psm"
-    assert "or a site: uiuc, sun, freebsd, stanford" in refused("run", "stanfrod")
+    assert "did you mean stanford?" in refused("run", "stanfrod")
+    assert "or a site: uiuc, sun, freebsd, stanford" in refused("run", "x")
     assert refused("run", "stanford", "--set", "duration=2").startswith("netlull: stanford: duration")
 
 

@@ -268,7 +268,7 @@ def test_a_disk_too_full_for_a_file(
     assert line.startswith(f"netlull: {store / name}: cannot be written: ")
     missing = f"warning: {store}: results.parquet: is missing; it is rewritten"
     assert warned == ([missing] if name == "results.parquet" else [])
-    assert not any(".partial-" in path.name for path in store.iterdir())
+    assert not any(".partial-" in path.name for path in tmp_path.rglob("*"))
     assert not (store / name).exists()
     printed("sweep", sweep_file, "--out", store)
     assert (store / name).exists()

@@ -82,7 +82,7 @@ def test_a_link_to_a_result_stays_and_its_folder_is_replaced(tmp_path: Path) -> 
 def test_a_capture_and_a_topology_stream_to_the_standard_output(small: Path, name: str) -> None:
     capture = netlulled("trace", small, "--link", "a-b", "--out", name)
     assert capture.stdout[:4] == b"\x0a\x0d\x0d\x0a"
-    assert capture.stderr.decode() == f"written to {name}\n"
+    assert capture.stderr.decode() == f"written to {name} ({len(capture.stdout)} B)\n"
     text = netlulled("topology", "abilene", "--to", name).stdout.decode()
     assert read_toml(text, "it")["name"] == "abilene"
 

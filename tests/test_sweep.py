@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -284,3 +285,44 @@ def test_a_failure_in_a_run_names_the_run(sweep: Sweep, monkeypatch: pytest.Monk
 def test_workers_must_be_some(sweep: Sweep, workers: int) -> None:
     with pytest.raises(SweepError, match="workers"):
         sweep.run(workers=workers)
+
+
+def test_a_label_moves_no_cursor(base: Scenario) -> None:
+    for point in (AxisPoint("v\x1b[2J"), AxisPoint(1, label="v\u202e")):
+        with pytest.raises(SweepError, match="expected text without control characters and marks of direction"):
+            Sweep(base, [Axis("d", points=[point])], metrics={"hops": "packet_hops"})
+
+
+@pytest.mark.parametrize("is_lossy", [False, True])
+def test_seeds_that_change_nothing_are_told(is_lossy: bool, tmp_path: Path, printed: Callable[..., str]) -> None:
+    loss = 'loss = { kind = "bernoulli", probability = 0.01 }' if is_lossy else ""
+    (tmp_path / "line.toml").write_text(f"""
+        duration = "1 s"
+        nodes = ["a", "b"]
+        [[link]]
+        from = "a"
+        to = "b"
+        rate = "10 Mb/s"
+        {loss}
+        [[link]]
+        from = "b"
+        to = "a"
+        rate = "10 Mb/s"
+        [[flow]]
+        kind = "tcp"
+        name = "bulk"
+        from = "a"
+        to = "b"
+    """)
+    (tmp_path / "sweep.toml").write_text("""
+        scenario = "line.toml"
+        seeds = 3
+        metrics = { goodput = "flow.bulk.goodput_bps" }
+        axis = [{ name = "d", path = "link.a-b.delay", values = ["5 ms", "10 ms"] }]
+    """)
+    store = tmp_path / "store"
+    for _ in ("simulated", "taken from the store"):
+        text = printed("sweep", tmp_path / "sweep.toml", "--out", store, "--no-report")
+        assert ("All seeds gave the same bytes at each point" in text) is not is_lossy
+        assert ("±" in text) is is_lossy
+    assert SweepResult.load(store).constant == (() if is_lossy else ("sweep at d=5 ms", "sweep at d=10 ms"))

@@ -8,13 +8,14 @@ import tomllib
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import SHIPPED
-from netlull import InputError
+from netlull import InputError, NetlullWarning
 from netlull.plot import network_map
 from netlull.topology import Demand, Line, Node, Topology, markup
 from netlull.topology.options import ReadOptions
@@ -122,9 +123,186 @@ def test_graphml(read: Read) -> None:
 def test_graphml_both_ways(read: Read) -> None:
     both = '<edge source="1" target="0"><data key="d36">2500000000.0</data></edge>\n</graph>'
     directed = GRAPHML.replace("undirected", "directed").replace("</graph>", both)
-    assert read(directed) == read(GRAPHML)
-    with pytest.raises(InputError, match=r"line 26: link Graz-Wien: is given twice"):
+    # One of three links has a reverse: a second cable, or the other direction of the first?
+    values = r"line 26: link Graz-Wien \(2.5 Gb/s\): is another cable, or the reverse of Wien-Graz \(2.5 Gb/s\)"
+    with pytest.raises(InputError, match=values):
+        read(directed)
+    assert read(directed, parallel="reverse") == read(GRAPHML)
+    assert read(directed, parallel="merge").line("Wien-Graz").capacity == "5 Gb/s"
+    with pytest.raises(InputError, match=r"line 26: link Graz-Wien: is the reverse of link Wien-Graz; "):
         read(GRAPHML.replace("</graph>", both))
+
+
+Edge = tuple[int, int, int]
+"""Two nodes of a multigraph, and the capacity in Gb/s."""
+
+
+def as_graphml(edges: list[Edge], default: str) -> str:
+    nodes = "".join(f'<node id="{node}"/>' for node in range(4))
+    links = "".join(f'<edge source="{a}" target="{b}"><data key="s">{c}000000000</data></edge>' for a, b, c in edges)
+    keys = '<key id="s" for="edge" attr.name="LinkSpeedRaw" attr.type="double"/>'
+    return f'<graphml>{keys}<graph edgedefault="{default}">{nodes}{links}</graph></graphml>'
+
+
+def as_native(edges: list[Edge]) -> str:
+    nodes = "".join(f"  {node} ( 1 {node} )\n" for node in range(4))
+    links = "".join(f"  L{i} ( {a} {b} ) {c}000.00 0 0 0 ( )\n" for i, (a, b, c) in enumerate(edges))
+    return f"META (\n  unit = MBITPERSEC\n)\nNODES (\n{nodes})\nLINKS (\n{links})\n"
+
+
+def as_xml(edges: list[Edge]) -> str:
+    nodes = "".join(f'<node id="{node}"/>' for node in range(4))
+    links = "".join(
+        f'<link id="L{i}"><source>{a}</source><target>{b}</target>'
+        f"<preInstalledModule><capacity>{c}000</capacity></preInstalledModule></link>"
+        for i, (a, b, c) in enumerate(edges)
+    )
+    network = f"<networkStructure><nodes>{nodes}</nodes><links>{links}</links></networkStructure>"
+    return f'<network xmlns="http://sndlib.zib.de/network">{network}</network>'
+
+
+def as_toml(edges: list[Edge]) -> str:
+    links = "".join(f'[[link]]\nfrom = "{a}"\nto = "{b}"\ncapacity = "{c} Gb/s"\n' for a, b, c in edges)
+    return "[nodes]\n0 = []\n1 = []\n2 = []\n3 = []\n" + links
+
+
+def cables_of(text: str, **options: object) -> dict[frozenset[str], float | None] | str:
+    """The capacities between nodes, or "parallel" if the file is refused for its parallel links."""
+    try:
+        made = read_bytes(text.encode(), "net", "net", ReadOptions.of(options))
+    except InputError as error:
+        return "parallel" if "is given twice" in str(error) else str(error)
+    return {line.ends: line.capacity_bps for line in made.lines}
+
+
+EDGES = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 3), st.sampled_from([1, 10])).filter(lambda edge: edge[0] < edge[1]),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(EDGES, st.randoms(use_true_random=False))
+def test_a_multigraph_is_the_same_in_every_format(edges: list[Edge], random: Random) -> None:
+    sums: dict[frozenset[str], float] = {}
+    for a, b, c in edges:
+        ends = frozenset((str(a), str(b)))
+        sums[ends] = sums.get(ends, 0) + c * 1e9
+    turned = {pair for pair in {edge[:2] for edge in edges} if random.random() < 0.5}
+    once = [(b, a, c) if (a, b) in turned else (a, b, c) for a, b, c in edges]
+    both = [*edges, *((b, a, c) for a, b, c in edges)]
+    random.shuffle(once)
+    random.shuffle(both)
+    texts = [as_graphml(edges, "undirected"), as_graphml(once, "undirected"), as_toml(once)]
+    texts += [write(way) for write in (as_native, as_xml) for way in (once, both)]
+    texts += [as_graphml(once, "directed"), as_graphml(both, "directed")]
+    for text in texts:
+        assert cables_of(text, parallel="merge") == sums, text
+        assert cables_of(text) == (sums if len(sums) == len(edges) else "parallel"), text
+
+
+@given(EDGES, st.randoms(use_true_random=False))
+def test_directions_with_different_speeds_are_refused_with_both_values(edges: list[Edge], random: Random) -> None:
+    both = [*edges, *((b, a, c) for a, b, c in edges)]
+    index = random.randrange(len(both))
+    a, b, c = both[index]
+    both[index] = (a, b, c + 1)
+    random.shuffle(both)
+    for text in (as_graphml(both, "directed"), as_native(both), as_xml(both)):
+        # Without merging, a second cable may be refused first.
+        for parallel in (
+            ("merge",) if len({edge[:2] for edge in edges}) < len(edges) else ("merge", "refuse", "reverse")
+        ):
+            with pytest.raises(InputError, match=rf"link {a}-{b}|link {b}-{a}") as caught:
+                read_bytes(text.encode(), "net", "net", ReadOptions(parallel=parallel))
+            assert "expected a cable with equal directions" in str(caught.value)
+            assert len(re.findall(r"has capacity \d+ Gb/s", str(caught.value))) == 2
+
+
+def test_a_loop_is_left_out_with_a_note(read: Read) -> None:
+    loop = '<edge source="1" target="1"/>\n</graph>'
+    with pytest.warns(NetlullWarning, match=r"line 26: link Graz-Graz: leads back to its own node and is left out$"):
+        assert read(GRAPHML.replace("</graph>", loop)) == read(GRAPHML)
+    with pytest.warns(NetlullWarning, match="line 16: link Wien-Wien: leads back to its own node"):
+        assert len(read(NATIVE.replace("( Wien Graz )", "( Wien Wien )")).lines) == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "no", "yes"),
+    [
+        ("boolean", "false", "true"),
+        ("boolean", " False ", " True "),
+        ("int", "0", "1"),
+        ("int", "-00", "01"),
+        ("double", " 0.0", "1e0 "),
+        ("string", "FALSE", "TRUE"),
+    ],
+)
+def test_types_of_graphml_data(read: Read, kind: str, no: str, yes: str) -> None:
+    text = GRAPHML.replace(">1</data>", f">{yes}</data>").replace(">0</data>", f">{no}</data>")
+    text = re.sub(r'(attr.name="Internal" attr.type=)"\w+"', rf'\1"{kind}"', text)
+    assert f'attr.name="Internal" attr.type="{kind}"' in text
+    assert text.count(f">{no}</data>") == 1
+    assert read(text) == read(GRAPHML)
+    assert len(read(text, external="keep").nodes) == len(read(text).nodes) + 1
+
+
+def test_defaults_of_graphml_keys_are_values_of_all_elements_without_them(read: Read) -> None:
+    # The GraphML primer, "Declaring GraphML-Attributes".
+    keys = """<key id="s" for="edge" attr.name="LinkSpeedRaw"><default>1000000000</default></key>
+        <key id="x" for="node" attr.name="Longitude"><default> 16.37 </default></key>
+        <key id="y" for="all" attr.name="Latitude"><default>48.21</default></key>"""
+    nodes = '<node id="a"/><node id="b"><data key="x">15.44</data></node><node id="c"/>'
+    edges = '<edge source="a" target="b"/><edge source="b" target="c"><data key="s">10000000000</data></edge>'
+    made = read(f'<graphml>{keys}<graph edgedefault="undirected">{nodes}{edges}</graph></graphml>')
+    assert [line.capacity for line in made.lines] == ["1 Gb/s", "10 Gb/s"]
+    assert [node.position for node in made.nodes] == [(16.37, 48.21), (15.44, 48.21), (16.37, 48.21)]
+
+
+YED = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:y="http://www.yworks.com/xml/graphml">
+<key for="node" id="d6" yfiles.type="nodegraphics"/><key for="edge" id="d10" yfiles.type="edgegraphics"/>
+<graph edgedefault="directed" id="G">
+<node id="n0" yfiles.foldertype="group"><data key="d6"><y:ProxyAutoBoundsNode><y:Realizers><y:GroupNode>
+<y:NodeLabel>East</y:NodeLabel></y:GroupNode></y:Realizers></y:ProxyAutoBoundsNode></data>
+<graph edgedefault="directed" id="n0:"><node id="n0::n0"><data key="d6"><y:ShapeNode>
+<y:Geometry height="30" width="30" x="1" y="2"/><y:NodeLabel alignment="center">Wien<y:LabelModel/></y:NodeLabel>
+</y:ShapeNode></data></node>
+<node id="n0::n1"><data key="d6"><y:ShapeNode><y:NodeLabel>Graz</y:NodeLabel></y:ShapeNode></data></node>
+<edge id="n0::e0" source="n0::n0" target="n0::n1"><data key="d10"><y:PolyLineEdge>
+<y:EdgeLabel>2.5 Gb/s</y:EdgeLabel></y:PolyLineEdge></data></edge></graph></node>
+<node id="n1"><data key="d6"><y:ImageNode><y:NodeLabel>Bern</y:NodeLabel></y:ImageNode></data></node>
+<edge id="e0" source="n1" target="n0::n0"><data key="d10"><y:ArcEdge/></data></edge>
+</graph></graphml>"""
+
+
+def test_groups_and_labels_of_yed(read: Read) -> None:
+    made = read(YED)
+    assert [node.name for node in made.nodes] == ["Bern", "Wien", "Graz"]
+    assert {(line.label, line.capacity) for line in made.lines} == {("Bern-Wien", None), ("Wien-Graz", "2.5 Gb/s")}
+
+
+OTHERS = {
+    "x.graph": "NODES 2\nlabel x y\nA 0 0\nB 1 1\n\nEDGES 1\nlabel src dest weight bw delay\ne0 0 1 1 1000 5\n",
+    "a.brite": "Topology: ( 2 Nodes, 1 Edges )\nModel (1 - RTWaxman):  2 1000 100 1\n\nNodes: ( 2 )\n0 1 2 1 1 -1 RT\n",
+    "weights.intra": "Vienna,+Austria Linz,+Austria 2.5\n",
+    "r0.cch": "1 @Vienna,+Austria + bb (2) &0 -> <2> =r1 rn\n",
+    "as-rel.txt": "# source\n1|2|-1\n2|3|0\n",
+    "inet.txt": "2 1\n0 10 20\n1 30 40\n0 1 5\n",
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_formats_are_told_which_formats_are_read(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text(OTHERS[name], encoding="utf-8")
+    with pytest.raises(
+        InputError, match=r"is in no format of networks that netlull reads; expected SNDlib's .* GraphML"
+    ):
+        Topology.from_file(path)
+    path = tmp_path / "net.toml"
+    path.write_text(OTHERS[name], encoding="utf-8")
+    with pytest.raises(InputError, match="is not TOML"):
+        Topology.from_file(path)
 
 
 def test_toml(read: Read) -> None:
@@ -136,8 +314,10 @@ def test_toml(read: Read) -> None:
 
 def test_parallel_links_are_merged_when_that_is_asked_for(read: Read) -> None:
     twice = NATIVE.replace("  L2 (", "  L9 ( Graz Wien ) 600.00 0.00 0.00 0.00 ( )\n  L2 (")
-    with pytest.raises(InputError, match=r'line 17: link Graz-Wien: is given twice; .* parallel = "merge"'):
+    with pytest.raises(InputError, match=r"line 17: link Graz-Wien \(600 Mb/s\): is another cable, or the reverse of"):
         read(twice)
+    with pytest.raises(InputError, match=r'line 17: link Wien-Graz: is given twice; .* parallel = "merge"'):
+        read(twice.replace("( Graz Wien )", "( Wien Graz )"))
     merged = read(twice, parallel="merge")
     assert len(merged.lines) == 3
     assert merged.lines[0].capacity == "3 Gb/s"  # 2400 + 600 Mb/s
@@ -188,14 +368,13 @@ DEEP = "<graphml>" + "<a>" * 10_000
         ("<network/>", "has no nodes; expected <networkStructure><nodes>"),
         ("a = " + "[" * 5000, "nested too deeply"),
         ("graph [\n  node [\n id 0 ]\n]", "is GML; expected SNDlib's native format or XML, GraphML, or TOML"),
-        ("nonsense", "is not TOML"),
+        ("nonsense", "is in no format of networks that netlull reads"),
         ('duration = "1 s"\nnodes = ["a"]', "is a scenario; expected a topology"),
         ("[nodes]", "nodes: is {}; expected a table such as Vienna = [16.37, 48.21]"),
         (NATIVE.replace("type: network", "type: solution"), "line 1: "),
         (NATIVE.replace("NODES (", "NODE ("), 'line 10: "NODE (" opens no section; expected NODES ('),
         (NATIVE.replace("2400.00", "many"), 'line 16: value "many" is not a number of 0 or more'),
         (NATIVE.replace("2400.00", "-1"), 'line 16: value "-1" is not a number of 0 or more'),
-        (NATIVE.replace("( Wien Graz )", "( Wien Wien )"), 'line 16: link Wien-Wien: leads from "Wien" back to itself'),
         (
             NATIVE.replace("( Wien Graz )", "( Wien Rom )"),
             'line 16: link Wien-Rom: "Rom" is not a node; expected one of Graz, ',

@@ -1,4 +1,4 @@
-"""pcapng files, read by an independent program (tshark)."""
+"""Captures, read by independent programs: tshark, capinfos, tcpdump (libpcap) and tcptrace."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import ROOT
+from netlull.cli.numbers import scaled
 
 if TYPE_CHECKING:
     from netlull import Scenario
@@ -52,6 +53,76 @@ def test_a_trace_opens_and_has_every_packet(
     result = small.run()
     for name, packets in seen.items():
         assert packets == result.link(name)["delivered_packets"], name
+
+
+def test_without_links_it_has_all_and_its_size_is_told(
+    printed: Printed, small_file: Path, tmp_path: Path, tshark: Callable[..., list[list[str]]]
+) -> None:
+    path = tmp_path / "all.pcapng"
+    told = printed("trace", small_file, "--out", path)
+    assert told == f"written to {path} ({scaled(path.stat().st_size, 'B')})\n"
+    names = {row[0] for row in tshark(path, "frame", "frame.interface_name")}
+    assert names == {"a-b", "b-a", "b-c", "c-b"}
+
+
+def program(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        pytest.skip(f"it reads captures with {name}, which is not installed: run `make tools` (Debian)")
+    return found
+
+
+def said(*command: str) -> list[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+@pytest.mark.parametrize("count", [1, 2, 20])
+@pytest.mark.parametrize("form", ["pcapng", "pcap"])
+def test_programs_count_the_same_packets(printed: Printed, tmp_path: Path, form: str, count: int) -> None:
+    # Ten hosts on both sides of a link, with TCP one way and datagrams the other way.
+    scenario = tmp_path / "many.toml"
+    scenario.write_text(
+        """name = "many"
+duration = "1 s"
+nodes = ["s", "h{1..10}"]
+[[link]]
+each = { i = "1..10" }
+from = "h{i}"
+to = "s"
+duplex = true
+rate = "1 Mb/s"
+delay = "2 ms"
+[[flow]]
+each = { i = "1..10" }
+kind = "tcp"
+name = "t{i}"
+from = "h{i}"
+to = "s"
+size = "10 kB"
+[[flow]]
+each = { i = "1..10" }
+kind = "cbr"
+name = "u{i}"
+from = "s"
+to = "h{i}"
+rate = "100 kb/s"
+packet = "500 B"
+""",
+        encoding="utf-8",
+    )
+    names = [name for host in range(1, 11) for name in (f"h{host}-s", f"s-h{host}")][:count]
+    out = tmp_path / f"many.{form}"
+    links = [part for name in names for part in ("--link", name)]
+    summary = json.loads(printed("trace", scenario, *links, "--out", out, "--json"))
+    packets = sum(link["delivered_packets"] for link in summary["links"] if link["name"] in names)
+    assert packets > count * 5
+    assert f"Number of packets:   {packets}" in said(program("capinfos"), "-c", "-M", str(out))
+    read = said(program("tcpdump"), "-nr", str(out))
+    assert len(read) == packets
+    assert sum("UDP" in line for line in read) == 25 * (count // 2)
+    if form == "pcap":  # tcptrace, of 2004, knows no type of link without headers but RAW.
+        segments = packets - 25 * (count // 2)
+        assert any(f"{segments} TCP packets traced" in line for line in said(program("tcptrace"), str(out)))
 
 
 def test_a_trace_shows_a_tcp_connection(capture: Path, tshark: Callable[..., list[list[str]]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import warnings
 from pathlib import Path
@@ -70,6 +71,57 @@ def test_a_file_of_sizes_becomes_its_points(tmp_path: Path) -> None:
     assert scenario.with_values({"duration": "5 s"}).duration == "5 s"
 
 
+SIZES = """0 0
+10000 15
+20000 20
+30000 30
+50000 40
+80000 53
+200000 60
+1000000 70
+2000000 80
+5000000 90
+10000000 97
+30000000 100
+"""
+"""The web-search sizes of DCTCP (2010), figure 4, in the form of data-centre simulators: from 0 B, in percent."""
+
+
+def test_tables_of_data_centre_simulators_are_read_as_they_are(tmp_path: Path) -> None:
+    percent = sizes(tmp_path, SIZES)
+    assert percent.to_dict()["flow"][0]["size"]["cdf"][:2] == [[0, 0], [10_000, 15]]
+    rows = [line.split() for line in SIZES.splitlines()]
+    # By hand: shares of 1, and no size below 1 B.
+    edited = "1 0\n" + "".join(f"{size} {float(share) / 100}\n" for size, share in rows[1:])
+    share = sizes(tmp_path, edited)
+    assert percent.run().summary == share.run().summary
+    inline = netlull.EmpiricalSize([(int(size), float(share)) for size, share in rows])
+    assert netlull.Scenario.from_dict(web(inline)).run().summary == share.run().summary
+
+
+def test_drawn_sizes_have_the_mean_of_a_table_in_percent(tmp_path: Path) -> None:
+    text = "0 0\n1000 50\n3000 90\n10000 100\n"
+    # 0.5 x 500 + 0.4 x 2000 + 0.1 x 6500 B; E S^2 of uniform pieces: (a^2 + a b + b^2) / 3.
+    mean = 0.5 * 500 + 0.4 * 2000 + 0.1 * 6500
+    square = (0.5 * 1e6 + 0.4 * 13e6 + 0.1 * 139e6) / 3
+    flow = sizes(tmp_path, text).with_values({"duration": "60 s"}).run().flow("web")
+    count, drawn = flow["requests_started"], flow["requested_bytes"]
+    assert count > 10_000
+    assert abs(drawn / count - mean) < 4 * math.sqrt((square - mean**2) / count)
+
+
+def test_a_pareto_law_that_draws_only_its_smallest_size_warns() -> None:
+    def told(shape: float) -> list[str]:
+        return list(netlull.Scenario.from_dict(web({"kind": "pareto", "mean": "10 kB", "shape": shape})).warnings)
+
+    # The smallest is 10 kB x (shape - 1) / shape, 1 B after rounding; 1 - (L / 1.5 B)^shape are no larger.
+    (warning,) = told(1.000001)
+    assert warning.startswith("flow.web.size.shape: makes 99.33")
+    assert "% of the sizes 1 B, the smallest" in warning
+    assert not told(1.35)
+    assert not told(1000.0)  # all sizes are near the mean
+
+
 def test_a_file_is_relative_to_the_scenario_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sizes.csv").write_text("1000 0.5\n30000 1\n")
     text = f"duration = '1 s'\nnodes = ['a', 'b']\nlink = {_toml(web(0)['link'])}\nflow = [{{ {_FLOW} }}]\n"
@@ -82,8 +134,8 @@ def test_a_file_is_relative_to_the_scenario_that_names_it(tmp_path: Path, monkey
     changed = scenario.with_values({"flow.web.size": size})
     # A missing file may be in the current folder, where a shipped scenario's user works.
     monkeypatch.chdir(tmp_path)
-    ready = netlull.Scenario.from_file(SHIPPED / "scenarios" / "web-load.toml", values={"flow.web.size": size})
-    assert ready.to_dict()["flow"][0]["size"] == changed.to_dict()["flow"][0]["size"]
+    web_load = netlull.Scenario.from_file(SHIPPED / "scenarios" / "web-load.toml", values={"flow.web.size": size})
+    assert web_load.to_dict()["flow"][0]["size"] == changed.to_dict()["flow"][0]["size"]
     assert changed.to_dict()["flow"][0]["size"]["cdf"] == [[2000, 1.0]]
     assert changed.key != scenario.key
 
@@ -103,6 +155,8 @@ def _toml(links: list[dict[str, Any]]) -> str:
     ("text", "message"),
     [
         ("1000 0.5\n2000 0.9\n", "sizes.csv: rises to 0.9; expected a last share of 1"),
+        ("1000 50\n2000 99\n", "sizes.csv: rises to 99; expected a last share of 1, or of 100 in a table in percent"),
+        ("1000 50\n2000 101\n", "sizes.csv, line 2: 101 is out of range"),
         ("1000 0.5\n900 1\n", "sizes.csv, line 2: is 900 B, 1 after 1000 B, 0.5; expected both columns"),
         ("1000 0.5\n2000 0.4\n3000 1\n", "sizes.csv, line 2: is 2000 B, 0.4 after 1000 B, 0.5"),
         ("1000 -0.5\n2000 1\n", "sizes.csv, line 1: -0.5 is out of range; expected a share"),
@@ -110,7 +164,7 @@ def _toml(links: list[dict[str, Any]]) -> str:
         ("1000 0.5\n2000 nan\n", "sizes.csv, line 2: nan is out of range"),
         ("1000 0.5\n2000 x\n", 'sizes.csv, line 2: "x" is not a number'),
         ("1000 0.5\n2000.5 1\n", "sizes.csv, line 2: 2000.5 is not a number of bytes"),
-        ("1000 0.5\n2000 1.5\n", "sizes.csv, line 2: 1.5 is out of range"),
+        ("1000 0.5\n2000 1.5\n", "sizes.csv: rises to 1.5; expected a last share of 1"),
         ("1000 0.5 7\n", 'sizes.csv, line 1: "1000 0.5 7" is not a line of two columns; expected two numbers'),
         ("\n# nothing\n", "sizes.csv: has no points"),
         ("bytes,p\n", "sizes.csv: has no points"),

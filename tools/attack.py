@@ -40,8 +40,10 @@ from mutations import Json, Rng, Schema, at, mutated, mutated_bytes, mutated_tex
 
 import netlull
 from netlull import InputError, MemoryLimitError, Monitor, Scenario, ScenarioError, Sweep, library
+from netlull.cli.text import printable
 from netlull.papers import documents, source
 from netlull.results.result import Result
+from netlull.sweep.journal import Journal
 from netlull.topology import Topology
 from netlull.topology.find import shipped
 
@@ -112,6 +114,9 @@ def targets() -> dict[str, Target]:
         again = Scenario.from_dict(json.loads(checked.canonical()))
         if again.canonical() != checked.canonical():
             raise AssertionError("the canonical form changes when it is read again")
+        for name in names(json.loads(checked.canonical())):
+            if printable(name) != name:
+                raise AssertionError(f"the name {name!r} would move the cursor of a terminal")
         with soon() as monitor:
             result = checked.run(monitor=monitor, memory=RUN_MEMORY)
         json.dumps(result.summary, allow_nan=False)
@@ -151,28 +156,65 @@ def targets() -> dict[str, Target]:
         (folder / key / file).write_text(case[1], encoding="utf-8", errors="surrogateescape")
         documents.load(folder / key)
 
-    kept = stored()
-
-    def store(rng: Rng) -> Json:
-        name = rng.choice(sorted(kept))
-        return [name, base64.b64encode(mutated_bytes(kept[name], rng)).decode()]
-
-    def read_store(case: Json, folder: Path) -> None:
-        for name, content in kept.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(base64.b64decode(case[1]) if name == case[0] else content)
-        if case[0].startswith("run/"):
-            Result.load(folder / "run").series("link")
-        else:
-            tiny_sweep().run(folder / "sweep", workers=1)
-
     return {
         "scenario": Target(scenario, simulate),
         "network": Target(lambda rng: mutated_text(rng.choice(networks), rng, words), read_network),
         "sweep": Target(sweep, read_sweep),
         "paper": Target(paper, read_paper),
-        "store": Target(store, read_store),
+        "store": store_target(lambda value, rng: mutated(value, rng, schema, pool)),
     }
+
+
+def store_target(change: Callable[[Json, Rng], Json]) -> Target:
+    """The files of a run and of a sweep, with other bytes or other values."""
+    kept = stored()
+
+    def make(rng: Rng) -> Json:
+        name = rng.choice(sorted(kept))
+        is_json = name.endswith((".json", ".jsonl"))
+        content = forged(kept[name], change, rng) if is_json and rng.random() < 0.7 else mutated_bytes(kept[name], rng)
+        return [name, base64.b64encode(content).decode()]
+
+    def read(case: Json, folder: Path) -> None:
+        for name, content in kept.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(base64.b64decode(case[1]) if name == case[0] else content)
+        if case[0].startswith("run/"):
+            Result.load(folder / "run").series("link")
+            return
+        # Both read the files; the report reads the description as well.
+        with contextlib.suppress(InputError, ScenarioError):
+            netlull.report.sweep_report(folder / "sweep", folder / "report.html")
+        tiny_sweep().run(folder / "sweep", workers=1)
+
+    return Target(make, read)
+
+
+def forged(content: bytes, change: Callable[[Json, Rng], Json], rng: Rng) -> bytes:
+    """A stored JSON file, or a line of a journal, with another value and a checksum that fits: sound form, no sense."""
+    if not content.startswith(b'{"check":'):
+        document = json.loads(content)
+        document.pop("check", None)
+        return json.dumps(change(document, rng)).encode()
+    records = [json.loads(line)["record"] for line in content.splitlines()]
+    place = rng.randrange(len(records))
+    key = records[place]["key"]
+    changed = change({"record": records[place]}, rng).get("record")
+    records[place] = {"key": key, **changed} if isinstance(changed, dict) else {"key": changed}
+    with tempfile.TemporaryDirectory() as name:
+        journal, _ = Journal.open(Path(name) / "journal.jsonl")
+        for record in records:
+            journal.append(json.dumps(record, separators=(",", ":")).encode())
+        journal.close()
+        return (Path(name) / "journal.jsonl").read_bytes()
+
+
+def names(document: Json) -> Iterator[str]:
+    """The names in a scenario."""
+    for path in places(document):
+        value = at(document, path)
+        if isinstance(value, str) and path[-1] in ("name", "from", "to"):
+            yield value
 
 
 def check_points(sweep: Sweep) -> None:

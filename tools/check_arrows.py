@@ -52,7 +52,7 @@ MAY_IMPORT_CORE = {Path("_engine.py"), Path("_core.pyi")}
 
 PAPERS = PACKAGE_FOLDER / "shipped" / "papers"
 # Folders that use only the package's public modules, and that the package never imports, by their names in imports.
-USERS = {"papers": PAPERS, "validation": Path("validation"), "tests": Path("tests")}
+USERS = {"papers": PAPERS, "studies": Path("studies"), "validation": Path("validation"), "tests": Path("tests")}
 
 
 class Arrow(NamedTuple):

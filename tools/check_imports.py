@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that Python modules import one way, and at the top of their files.
 
-Three rules for `python/netlull` and for the papers:
+Three rules for `python/netlull`, the papers and their further studies:
 
 1. A part of the package (a module or a folder) imports only parts above it in `ORDER`, the order for reading them.
 2. No modules import each other in a circle. Imports inside functions, and those for type checkers, count.
@@ -79,6 +79,7 @@ HEAVY = {
 }
 
 PAPERS = "papers"
+STUDIES = "studies"
 SHIPPED = "shipped"
 """The folder in the package with the files of papers, whose names in imports begin with `papers`."""
 
@@ -176,7 +177,7 @@ def main(root: Path) -> int:
     """Prints the violations under ``root``; returns the exit code."""
     package = modules(root / PACKAGE_FOLDER, PACKAGE)
     papers = modules(root / PACKAGE_FOLDER / SHIPPED / PAPERS, PAPERS)
-    known = package | papers
+    known = package | papers | modules(root / STUDIES, STUDIES)
     try:
         wrong = [*against_order(root, package), *circles(known), *inside_functions(root, known.values())]
     except SyntaxError as error:

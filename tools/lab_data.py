@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the data that the lab bundles, web/lab/data.json; `make generate` calls it.
 
-- READY: name -> TOML text of a scenario; NETWORKS: name -> TOML text of a network.
+- SHIPPED: name -> TOML text of a scenario; NETWORKS: name -> TOML text of a network.
 - BACKBONE: the scenario `abilene` with its links, and `places`: node -> [x, y], 0 to 1 from left and top.
 - FLUID: the fluid model of AWM over beta and the round trip, and the scenario of its packets (lab_fluid.py).
 - TCPS: the congestion controls: name, title of the page of the documentation, usual `ecn`.
@@ -24,7 +24,7 @@ SCENARIOS = ROOT / "python" / "netlull" / "shipped" / "scenarios"
 DATA = ROOT / "web" / "lab" / "data.json"
 
 
-def ready() -> dict[str, str]:
+def scenarios() -> dict[str, str]:
     """The texts of the shipped scenarios by name."""
     found: dict[str, str] = {}
     for path in sorted(SCENARIOS.glob("*.toml")):
@@ -70,7 +70,7 @@ def listed() -> dict[str, Any]:
     """The data without the fluid model, whose integration takes half a minute."""
     scenario = backbone()
     return {
-        "READY": ready(),
+        "SHIPPED": scenarios(),
         "NETWORKS": {name: path.read_text(encoding="utf-8") for name, path in shipped().items()},
         "BACKBONE": {"scenario": scenario, "places": places(scenario)},
         "TCPS": tcps(),

@@ -57,7 +57,8 @@ UNITS = (
 SCALARS: tuple[Json, ...] = (
     None, True, False, 0, 1, -1, 2, 3, 7, 10**6, 2**31, 2**32, 2**53 + 1, 2**63, 2**64, -(2**63), 10**30, 0.0, -0.0,
     0.1, 1.0, 1e-300, 1e300, float("inf"), float("nan"), "", " ", "a", "\0", "\n", "é", "\ud800", "a" * 5000, "a.b",
-    "../x", "N1", "N2", "N1-N2", "all", "tcp", [], {}, [[]], [{}], {"": 0}, {"kind": "nothing"},
+    "../x", "N1", "N2", "N1-N2", "all", "tcp", "\x1b]0;x\x07", "N1\x1b[2J",
+    "N1\u202e", "a\x9b1m", [], {}, [[]], [{}], {"": 0}, {"kind": "nothing"},
 )  # fmt: skip
 """Values of every kind, near the limits of the readers."""
 

@@ -81,7 +81,13 @@ class Checked:
         stamp: str | None = None,
     ) -> RawResult: ...
     def trace(
-        self, links: list[str], path: str, monitor: Monitor | None = None, memory: int | None = None
+        self,
+        links: list[str],
+        path: str,
+        monitor: Monitor | None = None,
+        memory: int | None = None,
+        *,
+        named: str | None = None,
     ) -> RawResult: ...
     def bound(self, request_json: str, times: list[int], sizes: list[int]) -> str: ...
     def emulation_plan(self) -> str: ...

@@ -97,8 +97,8 @@ class Access:
 
     rate: str
     """Rate of each access link. A bit rate, such as "10 Mb/s"."""
-    round_trip: Mapping[str, object]
-    """Round trips of the connections, evenly spaced."""
+    round_trip: Mapping[str, object] | Sequence[str]
+    """Round trips of the connections: evenly spaced, or a list with one for each."""
 
 
 @dataclass(frozen=True)
@@ -451,7 +451,11 @@ class EmpiricalSize:
 
     kind: ClassVar[str] = "empirical"
     cdf: Sequence[tuple[int, float]] | None = None
-    """Points: bytes, and the share of sizes up to that number. Both are in ascending order, and the last share is 1."""
+    """Points: bytes, and the share of sizes up to that number.
+
+    Both are in ascending order, and the last share is 1, or 100 in percent. A first point of 0 B with a share of 0 is
+    one of 1 B.
+    """
     file: str | None = None
     """File with the bytes and share of a point on each line. It becomes `cdf` when the scenario is read."""
 
@@ -1171,7 +1175,7 @@ class TcpOptions:
     rto_granularity: str | None = None
     """Granularity G of the retransmission clock.
 
-    A time, such as "40 ms". Default: 1 ms; ns2: 10 ms; freebsd-4.5: 10 ms; linux-6: 200 ms.
+    A time, such as "40 ms". Default: 1 ms; ns2: 10 ms; freebsd-4.5: 10 ms; linux-6: 4 ms.
     """
     ssthresh_from: Literal["flight", "window"] | None = None
     """Quantity that a loss halves. Default: flight; ns2: window; freebsd-4.5: window; linux-6: window."""
@@ -1296,7 +1300,10 @@ class Tcp(_WithTable):
     to: str
     """Receiving node."""
     size: str | None = None
-    """Amount of data per connection. "endless" or an amount of data, such as "5 MB". Default "endless"."""
+    """Amount of data per connection, at most 2^50 B.
+
+    "endless" or an amount of data, such as "5 MB". Default "endless".
+    """
     _: KW_ONLY
     start: str | None = None
     """Opening time of the first connection. A time, such as "40 ms". Default "0 s"."""

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from netlull.errors import FieldPathError, InputError, NetlullWarning, near
+from netlull.quantities import metric_unit
 from netlull.results.energy import has_varied, total_for_saving
 from netlull.stats import (
     Interval,
@@ -37,6 +38,7 @@ __all__ = [
     "compare",
     "compare_points",
     "compare_runs",
+    "compare_with",
     "only",
     "usual_metrics",
     "world_names",
@@ -122,6 +124,13 @@ class Comparison:
     notes: tuple[str, ...]
     options: Options
     windows: tuple[Window, ...]
+    paths: Mapping[str, str]
+    """The path of each metric in a summary."""
+
+    def unit_of(self, metric: str) -> tuple[str, float]:
+        """The unit in which people read a metric, such as "Mb/s", and the divisor of its values."""
+        sizes = [abs(mean) for row in self.rows if row.metric == metric for mean in (row.a_mean, row.b_mean)]
+        return metric_unit(metric, self.paths[metric], max(filter(math.isfinite, sizes), default=0.0))
 
     @property
     def expected_misses(self) -> float:
@@ -174,7 +183,8 @@ def compare(
     if options.correct == "holm":
         rows = _corrected(rows, options)
     windows = tuple(dict.fromkeys((*a.windows, *b.windows)))
-    return Comparison(names, tuple(rows), tuple(notes), options, windows)
+    paths = {metric: a.metrics[metric] for metric in chosen}
+    return Comparison(names, tuple(rows), tuple(notes), options, windows, paths)
 
 
 def compare_points(
@@ -197,6 +207,38 @@ def compare_points(
     used = _with_axis(result, axis)
     a, b = (only(used, {axis: label}) for label in (first, second))
     return compare(a, b, metrics, options, (first, second))
+
+
+def compare_with(
+    result: SweepResult, axis: str, reference: str, metrics: Sequence[str] = (), options: Options | None = None
+) -> Comparison:
+    """Compares every other point of an axis with one, the reference, as `compare_points`.
+
+    Verdicts are corrected for the number of comparisons (Holm), except those of a bootstrap, which has no p-values.
+
+    Raises:
+        InputError: the axis or the label is unknown, there is no other point, or as for `compare`.
+    """
+    options = options or Options()
+    # Names an unknown axis or label.
+    only(result, {axis: reference})
+    column = axis if axis == "experiment" else f"{axis}_label"
+    labels = dict.fromkeys(_with_axis(result, axis).table[column].to_pylist())
+    others = [label for label in labels if label != reference]
+    if not others:
+        raise InputError(f'the axis {axis} has no other point than "{reference}"; expected two or more')
+    each = [compare_points(result, axis, reference, label, metrics, replace(options, correct=None)) for label in others]
+    rows = [
+        replace(row, at={axis: label, **row.at})
+        for label, found in zip(others, each, strict=True)
+        for row in found.rows
+    ]
+    if not options.bootstrap:
+        options = replace(options, correct="holm")
+        rows = _corrected(rows, options)
+    notes = tuple(dict.fromkeys(note for found in each for note in found.notes))
+    windows = tuple(dict.fromkeys(window for found in each for window in found.windows))
+    return Comparison((reference, "the other"), tuple(rows), notes, options, windows, each[0].paths)
 
 
 def only(result: SweepResult, where: Mapping[str, str]) -> SweepResult:

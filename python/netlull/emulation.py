@@ -34,7 +34,6 @@ _TOO_LATE = 3
 _INTERRUPTED = (130, 143)
 _PATIENCE_S = 10.0
 """The longest time for the program to remove its namespaces and devices, in seconds."""
-_NS = 1e-9
 
 
 def find_program(program: str | Path | None = None) -> Path:
@@ -54,7 +53,7 @@ def find_program(program: str | Path | None = None) -> Path:
     if found is None:
         raise EmulationError(
             f"{_NAME} is missing: it is neither named by {VARIABLE}, nor next to {sys.executable}, nor on the PATH; "
-            "`make netlulld` builds it"
+            "in a checkout `make netlulld` builds it, and a release has it as an archive to unpack onto the PATH"
         )
     return Path(found)
 
@@ -139,12 +138,18 @@ def emulate(
         EmulationError: the program cannot emulate this here.
         EmulationLate: packets were too late for a valid run.
     """
-    with tempfile.TemporaryDirectory(prefix="netlull-") as folder:
-        files = Path(folder, "plan.json"), Path(folder, "outcome.json")
-        files[0].write_text(plan, encoding="utf-8", newline="\n")
-        command = [str(program), "emulate", "--plan", str(files[0]), "--outcome", str(files[1]), *arguments]
-        code, said = _run(command, progress)
-        document = _outcome(files[1], code, said)
+    # Files without a name: nothing is left of them, however this process ends.
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8") as given,
+        tempfile.TemporaryFile("w+", encoding="utf-8") as done,
+    ):
+        given.write(plan)
+        given.flush()
+        files = [given.fileno(), done.fileno()]
+        plan_file, outcome_file = (f"/dev/fd/{each}" for each in files)
+        command = [str(program), "emulate", "--plan", plan_file, "--outcome", outcome_file, *arguments]
+        code, said = _run(command, progress, files)
+        document = _outcome(done, code, said)
     account = _account(document)
     if code == _TOO_LATE:
         late = account["lateness"]
@@ -177,12 +182,12 @@ def options(
     return arguments + [word for node, name in attach.items() for word in ("--attach", f"{node}={name}")]
 
 
-def _run(command: list[str], progress: Callable[[float], None] | None) -> tuple[int, str]:
-    """The program's exit code and its standard error."""
+def _run(command: list[str], progress: Callable[[float], None] | None, files: Sequence[int]) -> tuple[int, str]:
+    """The program's exit code and its standard error. The program gets the open files."""
     if progress is not None:
         command = [*command, "--progress"]
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
-        with _child(command, errors) as child:
+        with _child(command, errors, files) as child:
             for line in child.stdout or ():
                 word, _, share = line.partition(" ")
                 if progress is not None and word == "progress":
@@ -194,10 +199,12 @@ def _run(command: list[str], progress: Callable[[float], None] | None) -> tuple[
 
 
 @contextlib.contextmanager
-def _child(command: Sequence[str], errors: IO[str]) -> Iterator[subprocess.Popen[str]]:
+def _child(command: Sequence[str], errors: IO[str], files: Sequence[int]) -> Iterator[subprocess.Popen[str]]:
     """The program, within the block. If the block fails, the program removes its namespaces and devices first."""
     try:
-        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)  # noqa: S603  # netlulld
+        child = subprocess.Popen(  # noqa: S603  # netlulld
+            command, stdout=subprocess.PIPE, stderr=errors, text=True, pass_fds=files
+        )
     except OSError as error:
         raise EmulationError(f"{command[0]}: cannot be run: {error.strerror}") from None
     with child:
@@ -217,13 +224,14 @@ def _said(errors: str) -> str:
     return " ".join(errors.split()).removeprefix(f"{_NAME}: ")
 
 
-def _outcome(path: Path, code: int, said: str) -> dict[str, Any]:
+def _outcome(file: IO[str], code: int, said: str) -> dict[str, Any]:
     if code in _INTERRUPTED:
         raise KeyboardInterrupt
     if code not in {0, _TOO_LATE}:
         raise EmulationError(said or f"{_NAME} ended with code {code} and no message")
     try:
-        outcome: Any = json.loads(path.read_text(encoding="utf-8"))
+        file.seek(0)
+        outcome: Any = json.load(file)
     except (OSError, ValueError):
         outcome = None
     if not isinstance(outcome, dict):
@@ -244,7 +252,7 @@ def _account(outcome: Mapping[str, Any]) -> dict[str, Any]:
     try:
         late = outcome["lateness"]
         lateness: dict[str, float] = {"packets": int(late["packets"])}
-        lateness |= {f"{key}_s": _nanoseconds(late[key]) * _NS for key in ("p50", "p99", "p999", "max", "limit")}
+        lateness |= {f"{key}_s": _nanoseconds(late[key]) / 1e9 for key in ("p50", "p99", "p999", "max", "limit")}
         return {
             "lateness": lateness,
             "system": dict(outcome["system"]),

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+from pathlib import Path
 
 from netlull.renames import hint
 
 # As in `typing`, which takes long to load.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from pathlib import PurePath
 
 __all__ = [
+    "NEEDS_CODE",
     "ClusterError",
     "EmulationError",
     "EmulationLate",
@@ -26,9 +29,13 @@ __all__ = [
     "SweepError",
     "check_format",
     "near",
+    "near_file",
     "needs",
     "some",
 ]
+
+NEEDS_CODE = "permission to run it (allow_code=True)"
+"""The expectation of a class that may not be loaded. Commands put their option in its place."""
 
 
 class InputError(ValueError):
@@ -125,6 +132,8 @@ class NetlullWarning(UserWarning):
 
 
 _MOST_NAMED = 12
+_LEAST_BEGINNING = 3
+"""The letters that the beginning of a name has at least."""
 
 
 def near(name: str, names: Iterable[str]) -> str:
@@ -136,10 +145,24 @@ def near(name: str, names: Iterable[str]) -> str:
     renamed = hint(name, known)
     if renamed is not None:
         return f"{renamed}; expected one of {some(known)}"
-    alike = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
-    if alike:
-        return f"did you mean {' or '.join(alike)}?"
-    return f"expected one of {some(known)}"
+    return _alike(name, known) or f"expected one of {some(known)}"
+
+
+def near_file(path: str | PurePath, expected: str, names: Iterable[str] = ()) -> str:
+    """`did you mean X, Y` if the folder has files of similar names, or `names` are similar, else what is expected."""
+    folder, suffix = Path(path).parent, Path(path).suffix
+    try:
+        known = [str(file) for file in folder.iterdir() if file.suffix == suffix and file.is_file()]
+    except OSError:
+        known = []
+    return _alike(str(path), [*names, *sorted(known)]) or f"expected {expected}"
+
+
+def _alike(name: str, known: Collection[str]) -> str:
+    """The names that begin with `name`, or else those most like it, as a question; empty if there are none."""
+    begun = [other for other in known if other.startswith(name)][:3] if len(name) >= _LEAST_BEGINNING else []
+    alike = begun or difflib.get_close_matches(name, known, n=3, cutoff=0.6)
+    return f"did you mean {' or '.join(alike)}?" if alike else ""
 
 
 def some(names: Iterable[str]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from netlull import _engine
+from netlull.documents.textfiles import check_regular
 from netlull.errors import InputError
 from netlull.plugins.loading import WithoutPlugIns, completed, defaults_of, is_plug_in, reference_of
 from netlull.plugins.parameters import RefusedError, shown
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from netlull.plugins.loading import AllowedCode
+
 __all__ = ["Host", "TapeHost", "TextHost", "check_tape", "stamp"]
 
 _FREE = ("name", "description", "verify", "probe", "recording")
@@ -33,8 +36,9 @@ class Host:
     An `InputError` becomes an error of the field that names the part.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, allow_code: AllowedCode = False) -> None:
         self._folder = folder
+        self._allow_code = allow_code
 
     def network(self, text: str) -> str:
         """The network that a table `[topology]` names, in netlull's own format. Both are JSON."""
@@ -43,7 +47,7 @@ class Host:
             {field.name: table[field.name] for field in fields(ReadOptions) if field.name in table}
         )
         name = table["file"] if "file" in table else f"{PREFIX}{table['hub']}"
-        return json.dumps(network_table(find(name, options, self._folder)))
+        return json.dumps(network_table(find(name, options, self._folder, regular=True)))
 
     def packets(self, path: Path) -> list[tuple[int, int]]:
         """The times in ns and the bytes of the packets in the series `arrivals` of a saved run."""
@@ -51,6 +55,7 @@ class Host:
         import pyarrow.compute as pc
         import pyarrow.parquet as pq
 
+        check_regular(path)
         try:
             table = pq.read_table(path)
         except FileNotFoundError:
@@ -81,7 +86,7 @@ class Host:
         Raises:
             RefusedError: the plug-in cannot be used.
         """
-        table = completed(json.loads(text), family, self._folder)
+        table = completed(json.loads(text), family, self._folder, self._allow_code)
         return None if table is None else json.dumps(table)
 
 

@@ -18,7 +18,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netlull.errors import InputError, near
+from netlull.errors import InputError, near, near_file
 from netlull.quantities import in_unit
 from netlull.renames import hint_of_path
 from netlull.results.output import staged_file
@@ -241,7 +241,8 @@ def find(name_or_file: str) -> Path:
     renamed = hint_of_path(path, scenarios)
     if renamed is not None:
         raise InputError(f"{name_or_file}: {found}; {renamed}")
-    raise InputError(f"{name_or_file}: {found}; expected a scenario file or one of: {names}; {places}")
+    expected = near_file(path, f"a scenario file or one of: {names}; {places}", [*scenarios, *sites()])
+    raise InputError(f"{name_or_file}: {found}; {expected}")
 
 
 LAB_PAGE = "lab.html"
@@ -252,7 +253,7 @@ def lab_page() -> bytes | None:
     """The page that `make lab` builds; None if it was not built."""
     try:
         # Not as a file of `netlull.report`, whose import needs matplotlib.
-        return files("netlull").joinpath("report", "bundled", LAB_PAGE).read_bytes()
+        return files("netlull").joinpath("report", "shipped", LAB_PAGE).read_bytes()
     except OSError:
         return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-__all__ = ["in_unit", "is_unit", "rate_text", "time_text"]
+__all__ = ["in_unit", "is_unit", "metric_unit", "metric_words", "rate_text", "time_text"]
 
 _SCALES: tuple[dict[str, Fraction], ...] = (
     {
@@ -38,6 +38,29 @@ _SCALES: tuple[dict[str, Fraction], ...] = (
 _NUMBER_AND_UNIT = re.compile(r"([+-]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9]{1,3})?)?\s*(\S*)")
 _LONGEST = 1000
 """The longest quantity, in characters. Python refuses numbers of thousands of digits."""
+
+_PREFIXES = ((10**9, "G"), (10**6, "M"), (1000, "k"), (1, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
+_METRICS = {"_bps": "b/s", "_bytes": "B", "_packets": "packets", "_s": "s", "_j": "J", "_w": "W"}
+"""Units of metrics by the ends of their names in summaries."""
+
+
+def metric_unit(name: str, path: str, largest: float) -> tuple[str, float]:
+    """The unit of a metric by the end of its path or name, and the divisor of its values; `("", 1)` without a unit.
+
+    The unit's prefix leaves at least 1 before it for a value of size `largest`. Seconds have none above 1.
+    """
+    places = (path.rstrip(")"), name)
+    unit = next((unit for place in places for end, unit in _METRICS.items() if place.endswith(end)), "")
+    if unit in {"", "packets"}:
+        return unit, 1.0
+    fitting = [(factor, prefix) for factor, prefix in _PREFIXES if unit != "s" or factor <= 1]
+    factor, prefix = next((each for each in fitting if largest >= each[0]), (1, ""))
+    return f"{prefix}{unit}", float(factor)
+
+
+def metric_words(name: str) -> str:
+    """The name of a metric for people, without the unit at its end."""
+    return next((name.removesuffix(end) for end in _METRICS if name.endswith(end)), name).replace("_", " ")
 
 
 def is_unit(unit: str) -> bool:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from netlull._engine import Monitor
     from netlull.builders import Air, Flow, Link, Phase, Power, Probe, Recording, Routing, Sleep, Station, TcpOptions
+    from netlull.plugins.loading import AllowedCode
 
 __all__ = ["Scenario"]
 
@@ -114,12 +115,15 @@ class Scenario:
         tape: _engine.Tape | None = None,
         *,
         plug_ins: bool = True,
+        allow_code: AllowedCode = False,
     ) -> None:
         """Takes over a document: TOML with an origin, else JSON, after several steps of changes."""
         self._folder = folder
         self._tape = tape
         self._plug_ins = plug_ins
-        host = TapeHost(folder, tape) if tape is not None else Host(folder) if plug_ins else TextHost(folder)
+        self._allow_code = allow_code
+        own = Host(folder, allow_code) if plug_ins else TextHost(folder)
+        host = own if tape is None else TapeHost(folder, tape)
         changes = json.dumps([_changes(step) for step in steps])
         self._checked = _engine.Checked(text, origin, changes, host, folder, tape)
         if isinstance(host, TapeHost) and tape is not None:
@@ -129,20 +133,30 @@ class Scenario:
             check_tape(self._complete, tape)
 
     @classmethod
-    def _of(cls, *arguments: Any, plug_ins: bool = True) -> Self:
+    def _of(cls, *arguments: Any, **options: Any) -> Self:
         scenario = cls.__new__(cls)
-        scenario._adopt(*arguments, plug_ins=plug_ins)  # noqa: SLF001  # its own
+        scenario._adopt(*arguments, **options)  # noqa: SLF001  # its own
         return scenario
 
     @classmethod
-    def from_dict(cls, mapping: Mapping[str, object], *, folder: Path | None = None) -> Self:
+    def from_dict(
+        cls,
+        mapping: Mapping[str, object],
+        *,
+        folder: Path | None = None,
+        plug_ins: bool = True,
+        allow_code: AllowedCode = False,
+    ) -> Self:
         """A scenario from a mapping with the schema's fields. Files that it names are relative to `folder`.
+
+        `plug_ins` and `allow_code` are those of `from_toml`.
 
         Raises:
             InputError: a file that it names is invalid.
             ScenarioError: the message names the field, its value and the expected values.
         """
-        return cls._of(json.dumps(plain(mapping)), None, (), folder)
+        text = json.dumps(plain(mapping))
+        return cls._of(text, None, (), folder, plug_ins=plug_ins, allow_code=allow_code)
 
     @classmethod
     def from_toml(
@@ -154,12 +168,17 @@ class Scenario:
         folder: Path | None = None,
         replay: str | Path | None = None,
         plug_ins: bool = True,
+        allow_code: AllowedCode = False,
     ) -> Self:
         """A scenario from TOML text. `values` are applied before the check (see `with_values`).
 
         Files that it names are relative to `folder`, by default the current one. `replay` is a tape, whose decisions
         replace the plug-ins (see `run`). The default seed is then that of the tape. Without `plug_ins`, no code is
         loaded, and the scenario lacks the parts that are Python classes or WebAssembly modules.
+
+        With `allow_code`, the Python classes that the text names may be loaded, which runs their modules: True for all,
+        or a list of their names MODULE:CLASS. Classes that this process has loaded, and those of installed entry
+        points, need no permission.
 
         Raises:
             InputError: the text is not TOML; the message starts with `origin`.
@@ -168,7 +187,8 @@ class Scenario:
         tape = None if replay is None else _tape(Path(replay))
         # Changes may give another seed, which is then an error.
         seed: dict[str, object] = {} if tape is None else {"seed": tape.seed}
-        return cls._of(text, origin, [step for step in (seed, values) if step], folder, tape, plug_ins=plug_ins)
+        steps = [step for step in (seed, values) if step]
+        return cls._of(text, origin, steps, folder, tape, plug_ins=plug_ins, allow_code=allow_code)
 
     @classmethod
     def from_file(
@@ -178,10 +198,11 @@ class Scenario:
         values: Mapping[str, object] | None = None,
         replay: str | Path | None = None,
         plug_ins: bool = True,
+        allow_code: AllowedCode = False,
     ) -> Self:
         """A scenario from a TOML file or a pipe. `values` are applied before the check (see `with_values`).
 
-        `replay` and `plug_ins` are those of `from_toml`.
+        `replay`, `plug_ins` and `allow_code` are those of `from_toml`.
 
         Raises:
             InputError: the file cannot be read or is not TOML.
@@ -196,6 +217,7 @@ class Scenario:
             folder=folder,
             replay=replay,
             plug_ins=plug_ins,
+            allow_code=allow_code,
         )
 
     def with_values(self, mapping: Mapping[str, object]) -> Self:
@@ -218,7 +240,8 @@ class Scenario:
             ScenarioError: the message names the field, its value and the expected values.
         """
         text = self._checked.document()
-        return self._of(text, None, steps, self._folder, self._tape, plug_ins=self._plug_ins)
+        options = {"plug_ins": self._plug_ins, "allow_code": self._allow_code}
+        return self._of(text, None, steps, self._folder, self._tape, **options)
 
     def to_dict(self) -> dict[str, Any]:
         """The scenario as given, as a separate document."""
@@ -355,7 +378,8 @@ class Scenario:
             probe: replaces the scenario's probe.
             max_lateness: the limit for the lateness of 99 % of the packets, such as "1 ms"; default netlulld's.
             tapes: a folder for a recording of each machine's events and decisions.
-            capture: a file for every packet that a host sends or receives, as pcapng with an interface per host.
+            capture: a file for every packet that a host sends or receives, as pcapng with an interface per host, or as
+                classic pcap if its name ends in `.pcap`.
             attach: existing network namespaces that replace nodes, by the nodes' names.
             progress: called about once a second with the finished share of the run, 0 to 1.
             program: netlulld; default see `netlull.emulation.find_program`.

@@ -20,7 +20,7 @@ PACKET_BITS = 8 * 1500
 FEWEST_PACKETS = 4
 
 LINUX: dict[str, Any] = {"preset": "linux-6", "receive_buffer": "16 MiB"}
-"""Linux's TCP in the scenario's words (docs/models/tcp/linux-6.md)."""
+"""Linux's TCP in the scenario's words (docs/models/tcp.md)."""
 SIZING: dict[str, Any] = {
     "loss_recovery": "rack",
     "window_reduction": "proportional",

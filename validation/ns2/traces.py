@@ -20,10 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 from agents import AGENTS, tcp_options
 from ns2 import HERE, Ns2Error, StoredError, Value, in_parallel, run_script, stored_lines, verdict, write_runs
-from run import megabits, milliseconds, network
+from run import milliseconds, network
+
+import netlull
 
 if TYPE_CHECKING:
-    import netlull
+    from netlull.plugins import ControlledLink
 
 STORED = HERE / "stored" / "traces"
 MSS_BYTES = 1460
@@ -208,6 +210,25 @@ def quick_network(options: Mapping[str, Value]) -> tuple[list[str], list[dict[st
     return nodes, links
 
 
+class Steps(netlull.RateController):
+    """Changes of the rate at given times, as in ns-2, where the packet being sent keeps its old rate."""
+
+    interval = "5 ms"
+    transition = "0 s"
+    steps: str = netlull.param("", doc="TIME:RATE, in s and bit/s, with spaces between.")
+
+    def start(self, link: ControlledLink) -> None:
+        """Begins at the rate of the link."""
+        self.rate = link.rate
+        self.left = deque(tuple(map(float, step.split(":"))) for step in self.steps.split())
+
+    def tick(self, seen: Any) -> float:
+        """Returns the rate of the last step."""
+        while self.left and self.left[0][0] <= seen.now + 1e-9:
+            self.rate = self.left.popleft()[1]
+        return self.rate
+
+
 def scenario(case: Case, drops: Sequence[int], starts: Sequence[float]) -> dict[str, Any]:
     """The case in netlull's schema. Flows open their connections at `starts` (s)."""
     options = case.options
@@ -217,8 +238,7 @@ def scenario(case: Case, drops: Sequence[int], starts: Sequence[float]) -> dict[
     if numbers:
         links[0]["loss"] = {"kind": "scripted", "drops": [{"flow": "flow0", "packets": numbers}]}
     if case.steps:
-        steps = [{"at": milliseconds(time), "rate": megabits(rate)} for time, rate in case.steps]
-        links[0]["capacity"] = {"kind": "steps", "steps": steps}
+        links[0]["controller"] = Steps(steps=" ".join(f"{time}:{rate}" for time, rate in case.steps))
     flows = [
         {
             "kind": "tcp",
@@ -267,9 +287,7 @@ def rows_of(result: netlull.Result, table: str, *columns: str) -> Iterator[tuple
 
 def first_sends_of(document: Mapping[str, Any]) -> list[float]:
     """Runs a scenario; returns the time of each flow's first data (s from `START_S`)."""
-    from netlull import Scenario
-
-    result = Scenario.from_dict(dict(document)).run(seed=1)
+    result = netlull.Scenario.from_dict(dict(document)).run(seed=1)
     firsts: dict[int, float] = {}
     for time, flow in rows_of(result, "segment", "time_s", "flow"):
         firsts.setdefault(index_of(flow), time - START_S)
@@ -280,9 +298,7 @@ def first_sends_of(document: Mapping[str, Any]) -> list[float]:
 
 def sends_of(document: Mapping[str, Any], inflated: bool = False) -> Trace:
     """Runs a scenario through the public API. The window is congestion control's, or `inflated` by recovery."""
-    from netlull import Scenario
-
-    result = Scenario.from_dict(dict(document)).run(seed=1)
+    result = netlull.Scenario.from_dict(dict(document)).run(seed=1)
     changes = deque(
         (time, index_of(flow), event == "fast_retransmit")
         for time, flow, event in rows_of(result, "event", "time_s", "flow", "event")

@@ -14,8 +14,7 @@ use netlull_mechanism::gateway::{
     AwmConfig, FlowCountConfig, GRouterConfig, HeldQueue, Pace, RateRule, RoundTripConfig, SegmentKind, SegmentView,
     Timestamps, WindowRule,
 };
-use netlull_mechanism::link::{LinkContext, LinkEvent};
-use netlull_mechanism::machines::{LinkMachine, LinkMechanism};
+use netlull_mechanism::link::{self, LinkEvent};
 use netlull_mechanism::rate::{PractRa, PractRaConfig, QueueLength, RateSet};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
@@ -63,14 +62,14 @@ fn event(mut recorded: Recorded) -> Recorded {
 
 /// A gateway and its events.
 struct Passing {
-    gateway: LinkMachine,
+    gateway: link::Running,
     events: Vec<(Instant, LinkEvent)>,
 }
 
 /// A fixed N.
 fn awm() -> Passing {
     let windows = WindowRule { flows: FlowCountConfig::fixed(20.0), ..WindowRule::default() };
-    passing(&LinkMechanism::Awm(AwmConfig { held: held(), windows }))
+    passing(&link::Config::Awm(AwmConfig { held: held(), windows }))
 }
 
 fn g_router() -> Passing {
@@ -85,7 +84,7 @@ fn g_router_each_event() -> Passing {
 fn measuring(pace: Pace) -> Passing {
     let round_trip = RoundTripConfig::timestamps(Duration::from_millis(100));
     let rate = RateRule { pace, ..RateRule::new(BitRate::from_mbps(1), round_trip) };
-    passing(&LinkMechanism::GRouter(GRouterConfig { held: held(), windows: WindowRule::default(), rate }))
+    passing(&link::Config::GRouter(GRouterConfig { held: held(), windows: WindowRule::default(), rate }))
 }
 
 /// A target of 20 packets.
@@ -95,8 +94,8 @@ fn held() -> HeldQueue {
 
 /// The packets of practRA's link, from 20 flows in turn, with a returning acknowledgement per departure. Two of
 /// three events are arrivals and departures.
-fn passing(mechanism: &LinkMechanism) -> Passing {
-    let link = LinkContext::new(BitRate::from_mbps(10), Bytes::new(1500));
+fn passing(mechanism: &link::Config) -> Passing {
+    let link = link::Context::new(BitRate::from_mbps(10), Bytes::new(1500));
     let mut events = Vec::new();
     for (count, line) in (0..).zip(recorded().lines) {
         let stamps = Timestamps { value: count, echo: count.saturating_sub(50) };

@@ -21,7 +21,11 @@ impl ConfigError {
 
     /// Creates the error of a field from a text such as "is 0; expected at least 1".
     pub fn from_text(field: impl Into<String>, text: &str) -> Self {
-        let (value, expected) = text.split_once("; expected ").unwrap_or((text, "another value"));
+        let (value, expected) = match (text.split_once("; expected "), text.split_once("; ")) {
+            (Some((value, expected)), _) => (value, expected.to_owned()),
+            (None, Some((value, hint))) => (value, format!("another value: {hint}")),
+            (None, None) => (text, "another value".to_owned()),
+        };
         Self::new(field, value.strip_prefix("is ").unwrap_or(value), expected)
     }
 

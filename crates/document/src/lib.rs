@@ -11,16 +11,20 @@
 //! `x-maximum`. [`check_ranges()`] checks a configuration against them.
 
 mod error;
+mod files;
 mod kind;
 mod loaders;
+mod message;
 mod parameter;
 mod range;
 mod read;
 mod renames;
 
 pub use error::ConfigError;
+pub use files::read_regular;
 pub use kind::{Kind, kind_of_table, schema_of_kind, schema_of_open_kind};
 pub use loaders::{ClassTable, Load, Loaders, ModuleTable};
+pub use message::near;
 pub use parameter::{Description, Parameter, describe, kinds};
 pub use range::check_ranges;
 #[doc(hidden)]

@@ -30,6 +30,11 @@ impl<T> Loaders<T> {
         kinds.push((kind, load));
     }
 
+    /// Returns true if this program reads the kind.
+    pub fn reads(&self, kind: &str) -> bool {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).iter().any(|(known, _)| *known == kind)
+    }
+
     /// Makes a `T` from the other fields of a table of a kind.
     ///
     /// # Errors

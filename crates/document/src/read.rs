@@ -1,7 +1,7 @@
 //! A reader of documents whose errors name the field by its path.
 
 use crate::ConfigError;
-use crate::renames::with_hint;
+use crate::message::{in_plain_words, near};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
@@ -70,8 +70,12 @@ pub fn read<T: DeserializeOwned>(value: &Value) -> Result<T, ReadError> {
 fn attempt<T: DeserializeOwned>(value: &Value) -> Result<T, ReadError> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let (inner, message) = unmark(&error.inner().to_string());
-        let path = segments(error.path()).into_iter().chain(inner).collect();
-        ReadError { path, message: with_hint(in_plain_words(message)) }
+        let path: Vec<String> = segments(error.path()).into_iter().chain(inner).collect();
+        let message = in_plain_words(message);
+        // The path of an unknown field may end in its name.
+        let known_by_path = path.last().and_then(|last| message.strip_prefix(&format!("\"{last}\" is unknown; ")));
+        let message = known_by_path.map(|rest| format!("is unknown; {rest}")).unwrap_or(message);
+        ReadError { path, message }
     })
 }
 
@@ -86,27 +90,6 @@ fn expectation<T: DeserializeOwned>(mut value: Value, path: &[String]) -> Option
     let error = attempt::<T>(&value).err().filter(|error| error.path == path)?;
     let (_, expected) = error.message.split_once("expected ")?;
     Some(format!("; expected {expected}"))
-}
-
-/// Replaces Rust's name of the expected type at the end of a serde message.
-fn in_plain_words(message: String) -> String {
-    let Some((value, expected)) = message.rsplit_once(", expected ") else { return message };
-    let words = match expected {
-        "u8" => "a whole number from 0 to 255",
-        "u16" => "a whole number from 0 to 65535",
-        "u32" => "a whole number from 0 to 4294967295",
-        "u64" | "usize" => "a whole number from 0",
-        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
-        "f32" | "f64" => "a number",
-        "a boolean" => "true or false",
-        // Serde expects the second from an enum of names.
-        "a string" | "string or map" => "text",
-        "a sequence" => "a list",
-        "a map" => "a table",
-        name if name.starts_with("struct ") => "a table",
-        _ => return message,
-    };
-    format!("{value}, expected {words}")
 }
 
 /// Reads a `T` from a value that serde has buffered, and keeps the path of an inner error for [`read()`].
@@ -172,21 +155,22 @@ pub fn refused<E: serde::de::Error>(error: &ConfigError) -> E {
 
 /// Creates the error of an unknown kind.
 pub fn unknown_kind<E: serde::de::Error>(kind: &str, expected: &str) -> E {
-    E::custom(format!("kind{MARK}\"{kind}\" is unknown; expected one of {expected}"))
+    let known: Vec<&str> = expected.split('"').skip(1).step_by(2).collect();
+    E::custom(format!("kind{MARK}\"{kind}\" is unknown; {}", near(kind, &known)))
 }
 
 /// Implements `Deserialize` for an enum selected by the field `kind`. Each kind has a variant and a struct. After a
 /// semicolon, a kind has a function of its name and its fields instead.
 #[macro_export]
 macro_rules! read_by_kind {
-    ($type:ident: $($kind:literal => $variant:ident($document:ty)),+ $(; $($foreign:literal => $read:path),+)? $(,)?) => {
+    ($type:ident: $($kind:literal => $variant:ident($document:ty)),+ $(; $($plug_in:literal => $read:path),+)? $(,)?) => {
         impl<'de> $crate::__serde::Deserialize<'de> for $type {
             fn deserialize<D: $crate::__serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                const EXPECTED: &str = concat!($("\"", $kind, "\" "),+ $($(, "\"", $foreign, "\" ")+)?).trim_ascii_end();
+                const EXPECTED: &str = concat!($("\"", $kind, "\" "),+ $($(, "\"", $plug_in, "\" ")+)?).trim_ascii_end();
                 let $crate::Tagged { kind, fields } = $crate::tagged(deserializer, EXPECTED)?;
                 match kind.as_str() {
                     $($kind => $crate::within::<$document, D::Error>(&fields).map(Self::$variant),)+
-                    $($($foreign => $read($foreign, &fields).map_err(|error| error.custom::<D::Error>()),)+)?
+                    $($($plug_in => $read($plug_in, &fields).map_err(|error| error.custom::<D::Error>()),)+)?
                     other => Err($crate::unknown_kind(other, EXPECTED)),
                 }
             }
@@ -384,9 +368,9 @@ mod tests {
             thing[field] = value;
             why(&json!([thing]))
         };
-        assert!(painted("side", json!("x")).starts_with("0.side: invalid type: string \"x\", expected a whole"));
-        assert_eq!(painted("size", json!(1)), "0: unknown field `size`, expected one of `side`, `colour`");
-        assert_eq!(painted("kind", json!("cut")), "0.kind: \"cut\" is unknown; expected one of \"painted\" \"bare\"");
+        assert!(painted("side", json!("x")).starts_with("0.side: is \"x\"; expected a whole"));
+        assert_eq!(painted("size", json!(1)), "0: \"size\" is unknown; did you mean side?");
+        assert_eq!(painted("kind", json!("cut")), "0.kind: \"cut\" is unknown; expected one of painted, bare");
         assert_eq!(painted("kind", json!(1)), "0.kind: 1 is not text; expected one of \"painted\" \"bare\"");
         assert_eq!(why(&json!([{ "side": 1 }])), "0.kind: is missing; expected one of \"painted\" \"bare\"");
         let side = "0.side: is missing; expected a whole number from 0 to 4294967295";
@@ -399,29 +383,5 @@ mod tests {
     #[test]
     fn parts_name_their_fields() {
         assert_eq!(field_names::<Painted>(), ["side", "colour"]);
-    }
-
-    #[test]
-    fn errors_name_types_in_plain_words() {
-        fn expected<T: DeserializeOwned + fmt::Debug>(value: &Value) -> String {
-            let message = read::<T>(value).unwrap_err().message;
-            message.split_once(", expected ").unwrap().1.to_owned()
-        }
-        assert_eq!(expected::<Shape>(&json!(true)), "a table");
-        assert_eq!(expected::<Painted>(&json!(true)), "a table");
-        assert_eq!(expected::<Vec<u32>>(&json!("x")), "a list");
-        assert_eq!(expected::<Map<String, Value>>(&json!("x")), "a table");
-        assert_eq!(expected::<f64>(&json!("x")), "a number");
-        assert_eq!(expected::<u64>(&json!(-1)), "a whole number from 0");
-        assert_eq!(expected::<u32>(&json!(5_000_000_000_u64)), "a whole number from 0 to 4294967295");
-        assert_eq!(expected::<bool>(&json!(1)), "true or false");
-        assert_eq!(expected::<String>(&json!(1)), "text");
-        assert_eq!(expected::<Colour>(&json!(1)), "text");
-    }
-
-    #[derive(Debug, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    enum Colour {
-        Red,
     }
 }

@@ -1,7 +1,7 @@
 //! CUBIC as a WebAssembly module: the same source as the built-in congestion control.
 #![allow(missing_docs)]
 
-use netlull_guest::tcp::cc::{CongestionControlFactory, ForeignControl};
+use netlull_guest::tcp::cc::{CongestionControlFactory, PlugInControl};
 use netlull_guest::tcp::{Algorithm, Config};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ impl CongestionControlFactory for Cubic {
         "cubic"
     }
 
-    fn build(&self, config: &Config, seed: u32) -> Box<dyn ForeignControl> {
+    fn build(&self, config: &Config, seed: u32) -> Box<dyn PlugInControl> {
         Algorithm::Cubic.control(config, seed)
     }
 }

@@ -6,10 +6,10 @@
 use crate::record::{BadWord, Record, Shape, Sink, Source};
 use crate::{record_enum, record_struct};
 use netlull_mechanism::gateway::{SegmentKind, SegmentView, Timestamps};
-use netlull_mechanism::link::{Estimates, LinkAction, LinkContext, LinkEvent, WindowEstimates};
+use netlull_mechanism::link::{self, Estimates, LinkAction, LinkEvent, WindowEstimates};
 use netlull_mechanism::observe::{Amount, Decision, Observation, Reason};
 use netlull_mechanism::rate::{Admission, HeadVerdict, QueueView};
-use netlull_mechanism::station::{PacketView, PowerMode, StationAction, StationContext, StationEvent, TcpView};
+use netlull_mechanism::station::{self, PacketView, PowerMode, StationAction, StationEvent, TcpView};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
 /// The version of the interface. It changes with every change of a record, a place or an export.
@@ -70,7 +70,7 @@ record_struct! {
         flow: u64, kind: SegmentKind, end: u32, acknowledged: u32, data: bool, fin: bool,
         timestamps: Option<Timestamps>,
     }
-    LinkContext { rate: BitRate, mtu: Bytes, buffer: Option<Bytes>, suspends: bool }
+    link::Context { rate: BitRate, mtu: Bytes, buffer: Option<Bytes>, suspends: bool }
     WindowEstimates { window: f64, is_at_floor: bool, flows: f64 }
     Amount { packets: u64, bytes: Bytes }
     Observation {
@@ -84,7 +84,7 @@ record_struct! {
         timestamps: Option<Timestamps>,
     }
     PacketView { size: u32, segment: Option<TcpView> }
-    StationContext { air_rate: BitRate, wake: Duration, mtu: Bytes }
+    station::Context { air_rate: BitRate, wake: Duration, mtu: Bytes }
 }
 
 record_enum! {
@@ -202,8 +202,8 @@ const _: () = {
     assert!(place::ANSWER + Answer::WORDS + MOST_ACTIONS * LinkAction::WORDS <= place::ESTIMATES);
     assert!(place::ANSWER + Answer::WORDS + MOST_ACTIONS * StationAction::WORDS <= place::ESTIMATES);
     assert!(place::ESTIMATES + Estimates::WORDS <= place::CONTEXT);
-    assert!(place::CONTEXT + Begin::<LinkContext>::WORDS <= place::PARAMETERS);
-    assert!(place::CONTEXT + Begin::<StationContext>::WORDS <= place::PARAMETERS);
+    assert!(place::CONTEXT + Begin::<link::Context>::WORDS <= place::PARAMETERS);
+    assert!(place::CONTEXT + Begin::<station::Context>::WORDS <= place::PARAMETERS);
 };
 
 #[cfg(test)]

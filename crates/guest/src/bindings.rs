@@ -2,9 +2,9 @@
 
 use crate::abi::{Answer, Begin, Kind, MOST_ACTIONS, VERSION, place};
 use crate::record::{Record, Shape, Variant};
-use netlull_mechanism::link::{Estimates, LinkAction, LinkContext, LinkEvent};
+use netlull_mechanism::link::{self, Estimates, LinkAction, LinkEvent};
 use netlull_mechanism::observe::{Decision, Observation};
-use netlull_mechanism::station::{StationAction, StationContext, StationEvent};
+use netlull_mechanism::station::{self, StationAction, StationEvent};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -47,13 +47,13 @@ fn records() -> Vec<Placed> {
     #[cfg_attr(not(feature = "tcp"), expect(unused_mut, reason = "the feature adds records"))]
     let mut records = vec![
         placed::<Answer>("ANSWER", "Answer of a link controller or of a station's machine", place::ANSWER),
-        placed::<Begin<LinkContext>>("LINK", "Link, at the creation", place::CONTEXT),
+        placed::<Begin<link::Context>>("LINK", "Link, at the creation", place::CONTEXT),
         placed::<LinkEvent>("LINK", "Event of a link", place::EVENT),
         placed::<LinkAction>("LINK", "First action of a link controller", items),
         placed::<Estimates>("LINK", "Estimates of a link controller that reads segments", place::ESTIMATES),
         placed::<Observation>("SEEN", "Observation of a link", place::EVENT),
         placed::<Decision>("DECISION", "Decision of a rate controller", items),
-        placed::<Begin<StationContext>>("STATION", "Station, at the creation", place::CONTEXT),
+        placed::<Begin<station::Context>>("STATION", "Station, at the creation", place::CONTEXT),
         placed::<StationEvent>("STATION", "Event of a station", place::EVENT),
         placed::<StationAction>("STATION", "First action of a station's machine", items),
     ];

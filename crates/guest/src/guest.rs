@@ -5,9 +5,9 @@ use crate::description::{Description, Refusal, Settings, serves_name};
 use crate::record::{Record, Sink, Source};
 use netlull_document::ConfigError;
 use netlull_mechanism::Machine;
-use netlull_mechanism::link::{LinkConfig, LinkContext, LinkController};
+use netlull_mechanism::link::{self, Controller as _};
 use netlull_mechanism::observe::{Observation, Plug, Subscriber, Subscription};
-use netlull_mechanism::station::{StationConfig, StationContext};
+use netlull_mechanism::station;
 use netlull_units::Instant;
 use schemars::{JsonSchema, schema_for};
 use serde::de::DeserializeOwned;
@@ -28,33 +28,33 @@ thread_local! {
 struct At(usize);
 
 impl Sink for At {
-    #[inline(always)]
+    #[inline]
     fn put(&mut self, word: u64) {
         MAILBOX[self.0].store(word, Ordering::Relaxed);
         self.0 += 1;
     }
 
-    #[inline(always)]
+    #[inline]
     fn skip(&mut self, words: usize) {
         self.0 += words;
     }
 }
 
 impl Source for At {
-    #[inline(always)]
+    #[inline]
     fn take(&mut self) -> u64 {
         self.0 += 1;
         MAILBOX[self.0 - 1].load(Ordering::Relaxed)
     }
 
-    #[inline(always)]
+    #[inline]
     fn skip(&mut self, words: usize) {
         self.0 += words;
     }
 }
 
 /// Reads a record of the host.
-#[inline(always)]
+#[inline]
 fn given<T: Record>(place: usize) -> T {
     match T::read(&mut At(place)) {
         Ok(value) => value,
@@ -180,7 +180,7 @@ where
     M::Action: Record,
 {
     /// Handles the event in the mailbox, and writes timeout and actions.
-    #[inline(always)]
+    #[inline]
     fn handle(&mut self) -> Option<&M> {
         let machine = self.machine.as_mut()?;
         machine.handle(given::<Instant>(place::NOW), given::<M::Event>(place::EVENT));
@@ -195,7 +195,7 @@ where
         Some(machine)
     }
 
-    #[inline(always)]
+    #[inline]
     fn answer(machine: &M, actions: u64) {
         Answer { actions, timeout: machine.next_timeout() }.write(&mut At(place::ANSWER));
     }
@@ -206,7 +206,7 @@ where
     }
 }
 
-impl<C: LinkConfig> Guest for Holder<C, C::Machine> {
+impl<C: link::Parameters> Guest for Holder<C, C::Machine> {
     fn describe(&self) -> Description {
         let description = Description::new(Kind::LinkController, self.name, schema_for!(C).to_value());
         Description { reads_segments: C::READS_SEGMENTS, ..description }
@@ -221,13 +221,13 @@ impl<C: LinkConfig> Guest for Holder<C, C::Machine> {
 
     fn create(&mut self, _told: &Value) -> Result<(), ConfigError> {
         let Some(config) = &self.config else { return Ok(()) };
-        let Begin { start, context } = given::<Begin<LinkContext>>(place::CONTEXT);
+        let Begin { start, context } = given::<Begin<link::Context>>(place::CONTEXT);
         let machine = config.build(context, start)?;
         self.made(machine);
         Ok(())
     }
 
-    #[inline(always)]
+    #[inline]
     fn event(&mut self) {
         if let Some(machine) = self.handle()
             && C::READS_SEGMENTS
@@ -249,7 +249,7 @@ pub trait RateControllerConfig: DeserializeOwned + JsonSchema + Debug {
     ///
     /// # Errors
     /// If a parameter is out of range, or the machine does not fit the link.
-    fn build(&self, link: LinkContext, start: Instant) -> Result<Self::Subscriber, ConfigError>;
+    fn build(&self, link: link::Context, start: Instant) -> Result<Self::Subscriber, ConfigError>;
 }
 
 /// A rate controller, with its configuration.
@@ -283,7 +283,7 @@ impl<C: RateControllerConfig> Guest for RateControllerHolder<C> {
 
     fn create(&mut self, _told: &Value) -> Result<(), ConfigError> {
         let Some(config) = &self.config else { return Ok(()) };
-        let Begin { start, context } = given::<Begin<LinkContext>>(place::CONTEXT);
+        let Begin { start, context } = given::<Begin<link::Context>>(place::CONTEXT);
         self.subscriber = Some(config.build(context, start)?);
         Ok(())
     }
@@ -305,9 +305,9 @@ impl<C: RateControllerConfig> Guest for RateControllerHolder<C> {
 
 /// A station's machine, with its configuration.
 #[derive(Debug)]
-pub struct StationHolder<C: StationConfig>(Holder<C, C::Machine>);
+pub struct StationHolder<C: station::Parameters>(Holder<C, C::Machine>);
 
-impl<C: StationConfig> StationHolder<C> {
+impl<C: station::Parameters> StationHolder<C> {
     /// No machine yet.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
@@ -315,7 +315,7 @@ impl<C: StationConfig> StationHolder<C> {
     }
 }
 
-impl<C: StationConfig> Guest for StationHolder<C> {
+impl<C: station::Parameters> Guest for StationHolder<C> {
     fn describe(&self) -> Description {
         let description = Description::new(Kind::StationMachine, self.0.name, schema_for!(C).to_value());
         Description { serves: serves_name(C::SERVES).to_owned(), ..description }
@@ -330,13 +330,13 @@ impl<C: StationConfig> Guest for StationHolder<C> {
 
     fn create(&mut self, _told: &Value) -> Result<(), ConfigError> {
         let Some(config) = &self.0.config else { return Ok(()) };
-        let Begin { start, context } = given::<Begin<StationContext>>(place::CONTEXT);
+        let Begin { start, context } = given::<Begin<station::Context>>(place::CONTEXT);
         let machine = config.build(context, start)?;
         self.0.made(machine);
         Ok(())
     }
 
-    #[inline(always)]
+    #[inline]
     fn event(&mut self) {
         self.0.handle();
     }
@@ -354,7 +354,7 @@ mod congestion {
     use crate::record::Record;
     use netlull_document::ConfigError;
     use netlull_tcp::TcpOptions;
-    use netlull_tcp::cc::{CongestionControl, CongestionControlFactory, ControlEvent, ForeignControl};
+    use netlull_tcp::cc::{CongestionControl, CongestionControlFactory, ControlEvent, PlugInControl};
     use schemars::{JsonSchema, schema_for};
     use serde::de::DeserializeOwned;
     use serde_json::Value;
@@ -364,7 +364,7 @@ mod congestion {
     pub struct ControlHolder<P> {
         name: &'static str,
         parameters: Option<P>,
-        control: Option<Box<dyn ForeignControl>>,
+        control: Option<Box<dyn PlugInControl>>,
     }
 
     impl<P> ControlHolder<P> {
@@ -398,7 +398,7 @@ mod congestion {
             Ok(())
         }
 
-        #[inline(always)]
+        #[inline]
         fn event(&mut self) {
             let Some(control) = &mut self.control else { return };
             let mut rate = given::<Deliveries>(place::DELIVERIES);
@@ -407,17 +407,17 @@ mod congestion {
         }
     }
 
-    // `Box<dyn ForeignControl>` is a congestion control; this names the bound in errors.
-    const _: fn(&Box<dyn ForeignControl>) -> u64 = CongestionControl::cwnd;
+    // `Box<dyn PlugInControl>` is a congestion control; this names the bound in errors.
+    const _: fn(&Box<dyn PlugInControl>) -> u64 = CongestionControl::cwnd;
 }
 
 /// Exports a link controller: its name, and its parameters, which implement
-/// [`LinkConfig`](netlull_mechanism::link::LinkConfig).
+/// [`link::Parameters`](netlull_mechanism::link::Parameters).
 #[macro_export]
 macro_rules! link_controller {
     ($name:literal, $config:ty) => {
         $crate::export!(
-            $crate::guest::Holder<$config, <$config as $crate::mechanism::link::LinkConfig>::Machine>,
+            $crate::guest::Holder<$config, <$config as $crate::mechanism::link::Parameters>::Machine>,
             $crate::guest::Holder::new($name)
         );
     };
@@ -433,7 +433,7 @@ macro_rules! rate_controller {
 }
 
 /// Exports a station's machine: its name, and its parameters, which implement
-/// [`StationConfig`](netlull_mechanism::station::StationConfig).
+/// [`station::Parameters`](netlull_mechanism::station::Parameters).
 #[macro_export]
 macro_rules! station_machine {
     ($name:literal, $config:ty) => {

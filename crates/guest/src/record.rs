@@ -123,13 +123,13 @@ macro_rules! word {
         $(impl Record for $type {
             const WORDS: usize = 1;
 
-            #[inline(always)]
+            #[inline]
             fn write(&self, to: &mut impl Sink) {
                 let $value = *self;
                 to.put($to);
             }
 
-            #[inline(always)]
+            #[inline]
             fn read(from: &mut impl Source) -> Result<Self, BadWord> {
                 let $word = from.take();
                 let value: Option<Self> = $from;
@@ -157,7 +157,7 @@ word! {
 impl<T: Record> Record for Option<T> {
     const WORDS: usize = 1 + T::WORDS;
 
-    #[inline(always)]
+    #[inline]
     fn write(&self, to: &mut impl Sink) {
         to.put(u64::from(self.is_some()));
         match self {
@@ -166,7 +166,7 @@ impl<T: Record> Record for Option<T> {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn read(from: &mut impl Source) -> Result<Self, BadWord> {
         if bool::read(from)? {
             return T::read(from).map(Some);
@@ -183,17 +183,17 @@ impl<T: Record> Record for Option<T> {
 /// Implements [`Record`] for a struct from its fields.
 #[macro_export]
 macro_rules! record_struct {
-    ($($type:ident { $($field:ident: $of:ty),+ $(,)? })+) => {
-        $(impl $crate::record::Record for $type {
+    ($($($type:ident)::+ { $($field:ident: $of:ty),+ $(,)? })+) => {
+        $(impl $crate::record::Record for $($type)::+ {
             const WORDS: usize = 0 $(+ <$of as $crate::record::Record>::WORDS)+;
 
-            #[inline(always)]
+            #[inline]
             fn write(&self, to: &mut impl $crate::record::Sink) {
                 let Self { $($field),+ } = self;
                 $(<$of as $crate::record::Record>::write($field, to);)+
             }
 
-            #[inline(always)]
+            #[inline]
             fn read(from: &mut impl $crate::record::Source) -> Result<Self, $crate::record::BadWord> {
                 Ok(Self { $($field: <$of as $crate::record::Record>::read(from)?),+ })
             }
@@ -218,7 +218,7 @@ macro_rules! record_enum {
                 0 $($(+ <$of as $crate::record::Record>::WORDS)+)? $($(+ <$part as $crate::record::Record>::WORDS)+)?
             ),+]);
 
-            #[inline(always)]
+            #[inline]
             fn write(&self, to: &mut impl $crate::record::Sink) {
                 match self {
                     $(Self::$variant $({ $($field),+ })? $(( $($item),+ ))? => {
@@ -232,7 +232,7 @@ macro_rules! record_enum {
                 }
             }
 
-            #[inline(always)]
+            #[inline]
             fn read(from: &mut impl $crate::record::Source) -> Result<Self, $crate::record::BadWord> {
                 match from.take() {
                     $($tag => {

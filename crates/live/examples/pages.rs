@@ -11,6 +11,8 @@ fn main() -> Result<()> {
     let (pages, completions) = (folder.join("man"), folder.join("completions"));
     std::fs::create_dir_all(&pages)?;
     std::fs::create_dir_all(&completions)?;
+    // The pages list the mechanisms that the program reads.
+    netlull_plugin::register();
     clap_mangen::generate_to(Arguments::command(), pages)?;
     for shell in [Shell::Bash, Shell::Fish, Shell::Zsh] {
         clap_complete::generate_to(shell, &mut Arguments::command(), "netlulld", &completions)?;

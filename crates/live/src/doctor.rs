@@ -19,7 +19,7 @@ pub struct Arguments {
 pub struct Check {
     /// The name of the feature.
     pub name: &'static str,
-    /// Whether the feature is available.
+    /// True if the feature is available.
     pub ok: bool,
     /// The commands that need the feature.
     pub needed_for: &'static [&'static str],

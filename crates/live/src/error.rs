@@ -83,5 +83,7 @@ pub fn tell(text: impl fmt::Display) -> Result<()> {
 /// Writes a message to standard error and ignores failures. A closed terminal must not end a process that still has
 /// changes to undo.
 pub fn say(text: impl fmt::Display) {
-    let _ = writeln!(std::io::stderr(), "netlulld: {text}");
+    let text = text.to_string();
+    let lines: Vec<String> = text.lines().map(netlull_text::printable).collect();
+    let _ = writeln!(std::io::stderr(), "netlulld: {}", lines.join("\n"));
 }

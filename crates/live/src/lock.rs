@@ -35,13 +35,22 @@ pub fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-/// Creates a directory for its owner alone, unless it exists.
+/// Creates a directory for its owner alone, unless it exists. Its parent must exist: a mistyped path makes nothing.
 ///
 /// # Errors
 /// If the directory cannot be created, belongs to another user or may be written by others.
 pub fn private_directory(directory: &Path) -> Result<()> {
     let cannot = |error: std::io::Error| LiveError::system(directory.display(), error);
-    DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(cannot)?;
+    match DirBuilder::new().mode(0o700).create(directory) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(LiveError::input(format!(
+                "{}: expected a directory that exists above it",
+                directory.display()
+            )));
+        }
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(cannot(error)),
+        _ => {}
+    }
     let found = directory.metadata().map_err(cannot)?;
     let own = nix::unistd::geteuid().as_raw();
     if found.uid() != own || found.mode() & 0o022 != 0 {
@@ -292,6 +301,17 @@ mod tests {
         fn drop(&mut self) {
             let _ = std::fs::remove_dir_all(&self.0);
         }
+    }
+
+    #[test]
+    fn a_mistyped_directory_makes_nothing() {
+        let folder = Folder::new("mistyped");
+        let deep = folder.0.join("state/deep");
+        let why = private_directory(&deep).unwrap_err().to_string();
+        assert!(why.ends_with("state/deep: expected a directory that exists above it"), "{why}");
+        assert!(!folder.0.join("state").exists());
+        private_directory(&folder.0.join("state")).unwrap();
+        private_directory(&deep).unwrap();
     }
 
     #[test]

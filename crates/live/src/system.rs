@@ -176,7 +176,7 @@ pub fn take_signals(signals: &[Signal]) -> Result<SignalFd> {
     SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC).map_err(refused)
 }
 
-/// Whether a pipe has lost its reader.
+/// Returns true if a pipe has lost its reader.
 pub fn is_abandoned(pipe: &impl AsFd) -> bool {
     let mut fds = [PollFd::new(pipe.as_fd(), PollFlags::empty())];
     let polled = poll(&mut fds, PollTimeout::ZERO);
@@ -226,8 +226,8 @@ pub fn capabilities() -> u64 {
     bits.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// Whether a process can lock any amount of memory, from its capabilities, `/proc/self/uid_map` and its limit in bytes.
-/// CAP_IPC_LOCK counts in the system's own user namespace, which has all users.
+/// Returns true if a process can lock any amount of memory, from its capabilities, `/proc/self/uid_map` and its limit
+/// in bytes. CAP_IPC_LOCK counts in the system's own user namespace, which has all users.
 fn can_lock_any_amount(capabilities: u64, users: &str, limit: u64) -> bool {
     const IPC_LOCK: u64 = 1 << 14;
     let is_root = capabilities & IPC_LOCK != 0 && users.split_whitespace().eq(["0", "0", "4294967295"]);

@@ -331,7 +331,7 @@ fn status_and_restore_say_what_they_cannot_know() {
 #[test]
 fn the_daemon_and_its_guard_keep_the_capabilities_of_iptables() {
     let Some((_alone, network)) = network() else { return };
-    let daemon = Daemon::start(&network);
+    let mut daemon = Daemon::start(&network);
     let pid = daemon.0.id();
     wait_until("the daemon is confined", || is_confined(pid, &[NET_ADMIN, NET_RAW]));
     let guard = child(pid).unwrap();
@@ -354,7 +354,9 @@ fn the_daemon_and_its_guard_keep_the_capabilities_of_iptables() {
     daemon.signal(Signal::SIGCONT);
     wait_until("the chains are back", || network.chains() == 4);
     daemon.signal(Signal::SIGTERM);
-    wait_until("the chains are gone", || network.chains() == 0);
+    // Until it has ended, the next daemon is refused.
+    daemon.0.wait().unwrap();
+    assert_eq!(network.chains(), 0);
     // The command keeps its rights, and ends with the daemon even as another user.
     let words = ["--", "setpriv", "--reuid=65534", "--clear-groups", "sh", "-c", "echo; exec sleep 600"];
     let mut command = network.netlulld(&RUN);

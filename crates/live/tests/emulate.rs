@@ -10,11 +10,10 @@ use netlull_live::namespace::Rights;
 use netlull_live::system::Awake;
 use netlull_live::tape::replay;
 use netlull_mechanism::gateway::{AwmConfig, FlowCountConfig, HeldQueue, WindowRule};
-use netlull_mechanism::link::LinkContext;
-use netlull_mechanism::machines::{LinkMechanism, StationMechanism};
+use netlull_mechanism::link;
 use netlull_mechanism::radio::{RepairAcks, RttFrom, ShaperConfig};
 use netlull_mechanism::rate::{PractRaConfig, QueueLength, RateSet};
-use netlull_mechanism::station::StationContext;
+use netlull_mechanism::station;
 use netlull_network::outcome::Outcome;
 use netlull_network::plan::{
     ControlPlan, FORMAT, FlowPlan, InService, LinkPlan, Plan, ProbePlan, StationPlan, TcpPlan, Traffic,
@@ -290,8 +289,8 @@ fn runs_repeat_in_virtual_time() {
 }
 
 /// A mechanism on a link of 20 Mb/s.
-fn control(mechanism: LinkMechanism) -> ControlPlan {
-    let link = LinkContext::new(BitRate::from_mbps(20), Bytes::new(1500));
+fn control(mechanism: link::Config) -> ControlPlan {
+    let link = link::Context::new(BitRate::from_mbps(20), Bytes::new(1500));
     ControlPlan { mechanism, link, acknowledgements: None, in_service: InService::default() }
 }
 
@@ -301,7 +300,7 @@ fn a_machine_on_tape_decides_the_same_again() {
     let folder = Folder::new("tape");
     let mut plan = plan(&["reno"], 5);
     let rates = RateSet::from_range(BitRate::from_mbps(2), BitRate::from_mbps(20), BitRate::from_mbps(2)).unwrap();
-    plan.links[1].control = Some(control(LinkMechanism::PractRa(PractRaConfig::intertwining_2012(rates))));
+    plan.links[1].control = Some(control(link::Config::PractRa(PractRaConfig::intertwining_2012(rates))));
     let tapes = folder.file("tapes");
     let outcome = folder
         .emulate(&plan, &["--tapes", tapes.to_str().unwrap(), "--capture", folder.file("c.pcapng").to_str().unwrap()]);
@@ -362,7 +361,7 @@ fn awm_keeps_the_queue_of_real_senders_near_its_target() {
         if with {
             let held = HeldQueue::new(QueueLength::Bytes(Bytes::new(75_000)));
             let windows = WindowRule { flows: FlowCountConfig::fixed(4.0), ..WindowRule::default() };
-            let mechanism = LinkMechanism::Awm(AwmConfig { held, windows });
+            let mechanism = link::Config::Awm(AwmConfig { held, windows });
             plan.links[1].control = Some(ControlPlan { acknowledgements: Some(2), ..control(mechanism) });
         }
         folder.emulate(&plan, &[])
@@ -393,8 +392,8 @@ fn a_client_that_shapes_real_senders_misses_nothing_and_sleeps() {
         plan.links.iter_mut().for_each(|link| link.buffer = Buffer::Packets(1000));
         let Traffic::Tcp { size, tcp, .. } = &mut plan.flows[0].traffic else { unreachable!() };
         (*size, tcp.receive_buffer) = (Some(2_000_000), Bytes::new(65_536));
-        let context = StationContext { air_rate: BitRate::from_mbps(20), wake: MS(2), mtu: Bytes::new(1500) };
-        let mechanism = StationMechanism::ClientShaper(ShaperConfig {
+        let context = station::Context { air_rate: BitRate::from_mbps(20), wake: MS(2), mtu: Bytes::new(1500) };
+        let mechanism = station::Config::ClientShaper(ShaperConfig {
             margin: MS(1),
             rtt_from: RttFrom::OpenAck,
             repair: RepairAcks::AsTheyAre,

@@ -4,8 +4,7 @@
 
 use netlull_live::tape::{LinkSetup, OnTape};
 use netlull_mechanism::Machine;
-use netlull_mechanism::link::{LinkContext, LinkEvent};
-use netlull_mechanism::machines::{LinkMachine, LinkMechanism};
+use netlull_mechanism::link::{self, LinkEvent};
 use netlull_mechanism::rate::{EarthConfig, QueueLength, QueueView, RateSet};
 use netlull_units::{BitRate, Bytes, Instant};
 use std::fs::File;
@@ -51,9 +50,9 @@ fn tapes(directory: &Path) -> [PathBuf; 2] {
     let rates = RateSet::from_list(&[BitRate::from_mbps(1), BitRate::from_mbps(20)]).unwrap();
     for path in [&same, &other] {
         let earth = EarthConfig::new(rates.clone(), QueueLength::Bytes(Bytes::new(90_000)));
-        let link = LinkContext::new(rates.highest(), Bytes::new(1500));
-        let config = LinkSetup { mechanism: LinkMechanism::Earth(earth), link };
-        let mut machine = OnTape::<LinkMachine>::recorded(&config, Instant::ZERO, "N1-N2", path).unwrap();
+        let link = link::Context::new(rates.highest(), Bytes::new(1500));
+        let config = LinkSetup { mechanism: link::Config::Earth(earth), link };
+        let mut machine = OnTape::<link::Running>::recorded(&config, Instant::ZERO, "N1-N2", path).unwrap();
         machine.handle(Instant::ZERO, LinkEvent::Departure { queue: QueueView::EMPTY });
         while machine.poll_action().is_some() {}
         machine.finish().unwrap();

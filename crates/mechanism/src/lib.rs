@@ -2,22 +2,19 @@
 //!
 //! Time and events go in, actions come out. The simulator, emulation and real packets drive the same object.
 //! Therefore nothing here reads a clock, a socket or a random generator. Of netlull's crates, this one uses `units`,
-//! `describe` and `power`.
+//! `document` and `power`.
 //!
 //! - [`Machine`] is the contract between every mechanism and every driver.
-//! - [`link`] has the events and actions of link controllers, [`rate`] and [`gateway`] the controllers.
-//! - [`station`] has the events and actions of a station's machine, [`radio`] the machines.
-//! - [`machines`] has the lists of both.
-//! - [`foreign`] reads parts that other crates define.
+//! - [`link`] has the events and actions of link controllers and the list of their kinds, [`rate`] and [`gateway`] the
+//!   controllers.
+//! - [`station`] has the events and actions of a station's machine and the list of their kinds, [`radio`] the machines.
 //! - [`observe`] has the vocabulary of plug-ins, and the adapter that makes a controller of a plug-in.
 //! - [`topology`] chooses the links that may sleep.
 
-pub mod foreign;
-mod foreign_table;
 pub mod gateway;
 pub mod link;
-pub mod machines;
 pub mod observe;
+mod plug_in;
 pub mod radio;
 pub mod rate;
 pub mod station;
@@ -75,6 +72,7 @@ pub trait Machine {
     ///
     /// # Errors
     /// The first error of `act`. The machine's other actions are then lost, so its driver must not use it again.
+    // Without the forced inlines of gateways, practRA and `Machine`: AWM +2.3 %, practRA +2.2 %.
     #[inline(always)]
     fn tell<E>(
         &mut self,
@@ -92,6 +90,53 @@ pub trait Machine {
         Ok(self.next_timeout())
     }
 }
+
+/// Implements `Machine` for an enum of machines. `enum_dispatch` does the other traits of machines, but it knows no
+/// associated types.
+macro_rules! machine_of_kinds {
+    ($machine:ident, $event:ty, $action:ty: $($variant:ident),+) => {
+        impl Machine for $machine {
+            type Event = $event;
+            type Action = $action;
+
+            #[inline]
+            fn handle(&mut self, now: Instant, event: $event) {
+                match self {
+                    $(Self::$variant(machine) => machine.handle(now, event),)+
+                }
+            }
+
+            #[inline]
+            fn poll_action(&mut self) -> Option<$action> {
+                match self {
+                    $(Self::$variant(machine) => machine.poll_action(),)+
+                }
+            }
+
+            #[inline]
+            fn next_timeout(&self) -> Option<Instant> {
+                match self {
+                    $(Self::$variant(machine) => machine.next_timeout(),)+
+                }
+            }
+
+            // One dispatch on the kind for all three calls.
+            #[inline(always)]
+            fn tell<E>(
+                &mut self,
+                now: Instant,
+                event: $event,
+                act: &mut impl FnMut($action) -> Result<(), E>,
+            ) -> Result<Option<Instant>, E> {
+                match self {
+                    $(Self::$variant(machine) => machine.tell(now, event, act),)+
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use machine_of_kinds;
 
 impl<M: Machine + ?Sized> Machine for Box<M> {
     type Event = M::Event;

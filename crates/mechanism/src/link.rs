@@ -8,7 +8,10 @@
 //! [`crate::machines`] has the list of controllers.
 
 use crate::view::{Admission, HeadVerdict, QueueView, SegmentView};
-use crate::{ConfigError, Machine, foreign_table};
+use crate::{ConfigError, Machine, plug_in};
+use auto_impl::auto_impl;
+use enum_dispatch::enum_dispatch;
+use netlull_document::Loaders;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -112,7 +115,8 @@ impl LinkAction {
 
 /// The link of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct LinkContext {
+#[serde(rename = "LinkContext")]
+pub struct Context {
     /// The link's rate, the highest that a controller may choose.
     pub rate: BitRate,
     /// The largest packet in bytes, IP header included.
@@ -120,13 +124,13 @@ pub struct LinkContext {
     /// The length of the buffer in bytes, for packets of one MTU; `None` if it is unlimited or unknown.
     #[serde(default)]
     pub buffer: Option<Bytes>,
-    /// Whether a packet in service stops when the rate changes, and goes on at the new rate. Otherwise it finishes at
+    /// True if a packet in service stops when the rate changes, and goes on at the new rate. Otherwise it finishes at
     /// the old rate.
     #[serde(default)]
     pub suspends: bool,
 }
 
-impl LinkContext {
+impl Context {
     /// A link with an unlimited buffer whose packets finish at their old rate.
     #[must_use]
     pub const fn new(rate: BitRate, mtu: Bytes) -> Self {
@@ -160,7 +164,7 @@ pub struct Estimates {
 pub struct WindowEstimates {
     /// The suggested window swnd in bytes.
     pub window: f64,
-    /// Whether swnd is at its floor, where more flows cannot be controlled.
+    /// True if swnd is at its floor, where more flows cannot be controlled.
     pub is_at_floor: bool,
     /// N, the number of flows.
     pub flows: f64,
@@ -181,14 +185,16 @@ pub struct NeededQueue {
 ///
 /// The driver performs all actions for an event, in their order. Only an acknowledgement may lead to a window. A
 /// simulation ends with an error if a rate is zero or above the link's rate.
-pub trait LinkController: Machine<Event = LinkEvent, Action = LinkAction> + Debug + Send + Sync {
+#[enum_dispatch]
+#[auto_impl(Box)]
+pub trait Controller: Machine<Event = LinkEvent, Action = LinkAction> + Debug + Send + Sync {
     /// The requested service rate in bit/s.
     fn rate(&self) -> BitRate;
 
     /// The number of rate changes so far.
     fn changes(&self) -> u64;
 
-    /// Whether the controller needs the segments of arrivals and the returning acknowledgements.
+    /// Returns true if the controller needs the segments of arrivals and the returning acknowledgements.
     fn reads_segments(&self) -> bool {
         false
     }
@@ -207,14 +213,14 @@ pub trait LinkController: Machine<Event = LinkEvent, Action = LinkAction> + Debu
 }
 
 /// The parameters of a link controller, the source of documents, schema, catalogue and builders.
-pub trait LinkConfig: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {
+pub trait Parameters: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {
     /// The machine with these parameters.
-    type Machine: LinkController;
-    /// Whether the controller changes the link's rate.
+    type Machine: Controller;
+    /// True if the controller changes the link's rate.
     const CHANGES_RATE: bool = true;
-    /// Whether the controller reads segments and acknowledgements.
+    /// True if the controller reads segments and acknowledgements.
     const READS_SEGMENTS: bool = false;
-    /// Whether arrivals show their segments. A controller that reads no acknowledgements may ask for them alone.
+    /// True if arrivals show their segments. A controller that reads no acknowledgements may ask for them alone.
     const SEES_SEGMENTS: bool = Self::READS_SEGMENTS;
 
     /// Builds the machine of a link whose run begins at `start`, after checking every value by itself and against the
@@ -222,7 +228,7 @@ pub trait LinkConfig: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
     ///
     /// # Errors
     /// Names the first field that is out of range, its value and the expectation.
-    fn build(&self, link: LinkContext, start: Instant) -> Result<Self::Machine, ConfigError>;
+    fn build(&self, link: Context, start: Instant) -> Result<Self::Machine, ConfigError>;
 
     /// The name and value of the parameter for the lowest rate; `None` if the controller does not change the
     /// rate.
@@ -233,18 +239,18 @@ pub trait LinkConfig: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
 
     /// The longest time that a packet leaves the link later than it would leave a link that is always at its highest
     /// rate; `None` if the controller guarantees none. The verifier checks it in every run.
-    fn lateness_bound(&self, _link: LinkContext) -> Option<Duration> {
+    fn lateness_bound(&self, _link: Context) -> Option<Duration> {
         None
     }
 
     /// The queue that the link's buffer must hold; `None` if any buffer will do.
-    fn needed_queue(&self, _link: LinkContext) -> Option<NeededQueue> {
+    fn needed_queue(&self, _link: Context) -> Option<NeededQueue> {
         None
     }
 }
 
 /// A factory of link controllers defined outside this crate.
-pub trait LinkFactory: Debug + Send + Sync {
+pub trait Factory: Debug + Send + Sync {
     /// The controller's name in results.
     fn name(&self) -> &str;
 
@@ -253,7 +259,7 @@ pub trait LinkFactory: Debug + Send + Sync {
         None
     }
 
-    /// Whether machines from a document read segments and acknowledgements.
+    /// Returns true if machines from a document read segments and acknowledgements.
     fn reads_segments(&self) -> bool {
         false
     }
@@ -267,45 +273,48 @@ pub trait LinkFactory: Debug + Send + Sync {
     ///
     /// # Errors
     /// If the controller cannot control this link.
-    fn build(&self, link: LinkContext, start: Instant) -> Result<Box<dyn LinkController>, ConfigError>;
+    fn build(&self, link: Context, start: Instant) -> Result<Box<dyn Controller>, ConfigError>;
 }
+
+/// The kinds of link controllers that other crates read.
+pub static PLUG_INS: Loaders<Arc<dyn Factory>> = Loaders::new();
 
 /// A controller defined outside this crate. Documents, plans and tapes store its table, if it has one.
 #[derive(Clone, Debug)]
-pub struct ForeignLink {
-    factory: Arc<dyn LinkFactory>,
+pub struct PlugIn {
+    factory: Arc<dyn Factory>,
     initial_rate: Option<BitRate>,
     reads_segments: bool,
 }
 
-impl ForeignLink {
+impl PlugIn {
     /// A controller that fits a link.
     ///
     /// # Errors
     /// If the controller cannot work on this link, or its initial rate is impossible there.
-    pub fn new(factory: Arc<dyn LinkFactory>, link: LinkContext) -> Result<Self, ConfigError> {
-        let mut foreign = Self::unchecked(factory, false);
-        foreign.reads_segments = foreign.build(link, Instant::ZERO)?.reads_segments();
-        Ok(foreign)
+    pub fn new(factory: Arc<dyn Factory>, link: Context) -> Result<Self, ConfigError> {
+        let mut plug_in = Self::unchecked(factory, false);
+        plug_in.reads_segments = plug_in.build(link, Instant::ZERO)?.reads_segments();
+        Ok(plug_in)
     }
 
-    /// A controller of a document, which [`LinkMechanism::build`](crate::machines::LinkMechanism::build) compares with
+    /// A controller of a document, which [`Config::build`](Config::build) compares with
     /// its link later.
     #[must_use]
-    pub fn unchecked(factory: Arc<dyn LinkFactory>, reads_segments: bool) -> Self {
+    pub fn unchecked(factory: Arc<dyn Factory>, reads_segments: bool) -> Self {
         let initial_rate = factory.initial_rate();
         Self { factory, initial_rate, reads_segments }
     }
 
     /// Builds the machine of a link whose run begins at `start`.
-    pub(crate) fn build(&self, link: LinkContext, start: Instant) -> Result<Box<dyn LinkController>, ConfigError> {
+    pub(crate) fn build(&self, link: Context, start: Instant) -> Result<Box<dyn Controller>, ConfigError> {
         self.initial_rate.map_or(Ok(()), |rate| link.check_rate("initial_rate", rate))?;
         self.factory.build(link, start)
     }
 
     /// The maker of its machines.
     #[must_use]
-    pub fn factory(&self) -> &dyn LinkFactory {
+    pub fn factory(&self) -> &dyn Factory {
         &*self.factory
     }
 
@@ -315,45 +324,27 @@ impl ForeignLink {
         self.initial_rate
     }
 
-    /// Whether its machines read segments and acknowledgements.
+    /// Returns true if its machines read segments and acknowledgements.
     #[must_use]
     pub fn reads_segments(&self) -> bool {
         self.reads_segments
     }
 }
 
-impl PartialEq for ForeignLink {
+impl PartialEq for PlugIn {
     fn eq(&self, other: &Self) -> bool {
-        foreign_table::same(&self.factory, &other.factory, |factory| factory.table())
+        plug_in::same(&self.factory, &other.factory, |factory| factory.table())
     }
 }
 
-impl Serialize for ForeignLink {
+impl Serialize for PlugIn {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        foreign_table::write(self.factory.table(), self.factory.name(), serializer)
+        plug_in::write(self.factory.table(), self.factory.name(), serializer)
     }
 }
 
-impl<M: LinkController + ?Sized> LinkController for Box<M> {
-    fn rate(&self) -> BitRate {
-        (**self).rate()
-    }
+// After the trait `Controller`: enum_dispatch reads a trait before its enum, so that both kinds of `Running` can have one
+// name.
+mod kinds;
 
-    fn changes(&self) -> u64 {
-        (**self).changes()
-    }
-
-    fn reads_segments(&self) -> bool {
-        (**self).reads_segments()
-    }
-
-    #[inline]
-    fn estimates(&self) -> Estimates {
-        (**self).estimates()
-    }
-
-    #[inline]
-    fn fault(&self) -> Option<&ConfigError> {
-        (**self).fault()
-    }
-}
+pub use kinds::{Config, Kind, Properties, Running};

@@ -11,7 +11,10 @@
 
 use crate::gateway::{SegmentKind, Timestamps};
 use crate::radio::{AccessPointConfig, Burst, Fallback, ShaperState};
-use crate::{ConfigError, Machine, foreign_table};
+use crate::{ConfigError, Machine, plug_in};
+use auto_impl::auto_impl;
+use enum_dispatch::enum_dispatch;
+use netlull_document::Loaders;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -30,7 +33,7 @@ pub struct PacketView {
 }
 
 impl PacketView {
-    /// Whether the packet is a segment that carries only an acknowledgement.
+    /// Returns true if the packet is a segment that carries only an acknowledgement.
     #[must_use]
     pub fn is_acknowledgement(&self) -> bool {
         self.segment.is_some_and(|tcp| tcp.len == 0 && !tcp.fin && tcp.kind == SegmentKind::Other)
@@ -44,7 +47,7 @@ pub struct TcpView {
     pub connection: u32,
     /// The segment's part in the handshake.
     pub kind: SegmentKind,
-    /// Whether the segment has the FIN flag.
+    /// True if the segment has the FIN flag.
     pub fin: bool,
     /// The sequence number of the first byte.
     pub seq: u32,
@@ -76,7 +79,7 @@ pub enum StationEvent {
     Received {
         /// The packet.
         packet: PacketView,
-        /// Whether the access point has more packets for the station (the More Data bit). False without a
+        /// True if the access point has more packets for the station (the More Data bit). False without a
         /// buffering access point.
         more: bool,
     },
@@ -97,7 +100,7 @@ pub enum StationEvent {
     },
     /// The radio has heard a beacon.
     Beacon {
-        /// Whether the access point has packets for the station.
+        /// True if the access point has packets for the station.
         buffered: bool,
     },
     /// The time of `next_timeout` has come.
@@ -133,7 +136,8 @@ pub enum StationAction {
 /// The station of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct StationContext {
+#[serde(rename = "StationContext")]
+pub struct Context {
     /// The bit rate of the air to the station.
     pub air_rate: BitRate,
     /// The radio's wake time, from sleep until it hears.
@@ -173,7 +177,9 @@ pub struct Shaping {
 }
 
 /// A machine that controls a station's radio.
-pub trait StationController: Machine<Event = StationEvent, Action = StationAction> + Debug + Send + Sync {
+#[enum_dispatch]
+#[auto_impl(Box)]
+pub trait Policy: Machine<Event = StationEvent, Action = StationAction> + Debug + Send + Sync {
     /// The state of shaping, if the machine shapes a download. Drivers report it.
     fn shaping(&self) -> Option<Shaping> {
         None
@@ -188,9 +194,9 @@ pub trait StationController: Machine<Event = StationEvent, Action = StationActio
 }
 
 /// The parameters of a station's machine, the source of documents, schema, catalogue and builders.
-pub trait StationConfig: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {
+pub trait Parameters: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {
     /// The machine with these parameters.
-    type Machine: StationController;
+    type Machine: Policy;
     /// The traffic that one machine can serve.
     const SERVES: Serves = Serves::Everything;
 
@@ -203,11 +209,11 @@ pub trait StationConfig: Clone + Debug + PartialEq + Serialize + DeserializeOwne
     ///
     /// # Errors
     /// Names the first field that is out of range or does not fit the station, its value and the expectation.
-    fn build(&self, station: StationContext, start: Instant) -> Result<Self::Machine, ConfigError>;
+    fn build(&self, station: Context, start: Instant) -> Result<Self::Machine, ConfigError>;
 }
 
 /// A factory of station machines defined outside this crate.
-pub trait StationFactory: Debug + Send + Sync {
+pub trait Factory: Debug + Send + Sync {
     /// The machine's name in results.
     fn name(&self) -> &str;
 
@@ -230,32 +236,29 @@ pub trait StationFactory: Debug + Send + Sync {
     ///
     /// # Errors
     /// If the machine cannot control this station.
-    fn build(&self, station: StationContext, start: Instant) -> Result<Box<dyn StationController>, ConfigError>;
+    fn build(&self, station: Context, start: Instant) -> Result<Box<dyn Policy>, ConfigError>;
 }
+
+/// The kinds of station machines that other crates read.
+pub static PLUG_INS: Loaders<Arc<dyn Factory>> = Loaders::new();
 
 /// A machine defined outside this crate. Documents, plans and tapes store its table, if it has one.
 #[derive(Clone, Debug)]
-pub struct ForeignStation(pub Arc<dyn StationFactory>);
+pub struct PlugIn(pub Arc<dyn Factory>);
 
-impl PartialEq for ForeignStation {
+impl PartialEq for PlugIn {
     fn eq(&self, other: &Self) -> bool {
-        foreign_table::same(&self.0, &other.0, |factory| factory.table())
+        plug_in::same(&self.0, &other.0, |factory| factory.table())
     }
 }
 
-impl Serialize for ForeignStation {
+impl Serialize for PlugIn {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        foreign_table::write(self.0.table(), self.0.name(), serializer)
+        plug_in::write(self.0.table(), self.0.name(), serializer)
     }
 }
 
-impl<M: StationController + ?Sized> StationController for Box<M> {
-    fn shaping(&self) -> Option<Shaping> {
-        (**self).shaping()
-    }
+// After the trait `Policy`, as in `link.rs`.
+mod kinds;
 
-    #[inline]
-    fn fault(&self) -> Option<&ConfigError> {
-        (**self).fault()
-    }
-}
+pub use kinds::{Config, Running};

@@ -74,9 +74,9 @@ pub struct SegmentView {
     pub end: u32,
     /// The acknowledged sequence number; 0 without the ACK flag.
     pub acknowledged: u32,
-    /// Whether the segment carries data.
+    /// True if the segment carries data.
     pub data: bool,
-    /// Whether the segment ends its sender's stream (FIN).
+    /// True if the segment ends its sender's stream (FIN).
     #[serde(default)]
     pub fin: bool,
     /// The timestamps option (RFC 7323 section 3), if present.
@@ -102,6 +102,20 @@ pub enum SegmentKind {
     Other,
 }
 
+impl SegmentKind {
+    /// The part of a segment with these control bits; `None` without both, as for a reset.
+    #[inline]
+    #[must_use]
+    pub const fn of(syn: bool, ack: bool) -> Option<Self> {
+        match (syn, ack) {
+            (true, true) => Some(Self::SynAck),
+            (true, false) => Some(Self::Syn),
+            (false, true) => Some(Self::Other),
+            (false, false) => None,
+        }
+    }
+}
+
 /// TSval and TSecr in the ticks of their senders' clocks (RFC 7323 section 3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Timestamps {
@@ -109,6 +123,15 @@ pub struct Timestamps {
     pub value: u32,
     /// The echoed timestamp, TSecr.
     pub echo: u32,
+}
+
+/// The window field for at least `window` bytes in units of 2^shift, at most `field`. It is rounded up, so a lower limit
+/// of one MTU holds. Shifts above 14 count as 14 (RFC 7323 section 2.3).
+#[must_use]
+pub fn window_field(window: Bytes, shift: u8, field: u16) -> u16 {
+    let (window, shift) = (window.as_u64(), shift.min(14));
+    let is_rounded_up = window & ((1 << shift) - 1) != 0;
+    u16::try_from((window >> shift) + u64::from(is_rounded_up)).unwrap_or(field).min(field)
 }
 
 /// The packets that q counts.
@@ -131,5 +154,27 @@ impl QueueCount {
             Self::Waiting => queue.waiting,
             Self::WaitingAndInService => queue.waiting + queue.in_service,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_rounded_up_to_the_scale_and_never_raised() {
+        let field_of = |window, shift, field| window_field(Bytes::new(window), shift, field);
+        assert_eq!(field_of(1500, 0, 65_535), 1500);
+        // 1500 / 128 = 11.7: 12 units are 1536 B.
+        assert_eq!(field_of(1500, 7, 500), 12);
+        assert_eq!(field_of(1500, 7, 11), 11);
+        // Exact values: 1536 B are 12 units, 1537 B are 13.
+        assert_eq!((field_of(1536, 7, 500), field_of(1537, 7, 500)), (12, 13));
+        assert_eq!(field_of(1 << 30, 7, 500), 500);
+        // The limits of every range.
+        assert_eq!((field_of(0, 7, 500), field_of(1, 14, 500), field_of(1500, 7, 0)), (0, 1, 0));
+        assert_eq!((field_of(u64::MAX, 0, 65_535), field_of(u64::MAX, 255, 65_535)), (65_535, 65_535));
+        // A shift of 20 counts as 14: 1 MiB / 16 KiB = 64.
+        assert_eq!(field_of(1 << 20, 20, 65_535), 64);
     }
 }

@@ -5,14 +5,13 @@ use netlull_mechanism::gateway::{
     AwmConfig, AwmEarthConfig, CountedFlows, FlowCountConfig, GRouterConfig, HeldQueue, Pace, PrintedFlows,
     PrintedRoundTrip, QueueTarget, RateRule, RoundTripConfig, SegmentKind, SegmentView, Timestamps, WindowRule,
 };
-use netlull_mechanism::link::{LinkAction, LinkContext, LinkController, LinkEvent, WindowEstimates};
-use netlull_mechanism::machines::{LinkMachine, LinkMechanism};
+use netlull_mechanism::link::{self, Controller as _, LinkAction, LinkEvent, WindowEstimates};
 use netlull_mechanism::rate::{Admission, EarthConfig, QueueCount, QueueLength, QueueView, RateSet};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use proptest::prelude::*;
 
 const MIN: u64 = 1_000_000;
-const LINK: LinkContext = LinkContext::new(BitRate::from_mbps(40), Bytes::new(1500));
+const LINK: link::Context = link::Context::new(BitRate::from_mbps(40), Bytes::new(1500));
 
 /// AWM alone, with C-EARTH or with EARTH.
 #[derive(Clone, Debug)]
@@ -24,14 +23,14 @@ struct Config {
 }
 
 impl Config {
-    fn build(&self) -> LinkMachine {
+    fn build(&self) -> link::Running {
         let (held, windows) = (self.held, self.windows.clone());
         let mechanism = match (self.rate.clone(), self.earth.clone()) {
-            (Some(rate), _) => LinkMechanism::GRouter(GRouterConfig { held, windows, rate }),
+            (Some(rate), _) => link::Config::GRouter(GRouterConfig { held, windows, rate }),
             (None, Some(earth)) => {
-                LinkMechanism::AwmEarth(AwmEarthConfig { aim: QueueTarget { target: held.target }, windows, earth })
+                link::Config::AwmEarth(AwmEarthConfig { aim: QueueTarget { target: held.target }, windows, earth })
             }
-            (None, None) => LinkMechanism::Awm(AwmConfig { held, windows }),
+            (None, None) => link::Config::Awm(AwmConfig { held, windows }),
         };
         mechanism.build(LINK, Instant::ZERO).unwrap()
     }
@@ -86,7 +85,7 @@ fn rates() -> RateSet {
     RateSet::from_range(BitRate::from_bps(MIN), LINK.rate, BitRate::from_bps(MIN)).unwrap()
 }
 
-fn windows(gateway: &LinkMachine) -> WindowEstimates {
+fn windows(gateway: &link::Running) -> WindowEstimates {
     gateway.estimates().windows.unwrap()
 }
 
@@ -159,7 +158,7 @@ proptest! {
     fn earth_steps_as_if_alone(config in configs(), events in events()) {
         let Some(earth) = config.earth.clone() else { return Ok(()) };
         let mut both = Config { rate: None, ..config }.build();
-        let mut alone = LinkMechanism::Earth(earth).build(LINK, Instant::ZERO).unwrap();
+        let mut alone = link::Config::Earth(earth).build(LINK, Instant::ZERO).unwrap();
         let mut now = Instant::ZERO;
         for (gap, event) in events {
             now += Duration::from_nanos(gap);
@@ -261,7 +260,7 @@ struct Printed {
 
 impl Printed {
     const FLOWS: f64 = 7.0;
-    const ROUND_TRIP_S: f64 = 80_000_000.0 * 1e-9;
+    const ROUND_TRIP_S: f64 = 0.08;
 
     fn new(config: &Config) -> Self {
         let rate = LINK.rate.as_f64();
@@ -284,7 +283,7 @@ impl Printed {
                 self.beta *= self.rounded().as_f64() / before.as_f64();
             }
         }
-        let seconds = (now - self.at).as_nanos() as f64 * 1e-9;
+        let seconds = (now - self.at).as_secs_f64();
         let queue_term = (self.queue - queue) / Self::FLOWS;
         let target_term = self.beta * seconds * (target - queue) / (Self::FLOWS * target);
         let floor = self.config.floor().as_u64() as f64;

@@ -2,7 +2,7 @@
 
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::{SegmentKind, SegmentView};
-use netlull_mechanism::link::{LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent};
+use netlull_mechanism::link::{self, Controller as _, LinkAction, LinkEvent, Parameters as _};
 use netlull_mechanism::rate::{Admission, Lull, LullConfig, QueueView, RateSet};
 use netlull_power::PowerModel;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
@@ -10,8 +10,8 @@ use proptest::prelude::*;
 
 const HIGHEST: BitRate = BitRate::from_mbps(10);
 
-fn link() -> LinkContext {
-    LinkContext { buffer: Some(Bytes::new(60_000)), ..LinkContext::new(HIGHEST, Bytes::new(1500)) }
+fn link() -> link::Context {
+    link::Context { buffer: Some(Bytes::new(60_000)), ..link::Context::new(HIGHEST, Bytes::new(1500)) }
 }
 
 fn configs() -> impl Strategy<Value = LullConfig> {
@@ -83,6 +83,40 @@ fn changes(config: &LullConfig, events: &[(Duration, LinkEvent)]) -> Vec<(Instan
     changes
 }
 
+/// The rate after these events, when the link is empty and no timeout is due.
+fn rate_when_quiet(config: &LullConfig, events: Vec<(Duration, LinkEvent)>) -> BitRate {
+    let mut lull = config.build(link(), Instant::ZERO).unwrap();
+    let mut now = Instant::ZERO;
+    for (gap, event) in events {
+        now += gap;
+        handle(&mut lull, now, event);
+    }
+    handle(&mut lull, now, LinkEvent::Departure { queue: QueueView::EMPTY });
+    let mut timeouts = 0;
+    while let Some(due) = lull.next_timeout() {
+        now = now.max(due);
+        handle(&mut lull, now, LinkEvent::Timeout { queue: QueueView::EMPTY });
+        timeouts += 1;
+        assert!(timeouts < 20_000, "timeouts without end at {now}");
+    }
+    lull.rate()
+}
+
+#[test]
+fn a_link_without_pauses_goes_down_after_an_echo_that_stays_away() {
+    let rates = RateSet::from_list(&[BitRate::from_bps(250_000), HIGHEST]).unwrap();
+    let config = LullConfig { slowdown: 0.01, headroom: 0.0, ..LullConfig::new(rates, Duration::ZERO) };
+    let arrival = |gap, kind, data| {
+        let segment = SegmentView { flow: 0, kind, end: 1, acknowledged: 1, data, fin: false, timestamps: None };
+        let queue = QueueView { waiting: Bytes::ZERO, in_service: Bytes::new(1500) };
+        let (size, admission, segment) = (Bytes::new(1500), Admission::Accepted, Some(segment));
+        (Duration::from_micros(gap), LinkEvent::Arrival { size, admission, queue, segment })
+    };
+    // The round trip of the handshake is 40 ms, so the data have an echo 40 ms later.
+    let events = vec![arrival(0, SegmentKind::Syn, false), arrival(40_000, SegmentKind::Other, true)];
+    assert_eq!(rate_when_quiet(&config, events), BitRate::from_bps(250_000));
+}
+
 proptest! {
     #[test]
     fn the_same_events_give_the_same_actions(config in configs(), events in events()) {
@@ -106,21 +140,7 @@ proptest! {
 
     #[test]
     fn an_emptied_link_ends_at_its_lowest_rate_and_is_quiet(config in configs(), events in events()) {
-        let mut lull = config.build(link(), Instant::ZERO).unwrap();
-        let mut now = Instant::ZERO;
-        for (gap, event) in events {
-            now += gap;
-            handle(&mut lull, now, event);
-        }
-        handle(&mut lull, now, LinkEvent::Departure { queue: QueueView::EMPTY });
-        let mut timeouts = 0;
-        while let Some(due) = lull.next_timeout() {
-            now = now.max(due);
-            handle(&mut lull, now, LinkEvent::Timeout { queue: QueueView::EMPTY });
-            timeouts += 1;
-            prop_assert!(timeouts < 20_000, "timeouts without end at {}", now);
-        }
-        prop_assert_eq!(lull.rate(), config.used_rates(link())[0]);
+        prop_assert_eq!(rate_when_quiet(&config, events), config.used_rates(link())[0]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Properties of the adapter of plug-ins, for any traffic and any subscription.
 
 use crate::common::at_us;
-use netlull_mechanism::link::{LinkAction, LinkContext, LinkController, LinkEvent};
+use netlull_mechanism::link::{self, Controller as _, LinkAction, LinkEvent};
 use netlull_mechanism::observe::{Adapter, Amount, Decision, Observation, Plug, Reason, Subscriber, Subscription};
 use netlull_mechanism::rate::{Admission, HeadVerdict, QueueView};
 use netlull_mechanism::{ConfigError, Machine};
@@ -105,7 +105,7 @@ enum Timeouts {
 fn run(subscription: &Subscription, steps: &[(u64, u8, u64)], order: Timeouts, uncalled: bool) -> Run {
     let (sender, observations) = channel();
     let plug = Plug { subscription: subscription.clone(), initial_rate: None, transition: Duration::from_micros(50) };
-    let link = LinkContext::new(BitRate::from_mbps(12), Bytes::new(1500));
+    let link = link::Context::new(BitRate::from_mbps(12), Bytes::new(1500));
     let mut adapter = Adapter::new(plug, Reporter(sender), link, Instant::ZERO).unwrap();
     let (mut line, mut found, mut micros) = (Line::default(), Run::default(), 0);
     let mut tell = |adapter: &mut Adapter<Reporter>, now, event| {

@@ -2,7 +2,7 @@
 
 use crate::common::{Link, at_us};
 use netlull_mechanism::Machine;
-use netlull_mechanism::link::{LinkAction, LinkController, LinkEvent};
+use netlull_mechanism::link::{Controller as _, LinkAction, LinkEvent};
 use netlull_mechanism::rate::{
     Admission, ArrivalCount, ForecastStart, PractRa, PractRaConfig, QueueCount, QueueView, RateSet, Reach,
 };

@@ -4,7 +4,7 @@ use netlull_mechanism::Machine;
 use netlull_mechanism::radio::{
     AccessAction, AccessEvent, AccessPoint, AccessPointConfig, Bsd, BsdConfig, Polling, Psm, PsmConfig, Requests,
 };
-use netlull_mechanism::station::{PacketView, PowerMode, StationAction, StationContext, StationEvent};
+use netlull_mechanism::station::{self, PacketView, PowerMode, StationAction, StationEvent};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -12,8 +12,8 @@ use std::collections::VecDeque;
 const PERIOD: Duration = Duration::from_millis(100);
 const WAKE: Duration = Duration::from_millis(2);
 /// A station with an air fast enough for any patience.
-const STATION: StationContext =
-    StationContext { air_rate: BitRate::from_mbps(1_000_000), wake: WAKE, mtu: Bytes::new(1500) };
+const STATION: station::Context =
+    station::Context { air_rate: BitRate::from_mbps(1_000_000), wake: WAKE, mtu: Bytes::new(1500) };
 
 fn access_point(poll: Polling, patience: Duration) -> AccessPointConfig {
     let (patience, poll_time) = (Some(patience), Duration::ZERO);
@@ -48,7 +48,7 @@ struct Cell<M> {
     on_air: VecDeque<Frame>,
     next_number: u32,
     refused: u32,
-    /// Whether each arrival at the station is lost, by number.
+    /// True for each arrival at the station that is lost, by number.
     loses: Vec<bool>,
     received: Vec<u32>,
     lost: u32,

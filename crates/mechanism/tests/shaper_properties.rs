@@ -4,7 +4,7 @@ use crate::download::{Download, Probe, Setting, reading, station};
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::{SegmentKind, Timestamps};
 use netlull_mechanism::radio::{BurstAcks, Eager, EagerConfig, PacedFrom, Shaper, ShaperConfig, ShaperState};
-use netlull_mechanism::station::{PacketView, StationAction, StationContext, StationEvent, TcpView};
+use netlull_mechanism::station::{self, PacketView, StationAction, StationEvent, TcpView};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use proptest::prelude::*;
 
@@ -34,7 +34,7 @@ fn configs() -> impl Strategy<Value = ShaperConfig> {
     )
 }
 
-fn stations() -> impl Strategy<Value = StationContext> {
+fn stations() -> impl Strategy<Value = station::Context> {
     (1_u64..100, 0_u64..20).prop_map(|(mbps, wake)| station(mbps, wake))
 }
 
@@ -118,7 +118,7 @@ fn events() -> impl Strategy<Value = Vec<(u64, StationEvent)>> {
 
 fn replay(
     config: &ShaperConfig,
-    station: StationContext,
+    station: station::Context,
     events: &[(Instant, StationEvent)],
 ) -> Vec<Vec<StationAction>> {
     let mut shaper = Shaper::new(config, station, Instant::ZERO).unwrap();

@@ -1,7 +1,7 @@
 //! Properties of sleep plans on random graphs, checked by slow and simple computations of their own.
 
 use netlull_mechanism::topology::{
-    Demand, EsaconConfig, EstopConfig, Graph, LoadAwareConfig, SleepPlan, SleepPlanConfig, Step, Traffic, Verdict,
+    Demand, EsaconConfig, EstopConfig, Graph, LoadAwareConfig, SleepPlan, SleepPlanConfig, Traffic, Trial, Verdict,
     algebraic_connectivity, connectivity_without_each, edge_betweenness,
 };
 use netlull_units::BitRate;
@@ -77,7 +77,7 @@ fn check_steps(nodes: usize, links: &[(usize, usize)], threshold: f64, plan: &Sl
     tried.sort_unstable();
     assert_eq!(tried, (0..links.len()).collect::<Vec<_>>(), "every link once");
     let mut off = Vec::new();
-    for &Step { link, verdict, connectivity, .. } in &plan.steps {
+    for &Trial { link, verdict, connectivity, .. } in &plan.steps {
         off.push(link);
         let rest = without(links, &off);
         let kept = plain_connectivity(nodes, &rest);

@@ -14,7 +14,7 @@ use crate::gateway_summary::{Account, GatewaySummary};
 use crate::plan::InService;
 use crate::transmission::RateChange;
 use netlull_mechanism::ConfigError;
-use netlull_mechanism::link::{LinkAction, LinkContext, LinkController, LinkEvent};
+use netlull_mechanism::link::{self, Estimates, LinkAction, LinkEvent};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
 /// The most actions and timeouts of a machine at one instant. A machine above it would never let time pass.
@@ -72,7 +72,7 @@ pub struct Driver<M> {
 /// The rules by which a link performs actions.
 #[derive(Debug)]
 struct Duties {
-    context: LinkContext,
+    context: link::Context,
     in_service: InService,
     at_once: AtOnce,
 }
@@ -96,10 +96,11 @@ impl Duties {
     }
 }
 
-impl<M: LinkController> Driver<M> {
+// Forced inlines here, by `make counts`: without them and those of transmitters practRA takes 3.4 % more instructions.
+impl<M: link::Controller> Driver<M> {
     /// A driver of the machine of a link. `in_service` is the treatment of the packet in service when the rate changes.
     #[must_use]
-    pub fn new(machine: M, context: LinkContext, in_service: InService) -> Self {
+    pub fn new(machine: M, context: link::Context, in_service: InService) -> Self {
         let account = machine.reads_segments().then(Box::default);
         let duties = Duties { context, in_service, at_once: AtOnce::default() };
         Self { machine, duties, account, has_failed: false }
@@ -198,6 +199,12 @@ impl<M: LinkController> Driver<M> {
         }
     }
 
+    /// The estimates of a controller that reads segments.
+    #[must_use]
+    pub fn estimates(&self) -> Option<Estimates> {
+        self.account.is_some().then(|| self.machine.estimates())
+    }
+
     /// The summary of a controller that reads segments.
     #[must_use]
     pub fn summary(&self, now: Instant) -> Option<GatewaySummary> {
@@ -250,7 +257,7 @@ mod tests {
         }
     }
 
-    impl LinkController for Scripted {
+    impl link::Controller for Scripted {
         fn rate(&self) -> BitRate {
             RATE
         }
@@ -283,7 +290,7 @@ mod tests {
     const TIMEOUT: LinkEvent = LinkEvent::Timeout { queue: QueueView::EMPTY };
 
     fn driver(machine: Scripted) -> Driver<Scripted> {
-        Driver::new(machine, LinkContext::new(RATE, Bytes::new(1500)), InService::default())
+        Driver::new(machine, link::Context::new(RATE, Bytes::new(1500)), InService::default())
     }
 
     fn set(mbps: u64) -> LinkAction {

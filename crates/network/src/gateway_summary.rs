@@ -1,6 +1,6 @@
 //! Time means of a gateway's values and estimates, for the summary.
 
-use netlull_mechanism::link::{Estimates, LinkController};
+use netlull_mechanism::link::{self, Estimates};
 use netlull_units::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
@@ -73,7 +73,6 @@ impl SlowEstimates {
         }
     }
 
-    #[inline(never)]
     fn settle(&mut self, now: Instant) {
         let passed = nanoseconds(self.since, now);
         self.flows_area += self.flows * passed;
@@ -97,7 +96,7 @@ impl Account {
 
     /// Adds the time since the last event, before the link's next event.
     #[inline]
-    pub fn settle(&mut self, now: Instant, controller: &impl LinkController) {
+    pub fn settle(&mut self, now: Instant, controller: &impl link::Controller) {
         let passed = nanoseconds(self.settled, now);
         let estimates = controller.estimates();
         if let Some(windows) = estimates.windows {
@@ -113,7 +112,7 @@ impl Account {
 
     /// The means up to `now`.
     #[must_use]
-    pub fn summarise(&self, now: Instant, controller: &impl LinkController) -> GatewaySummary {
+    pub fn summarise(&self, now: Instant, controller: &impl link::Controller) -> GatewaySummary {
         let mut whole = *self;
         whole.settle(now, controller);
         whole.slow.settle(now);
@@ -141,7 +140,7 @@ mod tests {
     use netlull_mechanism::gateway::{
         AwmConfig, FlowCountConfig, GRouterConfig, HeldQueue, RateRule, RoundTripConfig, WindowRule,
     };
-    use netlull_mechanism::link::{LinkConfig, LinkContext, LinkEvent};
+    use netlull_mechanism::link::{self, LinkEvent, Parameters as _};
     use netlull_mechanism::rate::{Admission, QueueLength, QueueView};
     use netlull_units::{BitRate, Bytes};
 
@@ -150,7 +149,7 @@ mod tests {
         // N = 1, swnd_0 = 9000 B, floor 1000 B, T = 10 kB, beta = 8 b/s = 1 B/s, negligible. 4000 B arrive at 1
         // s: 5000 B (4999.0 minus DT). 8000 B at 3 s: 1000 B, the floor, up to 4 s. Mean from 0.5 s on: (0.5 x
         // 9000 + 2 x 5000 + 1 x 1000) / 3.5 = 4428.6 B.
-        let link = LinkContext::new(BitRate::from_mbps(10), Bytes::new(1000));
+        let link = link::Context::new(BitRate::from_mbps(10), Bytes::new(1000));
         let held = HeldQueue::new(QueueLength::Bytes(Bytes::new(10_000)));
         let windows = WindowRule {
             initial_window: Bytes::new(9000),

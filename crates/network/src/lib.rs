@@ -6,6 +6,7 @@
 //! [`plan`] is the input of the emulation, made from a scenario, and [`outcome`] is its output. The simulator and
 //! the emulation communicate only through these two.
 
+pub mod capture;
 pub mod driver;
 pub mod gateway_summary;
 pub mod loss;

@@ -68,7 +68,7 @@ impl Loss {
         })
     }
 
-    /// Whether the next offered packet, which belongs to `flow` in either direction, is lost.
+    /// Returns true if the next offered packet, which belongs to `flow` in either direction, is lost.
     pub fn takes(&mut self, flow: u32) -> bool {
         match &mut self.0 {
             State::Bernoulli { probability, stream } => stream.unit() < *probability,

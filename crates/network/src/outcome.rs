@@ -436,7 +436,7 @@ pub struct System {
     pub scheduling: String,
     /// The number of processors.
     pub processors: u32,
-    /// Whether idle processors were kept from sleeping.
+    /// True if idle processors were kept from sleeping.
     pub kept_awake: bool,
     /// The version of netlulld.
     pub version: String,
@@ -453,7 +453,7 @@ impl<T> ByName<T> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, entry)| entry)
     }
 
-    /// Whether the list is empty.
+    /// Returns true if the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

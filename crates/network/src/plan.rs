@@ -7,9 +7,8 @@
 use crate::loss::LossModel;
 use crate::noise::NoiseModel;
 use crate::queue::{Buffer, QueueModel};
-use netlull_mechanism::link::LinkContext;
-use netlull_mechanism::machines::{LinkMechanism, StationMechanism};
-use netlull_mechanism::station::StationContext;
+use netlull_mechanism::link;
+use netlull_mechanism::station;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -89,14 +88,14 @@ pub struct LinkPlan {
 }
 
 impl LinkPlan {
-    /// Whether the rate can change.
+    /// Returns true if the rate can change.
     #[must_use]
     pub fn varies(&self) -> bool {
         self.control.is_some() || self.steps.is_some()
     }
 
-    /// Whether a packet's departure is known at its arrival: the rate is constant, and the queue drops no packet
-    /// at its head.
+    /// Returns true if a packet's departure is known at its arrival: the rate is constant, and the queue drops no
+    /// packet at its head.
     #[must_use]
     pub fn is_predictable(&self) -> bool {
         !self.varies() && !matches!(self.queue, QueueModel::CoDel(_))
@@ -154,9 +153,9 @@ pub struct RouteChange {
 #[serde(deny_unknown_fields)]
 pub struct ControlPlan {
     /// The controller.
-    pub mechanism: LinkMechanism,
+    pub mechanism: link::Config,
     /// The properties of the controlled link.
-    pub link: LinkContext,
+    pub link: link::Context,
     /// The link that returns acknowledgements to a gateway.
     pub acknowledgements: Option<u32>,
     /// The treatment of the packet in service at a rate change.
@@ -164,7 +163,7 @@ pub struct ControlPlan {
 }
 
 impl ControlPlan {
-    /// Whether the controller bounds the lateness of packets.
+    /// Returns true if the controller bounds the lateness of packets.
     #[must_use]
     pub fn bounds_lateness(&self) -> bool {
         self.mechanism.lateness_bound(self.link).is_some()
@@ -239,13 +238,13 @@ pub struct TcpPlan {
     pub congestion_control: String,
     /// The largest data in a full segment, with or without a timestamps option.
     pub mss: u16,
-    /// Whether timestamps are on (RFC 7323).
+    /// True if timestamps are on (RFC 7323).
     pub timestamps: bool,
-    /// Whether window scaling is on (RFC 7323).
+    /// True if window scaling is on (RFC 7323).
     pub window_scaling: bool,
-    /// Whether selective acknowledgements are on (RFC 2018).
+    /// True if selective acknowledgements are on (RFC 2018).
     pub sack: bool,
-    /// Whether ECN marks are on (RFC 3168).
+    /// True if ECN marks are on (RFC 3168).
     pub ecn: bool,
     /// The size of the receive buffer.
     pub receive_buffer: Bytes,
@@ -253,7 +252,7 @@ pub struct TcpPlan {
     pub send_buffer: Option<Bytes>,
     /// The initial window in segments.
     pub initial_window: u32,
-    /// Whether Nagle's algorithm delays short segments (RFC 1122 section 4.2.3.4).
+    /// True if Nagle's algorithm delays short segments (RFC 1122 section 4.2.3.4).
     pub nagle: bool,
     /// The lower bound of the retransmission timeout.
     pub min_rto: Duration,
@@ -272,9 +271,9 @@ pub struct StationPlan {
     /// The link to the access point.
     pub up: u32,
     /// The rate of the air and the radio's wake time.
-    pub context: StationContext,
+    pub context: station::Context,
     /// The machine that lets the radio sleep; `None` for a radio that is always on.
-    pub mechanism: Option<StationMechanism>,
+    pub mechanism: Option<station::Config>,
 }
 
 /// The data to record.
@@ -283,13 +282,13 @@ pub struct StationPlan {
 pub struct ProbePlan {
     /// The width of bins.
     pub interval: Option<Duration>,
-    /// Whether congestion windows are recorded.
+    /// True if congestion windows are recorded.
     pub window: bool,
-    /// Whether drops are recorded.
+    /// True if drops are recorded.
     pub drops: bool,
-    /// Whether requests are recorded.
+    /// True if requests are recorded.
     pub requests: bool,
-    /// Whether the tables of stations are recorded.
+    /// True if the tables of stations are recorded.
     pub stations: bool,
     /// The links whose offered packets are recorded.
     #[serde(default)]

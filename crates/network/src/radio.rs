@@ -71,13 +71,13 @@ impl Radio {
         }
     }
 
-    /// Whether the radio is awake.
+    /// Returns true if the radio is awake.
     #[must_use]
     pub fn is_awake(&self) -> bool {
         matches!(self.state, State::Awake { .. })
     }
 
-    /// Whether the radio sleeps.
+    /// Returns true if the radio sleeps.
     #[must_use]
     pub fn is_asleep(&self) -> bool {
         self.state == State::Asleep
@@ -181,7 +181,7 @@ impl Radio {
         Instant::ZERO + (ends - Instant::ZERO).saturating_sub(self.time_down(size))
     }
 
-    /// Whether the radio has been awake since `from`.
+    /// Returns true if the radio has been awake since `from`.
     #[must_use]
     pub fn hears_from(&self, from: Instant) -> bool {
         self.awake_since().is_some_and(|since| since <= from)

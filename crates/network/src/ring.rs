@@ -23,7 +23,7 @@ impl<T: Default> Ring<T> {
         (self.pushed - self.popped) as u64
     }
 
-    /// Whether the ring is empty.
+    /// Returns true if the ring is empty.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -12,12 +12,15 @@
 //!     ▼              │  └───── Suspended ◄──┘ (reading `suspend` only)
 //!   Paused           └ change
 //! ```
+//!
+//! A capacity without a controller acts on the packet in service at once. At capacity zero that packet is halted, and an
+//! idle line pauses until the capacity returns.
 
 use crate::plan::InService;
 use crate::ring::Ring;
 use netlull_units::{BitRate, Duration, Instant, Serialiser};
 
-/// A rate change requested by a controller or a variable capacity.
+/// A rate change requested by a controller.
 #[derive(Clone, Copy, Debug)]
 pub struct RateChange {
     /// The new rate, above zero.
@@ -54,9 +57,17 @@ impl PauseDue {
 #[derive(Clone, Copy, Debug)]
 enum State {
     Idle,
-    Sending { pause: PauseDue },
+    Sending {
+        pause: PauseDue,
+    },
     Paused,
-    Suspended { left: Duration },
+    Suspended {
+        left: Duration,
+    },
+    /// The capacity is zero. `rest` is the rest of the packet in service, in bit nanoseconds.
+    Halted {
+        rest: u128,
+    },
 }
 
 /// The result of a turn.
@@ -99,17 +110,25 @@ impl Service {
     /// Creates an idle line.
     #[must_use]
     pub fn new(rate: BitRate) -> Self {
-        Self { serialiser: Serialiser::new(rate), state: State::Idle, until: Instant::NEVER, free_at: Instant::ZERO }
+        let serialiser = Serialiser::new(rate.max(BitRate::from_bps(1)));
+        let state = if rate.is_zero() { State::Paused } else { State::Idle };
+        Self { serialiser, state, until: Instant::NEVER, free_at: Instant::ZERO }
     }
 
     /// The rate for the next packet.
     #[inline]
     #[must_use]
     pub fn rate(&self) -> BitRate {
-        self.serialiser.rate()
+        if self.has_capacity() { self.serialiser.rate() } else { BitRate::default() }
     }
 
-    /// Whether the line neither sends nor pauses.
+    /// Returns false at capacity zero. Other pauses end.
+    #[inline]
+    fn has_capacity(&self) -> bool {
+        self.until != Instant::NEVER || matches!(self.state, State::Idle)
+    }
+
+    /// Returns true if the line neither sends nor pauses.
     #[inline]
     #[must_use]
     pub fn is_idle(&self) -> bool {
@@ -120,7 +139,7 @@ impl Service {
     #[inline]
     #[must_use]
     pub fn serves(&self) -> bool {
-        matches!(self.state, State::Sending { .. } | State::Suspended { .. })
+        matches!(self.state, State::Sending { .. } | State::Suspended { .. } | State::Halted { .. })
     }
 
     /// The length of the idle time, if the line is idle.
@@ -143,6 +162,7 @@ impl Service {
             State::Idle => now,
             State::Sending { .. } | State::Paused => self.until,
             State::Suspended { left } => self.until + left,
+            State::Halted { .. } => Instant::NEVER,
         };
         let begins_next = move |size| {
             at += serialiser.next(size);
@@ -179,7 +199,7 @@ impl Service {
     }
 
     /// Ends a transmission that no pause follows. Returns false in any other state: nothing has changed then.
-    #[inline(always)]
+    #[inline]
     pub fn end_without_pause(&mut self, now: Instant) -> bool {
         let ends = matches!(self.state, State::Sending { pause: PauseDue::No });
         if ends {
@@ -228,7 +248,7 @@ impl Service {
                 self.serialiser.idle();
                 Turn::Resumed(Next::Packet)
             }
-            State::Idle => Turn::Nothing,
+            State::Idle | State::Halted { .. } => Turn::Nothing,
         }
     }
 
@@ -268,6 +288,31 @@ impl Service {
                 self.until += pause;
                 Some(self.until - now)
             }
+            (State::Halted { .. }, _) => None,
+        }
+    }
+
+    /// Changes the capacity, which may be zero, at once: the rest of the packet in service goes at the new rate. Only for
+    /// a line without a controller, which never pauses or suspends a packet for another reason.
+    pub fn set_capacity(&mut self, now: Instant, rate: BitRate) {
+        let rest = match self.state {
+            State::Sending { .. } => self.serialiser.rest(self.until - now),
+            State::Halted { rest } => rest,
+            State::Idle | State::Paused | State::Suspended { .. } => 0,
+        };
+        let serves = self.serves();
+        if rate.is_zero() {
+            self.state = if serves { State::Halted { rest } } else { State::Paused };
+            self.until = Instant::NEVER;
+            return;
+        }
+        let takes = self.serialiser.go_on(rate, rest);
+        if serves {
+            self.state = State::Sending { pause: PauseDue::No };
+            self.until = now + takes;
+        } else if matches!(self.state, State::Paused) {
+            // The next turn starts a queued packet.
+            (self.until, self.free_at) = (now, now);
         }
     }
 }

@@ -17,14 +17,14 @@ pub trait QueuedPacket: Default {
     /// The size on the wire in bytes, IP header included.
     fn size(&self) -> u32;
 
-    /// Whether the network may mark the packet (RFC 3168 section 5).
+    /// Returns true if the network may mark the packet (RFC 3168 section 5).
     fn can_be_marked(&self) -> bool;
 
     /// Marks the packet "congestion experienced". Returns false if it was marked before.
     fn mark(&mut self) -> bool;
 
     /// Moves the packet out of its slot in a queue. A copyable packet may stay there as well.
-    #[inline(always)]
+    #[inline]
     fn take(&mut self) -> Self {
         std::mem::take(self)
     }
@@ -79,6 +79,7 @@ pub struct Transmitter<P> {
     lateness: Option<Box<Lateness>>,
 }
 
+// Forced inlines here, by `make counts`: without them and those of drivers practRA takes 3.4 % more instructions.
 impl<P: QueuedPacket> Transmitter<P> {
     /// Creates an idle transmitter.
     #[must_use]
@@ -141,15 +142,8 @@ impl<P: QueuedPacket> Transmitter<P> {
 
     /// The sum of the queueing delays so far of the packets queued at `now`, in nanoseconds.
     #[must_use]
-    pub fn waiting_ns(&self, now: Instant) -> u64 {
-        self.queue.iter().map(|waiting| now.saturating_since(waiting.since).as_nanos()).sum()
-    }
-
-    /// The sum of the predicted queueing delays of the queued packets, in nanoseconds, without further events.
-    #[must_use]
-    pub fn waits_to_come_ns(&self, now: Instant) -> u64 {
-        let waits = self.queue.iter().zip(self.would_begin(now));
-        waits.map(|(waiting, begins)| begins.saturating_since(waiting.since).as_nanos()).sum()
+    pub fn waiting_ns(&self, now: Instant) -> u128 {
+        self.queue.iter().map(|waiting| u128::from(now.saturating_since(waiting.since).as_nanos())).sum()
     }
 
     /// The predicted end of the last packet at the present rate; `now` for an idle line.
@@ -236,7 +230,7 @@ impl<P: QueuedPacket> Transmitter<P> {
         Queued::Waits
     }
 
-    #[inline(always)]
+    #[inline]
     fn arrived(&mut self, now: Instant, size: u32) {
         if let Some(lateness) = &mut self.lateness {
             lateness.arrived(now, size);
@@ -281,14 +275,14 @@ impl<P: QueuedPacket> Transmitter<P> {
         self.queue.skip();
         let size = self.serving.size();
         self.waiting_bytes -= u64::from(size);
-        counters.waited_ns += waited.as_nanos();
+        counters.waited_ns += u128::from(waited.as_nanos());
         counters.served_packets += 1;
         self.service.start(now, size);
         true
     }
 
     /// Notes the lateness of the packet that departs.
-    #[inline(always)]
+    #[inline]
     fn measure_departure(&mut self, now: Instant, counters: &mut LinkCounters) {
         if let Some(lateness) = &mut self.lateness {
             let late = lateness.departed(now).as_nanos();
@@ -321,7 +315,7 @@ impl<P: QueuedPacket> Transmitter<P> {
                     counters.managed_drops += 1;
                     counters.discarded_packets += 1;
                     counters.discarded_bytes += u64::from(size);
-                    counters.waited_in_vain_ns += waited.as_nanos();
+                    counters.waited_in_vain_ns += u128::from(waited.as_nanos());
                     self.discarded.push_back(packet.take());
                     self.lateness.as_mut().map(|lateness| lateness.departed(now));
                     continue;
@@ -329,7 +323,7 @@ impl<P: QueuedPacket> Transmitter<P> {
                 Verdict::Mark => counters.marked_packets += u64::from(packet.mark()),
                 Verdict::Pass => {}
             }
-            counters.waited_ns += waited.as_nanos();
+            counters.waited_ns += u128::from(waited.as_nanos());
             counters.served_packets += 1;
             self.service.start(now, size);
             return;
@@ -347,6 +341,12 @@ impl<P: QueuedPacket> Transmitter<P> {
         let pause = self.service.change(now, change)?;
         self.meter.rate_changed(now, change.rate, pause);
         Some(pause)
+    }
+
+    /// Changes the capacity of a line without a controller. It applies at once, also to the packet in service.
+    pub fn set_capacity(&mut self, now: Instant, rate: BitRate) {
+        self.service.set_capacity(now, rate);
+        self.meter.rate_changed(now, rate, Duration::ZERO);
     }
 
     /// Removes the packet in service and the queued packets, in this order.
@@ -399,10 +399,9 @@ mod tests {
         for (number, now) in (1..).zip([0, 100, 300]) {
             transmitter.queue(at(now), Full(number), Buffer::Unlimited, &mut counters);
         }
-        // One in service, two waiting since 0.1 and 0.3 ms. They begin at 1.2 and 2.4 ms.
+        // One in service, two waiting since 0.1 and 0.3 ms.
         assert_eq!((transmitter.packets().count(), transmitter.waiting_bytes()), (3, 3000));
         assert_eq!(transmitter.waiting_ns(at(400)), 300_000 + 100_000);
-        assert_eq!(transmitter.waits_to_come_ns(at(400)), 1_100_000 + 2_100_000);
         assert_eq!(transmitter.busy_until(at(400)), at(3600));
         for number in 1..=3 {
             let departure = transmitter.turn(transmitter.next(), &mut counters);

@@ -12,10 +12,9 @@
 use arbitrary::Unstructured;
 use netlull_guest::abi::VERSION;
 use netlull_mechanism::Machine;
-use netlull_mechanism::link::{LinkContext, LinkController, LinkEvent};
-use netlull_mechanism::machines::{LinkMechanism, StationMechanism};
+use netlull_mechanism::link::{self, Controller as _, LinkEvent};
 use netlull_mechanism::rate::{Admission, QueueView};
-use netlull_mechanism::station::{StationContext, StationEvent};
+use netlull_mechanism::station::{self, StationEvent};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -257,20 +256,23 @@ fn changed(state: &mut u64, real: &[u8]) -> Vec<u8> {
 fn attempt(file: &Path, state: &mut u64, station: bool) -> &'static str {
     let table = json!({ "kind": "wasm", "module": file.display().to_string() });
     if station {
-        let Ok(mechanism) = netlull_document::read::<StationMechanism>(&table) else { return "refused" };
-        let context =
-            StationContext { air_rate: BitRate::from_mbps(11), wake: Duration::from_millis(2), mtu: Bytes::new(1500) };
+        let Ok(mechanism) = netlull_document::read::<station::Config>(&table) else { return "refused" };
+        let context = station::Context {
+            air_rate: BitRate::from_mbps(11),
+            wake: Duration::from_millis(2),
+            mtu: Bytes::new(1500),
+        };
         let Ok(mut machine) = mechanism.build(context, Instant::ZERO) else { return "not created" };
         for number in 0..50 {
             let event = if number % 2 == 0 { StationEvent::Timeout } else { StationEvent::Beacon { buffered: true } };
             machine.handle(Instant::from_nanos(number * 1_000_000), event);
             while machine.poll_action().is_some() {}
         }
-        use netlull_mechanism::station::StationController as _;
+        use netlull_mechanism::station::Policy as _;
         return if machine.fault().is_some() { "failed" } else { "ran" };
     }
-    let Ok(mechanism) = netlull_document::read::<LinkMechanism>(&table) else { return "refused" };
-    let link = LinkContext::new(BitRate::from_mbps(10), Bytes::new(1500));
+    let Ok(mechanism) = netlull_document::read::<link::Config>(&table) else { return "refused" };
+    let link = link::Context::new(BitRate::from_mbps(10), Bytes::new(1500));
     let Ok(mut machine) = mechanism.build(link, Instant::ZERO) else { return "not created" };
     for number in 0..50 {
         let queue = QueueView { waiting: Bytes::new(next(state) % 100_000), in_service: Bytes::new(1500) };

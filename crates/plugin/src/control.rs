@@ -8,7 +8,7 @@ use netlull_guest::abi::{Kind, place};
 use netlull_guest::control::{ControlAnswer, ControlContext, Deliveries};
 use netlull_guest::record::Record;
 use netlull_tcp::cc::{
-    Ack, CongestionControl, CongestionControlFactory, ControlEvent, Delivery, ForeignControl, Idle, Loss, Recovered,
+    Ack, CongestionControl, CongestionControlFactory, ControlEvent, Delivery, Idle, Loss, PlugInControl, Recovered,
     Start, TimeoutKind, Transmission,
 };
 use netlull_tcp::delivery::{DeliveryRate, LostSegment};
@@ -70,13 +70,13 @@ impl CongestionControlFactory for Factory {
         Ok(())
     }
 
-    fn build(&self, config: &Config, seed: u32) -> Box<dyn ForeignControl> {
+    fn build(&self, config: &Config, seed: u32) -> Box<dyn PlugInControl> {
         let plan = Plan::new(&self.configured, config, seed);
         let (answer, fault) = match plan.instance() {
             Ok((_, answer)) => (answer, None),
             Err(error) => (NO_WINDOW, Some(Box::new(error))),
         };
-        Box::new(Control { plan, instance: None, answer, fault })
+        Box::new(ModuleControl { plan, instance: None, answer, fault })
     }
 }
 
@@ -93,14 +93,14 @@ const NO_WINDOW: ControlAnswer = ControlAnswer {
 
 /// A congestion control in a module.
 #[derive(Debug)]
-struct Control {
+struct ModuleControl {
     plan: Plan,
     instance: Option<Instance>,
     answer: ControlAnswer,
     fault: Option<Box<ConfigError>>,
 }
 
-impl Control {
+impl ModuleControl {
     /// Delivers an event. `rate` is the state of deliveries, for events that need it.
     fn tell(&mut self, now: Instant, event: ControlEvent, rate: Deliveries) {
         if self.fault.is_none()
@@ -122,7 +122,7 @@ impl Control {
     }
 }
 
-impl Clone for Control {
+impl Clone for ModuleControl {
     /// A clone before the first event has an instance of its own. A later one fails: the state of an instance is not
     /// accessible as a whole.
     fn clone(&self) -> Self {
@@ -137,7 +137,7 @@ impl Clone for Control {
 
 // Every method of the trait is an event of the guest or a value of its answer.
 #[deny(clippy::missing_trait_methods)]
-impl CongestionControl for Control {
+impl CongestionControl for ModuleControl {
     fn cwnd(&self) -> u64 {
         self.answer.cwnd
     }

@@ -25,8 +25,8 @@ pub mod limit {
     pub const CALLS: usize = 10_000;
     /// The elements of a table.
     pub const TABLE: usize = 4096;
-    /// The file in bytes.
-    pub const MODULE: usize = 16 << 20;
+    /// The file in bytes. Translated code can take 120 times the memory of its file.
+    pub const MODULE: usize = 4 << 20;
     /// The timeouts at one instant.
     pub const TIMEOUTS: u32 = 100_000;
     /// A text of the module in bytes.
@@ -58,12 +58,12 @@ impl fmt::Debug for Instance {
 struct Words<'a>(std::slice::ChunksExact<'a, u8>);
 
 impl Source for Words<'_> {
-    #[inline(always)]
+    #[inline]
     fn take(&mut self) -> u64 {
         self.0.next().and_then(|word| word.try_into().ok()).map_or(0, u64::from_le_bytes)
     }
 
-    #[inline(always)]
+    #[inline]
     fn skip(&mut self, words: usize) {
         if words > 0 {
             self.0.nth(words - 1);
@@ -75,14 +75,14 @@ impl Source for Words<'_> {
 pub(crate) struct WordsMut<'a>(std::slice::ChunksExactMut<'a, u8>);
 
 impl Sink for WordsMut<'_> {
-    #[inline(always)]
+    #[inline]
     fn put(&mut self, word: u64) {
         if let Some(place) = self.0.next() {
             place.copy_from_slice(&word.to_le_bytes());
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn skip(&mut self, words: usize) {
         if words > 0 {
             self.0.nth(words - 1);
@@ -249,14 +249,14 @@ impl Instance {
         (0..count).map(move |_| T::read(&mut words))
     }
 
-    #[inline(always)]
+    #[inline]
     fn words(&self, place: usize) -> Words<'_> {
         let memory = self.memory.data(&self.store);
         let from = self.mailbox + place * 8;
         Words(memory.get(from..self.mailbox + LENGTH).unwrap_or_default().chunks_exact(8))
     }
 
-    #[inline(always)]
+    #[inline]
     pub fn words_mut(&mut self, place: usize) -> WordsMut<'_> {
         let memory = self.memory.data_mut(&mut self.store);
         let from = self.mailbox + place * 8;

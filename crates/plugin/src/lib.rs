@@ -26,15 +26,13 @@ mod station;
 pub use instance::limit;
 pub use module::{Module, digest_of};
 
-use netlull_mechanism::foreign::{LINKS, STATIONS};
-
 /// The kind of tables that name a module.
 pub const KIND: &str = "wasm";
 
 /// Lets documents, plans and tapes of this process name modules.
 pub fn register() {
-    LINKS.add(KIND, link::load);
-    STATIONS.add(KIND, station::load);
+    netlull_mechanism::link::PLUG_INS.add(KIND, link::load);
+    netlull_mechanism::station::PLUG_INS.add(KIND, station::load);
     #[cfg(feature = "tcp")]
-    netlull_tcp::cc::FOREIGN.add(KIND, control::load);
+    netlull_tcp::cc::PLUG_INS.add(KIND, control::load);
 }

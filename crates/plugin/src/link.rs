@@ -7,7 +7,7 @@ use netlull_guest::abi::{Answer, Kind, MOST_ACTIONS, place};
 use netlull_guest::description::Settings;
 use netlull_guest::record::Record;
 use netlull_mechanism::Machine;
-use netlull_mechanism::link::{Estimates, LinkAction, LinkContext, LinkController, LinkEvent, LinkFactory};
+use netlull_mechanism::link::{self, Estimates, LinkAction, LinkEvent};
 use netlull_mechanism::observe::{Adapter, Decision, Observation, Plug, Subscriber};
 use netlull_units::{BitRate, Duration, Instant};
 use serde_json::{Map, Value};
@@ -26,14 +26,15 @@ struct Factory {
 }
 
 /// Loads the controller that a table names.
-pub(crate) fn load(fields: &Map<String, Value>) -> Result<Arc<dyn LinkFactory>, ConfigError> {
+pub(crate) fn load(fields: &Map<String, Value>) -> Result<Arc<dyn link::Factory>, ConfigError> {
     let configured = Configured::load(fields, Kind::LinkController)?;
-    let (_, Settings { initial_rate, subscription, .. }) = Instance::configured(&configured)?;
+    let (_, Settings { initial_rate, subscription, transition, .. }) = Instance::configured(&configured)?;
+    check_pause("transition", transition)?;
     let reads_segments = subscription.map_or(configured.module.description().reads_segments, |wants| wants.segments);
     Ok(Arc::new(Factory { configured, initial_rate, reads_segments }))
 }
 
-impl LinkFactory for Factory {
+impl link::Factory for Factory {
     fn name(&self) -> &str {
         &self.configured.module.description().name
     }
@@ -50,7 +51,7 @@ impl LinkFactory for Factory {
         Some(self.configured.table.clone())
     }
 
-    fn build(&self, link: LinkContext, start: Instant) -> Result<Box<dyn LinkController>, ConfigError> {
+    fn build(&self, link: link::Context, start: Instant) -> Result<Box<dyn link::Controller>, ConfigError> {
         let (mut instance, settings) = Instance::configured(&self.configured)?;
         instance.create(start, link)?;
         if let Settings { subscription: Some(subscription), initial_rate, transition, .. } = settings {
@@ -86,7 +87,7 @@ impl Subscriber for RateController {
         let decision = instance.items::<Decision>(place::ANSWER + Answer::WORDS, actions).next().transpose();
         let decision = decision.map_err(|error| instance.impossible(&error))?;
         if let Some(Decision::Action(LinkAction::SetRate { pause, .. })) = decision {
-            check_pause(pause).map_err(|error| instance.impossible(&error))?;
+            check_pause("pause", pause).map_err(|error| instance.impossible(&error))?;
         }
         Ok(decision)
     }
@@ -96,7 +97,7 @@ impl Subscriber for RateController {
 #[derive(Debug)]
 struct Link {
     instance: Instance,
-    context: LinkContext,
+    context: link::Context,
     rate: BitRate,
     changes: u64,
     actions: VecDeque<LinkAction>,
@@ -152,19 +153,19 @@ impl Link {
     }
 }
 
-fn check_pause(pause: Duration) -> Result<(), ConfigError> {
+fn check_pause(field: &str, pause: Duration) -> Result<(), ConfigError> {
     if pause > LONGEST_PAUSE {
-        return Err(ConfigError::new("pause", pause, format!("at most {LONGEST_PAUSE}")));
+        return Err(ConfigError::new(field, pause, format!("at most {LONGEST_PAUSE}")));
     }
     Ok(())
 }
 
 /// Checks that a link can perform an action in answer to an event.
-fn check(action: LinkAction, event: &LinkEvent, link: LinkContext) -> Result<(), ConfigError> {
+fn check(action: LinkAction, event: &LinkEvent, link: link::Context) -> Result<(), ConfigError> {
     match action {
         LinkAction::SetRate { rate, pause } => {
             link.check_rate("rate", rate)?;
-            check_pause(pause)
+            check_pause("pause", pause)
         }
         LinkAction::SetWindow(window) => {
             if matches!(event, LinkEvent::Acknowledgement { .. }) {
@@ -197,7 +198,7 @@ impl Machine for Link {
     }
 }
 
-impl LinkController for Link {
+impl link::Controller for Link {
     fn rate(&self) -> BitRate {
         self.rate
     }

@@ -8,10 +8,9 @@ use netlull_guest::description::Description;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
-use std::io::Read as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
-use wasmi::{CompilationMode, Config, Engine, ExternType, ValType};
+use wasmi::{CompilationMode, Config, EnforcedLimits, Engine, ExternType, ValType};
 
 /// A module, checked and translated. Its machines share the translated code, also with equal files of other names.
 pub struct Module {
@@ -43,6 +42,8 @@ fn engine() -> &'static Engine {
         config.ignore_custom_sections(true);
         config.set_max_stack_height(limit::STACK);
         config.set_max_recursion_depth(limit::CALLS);
+        // A branch of two bytes copies all results of its block: 1,000 of them would make gigabytes of 16 MB.
+        config.enforced_limits(EnforcedLimits::strict());
         config.wasm_relaxed_simd(false);
         config.wasm_multi_memory(false);
         config.wasm_tail_call(false);
@@ -58,10 +59,11 @@ impl Module {
     pub fn load(file: &Path, digest: Option<&str>) -> Result<Self, ConfigError> {
         static LOADED: OnceLock<Mutex<BTreeMap<String, Weak<Shared>>>> = OnceLock::new();
         let shown = file.display().to_string();
-        let unreadable = |error| ConfigError::new("module", format!("{shown}, {error}"), "a file that can be read");
-        let mut bytes = Vec::new();
-        let opened = std::fs::File::open(file).map_err(unreadable)?;
-        opened.take(limit::MODULE as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+        let unreadable = |why: String| {
+            let (what, expected) = why.split_once("; expected ").unwrap_or((&why, "a file that can be read"));
+            ConfigError::new("module", format!("{shown} ({})", what.strip_prefix("is ").unwrap_or(what)), expected)
+        };
+        let bytes = netlull_document::read_regular(file, limit::MODULE).map_err(unreadable)?;
         let found = digest_of(&bytes);
         if let Some(digest) = digest.filter(|digest| *digest != found) {
             return Err(ConfigError::new("digest", digest, format!("{found}, the digest of {shown}")));

@@ -8,9 +8,7 @@ use netlull_guest::description::serves_name;
 use netlull_guest::record::Record;
 use netlull_mechanism::Machine;
 use netlull_mechanism::radio::AccessPointConfig;
-use netlull_mechanism::station::{
-    PowerMode, Serves, StationAction, StationContext, StationController, StationEvent, StationFactory,
-};
+use netlull_mechanism::station::{self, PowerMode, Serves, StationAction, StationEvent};
 use netlull_units::Instant;
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
@@ -31,14 +29,14 @@ pub(crate) fn serves(name: &str) -> Option<Serves> {
 }
 
 /// Loads the machine that a table names.
-pub(crate) fn load(fields: &Map<String, Value>) -> Result<Arc<dyn StationFactory>, ConfigError> {
+pub(crate) fn load(fields: &Map<String, Value>) -> Result<Arc<dyn station::Factory>, ConfigError> {
     let configured = Configured::load(fields, Kind::StationMachine)?;
     let (_, settings) = Instance::configured(&configured)?;
     let serves = serves(&configured.module.description().serves).unwrap_or(Serves::Everything);
     Ok(Arc::new(Factory { configured, serves, access_point: settings.access_point }))
 }
 
-impl StationFactory for Factory {
+impl station::Factory for Factory {
     fn name(&self) -> &str {
         &self.configured.module.description().name
     }
@@ -55,7 +53,7 @@ impl StationFactory for Factory {
         Some(self.configured.table.clone())
     }
 
-    fn build(&self, station: StationContext, start: Instant) -> Result<Box<dyn StationController>, ConfigError> {
+    fn build(&self, station: station::Context, start: Instant) -> Result<Box<dyn station::Policy>, ConfigError> {
         let (mut instance, _) = Instance::configured(&self.configured)?;
         instance.create(start, station)?;
         let Answer { timeout, .. } = instance.answer(place::ANSWER)?;
@@ -75,7 +73,7 @@ struct Station {
     instance: Instance,
     actions: VecDeque<StationAction>,
     timeout: Option<Instant>,
-    /// Whether an access point buffers packets.
+    /// True if an access point buffers packets.
     announces: bool,
     fault: Option<Box<ConfigError>>,
 }
@@ -128,7 +126,7 @@ impl Machine for Station {
     }
 }
 
-impl StationController for Station {
+impl station::Policy for Station {
     fn fault(&self) -> Option<&ConfigError> {
         self.fault.as_deref()
     }

@@ -6,10 +6,9 @@ mod common;
 use common::{MAILBOX, controller, describing, module, put, set_rate};
 use netlull_guest::abi::place;
 use netlull_mechanism::Machine;
-use netlull_mechanism::link::{LinkAction, LinkContext, LinkController, LinkEvent};
-use netlull_mechanism::machines::{LinkMachine, LinkMechanism, StationMechanism};
+use netlull_mechanism::link::{self, Controller as _, LinkAction, LinkEvent};
 use netlull_mechanism::rate::QueueView;
-use netlull_mechanism::station::{StationAction, StationContext, StationController, StationEvent};
+use netlull_mechanism::station::{self, Policy as _, StationAction, StationEvent};
 use netlull_plugin::{Module, limit, register};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use serde_json::{Map, Value, json};
@@ -19,8 +18,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const FULL: BitRate = BitRate::from_mbps(10);
 const TIMEOUT: LinkEvent = LinkEvent::Timeout { queue: QueueView::EMPTY };
 
-fn link() -> LinkContext {
-    LinkContext::new(FULL, Bytes::new(1500))
+fn link() -> link::Context {
+    link::Context::new(FULL, Bytes::new(1500))
 }
 
 fn at(millis: u64) -> Instant {
@@ -38,7 +37,7 @@ fn file(bytes: &[u8]) -> PathBuf {
 }
 
 /// The mechanism of a module, read like a document.
-fn mechanism(bytes: &[u8], parameters: &Value) -> Result<LinkMechanism, String> {
+fn mechanism(bytes: &[u8], parameters: &Value) -> Result<link::Config, String> {
     register();
     let mut table = Map::new();
     table.insert("kind".into(), "wasm".into());
@@ -47,7 +46,7 @@ fn mechanism(bytes: &[u8], parameters: &Value) -> Result<LinkMechanism, String> 
     netlull_document::read(&Value::Object(table)).map_err(|error| error.to_string())
 }
 
-fn machine(bytes: &[u8]) -> LinkMachine {
+fn machine(bytes: &[u8]) -> link::Running {
     mechanism(bytes, &json!({})).unwrap().build(link(), Instant::ZERO).unwrap()
 }
 
@@ -183,10 +182,51 @@ fn files_that_are_no_modules_are_refused() {
     says(&described(&station), &["whose kind is station_machine", "a module of the kind link_controller"]);
     let endless = module(&describing("link_controller", ""), "", "(func $s (loop $l (br $l))) (start $s)");
     says(&refused(&endless), &["whose start fails (it does not return)"]);
-    let missing = netlull_document::read::<LinkMechanism>(&json!({ "kind": "wasm", "module": "/nowhere/x.wasm" }));
-    says(&missing.unwrap_err().to_string(), &["module: is /nowhere/x.wasm, ", "expected a file that can be read"]);
-    let none = netlull_document::read::<LinkMechanism>(&json!({ "kind": "wasm" }));
+    let missing = netlull_document::read::<link::Config>(&json!({ "kind": "wasm", "module": "/nowhere/x.wasm" }));
+    says(&missing.unwrap_err().to_string(), &["module: is /nowhere/x.wasm (there is no such file); expected one that"]);
+    // A sparse file, by its length alone.
+    let large = file(b"");
+    std::fs::File::options().write(true).open(&large).unwrap().set_len(limit::MODULE as u64 + 1).unwrap();
+    let large =
+        netlull_document::read::<link::Config>(&json!({ "kind": "wasm", "module": large.display().to_string() }));
+    says(&large.unwrap_err().to_string(), &[&format!("(too large); expected at most {} MiB", limit::MODULE >> 20)]);
+    let none = netlull_document::read::<link::Config>(&json!({ "kind": "wasm" }));
     says(&none.unwrap_err().to_string(), &["module: is missing"]);
+}
+
+/// A module of nearly `bytes` bytes whose branches copy as many results as possible, each to another place.
+fn branches(results: u32, bytes: usize) -> Vec<u8> {
+    let all = vec![wasm_encoder::ValType::I64; results as usize];
+    let mut types = wasm_encoder::TypeSection::new();
+    types.ty().function([], []);
+    types.ty().function([], all);
+    let mut body = wasm_encoder::Function::new([(results + 1, wasm_encoder::ValType::I64)]);
+    let mut code = body.instructions();
+    code.block(wasm_encoder::BlockType::FunctionType(1));
+    (0..results).for_each(|place| _ = code.local_get(place * 7 % results));
+    (0..20_000).for_each(|_| _ = code.local_get(results).i32_wrap_i64().br_if(0));
+    code.end();
+    (0..results).for_each(|_| _ = code.drop());
+    code.end();
+    let (mut functions, mut codes) = (wasm_encoder::FunctionSection::new(), wasm_encoder::CodeSection::new());
+    for _ in 0..bytes / (body.byte_len() + 4) {
+        functions.function(0);
+        codes.function(&body);
+    }
+    wasm_encoder::Module::new().section(&types).section(&functions).section(&codes).clone().finish()
+}
+
+#[test]
+fn translation_needs_limited_memory() {
+    says(&refused(&branches(999, 1 << 20)), &["which is not valid (", "32 results"]);
+    // The largest module with the most results: 16 MiB would take 1.8 GB.
+    let largest = branches(31, limit::MODULE);
+    assert!(largest.len() > limit::MODULE * 9 / 10 && largest.len() <= limit::MODULE, "{}", largest.len());
+    says(&refused(&largest), &["which has no memory"]);
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak =
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    assert!(peak.is_none_or(|kilobytes| kilobytes < 700_000), "{peak:?} kB");
 }
 
 #[test]
@@ -194,7 +234,7 @@ fn an_error_names_its_own_file_although_an_equal_one_is_loaded() {
     let bytes = controller("unreachable", "");
     let (_first, second) = (machine(&bytes), file(&bytes));
     let table = json!({ "kind": "wasm", "module": second.display().to_string() });
-    let mechanism: LinkMechanism = netlull_document::read(&table).unwrap();
+    let mechanism: link::Config = netlull_document::read(&table).unwrap();
     let mut machine = mechanism.build(link(), Instant::ZERO).unwrap();
     machine.handle(at(1), TIMEOUT);
     let name = second.file_name().unwrap().to_string_lossy();
@@ -235,7 +275,7 @@ fn a_digest_names_one_module() {
     let read = mechanism(&bytes, &json!({ "digest": digest })).unwrap();
     let written = serde_json::to_value(&read).unwrap();
     assert_eq!((&written["kind"], &written["digest"]), (&json!("wasm"), &json!(digest)));
-    assert_eq!(netlull_document::read::<LinkMechanism>(&written).unwrap(), read);
+    assert_eq!(netlull_document::read::<link::Config>(&written).unwrap(), read);
     let other = mechanism(&bytes, &json!({ "digest": "00" })).unwrap_err();
     says(&other, &["digest: is 00; expected ", &digest]);
 }
@@ -296,7 +336,10 @@ fn a_rate_controller_gets_ticks_and_decides_rates() {
     let body = [put(place::ANSWER, "(i64.const 1)"), put(place::ANSWER + 4, &half)].concat();
     let more = r#","subscription":{"tick":"10 ms"},"parameters":[
         {"name":"tick","type":"duration","default":"5 ms"},{"name":"transition","type":"duration","default":"1 ms"}]"#;
-    let mut machine = machine(&controller(&body, &more.replace('\n', "")));
+    let bytes = controller(&body, &more.replace('\n', ""));
+    let why = mechanism(&bytes, &json!({ "transition": "10.1 s" })).unwrap_err();
+    assert!(why.starts_with("transition: is 10.1 s; expected at most 10 s"), "{why}");
+    let mut machine = machine(&bytes);
     assert_eq!(machine.next_timeout(), Some(at(5)));
     machine.handle(at(5), TIMEOUT);
     let expected = LinkAction::SetRate { rate: BitRate::from_mbps(5), pause: Duration::from_millis(1) };
@@ -309,8 +352,8 @@ fn a_station_machine_that_fails_stays_awake() {
     register();
     let bytes = module(&describing("station_machine", ""), "unreachable", "");
     let table = json!({ "kind": "wasm", "module": file(&bytes).display().to_string() });
-    let mechanism: StationMechanism = netlull_document::read(&table).unwrap();
-    let station = StationContext { air_rate: FULL, wake: Duration::from_millis(1), mtu: Bytes::new(1500) };
+    let mechanism: station::Config = netlull_document::read(&table).unwrap();
+    let station = station::Context { air_rate: FULL, wake: Duration::from_millis(1), mtu: Bytes::new(1500) };
     let mut machine = mechanism.build(station, Instant::ZERO).unwrap();
     machine.handle(at(1), StationEvent::Beacon { buffered: true });
     let all: Vec<_> = std::iter::from_fn(|| machine.poll_action()).collect();

@@ -30,7 +30,7 @@ const fn device(device: Device, summary: &'static str) -> PowerModelInfo {
     PowerModelInfo { name: device.name, summary, source: device.source, model }
 }
 
-const READY: &[PowerModelInfo] = &[
+const SHIPPED: &[PowerModelInfo] = &[
     PowerModelInfo {
         name: "fs",
         summary: "ideal frequency scaling: power linear in the rate",
@@ -65,19 +65,19 @@ impl PowerModel {
     /// Returns the catalogue: the ideal models, then the measured devices.
     #[must_use]
     pub const fn catalogue() -> &'static [PowerModelInfo] {
-        READY
+        SHIPPED
     }
 
     /// Returns the names of the catalogue, with `separator` between them.
     #[must_use]
     pub fn names(separator: &str) -> String {
-        READY.iter().map(|info| info.name).collect::<Vec<_>>().join(separator)
+        SHIPPED.iter().map(|info| info.name).collect::<Vec<_>>().join(separator)
     }
 
     /// Returns the model of that name, `None` if there is none.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
-        READY.iter().find(|info| info.name == name).map(|info| info.model)
+        SHIPPED.iter().find(|info| info.name == name).map(|info| info.model)
     }
 }
 

@@ -344,7 +344,7 @@ impl RadioMeter {
 }
 
 /// The catalogue. If the source gives a current, the power is the current times 3.3 V.
-const READY: &[RadioPower] = &[
+const SHIPPED: &[RadioPower] = &[
     RadioPower {
         name: "wavelan-dsss",
         summary: "a 2.4 GHz WaveLAN DSSS card, as in the paper",
@@ -399,18 +399,18 @@ const READY: &[RadioPower] = &[
 
 impl RadioPower {
     /// The name of the default interface: the paper's.
-    pub const DEFAULT: &str = READY[0].name;
+    pub const DEFAULT: &str = SHIPPED[0].name;
 
     /// Returns the catalogue: the paper's interface, then more recently measured ones.
     #[must_use]
     pub const fn catalogue() -> &'static [Self] {
-        READY
+        SHIPPED
     }
 
     /// Returns the interface of that name, `None` if there is none.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
-        READY.iter().find(|radio| radio.name == name).copied()
+        SHIPPED.iter().find(|radio| radio.name == name).copied()
     }
 }
 

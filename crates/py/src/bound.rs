@@ -65,7 +65,7 @@ impl Request {
         let traffic = problem.traffic(&power.model, &rates);
         let bracket = |&late: &Duration| {
             let steps =
-                self.step_ns.map_or_else(|| Steps::new(&problem, late), |nanos| Steps { step: nanos as f64 * 1e-9 });
+                self.step_ns.map_or_else(|| Steps::new(&problem, late), |nanos| Steps { step: nanos as f64 / 1e9 });
             let found = clairvoyant(&problem, late, steps);
             json!({
                 "late_s": late.as_secs_f64(), "step_s": steps.step,

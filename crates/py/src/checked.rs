@@ -4,6 +4,7 @@ use crate::host::PythonHost;
 use crate::monitor::{Monitor, Watcher};
 use crate::plugin::{self, Loaded, Tapes};
 use crate::{RawResult, bound, errors};
+use netlull_network::capture::Form;
 use netlull_sim::emulation::{Head, Outcome, check_format, emulated, plan};
 use netlull_sim::probe::{CaptureWriter, Table};
 use netlull_sim::run::{RunError, RunOutcome, Summary, measure, run};
@@ -205,8 +206,9 @@ impl Checked {
         self.with_options(seed, probe, verify)?.execute(py, monitor, memory, None, stamp)
     }
 
-    /// Runs the scenario and writes the packets on `links` to `path` as pcapng.
-    #[pyo3(signature = (links, path, monitor=None, memory=None))]
+    /// Runs the scenario and writes the packets on `links` to `path`, as pcapng or as classic pcap: the name `named`
+    /// decides, or that of `path`.
+    #[pyo3(signature = (links, path, monitor=None, memory=None, *, named=None))]
     fn trace(
         &self,
         py: Python<'_>,
@@ -214,8 +216,10 @@ impl Checked {
         path: PathBuf,
         monitor: Option<PyRef<'_, Monitor>>,
         memory: Option<u64>,
+        named: Option<PathBuf>,
     ) -> PyResult<RawResult> {
-        let capture = CaptureWriter::of(&self.scenario, &links, &path).map_err(errors::capture)?;
+        let form = Form::of(named.as_ref().unwrap_or(&path));
+        let capture = CaptureWriter::of(&self.scenario, &links, &path, form).map_err(errors::capture)?;
         self.execute(py, monitor, memory, Some(capture), None)
     }
 
@@ -258,9 +262,17 @@ impl Checked {
 
     /// A scenario from the two texts of another one that is in this process or was in another.
     #[staticmethod]
-    fn restored(canonical: &str, document: &str, plug_ins: &str) -> PyResult<Self> {
-        let copy = Self::new(canonical, None, None, None, None, None)?;
+    fn restored(py: Python<'_>, canonical: &str, document: &str, plug_ins: &str) -> PyResult<Self> {
         let listed: Vec<(String, Value)> = serde_json::from_str(plug_ins).map_err(errors::internal)?;
+        // Who reads a pickle runs its code anyway.
+        let text = |table: &Value, field: &str| Some(table.get(field)?.as_str()?.to_owned());
+        let class = |table: &Value| Some((text(table, "class")?, text(table, "source")?));
+        let classes: Vec<(String, String)> = listed.iter().filter_map(|(_, table)| class(table)).collect();
+        if !classes.is_empty() {
+            let folders: Vec<String> = Vec::new();
+            py.import("netlull.plugins.loading")?.call_method1("take", ((folders, classes),))?;
+        }
+        let copy = Self::new(canonical, None, None, None, None, None)?;
         let plug_in = |(family, table): (String, Value)| {
             let family = Family::ALL.into_iter().find(|known| known.name() == family)?;
             Some((family, if table.is_null() { PlugIn::LeftOut } else { PlugIn::Table(table) }))

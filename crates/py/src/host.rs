@@ -71,19 +71,10 @@ impl Host for PythonHost<'_> {
 
     fn module(&self, name: &str) -> Result<Module, Error> {
         let file = self.folder.find(name);
-        let wrong = |error: std::io::Error| {
-            let told = error.to_string();
-            let told = told.split(" (os error").next().unwrap_or_default();
-            Error::input("module", format!("\"{name}\": {told}; expected a WebAssembly module"))
-        };
-        let length = file.metadata().map_err(wrong)?.len();
-        if length > limit::MODULE as u64 {
-            let told =
-                format!("\"{name}\": has {length} bytes; expected a WebAssembly module of at most {}", limit::MODULE);
-            return Err(Error::input("module", told));
-        }
-        let digest = digest_of(&std::fs::read(&file).map_err(wrong)?);
-        Ok(Module { file: std::fs::canonicalize(&file).map_err(wrong)?.display().to_string(), digest })
+        let wrong = |why: String| Error::input("module", format!("\"{name}\": {why}"));
+        let digest = digest_of(&netlull_document::read_regular(&file, limit::MODULE).map_err(wrong)?);
+        let file = std::fs::canonicalize(&file).map_err(|error| wrong(format!("cannot be read: {}", error.kind())))?;
+        Ok(Module { file: file.display().to_string(), digest })
     }
 
     fn plug_in(&self, family: Family, table: &Map<String, Value>) -> Result<PlugIn, Error> {

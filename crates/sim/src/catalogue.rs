@@ -51,8 +51,8 @@ fn of(definitions: &[&str]) -> Vec<(String, Description)> {
 mod tests {
     use super::*;
     use netlull_document::Kind;
-    use netlull_mechanism::machines::{LinkMechanism, StationMechanism};
     use netlull_mechanism::topology::SleepAlgorithm;
+    use netlull_mechanism::{link, station};
     use schemars::SchemaGenerator;
 
     /// Readers take the names from serde, and schemas from schemars.
@@ -66,7 +66,7 @@ mod tests {
                 assert_eq!(fields(), properties.keys().map(String::as_str).collect::<Vec<_>>(), "{}", kind.name);
             }
         }
-        compare(LinkMechanism::KINDS);
+        compare(link::Config::KINDS);
         compare(SleepAlgorithm::KINDS);
     }
 
@@ -82,9 +82,9 @@ mod tests {
 
     #[test]
     fn every_parameter_says_its_unit_its_meaning_and_its_source() {
-        let links = LinkMechanism::KINDS.iter().map(|kind| kind.name);
+        let links = link::Config::KINDS.iter().map(|kind| kind.name);
         let plans = SleepAlgorithm::KINDS.iter().map(|kind| kind.name);
-        let names = links.chain(StationMechanism::NAMES.iter().copied()).chain(plans);
+        let names = links.chain(station::Config::NAMES.iter().copied()).chain(plans);
         let kinds = names.collect::<std::collections::BTreeSet<_>>().len();
         assert_eq!([mechanisms().len(), queues().len(), losses().len()], [kinds, 3, 3]);
         for (name, described) in mechanisms().into_iter().chain(queues()).chain(losses()) {

@@ -12,11 +12,11 @@ use crate::net::routing::NextHop;
 use crate::run::{edges, routing_plan};
 use crate::scenario::document::Verify;
 use crate::scenario::{
-    Capacity, Control, DatagramFlow, FlowPath, LinkSpec, RequestFlow, Scenario, ScenarioError, StationSpec, TcpFlow,
-    TransferSize, listed,
+    Capacity, ControlSpec, DatagramFlow, FlowPath, LinkSpec, RequestFlow, Scenario, ScenarioError, StationSpec,
+    TcpFlow, TransferSize, listed,
 };
 use crate::traffic::{DatagramSource, RequestSource};
-use netlull_mechanism::machines::{LinkMechanism, StationMechanism};
+use netlull_mechanism::{link, station};
 use netlull_network::plan::{ControlPlan, FORMAT, FlowPlan, LinkPlan, Plan, ProbePlan, StationPlan, TcpPlan, Traffic};
 use netlull_network::random::Stream;
 use netlull_tcp::{Algorithm, Config, Ecn, InitialWindow, LossRecovery};
@@ -25,6 +25,8 @@ use serde_json::Value;
 
 /// The maximum number of emulated hosts. Each host has a network namespace.
 const MOST_HOSTS: usize = 250;
+/// The most datagrams or requests of a flow: a plan lists them, and real time allows fewer.
+const MOST_ARRIVALS: usize = 10_000_000;
 
 /// The emulation plan of a scenario.
 ///
@@ -47,24 +49,24 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
         return refuse(format!("link.{}.air", link.name), message);
     }
     for LinkSpec { name, control, .. } in scenario.links.iter() {
-        if let Some(LinkMechanism::Foreign(foreign)) = control.as_ref().map(|control| &control.mechanism)
-            && is_of_this_program(foreign.factory().table().as_ref())
+        if let Some(link::Config::PlugIn(plug_in)) = control.as_ref().map(|control| &control.mechanism)
+            && is_of_this_program(plug_in.factory().table().as_ref())
         {
-            let message = format!("is \"{}\", a custom controller of this program", foreign.factory().name());
+            let message = format!("is \"{}\", a custom controller of this program", plug_in.factory().name());
             return refuse(format!("link.{name}.controller"), format!("{message}; expected one of netlull's own"));
         }
     }
     for StationSpec { node, mechanism, .. } in &scenario.stations {
-        if let Some(StationMechanism::Foreign(foreign)) = mechanism
-            && is_of_this_program(foreign.0.table().as_ref())
+        if let Some(station::Config::PlugIn(plug_in)) = mechanism
+            && is_of_this_program(plug_in.0.table().as_ref())
         {
-            let message = format!("is \"{}\", a custom machine of this program", foreign.0.name());
+            let message = format!("is \"{}\", a custom machine of this program", plug_in.0.name());
             let field = format!("station.{}.mechanism", scenario.nodes[*node]);
             return refuse(field, format!("{message}; expected one of netlull's own"));
         }
     }
     let tcp = scenario.tcp_flows.iter().map(|flow| tcp_flow(scenario, flow));
-    let datagrams = scenario.datagram_flows.iter().map(|flow| Ok(datagram_flow(scenario, flow)));
+    let datagrams = scenario.datagram_flows.iter().map(|flow| datagram_flow(scenario, flow));
     let requests = scenario.request_flows.iter().map(|flow| request_flow(scenario, flow));
     let flows: Vec<FlowPlan> = tcp.chain(datagrams).chain(requests).collect::<Result<_, _>>()?;
     Ok(Plan {
@@ -134,7 +136,7 @@ fn link(scenario: &Scenario, spec: &LinkSpec) -> LinkPlan {
     }
 }
 
-fn control(control: &Control) -> ControlPlan {
+fn control(control: &ControlSpec) -> ControlPlan {
     ControlPlan {
         mechanism: control.mechanism.clone(),
         link: control.link,
@@ -184,14 +186,24 @@ fn tcp_flow(scenario: &Scenario, spec: &TcpFlow) -> Result<FlowPlan, ScenarioErr
     Ok(flow(&spec.path, Traffic::Tcp { start: spec.start + jitter, size, stop, writes, tcp }))
 }
 
-fn datagram_flow(scenario: &Scenario, spec: &DatagramFlow) -> FlowPlan {
+/// The arrivals of a flow, which a plan lists.
+fn arrivals_of<T>(path: &FlowPath, arrivals: impl Iterator<Item = T>) -> Result<Vec<T>, ScenarioError> {
+    let listed: Vec<T> = arrivals.take(MOST_ARRIVALS + 1).collect();
+    if listed.len() > MOST_ARRIVALS {
+        let message = format!("has more than {MOST_ARRIVALS} arrivals; expected at most that in an emulation");
+        return refuse(format!("flow.{}", path.name), message);
+    }
+    Ok(listed)
+}
+
+fn datagram_flow(scenario: &Scenario, spec: &DatagramFlow) -> Result<FlowPlan, ScenarioError> {
     let (mut source, end) = (DatagramSource::new(spec, scenario.seed), Instant::ZERO + scenario.duration);
     let packets = std::iter::from_fn(|| {
         let (now, size) = (source.next(), source.size());
         (now <= end).then(|| source.sent(now))?;
         Some((now, size))
     });
-    flow(&spec.path, Traffic::Datagrams { packets: packets.collect() })
+    Ok(flow(&spec.path, Traffic::Datagrams { packets: arrivals_of(&spec.path, packets)? }))
 }
 
 fn request_flow(scenario: &Scenario, spec: &RequestFlow) -> Result<FlowPlan, ScenarioError> {
@@ -200,7 +212,7 @@ fn request_flow(scenario: &Scenario, spec: &RequestFlow) -> Result<FlowPlan, Sce
         let now = source.next();
         (now <= end).then(|| (now, source.take(now)))
     });
-    let (requests, tcp) = (requests.collect(), tcp(&spec.path, &spec.config)?);
+    let (requests, tcp) = (arrivals_of(&spec.path, requests)?, tcp(&spec.path, &spec.config)?);
     Ok(flow(&spec.path, Traffic::Requests { requests, most_open: spec.most_open, tcp }))
 }
 

@@ -81,7 +81,7 @@ pub struct PartHead {
     /// The parameters of the access point of a station's machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_point: Option<Value>,
-    /// Whether a congestion control wants deliveries.
+    /// True if a congestion control wants deliveries.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deliveries: bool,
     /// The links of a sleep plan.

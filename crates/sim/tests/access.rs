@@ -30,6 +30,18 @@ fn each_connection_has_its_round_trip() {
 }
 
 #[test]
+fn a_list_has_one_round_trip_for_each_connection() {
+    let listed = [20.0, 120.0, 60.0, 8.0, 20.0];
+    let mut json = five();
+    json["flow"][0]["access"]["round_trip"] = json!(["20 ms", "120 ms", "60 ms", "8 ms", "20 ms"]);
+    let run = outcome(json);
+    for (number, milliseconds) in (1..).zip(listed) {
+        let time = flow(&run, &format!("t-{number}")).completion_time_s.expect("complete");
+        close(time, 2.0 * milliseconds / 1e3, 1e-6);
+    }
+}
+
+#[test]
 fn one_connection_has_the_first_round_trip() {
     let mut json = five();
     json["flow"][0]["count"] = json!(1);
@@ -68,6 +80,15 @@ fn impossible_round_trips_are_refused() {
         with(json!({ "rate": "1 Gb/s", "round_trip": { "from": "9 ms", "to": "8 ms" } })),
         "flow.t.access.round_trip.to: is 8 ms; expected at least 9 ms"
     );
+    let list = |trips: Value| with(json!({ "rate": "1 Gb/s", "round_trip": trips }));
+    let field = "flow.t.access.round_trip";
+    assert_eq!(
+        list(json!(["9 ms", "9 ms", "7 ms", "9 ms", "9 ms"])),
+        format!("{field}.2: is 7 ms; expected at least the round trip from \"n1\", 8 ms")
+    );
+    assert_eq!(list(json!(["9 ms"])), format!("{field}: is a list of 1; expected 5, one for each connection"));
+    assert!(list(json!(["9 ms", 9])).starts_with(&format!("{field}.1: is 9; expected a time")));
+    assert!(list(json!("9 ms")).starts_with(&format!("{field}: is \"9 ms\"; expected a table")));
     let zero = with(json!({ "rate": "0 b/s", "round_trip": { "from": "9 ms", "to": "9 ms" } }));
     assert!(zero.starts_with("flow.t.access.rate: "), "{zero}");
     assert_eq!(

@@ -126,6 +126,21 @@ fn a_download_that_began_before_the_measurement_is_none() {
 }
 
 #[test]
+fn more_arrivals_than_a_plan_can_list_are_refused() {
+    let flows = [
+        json!({ "kind": "cbr", "name": "c", "from": "a", "to": "b", "rate": "1e15 b/s" }),
+        json!({ "kind": "requests", "name": "c", "from": "a", "to": "b", "offered": "1e12 b/s",
+                "size": { "kind": "fixed", "size": "1 B" } }),
+    ];
+    for flow in flows {
+        let network = json!({ "duration": "10 s", "nodes": ["a", "b"], "flow": [flow],
+            "link": [{ "from": "a", "to": "b", "duplex": true, "rate": "10 Mb/s" }] });
+        let message = plan(&scenario(&network).expect("a scenario")).expect_err("must be refused").to_string();
+        assert_eq!(message, "flow.c: has more than 10000000 arrivals; expected at most that in an emulation");
+    }
+}
+
+#[test]
 fn an_outcome_with_other_stations_is_refused() {
     let scenario = dozer();
     let mut outcome = counted(&scenario);

@@ -54,6 +54,28 @@ fn datagrams_take_their_rate_from_tcp() {
 }
 
 #[test]
+fn a_run_of_hours_warns_whatever_its_traffic() {
+    let warned = |flow: Value| {
+        let warnings = scenario(&line("10 s", json!([flow]))).expect("a sound scenario").warnings();
+        warnings.into_iter().find(|warning| warning.starts_with("duration: "))
+    };
+    let datagrams = |kind: &str, rate: &str| {
+        let mut flow = json!({ "kind": kind, "name": "c", "from": "a", "to": "c", "rate": rate });
+        if kind == "bursts" {
+            (flow["cycle"], flow["mean_on"]) = ("300 ms".into(), "300 ms".into());
+        }
+        warned(flow)
+    };
+    for kind in ["cbr", "poisson", "bursts"] {
+        // 10 Pb are 8.3e11 packets of 1,500 bytes, on two hops each.
+        let told = datagrams(kind, "1e15 b/s").unwrap_or_default();
+        assert!(told.contains("10 s with this traffic takes about 1.7e12 packet-hops and 46 hours"), "{kind}: {told}");
+        assert_eq!(datagrams(kind, "1 Gb/s"), None);
+    }
+    assert_eq!(warned(json!({ "kind": "tcp", "name": "t", "from": "a", "to": "c" })), None);
+}
+
+#[test]
 fn requests_count_with_their_set_up() {
     // 1.168 Mb/s of payload are 100 requests of 1,460 B per second for 10 s. Each has a full segment and 2.5 others,
     // on four hops each.
@@ -96,4 +118,19 @@ fn memory_is_expected_from_backlogs_and_tables() {
     json["probe"] = json!({ "interval": "1 ms" });
     // 10,000 bins of four links and a flow, in rows of seven columns.
     close(memory(&json) - backlog, 10_000.0 * 5.0 * 56.0, 1e-6);
+}
+
+#[test]
+fn redraws_of_a_capacity_are_work() {
+    let mut json = line("1000 s", json!([{ "kind": "tcp", "name": "t", "from": "a", "to": "c" }]));
+    let mut told = |interval: &str| {
+        json["link"][0]["capacity"] =
+            json!({ "kind": "uniform_redraw", "min": "1 Mb/s", "max": "12 Mb/s", "mean_interval": interval });
+        let warnings = scenario(&json).expect("a sound scenario").warnings();
+        warnings.into_iter().find(|warning| warning.starts_with("duration: "))
+    };
+    // 10^12 redraws of the link there (the one back has a fixed rate), and at most 4,000 packet-hops a second.
+    let warning = told("1 ns").unwrap_or_default();
+    assert!(warning.contains("about 1.0e12 packet-hops and redraws and 28 hours"), "{warning}");
+    assert_eq!(told("1 ms"), None);
 }

@@ -79,6 +79,116 @@ fn poisson_arrivals_at_a_fixed_rate_wait_as_m_d_1_says() {
 }
 
 #[test]
+fn a_long_queue_and_its_waits_are_counted_in_full() {
+    // A packet arrives every 12 us and leaves every 1.2 ms. After 70 s the queue grows by 82,500 packets/s: its mean is
+    // 2,887,500. The n-th of the 58,333 packets sent (from 0) has waited 1.188 n ms: a mean of 34.65 s. The sum over all
+    // packets of their waits until transmission, 1.9e19 ns, exceeds 64 bits.
+    let mut json = one_link("70 s", json!({}), json!([cbr("1 Gb/s")]));
+    json["verify"] = "ledger".into();
+    let run = run(&scenario(&json).expect("a scenario"), &mut Unwatched, None).expect("a run");
+    close(link(&run, "a-b").mean_queue_packets, 2_887_500.0, 1.0);
+    close(link(&run, "a-b").mean_wait_s, 34.65, 0.001);
+}
+
+#[test]
+fn all_kinds_of_links_have_one_mean_wait() {
+    // 20 Mb/s into 10 Mb/s for 10 s: the n-th packet (from 0) arrives at 0.6 n ms and leaves the queue at 1.2 n ms. 8,334
+    // are sent or in service at the end: a mean of 0.6 * 8333 / 2 ms = 2.4999 s. The mean queue is 1.0e6 / 1.2 * 0.5 * 10 / 2
+    // / 1000 = 4166.7 packets.
+    let kinds = [
+        ("fixed", json!({})),
+        (
+            "a step to the same rate",
+            json!({ "capacity": { "kind": "steps", "steps": [{ "at": "5 s", "rate": "10 Mb/s" }] } }),
+        ),
+        ("noise", json!({ "noise": { "mean": "1 ms", "shape": 2.0 } })),
+        ("codel that never acts", json!({ "queue": { "kind": "codel", "target": "20 s", "interval": "40 s" } })),
+    ];
+    for (kind, fields) in kinds {
+        let run = outcome(one_link("10 s", fields, json!([cbr("20 Mb/s")])));
+        let link = link(&run, "a-b");
+        assert!((link.mean_wait_s - 2.4999).abs() < 1e-6, "{kind}: {}", link.mean_wait_s);
+        assert!((link.mean_queue_packets - 4166.7).abs() < 1.0, "{kind}: {}", link.mean_queue_packets);
+    }
+}
+
+fn steps(steps: &[(u64, u64)]) -> Value {
+    let step = |&(at_us, rate): &(u64, u64)| json!({ "at": format!("{at_us} us"), "rate": format!("{rate} b/s") });
+    json!({ "kind": "steps", "steps": steps.iter().map(step).collect::<Vec<_>>() })
+}
+
+#[test]
+fn a_dip_of_the_capacity_holds_packets_only_while_it_lasts() {
+    // 10 Mb/s into 10 Mb/s, and 100 ms of almost or exactly nothing: 83 packets queue up, none is dropped. In 18 s less the
+    // dip, 17.9 s / 1.2 ms = 14,916 packets are sent; those of the last 5 ms have not arrived: 14,912.
+    for low in [0, 1, 1000] {
+        let dip = steps(&[(1_000_300, low), (1_100_300, 10_000_000)]);
+        for more in [json!({}), json!({ "noise": { "mean": "1 us", "shape": 2.0 } })] {
+            let mut fields = json!({ "capacity": dip, "buffer": "100 packets" });
+            fields.as_object_mut().expect("a table").extend(more.as_object().expect("a table").clone());
+            let run = outcome(one_link("18 s", fields, json!([cbr("10 Mb/s")])));
+            let link = link(&run, "a-b");
+            assert_eq!((link.offered_packets, link.dropped_packets), (15_001, 0), "{low} b/s");
+            assert!((14_911..=14_913).contains(&link.delivered_packets), "{low} b/s: {}", link.delivered_packets);
+        }
+    }
+}
+
+#[test]
+fn a_trace_in_steps_of_a_millisecond_delivers_its_integral() {
+    // 3000 steps between 0 and 10 Mb/s under overload: bits delivered = integral of the capacity, within one packet.
+    let trace: Vec<(u64, u64)> = (0..3000).map(|at| (1000 * at, (at * 7919 % 11) * 1_000_000)).collect();
+    let integral: u64 = trace.iter().map(|(_, rate)| rate / 1000).sum();
+    let fields = json!({ "capacity": steps(&trace), "delay": "0 s" });
+    let run = outcome(one_link("3 s", fields, json!([cbr("12 Mb/s")])));
+    let delivered = 8 * link(&run, "a-b").delivered_bytes;
+    assert!(delivered <= integral && integral - delivered <= 12_000, "{delivered} of {integral} bit");
+}
+
+#[test]
+fn every_change_of_a_capacity_is_checked() {
+    let checks = |changes: &[(u64, u64)]| {
+        let fields = json!({ "capacity": steps(changes) });
+        outcome(one_link("1 s", fields, json!([cbr("12 Mb/s")]))).summary.checks
+    };
+    // A change has two bounds at least: of the bits since the last change, and of all bits.
+    let many: Vec<(u64, u64)> = (0..500).map(|at| (1000 * at, (1 + at % 2) * 5_000_000)).collect();
+    assert!(checks(&many) >= checks(&many[..1]) + 2 * 499);
+}
+
+#[test]
+fn a_change_may_be_at_the_rounded_end_of_a_packet() {
+    // 12,000 bit at 7 Mb/s take 1,714,285.7 ns. The packet leaves at the whole nanosecond before, in which the rate changes.
+    let step = |at: &str, rate: &str| json!({ "at": at, "rate": rate });
+    let changes = [step("0 s", "0 b/s"), step("1 ms", "7 Mb/s"), step("2714285 ns", "8 Mb/s")];
+    let fields = json!({ "capacity": { "kind": "steps", "steps": changes } });
+    let run = outcome(one_link("100 ms", fields, json!([cbr("12 Mb/s")])));
+    assert!(link(&run, "a-b").delivered_packets > 0);
+}
+
+#[test]
+fn a_redrawn_link_under_overload_uses_its_whole_capacity() {
+    let redraw = json!({ "kind": "uniform_redraw", "min": "0 b/s", "max": "10 Mb/s", "mean_interval": "1 ms" });
+    let run = outcome(one_link("20 s", json!({ "capacity": redraw, "delay": "0 s" }), json!([cbr("12 Mb/s")])));
+    let link = link(&run, "a-b");
+    let carried = link.mean_rate_bps * 20.0;
+    close(8.0 * link.delivered_bytes as f64, carried - 6000.0, 6000.0 + 1.0);
+}
+
+#[test]
+fn a_capacity_goes_with_neither_a_controller_nor_an_air() {
+    let refusal = |json: Value| scenario(&json).expect_err("refused").to_string();
+    let mut fields = practra(&json!({}));
+    fields["capacity"] = steps(&[(1000, 0)]);
+    assert!(
+        refusal(one_link("1 s", fields, json!([cbr("1 Mb/s")]))).contains("a-b.capacity: conflicts with a controller")
+    );
+    let mut json = one_link("1 s", json!({ "capacity": steps(&[(1000, 0)]), "air": "x" }), json!([cbr("1 Mb/s")]));
+    json["air"] = json!([{ "name": "x" }]);
+    assert!(refusal(json).contains("air"));
+}
+
+#[test]
 fn random_loss_takes_its_share() {
     let lossy = json!({ "loss": { "kind": "bernoulli", "probability": 0.1 } });
     let run = outcome(one_link("120 s", lossy, json!([cbr("10 Mb/s")])));

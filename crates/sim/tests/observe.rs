@@ -2,7 +2,7 @@
 
 use crate::common::scenario;
 use netlull_mechanism::ConfigError;
-use netlull_mechanism::link::{LinkContext, LinkController, LinkFactory};
+use netlull_mechanism::link;
 use netlull_mechanism::observe::{Adapter, Amount, Decision, Observation, Plug, Subscriber, Subscription};
 use netlull_sim::run::{RunOutcome, Unwatched, run};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
@@ -45,12 +45,12 @@ struct Factory {
     summing: Summing,
 }
 
-impl LinkFactory for Factory {
+impl link::Factory for Factory {
     fn name(&self) -> &'static str {
         "summing"
     }
 
-    fn build(&self, link: LinkContext, start: Instant) -> Result<Box<dyn LinkController>, ConfigError> {
+    fn build(&self, link: link::Context, start: Instant) -> Result<Box<dyn link::Controller>, ConfigError> {
         Ok(Box::new(Adapter::new(self.plug.clone(), self.summing.clone(), link, start)?))
     }
 }

@@ -305,13 +305,13 @@ fn queues_that_cannot_be_are_refused_with_field_value_and_expectation() {
     assert_eq!(red("weight", 0.0.into()), "link.a-b.queue.weight: is 0; expected more than 0 and at most 1");
     assert!(red("max_probability", 1.5.into()).starts_with("link.a-b.queue.max_probability: is 1.5;"));
     assert!(red("mean_packet", "0 B".into()).starts_with("link.a-b.queue.mean_packet: is 0 B;"));
-    assert!(red("ecn", "maybe".into()).starts_with("link.a-b.queue.ecn: unknown variant `maybe`"));
+    assert!(red("ecn", "maybe".into()).starts_with("link.a-b.queue.ecn: \"maybe\" is unknown; expected one of "));
     let codel =
         |target: &str, interval: &str| refusal(json!({ "kind": "codel", "target": target, "interval": interval }));
     assert_eq!(codel("0 s", "1 s"), "link.a-b.queue.target: is 0 s; expected more than 0 s");
     assert_eq!(codel("5 ms", "5 ms"), "link.a-b.queue.interval: is 5 ms; expected more than target, 5 ms");
     assert!(refusal(json!({ "kind": "fq" })).starts_with("link.a-b.queue.kind: \"fq\" is unknown; expected one of"));
-    assert!(refusal(json!({ "kind": "drop_tail", "limit": 3 })).contains("unknown field `limit`"));
+    assert!(refusal(json!({ "kind": "drop_tail", "limit": 3 })).contains("link.a-b.queue.limit: is unknown; "));
 }
 
 /// A queue with parameters at and near their limits.

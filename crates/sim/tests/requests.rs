@@ -73,7 +73,7 @@ fn the_summary_is_that_of_the_table() {
     let bytes = |rows: &mut dyn Iterator<Item = usize>| rows.map(|row| size[row]).sum::<f64>() as u64;
     assert_eq!(web.requests_started, Some(measured().count() as u64));
     assert_eq!(web.requests_completed, Some(times.len() as u64));
-    assert_eq!(web.requested_bytes, Some(bytes(&mut measured())));
+    assert_eq!(web.requested_bytes, Some(u128::from(bytes(&mut measured()))));
     assert_eq!(web.completed_bytes, Some(bytes(&mut measured().filter(|&row| !completion[row].is_nan()))));
     // The p-th percentile is the smallest time that p % do not exceed: the ceil(n p / 100)-th.
     let percentile = |p: usize| times[(times.len() * p).div_ceil(100) - 1];
@@ -100,7 +100,7 @@ fn requests_that_came_before_the_measurement_do_not_count() {
     assert_eq!((flow(&none, "web").p50_completion_s, flow(&none, "web").most_open), (None, Some(0)));
     assert_eq!(flow(&none, "web").requests_completed, Some(0));
     // All data was delivered long before the end.
-    assert_eq!(flow(&whole, "web").requested_bytes, Some(flow(&whole, "web").delivered_bytes));
+    assert_eq!(flow(&whole, "web").requested_bytes, Some(u128::from(flow(&whole, "web").delivered_bytes)));
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn what_cannot_be_is_refused_with_field_value_and_expectation() {
         (refusal(json!({ "size": "20 kB" })), "flow.web.size: expected a table with a field `kind`"),
         (
             refusal(json!({ "size": { "kind": "zipf" } })),
-            "flow.web.size.kind: \"zipf\" is unknown; expected one of \"fixed\"",
+            "flow.web.size.kind: \"zipf\" is unknown; expected one of fixed, ",
         ),
         (refusal(json!({ "size": { "kind": "fixed", "size": "0 B" } })), "flow.web.size.size: is 0 B; expected 1 to"),
         (
@@ -248,7 +248,7 @@ fn what_cannot_be_is_refused_with_field_value_and_expectation() {
         ),
         (
             refusal(json!({ "size": { "kind": "exponential", "mean": "1 kB", "max": "2 kB" } })),
-            "flow.web.size.max: unknown field `max`, expected `mean`",
+            "flow.web.size.max: is unknown; expected mean",
         ),
         (pareto(r#""mean": "1 kB", "shape": 1.0"#), "flow.web.size.shape: is 1; expected more than 1"),
         (pareto(r#""mean": "1 kB", "shape": -2.0"#), "flow.web.size.shape: is -2; expected more than 1"),
@@ -284,13 +284,13 @@ fn what_cannot_be_is_refused_with_field_value_and_expectation() {
         (size(r#""kind": "empirical""#), "flow.web.size: has both or neither of `cdf` and `file`"),
         (size(r#""kind": "empirical", "file": "s.csv""#), "flow.web.size.file: \"s.csv\" has not been read"),
         (cdf("[]"), "flow.web.size.cdf: is empty"),
-        (cdf("[[1000, 0.5], [2000, 0.9]]"), "flow.web.size.cdf: rises to 0.9; expected 1"),
+        (cdf("[[1000, 0.5], [2000, 0.9]]"), "flow.web.size.cdf: rises to 0.9; expected 1 at the last point, or 100"),
         (cdf("[[1000, 0.5], [900, 1]]"), "flow.web.size.cdf.1: is 900 B, 1 after 1000 B, 0.5; expected"),
         (cdf("[[1000, 0.5], [2000, 0.4], [3000, 1]]"), "flow.web.size.cdf.1: is 2000 B, 0.4 after"),
         (cdf("[[0, 0.5], [2000, 1]]"), "flow.web.size.cdf.0: is 0 B; expected 1 to"),
         (cdf("[[1000, -0.5], [2000, 1]]"), "flow.web.size.cdf.0: has the share -0.5; expected 0 to 1"),
-        (cdf("[[-1, 0.5], [2000, 1]]"), "flow.web.size.cdf.0.0: invalid value: integer `-1`"),
-        (cdf("[[1000, \"x\"], [2000, 1]]"), "flow.web.size.cdf.0.1: invalid type: string"),
+        (cdf("[[-1, 0.5], [2000, 1]]"), "flow.web.size.cdf.0.0: is -1; expected "),
+        (cdf("[[1000, \"x\"], [2000, 1]]"), "flow.web.size.cdf.0.1: is \"x\"; expected "),
         (refusal(json!({ "tcp": { "mss": "9 kB" } })), "flow.web.tcp.mss: is 9000 B"),
     ];
     for (message, start) in cases {

@@ -148,6 +148,19 @@ fn a_link_that_falls_asleep_as_a_packet_arrives_has_carried_it() {
 }
 
 #[test]
+fn a_link_with_codel_loses_its_packet_in_service_each_time_it_falls_asleep() {
+    // 1500 B every 1.5 ms take 1 ms from a to b: at 1.0004 s and 50 ms later, and so on, one is in service. The verifier
+    // knows that these packets used the link and were not sent.
+    let naps: Vec<Value> = (0..8)
+        .map(|nap| json!({ "at": format!("{} us", 1_000_400 + 60_000 * nap), "wake": format!("{} us", 1_030_400 + 60_000 * nap), "links": ["a-b"] }))
+        .collect();
+    let mut json = square(&json!(naps), &flooding("0 ms"));
+    json["link"][0]["queue"] = json!({ "kind": "codel" });
+    json["flow"][0]["rate"] = json!("8 Mb/s");
+    assert!(link(&outcome(json), "a-b").asleep_packets >= 8);
+}
+
+#[test]
 fn a_link_that_falls_asleep_as_the_run_ends_loses_what_is_on_it() {
     // As above, at 2 s: 4n + 11 < 2000 and 4n + 22 > 2000: n = 495, 496, 497. The link has slept for zero time.
     let run = outcome(square(&json!([{ "at": "1.9 s", "drain": "100 ms", "links": ["b-d"] }]), &flooding("1 s")));
@@ -371,13 +384,10 @@ fn plans_choose_the_links() {
     has("sleep.0.plan.threshold: is missing; expected a number", why(json!({ "kind": "estop", "nodes": ["a", "b"] })));
     has("sleep.0.plan.kind: \"guess\" is unknown", why(json!({ "kind": "guess" })));
     has(
-        "unknown field `tcp_rate`, expected one of `threshold`, `nodes`",
+        "sleep.0.plan: \"tcp_rate\" is unknown; expected one of threshold, nodes",
         why(json!({ "kind": "estop", "threshold": 0.5, "tcp_rate": "1 Mb/s" })),
     );
-    has(
-        "sleep.0.plan.tcp_rate: invalid type: integer `7`",
-        why(json!({ "kind": "load_aware", "bound": 0.5, "tcp_rate": 7 })),
-    );
+    has("sleep.0.plan.tcp_rate: is 7; expected ", why(json!({ "kind": "load_aware", "bound": 0.5, "tcp_rate": 7 })));
 }
 
 #[test]

@@ -4,12 +4,13 @@
 use crate::common::{close, floats, flow, outcome, scenario, table, words};
 use netlull_mechanism::ConfigError;
 use netlull_mechanism::radio::{AccessPointConfig, PsmConfig};
-use netlull_mechanism::station::{StationConfig, StationContext, StationController, StationFactory};
+use netlull_mechanism::station::{self, Parameters as _};
 use netlull_sim::emulation::plan;
 use netlull_sim::run::{RunOutcome, StationSummary, Unwatched, run};
 use netlull_units::Instant;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 const WAVELAN: &str = "wavelan-dsss";
@@ -135,6 +136,22 @@ fn an_open_acknowledgement_bounds_the_burst_by_its_window() {
     assert!(packets[3..].iter().all(|&packets| packets <= 11.0), "{packets:?}");
     assert!(packets.iter().filter(|&&packets| packets == 11.0).count() > 200);
     assert_eq!(station(&outcome).counts.missed_packets, 0);
+}
+
+#[test]
+fn the_page_explains_every_kind_of_transmission() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/how-to/scenario.md");
+    let page = std::fs::read_to_string(page).expect("the page");
+    let listed = page.lines().find(|line| line.starts_with("In `air`, `kind` is ")).expect("the kinds of `air`");
+    let kinds: BTreeSet<String> = ["client_shaper", "eager", "psm", "bsd"]
+        .into_iter()
+        .flat_map(|machine| words(table(&outcome(download(&json!({ "kind": machine }))), "air"), "kind"))
+        .map(Into::into)
+        .collect();
+    for kind in &kinds {
+        assert!(listed.contains(&format!("`{kind}`")), "{kind} of {kinds:?} is not in: {listed}");
+    }
+    assert!(["eager", "open", "closed", "data", "beacon"].iter().all(|kind| kinds.contains(*kind)), "{kinds:?}");
 }
 
 #[test]
@@ -359,6 +376,10 @@ fn what_is_refused_says_why() {
         })
         .contains("station.phone.name: is given twice")
     );
+    assert!(
+        why(&|json| json["station"][0]["name"] = "phone\u{1b}[2J".into())
+            .contains("expected text without control characters")
+    );
     let two = json!({
         "duration": "1 s", "nodes": ["a", "b"], "link": [{ "from": "a", "to": "b", "duplex": true, "rate": "1 Mb/s" }],
         "station": [{ "nodes": ["a", "b"] }]
@@ -417,7 +438,7 @@ proptest! {
 #[derive(Debug)]
 struct Borrowed(PsmConfig);
 
-impl StationFactory for Borrowed {
+impl station::Factory for Borrowed {
     fn name(&self) -> &'static str {
         "borrowed"
     }
@@ -426,7 +447,7 @@ impl StationFactory for Borrowed {
         self.0.access_point()
     }
 
-    fn build(&self, station: StationContext, start: Instant) -> Result<Box<dyn StationController>, ConfigError> {
+    fn build(&self, station: station::Context, start: Instant) -> Result<Box<dyn station::Policy>, ConfigError> {
         Ok(Box::new(self.0.build(station, start)?))
     }
 }
@@ -434,18 +455,18 @@ impl StationFactory for Borrowed {
 #[test]
 fn a_machine_from_outside_does_as_the_same_machine_from_inside() {
     let own = outcome(download(&json!({ "kind": "psm" })));
-    let mut foreign = scenario(&download(&json!({ "kind": "eager" }))).expect("a scenario");
-    foreign.set_station_machine("client", Arc::new(Borrowed(PsmConfig::default()))).expect("fits");
-    let told = run(&foreign, &mut Unwatched, None).expect("every rule holds");
+    let mut borrowed = scenario(&download(&json!({ "kind": "eager" }))).expect("a scenario");
+    borrowed.set_station_machine("client", Arc::new(Borrowed(PsmConfig::default()))).expect("fits");
+    let told = run(&borrowed, &mut Unwatched, None).expect("every rule holds");
     assert_eq!(station(&told).mechanism, "borrowed");
     assert_eq!(station(&told).counts, station(&own).counts);
     assert_eq!(energy(&told).to_bits(), energy(&own).to_bits());
 
-    let refused = plan(&foreign).expect_err("of this program alone").to_string();
+    let refused = plan(&borrowed).expect_err("of this program alone").to_string();
     assert!(refused.starts_with("station.client.mechanism: is \"borrowed\""), "{refused}");
     let deaf = PsmConfig { listen_interval: 0, ..PsmConfig::default() };
-    let refused = foreign.set_station_machine("client", Arc::new(Borrowed(deaf))).expect_err("no beacon").to_string();
+    let refused = borrowed.set_station_machine("client", Arc::new(Borrowed(deaf))).expect_err("no beacon").to_string();
     assert_eq!(refused, "station.client.mechanism.listen_interval: is 0; expected at least 1");
-    let unknown = foreign.set_station_machine("ap", Arc::new(Borrowed(PsmConfig::default()))).expect_err("no station");
+    let unknown = borrowed.set_station_machine("ap", Arc::new(Borrowed(PsmConfig::default()))).expect_err("no station");
     assert!(unknown.to_string().contains("expected the name of a station's node"), "{unknown}");
 }

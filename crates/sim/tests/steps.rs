@@ -2,7 +2,7 @@
 
 use crate::common::{close, flow, in_words, link, scenario};
 use netlull_mechanism::ConfigError;
-use netlull_mechanism::link::{LinkContext, LinkController, LinkFactory};
+use netlull_mechanism::link;
 use netlull_mechanism::observe::{Adapter, Decision, Observation, Plug, Subscriber, Subscription};
 use netlull_sim::run::steps::{Batch, Environment, LinkRate, RateControl, Row, environment as of_kind};
 use netlull_sim::run::{FlowSummary, LinkSummary, RoutingSummary, RunOutcome, Unwatched, run};
@@ -52,12 +52,12 @@ impl Subscriber for Decides {
 #[derive(Debug)]
 struct Factory;
 
-impl LinkFactory for Factory {
+impl link::Factory for Factory {
     fn name(&self) -> &'static str {
         "policy"
     }
 
-    fn build(&self, link: LinkContext, start: Instant) -> Result<Box<dyn LinkController>, ConfigError> {
+    fn build(&self, link: link::Context, start: Instant) -> Result<Box<dyn link::Controller>, ConfigError> {
         let plug = Plug { subscription: Subscription::ticks(INTERVAL), initial_rate: None, transition: TRANSITION };
         Ok(Box::new(Adapter::new(plug, Decides, link, start)?))
     }

@@ -1,6 +1,7 @@
 //! TCP over links: whole transfers, the dumb-bell, conservation on any scenario, captures.
 
-use crate::common::{close, flow, link, outcome, scenario, table};
+use crate::common::{close, floats, flow, link, outcome, scenario, table};
+use netlull_network::capture::Form;
 use netlull_sim::probe::CaptureWriter;
 use netlull_sim::run::{Monitor, RunError, Stop, Unwatched, run};
 use proptest::prelude::*;
@@ -55,6 +56,25 @@ fn a_short_transfer_takes_the_time_that_arithmetic_gives() {
     close(flow(&run, "t").completion_time_s.expect("complete"), expected, 1e-9);
     assert_eq!(flow(&run, "t").delivered_bytes, 14_600);
     assert_eq!(flow(&run, "t").retransmissions, 0);
+}
+
+#[test]
+fn a_transfer_of_any_size_is_long_or_refused() {
+    // 10 Mb/s deliver at most 1.25 MB in a second.
+    let sized = |size: String| dumbbell("1 s", json!({}), tcp(json!({ "size": size })));
+    let run = outcome(sized(format!("{} B", 1_u64 << 50)));
+    assert_eq!(flow(&run, "t").completion_time_s, None);
+    assert!(flow(&run, "t").delivered_bytes <= 1_250_000);
+    for size in [(1_u64 << 50) + 1, (1 << 62) - 1, 1 << 62] {
+        let error = scenario(&sized(format!("{size} B"))).expect_err("too large").to_string();
+        let message = format!("flow.t.size: is {size} B; expected at most 1125899906842624 B, or \"endless\"");
+        assert!(error.contains(&message), "{error}");
+    }
+    // Beyond the range of amounts of data.
+    for size in [1_u64 << 63, u64::MAX] {
+        let error = scenario(&sized(format!("{size} B"))).expect_err("too large").to_string();
+        assert!(error.contains(&format!("flow.t.size: \"{size} B\" is not a transfer size")), "{error}");
+    }
 }
 
 #[test]
@@ -164,7 +184,7 @@ fn a_capture_is_written_whole_or_not_at_all() {
     let path = folder.join("t.pcapng");
     let scenario = scenario(&dumbbell("1 s", json!({}), tcp(json!({ "size": "20 kB" })))).expect("valid");
     let links = ["n1-n2".to_owned(), "n2-n1".to_owned()];
-    let capture = || CaptureWriter::of(&scenario, &links, &path).expect("can write");
+    let capture = || CaptureWriter::of(&scenario, &links, &path, Form::Ng).expect("can write");
     assert!(run(&scenario, &mut Impatient, Some(capture())).is_err());
     assert_eq!(std::fs::read_dir(&folder).expect("readable").count(), 0, "nothing is left of a cancelled capture");
     let outcome = run(&scenario, &mut Unwatched, Some(capture())).expect("runs");
@@ -185,7 +205,7 @@ fn a_capture_is_written_whole_or_not_at_all() {
 #[test]
 fn a_capture_of_an_unknown_link_is_refused() {
     let scenario = scenario(&dumbbell("1 s", json!({}), tcp(json!({})))).expect("valid");
-    let refused = CaptureWriter::of(&scenario, &["n9".to_owned()], std::path::Path::new("never.pcapng"));
+    let refused = CaptureWriter::of(&scenario, &["n9".to_owned()], std::path::Path::new("never.pcapng"), Form::Ng);
     let message = refused.map(|_| ()).expect_err("no such link").to_string();
     assert!(message.contains("\"n9\" is unknown; expected one of s-n1, n1-s, n1-n2"), "{message}");
 }
@@ -259,10 +279,22 @@ proptest! {
         json["flow"].as_array_mut().expect("a list").push(bursts);
         json["seed"] = seed.into();
         json["warm_up"] = format!("{warm_up_ms} ms").into();
+        json["probe"] = json!({ "interval": "100 ms" });
         let run = outcome(json);
-        for flow in run.summary.flows.iter().filter(|flow| flow.kind == "tcp") {
+        // The bins of a flow over the whole run, whose end is that of a bin: all its bytes, at no time faster than the link.
+        let rows = table(&run, "flow");
+        let [time, of, bytes] = ["time_s", "flow", "delivered_bytes"].map(|column| floats(rows, column));
+        for (place, flow) in run.summary.flows.iter().enumerate().filter(|(_, flow)| flow.kind == "tcp") {
             prop_assert!(flow.delivered_bytes <= 200_000);
             prop_assert!(flow.completion_time_s.is_none() || warm_up_ms > 0 || flow.delivered_bytes == 200_000);
+            let sum: f64 = (0..of.len()).filter(|&row| of[row] as usize == place).map(|row| bytes[row]).sum();
+            prop_assert!(flow.completion_time_s.is_none() || sum == 200_000.0, "{}: {sum}", flow.name);
+            prop_assert!((flow.delivered_bytes as f64..=200_000.0).contains(&sum), "{}: {sum}", flow.name);
+        }
+        for end in 1..=50 {
+            let sum: f64 = (0..of.len()).filter(|&row| (10.0 * time[row]).round() as i32 == end).map(|row| bytes[row]).sum();
+            // 10 Mb/s for 100 ms, and the packet that was under way at the start of the bin.
+            prop_assert!(sum <= 125_000.0 + 1500.0, "{sum} bytes in the bin before {end}");
         }
     }
 }

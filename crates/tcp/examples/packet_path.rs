@@ -84,6 +84,7 @@ fn config(algorithm: &str, preset: &str) -> Config {
     })
 }
 
+// Its own function in profiles, as the next one.
 #[inline(never)]
 fn data_arrives(receiver: &mut Endpoint, now: Instant, segment: &Segment, acks: &mut Pipe) -> Instant {
     receiver.handle_segment(now, segment);

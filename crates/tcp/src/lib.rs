@@ -60,6 +60,7 @@ mod counters;
 pub mod delivery;
 mod endpoint;
 mod fifo;
+mod jiffies;
 mod number;
 mod options;
 mod presets;

@@ -6,6 +6,7 @@ use crate::config::{
     PartialAckTimer, RttClock, SMALLEST_MSS, SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, VegasBounds,
     VegasFlavour, WindowReduction, WindowUpdate,
 };
+use crate::jiffies::JIFFY;
 use crate::presets::Preset;
 use netlull_document::check_ranges;
 use netlull_units::{Bytes, Duration};
@@ -299,6 +300,7 @@ impl TcpOptions {
         self.rto_granularity = Some(match config.timer.rtt_clock {
             RttClock::Fine { granularity } => granularity,
             RttClock::Ticks { tick } => tick,
+            RttClock::Jiffies => JIFFY,
         });
     }
 
@@ -307,6 +309,9 @@ impl TcpOptions {
             (clock, None) => clock,
             (RttClock::Fine { .. }, Some(granularity)) => RttClock::Fine { granularity },
             (RttClock::Ticks { .. }, Some(tick)) => RttClock::Ticks { tick },
+            (RttClock::Jiffies, Some(JIFFY)) => RttClock::Jiffies,
+            // Any other granularity selects RFC 6298's timer.
+            (RttClock::Jiffies, Some(granularity)) => RttClock::Fine { granularity },
         }
     }
 }

@@ -165,12 +165,13 @@ impl Config {
     /// Linux 6 as released (compared with 6.18), CUBIC with RACK-TLP.
     ///
     /// Windows are whole segments with the kernel's arithmetic ([`CwndUnit::Segments`]); the initial window is ten.
-    /// Recovery reduces the window by [`WindowReduction::Linux6`](crate::WindowReduction::Linux6). RTO = SRTT + max(200 ms, 4 RTTVAR) (`tcp_rto_min`
-    /// bounds the variance term), at most 120 s, with a sample from each acknowledgement.
+    /// Recovery reduces the window by [`WindowReduction::Linux6`](crate::WindowReduction::Linux6). The RTO is that of `tcp_rtt_estimator`,
+    /// at least SRTT + 200 ms (`tcp_rto_min`) and at most 120 s, with a sample from each acknowledgement. Timers
+    /// expire at the steps of the timer wheel with HZ = 250. Four timeouts of a SYN do not double the next.
     /// [Thousands](Self::with_linux_6_quick_acks) of acknowledgements go out at once, then every second segment or
     /// after 40 ms (`TCP_DELACK_MIN`), with SACK compression. Repeated acknowledgements change the window only if it
-    /// is larger or zero. Not modelled: undoing reductions by D-SACK or timestamps, F-RTO, jiffies in the
-    /// retransmission timer, segmentation offload (`tcp_tso_should_defer`), growth of the receive buffer.
+    /// is larger or zero. Not modelled: undoing reductions by D-SACK or timestamps, F-RTO,
+    /// segmentation offload (`tcp_tso_should_defer`), growth of the receive buffer.
     #[must_use]
     pub fn linux_6() -> Self {
         Self {
@@ -185,7 +186,8 @@ impl Config {
             timer: RetransmissionTimer {
                 min_rto: Duration::from_millis(200),
                 max_rto: Duration::from_secs(120),
-                rtt_clock: RttClock::Fine { granularity: Duration::from_millis(200) },
+                linear_syn_timeouts: 4,
+                rtt_clock: RttClock::Jiffies,
                 rtt_sampling: RttSampling::EveryAck,
                 ..RetransmissionTimer::default()
             },

@@ -1,6 +1,10 @@
 //! Round-trip time and retransmission timeout (RFC 6298).
 
+mod linux;
+
 use crate::config::{RetransmissionTimer, RttClock};
+use crate::jiffies::{self, JIFFY};
+use linux::LinuxEstimate;
 use netlull_units::{Duration, Instant};
 
 /// RFC 6298 section 5.7: the RTO when data follows a handshake whose SYN timed out.
@@ -13,8 +17,17 @@ const TICKS_FORGET_AFTER: u8 = 4;
 enum Estimate {
     /// No sample yet.
     None,
-    /// In nanoseconds with the fine clock; in 1/8 (SRTT) and 1/4 (RTTVAR) ticks with the other.
+    /// In nanoseconds with the fine clock; in 1/8 (SRTT) and 1/4 (RTTVAR) ticks with ticks.
     Smoothed { srtt: u64, rttvar: u64 },
+    /// With jiffies.
+    Linux(LinuxEstimate),
+}
+
+/// SND.UNA and SND.MAX at a sample, which mark round trips.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Progress {
+    pub una: u64,
+    pub max: u64,
 }
 
 /// The smoothed RTT and the RTO. The RTO is the first field: segments need it most often.
@@ -58,10 +71,20 @@ impl RttEstimator {
     pub fn srtt(&self) -> Option<Duration> {
         match (self.estimate, self.clock) {
             (Estimate::None, _) => None,
-            (Estimate::Smoothed { srtt, .. }, RttClock::Fine { .. }) => Some(Duration::from_nanos(srtt)),
             (Estimate::Smoothed { srtt, .. }, RttClock::Ticks { tick }) => {
                 Some(Duration::from_nanos(srtt * tick.as_nanos() / 8))
             }
+            (Estimate::Smoothed { srtt, .. }, _) => Some(Duration::from_nanos(srtt)),
+            (Estimate::Linux(linux), _) => Some(linux.srtt()),
+        }
+    }
+
+    /// The expiration of a timer that is set now for `span`.
+    #[inline]
+    pub fn expiry(&self, now: Instant, span: Duration) -> Instant {
+        match self.clock {
+            RttClock::Fine { .. } | RttClock::Ticks { .. } => now + span,
+            RttClock::Jiffies => jiffies::expiry(now, span),
         }
     }
 
@@ -77,6 +100,12 @@ impl RttEstimator {
         matches!(self.clock, RttClock::Ticks { .. })
     }
 
+    /// True if the times of segments give samples, and timestamps only without them (`tcp_ack_update_rtt`).
+    #[inline]
+    pub fn times_segments(&self) -> bool {
+        matches!(self.clock, RttClock::Jiffies)
+    }
+
     /// True while the RTO is backed off.
     #[inline]
     pub fn is_backed_off(&self) -> bool {
@@ -86,11 +115,12 @@ impl RttEstimator {
     /// Adds the sample `rtt` of a round trip that ended at `now`. It ends the back-off (RFC 6298 section 5, last
     /// paragraph).
     #[inline]
-    pub fn sample(&mut self, now: Instant, rtt: Duration) {
+    pub fn sample(&mut self, now: Instant, rtt: Duration, at: Progress) {
         self.backoff = 0;
         let unbounded = match self.clock {
             RttClock::Fine { granularity } => self.sample_fine(rtt.as_nanos(), granularity.as_nanos()),
             RttClock::Ticks { tick } => self.sample_ticks(now, rtt, tick.as_nanos()),
+            RttClock::Jiffies => self.sample_linux(rtt, at).as_nanos(),
         };
         // RFC 6298 section 2.4: whenever RTO is computed, if it is less than 1 s, it should be rounded up to 1 s.
         self.base = Duration::from_nanos(unbounded).max(self.min_rto);
@@ -101,7 +131,7 @@ impl RttEstimator {
     fn sample_fine(&mut self, r: u64, g: u64) -> u64 {
         let (srtt, rttvar) = match self.estimate {
             // SRTT <- R, RTTVAR <- R/2.
-            Estimate::None => (r, r / 2),
+            Estimate::None | Estimate::Linux(_) => (r, r / 2),
             // RTTVAR <- (1 - 1/4) RTTVAR + 1/4 |SRTT - R'|, then SRTT <- (1 - 1/8) SRTT + 1/8 R'.
             Estimate::Smoothed { srtt, rttvar } => ((7 * srtt + r) / 8, (3 * rttvar + srtt.abs_diff(r)) / 4),
         };
@@ -110,13 +140,23 @@ impl RttEstimator {
         srtt + g.max(4 * rttvar)
     }
 
+    /// Returns the RTO in whole jiffies.
+    fn sample_linux(&mut self, rtt: Duration, at: Progress) -> Duration {
+        let estimate = match self.estimate {
+            Estimate::Linux(before) => before.add(rtt, self.min_rto, at),
+            Estimate::None | Estimate::Smoothed { .. } => LinuxEstimate::first(rtt, self.min_rto, at),
+        };
+        self.estimate = Estimate::Linux(estimate);
+        JIFFY.saturating_mul(estimate.rto().as_nanos().div_ceil(JIFFY.as_nanos()))
+    }
+
     /// ns-2's `rtt_update`, in ticks of `tick` nanoseconds; returns the RTO in nanoseconds.
     #[cold]
     fn sample_ticks(&mut self, now: Instant, rtt: Duration, tick: u64) -> u64 {
         let sent = now.saturating_since(Instant::ZERO).saturating_sub(rtt).as_nanos();
         let ticks = (now.as_nanos() / tick - sent / tick).max(1);
         let (srtt, rttvar) = match self.estimate {
-            Estimate::None => (ticks * 8, ticks * 2),
+            Estimate::None | Estimate::Linux(_) => (ticks * 8, ticks * 2),
             Estimate::Smoothed { srtt, rttvar } => {
                 let error = ticks.abs_diff(srtt / 8);
                 let smoothed = if ticks >= srtt / 8 { srtt + error } else { srtt - error };
@@ -138,16 +178,18 @@ impl RttEstimator {
     }
 
     /// Reports the start of data transmission after a SYN timed out. RFC 6298 section 5.7: the RTO must then be at
-    /// least 3 s.
+    /// least 3 s. In Linux a sample replaces it (`tcp_init_metrics`).
     pub fn begin_after_lost_syn(&mut self) {
         self.backoff = 0;
-        self.base = self.base.max(RTO_AFTER_LOST_SYN);
+        if !matches!((self.clock, self.estimate), (RttClock::Jiffies, Estimate::Linux(_))) {
+            self.base = self.base.max(RTO_AFTER_LOST_SYN);
+        }
         self.bound();
     }
 
     fn bound(&mut self) {
         let least = match self.clock {
-            RttClock::Fine { .. } => Duration::ZERO,
+            RttClock::Fine { .. } | RttClock::Jiffies => Duration::ZERO,
             RttClock::Ticks { tick } => tick * 2,
         };
         self.rto = self.base.saturating_mul(1 << self.backoff).min(self.max_rto).max(least);
@@ -158,6 +200,8 @@ impl RttEstimator {
 mod tests {
     use super::*;
     use crate::Config;
+
+    const START: Progress = Progress { una: 0, max: 0 };
 
     const fn ms(millis: u64) -> Duration {
         Duration::from_millis(millis)
@@ -173,10 +217,10 @@ mod tests {
         let mut rtt = fine(ms(1), ms(1));
         assert_eq!((rtt.srtt(), rtt.rto()), (None, Duration::from_secs(1)));
         // R = 100: SRTT = 100, RTTVAR = 50, RTO = 100 + 4 * 50 = 300.
-        rtt.sample(Instant::ZERO, ms(100));
+        rtt.sample(Instant::ZERO, ms(100), START);
         assert_eq!((rtt.srtt(), rtt.rto()), (Some(ms(100)), ms(300)));
         // R' = 180: RTTVAR = 3/4 50 + 1/4 |100 - 180| = 57.5, SRTT = 7/8 100 + 1/8 180 = 110, RTO = 110 + 230 = 340.
-        rtt.sample(Instant::ZERO, ms(180));
+        rtt.sample(Instant::ZERO, ms(180), START);
         assert_eq!((rtt.srtt(), rtt.rto()), (Some(ms(110)), ms(340)));
     }
 
@@ -184,11 +228,11 @@ mod tests {
     fn granularity_bounds_the_variance_term_and_the_minimum_the_rto() {
         // R = 8 twice: SRTT = 8, RTTVAR = 4, then 3; with G = 20: RTO = 8 + max(20, 12) = 28.
         let mut rtt = fine(ms(1), ms(20));
-        rtt.sample(Instant::ZERO, ms(8));
-        rtt.sample(Instant::ZERO, ms(8));
+        rtt.sample(Instant::ZERO, ms(8), START);
+        rtt.sample(Instant::ZERO, ms(8), START);
         assert_eq!(rtt.rto(), ms(28));
         let mut rtt = fine(ms(200), ms(1));
-        rtt.sample(Instant::ZERO, ms(8));
+        rtt.sample(Instant::ZERO, ms(8), START);
         assert_eq!(rtt.rto(), ms(200));
     }
 
@@ -204,7 +248,7 @@ mod tests {
             })
             .collect();
         assert_eq!(rtos, [1, 2, 4, 8, 16, 32, 60, 60]);
-        rtt.sample(Instant::ZERO, ms(500));
+        rtt.sample(Instant::ZERO, ms(500), START);
         // 500 + 4 * 250 = 1500.
         assert_eq!(rtt.rto(), ms(1500));
     }
@@ -223,14 +267,14 @@ mod tests {
         assert_eq!(rtt.rto(), Duration::from_secs(3));
         // Sent at 98 ms (tick 9), acknowledged at 201 ms (tick 20): 11 ticks. SRTT = 88/8, RTTVAR = 22/4 ticks;
         // RTO = (8 * 22 + 88) / 8 = 33 ticks.
-        rtt.sample(Instant::ZERO + ms(201), ms(103));
+        rtt.sample(Instant::ZERO + ms(201), ms(103), START);
         assert_eq!((rtt.srtt(), rtt.rto()), (Some(ms(110)), ms(330)));
         // 300 -> 403 ms: 10 ticks; error 1: SRTT = 87/8, RTTVAR = 22 + 1 - 5 = 18; RTO = (144 + 87) / 8 = 28 ticks.
-        rtt.sample(Instant::ZERO + ms(403), ms(103));
+        rtt.sample(Instant::ZERO + ms(403), ms(103), START);
         assert_eq!(rtt.rto(), ms(280));
         // 9 more of 10 ticks leave RTTVAR small; the minimum of 200 ms applies before backing off: 200, 400, ...
         for n in 0..30 {
-            rtt.sample(Instant::ZERO + ms(1000 + n * 200 + 103), ms(103));
+            rtt.sample(Instant::ZERO + ms(1000 + n * 200 + 103), ms(103), START);
         }
         assert_eq!(rtt.rto(), ms(200));
         // From the fourth doubling on SRTT is reset. 200 ms * 2^8 = 51.2 s; the next is cut to 60 s (`maxrto_`).
@@ -246,7 +290,7 @@ mod tests {
     fn an_rtt_below_a_tick_counts_as_one() {
         // One tick: SRTT = 8/8, RTTVAR = 2/4; RTO = (16 + 8) / 8 = 3 ticks = 30 ms, but at least 200 ms.
         let mut rtt = RttEstimator::new(&RetransmissionTimer { min_rto: ms(1), ..Config::ns2().timer });
-        rtt.sample(Instant::ZERO + ms(1), Duration::from_micros(10));
+        rtt.sample(Instant::ZERO + ms(1), Duration::from_micros(10), START);
         assert_eq!(rtt.rto(), ms(30));
     }
 }

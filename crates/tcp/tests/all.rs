@@ -3,11 +3,11 @@
 
 mod bottleneck;
 mod closed_windows;
-mod foreign;
 mod linux_golden;
 mod lossy_path;
 mod ns2_golden;
 mod packet_script;
 mod packet_scripts;
+mod plug_ins;
 mod support;
 mod trace;

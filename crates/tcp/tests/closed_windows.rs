@@ -169,6 +169,7 @@ fn senders() -> Vec<Config> {
         with(Algorithm::Reno2622),
         with(Algorithm::Vegas),
         Config::ns2(),
+        Config::linux_6(),
     ]
 }
 

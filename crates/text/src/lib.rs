@@ -5,7 +5,7 @@
 mod path;
 mod repeat;
 
-pub use path::{Change, find, name_of, near};
+pub use path::{Change, find, name_of};
 pub use repeat::spell_out;
 
 use netlull_document::{ConfigError, ReadError};
@@ -95,13 +95,22 @@ impl fmt::Display for Error {
         let field = Some(&self.field).filter(|field| !field.is_empty()).map(|field| format!("{field}: "));
         let parts = place.chain(field).chain([self.message.clone()]);
         // Names and values of users may have line ends: an error is one line.
-        let shown = |text: String| -> String {
-            let escaped =
-                text.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() });
-            escaped.collect()
-        };
-        parts.map(shown).try_for_each(|part| f.write_str(&part))
+        parts.map(|part| printable(&part)).try_for_each(|part| f.write_str(&part))
     }
+}
+
+/// True for a character that moves a terminal's cursor or turns the direction of a line: a control character, or a mark
+/// of the Unicode Bidirectional Algorithm (UAX 9, section 2).
+#[must_use]
+pub fn is_unprintable(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The text on one line, with its unprintable characters as escapes.
+#[must_use]
+pub fn printable(text: &str) -> String {
+    text.chars().map(|c| if is_unprintable(c) { c.escape_default().to_string() } else { c.to_string() }).collect()
 }
 
 impl std::error::Error for Error {}
@@ -127,12 +136,21 @@ impl Text<'_> {
     pub fn parse(self) -> Result<Value, Error> {
         let table = DeTable::parse(self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
-            let told =
-                if is_too_deep(&error) { NESTED.to_owned() } else { format!("is not TOML: {}", error.message()) };
+            let told = if is_too_deep(&error) { NESTED.to_owned() } else { self.not_toml(at, error.message()) };
             Error { place: Some(self.at(at)), ..Error::input("", told) }
         })?;
         let converted = of_table(table.get_ref(), &Path::root("")).map(Value::Object);
         converted.map_err(|Wrong { at, error, .. }| Error { place: Some(self.at(at)), ..error })
+    }
+
+    /// The reason of an error at a byte of the text. The parser's own does not fit Python's `True`.
+    fn not_toml(self, at: usize, reason: &str) -> String {
+        let rest = self.text.get(at..).unwrap_or_default();
+        let word = rest.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
+        match ["true", "false"].into_iter().find(|truth| truth.eq_ignore_ascii_case(word)) {
+            Some(truth) => format!("is not TOML: {word}; expected {truth}"),
+            None => format!("is not TOML: {reason}"),
+        }
     }
 
     /// The place of a field: of the longest part of its path that the text has. `None` if the text has none of it.

@@ -161,41 +161,6 @@ fn nested(path: &str, value: &Value) -> Value {
     path.rsplit('.').fold(value.clone(), |inner, key| Value::Object(Map::from_iter([(key.to_owned(), inner)])))
 }
 
-/// The names that are most like a wrong one, as a question, or else the known names. An old word has its new name first.
-#[must_use]
-pub fn near(name: &str, known: &[&str]) -> String {
-    if let Some(hint) = netlull_document::hint_of_old(name, known) {
-        return format!("{hint}; expected one of {}", known.join(", "));
-    }
-    let mut alike: Vec<(usize, &str)> = known.iter().map(|other| (likeness(name, other), *other)).collect();
-    alike.retain(|&(percent, _)| percent >= LIKE);
-    alike.sort_by(|a, b| b.cmp(a));
-    let alike: Vec<&str> = alike.iter().take(3).map(|&(_, other)| other).collect();
-    if alike.is_empty() {
-        format!("expected one of {}", known.join(", "))
-    } else {
-        format!("did you mean {}?", alike.join(" or "))
-    }
-}
-
-/// The least likeness of a name in a question, in percent.
-const LIKE: usize = 60;
-
-/// The share of the letters of two names that are in both in the same order, in percent.
-fn likeness(a: &str, b: &str) -> usize {
-    let mut longest = vec![0; b.chars().count() + 1];
-    for letter in a.chars() {
-        let mut before = 0;
-        for (index, other) in b.chars().enumerate() {
-            let with = if letter == other { before + 1 } else { 0 };
-            before = longest[index + 1];
-            longest[index + 1] = with.max(before).max(longest[index]);
-        }
-    }
-    let letters = a.chars().count() + b.chars().count();
-    longest.last().map_or(0, |common| 200 * common / letters.max(1))
-}
-
 /// Names for an error; of many the first ones, and the number of the others.
 fn some(names: &[String]) -> String {
     let more = names.len().saturating_sub(MOST_NAMED);

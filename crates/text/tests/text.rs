@@ -92,6 +92,8 @@ fn what_is_no_document_is_named_with_its_place() {
     let why = |text: &str| Text { origin: "a.toml", text }.parse().unwrap_err().to_string();
     assert!(why("a = 1\nb = = 2").starts_with("a.toml, line 2, column 5: is not TOML: "), "{}", why("a = 1\nb = = 2"));
     assert!(why("a = 1\na = 2").starts_with("a.toml, line 2, column 1: is not TOML: "), "{}", why("a = 1\na = 2"));
+    assert_eq!(why("a = True"), "a.toml, line 1, column 5: is not TOML: True; expected true");
+    assert_eq!(why("a = [1, FALSE]"), "a.toml, line 1, column 9: is not TOML: FALSE; expected false");
     assert_eq!(why("a = nan"), "a.toml, line 1, column 5: a: nan; expected a finite number");
     let date = "a.toml, line 2, column 5: t.d: 2020-01-01 is a date; expected text, a number, true or false, a list or a table";
     assert_eq!(why("[t]\nd = 2020-01-01"), date);
@@ -99,13 +101,6 @@ fn what_is_no_document_is_named_with_its_place() {
     assert!(why(&deep).contains("is nested too deeply"), "{}", why(&deep));
     assert!(why("a = 99999999999999999999").contains("expected a whole number of 64 bits"));
     assert_eq!(Text { origin: "a", text: "a = 18446744073709551615" }.parse().unwrap(), json!({ "a": u64::MAX }));
-}
-
-#[test]
-fn a_wrong_name_is_compared_with_the_known_ones() {
-    let known = ["name", "seed", "sleep", "station"];
-    assert_eq!(netlull_text::near("speed", &known), "did you mean seed or sleep?");
-    assert_eq!(netlull_text::near("nodes", &["x", "name"]), "expected one of x, name");
 }
 
 #[test]

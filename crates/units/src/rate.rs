@@ -43,23 +43,21 @@ impl BitRate {
         self.0 == 0
     }
 
-    /// The whole bytes transmitted in `span` (rounded down).
+    /// The whole bytes transmitted in `span` (rounded down), at most `u64::MAX`.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation)]
     pub fn bytes_in(self, span: Duration) -> Bytes {
         let bits = u128::from(self.0) * u128::from(span.as_nanos()) / u128::from(NANOS_PER_SECOND);
-        Bytes::new((bits / 8) as u64)
+        Bytes::new(u64::try_from(bits / 8).unwrap_or(u64::MAX))
     }
 
-    /// The transmission time of `amount`, rounded down to a nanosecond. For back-to-back packets use [`Serialiser`].
+    /// The transmission time of `amount`, rounded down to a nanosecond, at most [`Duration::MAX`]. For back-to-back packets use [`Serialiser`].
     ///
     /// # Panics
     /// If the rate is zero.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation)]
     pub fn time_for(self, amount: Bytes) -> Duration {
-        let nanos = u128::from(amount.as_bits()) * u128::from(NANOS_PER_SECOND) / u128::from(self.0);
-        Duration::from_nanos(nanos as u64)
+        let nanos = u128::from(amount.as_u64()) * 8 * u128::from(NANOS_PER_SECOND) / u128::from(self.0);
+        u64::try_from(nanos).map_or(Duration::MAX, Duration::from_nanos)
     }
 }
 
@@ -109,6 +107,20 @@ impl Serialiser {
         *self = Self { carry: carry as u64, ..Self::new(rate) };
     }
 
+    /// The rest of a packet that would end `left` and the carried remainder from now, in bit nanoseconds.
+    #[must_use]
+    pub fn rest(&self, left: Duration) -> u128 {
+        u128::from(left.as_nanos()) * u128::from(self.rate.0) + u128::from(self.carry)
+    }
+
+    /// Changes the rate and returns the time of `rest` bit nanoseconds at the new rate. The remainder is carried, so that
+    /// no bit is lost or sent twice.
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn go_on(&mut self, rate: BitRate, rest: u128) -> Duration {
+        *self = Self { carry: (rest % u128::from(rate.0)) as u64, ..Self::new(rate) };
+        Duration::from_nanos(u64::try_from(rest / u128::from(rate.0)).unwrap_or(u64::MAX))
+    }
+
     /// Starts an idle period: the next packet starts at a whole nanosecond.
     #[inline]
     pub fn idle(&mut self) {
@@ -147,6 +159,9 @@ mod tests {
         // 1500 B = 12000 bit at 10 Mb/s = 1.2 ms.
         assert_eq!(Serialiser::new(BitRate::from_mbps(10)).next(1500), Duration::from_micros(1200));
         assert_eq!(BitRate::from_mbps(10).time_for(Bytes::new(1500)), Duration::from_micros(1200));
+        assert_eq!(BitRate::from_mbps(10).time_for(Bytes::new(u64::MAX)), Duration::MAX);
+        assert_eq!(BitRate::from_bps(u64::MAX).time_for(Bytes::new(u64::MAX)), Duration::from_secs(8));
+        assert_eq!(BitRate::from_bps(u64::MAX).bytes_in(Duration::MAX), Bytes::new(u64::MAX));
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl Instant {
     #[must_use]
     #[inline]
     pub fn as_secs_f64(self) -> f64 {
-        nearest_f64(self.0) * 1e-9
+        nearest_f64(self.0) / 1e9
     }
 
     /// The duration since `earlier`; zero if `earlier` is later.
@@ -94,7 +94,7 @@ impl Duration {
     #[must_use]
     #[inline]
     pub fn as_secs_f64(self) -> f64 {
-        nearest_f64(self.0) * 1e-9
+        nearest_f64(self.0) / 1e9
     }
 
     /// The duration minus `other`; zero if `other` is longer.
@@ -235,6 +235,21 @@ mod tests {
         assert_eq!(Duration::from_secs_f64(-1.0), None);
         assert_eq!(Duration::from_secs_f64(f64::NAN), None);
         assert_eq!(Duration::from_secs_f64(1e300), None);
+    }
+
+    #[test]
+    fn seconds_are_those_of_the_decimal_number() {
+        let mut nanos = 1_u64;
+        while nanos < 1 << 53 {
+            for nanos in [nanos, nanos - 1, 1_000_000_000 * (nanos >> 23), nanos / 1000 * 1000] {
+                let decimal: f64 = format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000).parse().unwrap();
+                assert_eq!(Duration::from_nanos(nanos).as_secs_f64().to_bits(), decimal.to_bits(), "{nanos} ns");
+                assert_eq!(Instant::from_nanos(nanos).as_secs_f64().to_bits(), decimal.to_bits(), "{nanos} ns");
+            }
+            nanos += 1 + nanos / 37;
+        }
+        assert_eq!(Duration::from_micros(1).as_secs_f64(), 1e-6);
+        assert_eq!(Duration::from_secs(60).as_secs_f64(), 60.0);
     }
 
     #[test]

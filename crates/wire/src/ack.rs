@@ -123,7 +123,7 @@ impl AckTemplate {
     }
 }
 
-/// Whether the host could have sent an acknowledgement without these options (except timestamps).
+/// Returns true if the host could have sent an acknowledgement without these options (except timestamps).
 fn can_be_imitated(options: &[u8]) -> bool {
     RawOptions(options).all(|option| !matches!(option, Err(_) | Ok((MD5_SIGNATURE | AUTHENTICATION | MULTIPATH, _))))
 }

@@ -27,7 +27,7 @@ pub use build::{Extension, Fragmentation, SpecError, TcpOption, TcpSpec, build_t
 pub use checksum::{internet_checksum, ones_complement_sum, transport_checksum, updated_checksum};
 pub use ip::{Ecn, IpVersion, OtherPacket};
 pub use options::Options;
-pub use rewrite::{Checksums, mark_congestion, set_window, verify_checksums, window_field};
+pub use rewrite::{Checksums, mark_congestion, set_window, verify_checksums};
 pub use tcp::{Connection, Endpoint, Flags, Packet, TcpPacket, parse, seq_le, seq_lt};
 
 use std::fmt;

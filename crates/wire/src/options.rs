@@ -9,7 +9,7 @@ const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 
 /// The largest window shift; greater values count as this value (RFC 7323, section 2.3).
-pub(crate) const MAX_SHIFT: u8 = 14;
+const MAX_SHIFT: u8 = 14;
 
 /// The options of a segment that mechanisms need. The last of a repeated option counts; unknown options are skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,13 +18,13 @@ pub struct Options {
     pub mss: Option<u16>,
     /// The shift of the sender's windows, at most 14 (RFC 7323, section 2.3); valid in a SYN.
     pub window_scale: Option<u8>,
-    /// Whether selective acknowledgements may be sent (RFC 2018, section 2); valid in a SYN.
+    /// True if selective acknowledgements may be sent (RFC 2018, section 2); valid in a SYN.
     pub sack_permitted: bool,
     /// TSval and TSecr (RFC 7323, section 3.2).
     pub timestamps: Option<(u32, u32)>,
     /// The received blocks: the first sequence number and the number after the last (RFC 2018, section 3).
     pub sack: [Option<(u32, u32)>; 4],
-    /// Whether the list is malformed; the options before the error are valid, the options after it are missing.
+    /// True if the list is malformed; the options before the error are valid, the options after it are missing.
     pub malformed: bool,
 }
 

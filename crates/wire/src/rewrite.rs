@@ -2,7 +2,6 @@
 
 use crate::checksum::{Sum, updated_checksum};
 use crate::ip::{Content, Ecn, Header, Located, TCP, V4_HEADER, locate};
-use crate::options::MAX_SHIFT;
 use crate::tcp::{TCP_HEADER, split};
 use crate::{Malformed, ones_complement_sum};
 
@@ -60,9 +59,9 @@ pub fn mark_congestion(bytes: &mut [u8]) -> Result<bool, Malformed> {
 /// The correctness of a segment's checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checksums {
-    /// Whether the IPv4 header's checksum is correct; true under IPv6, which has none.
+    /// True if the IPv4 header's checksum is correct, and under IPv6, which has none.
     pub ip: bool,
-    /// Whether the segment's checksum is correct.
+    /// True if the segment's checksum is correct.
     pub tcp: bool,
 }
 
@@ -84,16 +83,6 @@ pub fn verify_checksums(bytes: &[u8]) -> Result<Checksums, Malformed> {
     Ok(Checksums { ip, tcp })
 }
 
-/// Converts a window in bytes to a window field in units of 2^shift bytes, limited to `field`. The result is rounded
-/// up, so a lower limit of one MTU holds. Shifts above 14 count as 14 (RFC 7323, section 2.3).
-#[must_use]
-pub const fn window_field(window_bytes: u64, shift: u8, field: u16) -> u16 {
-    let shift = if shift > MAX_SHIFT { MAX_SHIFT } else { shift };
-    let rest = window_bytes & ((1 << shift) - 1);
-    let units = (window_bytes >> shift).saturating_add((rest != 0) as u64);
-    if units < field as u64 { units as u16 } else { field }
-}
-
 /// The headers of a whole segment, and the offset of the TCP header.
 fn locate_tcp(bytes: &[u8]) -> Result<(Located<'_>, usize), Malformed> {
     let located = locate(bytes)?;
@@ -104,26 +93,5 @@ fn locate_tcp(bytes: &[u8]) -> Result<(Located<'_>, usize), Malformed> {
         }
         Content::Fragment => Err(Malformed::Fragment),
         Content::Whole(_) | Content::Opaque => Err(Malformed::NotTcp { protocol: located.protocol }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn windows_are_rounded_up_to_the_scale_and_never_raised() {
-        assert_eq!(window_field(1500, 0, 65_535), 1500);
-        // 1500 / 128 = 11.7: 12 units are 1536 B.
-        assert_eq!(window_field(1500, 7, 500), 12);
-        assert_eq!(window_field(1500, 7, 11), 11);
-        // Exact values: 1536 B are 12 units, 1537 B are 13.
-        assert_eq!((window_field(1536, 7, 500), window_field(1537, 7, 500)), (12, 13));
-        assert_eq!(window_field(1 << 30, 7, 500), 500);
-        // The limits of every range.
-        assert_eq!((window_field(0, 7, 500), window_field(1, 14, 500), window_field(1500, 7, 0)), (0, 1, 0));
-        assert_eq!((window_field(u64::MAX, 0, 65_535), window_field(u64::MAX, 255, 65_535)), (65_535, 65_535));
-        // A shift of 20 counts as 14: 1 MiB / 16 KiB = 64.
-        assert_eq!(window_field(1 << 20, 20, 65_535), 64);
     }
 }

@@ -247,7 +247,7 @@ pub(crate) fn split(segment: &[u8]) -> Result<Parts<'_>, Malformed> {
     Ok(Parts { header, option_bytes, payload })
 }
 
-/// Whether `a` precedes `b` modulo 2^32 (RFC 9293, section 3.4).
+/// Returns true if `a` precedes `b` modulo 2^32 (RFC 9293, section 3.4).
 ///
 /// The result is correct while the two are less than 2^31 apart, which windows of at most 2^30 bytes guarantee (RFC
 /// 7323, section 2.3). Of two numbers exactly 2^31 apart, neither precedes the other.

@@ -1,6 +1,6 @@
 //! A controller with two rates: half of the link's rate while the queue is short, and the full rate above.
 
-use netlull_mechanism::link::{LinkAction, LinkContext, LinkController, LinkEvent, LinkFactory};
+use netlull_mechanism::link::{self, LinkAction, LinkEvent};
 use netlull_mechanism::{ConfigError, Machine};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
@@ -39,7 +39,7 @@ impl Machine for TwoRates {
     }
 }
 
-impl LinkController for TwoRates {
+impl link::Controller for TwoRates {
     fn rate(&self) -> BitRate {
         self.rate
     }
@@ -56,12 +56,12 @@ pub struct TwoRatesFactory {
     pub queue_packets: u64,
 }
 
-impl LinkFactory for TwoRatesFactory {
+impl link::Factory for TwoRatesFactory {
     fn name(&self) -> &'static str {
         "two_rates"
     }
 
-    fn build(&self, link: LinkContext, _start: Instant) -> Result<Box<dyn LinkController>, ConfigError> {
+    fn build(&self, link: link::Context, _start: Instant) -> Result<Box<dyn link::Controller>, ConfigError> {
         if self.queue_packets == 0 {
             return Err(ConfigError::new("queue_packets", 0, "at least 1 packet"));
         }

@@ -1,7 +1,7 @@
 //! A congestion control whose window never changes.
 
 use netlull_tcp::cc::{
-    Ack, CongestionControl, CongestionControlFactory, ForeignControl, Idle, Loss, Recovered, Start, TimeoutKind,
+    Ack, CongestionControl, CongestionControlFactory, Idle, Loss, PlugInControl, Recovered, Start, TimeoutKind,
 };
 use netlull_tcp::{Config, ConfigError};
 
@@ -55,7 +55,7 @@ impl CongestionControlFactory for FixedWindowFactory {
         Ok(())
     }
 
-    fn build(&self, config: &Config, _seed: u32) -> Box<dyn ForeignControl> {
+    fn build(&self, config: &Config, _seed: u32) -> Box<dyn PlugInControl> {
         Box::new(FixedWindow { segments: self.segments, smss: u64::from(config.mss) })
     }
 }

@@ -14,7 +14,8 @@ from msgspec import Meta
 
 from netlull.benchmark.judge import CellRows, League, judged, standing
 from netlull.documents.decode import Document, FieldError, Text, decode
-from netlull.errors import ResultError, check_format
+from netlull.documents.textfiles import read_text
+from netlull.errors import InputError, ResultError, check_format
 from netlull.results.output import origin, staged_file
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["KIND", "Record", "check_sum", "optimum_of"]
 
 KIND = "netlull benchmark"
+_LARGEST = 64 * 2**20
+"""The largest result that is read, in bytes: one of all cells and 20 seeds has 50 kB."""
 _FORMAT = 1
 _DIGITS = 7
 """Significant digits of a number in a result file. The digests are of the whole numbers."""
@@ -191,9 +194,9 @@ class Record:
             ResultError: it cannot be read, or is no result of the benchmark. The message names the field.
         """
         try:
-            document = json.loads(Path(path).read_bytes(), parse_constant=_refuse)
-        except OSError as error:
-            raise ResultError(f"{path}: cannot be read: {error.strerror or error}") from None
+            document = json.loads(read_text(Path(path), _LARGEST), parse_constant=_refuse)
+        except InputError as error:
+            raise ResultError(str(error)) from None
         except (ValueError, RecursionError):
             raise ResultError(f"{path}: is truncated or damaged; expected a result of netlull benchmark") from None
         if not isinstance(document, dict) or document.get("kind") != KIND:

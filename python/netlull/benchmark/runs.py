@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from netlull import _engine
 from netlull.benchmark.definition import optimum_seeds
-from netlull.errors import InputError, NetlullWarning, OutputError, SweepError
+from netlull.errors import InputError, NetlullWarning, OutputError, ResultError, SweepError
 from netlull.quantities import in_unit
 from netlull.runs.team import default_workers
 from netlull.sweep import Axis, AxisPoint, Sweep
@@ -151,7 +151,11 @@ def measure(  # the parts of a measurement
     short = _Swept(base, definition, optimum_seeds(definition), folder / SHORT, workers).run(shortened)
 
     def runs(summaries: _Summaries, cell: Cell) -> list[Run]:
-        return [Run.of(summary, definition.link, cell.power) for summary in summaries.get(cell.name, ())]
+        try:
+            return [Run.of(summary, definition.link, cell.power) for summary in summaries.get(cell.name, ())]
+        except (KeyError, TypeError, ValueError) as error:
+            told = f"has runs of {cell.name} without a field of the benchmark ({error})"
+            raise ResultError(f"{folder}: {told}; expected a new folder or a benchmark's") from None
 
     found = {}
     for cell in cells:

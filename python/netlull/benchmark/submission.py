@@ -21,6 +21,7 @@ from netlull.scenario import Scenario
 
 if TYPE_CHECKING:
     from netlull.benchmark.definition import Cell, Definition
+    from netlull.plugins.loading import AllowedCode
 
 __all__ = ["DEVELOPMENT", "RANKING", "Submission", "development_seeds", "ranking_seeds"]
 
@@ -41,6 +42,8 @@ class Submission:
     controller: Mapping[str, Any] | None
     folder: Path = Path()
     """The folder that the controller's files are relative to; default the current one."""
+    allow_code: AllowedCode = False
+    """The classes that may be loaded, as in `Scenario.from_toml`."""
 
     @classmethod
     def read(cls, text: str, definition: Definition, *, name: str | None = None) -> Submission:
@@ -94,7 +97,7 @@ class Submission:
 
     def base(self, definition: Definition) -> Scenario:
         """The scenario that every cell changes. The controller's files are relative to the submission's folder."""
-        return Scenario.from_dict(definition.document, folder=self.folder)
+        return Scenario.from_dict(definition.document, folder=self.folder, allow_code=self.allow_code)
 
     def changes(self, definition: Definition, cell: Cell) -> dict[str, Any]:
         """The changes of the scenario for a cell with this controller on the link.

@@ -16,6 +16,7 @@ from netlull.errors import InputError
 
 if TYPE_CHECKING:
     from netlull.benchmark.definition import Cell, Definition
+    from netlull.plugins.loading import AllowedCode
 
 __all__ = ["Verification", "disagreements", "sampled", "verify"]
 
@@ -54,6 +55,7 @@ def verify(
     source: Path | None = None,
     workers: int | None = None,
     watch: Watcher = lambda _share, _text: None,
+    allow_code: AllowedCode = False,
 ) -> Verification:
     """Checks a record. Nothing in it is taken on trust: every number follows from the controller and the seeds.
 
@@ -61,10 +63,11 @@ def verify(
         record: the record.
         definition: the benchmark.
         folder: a folder for the runs.
-        cells: the names of the cells to run again.
+        cells: the names of the cells to run again. Without any, a class that may not be loaded is not refused.
         source: the folder that the controller's files are relative to; default the current one.
         workers: the number of simultaneous runs; default one per core.
         watch: called with the finished share of the work.
+        allow_code: the classes that may be loaded, as in `Scenario.from_toml`.
 
     Raises:
         InputError: the result is of another version of the benchmark, or its controller is invalid here.
@@ -77,19 +80,23 @@ def verify(
             f"expected version {ours['version']} ({definition.digest[:12]}): run the netlull that wrote it"
         )
     problems, notes = disagreements(record, definition), []
-    submission = Submission(record.name, record.controller, source or Path())
+    if not document["whole"]:
+        notes.append("it has not all cells and seeds: it cannot be ranked")
+    if document["engine"] != _engine.identity():
+        notes.append(f"it was written by the engine {document['engine']}; this is {_engine.identity()}")
+    submission = Submission(record.name, record.controller, source or Path(), allow_code)
     try:
         scenarios, _ = valid_cells(definition, submission, definition.cells)
     except (InputError, _engine.ScenarioError) as error:
+        if not cells and "allow_code" in str(error):
+            notes.append("its controller is code that was not loaded, so the digest of the submission is not compared")
+            problems += _of_seeds(record, definition, str(document["submission"]))
+            return Verification(tuple(problems), (), tuple(notes))
         raise InputError(f"{error} (files are relative to {submission.folder}; --files DIR names another)") from None
     digest = submission.digest(scenarios, definition)
     if digest != document["submission"]:
         problems.append("submission: its digest is of another controller, or of other files of this controller")
     problems += _of_seeds(record, definition, digest)
-    if not document["whole"]:
-        notes.append("it has not all cells and seeds: it cannot be ranked")
-    if document["engine"] != _engine.identity():
-        notes.append(f"it was written by the engine {document['engine']}; this is {_engine.identity()}")
     chosen = [cell for cell in definition.cells if cell.name in cells]
     problems += _of_cells(record, definition, submission, chosen, folder, workers, watch)
     return Verification(tuple(problems), tuple(cell.name for cell in chosen), tuple(notes))

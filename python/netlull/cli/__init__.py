@@ -10,6 +10,7 @@ import contextlib
 import io
 import os
 import re
+import shlex
 import signal
 import sys
 import threading
@@ -21,7 +22,9 @@ from importlib import import_module
 import click
 
 from netlull import _engine, renames
-from netlull.errors import InputError
+from netlull.cli.progress import warnings_told
+from netlull.cli.text import echo
+from netlull.errors import NEEDS_CODE, InputError, near
 
 __all__ = ["INTERRUPTED", "LISTED", "commands", "main"]
 
@@ -39,7 +42,7 @@ class _Terminated(KeyboardInterrupt):
 
 def _print_version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
     if wanted and not context.resilient_parsing:
-        click.echo(f"netlull {_engine.__version__}")
+        echo(f"netlull {_engine.__version__}")
         context.exit()
 
 
@@ -124,6 +127,14 @@ class _Commands(click.Group):
         """The loaded command; None if the name is unknown."""
         return LISTED[cmd_name].loaded() if cmd_name in LISTED else None
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command and its arguments."""
+        if args and args[0] not in LISTED and not args[0].startswith("-"):
+            raise click.UsageError(f'there is no command "{args[0]}"; {near(args[0], sorted(LISTED))}', ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Lists the commands without loading them."""
         room = formatter.width - 6 - max(len(name) for name in LISTED)
@@ -160,14 +171,14 @@ Three commands to start:
 def commands(context: click.Context) -> None:
     """A packet-level simulator of energy-saving networks under TCP."""
     if context.invoked_subcommand is None:
-        click.echo(_FIRST_STEPS)
+        echo(_FIRST_STEPS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns the exit code: 0, 1 (defect, or "no"), 2 (bad input), 130 (Ctrl-C), 143 (SIGTERM)."""
     _prepare_streams()
     try:
-        with _sigterm_interrupts():
+        with _sigterm_interrupts(), warnings_told():
             code = commands.main(args=arguments, prog_name="netlull", standalone_mode=False)
             sys.stdout.flush()
     except click.ClickException as error:
@@ -175,9 +186,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, Exception) as error:
         stop = _stop_behind(error)
         if stop is None:
-            return _failed(error)
+            return _failed(error, sys.argv[1:] if arguments is None else arguments)
         terminated = issubclass(stop, _Terminated)
-        click.echo("terminated" if terminated else "interrupted", err=True)
+        echo("terminated" if terminated else "interrupted", err=True)
         return _TERMINATED if terminated else INTERRUPTED
     # The exit code of a command that ended with `context.exit(code)`.
     return code if isinstance(code, int) else 0
@@ -252,24 +263,28 @@ def _with_hint(message: str) -> str:
     return f"{message.rstrip('.')}; {hints[0]}" if hints else message
 
 
-def _refused(message: str) -> int:
-    click.echo(f"netlull: {' '.join(message.split())}", err=True)
+def _refused(message: str, command: str = "") -> int:
+    """Prints an error on one line. Its end may be a command, which is not changed."""
+    echo(f"netlull: {' '.join(message.split())}{command}", err=True)
     return _BAD_INPUT
 
 
-def _failed(error: BaseException) -> int:
+def _failed(error: BaseException, arguments: Sequence[str]) -> int:
     """Reports bad input and broken conservation laws in one line. Other errors are defects, with their traceback."""
     notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+    if isinstance(error, InputError | _engine.ScenarioError) and NEEDS_CODE in str(error):
+        again = shlex.join(["netlull", *arguments, "--allow-code"])
+        return _refused(str(error).replace(NEEDS_CODE, "that you trust it:"), f" {again}")
     if isinstance(error, InputError | _engine.ScenarioError) and error.__cause__ is not None:
         # The exception of a plug-in, with the lines of its code.
-        click.echo("".join(traceback.format_exception(error.__cause__)), err=True, nl=False)
+        echo("".join(traceback.format_exception(error.__cause__)), err=True, nl=False)
         _refused(f"{error}{notes}")
         return 1
     if isinstance(error, InputError | _engine.ScenarioError):
         return _refused(f"{error}{notes}")
     if isinstance(error, _engine.VerificationError):
         message = f"netlull: VERIFICATION FAILED: {error}{notes}. This is a defect of the simulator: please report it"
-        click.echo(" ".join(message.split()), err=True)
+        echo(" ".join(message.split()), err=True)
         return 1
     if isinstance(error, RecursionError):
         return _refused("the input is nested too deeply; expected a scenario's few levels")

@@ -7,6 +7,7 @@ import math
 import os
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,11 @@ import click
 import netlull
 from netlull import benchmark
 from netlull.benchmark.page import COLUMNS
-from netlull.cli.inputs import json_option
+from netlull.cli.inputs import allows_code, classes_in, code_option, json_option
 from netlull.cli.numbers import scaled
 from netlull.cli.progress import bar, warn
 from netlull.cli.tables import Table, draw, new_console, say, show
+from netlull.cli.text import echo
 from netlull.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ _jobs = click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Ru
 def benchmark_group(context: click.Context) -> None:
     """Judge a link controller on the public benchmark."""
     if context.invoked_subcommand is None:
-        click.echo(context.get_help())
+        echo(context.get_help())
 
 
 @benchmark_group.command("list")
@@ -74,7 +76,7 @@ def list_command(as_json: bool) -> None:
         ],
         "baselines": [{"name": each.name, "controller": each.controller} for each in definition.baselines],
     }
-    click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    echo(json.dumps(document, indent=2, ensure_ascii=False))
 
 
 @benchmark_group.command("run")
@@ -98,6 +100,7 @@ def list_command(as_json: bool) -> None:
 )
 @click.option("--count", type=click.IntRange(min=1), metavar="N", help="Only the first N seeds, for a first look.")
 @_jobs
+@code_option
 @click.option(
     "--out",
     type=_FILE,
@@ -138,9 +141,9 @@ def run_command(  # one per option
         found.append(record)
         if not as_json:
             print_record(record, definition, whole=len(submissions) == 1)
-            click.echo(f"{seconds:.0f} s; written to {path}")
+            echo(f"{seconds:.0f} s; written to {path}")
     if as_json:
-        click.echo(json.dumps([dict(record.document) for record in found], indent=2, ensure_ascii=False))
+        echo(json.dumps([dict(record.document) for record in found], indent=2, ensure_ascii=False))
 
 
 @benchmark_group.command("verify")
@@ -157,30 +160,46 @@ def run_command(  # one per option
 @click.option("--draw", type=int, metavar="N", help="The seed of the drawing, to repeat it.")
 @click.option("--files", type=_FILE, metavar="DIR", help="The folder with the controller's files; default this one.")
 @_jobs
+@code_option
 @click.pass_context
 def verify_command(  # one per option
     context: click.Context, file: Path, sample: int, whole: bool, draw: int | None, files: Path | None, jobs: int | None
 ) -> None:
     """Verify a result file: digests, seeds, scores, and cells by running them again.
 
-    The controller in the file runs on this machine. Exit code 1 if something disagrees.
+    The controller in the file runs on this machine, unless --sample is 0. Exit code 1 if something disagrees.
     """
     definition = benchmark.Definition.load()
     record = benchmark.Record.read(file)
     cells = benchmark.sampled(record, None if whole else sample, draw)
+    if cells:
+        what = json.dumps(record.controller, ensure_ascii=False)
+        echo(f"{file}: runs the submission on this machine: {what}", err=True)
     with tempfile.TemporaryDirectory() as folder, bar("verify") as show:
-        found = benchmark.verify(record, definition, Path(folder), cells=cells, source=files, workers=jobs, watch=show)
+        found = benchmark.verify(
+            record,
+            definition,
+            Path(folder),
+            cells=cells,
+            source=files,
+            workers=jobs,
+            watch=show,
+            allow_code=allows_code(),
+        )
     for note in found.notes:
         warn(note)
     for problem in found.problems:
-        click.echo(f"{file}: {problem}")
+        echo(f"{file}: {problem}")
     again = f"{len(found.cells)} of {len(record.cells)} cells run again"
     if found.cells and not whole:
         again += f" ({', '.join(found.cells)})"
-    if found.holds:
-        click.echo(f"{file}: verified: digests, seeds and scores agree; {again}, all the same")
+    if found.holds and not found.cells:
+        echo(f"{file}: consistent: seeds and scores agree; nothing was run, so its numbers are not verified")
         return
-    click.echo(f"{file}: NOT verified: {len(found.problems)} differences; {again}")
+    if found.holds:
+        echo(f"{file}: verified: digests, seeds and scores agree; {again}, all the same")
+        return
+    echo(f"{file}: NOT verified: {len(found.problems)} differences; {again}")
     context.exit(1)
 
 
@@ -200,13 +219,13 @@ def optimum_command(context: click.Context, cells: tuple[str, ...], write: Path 
     print_optima(found, definition)
     if write is not None:
         benchmark.write_optima(write, definition, found)
-        click.echo(f"written to {write}")
+        echo(f"written to {write}")
         return
     different = [name for name, each in found.items() if tuple(definition.optima.get(name, ())) != each]
     if different:
-        click.echo(f"The shipped optima differ in {', '.join(different)}")
+        echo(f"The shipped optima differ in {', '.join(different)}")
         context.exit(1)
-    click.echo("The shipped optima are the same.")
+    echo("The shipped optima are the same.")
 
 
 @benchmark_group.command("compare")
@@ -234,7 +253,7 @@ def compare_command(files: tuple[Path, ...], baselines: bool, page: Path | None,
     if page is not None:
         beside = "benchmark.svg" if picture is None else _relative(picture, page)
         benchmark.replace_results(page, benchmark.markdown(records, definition, beside))
-        click.echo(f"written to {page}")
+        echo(f"written to {page}")
 
 
 def _relative(picture: Path, page: Path) -> str:
@@ -246,7 +265,7 @@ def _draw(records: Sequence[Record], definition: Definition, picture: Path) -> N
     if picture.suffix not in {".svg", ".pdf", ".png"}:
         raise InputError(f"--picture {picture}: expected a name that ends in .svg, .pdf or .png")
     netlull.plot.save_as(benchmark.overview(records, definition), picture)
-    click.echo(f"written to {picture}")
+    echo(f"written to {picture}")
 
 
 def _consistent(definition: Definition, file: Path) -> Record:
@@ -284,6 +303,13 @@ def _compared(definition: Definition, given: Sequence[Record], *, baselines: boo
     return records
 
 
+def _submission(definition: Definition, text: str, name: str | None) -> Submission:
+    """A submission, which may load the classes that the command line names itself."""
+    found = benchmark.Submission.read(text, definition, name=name)
+    is_named = text.lstrip().startswith("{")
+    return replace(found, allow_code=allows_code() or (list(classes_in(found.controller)) if is_named else False))
+
+
 def _submissions(definition: Definition, controllers: Sequence[str], name: str | None) -> list[Submission]:
     texts = [
         text
@@ -292,7 +318,7 @@ def _submissions(definition: Definition, controllers: Sequence[str], name: str |
     ]
     if name is not None and len(texts) > 1:
         raise InputError(f"--name {name}: names one submission; expected one --controller with it")
-    found = [benchmark.Submission.read(text, definition, name=name) for text in texts]
+    found = [_submission(definition, text, name) for text in texts]
     names = [each.name for each in found]
     for each in names:
         if Path(each).name != each or each.startswith("."):

@@ -12,10 +12,19 @@ import click
 import netlull
 from netlull import _engine
 from netlull.bounds import DEFAULT_LATE
-from netlull.cli.inputs import json_option, load_scenario, memory_option, scenario_argument, seed_option, set_option
+from netlull.cli.inputs import (
+    code_option,
+    json_option,
+    load_scenario,
+    memory_option,
+    scenario_argument,
+    seed_option,
+    set_option,
+)
 from netlull.cli.numbers import count, digits, percent, scaled
 from netlull.cli.progress import bar, warn, watched
 from netlull.cli.tables import Table, draw, new_console, say
+from netlull.cli.text import echo
 from netlull.results.output import is_standard_output, staged_file
 
 if TYPE_CHECKING:
@@ -42,6 +51,7 @@ __all__ = ["bound_command"]
 @seed_option
 @set_option
 @memory_option
+@code_option
 @json_option
 def bound_command(  # noqa: PLR0913, PLR0917  # one per option
     file: str,
@@ -89,11 +99,11 @@ def bound_command(  # noqa: PLR0913, PLR0917  # one per option
         with staged_file(out) as stage:
             stage.write_text(text + "\n", encoding="utf-8")
     if as_json:
-        click.echo(text, err=out is not None and is_standard_output(out))
+        echo(text, err=out is not None and is_standard_output(out))
     else:
         _print(bounds)
         if out is not None:
-            click.echo(f"written to {out}", err=is_standard_output(out))
+            echo(f"written to {out}", err=is_standard_output(out))
 
 
 def _print(bounds: Bounds) -> None:

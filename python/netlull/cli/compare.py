@@ -12,11 +12,12 @@ import click
 
 import netlull
 from netlull.cli.emulate import Emulating, late_option
-from netlull.cli.inputs import choices, json_option, load_scenario, set_option_of_emulation
+from netlull.cli.inputs import choices, code_option, json_option, load_scenario, set_option_of_emulation
 from netlull.cli.numbers import digits, percent, plus_minus, scaled
 from netlull.cli.progress import bar, warn, warnings_told
 from netlull.cli.run import simulate
 from netlull.cli.tables import Table, new_console, say, show
+from netlull.cli.text import echo
 from netlull.errors import InputError
 from netlull.results.output import MANIFEST, read_description
 from netlull.results.result import KIND, Result
@@ -40,7 +41,9 @@ _FOR_A_SENTENCE = 2
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="[B]", required=False)
 @click.option(
-    "--by", metavar="AXIS=X,Y", help="Compare two points of an axis of sweep A, or experiment=X,Y, instead of A with B."
+    "--by",
+    metavar="AXIS=X[,Y]",
+    help="Compare points X and Y of an axis of sweep A, or all others with X. An axis may be experiment.",
 )
 @click.option("--where", multiple=True, metavar="AXIS=POINT", help="Only this point of an axis. Repeatable.")
 @click.option(
@@ -55,6 +58,7 @@ _FOR_A_SENTENCE = 2
 )
 @late_option
 @set_option_of_emulation
+@code_option
 @json_option
 def compare_command(  # noqa: PLR0913, PLR0917  # one per option
     first: str,
@@ -80,7 +84,7 @@ def compare_command(  # noqa: PLR0913, PLR0917  # one per option
     options = netlull.compare.Options(level, correct, bootstrap)
     if emulate:
         _refuse_beside_emulate(second, by, where)
-        scenario = load_scenario(first, settings, None)
+        scenario = load_scenario(first, settings, None, classes=False)
         found = _both_worlds(scenario, seeds, metrics, options, max_lateness)
     elif settings or max_lateness is not None:
         raise InputError(
@@ -95,7 +99,7 @@ def compare_command(  # noqa: PLR0913, PLR0917  # one per option
     else:
         found = _two(first, second, where, metrics, options, seeds)
     if as_json:
-        click.echo(json.dumps(_document(found), indent=2, ensure_ascii=False, allow_nan=False))
+        echo(json.dumps(_document(found), indent=2, ensure_ascii=False, allow_nan=False))
         return
     print_comparison(found)
 
@@ -142,11 +146,16 @@ def _notes(results: Sequence[Result]) -> list[str]:
 
 def _points(store: Path, by: str, where: Sequence[str], metrics: Sequence[str], options: Options) -> Comparison:
     axis, equals, labels = by.partition("=")
+    axis, labels = axis.strip(), labels.strip()
     result = netlull.compare.only(_loaded(store), choices(where))
-    pair = _pair(result, axis.strip(), labels) if equals else None
-    if pair is None:
-        raise InputError(f'--by "{by}": expected axis=X,Y, two points of an axis')
-    return netlull.compare.compare_points(result, axis.strip(), *pair, metrics, options)
+    pair = _pair(result, axis, labels) if equals else None
+    if pair is not None:
+        return netlull.compare.compare_points(result, axis, *pair, metrics, options)
+    if not labels or "," in labels:
+        raise InputError(
+            f'--by "{by}": expected axis=X,Y, two points of an axis, or axis=X, the reference of the others'
+        )
+    return netlull.compare.compare_with(result, axis, labels, metrics, options)
 
 
 def _loaded(store: Path, name: str = "") -> SweepResult:
@@ -211,8 +220,7 @@ def _two_runs(
     if where:
         raise InputError(f'--where "{where[0]}": runs have no axes; expected two sweeps')
     a, b = (Result.load(given) for given in (first, second))
-    with warnings_told():
-        found = netlull.compare.compare_runs([a], [b], metrics, options, netlull.compare.world_names(a, b) or names)
+    found = netlull.compare.compare_runs([a], [b], metrics, options, netlull.compare.world_names(a, b) or names)
     return replace(found, notes=(*found.notes, *_notes([a, b])))
 
 
@@ -291,22 +299,27 @@ def print_comparison(found: Comparison) -> None:
     columns = ["metric", *axes, "n", a, b, "difference", "relative", *corrected, "may hide", "verdict"]
     table = Table(columns, words=1 + len(axes))
     for row in found.rows:
-        cells = [row.metric, *(row.at.get(axis, "-") for axis in axes), str(row.difference.n)]
-        cells += [digits(row.a_mean), digits(row.b_mean)]
-        cells += [_difference(row, bootstrap=found.options.bootstrap), _relative(row.relative)]
+        unit, divisor = found.unit_of(row.metric)
+        cells = [
+            f"{row.metric} [{unit}]" if unit else row.metric,
+            *(row.at.get(axis, "-") for axis in axes),
+            str(row.difference.n),
+        ]
+        cells += [digits(row.a_mean / divisor), digits(row.b_mean / divisor)]
+        cells += [_difference(row, divisor, bootstrap=found.options.bootstrap), _relative(row.relative)]
         cells += [digits(row.p_value, 2)] * len(corrected)
-        table.add([*cells, _hidden(row), _words(row)])
+        table.add([*cells, _hidden(row, divisor), _words(row)])
     kind = "bootstrap" if found.options.bootstrap else "confidence"
     show(out, f"{b} minus {a}, with {100 * found.options.level:g} % {kind} intervals", table)
     for line in _sentences(found):
         say(out, line)
 
 
-def _difference(row: Compared, *, bootstrap: bool) -> str:
-    interval = row.difference
-    if bootstrap and not math.isnan(interval.low):
-        return f"{digits(interval.mean)} [{digits(interval.low, 3)}, {digits(interval.high, 3)}]"
-    return plus_minus(interval.mean, interval.half_width, max(abs(row.a_mean), abs(row.b_mean)))
+def _difference(row: Compared, divisor: float, *, bootstrap: bool) -> str:
+    mean, low, high = (side / divisor for side in (row.difference.mean, row.difference.low, row.difference.high))
+    if bootstrap and not math.isnan(low):
+        return f"{digits(mean)} [{digits(low, 3)}, {digits(high, 3)}]"
+    return plus_minus(mean, (high - low) / 2, max(abs(row.a_mean), abs(row.b_mean)) / divisor)
 
 
 def _relative(interval: Interval) -> str:
@@ -325,9 +338,9 @@ def _words(row: Compared) -> str:
     return words if row.paired else f"{words} (unpaired)"
 
 
-def _hidden(row: Compared) -> str:
+def _hidden(row: Compared, divisor: float) -> str:
     """The largest difference that the interval does not exclude."""
-    return digits(row.hidden, 2) if row.verdict is netlull.compare.Verdict.NONE and row.hidden else "-"
+    return digits(row.hidden / divisor, 2) if row.verdict is netlull.compare.Verdict.NONE and row.hidden else "-"
 
 
 def _sentences(found: Comparison) -> list[str]:

@@ -14,6 +14,7 @@ from netlull import _engine
 from netlull.builders import Cbr, Link
 from netlull.cli.inputs import json_option
 from netlull.cli.tables import Table, new_console, show
+from netlull.cli.text import echo
 from netlull.emulation import find_program, program_version, replay
 from netlull.errors import EmulationError
 from netlull.plugins.loading import listed
@@ -42,7 +43,7 @@ def doctor_command(context: click.Context, as_json: bool) -> None:
     checks = examine()
     can = simulates(checks)
     if as_json:
-        click.echo(json.dumps({"simulates": can, "checks": [asdict(check) for check in checks]}, indent=2))
+        echo(json.dumps({"simulates": can, "checks": [asdict(check) for check in checks]}, indent=2))
     else:
         table = Table(["", "check", "needed for", "found or missing"], words=4)
         for check in checks:
@@ -52,9 +53,9 @@ def doctor_command(context: click.Context, as_json: bool) -> None:
         lacking = [check for check in checks if not check.ok]
         missing = dict.fromkeys(use for check in lacking for use in check.needed_for)
         inexact = dict.fromkeys(use for check in lacking for use in check.optional_for if use not in missing)
-        click.echo(f"Not or only partly possible: {', '.join(missing)}." if missing else "Everything is possible here.")
+        echo(f"Not or only partly possible: {', '.join(missing)}." if missing else "Everything is possible here.")
         if inexact:
-            click.echo(f"Possible, but less exact: {', '.join(inexact)}.")
+            echo(f"Possible, but less exact: {', '.join(inexact)}.")
     if not can:
         context.exit(1)
 
@@ -68,7 +69,7 @@ def replay_command(context: click.Context, tape: str) -> None:
     The exit code is 1 if the machine decides differently.
     """
     same, words = replay(tape)
-    click.echo(words, err=not same)
+    echo(words, err=not same)
     if not same:
         context.exit(1)
 

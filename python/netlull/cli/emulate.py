@@ -14,6 +14,7 @@ from netlull.cli.inputs import json_option, load_scenario, scenario_argument, se
 from netlull.cli.progress import bar, warn
 from netlull.cli.run import out_option, run_into
 from netlull.cli.tables import print_result
+from netlull.cli.text import echo
 from netlull.errors import InputError
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Emulating:
     "--capture",
     type=click.Path(path_type=Path),
     metavar="FILE.pcapng",
-    help="Write the packets that hosts send and receive.",
+    help="Write the packets that hosts send and receive; FILE.pcap is classic pcap.",
 )
 @click.option(
     "--attach",
@@ -90,17 +91,17 @@ def emulate_command(  # noqa: PLR0913, PLR0917  # one per option
     Prints the results as `netlull run` does. Needs Linux and netlulld, but not root; `netlull doctor` reports missing
     parts. Runs with too much lateness are refused.
     """
-    scenario = load_scenario(file, settings, seed)
+    scenario = load_scenario(file, settings, seed, classes=False)
     emulating = Emulating(max_lateness, tapes, capture, tuple(_pair(given) for given in attach))
     result = run_into(out, scenario, emulating.run)
     if as_json:
         # The summary has the fields of `netlull run`; "emulation" is added next to them.
         document: dict[str, Any] = {**result.summary, "emulation": result.emulation}
-        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        echo(json.dumps(document, indent=2, ensure_ascii=False))
         return
     print_result(result)
     if out is not None:
-        click.echo(f"written to {out}")
+        echo(f"written to {out}")
 
 
 def _pair(given: str) -> tuple[str, str]:

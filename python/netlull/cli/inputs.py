@@ -15,7 +15,7 @@ import netlull
 from netlull import _engine
 from netlull.builders import ClientShaper
 from netlull.documents.tomltext import parse_setting
-from netlull.errors import InputError
+from netlull.errors import NEEDS_CODE, InputError
 from netlull.library import find, shipped, sites
 from netlull.scenario import Scenario
 
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Place",
+    "allows_code",
     "choices",
+    "classes_in",
     "cluster_options",
+    "code_option",
     "json_option",
     "load_scenario",
     "memory_option",
@@ -36,6 +39,8 @@ __all__ = [
 ]
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+_CODE = "netlull.allow_code"
+"""The place of `--allow-code` in a command's context."""
 
 
 def _set_option(what: str) -> _Decorator:
@@ -50,6 +55,13 @@ memory_option: _Decorator = click.option(
 )
 set_option: _Decorator = _set_option("Change a field")
 set_option_of_emulation: _Decorator = _set_option("With --emulate: change a field")
+code_option: _Decorator = click.option(
+    "--allow-code",
+    is_flag=True,
+    expose_value=False,
+    callback=lambda context, _, given: context.meta.__setitem__(_CODE, given),
+    help="Load the Python classes that the files name. They can do whatever you can.",
+)
 json_option: _Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 
@@ -101,11 +113,13 @@ def load_scenario(
     *,
     without: str | None = None,
     plug_ins: bool = True,
+    classes: bool = True,
 ) -> Scenario:
     """The scenario of a file, a shipped scenario or a site, with `--set` and `--seed` applied before the check.
 
     A tape replaces its plug-ins. `without` names a field that is left out. Commands that do not simulate take no
-    `plug_ins`: then no code is loaded.
+    `plug_ins`: then no code is loaded. An emulation takes modules and no `classes`. Otherwise a class may be loaded if
+    `--set` names it, or with `--allow-code`.
 
     Raises:
         InputError: a path, a setting or the file is invalid.
@@ -117,17 +131,39 @@ def load_scenario(
     if without is not None:
         values[without] = None
     try:
-        return _found(file, values, replay, plug_ins=plug_ins)
+        allowed = classes and (allows_code() or list(classes_in(values)))
+        code = {"plug_ins": plug_ins, "allow_code": allowed}
+        return _found(file, values, replay, code)
     except _engine.ScenarioError as error:
         # With a place, the message has the file already.
         told = str(error) if error.line else f"{file}: {error}"
+        if not classes:
+            told = told.replace(NEEDS_CODE, "a mechanism of netlull or a WebAssembly module")
         raise InputError(told) from error.__cause__
 
 
-def _found(name: str, values: dict[str, Any], replay: Path | None, *, plug_ins: bool) -> Scenario:
+def allows_code() -> bool:
+    """True if the command line has `--allow-code`."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(_CODE))
+
+
+def classes_in(value: Any, field: str = "") -> Iterator[str]:
+    """The classes of plug-ins in a value from the command line."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from classes_in(inner, str(name))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from classes_in(inner)
+    elif isinstance(value, str) and field.rpartition(".")[2] == "class":
+        yield value
+
+
+def _found(name: str, values: dict[str, Any], replay: Path | None, code: dict[str, Any]) -> Scenario:
     """A file, else a shipped scenario, else a site, whose client has the paper's shaper."""
     if name not in sites() or name in shipped() or Path(name).is_file():
-        return Scenario.from_file(find(name), values=values, replay=replay, plug_ins=plug_ins)
+        return Scenario.from_file(find(name), values=values, replay=replay, **code)
     return sites()[name].scenario(ClientShaper(), probe={"stations": True, "window": True}).with_values(values)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from netlull.cli.inputs import load_scenario, seed_option, set_option
+from netlull.cli.text import echo
 from netlull.errors import InputError
 from netlull.library import LAB_PAGE, lab_fragment, place_lab
 
@@ -37,4 +38,4 @@ def lab_command(file: str | None, out: Path, seed: int | None, settings: tuple[s
         raise InputError("--set and --seed change a scenario; expected its FILE")
     if not place_lab(out):
         raise InputError("the lab was not built; expected the page of `make lab` or of a released wheel")
-    click.echo(out.resolve().as_uri() + end)
+    echo(out.resolve().as_uri() + end)

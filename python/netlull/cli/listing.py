@@ -13,6 +13,7 @@ from netlull._engine import schema
 from netlull.cli.inputs import json_option
 from netlull.cli.progress import warn
 from netlull.cli.tables import Table, draw, new_console, print_listing, say
+from netlull.cli.text import echo
 from netlull.errors import InputError, near
 from netlull.library import described, sites
 from netlull.plugins.loading import listed
@@ -57,7 +58,7 @@ def list_command(kind: str | None, name: str | None, as_json: bool) -> None:
     if kind is not None and name is not None:
         found = {kind: [_selected(name, kind, found[kind])]}
     if as_json:
-        click.echo(json.dumps(found if kind is None else found[kind], indent=2, ensure_ascii=False))
+        echo(json.dumps(found if kind is None else found[kind], indent=2, ensure_ascii=False))
         return
     if kind is None:
         _print_kinds({wanted: len(entries) for wanted, entries in found.items()})
@@ -114,4 +115,4 @@ def _entries(kind: str) -> list[dict[str, Any]]:
 @click.option("--vocabulary", is_flag=True, help="The events, observations and actions of plug-ins instead.")
 def schema_command(vocabulary: bool) -> None:
     """Print the JSON Schema of a scenario, for editors."""
-    click.echo(json.dumps(_engine.vocabulary() if vocabulary else schema(), indent=2, ensure_ascii=False))
+    echo(json.dumps(_engine.vocabulary() if vocabulary else schema(), indent=2, ensure_ascii=False))

@@ -28,7 +28,7 @@ __all__ = ["loaded_network_of", "network_of", "reading_options", "topology_named
 
 _READING: tuple[tuple[str, str], ...] = (
     ("format", "Format of the file: sndlib-native, sndlib-xml, graphml or toml; default by its content."),
-    ("parallel", "Parallel links between two nodes: refuse or merge."),
+    ("parallel", "Several links between two nodes: refuse, merge, or take opposite ones as one cable (reverse)."),
     ("pieces", "Pieces of a disconnected network: all or largest."),
     ("external", "Nodes of other networks in GraphML: drop or keep."),
     ("modules", "Use SNDlib's module capacities: missing (where none is installed), always or never."),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from netlull.cli.text import echo
 from netlull.documents.tomltext import toml_value
 from netlull.errors import InputError
 from netlull.library import starters
@@ -33,7 +34,7 @@ def new_command(name: str, kind: str) -> None:
         path.write_text(text, encoding="utf-8")
     # A name with a dash would be read as an option.
     shown = f"./{path}" if name.startswith("-") else path
-    click.echo(f"{path}: a scenario of kind {kind}. Run it with `netlull run {shown}`")
+    echo(f"{path}: a scenario of kind {kind}. Run it with `netlull run {shown}`")
 
 
 def _file(name: str) -> Path:

@@ -15,6 +15,7 @@ from netlull.cli.networks import loaded_network_of, reading_options
 from netlull.cli.numbers import counted, digits, percent, scaled
 from netlull.cli.plot import check_file, seconds, write_figure
 from netlull.cli.tables import Table, draw, new_console, say
+from netlull.cli.text import echo
 from netlull.errors import InputError
 from netlull.quantities import in_unit
 from netlull.topology import ReadOptions, SleepPlan, Topology, sleep_plan
@@ -110,7 +111,7 @@ def plan_command(
             raise
         raise InputError(f"{error}; --at TIME counts only the flows active then") from None
     if as_json:
-        click.echo(json.dumps(_facts(plan), indent=2, ensure_ascii=False))
+        echo(json.dumps(_facts(plan), indent=2, ensure_ascii=False))
     else:
         _print(topology, kind, plan, loads)
     if picture is not None:

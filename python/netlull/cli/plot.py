@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 import netlull
-from netlull.cli.inputs import choices, load_scenario, set_option
-from netlull.cli.progress import warnings_told
+from netlull.cli.inputs import choices, code_option, load_scenario, set_option
 from netlull.cli.run import simulate, with_default_probe
+from netlull.cli.text import echo
 from netlull.errors import InputError
 from netlull.quantities import in_unit
 from netlull.results.output import is_standard_output
@@ -37,7 +37,7 @@ _WINDOWS: Mapping[str, object] = {"window": True, "events": True}
 def plot_group(context: click.Context) -> None:
     """Draw figures of runs."""
     if context.invoked_subcommand is None:
-        click.echo(context.get_help())
+        echo(context.get_help())
 
 
 def seconds(_context: click.Context, parameter: click.Parameter, given: str | None) -> float | None:
@@ -82,6 +82,7 @@ _label_option = click.option(
 )
 @_label_option
 @set_option
+@code_option
 def cwnd_command(
     runs: tuple[str, ...],
     out: Path,
@@ -112,6 +113,7 @@ def cwnd_command(
 @_to_option
 @_label_option
 @set_option
+@code_option
 def overlay_command(  # one per option
     runs: tuple[str, ...],
     out: Path,
@@ -145,6 +147,7 @@ def overlay_command(  # one per option
 @_to_option
 @_figure_option
 @set_option
+@code_option
 def link_command(
     run: str,
     link: str,
@@ -186,8 +189,7 @@ def sweep_figure_command(
     """
     check_file(out)
     chosen = choices(where)
-    with warnings_told():
-        drawn = netlull.plot.sweep_figure(netlull.SweepResult.load(store), x, by, metrics, chosen)
+    drawn = netlull.plot.sweep_figure(netlull.SweepResult.load(store), x, by, metrics, chosen)
     write_figure(drawn, out)
 
 
@@ -203,6 +205,7 @@ def sweep_figure_command(
 @click.option("--to", "end", callback=seconds, metavar="TIME", help="End of the figure.")
 @click.option("--whole", is_flag=True, help="Draw the whole download instead of some bursts in its middle.")
 @set_option
+@code_option
 def doze_command(
     run: str,
     outs: tuple[Path, ...],
@@ -243,7 +246,7 @@ def check_file(out: Path, option: str = "--out") -> None:
 def write_figure(drawn: Figure, out: Path) -> None:
     """Writes a figure and prints its path."""
     netlull.plot.save_as(drawn, out)
-    click.echo(f"written to {out}", err=is_standard_output(out))
+    echo(f"written to {out}", err=is_standard_output(out))
 
 
 def _results(

@@ -12,6 +12,7 @@ import click
 from netlull import _engine
 from netlull.cli.inputs import json_option
 from netlull.cli.tables import Table, new_console, show
+from netlull.cli.text import echo
 from netlull.errors import InputError
 from netlull.results.output import prepare_file, writing
 from netlull.scenario import Scenario
@@ -65,9 +66,9 @@ def new_command(name: str, language: str, kind: str) -> None:
         with writing(folder / path):
             (folder / path).write_text(text, encoding="utf-8")
     (folder / "build.sh").chmod(0o755)
-    click.echo(f"{folder}: a module of kind {kind} in {language}. Build it with:")
-    click.echo(f"  cd {folder} && ./build.sh")
-    click.echo(f"Then try it: netlull plugin run {folder}/{folder.name}.wasm")
+    echo(f"{folder}: a module of kind {kind} in {language}. Build it with:")
+    echo(f"  cd {folder} && ./build.sh")
+    echo(f"Then try it: netlull plugin run {folder}/{folder.name}.wasm")
 
 
 def _files(name: str, language: str, kind: str) -> dict[str, str]:
@@ -79,9 +80,9 @@ def _files(name: str, language: str, kind: str) -> dict[str, str]:
     for path in sorted((_SHIPPED / language).glob("*.txt")):
         # `Cargo.toml.txt` becomes Cargo.toml: tools must not take the template for a project of their own.
         files[path.stem] = path.read_text(encoding="utf-8")
-    described = json.dumps(json.loads((_SHIPPED / f"{kind}.json").read_text(encoding="utf-8")), separators=(",", ":"))
+    described = (_SHIPPED / f"{kind}.json").read_text(encoding="utf-8").strip()
     if language == "c":
-        described = described.replace('"', '\\"')
+        described = described.replace("\n", "\n    ")
     return {path: text.replace("@DESCRIPTION@", described).replace("@NAME@", name) for path, text in files.items()}
 
 
@@ -92,20 +93,20 @@ def check_command(file: str, as_json: bool) -> None:
     """Check the module in FILE, and print its description, its digest and its parameters."""
     found = _described(file)
     if as_json:
-        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        echo(json.dumps(found, indent=2, ensure_ascii=False))
         return
     description = found["description"]
-    click.echo(f'{file}: a {description["kind"].replace("_", " ")}, "{description["name"]}"')
+    echo(f'{file}: a {description["kind"].replace("_", " ")}, "{description["name"]}"')
     if description["summary"]:
-        click.echo(" ".join(description["summary"].split()))
-    click.echo(f"version {description['netlull']} of the interface, SHA-256 {found['digest']}")
+        echo(" ".join(description["summary"].split()))
+    echo(f"version {description['netlull']} of the interface, SHA-256 {found['digest']}")
     table = Table(["parameter", "type", "default", "range", "meaning"], words=5)
     for row in _parameters(description):
         table.add(row)
     if table.rows:
         show(new_console(), "Parameters", table)
     else:
-        click.echo("It has no parameters.")
+        echo("It has no parameters.")
 
 
 def _described(file: str) -> dict[str, Any]:

@@ -11,8 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
-import click
-
+from netlull.cli.text import echo
 from netlull.errors import NetlullWarning
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ def watched(monitor: Monitor, show: Show) -> Iterator[None]:
 
 def warn(text: str) -> None:
     """Prints a warning as one line on stderr."""
-    click.echo(f"warning: {text}", err=True)
+    echo(f"warning: {text}", err=True)
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 import netlull
+from netlull.cli.text import echo
 from netlull.errors import InputError
 
 __all__ = ["report_command"]
@@ -22,4 +23,4 @@ def report_command(store: Path, out: Path | None) -> None:
     """
     if out is not None and out.suffix not in {".html", ".htm"}:
         raise InputError(f"--out {out}: expected a name that ends in .html")
-    click.echo(f"written to {netlull.report.sweep_report(store, out)}")
+    echo(f"written to {netlull.report.sweep_report(store, out)}")

@@ -10,7 +10,8 @@ import click
 
 import netlull
 from netlull.cli.inputs import Place, cluster_options, json_option
-from netlull.cli.progress import bar, warnings_told
+from netlull.cli.progress import bar
+from netlull.cli.text import echo
 from netlull.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def reproduce_command(  # noqa: PLR0913, PLR0917  # one per option
 ) -> None:
     """Reproduce papers: judged claims, figures and a report.
 
-    KEY is a paper of `netlull list papers`; default all.
+    KEY is a paper of `netlull list papers`; default all shipped ones.
     """
     with bar("reproduce") as show:
 
@@ -62,7 +63,7 @@ def reproduce_command(  # noqa: PLR0913, PLR0917  # one per option
             show(progress.fraction, f"{progress.done}/{progress.total} runs")
 
         try:
-            with warnings_told(), place.reached(workers) as where:
+            with place.reached(workers) as where:
                 common: dict[str, Any] = {
                     "scope": scope,
                     "out": out,
@@ -78,18 +79,18 @@ def reproduce_command(  # noqa: PLR0913, PLR0917  # one per option
         except netlull.papers.PaperError as error:
             raise InputError(str(error)) from None
     if as_json:
-        click.echo(json.dumps([_document(outcome) for outcome in outcomes], indent=2, ensure_ascii=False))
+        echo(json.dumps([_document(outcome) for outcome in outcomes], indent=2, ensure_ascii=False))
         return
     for outcome in outcomes:
         click.secho(f"{outcome.key}: {outcome.title}", bold=True)
-        click.echo(f"{outcome.scope}: {outcome.runs} runs in {outcome.time}\n")
+        echo(f"{outcome.scope}: {outcome.runs} runs in {outcome.time}\n")
         if outcome.claims:
-            click.echo(outcome.table())
+            echo(outcome.table())
         if outcome.studies:
-            click.echo(f"studies: {', '.join(outcome.studies)}")
+            echo(f"studies: {', '.join(outcome.studies)}")
         if outcome.readings:
-            click.echo(f"\n{outcome.readings}")
-        click.echo(f"report: {outcome.report}")
+            echo(f"\n{outcome.readings}")
+        echo(f"report: {outcome.report}")
 
 
 def _only(keys: Sequence[str], *, readings: bool) -> str:

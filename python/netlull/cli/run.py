@@ -12,6 +12,7 @@ import click
 import netlull
 from netlull._engine import Monitor
 from netlull.cli.inputs import (
+    code_option,
     json_option,
     load_scenario,
     memory_option,
@@ -19,9 +20,11 @@ from netlull.cli.inputs import (
     seed_option,
     set_option,
 )
+from netlull.cli.numbers import scaled
 from netlull.cli.progress import bar, warn, watched
 from netlull.cli.tables import print_result
-from netlull.errors import MissingPackageError, OutputError
+from netlull.cli.text import echo
+from netlull.errors import InputError, MissingPackageError, OutputError
 from netlull.quantities import in_unit
 from netlull.results.output import is_standard_output, json_text, staged_file, staged_folder, writing
 from netlull.results.result import KIND
@@ -58,6 +61,7 @@ out_option = click.option(
     metavar="FILE",
     help="Repeat a run with the decisions of this tape, without the plug-ins.",
 )
+@code_option
 @json_option
 def run_command(  # noqa: PLR0913, PLR0917  # one per option
     file: str,
@@ -79,11 +83,11 @@ def run_command(  # noqa: PLR0913, PLR0917  # one per option
         scenario = scenario.with_values({"verify": verify})
     result = run_into(out, scenario, functools.partial(simulate, memory=memory, tape=tape))
     if as_json:
-        click.echo(json_text(result.summary), nl=False)
+        echo(json_text(result.summary), nl=False)
         return
     print_result(result)
     if out is not None:
-        click.echo(f"written to {out}")
+        echo(f"written to {out}")
 
 
 def run_into(out: Path | None, scenario: Scenario, run: Callable[[Scenario], Result]) -> Result:
@@ -133,25 +137,36 @@ def with_default_probe(scenario: Scenario) -> Scenario:
 
 @click.command("trace")
 @scenario_argument
-@click.option("--link", "links", multiple=True, required=True, metavar="NAME", help="A link, by name. Repeatable.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE.pcapng", help="The file to write.")
+@click.option("--link", "links", multiple=True, metavar="NAME", help="A link, by name. Repeatable; default all links.")
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE.pcapng",
+    help="The file to write; FILE.pcap is classic pcap.",
+)
 @seed_option
 @set_option
+@code_option
 @json_option
 def trace_command(  # the command's options
     file: str, links: tuple[str, ...], out: Path, seed: int | None, settings: tuple[str, ...], as_json: bool
 ) -> None:
     """Write the packets at links of a simulation as pcapng.
 
-    Simulates FILE. The capture has one interface per link.
+    Simulates FILE. The capture has one interface per link. Classic pcap has no interfaces.
     """
+    for link in links:
+        if links.count(link) > 1:
+            raise InputError(f'--link: is "{link}" twice; expected each link once')
     scenario = load_scenario(file, settings, seed)
     for warning in scenario.warnings:
         warn(warning)
     monitor, most = Monitor(), limit(None)
     with staged_file(out) as stage, bar(scenario.name) as show, watched(monitor, show):
         try:
-            raw = scenario.checked.trace(list(links), str(stage), monitor, most)
+            raw = scenario.checked.trace(list(links), str(stage), monitor, most, named=str(out))
         except OSError as error:
             raise OutputError(str(error).replace(str(stage), str(out))) from None
-    click.echo(raw.summary() if as_json else f"written to {out}", err=is_standard_output(out))
+        size = stage.stat().st_size
+    echo(raw.summary() if as_json else f"written to {out} ({scaled(size, 'B')})", err=is_standard_output(out))

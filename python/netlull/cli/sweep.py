@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import click
 
 import netlull
-from netlull.cli.inputs import Place, cluster_options, json_option, memory_option
-from netlull.cli.numbers import count, plus_minus
-from netlull.cli.progress import bar, warn, warnings_told
+from netlull.cli.inputs import Place, allows_code, cluster_options, code_option, json_option, memory_option
+from netlull.cli.numbers import count, digits, plus_minus
+from netlull.cli.progress import bar, warn
 from netlull.cli.tables import Table, new_console, say, show
+from netlull.cli.text import echo
 from netlull.errors import MissingPackageError, OutputError
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ _MOST_DOUBTS = 3
 @click.option("--most-seeds", type=int, metavar="N", help="The most seeds of a point with --until; default 1000.")
 @cluster_options
 @memory_option
+@code_option
 @click.option("--report/--no-report", default=True, help="Write report.html into the store; the default.")
 @json_option
 def sweep_command(  # noqa: PLR0913, PLR0917  # one per option
@@ -61,11 +63,11 @@ def sweep_command(  # noqa: PLR0913, PLR0917  # one per option
     as_json: bool,
 ) -> None:
     """Run the sweep in FILE, and reuse the runs in its store."""
-    sweep = netlull.Sweep.from_file(file)
+    sweep = netlull.Sweep.from_file(file, allow_code=allows_code())
     if seeds is not None:
         sweep = sweep.replaced(seeds=seeds)
     store = out or Path("out") / _name(file)
-    with warnings_told(), place.reached(workers) as where:
+    with place.reached(workers) as where:
         result = _run(sweep, store, Asked(workers, where, until or None, most_seeds, memory))
     # A failure of the report must not lose the numbers.
     unwritten = _report(store) if report else None
@@ -97,11 +99,10 @@ def _print(result: SweepResult, store: Path, *, as_json: bool) -> None:
             "warnings": list(result.warnings),
             "rows": result.table.to_pylist(),
         }
-        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        echo(json.dumps(document, indent=2, ensure_ascii=False))
         return
-    with warnings_told():
-        print_sweep(result)
-    click.echo(f"{result.executed} runs simulated, {result.reused} taken from the store; written to {store}")
+    print_sweep(result)
+    echo(f"{result.executed} runs simulated, {result.reused} taken from the store; written to {store}")
 
 
 def _name(file: Path) -> str:
@@ -142,12 +143,17 @@ def print_sweep(result: SweepResult) -> None:
     summary = result.summarise()
     many = len(set(summary["experiment"].to_pylist())) > 1
     axes = [f"{axis} [{result.units[axis]}]" if result.units[axis] else axis for axis in result.axes]
-    table = Table([*(["experiment"] if many else []), *axes, "runs", *result.metrics], words=len(axes) + many)
+    units = {metric: result.unit_of(metric) for metric in result.metrics}
+    metrics = [f"{metric} [{unit}]" if unit else metric for metric, (unit, _) in units.items()]
+    table = Table([*(["experiment"] if many else []), *axes, "runs", *metrics], words=len(axes) + many)
     for row in summary.to_pylist():
         cells = [row["experiment"]] if many else []
         cells += [row[f"{axis}_label"] or "-" for axis in result.axes]
         cells.append(count(row["runs"]))
-        cells += [_interval(row[name], row[f"{name}_low"], row[f"{name}_high"]) for name in result.metrics]
+        is_constant = result.is_constant(row["experiment"], [row[f"{axis}_label"] for axis in result.axes])
+        for name, (_, divisor) in units.items():
+            mean, low, high = (row[side] / divisor for side in (name, f"{name}_low", f"{name}_high"))
+            cells.append(digits(mean) if is_constant else plus_minus(mean, (high - low) / 2))
         table.add(cells)
     out = new_console()
     show(out, "Means over seeds with 95 % confidence intervals", table)
@@ -167,6 +173,8 @@ def _sweep_notes(result: SweepResult) -> list[str]:
         if unmet:
             lines.append(f"Not reached with at most {result.until.most_seeds} seeds:")
             lines += unmet
+    equal = result.equal_seeds()
+    lines += [f"Note: {equal}."] if equal else []
     doubtful = result.doubts()
     if doubtful:
         more = f"; and {len(doubtful) - _MOST_DOUBTS} more" if len(doubtful) > _MOST_DOUBTS else ""
@@ -174,7 +182,3 @@ def _sweep_notes(result: SweepResult) -> list[str]:
         lines.append(f"Warning: these intervals may mislead: {told}; with random traffic more seeds help.")
     lines += [f"Note: {text}." for text in result.gaps()]
     return [line for line in lines if line]
-
-
-def _interval(mean: float, low: float, high: float) -> str:
-    return plus_minus(mean, (high - low) / 2)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from netlull.cli.numbers import count, counted, digits, percent, scaled
 from netlull.cli.stations import radio_powers, radio_words, station_cells, stations_notes
+from netlull.cli.text import printable
 from netlull.quantities import in_unit
 from netlull.results.energy import has_varied, model_words
 
@@ -67,9 +68,13 @@ class Table:
     rows: list[tuple[list[str], str | None]] = field(default_factory=list)
     """The cells of each row, and its style."""
 
+    def __post_init__(self) -> None:
+        """Makes the header printable."""
+        self.columns = list(map(printable, self.columns))
+
     def add(self, cells: Iterable[str], *, style: str | None = None) -> None:
         """Adds a row. Missing cells at its end are empty."""
-        row = list(cells)
+        row = list(map(printable, cells))
         self.rows.append((row + [""] * (len(self.columns) - len(row)), style))
 
     def least_widths(self) -> list[int]:
@@ -156,7 +161,7 @@ def say(console: Console, words: str, *, style: str = "") -> None:
     """Prints plain text."""
     from rich.text import Text
 
-    console.print(Text(words, style=style))
+    console.print(Text(printable(words), style=style))
 
 
 def _chosen(console: Console, cells: dict[str, str], essential: Sequence[str]) -> dict[str, str]:
@@ -188,9 +193,11 @@ def print_result(result: Result) -> None:
         "" if emulation else checked,
         _recorded(summary),
     ]
-    console.print(Text.assemble((summary["name"], "bold"), "  ", " · ".join(fact for fact in facts if fact), "\n"))
+    console.print(
+        Text.assemble((printable(summary["name"]), "bold"), "  ", " · ".join(fact for fact in facts if fact), "\n")
+    )
     if summary["links"]:
-        title = "Links (packets offered, dropped by the queue, lost in transit; queue in packets)"
+        title = "Links, busiest first (packets offered, dropped by the queue, lost in transit; queue in packets)"
         show(console, title, _links_table(console, summary["links"]))
         if summary["routing"]:
             _print_sleep(console, summary)
@@ -210,6 +217,11 @@ def print_result(result: Result) -> None:
         say(console, f"Metrics of sweeps: flow.{requests[0]['name']}.requests_completed, {keys}\n")
     if summary.get("stations"):
         _print_stations(console, summary["stations"])
+    if console.width < _WIDE:
+        say(
+            console,
+            f"On {console.width} columns, tables lack some of theirs; {_WIDE} have room for all, as has --json.",
+        )
     for line in emulation_notes(emulation) if emulation else ():
         say(console, line)
 
@@ -244,7 +256,8 @@ def _links_table(console: Console, links: list[Summary]) -> Table:
     essential: tuple[str, ...] = ("link", "mean rate", "changes", "utilisation", "dropped", "mean wait")
     if any(link["marked_packets"] for link in links):
         essential += ("marked",)
-    rows = [_chosen(console, _link_cells(link, essential), essential) for link in links[:_MOST_ROWS]]
+    busiest = sorted(links, key=lambda link: -(link["utilisation"] or 0.0))
+    rows = [_chosen(console, _link_cells(link, essential), essential) for link in busiest[:_MOST_ROWS]]
     table = Table(list(rows[0]))
     for row in rows:
         table.add(list(row.values()))
@@ -342,10 +355,7 @@ def _energy(energy: Summary) -> str:
 def _flows_table(console: Console, summary: Summary, scenario: Mapping[str, Any]) -> Table:
     flows, stops = summary["flows"], _stops(scenario)
     essential = ("flow", "kind", "goodput", "loss", "retransmitted", "timeouts", "completed in")
-    rows = [
-        _chosen(console, _flow_cells(flow, finished=_has_ended(flow, stops, summary["warm_up_s"])), essential)
-        for flow in flows[:_MOST_ROWS]
-    ]
+    rows = [_chosen(console, _flow_cells(flow, stops, summary["warm_up_s"]), essential) for flow in flows[:_MOST_ROWS]]
     table = Table(list(rows[0]), words=2)
     for row in rows:
         table.add(list(row.values()))
@@ -368,8 +378,9 @@ def _has_ended(flow: Summary, stops: Mapping[str, float | None], warm_up_s: floa
     return stop is not None and stop <= warm_up_s and not flow["packets_sent"] and not flow["delivered_bytes"]
 
 
-def _flow_cells(flow: Summary, *, finished: bool) -> dict[str, str]:
+def _flow_cells(flow: Summary, stops: Mapping[str, float | None], warm_up_s: float) -> dict[str, str]:
     tcp = flow["congestion_control"] is not None
+    finished = _has_ended(flow, stops, warm_up_s)
     return {
         "flow": flow["name"],
         "kind": f"{flow['kind']} {flow['congestion_control']}" if tcp else flow["kind"],
@@ -379,8 +390,16 @@ def _flow_cells(flow: Summary, *, finished: bool) -> dict[str, str]:
         "retransmitted": count(flow["retransmissions"]) if tcp else "-",
         "timeouts": count(flow["timeouts"]) if tcp else "-",
         "mean cwnd": _window(flow),
-        "completed in": scaled(flow["completion_time_s"], "s"),
+        "completed in": _completion(flow, warm_up_s),
     }
+
+
+def _completion(flow: Summary, warm_up_s: float) -> str:
+    """The completion time, with the mean rate over it: the goodput is the mean over the measured part of the run."""
+    completion_s = flow["completion_time_s"]
+    if not completion_s or flow["start_s"] < warm_up_s:
+        return scaled(completion_s, "s")
+    return f"{scaled(completion_s, 's')} ({scaled(8 * flow['delivered_bytes'] / completion_s, 'b/s')})"
 
 
 def _window(flow: Summary) -> str:
@@ -443,22 +462,25 @@ _TITLES = {
 
 
 def print_listing(found: dict[str, list[dict[str, Any]]]) -> None:
-    """Prints the entries of each kind."""
+    """Prints the entries of each kind. Mechanisms have many parameters: only one that is alone shows them."""
     console = new_console()
     for kind, entries in found.items():
         table = Table(["name", "description", "source"], words=3)
+        is_short = kind == "mechanisms" and len(entries) > 1
         for entry in entries:
             table.add([entry["name"], entry.get("description", ""), entry.get("source", "")])
-            for cells in _details(entry):
+            for cells in _details(entry, with_parameters=not is_short):
                 table.add(cells, style="dim")
         title = _TITLES.get(kind, kind.capitalize())
         if entries:
             show(console, title, table)
+            if is_short:
+                say(console, "netlull list mechanisms NAME shows the parameters of one.\n")
         else:
             say(console, f"{title}: none", style="bold")
 
 
-def _details(entry: dict[str, Any]) -> list[list[str]]:
+def _details(entry: dict[str, Any], *, with_parameters: bool) -> list[list[str]]:
     """Rows below an entry: values of an option, defaults of an algorithm, parameters, page."""
     rows = [[f"  {value['name']}", value["description"], value["source"]] for value in entry.get("values", [])]
     defaults = entry.get("defaults", {})
@@ -466,7 +488,7 @@ def _details(entry: dict[str, Any]) -> list[list[str]]:
         rows.append(["  default", entry["default"], ""])
     elif defaults:
         rows.append(["  defaults", ", ".join(f"{option} = {value}" for option, value in defaults.items()), ""])
-    for parameter in entry.get("parameters", []):
+    for parameter in entry.get("parameters", []) if with_parameters else ():
         choices = [choice for choice in parameter.get("unit", "").split(" | ") if choice]
         unit = f" [{' | '.join(choices)}]" if choices else ""
         what = f"{parameter['description']}{_value(parameter)}"

@@ -16,6 +16,7 @@ from netlull.cli.networks import network_of, reading_options, topology_named
 from netlull.cli.numbers import count, counted, digits, scaled
 from netlull.cli.plot import check_file, seconds, write_figure
 from netlull.cli.tables import Table, draw, new_console, say
+from netlull.cli.text import echo
 from netlull.documents.textfiles import check_text
 from netlull.errors import InputError
 from netlull.results.output import is_standard_output, staged_file
@@ -63,11 +64,11 @@ def topology_command(file: str, to: Path | None, scenario: Path | None, reading:
     if any(map(is_standard_output, texts)):
         return
     if as_json:
-        click.echo(json.dumps(facts(topology), indent=2, ensure_ascii=False))
+        echo(json.dumps(facts(topology), indent=2, ensure_ascii=False))
         return
     _print(topology)
     for out in texts:
-        click.echo(f"written to {out}")
+        echo(f"written to {out}")
 
 
 def _write(out: Path, text: str) -> None:

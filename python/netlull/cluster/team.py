@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from netlull import _engine
 from netlull.cluster.work import Failure, Outcome, WrongBuildError, as_is, work
 from netlull.errors import ClusterError
+from netlull.plugins.loading import pass_on
 from netlull.runs.team import Finished
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ class ClusterTeam:
         runs = [(numbers.setdefault(job.scenario, len(numbers)), job.seed) for job in jobs]
         texts = [self._text(scenario) for scenario in numbers]
         key = f"{self._name}-{next(self._numbers)}"
-        work_of = (_engine.identity(), self._name, self._memory, runs, *texts)
+        work_of = (_engine.identity(), self._name, self._memory, pass_on(), runs, *texts)
         future = self._client.submit(work, *work_of, key=key, pure=False)
         self._batches[key] = _Batch(jobs, future, is_alone, sum(job.expected_hops for job in jobs))
         future.add_done_callback(self._done.put)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from netlull import _engine
+from netlull.plugins.loading import Passed, take
 from netlull.runs.memory import limit
 
 __all__ = ["Failure", "Outcome", "WrongBuildError", "as_is", "identity", "work"]
@@ -59,8 +60,10 @@ def as_is(text: str) -> str:
     return text
 
 
-def work(build: str, topic: str, memory: int | None, runs: Sequence[tuple[int, int]], *texts: str) -> Outcome:
-    """Simulates `runs`, each a pair of the scenario's index in `texts` and a seed.
+def work(
+    build: str, topic: str, memory: int | None, code: Passed, runs: Sequence[tuple[int, int]], *texts: str
+) -> Outcome:
+    """Simulates `runs`, each a pair of the scenario's index in `texts` and a seed. It may load `code`.
 
     `memory` is the limit of each run in bytes; the default is a share of the worker's memory. Meanwhile
     the progress is reported as an event of `topic`. A cancelled batch, or one on a closing worker, is left.
@@ -68,6 +71,7 @@ def work(build: str, topic: str, memory: int | None, runs: Sequence[tuple[int, i
     ended: list[tuple[str, float] | Failure] = []
     try:
         _compare(build)
+        take(code)
         most = _memory() if memory is None else memory
         underway = _Underway(len(runs))
         with _told(underway, topic):

@@ -16,7 +16,7 @@ from netlull.errors import InputError, near
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["Document", "FieldError", "Text", "decode"]
+__all__ = ["Document", "FieldError", "Text", "decode", "loads"]
 
 _T = TypeVar("_T")
 
@@ -57,6 +57,38 @@ def decode(data: object, kind: type[_T]) -> _T:
         return _converted(data, kind)
     except msgspec.ValidationError as error:
         raise _explained(error, data, kind) from None
+
+
+_LARGEST = 1e100
+"""No number of a result is larger. Sums and squares of such numbers stay finite."""
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+def loads(raw: bytes) -> Any:
+    """The JSON in a stored file. Its numbers are finite, and its text has an encoding.
+
+    Raises:
+        ValueError: it is no such JSON, or nested too deeply.
+    """
+    try:
+        found = json.loads(raw, parse_int=_whole, parse_float=_number, parse_constant=_number)
+    except RecursionError:
+        raise ValueError("is nested too deeply") from None
+    if _SURROGATE.search(raw):
+        json.dumps(found, ensure_ascii=False).encode()
+    return found
+
+
+def _whole(text: str) -> int:
+    _number(text)
+    return int(text)
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    if not abs(number) < _LARGEST:
+        raise ValueError(f"{text[:20]} is no number of a result")
+    return number
 
 
 _PLACE = re.compile(r"(?P<what>.*?)(?: - at (?:`key` in )?`\$(?P<path>.*)`)?", re.DOTALL)

@@ -68,8 +68,8 @@ class AwmFluid(AwmParameters):
 
     @property
     def stable(self) -> bool:
-        """True if small disturbances decay: beta is below `critical_beta_bps`."""
-        return self.b_per_s < self.crossing.b_per_s
+        """True if small disturbances decay: below `critical_beta_bps`, or above it with no root on the right."""
+        return self.b_per_s < self.crossing.b_per_s or self.eigenvalue().real < 0
 
     def eigenvalue(self) -> complex:
         """The rightmost root of the characteristic equation, in 1/s: growth rate and angular frequency."""

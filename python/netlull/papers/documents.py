@@ -17,6 +17,9 @@ from netlull.papers.toml import PaperError, read
 
 FILES = ("paper.toml", "scenario.toml", "sweep.toml", "readings.toml", "claims.toml", "figures.py", "claims.py")
 """The files of every paper folder."""
+_PACKAGE = Path(__file__).resolve().parents[1]
+SHIPPED = _PACKAGE / "shipped" / "papers"
+"""The folder with the shipped papers."""
 
 _Place = float | str
 """A value on an axis: a number, or a name."""
@@ -251,6 +254,12 @@ class _PaperFile(_Prose, frozen=True, kw_only=True):
         force_setattr(self, "parameters", {name: str(value) for name, value in self.parameters.items()})
 
 
+class _StudiesFile(Document, frozen=True):
+    """The contents of studies.toml."""
+
+    studies: tuple[Study, ...] = field(default=(), name="study")
+
+
 class _ClaimsFile(Document, frozen=True):
     """The contents of claims.toml."""
 
@@ -304,6 +313,12 @@ class Paper(_PaperFile, frozen=True, kw_only=True):
     search_over: tuple[str, ...]
     notes: Notes
 
+    def file(self, name: str) -> Path:
+        """A file of the paper's folder, or of the folder with its further studies."""
+        return next(
+            (path / name for path in folders(self.info.folder) if (path / name).is_file()), self.info.folder / name
+        )
+
     @property
     def equals(self) -> list[Alternative]:
         """The alternatives that the paper's words support as well as the choice."""
@@ -324,7 +339,27 @@ class Paper(_PaperFile, frozen=True, kw_only=True):
             if study.name == name:
                 return study
         known = ", ".join(study.name for study in self.studies) or "none"
-        raise PaperError(f'{self.info.key}: study "{name}" is unknown; expected one of: {known}')
+        raise PaperError(
+            f'{self.info.key}: study "{name}" is unknown; expected one of: {known}{_hint(self.info.folder)}'
+        )
+
+
+def folders(folder: Path) -> list[Path]:
+    """A paper's folder, and in a checkout the one with the further studies of a shipped paper."""
+    further = _further(folder)
+    return [folder, further] if folder.parent == SHIPPED and further.is_dir() else [folder]
+
+
+def _hint(folder: Path) -> str:
+    """Where a shipped paper's further studies are, for an installation without them."""
+    if folder.parent != SHIPPED or _further(folder).is_dir():
+        return ""
+    return f"; studies that decide no claim run in a clone of netlull's source, which has them in studies/{folder.name}"
+
+
+def _further(folder: Path) -> Path:
+    """The folder of a shipped paper's further studies, which only a checkout has."""
+    return _PACKAGE.parents[1] / "studies" / folder.name
 
 
 def load(folder: Path) -> Paper:
@@ -340,18 +375,22 @@ def load(folder: Path) -> Paper:
     sheet = read(folder / "paper.toml", _PaperFile)
     readings = read(folder / "readings.toml", _ReadingsFile)
     claims = read(claims_path, _ClaimsFile)
-    notes = folder / "notes.toml"
+    more = [read(path / "studies.toml", _StudiesFile) for path in folders(folder)[1:]]
+    notes = [read(path, Notes) for path in (place / "notes.toml" for place in folders(folder)) if path.is_file()]
     paper = Paper(
-        **asdict(sheet),
+        **asdict(sheet) | {"studies": (*sheet.studies, *(study for file in more for study in file.studies))},
         info=_info(folder, sheet.key, sheet.title),
         claims=tuple(_completed(claim, claims, claims_path) for claim in claims.claim),
         unjudged=claims.unjudged,
         readings=readings.reading,
         search_over=readings.search_over,
-        notes=read(notes, Notes) if notes.is_file() else Notes(),
+        notes=Notes(
+            {section: texts for file in notes for section, texts in file.paper.items()},
+            {name: texts for file in notes for name, texts in file.study.items()},
+        ),
     )
     for study in paper.studies:
-        _check_files(study, folder)
+        _check_files(study, paper)
     for claim in paper.claims:
         if claim.study:
             paper.study(claim.study)
@@ -392,10 +431,11 @@ def _info(folder: Path, key: str, title: str) -> PaperInfo:
     return PaperInfo(key, _one_line(title), folder)
 
 
-def _check_files(study: Study, folder: Path) -> None:
+def _check_files(study: Study, paper: Paper) -> None:
     """Refuses a study whose files are not in the paper's folder."""
+    folder = paper.info.folder
     for which, suffix in (("scenario", ".toml"), ("sweep", ".toml"), ("drawing", ".py")):
         name = getattr(study, which)
-        if not re.fullmatch(rf"[^/\\]+{re.escape(suffix)}", name) or not (folder / name).is_file():
+        if not re.fullmatch(rf"[^/\\]+{re.escape(suffix)}", name) or not paper.file(name).is_file():
             expected = f"expected a {suffix} file of the paper's folder"
             raise PaperError(f'{folder.name}/paper.toml: study.{study.name}.{which}: is "{name}"; {expected}')

@@ -77,7 +77,7 @@ def measure(
     Raises:
         PaperError: a recorded run is not a point of the sweep.
     """
-    sweep = Sweep.from_file(planned.write(folder))
+    sweep = Sweep.from_file(planned.write(folder), allow_code=True)
     store, *others = stores or (folder / STORE,)
     named = paper if planned.study is None else planned.study
     wanted = [run for run in named.series if run.experiment in planned.experiments]

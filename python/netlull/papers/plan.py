@@ -57,12 +57,13 @@ class _Source:
     """The files of a plan, and the place of its scope."""
 
     folder: Path
-    scenario: str = "scenario.toml"
-    sweep: str = "sweep.toml"
+    scenario: Path
+    sweep: Path
     scope: str = ""
 
     def wrong_scope(self, field: str, message: str) -> PaperError:
-        return PaperError(f"{self.folder.name}/paper.toml: {self.scope}quick.{field}: {message}")
+        file = "paper.toml" if self.sweep.parent == self.folder else "studies.toml"
+        return PaperError(f"{self.folder.name}/{file}: {self.scope}quick.{field}: {message}")
 
 
 def plan_study(paper: Paper, study: Study, scope: Scope | None, seeds: int | None = None) -> Plan:
@@ -71,7 +72,7 @@ def plan_study(paper: Paper, study: Study, scope: Scope | None, seeds: int | Non
     Raises:
         PaperError: as for `plan`.
     """
-    files = _Source(paper.info.folder, study.scenario, study.sweep, f"study.{study.name}.")
+    files = _Source(paper.info.folder, paper.file(study.scenario), paper.file(study.sweep), f"study.{study.name}.")
     return replace(_plan(files, scope, seeds), study=study)
 
 
@@ -82,12 +83,13 @@ def plan(paper: Paper, scope: Scope | None, seeds: int | None = None, changes: S
         PaperError: `seeds` is too small for intervals in a paper with randomness, or the scope or a change does not fit
             the sweep.
     """
-    return _plan(_Source(paper.info.folder), scope, seeds, changes)
+    folder = paper.info.folder
+    return _plan(_Source(folder, folder / "scenario.toml", folder / "sweep.toml"), scope, seeds, changes)
 
 
 def _plan(source: _Source, scope: Scope | None, seeds: int | None, changes: Sequence[Alternative] = ()) -> Plan:
     folder = source.folder
-    sweep = read_data(folder / source.sweep)
+    sweep = read_data(source.sweep)
     sweep["scenario"] = "scenario.toml"
     for change in changes:
         sweep = _with_axes(folder, sweep, change)
@@ -95,7 +97,7 @@ def _plan(source: _Source, scope: Scope | None, seeds: int | None, changes: Sequ
         sweep = _with_seeds(folder, sweep, seeds)
     if scope is not None:
         sweep = _within(source, sweep, scope if seeds is None else structs.replace(scope, seeds=seeds))
-    return Plan(_scenario(folder / source.scenario, changes), sweep)
+    return Plan(_scenario(source.scenario, changes), sweep)
 
 
 def _scenario(path: Path, changes: Sequence[Alternative]) -> str:
@@ -104,7 +106,7 @@ def _scenario(path: Path, changes: Sequence[Alternative]) -> str:
         values |= dict(change.set) | dict.fromkeys(change.unset)
     if not values:
         return path.read_text(encoding="utf-8")
-    return toml_document(Scenario.from_file(path).with_values(values).to_dict())
+    return toml_document(Scenario.from_file(path, allow_code=True).with_values(values).to_dict())
 
 
 def _with_axes(folder: Path, sweep: Mapping[str, Any], change: Alternative) -> dict[str, Any]:
@@ -144,7 +146,7 @@ def _within(source: _Source, sweep: Mapping[str, Any], scope: Scope) -> dict[str
     experiments = [copy.deepcopy(item) for item in sweep.get("experiment", []) if item["name"] in scope.experiments]
     missing = set(scope.experiments) - {item["name"] for item in experiments}
     if missing:
-        raise source.wrong_scope("experiments", f"{min(missing)!r} is not in {source.sweep}")
+        raise source.wrong_scope("experiments", f"{min(missing)!r} is not in {source.sweep.name}")
     for item in experiments:
         own = item.get("seeds")
         if own is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from netlull.errors import NetlullWarning
 from netlull.papers import pages, source
-from netlull.papers.documents import Alternative, Paper, Study, load
+from netlull.papers.documents import SHIPPED, Alternative, Paper, Study, load
 from netlull.papers.effects import Variations, as_text, vary, with_effects
 from netlull.papers.measure import STORE, Execution, judged, measure, points_read, watch
 from netlull.papers.outcome import Drawn, EqualReading, Evidence, JudgedClaim, PaperOutcome, Time, Watcher
@@ -46,7 +46,7 @@ def reproduce(
     readings: bool = False,
     progress: Watcher | None = None,
 ) -> list[PaperOutcome]:
-    """Reproduces papers, or all papers without a key. The output is under `out/KEY/`; runs in the store are reused.
+    """Reproduces papers, or all shipped ones without a key. The output is under `out/KEY/`; stored runs are reused.
 
     Args:
         keys: the papers.
@@ -62,7 +62,11 @@ def reproduce(
         PaperError: a key is unknown, a paper folder is invalid, or there are too few seeds to judge a paper's claims.
     """
     _check(scope, seeds)
-    folders = [source.folder_of(key) for key in keys] if keys else [info.folder for info in source.find()]
+    folders = (
+        [source.folder_of(key) for key in keys]
+        if keys
+        else [info.folder for info in source.find() if info.folder.parent == SHIPPED]
+    )
     if not folders:
         raise PaperError("there are no papers: no folder `papers` was found")
     job = _Job(scope, Path(out), seeds, Execution(workers, cluster, progress), readings)

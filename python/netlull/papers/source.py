@@ -8,16 +8,15 @@ import types
 from pathlib import Path
 from types import ModuleType
 
-from netlull.papers.documents import PaperInfo, read_info
+from netlull.errors import near
+from netlull.papers.documents import SHIPPED, PaperInfo, folders, read_info
 from netlull.papers.toml import PaperError
 from netlull.renames import hint_of_path
-
-_PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def _places() -> list[Path]:
     """Folders that contain paper folders: the shipped ones first."""
-    return [_PACKAGE / "shipped" / "papers", Path.cwd() / "papers"]
+    return [SHIPPED, Path.cwd() / "papers"]
 
 
 def find() -> list[PaperInfo]:
@@ -43,8 +42,7 @@ def folder_of(key: str) -> Path:
         renamed = hint_of_path(key, known)
         if renamed is not None:
             raise PaperError(f"{key}: there is no such folder; {renamed}")
-        names = ", ".join(known) or "none (no folder `papers` was found)"
-        raise PaperError(f'"{key}" is not a paper; the papers are: {names}')
+        raise PaperError(f'there is no paper "{key}"; {near(key, known)}')
     return known[key]
 
 
@@ -56,11 +54,12 @@ def module_of(folder: Path, name: str) -> ModuleType:
     """
     package = "netlull_paper_" + "".join(letter if letter.isalnum() else "_" for letter in folder.name)
     held = sys.modules.get(package)
-    if held is None or list(held.__path__) != [str(folder)]:
+    places = [str(place) for place in folders(folder)]
+    if held is None or list(held.__path__) != places:
         for loaded in [module for module in sys.modules if module == package or module.startswith(f"{package}.")]:
             del sys.modules[loaded]
         made = types.ModuleType(package)
-        made.__path__ = [str(folder)]
+        made.__path__ = places
         sys.modules[package] = made
     try:
         return importlib.import_module(f"{package}.{name}")

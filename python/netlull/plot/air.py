@@ -202,8 +202,8 @@ def radio_powers(result: Result, station: str, model: str) -> dict[str, float]:
         raise InputError(f'station "{station}" has no radio "{model}"; expected one of {", ".join(named)}')
     one = named[model]
     if isinstance(one, str):
-        ready = next(radio for radio in catalogue()["radios"] if radio["name"] == one)
-        return {state: float(ready[f"{_FIELDS[state]}_w"]) for state in STATES}
+        shipped = next(radio for radio in catalogue()["radios"] if radio["name"] == one)
+        return {state: float(shipped[f"{_FIELDS[state]}_w"]) for state in STATES}
     idle = one["idle"]
     return {state: _watts(one.get(_FIELDS[state]) or idle) for state in STATES}
 

@@ -10,6 +10,7 @@ from netlull.errors import InputError, NetlullWarning, near
 from netlull.plot.charts import Series, record
 from netlull.plot.lines import Curve, Panel, draw_curves, log_x
 from netlull.plot.style import COLOURS, DOUBLE_COLUMN, MARKERS, figure, legend_above, styled
+from netlull.quantities import metric_words
 from netlull.stats import Interval
 
 if TYPE_CHECKING:
@@ -22,14 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_metric", "metric_label", "sweep_figure"]
 
-_UNITS = {
-    "_bps": ("Mb/s", 1e6),
-    "_bytes": ("kB", 1e3),
-    "_packets": ("packets", 1.0),
-    "_s": ("s", 1.0),
-    "_j": ("J", 1.0),
-}
-"""Units of metrics by the ends of their names in summaries."""
 _COLUMNS = 2
 _DECADES_OF_A_LOG_AXIS = 1.3
 _LONG_LABEL = 8
@@ -113,12 +106,10 @@ def _chosen(result: SweepResult, x: str, by: str | None, where: Mapping[str, str
     return rows
 
 
-def metric_label(metric: str) -> tuple[str, float]:
+def metric_label(result: SweepResult, metric: str) -> tuple[str, float]:
     """A metric's axis label, and the divisor of its values."""
-    for end, (unit, scale) in _UNITS.items():
-        if metric.endswith(end):
-            return f"{metric.removesuffix(end).replace('_', ' ')} ({unit})", scale
-    return metric.replace("_", " "), 1.0
+    unit, divisor = result.unit_of(metric)
+    return f"{metric_words(metric)} ({unit})" if unit else metric_words(metric), divisor
 
 
 def _interval(row: Mapping[str, Any], metric: str, scale: float) -> Interval:
@@ -156,7 +147,7 @@ def _is_log(places: Sequence[float]) -> bool:
 
 def draw_points(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: str, metric: str) -> None:
     """Draws a metric over an axis of sampled numbers: single points with their intervals."""
-    text, scale = metric_label(metric)
+    text, scale = metric_label(result, metric)
     drawn: list[Interval] = []
     for index, (name, rows) in enumerate(curves.items()):
         values = [_interval(row, metric, scale) for row in rows]
@@ -192,7 +183,7 @@ def mark_points(axes: Axes, name: str, places: Sequence[float], values: Sequence
 
 def draw_numbers(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: str, metric: str) -> None:
     """Draws a metric over an axis of numbers: lines and bands, on a logarithmic axis over decades."""
-    text, scale = metric_label(metric)
+    text, scale = metric_label(result, metric)
     places = [row[x] for rows in curves.values() for row in rows]
     lines = []
     for colour, (name, rows) in enumerate(curves.items()):
@@ -205,7 +196,7 @@ def draw_numbers(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x:
 
 def draw_names(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: str, metric: str) -> None:
     """Draws a metric over an axis of names: points with bars, side by side."""
-    text, scale = metric_label(metric)
+    text, scale = metric_label(result, metric)
     names = list(dict.fromkeys(row[f"{x}_label"] for rows in curves.values() for row in rows))
     drawn: list[Interval] = []
     for index, (name, rows) in enumerate(curves.items()):

@@ -67,7 +67,7 @@ class ControlledLink:
     buffer: int | None
     """The length of the buffer in bytes, for packets of one MTU; None if it is unlimited."""
     suspends: bool
-    """Whether a packet in service stops at a change of rate. Otherwise it finishes at the old rate."""
+    """True if a packet in service stops at a change of rate. Otherwise it finishes at the old rate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -413,12 +413,12 @@ class Found:
 
     @property
     def segments(self) -> bool:
-        """Whether a controller reads segments."""
+        """Returns True if a controller reads segments."""
         return bool(getattr(self.cls, "segments", False))
 
     @property
     def deliveries(self) -> bool:
-        """Whether a congestion control wants deliveries."""
+        """Returns True if a congestion control wants deliveries."""
         return bool(getattr(self.cls, "deliveries", False))
 
     @property
@@ -449,6 +449,10 @@ _LONGEST = 9e9
 """The longest time of a link, in seconds."""
 
 
+_MOST_THRESHOLDS = 10_000
+"""More thresholds take seconds to read, for each link of each run."""
+
+
 def _plug(made: RateController, initial_rate: float | None) -> str:
     """The subscription of a controller, as JSON. Its `start` may have set parameters, also as text."""
     parameters = type(made).parameters()
@@ -457,6 +461,8 @@ def _plug(made: RateController, initial_rate: float | None) -> str:
     for name in ("interval", "transition"):
         if getattr(made, name) > _LONGEST:
             raise RefusedError(name, f"{getattr(made, name):g} s", f"at most {_LONGEST:g} s")
+    if len(made.thresholds) > _MOST_THRESHOLDS:
+        raise RefusedError("thresholds", f"a list of {len(made.thresholds)}", f"at most {_MOST_THRESHOLDS}")
     if round(made.interval * 1e9) == 0:
         raise RefusedError("interval", f"{made.interval:g} s", "at least 1 ns")
     if made.initial_rate != initial_rate:

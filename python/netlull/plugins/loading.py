@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import importlib
 import json
+import sys
 import threading
+from collections.abc import Collection
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -13,22 +15,26 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from netlull import _engine, renames
+from netlull.errors import NEEDS_CODE
 from netlull.plugins.classes import FAMILIES, METHODS, OPTIONS, Found, PlugIn, RefusedError
-from netlull.plugins.modules import file_of, module_from, source_of
+from netlull.plugins.modules import digest_of, file_of, has_no_source, module_from, source_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 __all__ = [
+    "AllowedCode",
     "Listed",
+    "Passed",
     "WithoutPlugIns",
     "completed",
     "defaults_of",
-    "folders",
     "found",
     "is_plug_in",
     "listed",
+    "pass_on",
     "reference_of",
+    "take",
 ]
 
 _BUILT_IN = {
@@ -46,19 +52,30 @@ _known: dict[tuple[str, str], type[PlugIn]] = {}
 """The classes of this process's scenarios, by MODULE:CLASS and source."""
 _folders: dict[str, None] = {}
 """The folders of this process's scenarios with plug-ins, for other processes."""
+_passed: set[tuple[str, str]] = set()
+"""The classes that another process allows this one to load, by MODULE:CLASS and source."""
+
+AllowedCode = bool | Collection[str]
+"""The classes of a scenario that may be loaded: all, none, or those with these names MODULE:CLASS."""
+Passed = tuple[list[str], list[tuple[str, str]]]
+"""The folders and the classes that a process passes on to those that simulate for it."""
 
 
 # In documents.
 
 
-def completed(given: Mapping[str, Any], family: str, folder: Path | None) -> dict[str, Any] | None:
+def completed(
+    given: Mapping[str, Any], family: str, folder: Path | None, allow_code: AllowedCode
+) -> dict[str, Any] | None:
     """The whole table of a plug-in: its class, its source and all its parameters. None for a kind of the core.
 
+    A class of an installed entry point, or one that this process has loaded already, needs no permission.
+
     Raises:
-        RefusedError: the plug-in cannot be used.
+        RefusedError: the plug-in cannot be used, or it may not be loaded.
     """
     if given["kind"] == "python":
-        return _with(given, family, _class(reference_of(given), family, folder), folder)
+        return _with(given, family, _class(reference_of(given), family, folder, allow_code), folder)
     entry = _entry_point(given["kind"], family)
     return None if entry is None else _with(given, family, _loaded(entry, family), folder)
 
@@ -122,38 +139,49 @@ def found(family: str, table: str) -> Found:
     """
     fields: dict[str, Any] = json.loads(table)
     reference, source = str(fields.get("class")), str(fields.get("source"))
-    cls = _known.get((reference, source)) or _elsewhere(reference, source, family)
+    cls = _known.get((reference, source)) or _from_elsewhere(reference, source, family)
     return Found(cls, cls.read({name: value for name, value in fields.items() if name not in _FIELDS}))
 
 
-def _elsewhere(reference: str, source: str, family: str) -> type[PlugIn]:
-    """A class of a scenario that another process has completed."""
+def _from_elsewhere(reference: str, source: str, family: str) -> type[PlugIn]:
+    """A class of a scenario that another process has completed, and passed on."""
+    allowed = [reference] if (reference, source) in _passed else []
     for folder in [*map(Path, _folders), None]:
         try:
-            cls = _class(reference, family, folder)
+            cls = _class(reference, family, folder, allowed)
         except RefusedError:
             continue
         if source_of(cls, PlugIn) == source:
             _known[reference, source] = cls
             return cls
-    raise RefusedError("class", f'"{reference}"', f"a class of this process with the source {source}")
+    expected = f"a class of this process with the source {source}"
+    if has_no_source(reference.partition(":")[0]):
+        expected = "a class in a file: one made with type(...) has no source, so other processes cannot load it"
+    raise RefusedError("class", f'"{reference}"', expected)
 
 
-def folders(more: Sequence[str] = ()) -> list[str]:
-    """The folders of this process's scenarios with plug-ins, after adding those of another process."""
+def pass_on() -> Passed:
+    """The folders and the classes of this process's scenarios."""
     with _lock:
-        _folders.update(dict.fromkeys(more))
-        return list(_folders)
+        return list(_folders), list(_known)
+
+
+def take(passed: Passed) -> None:
+    """Allows this process to load the classes of another one."""
+    folders, classes = passed
+    with _lock:
+        _folders.update(dict.fromkeys(folders))
+        _passed.update((reference, source) for reference, source in classes)
 
 
 # Classes.
 
 
-def _class(reference: str, family: str, folder: Path | None) -> type[PlugIn]:
+def _class(reference: str, family: str, folder: Path | None, allow_code: AllowedCode) -> type[PlugIn]:
     """The class MODULE:CLASS.
 
     Raises:
-        RefusedError: there is no such class, or it is not one of the family.
+        RefusedError: there is no such class, it is not one of the family, or it may not be loaded.
     """
     module_name, colon, name = reference.partition(":")
     names = [*module_name.split("."), *(part for part in name.split(".") if part != "<locals>")]
@@ -161,8 +189,11 @@ def _class(reference: str, family: str, folder: Path | None) -> type[PlugIn]:
         raise RefusedError("class", f'"{reference}"', 'MODULE:CLASS, such as "mine:Mine"')
     file = None if folder is None else file_of(module_name, folder)
     live = PlugIn._live.get(reference)  # noqa: SLF001  # its registry
-    if file is None and live is not None:
+    if live is not None and (file is None or source_of(live, PlugIn) == digest_of(module_name, file)):
         return _fitting(live, reference, family)
+    is_loaded = file is None and module_name in sys.modules
+    if not (is_loaded or allow_code is True or (allow_code and reference in allow_code)):
+        raise RefusedError("class", f'"{reference}", which is code', NEEDS_CODE)
     try:
         module = importlib.import_module(module_name) if file is None else module_from(module_name, file)
     except ModuleNotFoundError as error:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from importlib.machinery import ModuleSpec
 
-__all__ = ["file_of", "module_from", "source_of"]
+__all__ = ["digest_of", "file_of", "has_no_source", "module_from", "source_of"]
 
 _lock = threading.RLock()
 _spaces: dict[str, _Space] = {}
@@ -44,7 +44,7 @@ def module_from(name: str, file: Path) -> ModuleType:
     """A module from a scenario's folder, loaded anew after a change of its source."""
     root = _root(name, file)
     with _lock:
-        digest = _digest(name, file)
+        digest = digest_of(name, file)
         known = _loaded.get(str(file))
         if known is not None and known[0] == digest:
             return known[1]
@@ -150,14 +150,19 @@ class _Loader(SourceFileLoader):
 # Digests.
 
 
+def has_no_source(module: str) -> bool:
+    """True for a class with this module that `type(...)` made: it names the module of the metaclass, abc."""
+    return module.partition(".")[0] in sys.stdlib_module_names
+
+
 def source_of(cls: type, root: type) -> str:
     """The digest of a class: of its module's files or, in a notebook, of its code and its bases below `root`."""
     loaded = next((digest for digest, module in _loaded.values() if vars(module).get(cls.__name__) is cls), None)
     if loaded is not None:
         return loaded
-    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    file = None if has_no_source(cls.__module__) else getattr(sys.modules.get(cls.__module__), "__file__", None)
     if file is not None and Path(file).suffix == ".py" and Path(file).is_file():
-        return _digest(cls.__module__, Path(file).resolve())
+        return digest_of(cls.__module__, Path(file).resolve())
     digest = hashlib.sha256()
     for base in cls.__mro__:
         if issubclass(base, root) and base.__module__ == cls.__module__:
@@ -257,7 +262,7 @@ def _with_packages(name: str) -> Iterator[str]:
     yield from (".".join(parts[: number + 1]) for number in range(len(parts)))
 
 
-def _digest(name: str, file: Path) -> str:
+def digest_of(name: str, file: Path) -> str:
     """The SHA-256 of a module's file and of the modules that it imports from its folder, with their names."""
     root = _root(name, file)
     digest = hashlib.sha256()

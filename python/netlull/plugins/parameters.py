@@ -246,7 +246,7 @@ def _check_bounds(where: str, parameter: Parameter) -> None:
 
 
 def _without_none(hint: Any) -> tuple[bool, Any]:
-    """Whether None is allowed, and the rest of the type."""
+    """Returns True if None is allowed, and the rest of the type."""
     parts = typing.get_args(hint)
     if type(None) not in parts:
         return False, hint

@@ -10,7 +10,7 @@ from netlull.report.page import (
     Section,
     TableBlock,
     UnjudgedRow,
-    bundled,
+    chart_library,
     render,
     write,
 )
@@ -28,7 +28,7 @@ __all__ = [
     "TableBlock",
     "Try",
     "UnjudgedRow",
-    "bundled",
+    "chart_library",
     "render",
     "sweep_report",
     "tries",

@@ -178,7 +178,7 @@ class Page:
 
 
 def render(page: Page) -> str:
-    """The page as HTML text; without the chart library (see `bundled`) its figures are static pictures."""
+    """The page as HTML text; without the chart library (see `chart_library`) its figures are static pictures."""
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_template),
         autoescape=True,  # escapes every text; style sheets and scripts come from this package
@@ -186,7 +186,7 @@ def render(page: Page) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    library = bundled() if page.interactive else None
+    library = chart_library() if page.interactive else None
     scripts = [_template("page.js")]
     styles = [_template("theme.css"), _template("style.css")]
     if library is not None:
@@ -211,9 +211,9 @@ class Library:
     licence: str
 
 
-def bundled() -> Library | None:
+def chart_library() -> Library | None:
     """The uPlot library, which `make setup` fetches; None if it is missing."""
-    folder = files("netlull.report").joinpath("bundled")
+    folder = files("netlull.report").joinpath("shipped")
     try:
         script, style, licence = (
             folder.joinpath(name).read_text(encoding="utf-8").strip()

@@ -30,7 +30,7 @@ REPORT = "report.html"
 _MOST_ROWS = 2000
 _FEW_SEEDS = 5
 _MOST_REASONS = 3
-_HOPS = re.compile(rb'"packet_hops":(\d+)')
+_HOPS = re.compile(rb'"packet_hops":(\d{1,18})\b')
 
 
 def sweep_report(store: str | Path, out: Path | None = None) -> Path:
@@ -140,6 +140,7 @@ def _notes(result: SweepResult) -> list[str]:
             f"{few} of {len(counts)} points have fewer than {_FEW_SEEDS} seeds. Their intervals are wide, and assume "
             "that runs are normally distributed."
         )
+    notes += [f"{text}." for text in [result.equal_seeds()] if text]
     notes += [f"{text}." for text in result.doubts() if not text.startswith("only")]
     notes += [f"{text}." for text in result.gaps()]
     notes += [f"Condition not reached: {text}." for text in result.unmet]
@@ -216,20 +217,19 @@ def _numbers(result: SweepResult) -> TableBlock:
         *(["experiment"] if several else []),
         *result.axes,
         "runs",
-        *(metric_label(metric)[0] for metric in result.metrics),
+        *(metric_label(result, metric)[0] for metric in result.metrics),
     ]
     table = []
     for row in rows[:_MOST_ROWS]:
         cells = [row["experiment"]] if several else []
         cells += [row[f"{axis}_label"] or "" for axis in result.axes]
-        cells += [str(row["runs"]), *(_value(row, metric) for metric in result.metrics)]
+        cells += [str(row["runs"]), *(_value(row, metric, result.unit_of(metric)[1]) for metric in result.metrics)]
         table.append(cells)
     return TableBlock("Every point", header, table, sortable=True)
 
 
-def _value(row: Mapping[str, Any], metric: str) -> str:
+def _value(row: Mapping[str, Any], metric: str, scale: float) -> str:
     """Text such as `5.901 ± 0.012`: the interval sets the digits, and the column's header the unit."""
-    _, scale = metric_label(metric)
     mean, low, high = (math.nan if row[name] is None else row[name] / scale for name in _sides(metric))
     half = (high - low) / 2
     if math.isnan(mean):

@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from netlull import _engine
+from netlull.documents.textfiles import read_regular
 from netlull.errors import OutputError
 from netlull.results.entries import listed
 
@@ -26,6 +27,7 @@ __all__ = [
     "file_record",
     "is_standard_output",
     "json_text",
+    "made_folder",
     "origin",
     "prepare_file",
     "read_description",
@@ -54,22 +56,41 @@ def staged_folder(folder: Path, *, kind: str) -> Iterator[Path]:
     folder = folder.resolve()
     _check_replaceable(folder, kind)
     stage = folder.with_name(f".{folder.name}.partial-{os.getpid()}")
-    try:
-        with writing(folder):
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            shutil.rmtree(stage, ignore_errors=True)
-            stage.mkdir()
+    with made_folder(folder.parent, folder):
         try:
-            yield stage
-        except OutputError as error:
-            # The error names the final path.
-            raise OutputError(str(error).replace(str(stage), str(folder))) from None
-        # Runs take long: check for new files in the folder.
-        _check_replaceable(folder, kind)
-        with writing(folder):
-            _replace_folder(stage, folder)
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
+            with writing(folder):
+                shutil.rmtree(stage, ignore_errors=True)
+                stage.mkdir()
+            try:
+                yield stage
+            except OutputError as error:
+                # The error names the final path.
+                raise OutputError(str(error).replace(str(stage), str(folder))) from None
+            # Runs take long: check for new files in the folder.
+            _check_replaceable(folder, kind)
+            with writing(folder):
+                _replace_folder(stage, folder)
+        finally:
+            shutil.rmtree(stage, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def made_folder(folder: Path, output: Path) -> Iterator[None]:
+    """Creates a folder and those above it for an output. If the block fails, the created ones that are empty disappear.
+
+    Raises:
+        OutputError: they cannot be created.
+    """
+    created = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
+    try:
+        with writing(output):
+            folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:
+        for each in created:
+            with contextlib.suppress(OSError):
+                each.rmdir()
+        raise
 
 
 def _check_replaceable(folder: Path, kind: str) -> None:
@@ -124,8 +145,9 @@ def read_description(path: Path) -> dict[str, Any] | None:
     Raises:
         OSError: the file cannot be read.
     """
+    content = read_regular(path)
     try:
-        document: Any = json.loads(path.read_bytes())
+        document: Any = json.loads(content)
     except (ValueError, RecursionError):
         return None
     return document if isinstance(document, dict) else None
@@ -162,16 +184,17 @@ def staged_file(path: Path) -> Iterator[Path]:
             yield stage
             _stream(stage)
         return
-    target = prepare_file(path)
+    target = _writable(path)
     stage = target.with_name(f".{target.name}.partial-{os.getpid()}")
-    try:
-        with writing(path):
-            stage.touch()
-            yield stage
-            stage.replace(target)
-    finally:
-        with contextlib.suppress(OSError):
-            stage.unlink(missing_ok=True)
+    with made_folder(target.parent, path):
+        try:
+            with writing(path):
+                stage.touch()
+                yield stage
+                stage.replace(target)
+        finally:
+            with contextlib.suppress(OSError):
+                stage.unlink(missing_ok=True)
 
 
 def is_standard_output(path: Path) -> bool:
@@ -192,11 +215,17 @@ def prepare_file(path: Path) -> Path:
     Raises:
         OutputError: the folder cannot be created, or `path` exists and is no regular file.
     """
+    target = _writable(path)
+    with made_folder(target.parent, path):
+        return target
+
+
+def _writable(path: Path) -> Path:
+    """The file to write. It is the target of a symbolic link."""
     with writing(path):
         target = Path(os.path.realpath(path)) if path.is_symlink() else path
         if target.is_symlink():
             raise OutputError(f"{path}: is a symbolic link to itself; expected a file to write to")
-        target.parent.mkdir(parents=True, exist_ok=True)
         if target.is_dir():
             raise OutputError(f"{path}: is a folder; expected a file to write to")
         if target.exists() and not target.is_file():
@@ -236,7 +265,7 @@ def json_text(document: object) -> str:
 
 def file_record(path: Path) -> dict[str, object]:
     """Size in bytes and SHA-256 checksum of a file, for a manifest."""
-    content = path.read_bytes()
+    content = read_regular(path)
     return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 
 

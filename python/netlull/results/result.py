@@ -9,6 +9,7 @@ from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Self
 
+from netlull.documents.textfiles import read_regular
 from netlull.errors import FieldPathError, InputError, ResultError, check_format, some
 from netlull.results import output
 from netlull.results.entries import aggregate, entries, get, keys_to
@@ -331,6 +332,8 @@ class Result:
         folder = Path(folder)
         manifest = _read_manifest(folder)
         for name, record in manifest["files"].items():
+            if Path(name).name != name:
+                raise ResultError(f'{folder / MANIFEST}: files: is "{name}"; expected names of files in this folder')
             _check_file(folder / name, record)
         series = {
             name: pq.read_table(folder / f"{name}.parquet", read_dictionary=[*SUMMARY_LISTS])
@@ -410,11 +413,13 @@ def _wide_table(listed: Sequence[dict[str, Any]]) -> pa.Table:
 def _read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     try:
-        manifest: Any = json.loads(path.read_text(encoding="utf-8"))
+        content = read_regular(path)
     except (FileNotFoundError, NotADirectoryError):
         raise ResultError(f"{path}: is missing; expected the folder of a run saved with netlull") from None
     except OSError as error:
         raise ResultError(f"{path}: cannot be read: {error.strerror}") from None
+    try:
+        manifest: Any = json.loads(content)
     except (ValueError, RecursionError):
         raise ResultError(f"{path}: is truncated or damaged: it is not JSON") from None
     if not isinstance(manifest, dict) or manifest.get("kind") != KIND:
@@ -443,7 +448,7 @@ def _brief(value: object) -> str:
 
 def _check_file(path: Path, record: Mapping[str, Any]) -> None:
     try:
-        content = path.read_bytes()
+        content = read_regular(path)
     except FileNotFoundError:
         raise ResultError(f"{path}: is missing; the manifest lists it") from None
     except OSError as error:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from netlull import _engine
-from netlull.plugins.loading import folders
+from netlull.plugins.loading import pass_on
 from netlull.runs.order import Job, LongestFirst
 from netlull.runs.worker import Worker
 
@@ -183,7 +183,7 @@ class Processes(Threads):
 
     def _measure(self, index: int, job: Job, monitor: _engine.Monitor) -> tuple[str, float]:
         if index not in self._workers:
-            self._workers[index] = Worker(folders())
+            self._workers[index] = Worker(pass_on())
         return self._workers[index].measure(job.scenario.canonical(), job.seed, self._memory)
 
     def _work(self, index: int) -> None:

@@ -19,7 +19,7 @@ import traceback
 from typing import IO, Any
 
 from netlull import _engine
-from netlull.plugins.loading import folders
+from netlull.plugins.loading import Passed, take
 
 __all__ = ["Worker"]
 
@@ -40,7 +40,8 @@ class _RemoteError(Exception):
 class Worker:
     """A process that simulates one run after the other."""
 
-    def __init__(self, places: list[str]) -> None:
+    def __init__(self, code: Passed) -> None:
+        """Starts the process, which may load this code."""
         # -P: with -m alone, Python would import modules of the current folder that this process does not.
         command = [sys.executable, "-P", "-m", "netlull.runs.worker"]
         # An empty part is the current folder, as in a notebook.
@@ -54,7 +55,7 @@ class Worker:
             env={**os.environ, "PYTHONPATH": path},
         )
         self._cancelled = False
-        self._places = places
+        self._code = code
 
     def measure(self, scenario: str, seed: int, memory: int | None) -> tuple[str, float]:
         """The summary of a run of a scenario in JSON, and its CPU time in seconds.
@@ -63,7 +64,7 @@ class Worker:
             ScenarioError, MemoryLimitError, VerificationError: as the core raises them.
             Cancelled: `cancel` was called.
         """
-        request = {"folders": self._places, "scenario": scenario, "seed": seed, "memory": memory}
+        request = {"code": self._code, "scenario": scenario, "seed": seed, "memory": memory}
         try:
             stream = _open(self._process.stdin)
             stream.write(json.dumps(request) + "\n")
@@ -107,7 +108,7 @@ def _checked(text: str) -> _engine.Checked:
 
 
 def _answer(request: dict[str, Any]) -> dict[str, object]:
-    folders(request["folders"])
+    take(request["code"])
     began = time.process_time()
     try:
         checked = _checked(request["scenario"])

@@ -7,7 +7,11 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from netlull.errors import FormatError, OutputError, ResultError, check_format
+import msgspec
+
+from netlull.documents.decode import Text, decode, loads
+from netlull.documents.textfiles import read_regular
+from netlull.errors import FormatError, InputError, OutputError, ResultError, check_format
 from netlull.results import output
 from netlull.results.output import origin
 from netlull.sweep.journal import is_foreign
@@ -40,9 +44,62 @@ ENERGY = "energy.parquet"
 LOCK = ".lock"
 """Held by the process that writes to the folder."""
 _CHECK = "check"
-_AT_THE_END = ("unmet", "files", _CHECK)
+_AT_THE_END = ("unmet", "constant", "files", _CHECK)
 """Fields known only after the sweep, and the checksum."""
 _BEGINNING = b'{\n  "format": %d,\n  "kind": "netlull sweep"' % _FORMAT
+
+
+class _Axis(msgspec.Struct):
+    name: Text
+    unit: str | None
+    points: list[str]
+    changes: list[dict[str, Any]] = []
+
+
+class _Experiment(msgspec.Struct):
+    name: str
+    axes: list[str]
+    set: dict[str, Any] = {}
+    unset: list[str] = []
+
+
+class _Design(msgspec.Struct):
+    kind: str
+    axes: list[str] = []
+
+
+class _Until(msgspec.Struct):
+    conditions: list[str]
+    most_seeds: int
+
+
+class _Window(msgspec.Struct, rename={"start": "from", "end": "to"}):
+    start: Text
+    end: Text
+
+
+class _File(msgspec.Struct):
+    bytes: int
+    sha256: str
+
+
+class _Fields(msgspec.Struct):
+    """The fields of sweep.json that netlull reads."""
+
+    metrics: dict[str, str]
+    axes: list[_Axis]
+    experiments: list[_Experiment]
+    scenario: dict[str, Any] = {}
+    version: str | None = None
+    engine: str | None = None
+    commit: str | None = None
+    design: _Design | None = None
+    until: _Until | None = None
+    measured: list[_Window] = []
+    warnings: list[str] = []
+    unmet: list[str] = []
+    constant: list[str] = []
+    files: dict[str, _File] = {}
 
 
 @dataclass(frozen=True)
@@ -97,12 +154,12 @@ def read_checked(folder: Path) -> dict[str, Any]:
     Raises:
         FileNotFoundError: the store has no description.
         FormatError: the store has another format; the message omits the folder.
-        ResultError: it is truncated or was changed; the message omits the folder.
+        ResultError: it is truncated, was changed, or has a wrong field; the message omits the folder.
     """
-    raw = (folder / DESCRIPTION).read_bytes()
+    raw = read_regular(folder / DESCRIPTION)
     try:
-        document: Any = json.loads(raw)
-    except (ValueError, RecursionError):
+        document: Any = loads(raw)
+    except ValueError:
         raise ResultError(f"{DESCRIPTION}: is truncated or damaged") from None
     if not isinstance(document, dict) or document.get("kind") != KIND:
         raise ResultError(f"{DESCRIPTION}: is damaged: it does not describe a sweep")
@@ -110,6 +167,10 @@ def read_checked(folder: Path) -> dict[str, Any]:
     # Early files of 0.1.0 have no checksum.
     if _CHECK in document and document[_CHECK] != _checksum(document):
         raise ResultError(f"{DESCRIPTION}: is damaged: its checksum is wrong")
+    try:
+        decode(document, _Fields)
+    except InputError as error:
+        raise ResultError(f"{DESCRIPTION}: {error}") from None
     return document
 
 
@@ -181,5 +242,5 @@ def _is_ours(folder: Path) -> bool:
         return False
     description = output.read_description(path)
     if description is None:
-        return path.read_bytes().startswith(_BEGINNING)
+        return read_regular(path).startswith(_BEGINNING)
     return description.get("kind") == KIND

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta, field
 
 from netlull import _engine
 from netlull.documents.decode import Document, FieldError, decode
-from netlull.documents.textfiles import read_text
+from netlull.documents.textfiles import check_regular, read_text
 from netlull.documents.tomltext import read_toml
 from netlull.errors import SweepError
 from netlull.library import shipped
@@ -18,6 +18,9 @@ from netlull.renames import hint_of_path
 from netlull.scenario import Scenario
 from netlull.sweep.axes import Axis, Experiment
 from netlull.sweep.design import Column, Design, Range
+
+if TYPE_CHECKING:
+    from netlull.plugins.loading import AllowedCode
 
 __all__ = ["read_sweep"]
 
@@ -66,8 +69,8 @@ class _SweepFile(Document, frozen=True):
             raise FieldError("axis", f"is missing: the sweep has no points; {expected}")
 
 
-def read_sweep(path: Path) -> dict[str, Any]:
-    """The arguments of `Sweep` in a file.
+def read_sweep(path: Path, allow_code: AllowedCode) -> dict[str, Any]:
+    """The arguments of `Sweep` in a file. `allow_code` is that of `Scenario.from_toml`.
 
     Raises:
         InputError: the file, or its scenario, cannot be read or is invalid.
@@ -83,7 +86,7 @@ def read_sweep(path: Path) -> dict[str, Any]:
     except (FieldError, SweepError) as error:
         raise SweepError(f"{path}: {error}") from None
     return {
-        "scenario": _scenario(path.parent, document.scenario),
+        "scenario": _scenario(path.parent, document.scenario, allow_code),
         "axes": document.axes,
         "seeds": document.seeds,
         "metrics": document.metrics,
@@ -92,7 +95,7 @@ def read_sweep(path: Path) -> dict[str, Any]:
     }
 
 
-def _scenario(folder: Path, name: str) -> Scenario:
+def _scenario(folder: Path, name: str, allow_code: AllowedCode) -> Scenario:
     """The file next to the sweep; if there is none, the shipped scenario with this name."""
     path = folder / name
     if not path.exists():
@@ -100,7 +103,8 @@ def _scenario(folder: Path, name: str) -> Scenario:
         renamed = hint_of_path(path, shipped())
         if renamed is not None and not path.exists():
             raise SweepError(f"{folder / name}: there is no such file; {renamed}")
+    check_regular(path)
     try:
-        return Scenario.from_file(path)
+        return Scenario.from_file(path, allow_code=allow_code)
     except _engine.ScenarioError as error:
         raise _engine.ScenarioError(f"{path}: {error}") from None

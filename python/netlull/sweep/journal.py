@@ -8,11 +8,15 @@ found anywhere.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+import msgspec
+
+from netlull.documents.decode import decode, loads
+from netlull.documents.textfiles import check_regular, read_regular
+from netlull.errors import InputError, ResultError
 from netlull.results import output
 
 if TYPE_CHECKING:
@@ -28,6 +32,42 @@ _KEY = b'{"key":"'
 _RECORD_AT = len(_START) + _CHECK_DIGITS + len(_MIDDLE)
 
 
+class _Energy(msgspec.Struct):
+    static_j: float
+    rate_dependent_j: float
+    traffic_j: float
+    transitions_j: float
+    total_j: float
+    reference_j: float
+
+
+class _Named(msgspec.Struct):
+    name: str
+
+
+class _Link(_Named):
+    rate_bps: float
+    mean_rate_bps: float
+    rate_changes: int
+    asleep_s: float
+    energy: dict[str, _Energy] | None = None
+
+
+class _Summary(msgspec.Struct):
+    """The fields of a summary that every sweep reads; metrics read others by their paths."""
+
+    links: list[_Link]
+    flows: list[_Named] = []
+    stations: list[_Named] = []
+
+
+class _Record(msgspec.Struct):
+    key: str
+    seed: int
+    summary: _Summary
+    cpu_s: float | None = None
+
+
 @dataclass(frozen=True)
 class Contents:
     """The contents of a journal: sound lines by their record's key, and the damage to the others.
@@ -35,12 +75,24 @@ class Contents:
     Lines stay text until use: parsed objects would take several times the memory.
     """
 
+    path: Path
     lines: dict[str, bytes]
     damaged: tuple[str, ...]
 
     def record(self, key: str) -> dict[str, Any]:
-        """The record of a key in `lines`."""
-        record: dict[str, Any] = json.loads(self.lines[key])["record"]
+        """The record of a key in `lines`.
+
+        Raises:
+            ResultError: it has not the fields of a run; the message names the file, the field and its value.
+        """
+        where = f"{self.path}: the run {key}"
+        try:
+            record: dict[str, Any] = loads(self.lines[key][_RECORD_AT : -len(_END)])
+            decode(record, _Record)
+        except InputError as error:
+            raise ResultError(f"{where}: {error}; without its line the run is repeated") from None
+        except ValueError:
+            raise ResultError(f"{where}: is no JSON of a run; without its line the run is repeated") from None
         return record
 
 
@@ -97,7 +149,7 @@ def read(path: Path) -> Contents:
         OSError: the file cannot be read.
     """
     try:
-        raw = path.read_bytes()
+        raw = read_regular(path)
     except FileNotFoundError:
         raw = b""
     lines: dict[str, bytes] = {}
@@ -108,7 +160,7 @@ def read(path: Path) -> Contents:
             damaged.append(f"{path.name} line {number} {why}")
         else:
             lines[key] = line
-    return Contents(lines, tuple(damaged))
+    return Contents(path, lines, tuple(damaged))
 
 
 def is_foreign(path: Path) -> bool:
@@ -117,6 +169,7 @@ def is_foreign(path: Path) -> bool:
     Raises:
         OSError: the file cannot be read.
     """
+    check_regular(path)
     try:
         with path.open("rb") as file:
             lines = 0
@@ -148,4 +201,7 @@ def _key(line: bytes) -> tuple[str | None, str]:
         return None, "is damaged: it is not a record"
     if _checksum(record) != check:
         return None, "is damaged: its checksum is wrong"
-    return record[len(_KEY) : key_end].decode(), ""
+    try:
+        return record[len(_KEY) : key_end].decode(), ""
+    except UnicodeDecodeError:
+        return None, "is damaged: it is not a record"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
+import json
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,6 +29,7 @@ from netlull.sweep.until import Until
 from netlull.sweep.warnings import warnings_of
 
 if TYPE_CHECKING:
+    from netlull.plugins.loading import AllowedCode
     from netlull.runs.team import Finished
     from netlull.scenario import Scenario
     from netlull.sweep.design import Design
@@ -96,6 +98,11 @@ class Sweep:
         if doubled:
             raise SweepError(f'"{doubled[0]}" names two columns of the table; expected different names')
         names = [experiment.name for experiment in self.experiments]
+        labels = [point.text for axis in self.axes for point in axis.points]
+        for name in [*columns, *names, *labels]:
+            if not name.isprintable():
+                told = "is not a valid name; expected text without control characters and marks of direction"
+                raise SweepError(f"{json.dumps(name)} {told}")
         if len(set(names)) != len(names):
             raise SweepError("experiment: two have the same name; expected different names")
         known = {axis.name for axis in self.all_axes}
@@ -144,14 +151,14 @@ class Sweep:
         return check_seeds(experiment.seeds, f"experiment.{experiment.name}.seeds")
 
     @classmethod
-    def from_file(cls, path: str | Path) -> Self:
-        """A sweep from a TOML file (docs/how-to/sweep.md).
+    def from_file(cls, path: str | Path, *, allow_code: AllowedCode = False) -> Self:
+        """A sweep from a TOML file (docs/how-to/sweep.md). `allow_code` is that of `Scenario.from_toml`.
 
         Raises:
             InputError: the file, or its scenario, cannot be read or is invalid.
             ScenarioError: its scenario is invalid.
         """
-        fields = read_sweep(Path(path))
+        fields = read_sweep(Path(path), allow_code)
         try:
             return cls(**fields)
         except SweepError as error:
@@ -312,8 +319,9 @@ class Sweep:
         table = build_table(points, self.all_axes, self.metrics, running.measured)
         energy = running.energies.table(points, self.all_axes)
         unmet = () if until is None else _unmet(points, running, until)
+        constant = running.constant(points)
         if store is not None:
-            store.write_tables(table, energy, unmet)
+            store.write_tables(table, energy, unmet, constant)
         return SweepResult(
             table,
             self.all_axes,
@@ -325,6 +333,7 @@ class Sweep:
             cost=running.cost,
             windows=_windows(points),
             unmet=unmet,
+            constant=constant,
             until=until,
             warnings=warnings_of(points),
             sampled=() if self.design is None else self.design.sampled_axes,

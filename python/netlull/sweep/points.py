@@ -6,12 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from netlull.scenario import Scenario
     from netlull.sweep.axes import AxisPoint
 
-__all__ = ["Point"]
+__all__ = ["Point", "point_label"]
+
+
+def point_label(experiment: str, place: Iterable[tuple[str, str | None]]) -> str:
+    """`EXPERIMENT at AXIS=LABEL, ...`. An axis without a label does not count."""
+    at = ", ".join(f"{axis}={label}" for axis, label in place if label is not None)
+    return f"{experiment} at {at}" if at else experiment
 
 
 @dataclass(frozen=True)
@@ -31,8 +37,7 @@ class Point:
     @property
     def label(self) -> str:
         """`EXPERIMENT at AXIS=LABEL, ...`, for messages."""
-        place = ", ".join(f"{axis}={point.text}" for axis, point in self.at.items())
-        return f"{self.experiment} at {place}" if place else self.experiment
+        return point_label(self.experiment, ((axis, point.text) for axis, point in self.at.items()))
 
     def run_key(self, seed: int) -> str:
         """The identity of one run: equal keys have equal results."""

@@ -49,6 +49,8 @@ class Running:
         self._hire = hire
         self._progress = progress
         self._ended: list[tuple[Job, float | None]] = []
+        self._outcomes: dict[str, set[int]] = {}
+        """Hashes of up to two different summaries of a scenario."""
 
     def run(self, points: Sequence[Point]) -> None:
         """Puts the metrics of every run of the points into `measured`."""
@@ -61,7 +63,7 @@ class Running:
                 missing.append(job)
             else:
                 self.measured[key] = self._metrics.of(kept.summary)
-                self._add_energy(job, kept.summary)
+                self._add(job, kept.summary)
                 self._ended.append((job, kept.cpu_s))
                 self.reused += 1
         execute(missing, self._hire, self._finished, self._report, reused=tuple(self._ended))
@@ -89,13 +91,25 @@ class Running:
         if self._store is not None:
             self._store.record(run)
         self.measured[run.job.key] = values
-        self._add_energy(run.job, summary)
+        self._add(run.job, summary)
         self._ended.append((run.job, run.cpu_s))
         self.executed += 1
         self.cost += Cost(run.cpu_s, summary["packet_hops"])
 
-    def _add_energy(self, job: Job, summary: Mapping[str, Any]) -> None:
-        self.energies.add(job.key.rpartition("-")[0], job.seed, summary)
+    def _add(self, job: Job, summary: Mapping[str, Any]) -> None:
+        scenario = job.key.rpartition("-")[0]
+        self.energies.add(scenario, job.seed, summary)
+        outcomes = self._outcomes.setdefault(scenario, set())
+        if len(outcomes) <= 1:
+            outcomes.add(hash(repr({**summary, "seed": None})))
+
+    def constant(self, points: Sequence[Point]) -> tuple[str, ...]:
+        """The points with several seeds that all gave the same summary."""
+        return tuple(
+            point.label
+            for point in points
+            if len(point.seeds) > 1 and len(self._outcomes[point.run_key(0).rpartition("-")[0]]) == 1
+        )
 
     def _report(self, progress: Progress) -> None:
         if self._progress is not None:

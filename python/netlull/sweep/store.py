@@ -74,19 +74,25 @@ class Store:
         """
         with output.writing(folder):
             output.refuse_working_folder(folder)
-            folder.mkdir(parents=True, exist_ok=True)
-            check_ours(folder)
-        with _locked(folder):
-            written = describe(folder, description)
-            try:
-                journal, contents = Journal.open(folder / JOURNAL)
-            except OSError as error:
-                raise OutputError(f"{folder / JOURNAL}: cannot be used: {error.strerror or error}") from None
-            try:
-                yield cls(folder, journal, contents, written)
-            finally:
-                with output.writing(folder / JOURNAL):
-                    journal.close()
+        with output.made_folder(folder, folder):
+            with output.writing(folder):
+                check_ours(folder)
+                is_new = not any(folder.iterdir())
+            with _locked(folder):
+                written = describe(folder, description)
+                try:
+                    journal, contents = Journal.open(folder / JOURNAL)
+                except OSError as error:
+                    raise OutputError(f"{folder / JOURNAL}: cannot be used: {error.strerror or error}") from None
+                try:
+                    yield cls(folder, journal, contents, written)
+                except BaseException:
+                    if is_new:
+                        _forget(folder)
+                    raise
+                finally:
+                    with output.writing(folder / JOURNAL):
+                        journal.close()
 
     def mended(self) -> list[str]:
         """The damage in words and its repair, and the stores whose runs another engine made."""
@@ -133,7 +139,9 @@ class Store:
         with output.writing(self._folder / JOURNAL):
             self._journal.append(record.encode())
 
-    def write_tables(self, table: pa.Table, energy: pa.Table, unmet: Sequence[str] = ()) -> None:
+    def write_tables(
+        self, table: pa.Table, energy: pa.Table, unmet: Sequence[str] = (), constant: Sequence[str] = ()
+    ) -> None:
         """Writes results.parquet and energy.parquet, and their checksums into sweep.json.
 
         Equal tables give equal bytes.
@@ -142,7 +150,8 @@ class Store:
             OutputError: they cannot be written, for example on a full disk; the earlier files stay.
         """
         files = {name: self._written(name, content) for name, content in ((TABLE, table), (ENERGY, energy))}
-        write_description(self._folder, {**self._description, "unmet": list(unmet), "files": files})
+        last = {"unmet": list(unmet), "constant": list(constant), "files": files}
+        write_description(self._folder, {**self._description, **last})
 
     def _written(self, name: str, table: pa.Table) -> dict[str, object]:
         """Writes a table; returns its size and checksum."""
@@ -160,6 +169,14 @@ def _of_another_engine(where: object, engine: str | None) -> str | None:
     if engine in {None, ours}:
         return None
     return f"{where}: is of the engine {engine}; this is {ours}, which repeats all runs and keeps those in {JOURNAL}"
+
+
+def _forget(folder: Path) -> None:
+    """Removes the files of a sweep that has no finished run."""
+    with contextlib.suppress(OSError):
+        if (folder / JOURNAL).stat().st_size == 0:
+            for name in (JOURNAL, DESCRIPTION):
+                (folder / name).unlink()
 
 
 @contextlib.contextmanager

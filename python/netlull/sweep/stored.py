@@ -24,24 +24,24 @@ def stored_points(
 ) -> tuple[list[Point], list[str]]:
     """The points in these rows of a store's table, by its sweep.json, and the reason for each row without its point.
 
-    A point has the seed of its row. A row has no point if its scenario needs a file or a class that is missing now, or
-    if an earlier version of netlull wrote the description.
+    A point has the seed of its row, and no plug-ins: a description runs no code. A row has no point if its scenario
+    needs a file that is missing now, or if an earlier version of netlull wrote the description.
     """
     try:
-        base = Scenario.from_dict(document.get("scenario", {}))
+        base = Scenario.from_dict(document.get("scenario", {}), plug_ins=False)
     except _INVALID as error:
         return [], [" ".join(str(error).split())] * len(rows)
     axes = {axis["name"]: dict(zip(axis["points"], axis.get("changes", ()), strict=False)) for axis in document["axes"]}
     reasons = []
-    first = document.get("design", {}).get("axes", ())
+    first = (document.get("design") or {}).get("axes", ())
     experiments = {experiment["name"]: experiment for experiment in document["experiments"]}
     points = []
     for row in rows:
-        experiment = experiments[table["experiment"][row]]
-        # As in a sweep: the design's axes change the scenario before those of the grid.
-        names = sorted(experiment["axes"], key=lambda name: name not in first)
-        labels = {name: table[f"{name}_label"][row] for name in names}
         try:
+            experiment = experiments[table["experiment"][row]]
+            # As in a sweep: the design's axes change the scenario before those of the grid.
+            names = sorted(experiment["axes"], key=lambda name: name not in first)
+            labels = {name: table[f"{name}_label"][row] for name in names}
             at = {name: _axis_point(label, axes[name][label]) for name, label in labels.items() if label is not None}
             changes = {**dict.fromkeys(experiment["unset"]), **experiment["set"]}
             scenario = base.with_changes(changes, *(point.changes() for point in at.values()), {"probe": None})

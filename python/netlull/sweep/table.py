@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
-from netlull.errors import FormatError, MissingPackageError, NetlullWarning, ResultError
+from netlull.errors import FormatError, InputError, MissingPackageError, NetlullWarning, ResultError
+from netlull.quantities import metric_unit
 from netlull.results.energy import total_for_saving
 from netlull.results.result import polars_frame
 from netlull.runs.team import Cost
 from netlull.stats import Interval, doubt, mean_interval
 from netlull.sweep.axes import Axis, AxisPoint
 from netlull.sweep.description import DESCRIPTION, ENERGY, TABLE, read_checked, table_damage
+from netlull.sweep.points import point_label
 from netlull.sweep.until import Until
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy as np
     import numpy.typing as npt
@@ -101,6 +103,7 @@ class SweepResult:
         cost: Cost | None = None,
         windows: tuple[Window, ...] = (),
         unmet: tuple[str, ...] = (),
+        constant: tuple[str, ...] = (),
         until: Until | None = None,
         energy: pa.Table | None = None,
         warnings: tuple[str, ...] = (),
@@ -133,6 +136,8 @@ class SweepResult:
         """The conditions on the number of seeds, if there were any."""
         self.unmet = unmet
         """The points that miss these conditions: they reached the most seeds, or a seed has no value."""
+        self.constant = constant
+        """The points with several seeds that all gave the same bytes, as `EXPERIMENT at AXIS=LABEL, ...`."""
 
     @classmethod
     def load(cls, store: str | Path) -> Self:
@@ -147,8 +152,9 @@ class SweepResult:
         energy = _energy(folder, document)
         try:
             result = cls._described(document, table)
-        except (KeyError, TypeError, ValueError):
-            raise ResultError(f"{folder / DESCRIPTION}: is truncated or damaged; {_REBUILD}") from None
+        except InputError as error:
+            raise ResultError(f"{folder / DESCRIPTION}: {error}; {_REBUILD}") from None
+        _check_columns(folder, result)
         result.energy = energy
         return result
 
@@ -163,8 +169,9 @@ class SweepResult:
             reused=table.num_rows,
             windows=tuple(Window(each["from"], each["to"]) for each in document.get("measured", ())),
             unmet=tuple(document.get("unmet", ())),
+            constant=tuple(document.get("constant", ())),
             warnings=tuple(document.get("warnings", ())),
-            sampled=_sampled(document.get("design", {})),
+            sampled=_sampled(document.get("design") or {}),
             until=Until.of(until["conditions"], until["most_seeds"]) if until else None,
         )
         result.units = {axis["name"]: axis["unit"] for axis in document["axes"]}
@@ -194,11 +201,34 @@ class SweepResult:
             columns[f"{name}_high"] = pa.array([interval.high for interval in intervals], pa.float64())
         return pa.table(columns)
 
+    def unit_of(self, metric: str) -> tuple[str, float]:
+        """The unit in which people read a metric, such as "Mb/s", and the divisor of its values in the table."""
+        sizes = [abs(value) for value in self.table[metric].to_pylist() if value is not None and math.isfinite(value)]
+        return metric_unit(metric, self.metrics[metric], max(sizes, default=0.0))
+
+    def is_constant(self, experiment: str, labels: Iterable[str | None]) -> bool:
+        """True if all seeds of the point with these labels on the axes gave the same bytes."""
+        return point_label(experiment, zip(self.axes, labels, strict=True)) in self.constant
+
+    def equal_seeds(self) -> str:
+        """A note on the points at which all seeds gave the same bytes; empty if there are none."""
+        if not self.constant:
+            return ""
+        runs = self._rows_by(["experiment", *(f"{axis}_label" for axis in self.axes)])
+        several = sum(len(rows) > 1 for rows in runs.values())
+        where = "each point" if len(self.constant) == several else f"{len(self.constant)} of {several} points"
+        return (
+            f"All seeds gave the same bytes at {where}: nothing is random there, so one seed suffices. "
+            "Random starts of flows (jitter) let seeds differ"
+        )
+
     def doubts(self) -> list[str]:
         """Metrics with doubtful intervals, each with reason and position: skewed ones, points with few seeds."""
         rows_of = self._rows_by(["experiment", *(f"{axis}_label" for axis in self.axes)])
         told: dict[str, None] = {}
         for where, rows in rows_of.items():
+            if self.is_constant(where[0], where[1:]):
+                continue
             at = ", ".join(f"{axis}={label}" for axis, label in zip(self.axes, where[1:], strict=True) if label)
             for name in self.metrics:
                 why = doubt(self.table[name].to_numpy()[rows]) if len(rows) > 1 else None
@@ -258,6 +288,18 @@ def _interval(values: npt.NDArray[np.float64], level: float) -> Interval:
 
 def _sampled(design: Mapping[str, Any]) -> tuple[str, ...]:
     return () if design.get("kind") == "list" else tuple(design.get("axes", ()))
+
+
+def _check_columns(folder: Path, result: SweepResult) -> None:
+    """Refuses a table without a column that sweep.json names."""
+    kinds = {"experiment": pa.types.is_string, "seed": pa.types.is_integer}
+    kinds |= {f"{axis}_label": pa.types.is_string for axis in result.axes}
+    kinds |= dict.fromkeys(result.metrics, pa.types.is_floating)
+    for name in (*kinds, *result.axes):
+        column = result.table.schema.field(name) if name in result.table.column_names else None
+        if column is None or not kinds.get(name, lambda _kind: True)(column.type):
+            found = "is missing" if column is None else f"has the type {column.type}"
+            raise ResultError(f"{folder / TABLE}: the column {name} of {DESCRIPTION} {found}; {_REBUILD}")
 
 
 def _energy(folder: Path, document: Mapping[str, Any]) -> pa.Table | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,14 +13,16 @@ from netlull.documents.tomltext import read_toml, toml_key, toml_value
 from netlull.errors import InputError
 from netlull.quantities import in_unit
 from netlull.topology.draft import Draft
-from netlull.topology.model import Line
-from netlull.topology.model import Network as Topology
 
 if TYPE_CHECKING:
+    from netlull.topology.model import Line
+    from netlull.topology.model import Network as Topology
     from netlull.topology.options import ReadOptions
 
 __all__ = ["from_table", "read", "table", "written"]
 
+_TABLE = re.compile(r"^\s*\[(nodes|\[link\])\]", re.MULTILINE)
+"""The sign of netlull's own format in a text that is not TOML."""
 _LONGEST_KM = 1e9
 """The longest distance, in km: more than from the sun to Jupiter."""
 
@@ -79,22 +81,26 @@ def read(text: str, name: str, origin: str, options: ReadOptions) -> Topology:
     """
     try:
         data = read_toml(text, origin)
-    except InputError:
+    except InputError as error:
+        is_other = "is not TOML" in str(error) and not (origin.endswith(".toml") or _TABLE.search(text))
+        if is_other and options.format is None:
+            expected = "expected SNDlib's native format or XML, GraphML, or netlull's TOML (others can be converted)"
+            raise InputError(f"{origin}: is in no format of networks that netlull reads; {expected}") from None
         raise
     except ValueError as error:  # a number of more than 4,300 digits
         raise InputError(f"{origin}: is not TOML: {error}") from None
     if "duration" in data:
         raise InputError(f"{origin}: is a scenario; expected a topology, with a table [nodes]")
-    return from_table(data, name, origin, merge=options.parallel == "merge")
+    return from_table(data, name, origin, options.parallel)
 
 
-def from_table(data: Mapping[str, Any], name: str, origin: str, *, merge: bool = False) -> Topology:
+def from_table(data: Mapping[str, Any], name: str, origin: str, parallel: str = "refuse") -> Topology:
     """The topology in a table. `name` is the default name.
 
     Raises:
         InputError: names `origin`, the field, its value and the expected values.
     """
-    draft = Draft(origin, merge=merge)
+    draft = Draft(origin, parallel)
     try:
         document = decode(data, _File)
     except FieldError as error:
@@ -102,8 +108,11 @@ def from_table(data: Mapping[str, Any], name: str, origin: str, *, merge: bool =
     for node, place in document.nodes.items():
         draft.node(f"nodes.{node}", node, _place(node, place, draft))
     for index, link in enumerate(document.link):
-        line = functools.partial(Line, link.a, link.b, link.name, link.capacity, link.kilometres, link.delay, link.cost)
-        draft.line(f"link.{index}", line)
+        if link.a == link.b:
+            told = f'link {link.a}-{link.b}: leads from "{link.a}" back to itself; expected two different nodes'
+            raise draft.wrong(f"link.{index}", told)
+        fields: dict[str, Any] = {"name": link.name, "capacity": link.capacity, "delay": link.delay, "cost": link.cost}
+        draft.link(f"link.{index}", link.a, link.b, distance_km=link.kilometres, **fields)
     for index, demand in enumerate(document.demand):
         draft.demand(f"demand.{index}", demand.source, demand.target, demand.rate)
     return draft.topology(document.name or name, document.description)

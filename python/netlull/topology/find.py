@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netlull.errors import InputError
+from netlull.documents.textfiles import check_regular
+from netlull.errors import InputError, near_file
 from netlull.topology.files import Topology
 from netlull.topology.hub import PREFIX, read_hub
 from netlull.topology.read import read_file
@@ -23,10 +24,10 @@ def shipped() -> dict[str, Path]:
     return {path.stem: path for path in sorted(_FOLDER.glob("*.toml"))}
 
 
-def find(name: str, options: ReadOptions, folder: Path | None = None) -> Topology:
+def find(name: str, options: ReadOptions, folder: Path | None = None, *, regular: bool = False) -> Topology:
     """The topology of a file, a shipped one, or `topohub:KEY`.
 
-    A file is next to the scenario (in `folder`) or in the current folder.
+    A file is next to the scenario (in `folder`) or in the current folder. One that a document names is `regular`.
 
     Raises:
         InputError: no topology has this name, or its file cannot be read.
@@ -39,10 +40,12 @@ def find(name: str, options: ReadOptions, folder: Path | None = None) -> Topolog
     for path in (beside, Path(name)):
         # A folder with this name, such as that of a run, does not count.
         if _exists(path) and not (known and path.is_dir()):
+            if regular:
+                check_regular(path)
             return Topology.of(read_file(path, options))
     if known is not None:
         return Topology.of(read_file(known, options))
-    expected = f"expected a topology's file, one of {', '.join(there)}, or {PREFIX}GROUP/NAME"
+    expected = near_file(name, f"a topology's file, one of {', '.join(there)}, or {PREFIX}GROUP/NAME", there)
     raise InputError(f"{name}: there is no such file; {expected}")
 
 

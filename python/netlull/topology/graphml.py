@@ -1,4 +1,4 @@
-"""GraphML of the Internet Topology Zoo (topology-zoo.org; Knight et al., IEEE JSAC 29(9), 2011)."""
+"""GraphML of the Internet Topology Zoo (topology-zoo.org; Knight et al., IEEE JSAC 29(9), 2011), and of yEd."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from netlull.quantities import in_unit, rate_text
 from netlull.topology.draft import Draft
-from netlull.topology.model import Line
 from netlull.topology.sndlib import clean_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from netlull.topology.markup import Element
     from netlull.topology.model import Network
     from netlull.topology.options import ReadOptions
@@ -32,36 +33,72 @@ def read(root: Element, name: str, origin: str, options: ReadOptions) -> Network
     Raises:
         InputError: names the file, the line, the value and the expected values.
     """
-    draft = Draft(origin, merge=options.parallel == "merge")
+    draft = Draft(origin, options.parallel)
     graph = root.first("graph")
     if root.tag != "graphml" or graph is None:
         raise draft.wrong(f"line {root.line}", "has no graph; expected <graphml><graph>")
-    keys = {key.attributes.get("id", ""): key.attributes.get("attr.name", "") for key in root.all("key")}
-    nodes = _nodes(graph, keys, draft, options)
-    directed = graph.attributes.get("edgedefault") == "directed"
-    for edge in graph.all("edge"):
-        _edge(edge, _data(edge, keys), nodes, draft, directed=directed)
-    if graph.first("hyperedge") is not None:
-        raise draft.wrong("", "has a <hyperedge>; expected edges of two ends")
-    about = _data(graph, keys)
+    keys = _Keys(root)
+    parts = list(_graphs(graph))
+    nodes = _nodes([node for part in parts for node in part.all("node")], keys, draft, options)
+    for part in parts:
+        usual = part.attributes.get("edgedefault") == "directed"
+        for edge in part.all("edge"):
+            directed = {"true": True, "false": False}.get(edge.attributes.get("directed", ""), usual)
+            _edge(edge, keys.data(edge), nodes, draft, directed=directed)
+        if part.first("hyperedge") is not None:
+            raise draft.wrong("", "has a <hyperedge>; expected edges of two ends")
+    about = keys.data(graph)
     return draft.topology(clean_name(about.get("Network") or about.get("label") or name) or name)
 
 
-def _data(element: Element, keys: dict[str, str]) -> _Data:
-    """The data of a node, an edge or the graph, by the names of their keys."""
-    return {keys.get(data.attributes.get("key", ""), ""): data.text.strip() for data in element.all("data")}
+class _Keys:
+    """The names of a document's data, and their defaults for nodes, edges and the graph."""
+
+    def __init__(self, root: Element) -> None:
+        keys = list(root.all("key"))
+        self._names = {key.attributes.get("id", ""): key.attributes.get("attr.name", "") for key in keys}
+        self._defaults: dict[str, _Data] = {"node": {}, "edge": {}, "graph": {}}
+        for key in keys:
+            default, of = key.content("default"), key.attributes.get("for", "all")
+            if default is not None:
+                for kind in [of] if of in self._defaults else self._defaults if of == "all" else []:
+                    self._defaults[kind][key.attributes.get("attr.name", "")] = default
+
+    def data(self, element: Element) -> _Data:
+        """The data of a node, an edge or the graph. yEd keeps a label in the element's drawing."""
+        found = dict(self._defaults[element.tag])
+        for data in element.all("data"):
+            name = self._names.get(data.attributes.get("key", ""), "")
+            found[name] = data.text.strip()
+            label = next((label for drawn in data.children for label in _LABELS if drawn.first(label)), None)
+            drawn = next((drawn.content(label) for drawn in data.children if label and drawn.first(label)), None)
+            if drawn:
+                found.setdefault("LinkLabel" if element.tag == "edge" else "label", drawn)
+        return found
 
 
-def _nodes(graph: Element, keys: dict[str, str], draft: Draft, options: ReadOptions) -> dict[str, str | None]:
-    """Adds the nodes. Returns their names by id, with None for omitted nodes of other networks."""
-    found = [(node, _data(node, keys)) for node in graph.all("node")]
+_LABELS = ("NodeLabel", "EdgeLabel")
+"""yEd's elements with the label of a drawing."""
+
+
+def _graphs(graph: Element) -> Iterator[Element]:
+    """A graph and those inside its nodes, which are groups of nodes."""
+    yield graph
+    for node in graph.all("node"):
+        for inner in node.all("graph"):
+            yield from _graphs(inner)
+
+
+def _nodes(elements: list[Element], keys: _Keys, draft: Draft, options: ReadOptions) -> dict[str, str | None]:
+    """Adds the nodes but groups. Returns their names by id, with None for omitted nodes of other networks."""
+    found = [(node, keys.data(node)) for node in elements if node.first("graph") is None]
     labels = Counter(clean_name(data.get("label", "")) for _, data in found)
     names: dict[str, str | None] = {}
     for node, data in found:
         number, where = node.attributes.get("id", ""), f"line {node.line}"
         if number in names:
             raise draft.wrong(where, f'node id "{number}": is given twice; expected different ids')
-        if options.external == "drop" and data.get("Internal") in {"0", "0.0"}:
+        if options.external == "drop" and _is_no(data.get("Internal", "")):
             names[number] = None
             continue
         label = clean_name(data.get("label", ""))
@@ -69,6 +106,14 @@ def _nodes(graph: Element, keys: dict[str, str], draft: Draft, options: ReadOpti
         names[number] = name = label if label and labels[label] == 1 else f"{label} ({number})" if label else number
         draft.node(where, name, _place(where, name, data, draft))
     return names
+
+
+def _is_no(text: str) -> bool:
+    """True for a boolean or a number that is false."""
+    try:
+        return float(text) == 0
+    except ValueError:
+        return text.lower() in {"false", "no"}
 
 
 def _place(where: str, name: str, data: _Data, draft: Draft) -> tuple[float, float] | None:
@@ -92,10 +137,7 @@ def _edge(edge: Element, data: _Data, nodes: dict[str, str | None], draft: Draft
     a, b = ends
     if a is None or b is None:
         return
-    if directed and draft.has_line(b, a):
-        return  # the reverse direction of a known cable
-    capacity = _capacity(where, data, draft)
-    draft.line(where, lambda: Line(a, b, name=edge.attributes.get("id"), capacity=capacity))
+    draft.link(where, a, b, directed=directed, name=edge.attributes.get("id"), capacity=_capacity(where, data, draft))
 
 
 def _capacity(where: str, data: _Data, draft: Draft) -> str | None:

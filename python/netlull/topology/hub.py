@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from netlull.errors import InputError
 from netlull.topology.draft import Draft
-from netlull.topology.model import Line
 from netlull.topology.sndlib import clean_name, places
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ def read_hub(key: str, options: ReadOptions) -> Network:
     """
     origin = f"{PREFIX}{key}"
     data = _loaded(key, origin)
-    draft = Draft(origin, merge=options.parallel == "merge")
+    draft = Draft(origin, options.parallel)
     found = [
         (str(node["id"]), clean_name(str(node.get("name") or node["id"])), node.get("pos")) for node in data["nodes"]
     ]
@@ -45,7 +44,7 @@ def read_hub(key: str, options: ReadOptions) -> Network:
         ends = (names[str(edge["source"])], names[str(edge["target"])])
         # Without positions on Earth, the hub's distances may come from pixels of a map.
         length = float(edge["dist"]) if known and edge.get("dist") is not None else None
-        draft.line("", lambda: Line(*ends, distance_km=length))  # noqa: B023  # called immediately
+        draft.link("", *ends, distance_km=length)
     made = draft.topology(key.rpartition("/")[2])
     return made.largest() if options.pieces == "largest" else made
 

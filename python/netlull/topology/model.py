@@ -149,7 +149,8 @@ class Network:
         for line in self.lines:
             check_ends(f"link {line.label}", (line.a, line.b), known)
             if line.ends in cables:
-                raise InputError(f"link {line.label}: is given twice; {EXPECTED_ONE_LINK}")
+                before = next(other for other in self.lines if other.ends == line.ends)
+                raise InputError(given_twice(line, before))
             cables.add(line.ends)
         for demand in self.demands:
             check_ends(f"demand {demand.source}-{demand.target}", (demand.source, demand.target), known)
@@ -277,7 +278,13 @@ class Network:
         return lists
 
 
-EXPECTED_ONE_LINK = 'expected one link between two nodes (several can be merged when they are read: parallel = "merge")'
+def given_twice(line: Line, before: Line) -> str:
+    """The error of a second link between two nodes."""
+    if line.a != before.a:
+        told = f"is the reverse of link {before.label}; expected one link between two nodes: it has both directions"
+        return f"link {line.label}: {told}"
+    told = 'expected one link between two nodes (several can be merged when they are read: parallel = "merge")'
+    return f"link {line.label}: is given twice; {told}"
 
 
 def check_name(name: str, what: str) -> None:
@@ -287,7 +294,8 @@ def check_name(name: str, what: str) -> None:
         InputError: the name is empty, padded or has forbidden characters.
     """
     if not name or name != name.strip() or any(part in name for part in _FORBIDDEN) or not name.isprintable():
-        raise InputError(f"{what} {name!r}: is not a valid name; expected text without '.', '=', quotes and line ends")
+        expected = "text without '.', '=', quotes, control characters and marks of direction"
+        raise InputError(f"{what} {name!r}: is not a valid name; expected {expected}")
 
 
 def check_ends(what: str, ends: tuple[str, str], known: Collection[str]) -> None:

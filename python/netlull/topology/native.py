@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from netlull.topology import sndlib
 from netlull.topology.draft import Draft
-from netlull.topology.model import Line
 
 if TYPE_CHECKING:
     from netlull.topology.model import Network
@@ -41,7 +40,7 @@ def read(text: str, name: str, origin: str, options: ReadOptions) -> Network:
     Raises:
         InputError: names the file, the line, the value and the expected values.
     """
-    draft = Draft(origin, merge=options.parallel == "merge")
+    draft = Draft(origin, options.parallel)
     sections = _sections(text, draft)
     meta = {entry[1]: entry[2].strip() for _, entry in sections["META"]}
     unit = sndlib.unit_bps(meta.get("unit"), options)
@@ -128,8 +127,7 @@ def _link(where: str, entry: re.Match[str], draft: Draft, unit: float, options: 
     capacity = None if size is None else draft.rate(where, size)
     cost = sndlib.cost(numbers[2] if len(numbers) > 2 else None)
     ends = (sndlib.clean_name(entry[2]), sndlib.clean_name(entry[3]))
-    make: Callable[[], Line] = lambda: Line(*ends, name=entry[1], capacity=capacity, cost=cost)  # noqa: E731
-    draft.line(where, make)
+    draft.link(where, *ends, directed=True, name=entry[1], capacity=capacity, cost=cost)
 
 
 def _brief(text: str) -> str:

@@ -16,7 +16,7 @@ __all__ = ["CHOICES", "FORMATS", "ReadOptions"]
 FORMATS = ("sndlib-native", "sndlib-xml", "graphml", "toml")
 CHOICES: dict[str, tuple[Any, ...]] = {
     "format": (None, *FORMATS),
-    "parallel": ("refuse", "merge"),
+    "parallel": ("refuse", "merge", "reverse"),
     "pieces": ("all", "largest"),
     "external": ("drop", "keep"),
     "modules": ("missing", "always", "never"),
@@ -31,7 +31,8 @@ class ReadOptions:
     format: str | None = None
     """The format, of `FORMATS`; None: determined by the content."""
     parallel: str = "refuse"
-    """Several links between two nodes: "refuse", or "merge" into one with the sum of their capacities."""
+    """Several links between two nodes: "refuse", "merge" into one with the sum of their capacities, or "reverse": links
+    in opposite directions are one cable, where only some links of the file have a reverse."""
     pieces: str = "all"
     """A network in several pieces: "all" of it, or the "largest"."""
     external: str = "drop"

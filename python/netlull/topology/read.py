@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netlull.errors import InputError
+from netlull.errors import InputError, near_file
 from netlull.topology import document, graphml, native, sndlib_xml
 from netlull.topology.markup import parse
 
@@ -36,7 +36,7 @@ def _content(path: Path) -> bytes:
         with path.open("rb") as file:
             content = file.read(LARGEST_BYTES + 1)
     except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file; expected one that exists") from None
+        raise InputError(f"{path}: there is no such file; {near_file(path, 'one that exists')}") from None
     except IsADirectoryError:
         raise InputError(f"{path}: is a folder; expected a topology's file") from None
     except (OSError, ValueError) as error:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from netlull.topology import sndlib
 from netlull.topology.draft import Draft
-from netlull.topology.model import Line
 
 if TYPE_CHECKING:
     from netlull.topology.markup import Element
@@ -22,7 +21,7 @@ def read(root: Element, name: str, origin: str, options: ReadOptions) -> Network
     Raises:
         InputError: names the file, the line, the value and the expected values.
     """
-    draft = Draft(origin, merge=options.parallel == "merge")
+    draft = Draft(origin, options.parallel)
     if root.tag != "network":
         raise draft.wrong(f"line {root.line}", f"<{root.tag}> is not an SNDlib network; expected <network>")
     unit = sndlib.unit_bps(root.content("meta", "unit"), options)
@@ -83,4 +82,4 @@ def _link(link: Element, draft: Draft, unit: float, options: ReadOptions) -> Non
     capacity = None if size is None else draft.rate(where, size)
     routing = link.content("routingCost")
     cost = sndlib.cost(None if routing is None else sndlib.number(draft, where, "routingCost", routing))
-    draft.line(where, lambda: Line(*ends, name=link.attributes.get("id"), capacity=capacity, cost=cost))
+    draft.link(where, *ends, directed=True, name=link.attributes.get("id"), capacity=capacity, cost=cost)

@@ -11,7 +11,7 @@ from harness import SENDERS
 from netlull import Scenario, site
 
 LINUX: Mapping[str, object] = {"preset": "linux-6", "window_scaling": False}
-"""Linux's TCP in the scenario's words (docs/models/tcp/linux-6.md)."""
+"""Linux's TCP in the scenario's words (docs/models/tcp.md)."""
 
 SITES = ("uiuc", "sun", "freebsd", "stanford", "washington", "jriver", "intel")
 """The sites of Fig. 5, in the paper's order."""

@@ -10,7 +10,7 @@ from harness import SENDERS
 from netlull import Scenario
 
 LINUX: Mapping[str, object] = {"preset": "linux-6"}
-"""Linux's TCP in the scenario's words (docs/models/tcp/linux-6.md)."""
+"""Linux's TCP in the scenario's words (docs/models/tcp.md)."""
 JUDGED = ("reno", "cubic")
 """The judged TCPs. Linux's bbr is version 1, netlull's version 3: it is only shown."""
 FLOWS = (4, 20)

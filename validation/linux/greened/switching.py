@@ -13,7 +13,7 @@ from netlull import Scenario
 PAPERS = Path(__file__).parents[3] / "python" / "netlull" / "shipped" / "papers"
 PAPER = PAPERS / "greened-network-2012" / "scenario.toml"
 LINUX: Mapping[str, object] = {"preset": "linux-6"}
-"""Linux's TCP in the scenario's words (docs/models/tcp/linux-6.md)."""
+"""Linux's TCP in the scenario's words (docs/models/tcp.md)."""
 JUDGED = ("reno", "cubic")
 """The judged TCPs. Linux's bbr is version 1, netlull's version 3: it is not compared."""
 THRESHOLDS = (None, 0.9, 0.7, 0.5)

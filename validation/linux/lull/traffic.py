@@ -10,7 +10,7 @@ from harness import SENDERS
 from netlull import Scenario
 
 LINUX: Mapping[str, object] = {"preset": "linux-6", "send_buffer": "512 KiB"}
-"""Linux's TCP in the scenario's words (docs/models/tcp/linux-6.md)."""
+"""Linux's TCP in the scenario's words (docs/models/tcp.md)."""
 LULL: Mapping[str, object] = {
     "kind": "lull",
     "rates": {"from": "1 Mb/s", "to": "10 Mb/s", "step": "1 Mb/s"},

@@ -28,10 +28,16 @@ EARLY_S = 0.001
 SETTLE_S = 0.003
 """The time that the kernel gets to answer, before a script looks at it."""
 KERNEL, PEER, PORT = "10.77.0.1", "10.77.0.2", 8080
+CLOCK_MONOTONIC_COARSE = 6
+"""The time of the last jiffy."""
+JIFFY_S, STEP_JIFFIES = 0.004, 512
+"""A jiffy with HZ = 250, and a step of the wheel for timers from 16.1 to 129 s."""
 CLONE_NEWNET = 0x40000000
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 1, 0x1000
-FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
-FLAGS = {"fin": FIN, "syn": SYN, "rst": RST}
+FIN, SYN, RST, PSH, ACK, ECE, CWR = 1, 2, 4, 8, 16, 64, 128
+ECT = 256
+"""Not a flag of TCP: ECT(0) of the IP header."""
+FLAGS = {"fin": FIN, "syn": SYN, "rst": RST, "ece": ECE, "cwr": CWR, "ect": ECT}
 SWITCHES = {"retransmission": "retransmission", "sackok": "permits_sack"}
 NUMBERS = {"ack": "ack", "win": "window", "mss": "mss", "scale": "scale"}
 SENDERS = {"sack": "reno", "new_reno": "reno", "cubic": "cubic"}
@@ -169,6 +175,8 @@ class _Player:
         self.settings = dict(PRESET)
         self.tun = -1
         self.socket: socket.socket | None = None
+        self.listener: socket.socket | None = None
+        self.is_server = False
         self.start = 0.0
         self.origin = 0  # the kernel's first byte of data
         self.number = 0  # the peer's
@@ -185,10 +193,14 @@ class _Player:
         match words:
             case ["preset", "linux-6"]:
                 pass
+            case ["server"]:
+                self.is_server = True
             case ["algorithm", name] if name in SENDERS:
                 self.control = SENDERS[name]
             case ["option", "mss", size]:
                 self.mss = int(size)
+            case ["option", "ecn", "classic"]:
+                self.settings["tcp_ecn"] = 1
             case ["option", name, "on" | "off" as value] if name in SYSCTLS:
                 self.settings[SYSCTLS[name]] = int(value == "on")
             case ["option" | "algorithm" | "preset", *_]:
@@ -245,6 +257,9 @@ class _Player:
         Raises:
             ScriptError: Before it is open.
         """
+        if self.socket is None and self.listener:
+            self.socket = self.listener.accept()[0]
+            self.socket.setblocking(False)
         if self.socket is None:
             raise ScriptError("comes before `open` or `connect`")
         return self.socket
@@ -266,7 +281,12 @@ class _Player:
             subprocess.run(["ip", *command.split()], check=True)
         for name, value in self.settings.items():
             Path(f"/proc/sys/net/ipv4/{name}").write_text(str(value), encoding="ascii")
-        self.start = time.monotonic()
+        if self.is_server:
+            self.listener = self.prepared()
+            self.listener.bind((KERNEL, PORT))
+            self.listener.listen()
+        self.start = _first_jiffy_of_a_step()
+        time.sleep(max(self.start - time.monotonic(), 0))
 
     def now(self) -> float:
         return time.monotonic() - self.start
@@ -297,6 +317,8 @@ class _Player:
         seq, ack = struct.unpack_from(">II", packet, header + 4)
         offset, flags = packet[header + 12] >> 4, packet[header + 13]
         length = struct.unpack_from(">H", packet, 2)[0] - header - 4 * offset
+        if packet[1] & 3 == 2:
+            flags |= ECT
         if flags & SYN:
             self.origin = seq + 1
         start = (seq - self.origin) % 2**32
@@ -317,13 +339,18 @@ class _Player:
         self.outcome.differences.append(f"line {number}: {why}")
         self.note(f"    line {number}: {why}")
 
+    def prepared(self) -> socket.socket:
+        """A socket with the options of the script, which a listener passes on."""
+        tcp = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        tcp.setblocking(False)
+        tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, self.control.encode())
+        tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, self.mss)
+        tcp.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 << 20)
+        return tcp
+
     def call_connect(self) -> None:
-        self.socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        self.tcp.setblocking(False)
-        self.tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, self.control.encode())
-        self.tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, self.mss)
-        self.tcp.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 << 20)
+        self.socket = self.prepared()
         self.tcp.bind((KERNEL, PORT))
         self.tcp.connect_ex((PEER, PORT))
 
@@ -333,7 +360,8 @@ class _Player:
         if not self.wait_for(lambda: bool(self.sent), begun + TOLERANCE_S):
             raise ScriptError("the kernel sent no SYN")
         self.until(begun + rtt)
-        self.deliver(_Pattern(SYN, ack=0, mss=self.mss, scale=0, permits_sack=True))
+        agrees = ECE if self.settings["tcp_ecn"] else 0
+        self.deliver(_Pattern(SYN | agrees, ack=0, mss=self.mss, scale=0, permits_sack=True))
         self.until(self.now() + SETTLE_S)
         self.sent.clear()
         self.note("connected")
@@ -355,9 +383,10 @@ class _Player:
             for left, right in pattern.sack:
                 options += struct.pack(">II", (self.origin + left) % 2**32, (self.origin + right) % 2**32)
         ack = (self.origin + self.acknowledged) % 2**32
-        flags = pattern.flags | ACK
-        seq = self.number
-        self.number += bool(flags & (SYN | FIN))
+        opens = self.is_server and pattern.flags & SYN
+        flags = pattern.flags if opens else pattern.flags | ACK
+        seq = 0 if opens else self.number
+        self.number = 1 if opens else self.number + bool(flags & (SYN | FIN))
         length = 20 + len(options)
         fields = (PORT, PORT, seq, ack, (length // 4) << 4, flags, self.window)
         tcp = struct.pack(">HHIIBBHHH", *fields, 0, 0) + options
@@ -384,19 +413,33 @@ class _Player:
         self.outcome.checks += 1
         # linux/tcp.h: struct tcp_info.
         info = self.tcp.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+        (rto,) = struct.unpack_from("I", info, 8)
         ssthresh, cwnd = struct.unpack_from("II", info, 76)
-        found = {"cwnd_segments": cwnd, "ssthresh_segments": ssthresh}.get(name)
-        if found is None:
-            raise ScriptError(f"{name}: expected cwnd_segments or ssthresh_segments")
+        # The RTO is in whole jiffies; the samples are those of a clock.
+        quantities = {"cwnd_segments": (cwnd, 0), "ssthresh_segments": (ssthresh, 0), "rto": (rto / 1e6, JIFFY_S)}
+        if name not in quantities:
+            raise ScriptError(f"{name}: expected one of {', '.join(quantities)}")
+        found, tolerance = quantities[name]
         self.note(f"{name} {found}")
         low, _, high = value.partition("..")
-        if not int(low) <= found <= int(high or low):
+        if not float(low) - tolerance <= round(found, 9) <= float(high or low) + tolerance:
             self.differs(number, f"expected {name} {value}, found {found}")
 
     def nothing_unexpected(self, number: int) -> None:
         while self.sent:
             segment = self.sent.popleft()
             self.differs(number, f"before this, unexpected at {segment.at:.3f}: {segment.words()}")
+
+
+def _first_jiffy_of_a_step() -> float:
+    """The next time at which all timer wheels of up to 131 s begin a step, as at time 0 of a script."""
+    before, jiffies = -1.0, 0
+    while True:
+        coarse = time.clock_gettime(CLOCK_MONOTONIC_COARSE)
+        if coarse == before:
+            return coarse + (STEP_JIFFIES - jiffies % STEP_JIFFIES) * JIFFY_S
+        before = coarse
+        jiffies = int(Path("/proc/timer_list").read_text(encoding="ascii").partition("\njiffies: ")[2].split()[0])
 
 
 def _checksum(data: bytes) -> int:

@@ -2,7 +2,7 @@
 
 netlull's TCP plays each script, and the verdict of a real kernel is stored (stored/kernel.txt). Prints a line per
 script and TCP; exits 1 if a script fails, or if the kernel's verdict belongs to another text. With `--kernel` the
-kernel of this machine plays them in real time (root; half a minute), and `--store` keeps its verdicts. `-v` prints the
+kernel of this machine plays them in real time (root; two minutes), and `--store` keeps its verdicts. `-v` prints the
 events as well.
 """
 

@@ -4,7 +4,7 @@ import { render } from "preact";
 import { App } from "./app";
 import { Engine } from "./engine/engine";
 
-/** The worker's script, bundled by the build. */
+/** The worker's script, put in by the build. */
 declare const WORKER: string;
 
 async function unpacked(base64: string): Promise<ArrayBuffer> {

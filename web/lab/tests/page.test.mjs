@@ -3,7 +3,7 @@
  *
  *     LAB=file:///.../index.html BROWSER=/usr/bin/chromium SUMMARIES=summaries.json node --test page.test.mjs
  *
- * SUMMARIES has the summary of each ready scenario, of another build of netlull.
+ * SUMMARIES has the summary of each shipped scenario, of another build of netlull.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -178,10 +178,10 @@ for (const scene of SCENES) {
 }
 
 describe("free form", () => {
-  test("ready scenarios have the summaries of the other build", async (t) => {
+  test("shipped scenarios have the summaries of the other build", async (t) => {
     const page = await opened(t, "scene=free");
     for (const [name, summary] of Object.entries(JSON.parse(readFileSync(process.env.SUMMARIES, "utf8")))) {
-      await page.getByLabel("Ready scenario").selectOption(name);
+      await page.getByLabel("Shipped scenario").selectOption(name);
       await page.getByRole("button", { name: /^Run/ }).click();
       await settled(page);
       assert.equal((await saved(page, "Summary (JSON)")).toString(), summary, name);
@@ -191,7 +191,7 @@ describe("free form", () => {
   test("errors name the field or the line", async (t) => {
     const page = await opened(t, "scene=free");
     const text = page.getByLabel("Scenario in TOML");
-    await page.getByLabel("Ready scenario").selectOption("dumbbell");
+    await page.getByLabel("Shipped scenario").selectOption("dumbbell");
     const good = await text.inputValue();
     for (const [bad, message] of [
       [good.replace(/^duration = .*$/m, 'duration = "-1 s"'), /duration: .*-1 s.*expected/],
@@ -207,7 +207,7 @@ describe("free form", () => {
 
   test("a run can be cancelled, and the next one works", async (t) => {
     const page = await opened(t, "scene=free");
-    await page.getByLabel("Ready scenario").selectOption("dumbbell");
+    await page.getByLabel("Shipped scenario").selectOption("dumbbell");
     const text = page.getByLabel("Scenario in TOML");
     const good = await text.inputValue();
     await text.fill(good.replace(/^duration = .*$/m, 'duration = "20 h"'));
@@ -234,7 +234,7 @@ describe("free form", () => {
   test("the newest of two runs is shown", async (t) => {
     const page = await opened(t, "scene=free");
     const text = page.getByLabel("Scenario in TOML");
-    await page.getByLabel("Ready scenario").selectOption("dumbbell");
+    await page.getByLabel("Shipped scenario").selectOption("dumbbell");
     const good = await text.inputValue();
     await text.fill(good.replace(/^duration = .*$/m, 'duration = "20 h"'));
     await text.press("Control+Enter");
@@ -251,7 +251,7 @@ describe("free form", () => {
   test("progress is outside of what screen readers speak, and cancelling keeps the focus on the page", async (t) => {
     const page = await opened(t, "scene=free");
     const text = page.getByLabel("Scenario in TOML");
-    await page.getByLabel("Ready scenario").selectOption("dumbbell");
+    await page.getByLabel("Shipped scenario").selectOption("dumbbell");
     await text.fill((await text.inputValue()).replace(/^duration = .*$/m, 'duration = "20 h"'));
     await text.press("Control+Enter");
     const cancel = page.getByRole("button", { name: "Cancel" });
@@ -293,7 +293,7 @@ describe("free form", () => {
   test("what does not run in a page is an error with a reason", async (t) => {
     const page = await opened(t, "scene=free");
     const text = page.getByLabel("Scenario in TOML");
-    await page.getByLabel("Ready scenario").selectOption("dumbbell");
+    await page.getByLabel("Shipped scenario").selectOption("dumbbell");
     const good = await text.inputValue();
     for (const [bad, message] of [
       [`topology = { file = "x.gml" }\n${good}`, /topology\.file: x\.gml: the lab has no files/],

@@ -6,6 +6,8 @@
 static uint64_t netlull_words[MAILBOX_WORDS] __attribute__((aligned(8)));
 
 #define NETLULL_EXPORT(name) __attribute__((export_name(#name)))
+// The words in the parentheses as a text. Quotes need no escape.
+#define NETLULL_TEXT(...) #__VA_ARGS__
 
 NETLULL_EXPORT(netlull_mailbox) uint64_t *netlull_mailbox(void) { return netlull_words; }
 

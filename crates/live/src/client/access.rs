@@ -196,8 +196,8 @@ impl Access {
 mod tests {
     use super::*;
     use crate::station::StationConfig;
-    use netlull_mechanism::machines::StationMechanism;
     use netlull_mechanism::radio::PsmConfig;
+    use netlull_mechanism::station;
 
     fn at(micros: u64) -> Instant {
         Instant::ZERO + Duration::from_micros(micros)
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn packets_wait_for_the_beacon_and_come_one_by_one() {
         let air = BitRate::from_mbps(8);
-        let psm = StationMechanism::Psm(PsmConfig::default());
+        let psm = station::Config::Psm(PsmConfig::default());
         let config = StationConfig::new(Some(psm), Duration::from_millis(2), [air; 2]);
         let mut station = LiveStation::new(config, at(0), None).unwrap();
         let mut access = Access::new(&AccessPointConfig::default(), air, at(0), None).unwrap();
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn what_has_no_room_is_lost() {
         let air = BitRate::from_mbps(8);
-        let psm = StationMechanism::Psm(PsmConfig::default());
+        let psm = station::Config::Psm(PsmConfig::default());
         let config = StationConfig::new(Some(psm), Duration::from_millis(2), [air; 2]);
         let mut station = LiveStation::new(config, at(0), None).unwrap();
         let mut access = Access::new(&AccessPointConfig::default(), air, at(0), None).unwrap();

@@ -4,8 +4,8 @@ use crate::error::{LiveError, Result};
 use crate::station::{Asleep, QUIET, StationConfig, live_shaper};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
-use netlull_mechanism::machines::StationMechanism;
 use netlull_mechanism::radio::ShaperConfig;
+use netlull_mechanism::station;
 use netlull_network::outcome::NamedRadio;
 use netlull_power::RadioPower;
 use netlull_text::Change;
@@ -47,7 +47,7 @@ const SHAPER: &str = "client-shaper";
 
 /// Accepts the names of the mechanisms.
 fn mechanism_names() -> PossibleValuesParser {
-    let kinds = StationMechanism::NAMES.iter().map(|name| name.replace('_', "-"));
+    let kinds = station::Config::readable().map(|name| name.replace('_', "-"));
     PossibleValuesParser::new(kinds.chain([ALWAYS_ON.to_owned()]))
 }
 
@@ -113,7 +113,7 @@ impl Run {
     }
 
     /// The machine that lets the radio sleep; `None` for a radio that is always on.
-    fn mechanism(&self) -> Result<Option<StationMechanism>> {
+    fn mechanism(&self) -> Result<Option<station::Config>> {
         let mut document = match (self.mechanism.as_str(), self.set.first()) {
             (ALWAYS_ON, None) => return Ok(None),
             (ALWAYS_ON, Some(set)) => {
@@ -121,7 +121,7 @@ impl Run {
             }
             (SHAPER, _) => {
                 let shaper = ShaperConfig { margin: self.margin, ..live_shaper() };
-                serde_json::to_value(StationMechanism::ClientShaper(shaper)).map_err(LiveError::input)?
+                serde_json::to_value(station::Config::ClientShaper(shaper)).map_err(LiveError::input)?
             }
             (name, _) => json!({ "kind": name.replace('-', "_") }),
         };
@@ -156,7 +156,7 @@ mod tests {
         arguments: Arguments,
     }
 
-    fn mechanism(options: &[&str]) -> Result<Option<StationMechanism>> {
+    fn mechanism(options: &[&str]) -> Result<Option<station::Config>> {
         let words = ["netlulld", "run", "--dev", "eth0"].iter().chain(options);
         let Command::Run(run) = Line::try_parse_from(words).unwrap().arguments.command else { panic!("runs") };
         run.station().map(|station| station.mechanism)
@@ -166,8 +166,8 @@ mod tests {
     fn parameters_go_over_the_defaults() {
         let psm = PsmConfig { listen_interval: 3, ..PsmConfig::default() };
         let set = ["--mechanism", "psm", "--set", "listen_interval=3"];
-        assert_eq!(mechanism(&set).unwrap(), Some(StationMechanism::Psm(psm)));
-        let shaper = |shaper| Some(StationMechanism::ClientShaper(shaper));
+        assert_eq!(mechanism(&set).unwrap(), Some(station::Config::Psm(psm)));
+        let shaper = |shaper| Some(station::Config::ClientShaper(shaper));
         assert_eq!(mechanism(&[]).unwrap(), shaper(live_shaper()));
         let growth = ShaperConfig { growth: 2.0, margin: Duration::from_millis(3), ..live_shaper() };
         assert_eq!(mechanism(&["--set", "growth=2.0", "--margin", "3 ms"]).unwrap(), shaper(growth));
@@ -179,7 +179,7 @@ mod tests {
         let why = |options: &[&str]| mechanism(options).unwrap_err().to_string();
         let period = ["--mechanism", "psm", "--set", "access_point.beacon_period=1 km"];
         assert!(why(&period).starts_with("access_point.beacon_period: \"1 km\" has the unit"), "{}", why(&period));
-        assert!(why(&["--set", "grow=2"]).starts_with("grow: unknown field `grow`"));
+        assert!(why(&["--set", "grow=2"]).starts_with("grow: is unknown; did you mean "));
         let always_on = ["--mechanism", "always-on", "--set", "growth=2"];
         assert_eq!(why(&always_on), "--set growth=2: expected none: always-on has no parameters");
     }

@@ -30,7 +30,7 @@ pub(super) struct Datapath {
     /// The access point that holds arrivals, if the mechanism needs one.
     access: Option<Access>,
     batch: Batch,
-    /// Whether packets wait in each queue.
+    /// True for each queue in which packets wait.
     ready: [bool; 2],
     /// The packets waiting for the radio.
     outgoing: Outgoing,

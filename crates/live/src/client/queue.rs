@@ -94,7 +94,7 @@ impl Batch {
         Self { buffers: vec![0; MESSAGE * AT_ONCE], lengths: [0; AT_ONCE], count: 0, next: 0 }
     }
 
-    /// Whether there was room for more packets.
+    /// Returns true if there was room for more packets.
     pub(super) fn has_all(&self) -> bool {
         self.count < AT_ONCE
     }

@@ -117,7 +117,7 @@ impl Rules {
         commands
     }
 
-    /// Whether packets are led into the queues.
+    /// Returns true if packets are led into the queues.
     ///
     /// # Errors
     /// If a program is missing or refuses.

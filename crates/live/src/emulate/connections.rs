@@ -61,7 +61,7 @@ pub struct Connections {
     round_trips: RoundTrips,
 }
 
-/// Whether round trips are measured.
+/// The state of a connection's round trips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoundTrips {
     /// Measured, and read at the end of each bin.

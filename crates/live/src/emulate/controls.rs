@@ -5,28 +5,30 @@ use super::frame::Frame;
 use super::ids::{ById, Id, LinkId};
 use crate::error::{LiveError, Result};
 use crate::tape::{LinkSetup, OnTape};
-use netlull_mechanism::gateway::{SegmentKind, SegmentView, Timestamps};
-use netlull_mechanism::link::{Estimates, LinkController, LinkEvent};
-use netlull_mechanism::machines::LinkMachine;
+use netlull_mechanism::ConfigError;
+use netlull_mechanism::gateway::{SegmentKind, SegmentView, Timestamps, window_field};
+use netlull_mechanism::link::{self, Estimates, LinkEvent};
 use netlull_network::driver::{Driver, Line};
 use netlull_network::gateway_summary::GatewaySummary;
 use netlull_network::plan::{ControlPlan, LinkPlan, Plan};
 use netlull_units::{Bytes, Instant};
-use netlull_wire::{TcpPacket, set_window, window_field};
+use netlull_wire::{TcpPacket, set_window};
 use std::path::Path;
 
 /// The mechanisms.
 #[derive(Debug)]
 pub(super) struct Controls {
     each: ById<LinkId, Option<Controlled>>,
-    /// Whether gateways read the acknowledgements of a link, by link.
+    /// True for each link whose acknowledgements gateways read.
     steered: ById<LinkId, bool>,
+    /// The first failure.
+    failed: Option<(Instant, LinkId, ConfigError)>,
 }
 
 /// The mechanism of a link, which is recorded.
 #[derive(Debug)]
 struct Controlled {
-    driver: Driver<OnTape<LinkMachine>>,
+    driver: Driver<OnTape<link::Running>>,
     /// True if arrivals show their segments.
     sees_segments: bool,
     /// The link with the acknowledgements, for a controller that reads segments.
@@ -42,7 +44,7 @@ impl Controlled {
                 .map_err(|error| LiveError::system(format!("link {link}"), error))?,
         };
         Ok(Self {
-            driver: Driver::new(machine, plan.link, plan.in_service),
+            driver: Driver::new(machine.quiet(), plan.link, plan.in_service),
             sees_segments: plan.mechanism.sees_segments(),
             acknowledgements: plan.acknowledgements.map(LinkId::numbered),
         })
@@ -64,10 +66,10 @@ impl Controls {
             .flatten()
             .filter_map(|controlled| controlled.acknowledgements)
             .for_each(|link| steered[link] = true);
-        Ok(Self { each, steered })
+        Ok(Self { each, steered, failed: None })
     }
 
-    fn driver(&self, link: LinkId) -> Option<&Driver<OnTape<LinkMachine>>> {
+    fn driver(&self, link: LinkId) -> Option<&Driver<OnTape<link::Running>>> {
         self.each[link].as_ref().map(|controlled| &controlled.driver)
     }
 
@@ -87,13 +89,18 @@ impl Controls {
     }
 
     /// Delivers an event to a link's mechanism, if it has one, and performs its actions. Returns the window that it
-    /// requests. A mechanism that fails says so, and gets no more events.
+    /// requests. A mechanism that fails gets no more events, and ends the run.
     pub(super) fn tell(&mut self, now: Instant, link: LinkId, event: LinkEvent, line: &mut impl Line) -> Option<Bytes> {
         let driver = &mut self.each[link].as_mut()?.driver;
         driver.tell(now, event, line).unwrap_or_else(|error| {
-            driver.machine().given_up(&error);
+            self.failed.get_or_insert((now, link, error));
             None
         })
+    }
+
+    /// The first failure of a mechanism: its time and its link.
+    pub(super) fn failure(&self) -> Option<&(Instant, LinkId, ConfigError)> {
+        self.failed.as_ref()
     }
 
     /// Counts an acknowledgement with a window reduced by a link's mechanism.
@@ -113,8 +120,7 @@ impl Controls {
 
     /// The estimates of a link's mechanism that reads segments.
     pub(super) fn estimates(&self, link: LinkId) -> Option<Estimates> {
-        let driver = self.driver(link).filter(|driver| driver.keeps_account())?;
-        Some(driver.machine().estimates())
+        self.driver(link)?.estimates()
     }
 
     /// Ends all recordings.
@@ -159,7 +165,7 @@ impl Shown {
 
     /// Lowers the window in the packet: awnd <- min(awnd, swnd). Returns whether the window has changed.
     pub(super) fn lower(self, window: Bytes, frame: &mut Frame) -> bool {
-        let lower = window_field(window.as_u64(), self.shift, self.field);
+        let lower = window_field(window, self.shift, self.field);
         lower != self.field && set_window(&mut frame.bytes, lower).is_ok()
     }
 }
@@ -168,15 +174,9 @@ impl Shown {
 #[must_use]
 pub fn view(tcp: &TcpPacket<'_>) -> Option<SegmentView> {
     let flags = tcp.flags();
-    let kind = match (flags.syn, flags.ack) {
-        (true, true) => SegmentKind::SynAck,
-        (true, false) => SegmentKind::Syn,
-        (false, true) => SegmentKind::Other,
-        (false, false) => return None,
-    };
     Some(SegmentView {
         flow: tcp.connection().key(),
-        kind,
+        kind: SegmentKind::of(flags.syn, flags.ack)?,
         end: tcp.seq().wrapping_add(tcp.sequence_len()),
         acknowledged: tcp.ack().unwrap_or(0),
         data: tcp.payload_len() > 0,

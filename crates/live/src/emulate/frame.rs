@@ -36,7 +36,7 @@ pub struct Frame {
     pub to: NodeId,
     /// The owner; `None` for a packet outside the plan.
     pub owner: Option<Owner>,
-    /// Whether hosts receive it. They do not receive the plan's artificial datagrams.
+    /// True if hosts receive it. They do not receive the plan's artificial datagrams.
     pub for_hosts: bool,
     /// The number of links crossed.
     pub hops: u8,

@@ -64,7 +64,7 @@ pub struct Link {
     /// The noise drawn for packets that have not left.
     drawn: VecDeque<Duration>,
     sleep: Sleep,
-    /// Whether a packet's wait is known at its arrival. If so, it is counted then, and the noise is drawn then.
+    /// True if a packet's departure is known at its arrival. If so, its noise is drawn then.
     is_predictable: bool,
 }
 
@@ -174,7 +174,7 @@ impl Link {
     /// Adds the time since the last call to the integral of the queue.
     fn settle(&mut self, now: Instant) {
         let since = now.saturating_since(self.settled).as_nanos();
-        self.counters.queued_ns += self.transmitter.waiting_packets() * since;
+        self.counters.queued_ns += u128::from(self.transmitter.waiting_packets()) * u128::from(since);
         self.settled = self.settled.max(now);
     }
 
@@ -229,6 +229,12 @@ impl Link {
     pub fn change_rate(&mut self, now: Instant, change: RateChange) {
         self.rates.push((now, change.rate));
         self.transmitter.change_rate(now, change);
+    }
+
+    /// Changes the capacity of a link without a controller, which may be zero. It applies at once.
+    pub fn set_capacity(&mut self, now: Instant, rate: BitRate) {
+        self.rates.push((now, rate));
+        self.transmitter.set_capacity(now, rate);
     }
 
     /// The rate of the next packet.
@@ -312,10 +318,7 @@ impl Link {
     /// Puts the link to sleep: all packets on it are lost and returned, in the order of their arrivals.
     pub fn fall_asleep(&mut self, now: Instant) -> Vec<Frame> {
         self.settle(now);
-        self.counters = self.with_waits_to_come(now);
-        if !self.is_predictable {
-            self.counters.waited_in_vain_ns += self.transmitter.waiting_ns(now);
-        }
+        self.counters.waited_in_vain_ns += self.transmitter.waiting_ns(now);
         let mut stranded: Vec<Frame> = self.flight.drain(..).map(|(_, frame)| frame).collect();
         stranded.extend(self.transmitter.abandon(now));
         self.for_host.clear();
@@ -354,18 +357,6 @@ impl Link {
     /// The counters at `now`.
     pub fn counters_at(&mut self, now: Instant) -> LinkCounters {
         self.settle(now);
-        LinkCounters { asleep_ns: self.asleep_at(now), ..self.with_waits_to_come(now) }
-    }
-
-    /// The counters. They include unfinished waits if waits are counted at arrival.
-    fn with_waits_to_come(&self, now: Instant) -> LinkCounters {
-        if !self.is_predictable {
-            return self.counters;
-        }
-        LinkCounters {
-            waited_ns: self.counters.waited_ns + self.transmitter.waits_to_come_ns(now),
-            served_packets: self.counters.served_packets + self.transmitter.waiting_packets(),
-            ..self.counters
-        }
+        LinkCounters { asleep_ns: self.asleep_at(now), ..self.counters }
     }
 }

@@ -32,9 +32,11 @@ use crate::clock::Clock;
 use crate::error::{LiveError, Result, exit, say};
 use crate::lateness::LatenessCounts;
 use crate::system::{self, Awake};
+use crate::tape::TapeWriter;
 use apps::{Applications, Seen, WindowSample};
 use hosts::{Host, hosts};
 use ids::{ById, FlowId, Id, LinkId, NodeId};
+use netlull_network::capture::{Capture, Form};
 use netlull_network::outcome::{FlowOutcome, Lateness, Outcome, System};
 use netlull_network::plan::{FORMAT, Head, Plan, Traffic};
 use netlull_network::probe::{Column, Table};
@@ -44,18 +46,17 @@ use nix::sys::signal::Signal;
 use nix::sys::signalfd::SignalFd;
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
-use observers::Capture;
 use sockets::Gauge;
 pub use sockets::{GuardArguments, guard_command};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::Write;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use world::{Remains, Step, World};
+use world::{Happened, Remains, World};
 
 /// The arguments of `netlulld emulate`.
 #[derive(clap::Args, Debug)]
@@ -112,9 +113,6 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
     }
     let plan = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
     let plan: Plan = netlull_document::read(&plan).map_err(|error| unreadable(&error))?;
-    if let Some(folder) = &arguments.tapes {
-        std::fs::create_dir_all(folder).map_err(|error| LiveError::system(folder.display(), error))?;
-    }
     let Some(outcome) = emulate(plan, arguments)? else { return Ok(ExitCode::from(INTERRUPTED)) };
     let written = serde_json::to_string(&outcome).map_err(|error| LiveError::system("the outcome", error))?;
     std::fs::write(&arguments.outcome, written)
@@ -141,8 +139,11 @@ fn emulate(plan: Plan, arguments: &Arguments) -> Result<Option<Outcome>> {
     let attach: BTreeMap<String, String> = arguments.attach.iter().cloned().collect();
     let mut hosts = hosts(&plan, &attach, CARRIER)?;
     let nodes: Vec<&str> = hosts.iter().map(|host| plan.nodes[host.node.index()].as_str()).collect();
-    let mut capture = arguments.capture.as_deref().map(|file| Capture::create(file, &nodes)).transpose()?;
+    let mut capture = arguments.capture.as_deref().map(|file| captured(file, &nodes)).transpose()?;
     let gauges: Arc<[Gauge]> = plan.flows.iter().map(|_| Gauge::default()).collect();
+    if let Some(folder) = &arguments.tapes {
+        std::fs::create_dir_all(folder).map_err(|error| LiveError::system(folder.display(), error))?;
+    }
     let world = World::new(Arc::clone(&plan), Arc::clone(&gauges), arguments.tapes.as_deref())?;
     // Otherwise the first access to a page would delay a packet; after a refusal, the lateness shows the effect.
     let _ = system::lock_memory();
@@ -177,9 +178,21 @@ fn emulate(plan: Plan, arguments: &Arguments) -> Result<Option<Outcome>> {
         over.store(true, Ordering::Relaxed);
         (carried, applications.join().unwrap_or_else(|_| Err(LiveError::new("the applications' thread has failed"))))
     });
-    capture.map_or(Ok(()), Capture::finish)?;
+    capture.map_or(Ok(()), |capture| capture.into_inner().finish())?;
     let (seen, Some(done)) = (seen?, carried?) else { return Ok(None) };
     Ok(Some(outcome(&plan, done, &seen, awake.is_ok(), arguments.max_lateness)?))
+}
+
+/// A capture of the packets that each host sends and receives, with their virtual times.
+fn captured(file: &Path, nodes: &[&str]) -> Result<Capture<TapeWriter>> {
+    let refused = |error| LiveError::system(format!("capturing to {}", file.display()), error);
+    Capture::new(TapeWriter::create(file)?, Form::of(file), nodes, 0).map_err(refused)
+}
+
+/// Writes a packet that a host sends or receives into memory; `finish` reports errors of the disk.
+fn capture_packet(capture: &mut Capture<TapeWriter>, host: usize, at: Instant, bytes: &[u8]) {
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let _ = capture.packet(number(host), at, number(bytes.len()), bytes);
 }
 
 /// Emulates a plan without hosts in virtual time, as fast as possible: its datagrams, links, mechanisms and routers.
@@ -191,7 +204,8 @@ pub fn without_hosts(plan: Plan) -> Result<Outcome> {
     let plan = Arc::new(plan);
     let gauges: Arc<[Gauge]> = plan.flows.iter().map(|_| Gauge::default()).collect();
     let mut world = World::new(Arc::clone(&plan), gauges, None)?;
-    while !matches!(world.step(), Step::Over) {}
+    while !matches!(world.step(), Happened::Over) {}
+    world.failure().map_or(Ok(()), Err)?;
     let done = Done { remains: world.remains(), lateness: LatenessCounts::default(), scheduling: "virtual" };
     let seen = Seen { most_open: ById::filled(0, plan.flows.len()), ..Seen::default() };
     outcome(&plan, done, &seen, false, Duration::ZERO)
@@ -220,7 +234,7 @@ struct Carrier<'a> {
     places: ById<NodeId, Option<usize>>,
     clock: Clock,
     lateness: LatenessCounts,
-    capture: Option<&'a mut Capture>,
+    capture: Option<&'a mut Capture<TapeWriter>>,
     signals: &'a SignalFd,
     /// Set by the applications on failure.
     over: &'a AtomicBool,
@@ -239,6 +253,9 @@ enum Passed {
 
 /// The maximum number of steps between two checks for signals.
 const STEPS: u32 = 4096;
+/// The longest time for the events due at one instant. A pass above it can never catch up: each takes longer than the
+/// time that it serves, so the next one has more to do.
+const LONGEST_PASS: Duration = Duration::from_secs(2);
 /// The maximum number of packets from a host before the next host's turn.
 const TURN: u32 = 1024;
 
@@ -272,6 +289,10 @@ impl Carrier<'_> {
         let mut told = Instant::ZERO;
         loop {
             let passed = self.pass(self.clock.now(), &mut buffer)?;
+            if let Some(error) = self.world.failure() {
+                self.world.finish()?;
+                return Err(error);
+            }
             if passed != Passed::All {
                 return self.ended(passed, scheduling);
             }
@@ -328,17 +349,24 @@ impl Carrier<'_> {
         let mut steps: u32 = 0;
         while self.world.next() <= until {
             steps += 1;
-            if steps.is_multiple_of(STEPS) && matches!(self.signals.read_signal(), Ok(Some(_))) {
-                return Ok(Passed::Stopped);
+            if steps.is_multiple_of(STEPS) {
+                if matches!(self.signals.read_signal(), Ok(Some(_))) {
+                    return Ok(Passed::Stopped);
+                }
+                let late = self.clock.now().saturating_since(until);
+                if late > LONGEST_PASS {
+                    self.world.finish()?;
+                    return Err(self.world.too_busy(late));
+                }
             }
             match self.world.step() {
-                Step::Inside => {}
-                Step::Over => return Ok(Passed::Over),
-                Step::Delivered { host, at, frame } => {
+                Happened::Inside => {}
+                Happened::Over => return Ok(Passed::Over),
+                Happened::Delivered { host, at, frame } => {
                     self.lateness.add(self.clock.now().saturating_since(at));
                     let Some(index) = self.places[host] else { continue };
                     if let Some(capture) = &mut self.capture {
-                        capture.packet(index, at, &frame.bytes);
+                        capture_packet(capture, index, at, &frame.bytes);
                     }
                     self.hosts[index].receives(&frame.bytes)?;
                     // A packet in response gets the virtual time of this arrival, so both are equally late.
@@ -369,7 +397,7 @@ impl Carrier<'_> {
 
     fn send(&mut self, index: usize, at: Instant, bytes: &[u8]) {
         if let Some(capture) = &mut self.capture {
-            capture.packet(index, at, bytes);
+            capture_packet(capture, index, at, bytes);
         }
         self.world.send(at, self.hosts[index].node, bytes);
     }

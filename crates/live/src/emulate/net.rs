@@ -15,7 +15,7 @@ use netlull_network::driver::Line;
 use netlull_network::outcome::RouterLosses;
 use netlull_network::plan::{Plan, RouteChange};
 use netlull_network::transmission::RateChange;
-use netlull_units::{Bytes, Instant};
+use netlull_units::{BitRate, Bytes, Instant};
 use netlull_wire::{Ecn, Packet, parse};
 use std::collections::VecDeque;
 use std::path::Path;
@@ -254,10 +254,10 @@ impl Net {
         self.arm_link(link);
     }
 
-    /// Changes the rate of a link.
-    pub(super) fn change_rate(&mut self, link: LinkId, change: RateChange) {
-        let Self { now, links, timetable, .. } = self;
-        OnLink { links, timetable, link }.change_rate(*now, change);
+    /// Changes the capacity of a link without a controller.
+    pub(super) fn set_capacity(&mut self, link: LinkId, rate: BitRate) {
+        self.links[link].set_capacity(self.now, rate);
+        self.arm_link(link);
     }
 
     /// Sets the first timer of a link's controller.

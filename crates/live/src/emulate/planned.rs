@@ -9,9 +9,8 @@ use super::net::Net;
 use super::stations::Stations;
 use super::timetable::Due;
 use netlull_network::outcome::{FlowMark, LinkMark, NetworkMark};
-use netlull_network::plan::{InService, Plan, RoutingDeed, RoutingStep, Traffic};
-use netlull_network::transmission::RateChange;
-use netlull_units::{BitRate, Duration, Instant};
+use netlull_network::plan::{Plan, RoutingDeed, RoutingStep, Traffic};
+use netlull_units::{BitRate, Instant};
 use std::collections::VecDeque;
 
 /// The number of capacity steps done, by link.
@@ -38,8 +37,7 @@ impl Capacities {
     /// Applies a link's next step.
     pub(super) fn due(&mut self, link: LinkId, net: &mut Net) {
         if let Some((_, rate)) = self.next(&net.plan, link) {
-            let change = RateChange { rate, pause: Duration::ZERO, in_service: InService::default() };
-            net.change_rate(link, change);
+            net.set_capacity(link, rate);
         }
         self.done[link] += 1;
         self.arm(link, net);

@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::station::{
     Asleep, Beacon, LiveStation, Output, Proxy, ProxyOutput, SendVerdict, Sent, StationConfig, Verdict,
 };
+use netlull_mechanism::ConfigError;
 use netlull_network::outcome::StationOutcome;
 use netlull_network::plan::Plan;
 use netlull_network::radio::Coming;
@@ -93,6 +94,11 @@ impl Member {
     pub fn restart(&mut self, at: Instant, coming: Option<Coming>) {
         self.base = self.access_counts();
         self.station.restart(at, coming);
+    }
+
+    /// The node and the error of a machine that works no more.
+    pub fn failure(&self) -> Option<(NodeId, &ConfigError)> {
+        Some((self.node, self.station.failure()?))
     }
 
     /// Ends the recordings and returns the outcome; `coming` is the first packet on the link down.
@@ -307,6 +313,11 @@ impl Stations {
     #[must_use]
     pub fn below(&self, link: LinkId) -> Option<StationId> {
         self.below[link]
+    }
+
+    /// All stations.
+    pub fn members(&self) -> impl Iterator<Item = &Member> {
+        self.members.iter()
     }
 
     /// All stations.

@@ -3,13 +3,12 @@
 use super::frame::{FIRST_PORT, Frame, address};
 use super::ids::{ConnectionId, FlowId, LinkId, NodeId, StationId};
 use super::sockets::Gauge;
-use super::world::{Remains, Step, World};
+use super::world::{Happened, Remains, World};
 use netlull_mechanism::gateway::{AwmConfig, FlowCountConfig, HeldQueue, WindowRule};
-use netlull_mechanism::link::LinkContext;
-use netlull_mechanism::machines::{LinkMechanism, StationMechanism};
+use netlull_mechanism::link;
 use netlull_mechanism::radio::ShaperConfig;
 use netlull_mechanism::rate::QueueLength;
-use netlull_mechanism::station::StationContext;
+use netlull_mechanism::station;
 use netlull_network::loss::LossModel;
 use netlull_network::noise::NoiseModel;
 use netlull_network::outcome::ShaperOutcome;
@@ -128,9 +127,9 @@ fn arrivals(world: &mut World) -> Vec<(Instant, NodeId, Frame)> {
     let mut all = Vec::new();
     loop {
         match world.step() {
-            Step::Inside => {}
-            Step::Over => return all,
-            Step::Delivered { host, at, frame } => all.push((at, host, frame)),
+            Happened::Inside => {}
+            Happened::Over => return all,
+            Happened::Delivered { host, at, frame } => all.push((at, host, frame)),
         }
     }
 }
@@ -171,9 +170,9 @@ proptest! {
             let woken = world.wakes().min(waiting.peek().map_or(Instant::NEVER, |&(at, _)| at));
             while !over && world.next() <= woken {
                 match world.step() {
-                    Step::Inside => {}
-                    Step::Over => over = true,
-                    Step::Delivered { at, .. } => prop_assert_eq!(at, woken),
+                    Happened::Inside => {}
+                    Happened::Over => over = true,
+                    Happened::Delivered { at, .. } => prop_assert_eq!(at, woken),
                 }
             }
             while let Some((at, len)) = waiting.next_if(|&(at, _)| at <= woken) {
@@ -197,7 +196,7 @@ fn a_driver_does_much_at_once_of_what_no_host_sees() {
         wakings += 1;
         while world.next() <= woken {
             steps += 1;
-            if matches!(world.step(), Step::Over) {
+            if matches!(world.step(), Happened::Over) {
                 break 'run;
             }
         }
@@ -272,11 +271,8 @@ fn gateway(flows: f64) -> Option<ControlPlan> {
         ..WindowRule::default()
     };
     Some(ControlPlan {
-        mechanism: LinkMechanism::Awm(AwmConfig {
-            held: HeldQueue::new(QueueLength::Bytes(Bytes::new(4000))),
-            windows,
-        }),
-        link: LinkContext::new(BitRate::from_mbps(10), Bytes::new(1500)),
+        mechanism: link::Config::Awm(AwmConfig { held: HeldQueue::new(QueueLength::Bytes(Bytes::new(4000))), windows }),
+        link: link::Context::new(BitRate::from_mbps(10), Bytes::new(1500)),
         acknowledgements: Some(2),
         in_service: InService::default(),
     })
@@ -350,8 +346,8 @@ fn what_gateways_estimate_stands_beside_what_the_packets_tell() {
 }
 
 fn shaped_station() -> StationPlan {
-    let context = StationContext { air_rate: BitRate::from_mbps(10), wake: MS(2), mtu: Bytes::new(1500) };
-    let mechanism = Some(StationMechanism::ClientShaper(ShaperConfig::default()));
+    let context = station::Context { air_rate: BitRate::from_mbps(10), wake: MS(2), mtu: Bytes::new(1500) };
+    let mechanism = Some(station::Config::ClientShaper(ShaperConfig::default()));
     StationPlan { node: 2, access: 1, down: 1, up: 2, context, mechanism }
 }
 
@@ -432,7 +428,7 @@ proptest! {
         for (gap, host, len, flags, (place, flip)) in sends {
             now += gap;
             while world.next() <= at(now) {
-                arrived += u64::from(matches!(world.step(), Step::Delivered { .. }));
+                arrived += u64::from(matches!(world.step(), Happened::Delivered { .. }));
             }
             let mut bytes = data(flip.into(), len, Flags::from_byte(flags));
             // Half of the packets have a changed byte.

@@ -32,17 +32,17 @@ use super::planned::{Capacities, Datagrams, Left, Marks, Rerouting};
 use super::sockets::Gauge;
 use super::stations::Stations;
 use super::timetable::Due;
-use crate::error::Result;
+use crate::error::{LiveError, Result};
 use netlull_network::outcome::NetworkMark;
 use netlull_network::plan::Plan;
 use netlull_network::probe::Table;
-use netlull_units::Instant;
+use netlull_units::{Duration, Instant};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The result of a step.
+/// The event of a step.
 #[derive(Debug)]
-pub enum Step {
+pub enum Happened {
     /// An event inside the network.
     Inside,
     /// A packet for a host.
@@ -119,11 +119,11 @@ impl World {
     }
 
     /// Processes the next event.
-    pub fn step(&mut self) -> Step {
+    pub fn step(&mut self) -> Happened {
         if let Some(step) = self.delivered() {
             return step;
         }
-        let Some((at, due)) = self.net.timetable.pop() else { return Step::Over };
+        let Some((at, due)) = self.net.timetable.pop() else { return Happened::Over };
         let net = &mut self.net;
         net.now = net.now.max(at);
         self.events += 1;
@@ -142,16 +142,16 @@ impl World {
             Due::Bin => net.sample(),
             Due::Mark => {
                 if self.marks.due(net, &mut self.stations) == Left::Nothing {
-                    return Step::Over;
+                    return Happened::Over;
                 }
             }
         }
-        self.delivered().unwrap_or(Step::Inside)
+        self.delivered().unwrap_or(Happened::Inside)
     }
 
-    fn delivered(&mut self) -> Option<Step> {
+    fn delivered(&mut self) -> Option<Happened> {
         let (host, frame) = self.net.take_delivered()?;
-        Some(Step::Delivered { host, at: self.net.now, frame })
+        Some(Happened::Delivered { host, at: self.net.now, frame })
     }
 
     /// Sends a packet of a host at `at`, or now if the time is later. A packet outside the plan's flows is discarded.
@@ -204,6 +204,41 @@ impl World {
         } else {
             self.offer(node, frame);
         }
+    }
+
+    /// The error of a machine that works no more, which makes the run worthless.
+    pub fn failure(&self) -> Option<LiveError> {
+        let of_link = self.net.controls.failure().map(|(at, link, error)| {
+            let (name, field) = (&self.net.plan.links[link.index()].name, &error.field);
+            let at = (*at - Instant::ZERO).as_secs_f64();
+            LiveError::input(format!("link.{name}.controller.{field}: {} (at {at:.9} s)", error.reason()))
+        });
+        of_link.or_else(|| {
+            let (node, error) = self.stations.members().find_map(|member| member.failure())?;
+            let (name, field) = (&self.net.plan.nodes[node.index()], &error.field);
+            Some(LiveError::input(format!("station.{name}.mechanism.{field}: {}", error.reason())))
+        })
+    }
+
+    /// The error of a plan with more events than this machine can process in real time. It takes the next event, to name it.
+    pub fn too_busy(&mut self, late: Duration) -> LiveError {
+        let plan = Arc::clone(&self.net.plan);
+        let (link, node) = (|id: LinkId| &plan.links[id.index()].name, |id: NodeId| &plan.nodes[id.index()]);
+        let next = match self.net.timetable.pop().map(|(_, due)| due) {
+            Some(Due::Departure(id) | Due::Arrival(id)) => format!("a packet of link.{}", link(id)),
+            Some(Due::Controller(id)) => format!("a timeout of link.{}.controller", link(id)),
+            Some(Due::Capacity(id)) => format!("a step of link.{}.capacity", link(id)),
+            Some(Due::Station(id)) => format!("an event of station.{}", node(self.stations[id].node)),
+            Some(Due::Datagram(id)) => format!("a datagram of flow.{}", plan.flows[id.index()].name),
+            Some(Due::Bin) => "the end of a bin of probe.interval".to_owned(),
+            Some(Due::Routing | Due::Mark) | None => "a change of routes or phases".to_owned(),
+        };
+        let reached = (self.net.now - Instant::ZERO).as_secs_f64();
+        LiveError::input(format!(
+            "the emulation has reached {reached:.9} s and is {late} late, after {} events; expected at most as many events as \
+             this machine can process in real time. The next event is {next}",
+            self.events
+        ))
     }
 
     /// Ends all recordings.

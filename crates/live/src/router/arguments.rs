@@ -6,8 +6,7 @@ use crate::error::{LiveError, Result};
 use crate::lock::DIRECTORY;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Subcommand};
-use netlull_mechanism::link::LinkContext;
-use netlull_mechanism::machines::{LinkKind, LinkMechanism};
+use netlull_mechanism::link;
 use netlull_text::Error;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use serde_json::Value;
@@ -180,16 +179,16 @@ fn mechanism_names() -> PossibleValuesParser {
 
 /// The names of the mechanisms, as in scenarios and on the command line.
 pub(super) fn mechanisms() -> Vec<&'static str> {
-    LinkMechanism::KINDS.iter().map(|kind| kind.name).collect()
+    link::Config::readable().collect()
 }
 
 /// Finds a mechanism's kind by its name; hyphens are accepted in place of underscores.
 ///
 /// # Errors
 /// If no mechanism has this name.
-pub(super) fn mechanism_kind(name: &str) -> Result<&'static LinkKind> {
+pub(super) fn mechanism_kind(name: &str) -> Result<&'static link::Kind> {
     let kind = name.replace('-', "_");
-    LinkMechanism::kind(&kind).ok_or_else(|| {
+    link::Config::kind(&kind).ok_or_else(|| {
         let known = mechanisms();
         let hint = netlull_document::hint_of_old(&kind, &known).map(|hint| format!("; {hint}")).unwrap_or_default();
         LiveError::input(format!("mechanism is \"{name}\"{hint}; expected one of {}", known.join(", ")))
@@ -202,11 +201,11 @@ pub(super) fn mechanism_kind(name: &str) -> Result<&'static LinkKind> {
 /// # Errors
 /// If a name is unknown, or a value has no unit or is out of range.
 pub fn mechanism(
-    kind: &LinkKind,
+    kind: &link::Kind,
     mut document: Value,
     buffer: Bytes,
-    link: LinkContext,
-) -> std::result::Result<LinkMechanism, Error> {
+    link: link::Context,
+) -> std::result::Result<link::Config, Error> {
     if let Some(table) = document.as_object_mut() {
         table.remove("kind");
         if kind.fields.is_some_and(|fields| fields().contains(&"target")) {
@@ -223,6 +222,7 @@ pub fn mechanism(
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use clap::builder::TypedValueParser;
     use netlull_text::{Change, Text};
     use netlull_units::BitRate;
     use serde_json::json;
@@ -238,12 +238,21 @@ mod tests {
     }
 
     const BUFFER: Bytes = Bytes::new(150_000);
-    const LINK: LinkContext = LinkContext::new(BitRate::from_mbps(20), Bytes::new(1500));
+    const LINK: link::Context = link::Context::new(BitRate::from_mbps(20), Bytes::new(1500));
 
     fn written(name: &str, text: &str) -> std::result::Result<Value, Error> {
         let document = Text { origin: "g.toml", text }.parse().unwrap();
         let mechanism = mechanism(mechanism_kind(name).unwrap(), document, BUFFER, LINK)?;
         Ok(serde_json::to_value(mechanism).unwrap())
+    }
+
+    #[test]
+    fn only_mechanisms_that_this_program_reads_are_offered() {
+        netlull_plugin::register();
+        let names: Vec<String> =
+            mechanism_names().possible_values().unwrap().map(|one| one.get_name().into()).collect();
+        assert!(names.contains(&"practra".into()) && names.contains(&"wasm".into()), "{names:?}");
+        assert!(!names.contains(&"python".into()), "{names:?}");
     }
 
     #[test]
@@ -305,9 +314,8 @@ mod tests {
         let why = |name, text: &str| written(name, text).unwrap_err().to_string();
         assert!(why("awm", "tarket = \"1 kB\"").contains("tarket"));
         let both = why("g_router", "min_rat = \"1 Mb/s\"\nmin_rate = \"1 Mb/s\"\nround_trip = { kind = \"printed\" }");
-        assert!(both.starts_with("unknown field `min_rat`, expected one of `target`, `queue`, `beta`, "), "{both}");
-        assert!(both.contains("`min_rate`"));
-        assert!(why("awm", "min_rate = \"1 Mb/s\"").starts_with("unknown field `min_rate`"), "that is C-EARTH's");
+        assert_eq!(both, "\"min_rat\" is unknown; did you mean min_rate or initial_rate?");
+        assert!(why("awm", "min_rate = \"1 Mb/s\"").starts_with("\"min_rate\" is unknown; "), "that is C-EARTH's");
         assert!(why("awm", "target = \"1 kilo\"").contains("1 kilo"));
         assert!(why("c_earth", "min_rate = \"1 Mb/s\"").contains("round_trip"));
         assert!(why("awm", "target = \"0 B\"").starts_with("target: is 0 B"));

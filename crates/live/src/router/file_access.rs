@@ -109,7 +109,7 @@ fn parts(path: &Path) -> Vec<OsString> {
     named.rev().collect()
 }
 
-/// Whether a path of the system below `root` is a symbolic link.
+/// Returns true if a path of the system below `root` is a symbolic link.
 fn is_symlink(path: &Path, root: &Path) -> bool {
     root.join(path.strip_prefix("/").unwrap_or(path)).is_symlink()
 }

@@ -10,8 +10,7 @@ use crate::error::{LiveError, Result, say, tell};
 use crate::input;
 use crate::netlink::Socket;
 use crate::tape::LinkSetup;
-use netlull_mechanism::link::LinkContext;
-use netlull_mechanism::machines::LinkKind;
+use netlull_mechanism::link;
 use netlull_power::PowerModel;
 use netlull_text::{Change, Error, Text};
 use netlull_units::{Bytes, Duration};
@@ -30,7 +29,7 @@ pub(super) struct Plan {
 
 /// The parameters of a mechanism, and the file that they come from.
 struct Config {
-    kind: &'static LinkKind,
+    kind: &'static link::Kind,
     document: Value,
     file: Option<(String, String)>,
     /// The paths of `--set`, whose values are not the file's.
@@ -99,7 +98,7 @@ impl Options {
         let bucket = Bucket::new(arguments.rate, arguments.buffer, device.mtu, device.link_header)?;
         let config = read_config(arguments, access)?;
         let mtu = Bytes::new(u64::from(device.mtu));
-        let link = LinkContext { buffer: Some(arguments.buffer), ..LinkContext::new(arguments.rate, mtu) };
+        let link = link::Context { buffer: Some(arguments.buffer), ..link::Context::new(arguments.rate, mtu) };
         let read = arguments::mechanism(config.kind, config.document.clone(), arguments.buffer, link);
         let mechanism = read.map_err(|error| config.named(error))?;
         // The machines check the other rates: none exceeds the link's, and an initial rate is among those they choose.
@@ -163,7 +162,7 @@ pub(super) fn check_for_unit(arguments: &RunArguments, root: &Path) -> Result<()
     Ok(())
 }
 
-/// Whether the mechanism needs the eBPF programs.
+/// Returns true if the mechanism needs the eBPF programs.
 pub(super) fn needs_programs(setup: &LinkSetup) -> bool {
     setup.mechanism.reads_segments()
 }

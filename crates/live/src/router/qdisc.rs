@@ -183,7 +183,7 @@ impl Former {
         Self { kind, handle: word(shown, 8), options }
     }
 
-    /// Whether the queue is the daemon's own.
+    /// Returns true if the queue is the daemon's own.
     #[must_use]
     pub fn is_ours(&self) -> bool {
         self.handle == OURS && self.kind == "tbf"

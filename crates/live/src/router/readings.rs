@@ -18,8 +18,7 @@ use super::segment::{Direction, Sighting};
 use crate::error::{LiveError, Result};
 use crate::tape::{LinkSetup, OnTape};
 use netlull_mechanism::Machine;
-use netlull_mechanism::link::{Estimates, LinkController, LinkEvent};
-use netlull_mechanism::machines::LinkMachine;
+use netlull_mechanism::link::{self, Controller as _, Estimates, LinkEvent};
 use netlull_mechanism::rate::{Admission, QueueView};
 use netlull_network::driver::{Driver, Line};
 use netlull_network::plan::InService;
@@ -51,7 +50,7 @@ pub struct Decision {
     pub window: Option<Bytes>,
 }
 
-/// The maximum number of arrival events between two readings, and of departure events; beyond it, packets are bundled.
+/// The maximum number of arrival events between two readings, and of departure events; beyond it, packets are merged.
 const MOST_EVENTS: u64 = 64;
 /// The assumed size of a packet in bytes before the first measurement.
 const FIRST_PACKET: u64 = 1514;
@@ -59,7 +58,7 @@ const FIRST_PACKET: u64 = 1514;
 /// A machine that counter readings drive.
 #[derive(Debug)]
 pub struct Readings {
-    driver: Driver<OnTape<LinkMachine>>,
+    driver: Driver<OnTape<link::Running>>,
     last: Reading,
     at: Instant,
     /// The mean packet size in bytes of the last period with packets.
@@ -106,7 +105,7 @@ impl Readings {
         Ok(Self { driver, last: reading, at: start, packet: FIRST_PACKET })
     }
 
-    fn machine(&self) -> &OnTape<LinkMachine> {
+    fn machine(&self) -> &OnTape<link::Running> {
         self.driver.machine()
     }
 

@@ -3,10 +3,9 @@
 use super::flows::Entry;
 use super::{LiveStation, Who};
 use crate::tape::OnTape;
-use netlull_mechanism::Machine;
-use netlull_mechanism::machines::StationMachine;
 use netlull_mechanism::radio::Burst;
-use netlull_mechanism::station::{PacketView, PowerMode, StationAction, StationEvent};
+use netlull_mechanism::station::{self, PacketView, PowerMode, StationAction, StationEvent};
+use netlull_mechanism::{ConfigError, Machine};
 use netlull_network::probe::AirTime;
 use netlull_units::{Bytes, Instant};
 use std::collections::VecDeque;
@@ -108,6 +107,8 @@ impl LiveStation {
         while let Some(event) = next {
             let Some(machine) = self.machine(who) else { return Rewrite::Nothing };
             machine.handle(at, event);
+            let failure = machine.failure().cloned();
+            self.failure = self.failure.take().or(failure.map(Box::new));
             // Polled here, because an action may need the rest of the station.
             while let Some(action) = self.machine(who).and_then(Machine::poll_action) {
                 match action {
@@ -135,7 +136,13 @@ impl LiveStation {
         rewrite
     }
 
-    fn machine(&mut self, who: Who) -> Option<&mut OnTape<StationMachine>> {
+    /// The reason of the first machine that works no more.
+    #[must_use]
+    pub fn failure(&self) -> Option<&ConfigError> {
+        self.failure.as_deref()
+    }
+
+    fn machine(&mut self, who: Who) -> Option<&mut OnTape<station::Running>> {
         match who {
             Who::All => self.machine.as_mut(),
             Who::Connection(number) => self.flows.get(number)?.machine.as_mut(),

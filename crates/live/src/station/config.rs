@@ -1,8 +1,7 @@
 //! The configuration of a station.
 
-use netlull_mechanism::machines::StationMechanism;
 use netlull_mechanism::radio::{AccessPointConfig, PacedFrom, RepairAcks, RttFrom, ShaperConfig};
-use netlull_mechanism::station::{Serves, StationContext};
+use netlull_mechanism::station::{self, Serves};
 use netlull_network::outcome::NamedRadio;
 use netlull_power::RadioPower;
 use netlull_units::{BitRate, Bytes, Duration};
@@ -52,7 +51,7 @@ pub const QUIET: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug)]
 pub struct StationConfig {
     /// The machine that lets its radio sleep; `None` for a radio that is always on.
-    pub mechanism: Option<StationMechanism>,
+    pub mechanism: Option<station::Config>,
     /// The wake time of the radio.
     pub wake: Duration,
     /// The largest packet, IP header included.
@@ -73,7 +72,7 @@ pub struct StationConfig {
 impl StationConfig {
     /// Creates a configuration with defaults for the other fields; energy is reported for all radios of the catalogue.
     #[must_use]
-    pub fn new(mechanism: Option<StationMechanism>, wake: Duration, rates: [BitRate; 2]) -> Self {
+    pub fn new(mechanism: Option<station::Config>, wake: Duration, rates: [BitRate; 2]) -> Self {
         let named = |power: &RadioPower| NamedRadio { name: power.name.to_owned(), power: *power };
         Self {
             mechanism,
@@ -89,14 +88,14 @@ impl StationConfig {
 
     /// The station's parameters as its machine uses them.
     #[must_use]
-    pub fn context(&self) -> StationContext {
-        StationContext { air_rate: self.rates[0], wake: self.wake, mtu: self.mtu }
+    pub fn context(&self) -> station::Context {
+        station::Context { air_rate: self.rates[0], wake: self.wake, mtu: self.mtu }
     }
 
     /// The kind of its mechanism in reports: `always_on` without one.
     #[must_use]
     pub fn kind(&self) -> &str {
-        self.mechanism.as_ref().map_or("always_on", StationMechanism::name)
+        self.mechanism.as_ref().map_or("always_on", station::Config::name)
     }
 
     /// The parameters of its access point, if the machine needs one that buffers.
@@ -105,7 +104,7 @@ impl StationConfig {
         self.mechanism.as_ref()?.access_point()
     }
 
-    /// Whether each connection has a machine of its own.
+    /// True if each connection has its own machine.
     #[must_use]
     pub(super) fn has_machines_of_connections(&self) -> bool {
         self.mechanism.as_ref().is_some_and(|mechanism| mechanism.serves() == Serves::OneDownload)

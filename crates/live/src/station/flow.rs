@@ -180,7 +180,7 @@ impl Flow {
         })
     }
 
-    /// Whether a segment repeats the SYN that opened the connection.
+    /// Returns true if a segment repeats the SYN that opened the connection.
     pub(super) fn is_opened_by(&self, side: Side, tcp: &TcpPacket<'_>) -> bool {
         self.syn == (side, tcp.seq())
     }
@@ -250,8 +250,8 @@ impl Flow {
         }
     }
 
-    /// Whether a host segment only repeats acknowledgements that were sent on its behalf since its last one. Reason: a
-    /// host delays its acknowledgement of a burst's odd last segment (RFC 5681 section 4.2). A duplicate
+    /// Returns true if a host segment only repeats acknowledgements that were sent on its behalf since its last one.
+    /// Reason: a host delays its acknowledgement of a burst's odd last segment (RFC 5681 section 4.2). A duplicate
     /// acknowledgement is excluded, because it reports a missing segment (RFC 5681 section 2), and so is one with
     /// selective blocks.
     pub(super) fn is_anticipated(&self, tcp: &TcpPacket<'_>) -> bool {

@@ -3,9 +3,8 @@
 use super::flow::{Flow, Side};
 use crate::tape::OnTape;
 use netlull_mechanism::Machine;
-use netlull_mechanism::machines::StationMachine;
 use netlull_mechanism::radio::{Burst, ShaperState};
-use netlull_mechanism::station::{PacketView, Shaping, StationController};
+use netlull_mechanism::station::{self, PacketView, Policy as _, Shaping};
 use netlull_network::outcome::Snapshot;
 use netlull_units::Instant;
 use netlull_wire::{Connection, Packet, parse};
@@ -16,8 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Entry {
     pub(super) flow: Flow,
     /// The connection's own machine, if each connection has one.
-    pub(super) machine: Option<OnTape<StationMachine>>,
-    /// Whether its machine has asked for sleep and not yet to wake.
+    pub(super) machine: Option<OnTape<station::Running>>,
+    /// True if its machine has asked for sleep and not yet to wake.
     pub(super) consents: bool,
     /// The bytes of data received.
     pub(super) bytes: u64,
@@ -33,7 +32,7 @@ impl Entry {
         self.machine.as_ref()?.machine().shaping()
     }
 
-    /// Whether the last window that its sender has seen may be a closed one.
+    /// Returns true if the last window that its sender has seen may be a closed one.
     pub(super) fn has_closed(&self) -> bool {
         self.shaping().is_some_and(|shaping| {
             matches!(shaping.state, ShaperState::Saving | ShaperState::Recovery) || shaping.opens

@@ -42,14 +42,14 @@ use crate::tape::{OnTape, StationSetup, Taped};
 use actions::Rewrite;
 use flow::{Brings, Side};
 use flows::{Entry, Flows};
-use netlull_mechanism::Machine;
-use netlull_mechanism::machines::StationMachine;
-use netlull_mechanism::station::{PacketView, StationEvent};
+use netlull_mechanism::gateway::window_field;
+use netlull_mechanism::station::{self, PacketView, StationEvent};
+use netlull_mechanism::{ConfigError, Machine};
 use netlull_network::outcome::{Snapshot, StationCounts};
 use netlull_network::probe::{AirTime, CLOSED};
 use netlull_network::radio::Coming;
 use netlull_units::{Duration, Instant};
-use netlull_wire::{Packet, TcpPacket, parse, set_window, verify_checksums, window_field};
+use netlull_wire::{Packet, TcpPacket, parse, set_window, verify_checksums};
 use radio::PunctualRadio;
 
 use std::collections::VecDeque;
@@ -88,7 +88,7 @@ pub struct LiveStation {
     start: Instant,
     tape: Option<PathBuf>,
     /// The machine of all connections; a machine of a single connection is in its table entry.
-    machine: Option<OnTape<StationMachine>>,
+    machine: Option<OnTape<station::Running>>,
     flows: Flows,
     radio: PunctualRadio,
     /// The time of the last packet without a known connection.
@@ -103,6 +103,8 @@ pub struct LiveStation {
     /// The state at the first SYN.
     begun: Option<Snapshot>,
     over: Option<Snapshot>,
+    /// The reason of the first machine that works no more.
+    failure: Option<Box<ConfigError>>,
 }
 
 impl LiveStation {
@@ -137,6 +139,7 @@ impl LiveStation {
             past: VecDeque::new(),
             begun: None,
             over: None,
+            failure: None,
             config,
         })
     }
@@ -259,8 +262,8 @@ impl LiveStation {
         if self.radio.is_awake() { SendVerdict::Send } else { SendVerdict::HoldUntil(from) }
     }
 
-    /// Whether the peer needs nothing from a packet of the host. Its window is learnt, and is sent with the next
-    /// packet.
+    /// Returns true if the peer needs nothing from a packet of the host. Its window is learnt, and is sent with the
+    /// next packet.
     fn is_redundant(&mut self, now: Instant, bytes: &[u8]) -> bool {
         let Ok(Packet::Tcp(tcp)) = parse(bytes) else { return false };
         let Some(entry) = self.flows.find(tcp.connection()) else { return false };
@@ -291,9 +294,7 @@ impl LiveStation {
             self.forget(now, number);
         }
         match (rewrite, shift) {
-            (Rewrite::Window(bytes), Some(shift)) => {
-                Rewrite::Window(window_field(bytes.as_u64(), shift, tcp.window_field()))
-            }
+            (Rewrite::Window(bytes), Some(shift)) => Rewrite::Window(window_field(bytes, shift, tcp.window_field())),
             (Rewrite::Withheld, _) => Rewrite::Withheld,
             (Rewrite::Nothing | Rewrite::Window(_), _) => Rewrite::Nothing,
         }
@@ -350,13 +351,13 @@ impl LiveStation {
         [self.next_machine().map(|(due, _)| due), self.radio.next()].into_iter().flatten().min()
     }
 
-    /// Whether the radio sleeps.
+    /// Returns true if the radio sleeps.
     #[must_use]
     pub fn is_asleep(&self) -> bool {
         self.radio.is_asleep()
     }
 
-    /// Whether the radio becomes awake exactly at `now`.
+    /// Returns true if the radio becomes awake exactly at `now`.
     pub fn is_awake_from(&mut self, now: Instant) -> bool {
         self.radio.settle(now);
         self.radio.awake_since() == Some(now)
@@ -477,10 +478,10 @@ impl LiveStation {
 }
 
 /// Builds the machine of a configuration, recorded with a `tape`; `None` without a mechanism.
-fn built(config: &StationConfig, start: Instant, tape: Option<&Path>) -> Result<Option<OnTape<StationMachine>>> {
+fn built(config: &StationConfig, start: Instant, tape: Option<&Path>) -> Result<Option<OnTape<station::Running>>> {
     let Some(mechanism) = config.mechanism.clone() else { return Ok(None) };
     let setup = StationSetup { mechanism, station: config.context() };
-    let kind = StationMachine::kind(&setup);
+    let kind = station::Running::kind(&setup);
     let machine = match tape {
         Some(file) => OnTape::recorded(&setup, start, kind, file)?,
         None => OnTape::blank(&setup, start).map_err(|error| LiveError::system(kind, error))?,

@@ -96,7 +96,7 @@ impl<T> Proxy<T> {
         self.leaving.pop_front()
     }
 
-    /// Whether there is a packet to send.
+    /// Returns true if there is a packet to send.
     #[must_use]
     pub fn has_packet(&self) -> bool {
         !self.leaving.is_empty()

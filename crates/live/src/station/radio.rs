@@ -134,8 +134,8 @@ impl PunctualRadio {
         self.radio.began(ends, size)
     }
 
-    /// Whether it heard a transmission from `from` to `now`, awake from the first bit on. `coming` is a packet that is
-    /// also on the air.
+    /// Returns true if it heard a transmission from `from` to `now`, awake from the first bit on. `coming` is a packet
+    /// that is also on the air.
     pub(super) fn hears(&mut self, from: Instant, now: Instant, coming: Option<Coming>) -> bool {
         self.settle(now);
         self.radio.hears(from, self.now, coming)

@@ -2,11 +2,8 @@
 
 use super::*;
 use netlull_mechanism::ConfigError;
-use netlull_mechanism::machines::StationMechanism;
 use netlull_mechanism::radio::{AccessPointConfig, BurstAcks, EagerConfig, PsmConfig, RttFrom, ShaperConfig};
-use netlull_mechanism::station::{
-    ForeignStation, PowerMode, StationAction, StationContext, StationController, StationFactory,
-};
+use netlull_mechanism::station::{self, PowerMode, StationAction};
 use netlull_units::{BitRate, Bytes};
 use netlull_wire::{Connection, Endpoint, Flags, TcpOption, TcpSpec, build_tcp, seq_le, seq_lt, verify_checksums};
 use proptest::prelude::*;
@@ -35,11 +32,11 @@ fn ends(port: u16) -> Connection {
 
 fn shaped() -> StationConfig {
     let air = BitRate::from_mbps(20);
-    StationConfig::new(Some(StationMechanism::ClientShaper(live_shaper())), ms(2), [air, air])
+    StationConfig::new(Some(station::Config::ClientShaper(live_shaper())), ms(2), [air, air])
 }
 
 fn eager() -> StationConfig {
-    let mechanism = Some(StationMechanism::Eager(EagerConfig::default()));
+    let mechanism = Some(station::Config::Eager(EagerConfig::default()));
     StationConfig { mechanism, ..shaped() }
 }
 
@@ -317,14 +314,14 @@ impl Machine for Insistent {
     }
 }
 
-impl StationController for Insistent {}
+impl station::Policy for Insistent {}
 
-impl StationFactory for Insistent {
+impl station::Factory for Insistent {
     fn name(&self) -> &'static str {
         "insistent"
     }
 
-    fn build(&self, _: StationContext, _: Instant) -> std::result::Result<Box<dyn StationController>, ConfigError> {
+    fn build(&self, _: station::Context, _: Instant) -> std::result::Result<Box<dyn station::Policy>, ConfigError> {
         Ok(Box::new(self.clone()))
     }
 }
@@ -333,7 +330,7 @@ impl StationFactory for Insistent {
 fn each_requested_acknowledgement_is_answered() {
     let machine = Insistent::default();
     let answers = Arc::clone(&machine.answers);
-    let mechanism = Some(StationMechanism::Foreign(ForeignStation(Arc::new(machine))));
+    let mechanism = Some(station::Config::PlugIn(station::PlugIn(Arc::new(machine))));
     let mut script = Script::new(StationConfig { mechanism, ..shaped() }, 7, 9);
     script.data(at(121), 0, MSS, 110);
     assert_eq!(answers.load(Ordering::Relaxed), 2);
@@ -341,7 +338,7 @@ fn each_requested_acknowledgement_is_answered() {
 
 #[test]
 fn a_station_with_psm_and_its_proxy() {
-    let config = StationConfig { mechanism: Some(StationMechanism::Psm(PsmConfig::default())), ..shaped() };
+    let config = StationConfig { mechanism: Some(station::Config::Psm(PsmConfig::default())), ..shaped() };
     let mut station = LiveStation::new(config, at(0), None).unwrap();
     let mut proxy = Proxy::new(&AccessPointConfig::default(), at(0), None).unwrap();
     station.handle_timeout(at(0));
@@ -386,25 +383,25 @@ fn what_cannot_work_is_refused() {
     let none = BitRate::from_bps(0);
     assert!(error(StationConfig { rates: [none, none], ..shaped() }).contains("air rate"));
     let growth = ShaperConfig { growth: 3.0, ..live_shaper() };
-    let mechanism = Some(StationMechanism::ClientShaper(growth));
+    let mechanism = Some(station::Config::ClientShaper(growth));
     assert!(error(StationConfig { mechanism, ..shaped() }).contains("growth"));
 }
 
 /// An action on a station, possibly malicious.
 #[derive(Clone, Debug)]
-enum Step {
+enum StationStep {
     Data { offset: u32, len: u32, stamp: u32 },
     HostAcknowledges,
     Wait(u64),
     Bytes(Vec<u8>),
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = StationStep> {
     prop_oneof![
-        6 => (0u32..60, 1u32..3, 0u32..5).prop_map(|(i, n, stamp)| Step::Data { offset: i * 700, len: n * 700, stamp }),
-        3 => Just(Step::HostAcknowledges),
-        3 => (0u64..30).prop_map(Step::Wait),
-        1 => proptest::collection::vec(any::<u8>(), 0..120).prop_map(Step::Bytes),
+        6 => (0u32..60, 1u32..3, 0u32..5).prop_map(|(i, n, stamp)| StationStep::Data { offset: i * 700, len: n * 700, stamp }),
+        3 => Just(StationStep::HostAcknowledges),
+        3 => (0u64..30).prop_map(StationStep::Wait),
+        1 => proptest::collection::vec(any::<u8>(), 0..120).prop_map(StationStep::Bytes),
     ]
 }
 
@@ -429,12 +426,12 @@ proptest! {
         let mut newest = clock(at(60));
         for step in steps {
             match step {
-                Step::Data { offset, len, stamp } => {
+                StationStep::Data { offset, len, stamp } => {
                     let numbers = (peer.wrapping_add(1 + offset), host.wrapping_add(1));
                     script.peer_sends(now, numbers, ACK, len, (50 + stamp, newest));
                     came[offset as usize..(offset + len) as usize].fill(true);
                 }
-                Step::HostAcknowledges => {
+                StationStep::HostAcknowledges => {
                     // The host's PAWS may have dropped data: it acknowledges at most the station's number.
                     let has = u32::try_from(came.iter().position(|came| !came).unwrap()).unwrap() / 2;
                     newest = clock(now);
@@ -444,7 +441,7 @@ proptest! {
                     let end = number.wrapping_add(65_536);
                     edge = if seq_lt(edge, end) { end } else { edge };
                 }
-                Step::Wait(millis) => {
+                StationStep::Wait(millis) => {
                     now += ms(millis);
                     for _ in 0..1000 {
                         let Some(due) = script.station.next_timeout().filter(|due| *due <= now) else { break };
@@ -452,7 +449,7 @@ proptest! {
                     }
                     prop_assert!(script.station.next_timeout().is_none_or(|due| due > now), "an endless timeout");
                 }
-                Step::Bytes(mut bytes) => {
+                StationStep::Bytes(mut bytes) => {
                     script.station.receives(now, &bytes, false);
                     let before = bytes.clone();
                     script.station.sends(now, &mut bytes);

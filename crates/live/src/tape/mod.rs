@@ -13,11 +13,10 @@ mod tests;
 pub use replay::{Difference, Replayed, replay, replay_command};
 
 use crate::error::{LiveError, Result, say};
-use netlull_mechanism::link::{Estimates, LinkContext, LinkController, LinkEvent};
-use netlull_mechanism::machines::{LinkMachine, LinkMechanism, StationMachine, StationMechanism};
+use netlull_mechanism::link::{self, Estimates, LinkEvent};
 use netlull_mechanism::radio::{AccessEvent, AccessPoint, AccessPointConfig};
 use netlull_mechanism::rate::QueueView;
-use netlull_mechanism::station::{StationContext, StationController, StationEvent};
+use netlull_mechanism::station::{self, StationEvent};
 use netlull_mechanism::{ConfigError, Machine};
 use netlull_units::{BitRate, Instant};
 use serde::de::DeserializeOwned;
@@ -53,8 +52,8 @@ struct Line<E, A> {
 #[derive(Debug)]
 pub struct OnTape<M: Taped> {
     machine: M,
-    /// True after a failure of the machine has been reported.
-    failed: bool,
+    /// True if a failure of the machine is not to be reported: it has been, or its owner ends with it.
+    quiet: bool,
     recording: Option<Recording<M::Event, M::Action>>,
 }
 
@@ -64,7 +63,7 @@ struct Recording<E, A> {
     writer: TapeWriter,
     /// The latest event and its actions.
     line: Line<E, A>,
-    /// Whether that line is still to be written.
+    /// True if that line is still to be written.
     open: bool,
 }
 
@@ -74,7 +73,7 @@ impl<M: Taped> OnTape<M> {
     /// # Errors
     /// If a value of `config` is out of range.
     pub fn blank(config: &M::Config, start: Instant) -> std::result::Result<Self, ConfigError> {
-        Ok(Self { machine: M::build(config, start)?, failed: false, recording: None })
+        Ok(Self { machine: M::build(config, start)?, quiet: false, recording: None })
     }
 
     /// Builds a machine that is recorded in a file of its own, which is overwritten.
@@ -87,7 +86,19 @@ impl<M: Taped> OnTape<M> {
         let (kind, name) = (M::kind(config).to_owned(), name.to_owned());
         writer.line(&Header { netlull: "tape".to_owned(), format: FORMAT, kind, name, start, config });
         let line = Line { at: start, event: M::nothing(), actions: Vec::with_capacity(4), next: None };
-        Ok(Self { machine, failed: false, recording: Some(Recording { writer, line, open: false }) })
+        Ok(Self { machine, quiet: false, recording: Some(Recording { writer, line, open: false }) })
+    }
+
+    /// The same for an owner that ends with a failure of the machine.
+    #[must_use]
+    pub fn quiet(self) -> Self {
+        Self { quiet: true, ..self }
+    }
+
+    /// The reason why the machine works no more, if it has failed.
+    #[must_use]
+    pub fn failure(&self) -> Option<&ConfigError> {
+        self.machine.fault()
     }
 
     /// The machine.
@@ -112,16 +123,16 @@ fn report(error: &ConfigError) {
     say(format_args!("a machine works no more, and traffic passes at full rate from now on: {error}"));
 }
 
-impl OnTape<LinkMachine> {
+impl OnTape<link::Running> {
     /// Says that its driver has given it up, if it has not yet said so.
     pub fn given_up(&self, error: &ConfigError) {
-        if !self.failed {
+        if !self.quiet {
             report(error);
         }
     }
 }
 
-impl LinkController for OnTape<LinkMachine> {
+impl link::Controller for OnTape<link::Running> {
     fn rate(&self) -> BitRate {
         self.machine.rate()
     }
@@ -139,7 +150,7 @@ impl LinkController for OnTape<LinkMachine> {
     }
 
     fn fault(&self) -> Option<&ConfigError> {
-        LinkController::fault(&self.machine)
+        link::Controller::fault(&self.machine)
     }
 }
 
@@ -154,10 +165,10 @@ impl<M: Taped> Machine for OnTape<M> {
             line.actions.clear();
         }
         self.machine.handle(now, event);
-        if !self.failed
+        if !self.quiet
             && let Some(fault) = self.machine.fault()
         {
-            self.failed = true;
+            self.quiet = true;
             report(fault);
         }
     }
@@ -218,12 +229,12 @@ impl<T: Serialize + DeserializeOwned + Clone + PartialEq + Debug> Text for T {}
 #[serde(deny_unknown_fields)]
 pub struct LinkSetup {
     /// The controller with its parameters.
-    pub mechanism: LinkMechanism,
+    pub mechanism: link::Config,
     /// The link.
-    pub link: LinkContext,
+    pub link: link::Context,
 }
 
-impl Taped for LinkMachine {
+impl Taped for link::Running {
     type Config = LinkSetup;
 
     fn kind(config: &LinkSetup) -> &str {
@@ -235,7 +246,7 @@ impl Taped for LinkMachine {
     }
 
     fn fault(&self) -> Option<&ConfigError> {
-        LinkController::fault(self)
+        link::Controller::fault(self)
     }
 
     fn nothing() -> LinkEvent {
@@ -248,12 +259,12 @@ impl Taped for LinkMachine {
 #[serde(deny_unknown_fields)]
 pub struct StationSetup {
     /// The machine with its parameters.
-    pub mechanism: StationMechanism,
+    pub mechanism: station::Config,
     /// The station.
-    pub station: StationContext,
+    pub station: station::Context,
 }
 
-impl Taped for StationMachine {
+impl Taped for station::Running {
     type Config = StationSetup;
 
     fn kind(config: &StationSetup) -> &str {
@@ -265,7 +276,7 @@ impl Taped for StationMachine {
     }
 
     fn fault(&self) -> Option<&ConfigError> {
-        StationController::fault(self)
+        station::Policy::fault(self)
     }
 
     fn nothing() -> StationEvent {

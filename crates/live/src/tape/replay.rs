@@ -3,11 +3,12 @@
 use super::{FORMAT, Header, Line, Taped};
 use crate::error::{LiveError, Result, exit, tell};
 use crate::input;
-use netlull_mechanism::machines::{LinkMachine, LinkMechanism, StationMachine, StationMechanism};
 use netlull_mechanism::radio::AccessPoint;
+use netlull_mechanism::{link, station};
 use serde::Deserialize;
 use std::convert::Infallible;
-use std::io::{BufRead, BufReader};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -51,7 +52,7 @@ struct Numbers {
 /// line, as left by a killed process, is ignored.
 pub fn replay(file: &Path) -> Result<Replayed> {
     let open = input::open(file)?;
-    let mut lines = BufReader::new(open).lines();
+    let mut lines = Lines(BufReader::new(open));
     let first = lines.next().transpose().map_err(|error| LiveError::system(file.display(), error))?.unwrap_or_default();
     let no_tape = |error| LiveError::input(format!("{}: is not a tape: {error}", file.display()));
     // The other fields depend on the format.
@@ -66,10 +67,10 @@ pub fn replay(file: &Path) -> Result<Replayed> {
     let has = |field: &str| header.config.get(field).is_some();
     let from_module = header.config.pointer("/mechanism/kind").is_some_and(|kind| kind == "wasm");
     let of = match header.kind.as_str() {
-        _ if from_module && has("link") => through::<LinkMachine>,
-        _ if from_module && has("station") => through::<StationMachine>,
-        link if LinkMechanism::kind(link).is_some() => through::<LinkMachine>,
-        station if StationMechanism::NAMES.contains(&station) => through::<StationMachine>,
+        _ if from_module && has("link") => through::<link::Running>,
+        _ if from_module && has("station") => through::<station::Running>,
+        link if link::Config::kind(link).is_some() => through::<link::Running>,
+        station if station::Config::NAMES.contains(&station) => through::<station::Running>,
         "access_point" => through::<AccessPoint>,
         other => {
             return Err(LiveError::input(format!(
@@ -81,7 +82,32 @@ pub fn replay(file: &Path) -> Result<Replayed> {
     of(file, header, &mut lines)
 }
 
-type Lines = std::io::Lines<BufReader<std::fs::File>>;
+/// The lines of a tape, without their ends.
+struct Lines(BufReader<File>);
+
+impl Lines {
+    /// The longest line in bytes. One with the largest module is shorter.
+    const LONGEST: u64 = 16 << 20;
+}
+
+impl Iterator for Lines {
+    type Item = io::Result<String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut line = String::new();
+        match self.0.by_ref().take(Self::LONGEST).read_line(&mut line) {
+            Ok(0) => None,
+            Ok(length) if length as u64 == Self::LONGEST => {
+                Some(Err(io::Error::other(format!("is longer than {} MiB", Self::LONGEST >> 20))))
+            }
+            Ok(_) => {
+                line.truncate(line.trim_end().len());
+                Some(Ok(line))
+            }
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
 
 fn through<M: Taped>(file: &Path, header: Header<serde_json::Value>, lines: &mut Lines) -> Result<Replayed> {
     let wrong = |line: u64, error: String| LiveError::input(format!("{}, line {line}: {error}", file.display()));

@@ -3,11 +3,10 @@
 use super::{LinkSetup, OnTape, StationSetup, Taped, replay};
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::{SegmentKind, SegmentView, Timestamps};
-use netlull_mechanism::link::{LinkContext, LinkEvent};
-use netlull_mechanism::machines::{LinkMachine, LinkMechanism, StationMachine, StationMechanism};
+use netlull_mechanism::link::{self, LinkEvent};
 use netlull_mechanism::radio::PsmConfig;
 use netlull_mechanism::rate::{Admission, EarthConfig, LullConfig, PractRaConfig, QueueLength, QueueView, RateSet};
-use netlull_mechanism::station::{StationContext, StationEvent};
+use netlull_mechanism::station::{self, StationEvent};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::path::PathBuf;
 
@@ -22,11 +21,11 @@ fn rates() -> RateSet {
 
 fn practra() -> LinkSetup {
     let config = PractRaConfig { min_interval: Duration::from_millis(10), ..PractRaConfig::intertwining_2012(rates()) };
-    setup(LinkMechanism::PractRa(config))
+    setup(link::Config::PractRa(config))
 }
 
-fn setup(mechanism: LinkMechanism) -> LinkSetup {
-    LinkSetup { mechanism, link: LinkContext::new(BitRate::from_mbps(10), Bytes::new(1500)) }
+fn setup(mechanism: link::Config) -> LinkSetup {
+    LinkSetup { mechanism, link: link::Context::new(BitRate::from_mbps(10), Bytes::new(1500)) }
 }
 
 /// 400 packets, 3 ms apart at first and then 1 ms, each gone before the next: the rate falls, then rises.
@@ -50,7 +49,7 @@ fn drive<M: Machine<Event = LinkEvent>>(machine: &mut M) {
 #[test]
 fn a_recorded_machine_replays_byte_for_byte() {
     let path = file("practra");
-    let mut machine = OnTape::<LinkMachine>::recorded(&practra(), Instant::ZERO, "N1-N2", &path).unwrap();
+    let mut machine = OnTape::<link::Running>::recorded(&practra(), Instant::ZERO, "N1-N2", &path).unwrap();
     drive(&mut machine);
     machine.finish().unwrap();
     let replayed = replay(&path).unwrap();
@@ -62,8 +61,8 @@ fn a_recorded_machine_replays_byte_for_byte() {
 
 /// A connection over Lull's link: a SYN, then 8 rounds of 1 to 8 packets, 40 ms apart, and a FIN. The link sends a packet
 /// in 1.2 ms, and runs each timeout at its instant.
-fn drive_rounds(machine: &mut OnTape<LinkMachine>) {
-    let until = |machine: &mut OnTape<LinkMachine>, at: Instant| {
+fn drive_rounds(machine: &mut OnTape<link::Running>) {
+    let until = |machine: &mut OnTape<link::Running>, at: Instant| {
         while let Some(due) = machine.next_timeout().filter(|due| *due < at) {
             machine.handle(due, LinkEvent::Timeout { queue: QueueView::EMPTY });
             while machine.poll_action().is_some() {}
@@ -99,8 +98,8 @@ fn drive_rounds(machine: &mut OnTape<LinkMachine>) {
 #[test]
 fn lull_replays_byte_for_byte_with_its_forecasts() {
     let path = file("lull");
-    let config = setup(LinkMechanism::Lull(LullConfig::new(rates(), Duration::from_millis(2))));
-    let mut machine = OnTape::<LinkMachine>::recorded(&config, Instant::ZERO, "N1-N2", &path).unwrap();
+    let config = setup(link::Config::Lull(LullConfig::new(rates(), Duration::from_millis(2))));
+    let mut machine = OnTape::<link::Running>::recorded(&config, Instant::ZERO, "N1-N2", &path).unwrap();
     drive_rounds(&mut machine);
     machine.finish().unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
@@ -133,7 +132,7 @@ fn without_segment(line: &str) -> String {
 #[test]
 fn a_changed_decision_is_found_where_it_is() {
     let path = file("changed");
-    let mut machine = OnTape::<LinkMachine>::recorded(&practra(), Instant::ZERO, "N1-N2", &path).unwrap();
+    let mut machine = OnTape::<link::Running>::recorded(&practra(), Instant::ZERO, "N1-N2", &path).unwrap();
     drive(&mut machine);
     machine.finish().unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
@@ -149,7 +148,7 @@ fn a_changed_decision_is_found_where_it_is() {
 #[test]
 fn what_is_no_tape_is_refused_and_a_cut_one_is_read_as_far_as_it_goes() {
     let path = file("cut");
-    let mut machine = OnTape::<LinkMachine>::recorded(&practra(), Instant::ZERO, "N1-N2", &path).unwrap();
+    let mut machine = OnTape::<link::Running>::recorded(&practra(), Instant::ZERO, "N1-N2", &path).unwrap();
     drive(&mut machine);
     machine.finish().unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
@@ -168,15 +167,20 @@ fn what_is_no_tape_is_refused_and_a_cut_one_is_read_as_far_as_it_goes() {
         let error = replay(&path).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
     }
+    // A sparse file has one endless line.
+    std::fs::write(&path, &text[..=text.find('\n').unwrap()]).unwrap();
+    std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(1 << 36).unwrap();
+    let error = replay(&path).unwrap_err().to_string();
+    assert!(error.ends_with("line 2: is longer than 16 MiB"), "{error}");
     std::fs::remove_file(path).unwrap();
 }
 
 #[test]
 fn observing_changes_nothing() {
     let path = file("observed");
-    let config = setup(LinkMechanism::Earth(EarthConfig::new(rates(), QueueLength::Bytes(Bytes::new(15_000)))));
-    let mut watched = OnTape::<LinkMachine>::recorded(&config, Instant::ZERO, "x", &path).unwrap();
-    let mut alone = LinkMachine::build(&config, Instant::ZERO).unwrap();
+    let config = setup(link::Config::Earth(EarthConfig::new(rates(), QueueLength::Bytes(Bytes::new(15_000)))));
+    let mut watched = OnTape::<link::Running>::recorded(&config, Instant::ZERO, "x", &path).unwrap();
+    let mut alone = link::Running::build(&config, Instant::ZERO).unwrap();
     drive(&mut watched);
     drive(&mut alone);
     assert_eq!(format!("{:?}", watched.machine()), format!("{alone:?}"));
@@ -188,9 +192,9 @@ fn observing_changes_nothing() {
 fn a_stations_machine_replays_byte_for_byte() {
     let path = file("psm");
     let (air_rate, wake, mtu) = (BitRate::from_mbps(11), Duration::from_millis(2), Bytes::new(1500));
-    let mechanism = StationMechanism::Psm(PsmConfig::default());
-    let setup = StationSetup { mechanism, station: StationContext { air_rate, wake, mtu } };
-    let mut machine = OnTape::<StationMachine>::recorded(&setup, Instant::ZERO, "client", &path).unwrap();
+    let mechanism = station::Config::Psm(PsmConfig::default());
+    let setup = StationSetup { mechanism, station: station::Context { air_rate, wake, mtu } };
+    let mut machine = OnTape::<station::Running>::recorded(&setup, Instant::ZERO, "client", &path).unwrap();
     for beacon in 1..=50_u64 {
         while let Some(due) = machine.next_timeout().filter(|due| *due < Instant::ZERO + BEACONS * beacon) {
             machine.handle(due, StationEvent::Timeout);

@@ -4,6 +4,7 @@ use super::again::skip;
 use super::{Folder, alone, alone_without_rights, lowered, plan, said};
 use netlull_live::namespace::{Namespace, Rights, sysctl};
 use netlull_network::plan::Traffic;
+use netlull_units::Duration;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
@@ -26,6 +27,28 @@ fn an_emulation_that_is_killed_leaves_nothing_behind() {
         assert_eq!(devices(), before);
         assert!(!folder.file("outcome.json").exists(), "{signal}");
     }
+}
+
+#[test]
+fn an_emulation_with_too_many_events_ends_and_names_them() {
+    let Some(_alone) = alone() else { return };
+    let folder = Folder::new("busy");
+    let mut plan = plan(&["reno"], 30);
+    plan.probe.interval = Some(Duration::from_nanos(1));
+    let mut child = folder.command(&plan).stderr(Stdio::piped()).spawn().unwrap();
+    let ended = (0..600).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        child.try_wait().unwrap()
+    });
+    let _ = child.kill();
+    let said = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
+    assert_eq!(ended.and_then(|status| status.code()), Some(2), "{said}");
+    for part in
+        ["the emulation has reached 0.0", " late, after ", "The next event is the end of a bin of probe.interval"]
+    {
+        assert!(said.contains(part), "{said}");
+    }
+    assert!(!folder.file("outcome.json").exists());
 }
 
 #[test]

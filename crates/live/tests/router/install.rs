@@ -86,7 +86,7 @@ fn a_unit_is_not_installed_whose_instance_would_be_refused() {
     for (options, why) in [
         ("--mechanism awm --metrics 0.0.0.0:9464", "metrics is 0.0.0.0:9464; expected a loopback address"),
         ("--mechanism awm --config /etc/netlull/none.toml", "etc/netlull/none.toml: No such file"),
-        ("--mechanism awm --set tarket=1kB", "unknown field `tarket`"),
+        ("--mechanism awm --set tarket=1kB", "is unknown; did you mean target?"),
         ("--mechanism g-router --set min_rate=1Mb/s", "round_trip: is missing; expected a table"),
         ("--mechanism awm --set target=1", "expected"),
         (

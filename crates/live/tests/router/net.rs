@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Whether this machine supports these tests; prints the missing feature.
+/// Returns true if this machine supports these tests; otherwise prints the missing feature.
 pub fn can_run() -> bool {
     let missing = if !nix::unistd::geteuid().is_root() {
         "root"
@@ -45,7 +45,7 @@ pub fn command(line: &str) -> String {
     String::from_utf8_lossy(&done.stdout).into_owned()
 }
 
-/// Whether the output of tc shows the queue of [`Network::put_bfifo`].
+/// Returns true if the output of tc shows the queue of [`Network::put_bfifo`].
 pub fn is_bfifo(shown: &str) -> bool {
     shown.contains("qdisc bfifo 9:") && shown.contains("limit 77777b")
 }
@@ -126,7 +126,7 @@ impl Network {
         files.map(|file| file.unwrap().path()).filter(|path| path.extension().is_some_and(|kind| kind == "json"))
     }
 
-    /// Whether the instance with a pid has saved its state.
+    /// Returns true if the instance with a pid has saved its state.
     pub fn is_driven_by(&self, pid: u32) -> bool {
         self.all_saved()
             .filter_map(|file| std::fs::read(file).ok())

@@ -139,7 +139,7 @@ pub fn window(packet: &[u8]) -> u16 {
     u16::from_be_bytes([packet[at], packet[at + 1]])
 }
 
-/// Whether its TCP checksum is correct.
+/// Returns true if its TCP checksum is correct.
 pub fn is_intact(packet: &[u8]) -> bool {
     let addresses = if packet[0] >> 4 == 4 { &packet[12..20] } else { &packet[8..40] };
     let tcp = &packet[tcp_at(packet)..];

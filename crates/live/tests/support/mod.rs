@@ -40,7 +40,7 @@ impl Path {
         Self { bits_per_second: 20_000_000, one_way: Duration::from_millis(30), buffer: 4_000_000 };
 }
 
-/// Whether tests with real packets can run here; reports the calling test as skipped if not.
+/// Returns true if tests with real packets can run here; reports the calling test as skipped if not.
 pub fn can_run() -> bool {
     static MISSING: OnceLock<Option<&'static str>> = OnceLock::new();
     let missing = *MISSING.get_or_init(missing);

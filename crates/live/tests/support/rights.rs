@@ -13,7 +13,7 @@ pub const KILL: u32 = 5;
 pub const NET_ADMIN: u32 = 12;
 pub const NET_RAW: u32 = 13;
 
-/// Whether a process is confined: capabilities in all of its sets, no new privileges, a filter of system calls.
+/// Returns true if a process is confined: capabilities in all of its sets, no new privileges, a filter of system calls.
 pub fn is_confined(pid: u32, capabilities: &[u32]) -> bool {
     let own: u64 = capabilities.iter().map(|number| 1 << number).sum();
     let set = |name: &str| u64::from_str_radix(&field(pid, name), 16).unwrap();

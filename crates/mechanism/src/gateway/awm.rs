@@ -44,7 +44,7 @@ impl Awm {
         self.window
     }
 
-    /// Whether the window is at its floor, the smallest window ever suggested.
+    /// Returns true if the window is at its floor, the smallest window ever suggested.
     #[inline]
     #[must_use]
     pub fn is_at_floor(&self) -> bool {

@@ -163,7 +163,7 @@ pub struct LinearCounting {
     ends: Instant,
     /// The flow of the last segment in this interval.
     last_seen: Option<FlowKey>,
-    /// Whether an interval with at least one flow has ended.
+    /// True if an interval with at least one flow has ended.
     has_ended: bool,
     /// The estimate of the last interval with flows; during the first such interval, its estimate so far. At
     /// least 1.
@@ -216,7 +216,6 @@ impl LinearCounting {
         }
     }
 
-    #[inline(never)]
     fn end_intervals(&mut self, now: Instant) {
         if self.set > 0 {
             self.estimate = self.so_far();

@@ -5,9 +5,7 @@ use super::c_earth::CEarth;
 use super::config::{AwmConfig, AwmEarthConfig, CEarthConfig, GRouterConfig, HeldQueue, RateRule, WindowRule};
 use super::flow_count::FlowCount;
 use super::round_trip::{RoundTrip, RoundTripConfig};
-use crate::link::{
-    Estimates, LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent, NeededQueue, WindowEstimates,
-};
+use crate::link::{self, Controller as _, Estimates, LinkAction, LinkEvent, NeededQueue, WindowEstimates};
 use crate::rate::Earth;
 use crate::view::{QueueCount, SegmentView};
 use crate::{ConfigError, Machine};
@@ -49,18 +47,19 @@ enum Rating {
 
 impl Rating {
     /// Creates C-EARTH on an empty queue.
-    fn follows(rule: &RateRule, link: LinkContext) -> Result<Self, ConfigError> {
+    fn follows(rule: &RateRule, link: link::Context) -> Result<Self, ConfigError> {
         Ok(Self::Follows { c_earth: CEarth::new(rule, link.rate)?, round_trip: RoundTrip::new(&rule.round_trip)? })
     }
 }
 
+// Without the forced inlines of gateways, practRA and `Machine`: AWM +2.3 %, practRA +2.2 %.
 impl Gateway {
     /// Creates a gateway with an empty queue. `rating` comes last: errors name the queue and the windows before the rate.
     fn new(
         held: HeldQueue,
         windows: Option<&WindowRule>,
         rating: impl FnOnce() -> Result<Rating, ConfigError>,
-        link: LinkContext,
+        link: link::Context,
         start: Instant,
     ) -> Result<Self, ConfigError> {
         let target = held.bytes(link.mtu)?;
@@ -200,7 +199,7 @@ impl Machine for Gateway {
     }
 }
 
-impl LinkController for Gateway {
+impl link::Controller for Gateway {
     fn rate(&self) -> BitRate {
         self.rate
     }
@@ -213,7 +212,7 @@ impl LinkController for Gateway {
         true
     }
 
-    #[inline(always)]
+    #[inline]
     fn estimates(&self) -> Estimates {
         Estimates {
             windows: self.windows.as_ref().map(|Windows { awm, flows }| WindowEstimates {
@@ -229,12 +228,12 @@ impl LinkController for Gateway {
     }
 }
 
-impl LinkConfig for AwmConfig {
+impl link::Parameters for AwmConfig {
     type Machine = Gateway;
     const CHANGES_RATE: bool = false;
     const READS_SEGMENTS: bool = true;
 
-    fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
+    fn build(&self, link: link::Context, start: Instant) -> Result<Gateway, ConfigError> {
         Gateway::new(self.held, Some(&self.windows), || Ok(Rating::Fixed), link, start)
     }
 
@@ -246,16 +245,16 @@ impl LinkConfig for AwmConfig {
         None
     }
 
-    fn needed_queue(&self, link: LinkContext) -> Option<NeededQueue> {
+    fn needed_queue(&self, link: link::Context) -> Option<NeededQueue> {
         Some(self.held.needed(link.mtu))
     }
 }
 
-impl LinkConfig for CEarthConfig {
+impl link::Parameters for CEarthConfig {
     type Machine = Gateway;
     const READS_SEGMENTS: bool = true;
 
-    fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
+    fn build(&self, link: link::Context, start: Instant) -> Result<Gateway, ConfigError> {
         if matches!(self.rate.round_trip, RoundTripConfig::Printed(_)) {
             let expected = "fixed, handshake or timestamps: equation (7) needs AWM's window";
             return Err(ConfigError::new("round_trip.kind", "\"printed\"", expected));
@@ -271,7 +270,7 @@ impl LinkConfig for CEarthConfig {
         self.rate.initial_rate
     }
 
-    fn needed_queue(&self, link: LinkContext) -> Option<NeededQueue> {
+    fn needed_queue(&self, link: link::Context) -> Option<NeededQueue> {
         let target = self.held.target.bytes(link.mtu).as_f64();
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let queue = Bytes::new((self.rate.gamma * target) as u64);
@@ -286,11 +285,11 @@ impl AwmEarthConfig {
     }
 }
 
-impl LinkConfig for AwmEarthConfig {
+impl link::Parameters for AwmEarthConfig {
     type Machine = Gateway;
     const READS_SEGMENTS: bool = true;
 
-    fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
+    fn build(&self, link: link::Context, start: Instant) -> Result<Gateway, ConfigError> {
         let earth = || self.earth.build(link, start).map(Rating::Steps);
         Gateway::new(self.held(), Some(&self.windows), earth, link, start)
     }
@@ -303,17 +302,17 @@ impl LinkConfig for AwmEarthConfig {
         self.earth.initial_rate
     }
 
-    fn needed_queue(&self, link: LinkContext) -> Option<NeededQueue> {
+    fn needed_queue(&self, link: link::Context) -> Option<NeededQueue> {
         let (aim, threshold) = (self.held().needed(link.mtu), self.earth.needed_queue(link)?);
         Some(if threshold.queue > aim.queue { threshold } else { aim })
     }
 }
 
-impl LinkConfig for GRouterConfig {
+impl link::Parameters for GRouterConfig {
     type Machine = Gateway;
     const READS_SEGMENTS: bool = true;
 
-    fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
+    fn build(&self, link: link::Context, start: Instant) -> Result<Gateway, ConfigError> {
         Gateway::new(self.held, Some(&self.windows), || Rating::follows(&self.rate, link), link, start)
     }
 
@@ -325,7 +324,7 @@ impl LinkConfig for GRouterConfig {
         self.rate.initial_rate
     }
 
-    fn needed_queue(&self, link: LinkContext) -> Option<NeededQueue> {
+    fn needed_queue(&self, link: link::Context) -> Option<NeededQueue> {
         Some(self.held.needed(link.mtu))
     }
 }
@@ -336,6 +335,7 @@ mod tests {
     use super::super::round_trip::PrintedRoundTrip;
     use super::super::{FlowCountConfig, QueueTarget};
     use super::*;
+    use crate::link::Parameters as _;
     use crate::rate::{EarthConfig, QueueLength, QueueView, RateSet};
 
     /// AWM with T = 50 kB, beta = 1 Mb/s, swnd_0 = 20 kB and N = 5; EARTH from 4 Mb/s in steps of 1 Mb/s, up at 90 kB.
@@ -355,8 +355,8 @@ mod tests {
         }
     }
 
-    fn link() -> LinkContext {
-        LinkContext::new(BitRate::from_mbps(4), Bytes::new(1000))
+    fn link() -> link::Context {
+        link::Context::new(BitRate::from_mbps(4), Bytes::new(1000))
     }
 
     fn waiting(bytes: u64) -> LinkEvent {

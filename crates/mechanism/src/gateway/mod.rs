@@ -25,4 +25,4 @@ pub use flow_count::{CountedFlows, FixedFlows, FlowCount, FlowCountConfig, Linea
 pub use machine::Gateway;
 pub use round_trip::{FixedRoundTrip, MeasuredRoundTrip, PrintedRoundTrip, RoundTrip, RoundTripConfig};
 
-pub use crate::view::{FlowKey, SegmentKind, SegmentView, Timestamps, spread};
+pub use crate::view::{FlowKey, SegmentKind, SegmentView, Timestamps, spread, window_field};

@@ -2,7 +2,7 @@
 
 use super::{Amount, Decision, Observation, Plug, Reason, Subscriber, Subscription};
 use crate::gateway::{FlowCount, FlowCountConfig, RoundTrip, RoundTripConfig, SegmentView};
-use crate::link::{Estimates, LinkAction, LinkContext, LinkController, LinkEvent};
+use crate::link::{self, Estimates, LinkAction, LinkEvent};
 use crate::view::{Admission, HeadVerdict, QueueView};
 use crate::{ConfigError, Machine};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 pub struct Adapter<S> {
     subscriber: S,
     subscription: Subscription,
-    link: LinkContext,
+    link: link::Context,
     transition: Duration,
     changes: u64,
     start: Instant,
@@ -64,7 +64,7 @@ impl<S: Subscriber> Adapter<S> {
     ///
     /// # Errors
     /// If the subscription has an impossible value, or the link cannot have the initial rate.
-    pub fn new(plug: Plug, subscriber: S, link: LinkContext, start: Instant) -> Result<Self, ConfigError> {
+    pub fn new(plug: Plug, subscriber: S, link: link::Context, start: Instant) -> Result<Self, ConfigError> {
         let Plug { mut subscription, initial_rate, transition } = plug;
         subscription.check()?;
         subscription.thresholds.sort_unstable();
@@ -282,7 +282,7 @@ impl<S: Subscriber> Machine for Adapter<S> {
     }
 }
 
-impl<S: Subscriber> LinkController for Adapter<S> {
+impl<S: Subscriber> link::Controller for Adapter<S> {
     fn rate(&self) -> BitRate {
         self.seen.rate
     }

@@ -27,7 +27,7 @@ pub use adapter::Adapter;
 pub use station::{StationAdapter, StationAnswer, StationSubscriber};
 
 use crate::ConfigError;
-use crate::link::{LinkAction, LinkContext, LinkEvent};
+use crate::link::{self, LinkAction, LinkEvent};
 use crate::view::QueueView;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -50,10 +50,10 @@ pub struct Subscription {
     /// The lengths of the backlog, without the packet in service, whose crossing is observed in either direction.
     #[serde(default)]
     pub thresholds: Vec<Bytes>,
-    /// Whether every event is observed.
+    /// True if every event is observed.
     #[serde(default)]
     pub every_event: bool,
-    /// Whether TCP segments are read. Then arrivals show their segments, acknowledgements on the reverse link are
+    /// True if TCP segments are read. Then arrivals show their segments, acknowledgements on the reverse link are
     /// events, and observations have estimates of the round-trip time and of the number of flows.
     #[serde(default)]
     pub segments: bool,
@@ -204,16 +204,16 @@ pub struct Plug {
 /// The JSON Schema of the vocabulary of links and stations.
 #[must_use]
 pub fn json_schema() -> Schema {
-    use crate::station::{StationAction, StationContext, StationEvent};
+    use crate::station::{self, StationAction, StationEvent};
     let mut generator = SchemaGenerator::default();
     let roots = [
-        generator.subschema_for::<LinkContext>(),
+        generator.subschema_for::<link::Context>(),
         generator.subschema_for::<Subscription>(),
         generator.subschema_for::<Observation>(),
         generator.subschema_for::<LinkEvent>(),
         generator.subschema_for::<LinkAction>(),
         generator.subschema_for::<Decision>(),
-        generator.subschema_for::<StationContext>(),
+        generator.subschema_for::<station::Context>(),
         generator.subschema_for::<StationEvent>(),
         generator.subschema_for::<StationAction>(),
     ];

@@ -1,6 +1,6 @@
 //! The adapter of a station's plug-in, which is called at every event.
 
-use crate::station::{StationAction, StationController, StationEvent};
+use crate::station::{self, StationAction, StationEvent};
 use crate::{ConfigError, Machine};
 use netlull_units::Instant;
 use serde::{Deserialize, Serialize};
@@ -75,7 +75,7 @@ impl<S: StationSubscriber> Machine for StationAdapter<S> {
     }
 }
 
-impl<S: StationSubscriber> StationController for StationAdapter<S> {
+impl<S: StationSubscriber> station::Policy for StationAdapter<S> {
     fn fault(&self) -> Option<&ConfigError> {
         self.fault.as_deref()
     }
@@ -84,6 +84,7 @@ impl<S: StationSubscriber> StationController for StationAdapter<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::station::Policy as _;
     use netlull_units::Duration;
 
     /// Sleeps at every beacon for 10 ms, and fails at its third timeout.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Machine;
-use crate::link::LinkController;
+use crate::link::{self, Controller as _};
 use crate::view::{Admission, HeadVerdict, SegmentKind, SegmentView};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -31,8 +31,8 @@ fn bytes(count: u64) -> Bytes {
 }
 
 /// A link of 12 Mb/s: a packet of 1500 B takes 1 ms.
-fn link() -> LinkContext {
-    LinkContext::new(MBPS(12), bytes(1500))
+fn link() -> link::Context {
+    link::Context::new(MBPS(12), bytes(1500))
 }
 
 /// An adapter with a transition of 100 us, and its observations. The last decision of the list comes first.

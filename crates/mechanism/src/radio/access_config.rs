@@ -1,7 +1,7 @@
 //! The parameters of an access point, and the times of its beacons.
 
 use crate::ConfigError;
-use crate::station::StationContext;
+use crate::station;
 use netlull_document::check_ranges;
 use netlull_units::{Duration, Instant};
 use schemars::JsonSchema;
@@ -94,13 +94,13 @@ impl AccessPointConfig {
     }
 
     /// The longest time from a poll to the burst's next packet, at a station.
-    pub(super) fn patience(&self, station: StationContext) -> Duration {
+    pub(super) fn patience(&self, station: station::Context) -> Duration {
         let packet = self.answer_time(station);
         self.patience.unwrap_or(PATIENCE.min(self.beacon_period / 2).max(packet))
     }
 
     /// The time of a packet of one MTU after a poll.
-    fn answer_time(&self, station: StationContext) -> Duration {
+    fn answer_time(&self, station: station::Context) -> Duration {
         station.air_rate.time_for(station.mtu) + self.poll_time
     }
 
@@ -119,7 +119,7 @@ impl AccessPointConfig {
     ///
     /// # Errors
     /// Names the first field that is out of range, its value and the expectation.
-    pub fn check(&self, station: StationContext) -> Result<(), ConfigError> {
+    pub fn check(&self, station: station::Context) -> Result<(), ConfigError> {
         self.check_own()?;
         let (period, beacon_time) = (self.beacon_period, self.beacon_time());
         if beacon_time >= period {

@@ -4,9 +4,7 @@
 use super::AccessPointConfig;
 use super::doze::{Actions, Doze, Rules};
 use crate::gateway::SegmentKind;
-use crate::station::{
-    PacketView, PowerMode, StationAction, StationConfig, StationContext, StationController, StationEvent,
-};
+use crate::station::{self, PacketView, PowerMode, StationAction, StationEvent};
 use crate::{ConfigError, Machine};
 use netlull_document::check_ranges;
 use netlull_units::{Duration, Instant};
@@ -66,14 +64,14 @@ impl Default for BsdConfig {
     }
 }
 
-impl StationConfig for BsdConfig {
+impl station::Parameters for BsdConfig {
     type Machine = Bsd;
 
     fn access_point(&self) -> Option<&AccessPointConfig> {
         Some(&self.access_point)
     }
 
-    fn build(&self, station: StationContext, start: Instant) -> Result<Bsd, ConfigError> {
+    fn build(&self, station: station::Context, start: Instant) -> Result<Bsd, ConfigError> {
         Bsd::new(self, station, start)
     }
 }
@@ -128,7 +126,7 @@ impl Bsd {
     ///
     /// # Errors
     /// If a value of `config` is out of range, contradicts another or does not fit the station.
-    pub fn new(config: &BsdConfig, station: StationContext, start: Instant) -> Result<Self, ConfigError> {
+    pub fn new(config: &BsdConfig, station: station::Context, start: Instant) -> Result<Self, ConfigError> {
         check_ranges(config)?;
         let rules = Rules::new(&config.access_point, station)?;
         Ok(Self {
@@ -239,7 +237,7 @@ impl Machine for Bsd {
     }
 }
 
-impl StationController for Bsd {}
+impl station::Policy for Bsd {}
 
 #[cfg(test)]
 mod tests {
@@ -249,8 +247,8 @@ mod tests {
     use StationEvent::{Beacon, Received, Sending, Timeout};
     use netlull_units::{BitRate, Bytes};
 
-    const STATION: StationContext =
-        StationContext { air_rate: BitRate::from_mbps(11), wake: Duration::from_millis(2), mtu: Bytes::new(1500) };
+    const STATION: station::Context =
+        station::Context { air_rate: BitRate::from_mbps(11), wake: Duration::from_millis(2), mtu: Bytes::new(1500) };
     const PACKET: PacketView = PacketView { size: 1500, segment: None };
     const LAST: StationEvent = Received { packet: PACKET, more: false };
     const SENDING: StationEvent = Sending { packet: PACKET };
@@ -375,7 +373,7 @@ mod tests {
         for slowdown in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-300] {
             assert_eq!(error(BsdConfig { slowdown, ..BsdConfig::default() }), "slowdown", "{slowdown}");
         }
-        let slow = StationContext { wake: Duration::from_secs(1), ..STATION };
+        let slow = station::Context { wake: Duration::from_secs(1), ..STATION };
         assert_eq!(Bsd::new(&BsdConfig::default(), slow, at(0)).unwrap_err().field, "wake_time");
     }
 }

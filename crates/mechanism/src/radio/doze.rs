@@ -3,7 +3,7 @@
 use super::access_config::Beacons;
 use super::{AccessPointConfig, Polling};
 use crate::ConfigError;
-use crate::station::{StationAction, StationContext, StationEvent};
+use crate::station::{self, StationAction, StationEvent};
 use netlull_units::{Duration, Instant};
 
 /// The rules of a dozing station.
@@ -71,7 +71,7 @@ impl Rules {
     ///
     /// # Errors
     /// If a value of `access` is out of range, or a beacon period is too short for the wake time.
-    pub(super) fn new(access: &AccessPointConfig, station: StationContext) -> Result<Self, ConfigError> {
+    pub(super) fn new(access: &AccessPointConfig, station: station::Context) -> Result<Self, ConfigError> {
         access.check(station).map_err(|error| error.within("access_point"))?;
         let beacons = access.beacons();
         beacons.outlast("wake_time", station.wake)?;

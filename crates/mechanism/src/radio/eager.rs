@@ -1,9 +1,7 @@
 //! Eager acknowledgements without sleep: the paper's baseline (client-centered-2004 section III-B.4).
 //! The shaper finds the ends of bursts in the same way: by the spacing of their packets (section III-A.1).
 
-use crate::station::{
-    PacketView, Serves, StationAction, StationConfig, StationContext, StationController, StationEvent,
-};
+use crate::station::{self, PacketView, Serves, StationAction, StationEvent};
 use crate::{ConfigError, Machine};
 use netlull_document::check_ranges;
 use netlull_units::{Duration, Instant};
@@ -43,11 +41,11 @@ impl Default for EagerConfig {
     }
 }
 
-impl StationConfig for EagerConfig {
+impl station::Parameters for EagerConfig {
     type Machine = Eager;
     const SERVES: Serves = Serves::LastingConnections;
 
-    fn build(&self, _: StationContext, start: Instant) -> Result<Eager, ConfigError> {
+    fn build(&self, _: station::Context, start: Instant) -> Result<Eager, ConfigError> {
         Eager::new(self, start)
     }
 }
@@ -156,7 +154,7 @@ impl Machine for Eager {
     }
 }
 
-impl StationController for Eager {}
+impl station::Policy for Eager {}
 
 /// Running averages of the time between two packets of one burst, `I_A`, and of its deviation, `I_D`.
 #[derive(Clone, Copy, Debug, Default)]

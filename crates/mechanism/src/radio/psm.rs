@@ -3,7 +3,7 @@
 
 use super::AccessPointConfig;
 use super::doze::{Actions, Doze, Rules};
-use crate::station::{PowerMode, StationAction, StationConfig, StationContext, StationController, StationEvent};
+use crate::station::{self, PowerMode, StationAction, StationEvent};
 use crate::{ConfigError, Machine};
 use netlull_document::check_ranges;
 use netlull_units::Instant;
@@ -35,14 +35,14 @@ impl Default for PsmConfig {
     }
 }
 
-impl StationConfig for PsmConfig {
+impl station::Parameters for PsmConfig {
     type Machine = Psm;
 
     fn access_point(&self) -> Option<&AccessPointConfig> {
         Some(&self.access_point)
     }
 
-    fn build(&self, station: StationContext, start: Instant) -> Result<Psm, ConfigError> {
+    fn build(&self, station: station::Context, start: Instant) -> Result<Psm, ConfigError> {
         Psm::new(self, station, start)
     }
 }
@@ -77,7 +77,7 @@ impl Psm {
     ///
     /// # Errors
     /// If a value of `config` is out of range, contradicts another or does not fit the station.
-    pub fn new(config: &PsmConfig, station: StationContext, start: Instant) -> Result<Self, ConfigError> {
+    pub fn new(config: &PsmConfig, station: station::Context, start: Instant) -> Result<Self, ConfigError> {
         check_ranges(config)?;
         let rules = Rules::new(&config.access_point, station)?;
         Ok(Self {
@@ -120,7 +120,7 @@ impl Machine for Psm {
     }
 }
 
-impl StationController for Psm {}
+impl station::Policy for Psm {}
 
 #[cfg(test)]
 mod tests {
@@ -131,8 +131,8 @@ mod tests {
     use StationEvent::{Beacon, Received, Sending, Timeout};
     use netlull_units::{BitRate, Bytes, Duration};
 
-    const STATION: StationContext =
-        StationContext { air_rate: BitRate::from_mbps(11), wake: Duration::from_millis(2), mtu: Bytes::new(1500) };
+    const STATION: station::Context =
+        station::Context { air_rate: BitRate::from_mbps(11), wake: Duration::from_millis(2), mtu: Bytes::new(1500) };
     const PACKET: PacketView = PacketView { size: 1500, segment: None };
     const MORE: StationEvent = Received { packet: PACKET, more: true };
     const LAST: StationEvent = Received { packet: PACKET, more: false };
@@ -278,7 +278,7 @@ mod tests {
         let patience = |micros| Some(Duration::from_micros(micros));
         assert_eq!(beyond(AccessPointConfig { patience: patience(1590), ..access }), "access_point.patience");
         assert_eq!(beyond(AccessPointConfig { patience: patience(100_000), ..access }), "access_point.beacon_period");
-        let slow = StationContext { wake: period, ..STATION };
+        let slow = station::Context { wake: period, ..STATION };
         assert_eq!(Psm::new(&PsmConfig::default(), slow, at(0)).unwrap_err().field, "wake_time");
     }
 }

@@ -10,7 +10,7 @@
 //! ```
 
 use super::{QueueCount, QueueLength, RateSet};
-use crate::link::{LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent, NeededQueue};
+use crate::link::{self, Controller as _, LinkAction, LinkEvent, NeededQueue};
 use crate::{ConfigError, Machine};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::JsonSchema;
@@ -66,7 +66,7 @@ impl EarthConfig {
     }
 
     /// Checks every value. Returns the position of the initial rate in the set.
-    fn validate(&self, link: LinkContext) -> Result<usize, ConfigError> {
+    fn validate(&self, link: link::Context) -> Result<usize, ConfigError> {
         self.rates.end_at(link.rate)?;
         let threshold = self.threshold.bytes(link.mtu);
         if threshold == Bytes::ZERO {
@@ -81,10 +81,10 @@ impl EarthConfig {
     }
 }
 
-impl LinkConfig for EarthConfig {
+impl link::Parameters for EarthConfig {
     type Machine = Earth;
 
-    fn build(&self, link: LinkContext, start: Instant) -> Result<Earth, ConfigError> {
+    fn build(&self, link: link::Context, start: Instant) -> Result<Earth, ConfigError> {
         let level = self.validate(link)?;
         Ok(Earth {
             config: self.clone(),
@@ -105,7 +105,7 @@ impl LinkConfig for EarthConfig {
         self.initial_rate
     }
 
-    fn needed_queue(&self, link: LinkContext) -> Option<NeededQueue> {
+    fn needed_queue(&self, link: link::Context) -> Option<NeededQueue> {
         let otherwise = "the rate never rises".to_owned();
         Some(NeededQueue { field: "threshold", queue: self.threshold.bytes(link.mtu), otherwise })
     }
@@ -186,7 +186,7 @@ impl Machine for Earth {
     }
 }
 
-impl LinkController for Earth {
+impl link::Controller for Earth {
     fn rate(&self) -> BitRate {
         self.config.rates.as_slice()[self.level]
     }
@@ -201,6 +201,7 @@ impl LinkController for Earth {
 mod tests {
     use super::super::QueueView;
     use super::*;
+    use crate::link::Parameters as _;
 
     fn at(millis: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(millis)
@@ -215,8 +216,8 @@ mod tests {
         )
     }
 
-    fn link() -> LinkContext {
-        LinkContext::new(BitRate::from_mbps(4), Bytes::new(1500))
+    fn link() -> link::Context {
+        link::Context::new(BitRate::from_mbps(4), Bytes::new(1500))
     }
 
     fn waiting(bytes: u64) -> LinkEvent {

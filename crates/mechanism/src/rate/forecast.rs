@@ -27,7 +27,7 @@ pub(super) struct Forecast {
     history: History,
 }
 
-/// Whether a sample exists.
+/// The samples so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum History {
     /// No sample yet. The first one becomes the forecast.
@@ -66,13 +66,13 @@ impl Forecast {
         self.value
     }
 
-    /// Whether rf is valid.
+    /// Returns true if rf is valid.
     #[inline]
     pub(super) fn is_known(&self) -> bool {
         self.history == History::Known
     }
 
-    /// Whether the current interval has arrivals.
+    /// Returns true if the current interval has arrivals.
     #[inline]
     pub(super) fn has_arrivals(&self) -> bool {
         self.arrived_bits > 0

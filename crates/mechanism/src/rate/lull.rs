@@ -19,7 +19,7 @@ mod echoes;
 mod round_trips;
 
 use super::{Admission, QueueView, RateSet};
-use crate::link::{LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent, NeededQueue};
+use crate::link::{self, LinkAction, LinkEvent, NeededQueue};
 use crate::view::SegmentView;
 use crate::{ConfigError, Machine};
 use counterfactual::{Counterfactual, Forbidden, larger, smaller};
@@ -98,7 +98,7 @@ impl LullConfig {
     /// x: the longest lateness before the link goes up. The buffer must hold such a queue: x <= B / (2 r_n) - delta
     /// (rule 4).
     #[must_use]
-    pub fn longest_lateness(&self, link: LinkContext) -> Duration {
+    pub fn longest_lateness(&self, link: link::Context) -> Duration {
         let packet = link.rate.time_for(link.mtu);
         let wanted = self.lateness.unwrap_or((self.transition * 7).max(packet * 2));
         link.buffer.map_or(wanted, |buffer| {
@@ -110,20 +110,20 @@ impl LullConfig {
     /// The longest time that a packet leaves later than it would leave a link at r_n: max(x, L/r_1) + 2 delta
     /// (docs/models/lull.md, theorem 1).
     #[must_use]
-    pub fn lateness_bound(&self, link: LinkContext) -> Duration {
+    pub fn lateness_bound(&self, link: link::Context) -> Duration {
         self.longest_lateness(link).max(self.used_rates(link)[0].time_for(link.mtu)) + self.transition * 2
     }
 
     /// The time without service that a packet may meet when it needs r_n: the rest of a packet at `rate` or of a pause, and
     /// a pause.
-    fn outage(&self, rate: BitRate, link: LinkContext) -> Duration {
+    fn outage(&self, rate: BitRate, link: link::Context) -> Duration {
         let packet = if link.suspends { Duration::ZERO } else { rate.time_for(link.mtu) };
         packet.max(self.transition) + self.transition
     }
 
     /// The rates, in ascending order, that take less power than every higher rate (rule 0): all of them without a power
     /// model.
-    fn saving_rates(&self, link: LinkContext) -> Vec<BitRate> {
+    fn saving_rates(&self, link: link::Context) -> Vec<BitRate> {
         let rates = self.rates.as_slice();
         let Some(model) = self.power.as_deref().and_then(PowerModel::by_name) else { return rates.to_vec() };
         let mut least = f64::INFINITY;
@@ -145,7 +145,7 @@ impl LullConfig {
     /// At most `MOST_RATES` of the rates, with the highest: those that save power and whose outage the buffer survives
     /// (rule 0).
     #[must_use]
-    pub fn used_rates(&self, link: LinkContext) -> Box<[BitRate]> {
+    pub fn used_rates(&self, link: link::Context) -> Box<[BitRate]> {
         let saving = self.saving_rates(link);
         let [lower @ .., highest] = saving.as_slice() else { return Box::default() };
         let survives =
@@ -157,11 +157,11 @@ impl LullConfig {
     }
 }
 
-impl LinkConfig for LullConfig {
+impl link::Parameters for LullConfig {
     type Machine = Box<Lull>;
     const SEES_SEGMENTS: bool = true;
 
-    fn build(&self, link: LinkContext, start: Instant) -> Result<Box<Lull>, ConfigError> {
+    fn build(&self, link: link::Context, start: Instant) -> Result<Box<Lull>, ConfigError> {
         self.rates.end_at(link.rate)?;
         if let Some(name) = self.power.as_deref().filter(|name| PowerModel::by_name(name).is_none()) {
             return Err(ConfigError::new(
@@ -182,12 +182,12 @@ impl LinkConfig for LullConfig {
         None
     }
 
-    fn lateness_bound(&self, link: LinkContext) -> Option<Duration> {
+    fn lateness_bound(&self, link: link::Context) -> Option<Duration> {
         Some(LullConfig::lateness_bound(self, link))
     }
 
     /// The queue of a burst at r_n while the link at r_1 comes back to r_n.
-    fn needed_queue(&self, link: LinkContext) -> Option<NeededQueue> {
+    fn needed_queue(&self, link: link::Context) -> Option<NeededQueue> {
         let lowest = self.saving_rates(link).first().copied()?;
         let queue = link.rate.bytes_in(self.outage(lowest, link));
         let lowest = self.used_rates(link)[0];
@@ -221,7 +221,7 @@ pub struct Lull {
     times: Times,
     /// Lateness of one round as a share of the round-trip time: the forecast forbids more than this.
     per_round: f64,
-    /// Whether a packet in service stops for a change of rate.
+    /// True if a packet in service stops for a change of rate.
     suspends: bool,
     has_forecast: bool,
     packet_bits: f64,
@@ -253,7 +253,7 @@ struct Arrival {
 }
 
 impl Lull {
-    fn new(config: &LullConfig, link: LinkContext, start: Instant) -> Self {
+    fn new(config: &LullConfig, link: link::Context, start: Instant) -> Self {
         let rates = config.used_rates(link);
         let transition = config.transition.as_secs_f64();
         let packet_bits = bits(link.mtu);
@@ -383,28 +383,28 @@ impl Lull {
     fn judge(&mut self, arrival: Arrival, round_trip: Option<f64>, leaves: f64) {
         let Arrival { now, admission, segment, .. } = arrival;
         // Packets without data, such as acknowledgements, repeat nothing one round trip later.
-        let repeats = segment.is_none_or(|segment| segment.data);
-        let bounds = self.bounds(round_trip.filter(|_| repeats));
+        let next_round = round_trip.filter(|_| segment.is_none_or(|segment| segment.data));
+        let bounds = self.bounds(next_round);
         // A packet without data of a connection that is forecast says nothing about the rates: only its own lateness
         // counts.
-        let mut needed = if repeats || round_trip.is_none() { self.queues.violated(bounds.now) } else { 0 };
+        let says_nothing = round_trip.is_some() && next_round.is_none();
+        let mut needed = if says_nothing { 0 } else { self.queues.violated(bounds.now) };
         if admission == Admission::Dropped || self.lateness(now) > bounds.now {
             needed = needed.max(self.level + 1);
         }
         let needed = needed.min(self.top());
         let is_late = needed > self.level;
-        // The forecast for this packet matters to a late packet, and to the first of a burst if there is doubt.
-        let is_judged = is_late || self.doubt > 0 && self.queue.waiting == Bytes::ZERO;
-        let is_due = is_judged && self.echoes.needed(now - self.times.slack, now + self.times.lead) > 0;
-        if let (Some(time), Some(segment), true) = (round_trip, segment, repeats) {
+        if let (Some(time), Some(segment)) = (next_round, segment) {
+            // The forecast for this packet matters to a late packet, and to the first of a burst if there is doubt.
+            if is_late || self.doubt > 0 && self.queue.waiting == Bytes::ZERO {
+                let is_due = self.echoes.needed(now - self.times.slack, now + self.times.lead) > 0;
+                self.learn(is_late, is_due, bounds.now);
+            }
             let echo = self.queues.violated(bounds.echo).max(needed);
             let slot = RoundTrips::slot(segment.flow);
             // A burst needs its rate from its first packet on: a change within it would cost a pause.
             self.forecast(self.round_trips.next_round(slot), echo, slot);
             self.forecast(leaves + time, echo, slot);
-        }
-        if round_trip.is_some() && repeats && is_judged {
-            self.learn(is_late, is_due, bounds.now);
         }
         let hold = match (round_trip, self.doubt) {
             (None, _) => self.times.hold,
@@ -479,7 +479,9 @@ impl Lull {
         if self.level < self.top() {
             wake = wake.min(self.echoes.next_above(now + lead, self.level) - lead);
         }
-        if self.pause_left(now) > 0.0 && (self.is_empty() || due > self.level) {
+        // A change needs another look when its pause is over, also without a pause.
+        let has_changed = self.action.is_some() || self.pause_left(now) > 0.0;
+        if has_changed && (self.is_empty() || due > self.level) {
             wake = wake.min(self.paused_until);
         }
         self.wake = wake.is_finite().then(|| after(wake.max(now)));
@@ -542,7 +544,7 @@ impl Machine for Lull {
     }
 }
 
-impl LinkController for Lull {
+impl link::Controller for Lull {
     fn rate(&self) -> BitRate {
         self.rates[self.level]
     }

@@ -15,7 +15,7 @@
 
 use super::forecast::Forecast;
 use super::{Admission, QueueCount, QueueView, RateSet};
-use crate::link::{LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent, NeededQueue};
+use crate::link::{self, Controller as _, LinkAction, LinkEvent, NeededQueue};
 use crate::{ConfigError, Machine};
 use netlull_document::check_ranges;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
@@ -157,7 +157,7 @@ impl PractRaConfig {
 /// The practRA controller of a link.
 #[derive(Clone, Debug)]
 pub struct PractRa {
-    steps: Box<[Step]>,
+    steps: Box<[Level]>,
     transition: Duration,
     min_interval: Duration,
     /// The grid on which the rules are tested; `None` for a test at every event.
@@ -183,7 +183,7 @@ pub struct PractRa {
 
 /// A rate with the precomputed values for the rules.
 #[derive(Clone, Debug)]
-struct Step {
+struct Level {
     rate: BitRate,
     /// floor(d r_i) in bits, see [`waits_too_long`].
     delay_bits: u64,
@@ -216,7 +216,7 @@ impl PractRa {
         let level = config.validate()?;
         let interval = config.forecast_interval.unwrap_or(config.min_interval);
         let mut machine = Self {
-            steps: Step::ladder(config),
+            steps: Level::ladder(config),
             transition: config.transition,
             min_interval: config.min_interval,
             tick: config.tick,
@@ -398,6 +398,7 @@ impl Machine for PractRa {
     type Event = LinkEvent;
     type Action = LinkAction;
 
+    // Without the forced inlines of gateways, practRA and `Machine`: AWM +2.3 %, practRA +2.2 %.
     #[inline(always)]
     fn handle(&mut self, now: Instant, event: LinkEvent) {
         debug_assert!(now >= self.last, "time went back: {now} after {}", self.last);
@@ -447,7 +448,7 @@ impl Machine for PractRa {
     }
 }
 
-impl LinkController for PractRa {
+impl link::Controller for PractRa {
     fn rate(&self) -> BitRate {
         self.steps[self.level].rate
     }
@@ -457,10 +458,10 @@ impl LinkController for PractRa {
     }
 }
 
-impl LinkConfig for PractRaConfig {
+impl link::Parameters for PractRaConfig {
     type Machine = PractRa;
 
-    fn build(&self, link: LinkContext, start: Instant) -> Result<PractRa, ConfigError> {
+    fn build(&self, link: link::Context, start: Instant) -> Result<PractRa, ConfigError> {
         self.rates.end_at(link.rate)?;
         PractRa::new(self, start)
     }
@@ -474,7 +475,7 @@ impl LinkConfig for PractRaConfig {
     }
 
     /// The last step up needs a queue of d r_(n-1) (docs/models/practra.md).
-    fn needed_queue(&self, _link: LinkContext) -> Option<NeededQueue> {
+    fn needed_queue(&self, _link: link::Context) -> Option<NeededQueue> {
         let [.., last_but_one, highest] = self.rates.as_slice() else { return None };
         Some(NeededQueue {
             field: "delay_bound",
@@ -484,7 +485,7 @@ impl LinkConfig for PractRaConfig {
     }
 }
 
-impl Step {
+impl Level {
     fn ladder(config: &PractRaConfig) -> Box<[Self]> {
         let rates = config.rates.as_slice();
         let step = |(i, &rate): (usize, &BitRate)| Self {

@@ -3,10 +3,9 @@
 //! A new plan takes one file and one line at the end of this file.
 
 use super::{
-    EsaconConfig, EstopConfig, ForeignPlanner, Graph, LoadAwareConfig, Rank, SleepPlan, SleepPlanConfig, Traffic,
+    EsaconConfig, EstopConfig, Graph, LoadAwareConfig, PLUG_INS, PlugIn, Rank, SleepPlan, SleepPlanConfig, Traffic,
 };
 use crate::ConfigError;
-use crate::foreign::PLANS;
 use netlull_document::{ClassTable, Kind, ReadError};
 use serde::Serialize;
 use serde_json::Value;
@@ -17,14 +16,14 @@ pub type SleepKind = Kind<SleepAlgorithm, SleepProperties>;
 /// The properties of a kind of sleep plan.
 #[derive(Clone, Copy, Debug)]
 pub struct SleepProperties {
-    /// Whether the plan reads capacities, weights and demands.
+    /// True if the plan reads capacities, weights and demands.
     pub reads_traffic: bool,
     /// The quantity by which the plan orders the links.
     pub rank: Rank,
 }
 
 macro_rules! sleep_plans {
-    ($($name:literal => $variant:ident($config:ty);)+ foreign $($foreign:literal => $table:ty;)+) => {
+    ($($name:literal => $variant:ident($config:ty);)+ plug_ins $($plug_in:literal => $table:ty;)+) => {
         /// A sleep plan's kind with its parameters, as a document gives them.
         #[derive(Clone, Debug, PartialEq, Serialize)]
         #[serde(tag = "kind")]
@@ -32,11 +31,11 @@ macro_rules! sleep_plans {
             $(#[doc = concat!("`", $name, "`.")] #[serde(rename = $name)] $variant($config),)+
             /// A plan defined outside this crate.
             #[serde(untagged)]
-            Foreign(ForeignPlanner),
+            PlugIn(PlugIn),
         }
 
         netlull_document::read_by_kind!(
-            SleepAlgorithm: $($name => $variant($config)),+; $($foreign => SleepAlgorithm::foreign),+
+            SleepAlgorithm: $($name => $variant($config)),+; $($plug_in => SleepAlgorithm::plug_in),+
         );
 
         impl SleepAlgorithm {
@@ -49,17 +48,17 @@ macro_rules! sleep_plans {
                 },
                 |fields| netlull_document::read::<$config>(fields).map(SleepAlgorithm::$variant),
             ),)+ $(SleepKind::open::<$table>(
-                $foreign,
+                $plug_in,
                 SleepProperties { reads_traffic: true, rank: Rank { name: "order", unit: None } },
-                |fields| SleepAlgorithm::foreign($foreign, fields),
+                |fields| SleepAlgorithm::plug_in($plug_in, fields),
             )),+];
 
-            /// Whether the plan reads capacities, weights and demands.
+            /// Returns true if the plan reads capacities, weights and demands.
             #[must_use]
             pub fn reads_traffic(&self) -> bool {
                 match self {
                     $(Self::$variant(_) => <$config as SleepPlanConfig>::READS_TRAFFIC,)+
-                    Self::Foreign(planner) => planner.0.reads_traffic(),
+                    Self::PlugIn(planner) => planner.0.reads_traffic(),
                 }
             }
 
@@ -70,7 +69,7 @@ macro_rules! sleep_plans {
             pub fn plan(&self, graph: &Graph, traffic: &Traffic) -> Result<SleepPlan, ConfigError> {
                 match self {
                     $(Self::$variant(config) => config.plan(graph, traffic),)+
-                    Self::Foreign(planner) => planner.0.plan(graph, traffic),
+                    Self::PlugIn(planner) => planner.0.plan(graph, traffic),
                 }
             }
         }
@@ -79,8 +78,8 @@ macro_rules! sleep_plans {
 
 impl SleepAlgorithm {
     /// A plan of a kind that another crate reads.
-    fn foreign(kind: &str, fields: &Value) -> Result<Self, ReadError> {
-        Ok(Self::Foreign(ForeignPlanner(PLANS.load(kind, fields)?)))
+    fn plug_in(kind: &str, fields: &Value) -> Result<Self, ReadError> {
+        Ok(Self::PlugIn(PlugIn(PLUG_INS.load(kind, fields)?)))
     }
 }
 
@@ -88,6 +87,6 @@ sleep_plans! {
     "estop" => Estop(EstopConfig);
     "esacon" => Esacon(EsaconConfig);
     "load_aware" => LoadAware(LoadAwareConfig);
-    foreign
+    plug_ins
     "python" => ClassTable;
 }

@@ -157,7 +157,7 @@ impl Graph {
         seen.iter().position(|&reached| !reached)
     }
 
-    /// Whether each link is a bridge, without which the graph is not connected (Tarjan, 1974: no path back from
+    /// Marks each link that is a bridge, without which the graph is not connected (Tarjan, 1974: no path back from
     /// below it).
     #[must_use]
     pub fn bridges(&self) -> Vec<bool> {

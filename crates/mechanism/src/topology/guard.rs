@@ -38,7 +38,7 @@ pub(super) struct Guard<'a> {
     connectivity: f64,
     /// The lower bound of lambda_2, minus the margin for rounding and ties.
     shift: f64,
-    /// Whether the graph only has to stay connected.
+    /// True if the graph only has to stay connected.
     connected_is_enough: bool,
     /// An upper bound of the eigenvalues of L.
     largest: f64,
@@ -95,7 +95,7 @@ impl<'a> Guard<'a> {
         self.connectivity
     }
 
-    /// Whether a link is on.
+    /// Returns true if a link is on.
     pub(super) fn is_on(&self, link: usize) -> bool {
         self.on[link]
     }
@@ -109,7 +109,7 @@ impl<'a> Guard<'a> {
         if self.connected_is_enough || self.stays_above(link) { Verdict::Off } else { Verdict::TooWeak }
     }
 
-    /// Whether lambda_2 without the link is above the shift.
+    /// Returns true if lambda_2 without the link is above the shift.
     fn stays_above(&self, link: usize) -> bool {
         let (u, v) = self.graph.links()[link];
         // The Rayleigh quotient of the previous eigenvector, lambda_2 - (b . x)^2, is an upper bound of the new

@@ -9,7 +9,7 @@
 mod routing;
 
 use super::guard::Guard;
-use super::{Graph, Rank, SleepPlan, SleepPlanConfig, Step, Traffic, Verdict};
+use super::{Graph, Rank, SleepPlan, SleepPlanConfig, Traffic, Trial, Verdict};
 use crate::ConfigError;
 use netlull_document::check_ranges;
 use netlull_units::BitRate;
@@ -64,7 +64,7 @@ impl SleepPlanConfig for LoadAwareConfig {
                 guard.put_to_sleep(link);
                 off.push(link);
             }
-            steps.push(Step { link, rank, verdict, connectivity: guard.connectivity() });
+            steps.push(Trial { link, rank, verdict, connectivity: guard.connectivity() });
         }
         Ok(SleepPlan { initial_connectivity, off, steps })
     }

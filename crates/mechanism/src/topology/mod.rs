@@ -27,7 +27,7 @@ pub use esacon::{EsaconConfig, connectivity_without_each};
 pub use estop::EstopConfig;
 pub use graph::{Graph, GraphError, edge_betweenness};
 pub use load_aware::LoadAwareConfig;
-pub use plan::{Demand, ForeignPlanner, Rank, SleepPlanConfig, SleepPlanner, Traffic};
+pub use plan::{Demand, PLUG_INS, PlugIn, Rank, SleepPlanConfig, SleepPlanner, Traffic};
 
 use guard::Guard;
 
@@ -39,12 +39,12 @@ pub struct SleepPlan {
     /// The links that sleep, in the order of switching off.
     pub off: Vec<usize>,
     /// Every link once, in the order of the trials.
-    pub steps: Vec<Step>,
+    pub steps: Vec<Trial>,
 }
 
 /// The verdict on one link.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
+pub struct Trial {
     /// The link's index in the graph.
     pub link: usize,
     /// The value by which the plan ordered the link: betweenness (pairs of nodes), lambda_2 without it, or load
@@ -83,7 +83,7 @@ fn prune(mut guard: Guard<'_>, order: &[(usize, f64)]) -> SleepPlan {
             guard.put_to_sleep(link);
             off.push(link);
         }
-        steps.push(Step { link, rank, verdict, connectivity: guard.connectivity() });
+        steps.push(Trial { link, rank, verdict, connectivity: guard.connectivity() });
     }
     SleepPlan { initial_connectivity, off, steps }
 }

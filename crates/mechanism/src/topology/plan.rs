@@ -3,7 +3,8 @@
 //! [`super::algorithms`] has the list of plans.
 
 use super::{Graph, SleepPlan};
-use crate::{ConfigError, foreign_table};
+use crate::{ConfigError, plug_in};
+use netlull_document::Loaders;
 use netlull_units::BitRate;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 
 /// The parameters of a sleep plan, the source of documents, schema, catalogue and builders.
 pub trait SleepPlanConfig: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {
-    /// Whether the plan reads capacities, weights and demands.
+    /// True if the plan reads capacities, weights and demands.
     const READS_TRAFFIC: bool = false;
     /// The quantity by which the plan orders the links.
     const RANK: Rank;
@@ -41,7 +42,7 @@ pub struct Rank {
 ///
 /// Unlike the other factories it needs no name: a plan is made once, before the run, and no result names it.
 pub trait SleepPlanner: Debug + Send + Sync {
-    /// Whether the planner reads capacities, weights and demands.
+    /// Returns true if the planner reads capacities, weights and demands.
     fn reads_traffic(&self) -> bool {
         false
     }
@@ -58,19 +59,22 @@ pub trait SleepPlanner: Debug + Send + Sync {
     fn plan(&self, graph: &Graph, traffic: &Traffic) -> Result<SleepPlan, ConfigError>;
 }
 
+/// The kinds of sleep plans that other crates read.
+pub static PLUG_INS: Loaders<Arc<dyn SleepPlanner>> = Loaders::new();
+
 /// A planner defined outside this crate. Documents store its table, if it has one.
 #[derive(Clone, Debug)]
-pub struct ForeignPlanner(pub Arc<dyn SleepPlanner>);
+pub struct PlugIn(pub Arc<dyn SleepPlanner>);
 
-impl PartialEq for ForeignPlanner {
+impl PartialEq for PlugIn {
     fn eq(&self, other: &Self) -> bool {
-        foreign_table::same(&self.0, &other.0, |planner| planner.table())
+        plug_in::same(&self.0, &other.0, |planner| planner.table())
     }
 }
 
-impl Serialize for ForeignPlanner {
+impl Serialize for PlugIn {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        foreign_table::write(self.0.table(), "plan", serializer)
+        plug_in::write(self.0.table(), "plan", serializer)
     }
 }
 

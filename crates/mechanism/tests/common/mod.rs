@@ -1,7 +1,7 @@
 //! The smallest link that can drive a rate controller: a FIFO with one transmitter.
 
 use netlull_mechanism::Machine;
-use netlull_mechanism::link::{LinkAction, LinkController, LinkEvent};
+use netlull_mechanism::link::{Controller as _, LinkAction, LinkEvent};
 use netlull_mechanism::rate::{Admission, PractRa, QueueView};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::collections::VecDeque;

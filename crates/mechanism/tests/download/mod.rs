@@ -4,7 +4,7 @@
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::{SegmentKind, Timestamps, spread};
 use netlull_mechanism::radio::{Burst, BurstAcks, Fallback, RepairAcks, RttFrom, Shaper, ShaperConfig, ShaperState};
-use netlull_mechanism::station::{PacketView, StationAction, StationContext, StationEvent, TcpView};
+use netlull_mechanism::station::{self, PacketView, StationAction, StationEvent, TcpView};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,16 +23,16 @@ pub enum Probe {
 }
 
 /// A station with an air of `mbps` Mb/s and a wake time of `wake` milliseconds.
-pub fn station(mbps: u64, wake: u64) -> StationContext {
+pub fn station(mbps: u64, wake: u64) -> station::Context {
     let (air_rate, wake) = (BitRate::from_mbps(mbps), Duration::from_millis(wake));
-    StationContext { air_rate, wake, mtu: Bytes::new(1500) }
+    station::Context { air_rate, wake, mtu: Bytes::new(1500) }
 }
 
 /// The settings of a download.
 #[derive(Clone, Debug)]
 pub struct Setting {
     pub config: ShaperConfig,
-    pub station: StationContext,
+    pub station: station::Context,
     pub seed: u64,
     /// The size of the download in bytes.
     pub size: u64,
@@ -42,7 +42,7 @@ pub struct Setting {
     pub delay: Duration,
     /// The largest random addition to a packet's delay.
     pub jitter: Duration,
-    /// Whether jitter may reorder packets.
+    /// True if jitter may reorder packets.
     pub reorders: bool,
     pub data_loss: f64,
     pub ack_loss: f64,

@@ -15,7 +15,7 @@ pub struct Timed {
     /// Segments in flight: the offset after each, and its time of sending.
     under_way: VecDeque<(u64, Instant)>,
     /// The sum of the round trips in the current bin, in nanoseconds, and their number.
-    sum: u64,
+    sum: u128,
     count: u32,
 }
 
@@ -41,7 +41,7 @@ impl Timed {
             && end <= offset
         {
             self.under_way.pop_front();
-            self.sum += (now - sent).as_nanos();
+            self.sum += u128::from((now - sent).as_nanos());
             self.count += 1;
         }
     }
@@ -80,7 +80,7 @@ impl Seen {
     }
 }
 
-/// Whether a connection has unacknowledged data.
+/// The unacknowledged data of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
     /// All data is acknowledged.
@@ -115,7 +115,7 @@ impl Sums {
     pub fn add(&mut self, load: Load, timed: Option<&Timed>) {
         self.active += u32::from(load == Load::UnderWay);
         let Some(timed) = timed.filter(|timed| timed.count > 0) else { return };
-        let (seconds, segments) = (timed.sum as f64 * 1e-9, f64::from(timed.count));
+        let (seconds, segments) = (timed.sum as f64 / 1e9, f64::from(timed.count));
         self.seconds += seconds;
         self.segments += segments;
         self.means += seconds / segments;
@@ -156,6 +156,13 @@ mod tests {
     fn without_anybody_there_is_no_round_trip() {
         let truth = Sums::default().truth(0);
         assert!(truth.active == 0 && truth.round_trip.is_nan() && truth.mean_flow_round_trip.is_nan());
+        // Connections without one change no mean: 40 ms and 80 ms of one connection.
+        let mut sums = Sums::default();
+        for (sum, count) in [(0, 0), (120_000_000, 2), (0, 0)] {
+            sums.add(Load::UnderWay, Some(&Timed { sum, count, ..Timed::default() }));
+        }
+        let truth = sums.truth(3);
+        assert_eq!((truth.active, truth.round_trip, truth.mean_flow_round_trip), (3, 0.06, 0.06));
     }
 
     #[test]

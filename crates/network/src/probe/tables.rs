@@ -37,7 +37,7 @@ impl Column {
         }
     }
 
-    /// Whether the column is empty.
+    /// Returns true if the column is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -120,7 +120,8 @@ pub struct LinkSample {
 pub struct FlowSample {
     /// Bytes on the wire that the sender has sent since the start.
     pub sent_bytes: u64,
-    /// Bytes delivered to the receiver's application since the start.
+    /// New bytes that have arrived at the receiver since the start. Bytes ahead of a gap count on arrival, so a bin is at most
+    /// what the last link delivers.
     pub delivered_bytes: u64,
     /// The congestion window and the slow-start threshold, for TCP.
     pub windows: Option<(u64, u64)>,
@@ -185,9 +186,9 @@ pub fn ssthresh(bytes: u64) -> f64 {
 /// The event tables to record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventTables {
-    /// Whether table `window` is recorded.
+    /// True if table `window` is recorded.
     pub window: bool,
-    /// Whether table `drop` is recorded.
+    /// True if table `drop` is recorded.
     pub drops: bool,
 }
 
@@ -212,7 +213,7 @@ impl Recorder {
         self.interval.map_or(Instant::NEVER, |interval| now + interval)
     }
 
-    /// Whether congestion windows are recorded.
+    /// Returns true if congestion windows are recorded.
     #[must_use]
     pub fn records_windows(&self) -> bool {
         self.window.is_some()

@@ -13,7 +13,7 @@ pub struct CoDelConfig {
     pub interval: Duration,
     /// The largest packet in bytes: with no larger backlog after a packet, it is not dropped.
     pub largest_packet: u64,
-    /// Whether ECN-capable packets are marked instead of dropped.
+    /// True if ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
 }
 
@@ -24,7 +24,7 @@ pub struct Leaving {
     pub waited: Duration,
     /// The backlog after the packet, in bytes.
     pub behind: u64,
-    /// Whether the packet can be marked.
+    /// True if the packet can be marked.
     pub can_be_marked: bool,
 }
 
@@ -37,7 +37,7 @@ pub struct CoDel {
     count: u64,
     last_count: u64,
     dropping: bool,
-    /// Whether a packet was just dropped in the dropping state. If the next one has waited too long as well,
+    /// True if a packet was just dropped in the dropping state. If the next one has waited too long as well,
     /// `drop_next` moves.
     dropped: bool,
 }
@@ -101,7 +101,7 @@ impl CoDel {
         self.stop_dropping();
     }
 
-    /// Whether the delay has exceeded TARGET for an INTERVAL (section 5.6).
+    /// Returns true if the delay has exceeded TARGET for an INTERVAL (section 5.6).
     fn ok_to_drop(&mut self, now: Instant, packet: Leaving) -> bool {
         if packet.waited < self.config.target || packet.behind <= self.config.largest_packet {
             self.first_above_time = None;

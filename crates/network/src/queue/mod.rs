@@ -67,7 +67,7 @@ impl Buffer {
         }
     }
 
-    /// Whether a packet of `size` bytes fits into a backlog of `packets` packets with `bytes` bytes.
+    /// Returns true if a packet of `size` bytes fits into a backlog of `packets` packets with `bytes` bytes.
     #[inline]
     #[must_use]
     pub fn admits(self, packets: u64, bytes: u64, size: u32) -> bool {
@@ -118,15 +118,16 @@ pub struct LinkCounters {
     pub delivered_packets: u64,
     /// Bytes of the delivered packets.
     pub delivered_bytes: u64,
-    /// The sum over packets of their queueing delay, in nanoseconds. For a packet cut off by the link's sleep,
-    /// its predicted queueing delay counts.
-    pub waited_ns: u64,
+    /// The sum of the queueing delays of `served_packets`, in nanoseconds. Sums of times over packets have 128 bits: a
+    /// long queue exceeds 64 within minutes.
+    pub waited_ns: u128,
     /// The time integral of the backlog in packets, in packet nanoseconds. Updated when the counters are read.
-    pub queued_ns: u64,
-    /// The number of packets in `waited_ns`.
+    pub queued_ns: u128,
+    /// The packets whose transmission has begun.
     pub served_packets: u64,
-    /// The sum over packets dropped at the queue's head of their queueing delay, in nanoseconds.
-    pub waited_in_vain_ns: u64,
+    /// The sum of the queueing delays of packets that left the queue without transmission, in nanoseconds: dropped at
+    /// its head, or lost as the link fell asleep.
+    pub waited_in_vain_ns: u128,
     /// Packets dropped at the queue's head.
     pub discarded_packets: u64,
     /// Bytes of these packets.

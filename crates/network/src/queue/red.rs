@@ -67,7 +67,7 @@ pub struct RedConfig {
     /// Gentle mode: between max_th and twice max_th the probability rises from max_p to 1, without a jump at
     /// max_th.
     pub gentle: bool,
-    /// Whether large packets are more likely to be dropped.
+    /// True if large packets are more likely to be dropped.
     pub probability: RedProbability,
     /// The packets that RED spares.
     pub rules: RedRules,
@@ -92,7 +92,7 @@ pub struct Arrival {
     pub waiting_bytes: u64,
     /// The packet's size in bytes.
     pub size: u32,
-    /// Whether the packet can be marked.
+    /// True if the packet can be marked.
     pub can_be_marked: bool,
 }
 

@@ -6,7 +6,7 @@ use super::{Class, nonsense, refused, session, table};
 use netlull_mechanism::ConfigError;
 use netlull_sim::tape::{PartHead, Played, Recorded};
 use netlull_tcp::Config;
-use netlull_tcp::cc::{Answer, CongestionControlFactory, ControlEvent, ForeignControl, Heard, Listener, TimeoutKind};
+use netlull_tcp::cc::{Answer, CongestionControlFactory, ControlEvent, Heard, Listener, PlugInControl, TimeoutKind};
 use netlull_units::BitRate;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
@@ -39,7 +39,7 @@ impl CongestionControlFactory for Factory {
         &self.class.name
     }
 
-    fn build(&self, config: &Config, _seed: u32) -> Box<dyn ForeignControl> {
+    fn build(&self, config: &Config, _seed: u32) -> Box<dyn PlugInControl> {
         let (class, mss) = (Arc::clone(&self.class), config.mss.into());
         let endpoint = Endpoint { class, mss, wants_deliveries: self.wants_deliveries, state: State::Unborn };
         Box::new(Heard::new(endpoint, config))
@@ -205,7 +205,7 @@ impl CongestionControlFactory for Taped {
         &self.0.name
     }
 
-    fn build(&self, config: &Config, _seed: u32) -> Box<dyn ForeignControl> {
+    fn build(&self, config: &Config, _seed: u32) -> Box<dyn PlugInControl> {
         let player = Player { table: self.0.table.clone(), deliveries: self.0.deliveries, played: None };
         Box::new(Heard::new(player, config))
     }

@@ -3,7 +3,7 @@
 use super::views::{EventView, Seen};
 use super::{Class, because, from_vocabulary, nonsense, refused, session, table};
 use netlull_mechanism::ConfigError;
-use netlull_mechanism::link::{LinkAction, LinkContext, LinkController, LinkFactory};
+use netlull_mechanism::link::{self, LinkAction};
 use netlull_mechanism::observe::{Adapter, Decision, Observation, Plug, Reason, Subscriber};
 use netlull_sim::tape::PartHead;
 use netlull_units::{BitRate, Bytes, Instant};
@@ -13,9 +13,9 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// Reads a controller from its table in a document.
-pub(super) fn load(fields: &Map<String, Value>) -> Result<Arc<dyn LinkFactory>, ConfigError> {
+pub(super) fn load(fields: &Map<String, Value>) -> Result<Arc<dyn link::Factory>, ConfigError> {
     if session::plays() {
-        return Taped::find(table(fields)).map(|taped| Arc::new(taped) as Arc<dyn LinkFactory>);
+        return Taped::find(table(fields)).map(|taped| Arc::new(taped) as Arc<dyn link::Factory>);
     }
     let class = Class::find("controllers", fields)?;
     let rate: Option<f64> = class.attribute("initial_rate")?;
@@ -32,7 +32,7 @@ struct Factory {
     reads_segments: bool,
 }
 
-impl LinkFactory for Factory {
+impl link::Factory for Factory {
     fn name(&self) -> &str {
         &self.class.name
     }
@@ -49,9 +49,9 @@ impl LinkFactory for Factory {
         Some(self.class.table.clone())
     }
 
-    fn build(&self, link: LinkContext, start: Instant) -> Result<Box<dyn LinkController>, ConfigError> {
+    fn build(&self, link: link::Context, start: Instant) -> Result<Box<dyn link::Controller>, ConfigError> {
         let (plug, methods) = Python::attach(|py| {
-            let LinkContext { rate, mtu, buffer, suspends } = link;
+            let link::Context { rate, mtu, buffer, suspends } = link;
             let context = (rate.as_f64(), mtu.as_u64(), buffer.map(Bytes::as_u64), suspends);
             let started = self.class.start(py, context)?;
             let (plug, methods): (String, Methods) = started.extract().map_err(|error| refused(py, error, "start"))?;
@@ -177,7 +177,7 @@ pub(super) fn not_on_tape(table: &Value) -> ConfigError {
     ConfigError::new("class", &table["class"], "a class, a source and parameters that are on the tape")
 }
 
-impl LinkFactory for Taped {
+impl link::Factory for Taped {
     fn name(&self) -> &str {
         &self.head.name
     }
@@ -194,7 +194,7 @@ impl LinkFactory for Taped {
         Some(self.head.table.clone())
     }
 
-    fn build(&self, link: LinkContext, start: Instant) -> Result<Box<dyn LinkController>, ConfigError> {
+    fn build(&self, link: link::Context, start: Instant) -> Result<Box<dyn link::Controller>, ConfigError> {
         let (head, played) = session::play_next(&self.head.table).ok_or_else(|| not_on_tape(&self.head.table))?;
         let plug = head.plug.unwrap_or_else(|| self.plug.clone());
         Ok(Box::new(Adapter::new(plug, played, link, start)?))

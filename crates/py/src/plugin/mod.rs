@@ -14,8 +14,6 @@ pub(crate) use session::{Loaded, Tapes, cause, load, raised, run};
 pub(crate) use views::register_views;
 
 use netlull_mechanism::ConfigError;
-use netlull_mechanism::foreign::{LINKS, PLANS, STATIONS};
-use netlull_tcp::cc::FOREIGN;
 use netlull_units::Instant;
 use pyo3::IntoPyObjectExt;
 use pyo3::conversion::FromPyObjectOwned;
@@ -29,10 +27,10 @@ const KIND: &str = "python";
 
 /// Lets documents of this process contain Python classes.
 pub(crate) fn register() {
-    LINKS.add(KIND, link::load);
-    STATIONS.add(KIND, station::load);
-    FOREIGN.add(KIND, control::load);
-    PLANS.add(KIND, plan::load);
+    netlull_mechanism::link::PLUG_INS.add(KIND, link::load);
+    netlull_mechanism::station::PLUG_INS.add(KIND, station::load);
+    netlull_tcp::cc::PLUG_INS.add(KIND, control::load);
+    netlull_mechanism::topology::PLUG_INS.add(KIND, plan::load);
 }
 
 /// A class with its parameters, as `netlull.plugins.loading` has found it.

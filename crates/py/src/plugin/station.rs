@@ -6,7 +6,7 @@ use super::{Class, because, from_vocabulary, instant, nonsense, refused, session
 use netlull_mechanism::ConfigError;
 use netlull_mechanism::observe::{StationAdapter, StationAnswer, StationSubscriber};
 use netlull_mechanism::radio::AccessPointConfig;
-use netlull_mechanism::station::{StationAction, StationContext, StationController, StationEvent, StationFactory};
+use netlull_mechanism::station::{self, StationAction, StationEvent};
 use netlull_sim::tape::PartHead;
 use netlull_units::Instant;
 use pyo3::prelude::*;
@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// Reads a policy from its table in a document.
-pub(super) fn load(fields: &Map<String, Value>) -> Result<Arc<dyn StationFactory>, ConfigError> {
+pub(super) fn load(fields: &Map<String, Value>) -> Result<Arc<dyn station::Factory>, ConfigError> {
     if session::plays() {
         let table = table(fields);
         let head = session::on_tape(&table).ok_or_else(|| not_on_tape(&table))?;
@@ -46,7 +46,7 @@ struct Factory {
     access_point: Option<AccessPointConfig>,
 }
 
-impl StationFactory for Factory {
+impl station::Factory for Factory {
     fn name(&self) -> &str {
         &self.class.name
     }
@@ -59,7 +59,7 @@ impl StationFactory for Factory {
         Some(self.class.table.clone())
     }
 
-    fn build(&self, station: StationContext, _start: Instant) -> Result<Box<dyn StationController>, ConfigError> {
+    fn build(&self, station: station::Context, _start: Instant) -> Result<Box<dyn station::Policy>, ConfigError> {
         let (object, timeout) = Python::attach(|py| {
             let context = (station.air_rate.as_f64(), station.wake.as_secs_f64(), station.mtu.as_u64());
             let object = self.class.start(py, context)?;
@@ -132,7 +132,7 @@ struct Taped {
     access_point: Option<AccessPointConfig>,
 }
 
-impl StationFactory for Taped {
+impl station::Factory for Taped {
     fn name(&self) -> &str {
         &self.head.name
     }
@@ -145,7 +145,7 @@ impl StationFactory for Taped {
         Some(self.head.table.clone())
     }
 
-    fn build(&self, _station: StationContext, _start: Instant) -> Result<Box<dyn StationController>, ConfigError> {
+    fn build(&self, _station: station::Context, _start: Instant) -> Result<Box<dyn station::Policy>, ConfigError> {
         let (head, played) = session::play_next(&self.head.table).ok_or_else(|| not_on_tape(&self.head.table))?;
         Ok(Box::new(StationAdapter::new(played, head.timeout)))
     }

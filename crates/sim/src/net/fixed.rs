@@ -16,15 +16,13 @@ pub(super) struct Backlog {
     /// The queue of a link of fixed rate.
     pub waiting: Ring<Waiting>,
     pub tally: LinkCounters,
-    /// The rest of the waiting times that ended early when the link fell asleep, in packet nanoseconds. A link of
-    /// fixed rate counts each waiting time in full at its start.
-    pub cut_short_ns: u64,
+    /// The packets that left the queue of a link of fixed rate without transmission, because the link fell asleep.
+    pub cut_short: u64,
 }
 
 impl Backlog {
     /// Makes the backlog of a link that has had none. Out of line: the allocation would cost each packet instructions.
     #[cold]
-    #[inline(never)]
     pub fn first() -> Box<Self> {
         Box::default()
     }
@@ -33,9 +31,33 @@ impl Backlog {
 /// A packet in the queue of a transmitter of fixed rate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Waiting {
+    /// The time of its arrival, in nanoseconds.
+    arrived: u64,
     /// The time at which its transmission starts, in nanoseconds.
     pub starts: u64,
     size: u32,
+}
+
+/// The packets in the queue of a transmitter of fixed rate at one time, and their waiting times in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct InQueue {
+    pub packets: u64,
+    /// The sum of the waiting times up to now.
+    pub so_far_ns: u128,
+    /// The sum of the whole waiting times.
+    pub in_full_ns: u128,
+}
+
+impl InQueue {
+    pub fn at(now: u64, waiting: &Ring<Waiting>) -> Self {
+        let mut all = Self::default();
+        for entry in waiting.iter().filter(|entry| entry.starts > now) {
+            all.packets += 1;
+            all.so_far_ns += u128::from(now.saturating_sub(entry.arrived));
+            all.in_full_ns += u128::from(entry.starts - entry.arrived);
+        }
+        all
+    }
 }
 
 /// The queue at the arrival of a packet.
@@ -58,6 +80,8 @@ pub(super) struct FixedTransmitter {
     pub waiting_bytes: u64,
 }
 
+// Forced inlines here, by `make counts`: without them and those of `requests`, `hosts`, `control` and `transmitter`
+// practRA takes 3.8 % more instructions, web 2.4 %.
 impl FixedTransmitter {
     /// Sends a packet at once on an idle line and returns its departure time.
     #[inline(always)]
@@ -84,11 +108,12 @@ impl FixedTransmitter {
         if !buffer.admits(waiting.len(), self.waiting_bytes, size) {
             return false;
         }
-        waiting.push(Waiting { starts: self.free_at, size });
+        waiting.push(Waiting { arrived: now, starts: self.free_at, size });
         self.waiting_bytes += u64::from(size);
         tally.most_waiting = tally.most_waiting.max(waiting.len());
         tally.most_waiting_bytes = tally.most_waiting_bytes.max(self.waiting_bytes);
-        tally.waited_ns = tally.waited_ns.saturating_add(self.free_at - now);
+        // In full, before its end: readers subtract the waits that continue.
+        tally.waited_ns += u128::from(self.free_at - now);
         true
     }
 

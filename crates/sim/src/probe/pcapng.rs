@@ -1,6 +1,6 @@
-//! Captures of packets on named links, as a pcapng file for Wireshark.
+//! Captures of packets on named links, for Wireshark and tcpdump.
 //!
-//! The file has one interface per link, raw IPv4 packets and time stamps in nanoseconds. A packet is written when its
+//! The file has one interface per link, IPv4 packets and time stamps in nanoseconds. A packet is written when its
 //! last bit reaches the far end of the link. Headers are complete. Their checksums are correct for a payload of zeros.
 //! The payload is cut off, as in a capture with a snapshot length.
 
@@ -8,19 +8,14 @@ use crate::net::flight::Packet;
 use crate::net::ids::{LinkId, NodeId};
 use crate::scenario::{Scenario, listed};
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
+use netlull_network::capture::{Capture, Form};
 use netlull_tcp::{Flags, Segment};
 use netlull_units::Instant;
-use pcap_file::DataLink;
-use pcap_file::pcapng::PcapNgWriter;
-use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
-use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// The reason for a failed capture.
 #[derive(Debug)]
@@ -77,12 +72,12 @@ pub struct Host {
 
 /// Writes the packets of some links. The file gets its name only when it is complete.
 pub struct CaptureWriter {
-    writer: PcapNgWriter<BufWriter<File>>,
+    /// `None` once it is finished.
+    capture: Option<Capture<BufWriter<File>>>,
     path: PathBuf,
     partial: PathBuf,
     interfaces: BTreeMap<LinkId, u32>,
     hosts: Vec<Host>,
-    finished: bool,
 }
 
 /// The port ranges of senders and receivers must not overlap, and must fit in 16 bits.
@@ -97,52 +92,38 @@ impl CaptureWriter {
     ///
     /// # Errors
     /// If the file cannot be created.
-    pub fn create(path: &Path, links: &[(LinkId, &str)], hosts: Vec<Host>) -> Result<Self, CaptureError> {
+    pub fn create(path: &Path, form: Form, links: &[(LinkId, &str)], hosts: Vec<Host>) -> Result<Self, CaptureError> {
         let refuse = |why: String| CaptureError::File { path: path.to_owned(), why };
         let name = path.file_name().ok_or_else(|| refuse("the path has no file name".to_owned()))?;
         let partial = path.with_file_name(format!(".{}.partial", name.to_string_lossy()));
         let file = File::create(&partial).map_err(|error| refuse(error.to_string()))?;
-        let writer = PcapNgWriter::new(BufWriter::new(file)).map_err(|error| refuse(error.to_string()))?;
-        let mut capture =
-            Self { writer, path: path.to_owned(), partial, interfaces: BTreeMap::new(), hosts, finished: false };
-        for (number, &(link, name)) in (0_u32..).zip(links) {
-            capture.interfaces.insert(link, number);
-            let block = InterfaceDescriptionBlock {
-                linktype: DataLink::RAW,
-                snaplen: SNAPLEN,
-                options: vec![
-                    InterfaceDescriptionOption::IfName(Cow::Borrowed(name)),
-                    InterfaceDescriptionOption::IfTsResol(9),
-                ],
-            };
-            capture.writer.write_pcapng_block(block).map_err(|error| refuse(error.to_string()))?;
-        }
-        Ok(capture)
+        let names: Vec<&str> = links.iter().map(|&(_, name)| name).collect();
+        let capture = Capture::new(BufWriter::new(file), form, &names, SNAPLEN);
+        let capture = capture.map_err(|error| refuse(error.to_string()))?;
+        let interfaces = links.iter().map(|&(link, _)| link).zip(0..).collect();
+        Ok(Self { capture: Some(capture), path: path.to_owned(), partial, interfaces, hosts })
     }
 
     /// Writes a packet that has crossed a link.
     pub(crate) fn packet(&mut self, now: Instant, link: LinkId, packet: &Packet) -> Result<(), CaptureError> {
-        let Some(&interface_id) = self.interfaces.get(&link) else { return Ok(()) };
+        let Some(&interface) = self.interfaces.get(&link) else { return Ok(()) };
         let receiver = self.hosts[packet.agent.index()];
         let sender = self.hosts[packet.agent.peer().index()];
         let data = headers(packet, sender, receiver).map_err(|why| self.refuse(why))?;
-        let block = EnhancedPacketBlock {
-            interface_id,
-            timestamp: Duration::from_nanos(now.as_nanos()),
-            original_len: packet.size,
-            data: Cow::Owned(data),
-            options: Vec::new(),
-        };
-        self.writer.write_pcapng_block(block).map(|_| ()).map_err(|error| self.refuse(error.to_string()))
+        let written = self.capture.as_mut().map_or(Ok(()), |file| file.packet(interface, now, packet.size, &data));
+        written.map_err(|error| self.refuse(error.to_string()))
     }
 
     /// Renames the complete file to its final name.
     pub(crate) fn finish(mut self) -> Result<(), CaptureError> {
-        use std::io::Write;
-        self.writer.get_mut().flush().map_err(|error| self.refuse(error.to_string()))?;
-        std::fs::rename(&self.partial, &self.path).map_err(|error| self.refuse(error.to_string()))?;
-        self.finished = true;
-        Ok(())
+        let written = self.capture.take().map_or(Ok(()), |file| file.into_inner().into_inner().map(drop));
+        let renamed = written
+            .map_err(|error| error.to_string())
+            .and_then(|()| std::fs::rename(&self.partial, &self.path).map_err(|error| error.to_string()));
+        renamed.map_err(|why| {
+            let _ = std::fs::remove_file(&self.partial);
+            self.refuse(why)
+        })
     }
 
     fn refuse(&self, why: String) -> CaptureError {
@@ -153,7 +134,7 @@ impl CaptureWriter {
 impl Drop for CaptureWriter {
     /// Removes the file of an unfinished capture.
     fn drop(&mut self) {
-        if !self.finished {
+        if self.capture.is_some() {
             // A failed removal cannot be repaired here.
             let _ = std::fs::remove_file(&self.partial);
         }
@@ -237,14 +218,14 @@ fn tcp_options(segment: &Segment) -> Vec<TcpOptionElement> {
 }
 
 impl CaptureWriter {
-    /// Creates a capture of the named links of `scenario` in `path`.
+    /// Creates a capture of the named links of `scenario` in `path`, in a form. No names mean all links.
     ///
     /// Node n has the address 10.0.0.1 + n. Flow f has the ports 10000 + f (sender) and 30000 + f (receiver). The
     /// slots of request connections follow the flows.
     ///
     /// # Errors
     /// If a name is unknown or the file cannot be created.
-    pub fn of(scenario: &Scenario, names: &[String], path: &Path) -> Result<Self, CaptureError> {
+    pub fn of(scenario: &Scenario, names: &[String], path: &Path, form: Form) -> Result<Self, CaptureError> {
         let known: Vec<_> = scenario.links.iter().map(|link| link.name.as_str()).collect();
         let find = |name: &String| {
             let found = known.iter().position(|known| known == name);
@@ -255,7 +236,9 @@ impl CaptureWriter {
         if flows > MOST_FLOWS {
             return Err(CaptureError::TooManyFlows { flows });
         }
-        let links = names.iter().map(find).collect::<Result<Vec<_>, _>>()?;
+        let all = || known.iter().enumerate().map(|(index, &name)| Ok((LinkId::new(index), name)));
+        let links =
+            if names.is_empty() { all().collect() } else { names.iter().map(find).collect::<Result<Vec<_>, _>>() }?;
         let address = |node: usize| (0x0a00_0001 + NodeId::new(node).number()).to_be_bytes();
         let datagrams = scenario.tcp_flows.len()..scenario.tcp_flows.len() + scenario.datagram_flows.len();
         let places = scenario.request_flows.iter().flat_map(|flow| (0..flow.most_open).map(|_| &flow.path));
@@ -267,6 +250,6 @@ impl CaptureWriter {
             };
             [host(ends.from, 10_000), host(ends.to, 30_000)]
         });
-        Self::create(path, &links, hosts.collect())
+        Self::create(path, form, &links, hosts.collect())
     }
 }

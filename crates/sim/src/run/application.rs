@@ -25,8 +25,8 @@ struct Writer {
     spacing: Serialiser,
     /// The size of a write, bytes.
     size: u32,
-    /// Data not yet written, bytes; `u64::MAX` for endless data.
-    left: u64,
+    /// Data not yet written, bytes; `None` for endless data.
+    left: Option<u64>,
     /// Data written, bytes.
     written: u64,
 }
@@ -73,22 +73,22 @@ impl Application {
 impl Writer {
     fn new(writes: Writes, size: TransferSize) -> Self {
         let left = match size {
-            TransferSize::Endless => u64::MAX,
-            TransferSize::Bytes(bytes) => bytes.as_u64(),
+            TransferSize::Endless => None,
+            TransferSize::Bytes(bytes) => Some(bytes.as_u64()),
         };
         Self { next: Instant::NEVER, spacing: Serialiser::new(writes.rate), size: writes.size, left, written: 0 }
     }
 
     /// Performs the write due at `now`. Returns true if it is the last.
     fn write(&mut self, now: Instant, endpoint: &mut Endpoint) -> bool {
-        let bytes = u64::from(self.size).min(self.left);
+        let size = u64::from(self.size);
+        let bytes = self.left.map_or(size, |left| size.min(left));
         endpoint.send(Data::Bytes(bytes));
         self.written += bytes;
-        if self.left != u64::MAX {
-            self.left -= bytes;
-        }
-        self.next = if self.left == 0 { Instant::NEVER } else { now + self.spacing.next(self.size) };
-        self.left == 0
+        self.left = self.left.map(|left| left - bytes);
+        let last = self.left == Some(0);
+        self.next = if last { Instant::NEVER } else { now + self.spacing.next(self.size) };
+        last
     }
 }
 

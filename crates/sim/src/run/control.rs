@@ -6,14 +6,11 @@ use super::net::Net;
 use super::observers::Observers;
 use crate::net::flight::Packet;
 use crate::net::ids::{AgentId, ControllerId, LinkId};
-use crate::scenario::{Control, LinkSpec, Scenario};
-use netlull_mechanism::ConfigError;
-use netlull_mechanism::gateway::{SegmentKind, SegmentView, Timestamps};
-use netlull_mechanism::link::{Estimates, LinkController, LinkEvent};
-use netlull_mechanism::machines::LinkMachine;
-use netlull_mechanism::rate::{Admission, HeadVerdict};
+use crate::scenario::{ControlSpec, LinkSpec, Scenario};
+use netlull_mechanism::gateway::{SegmentKind, SegmentView, Timestamps, window_field};
+use netlull_mechanism::link::{self, LinkEvent};
+use netlull_mechanism::rate::{Admission, HeadVerdict, QueueView};
 use netlull_network::driver::{Driver, Line};
-use netlull_network::gateway_summary::GatewaySummary;
 use netlull_network::transmission::RateChange;
 use netlull_tcp::{Flags, Segment};
 use netlull_units::{Bytes, Instant};
@@ -27,9 +24,9 @@ pub(super) struct Controllers {
 /// A controller and its link.
 struct Controlled {
     link: LinkId,
-    driver: Driver<LinkMachine>,
+    driver: Driver<link::Running>,
     name: MachineName,
-    /// Whether arrivals show their segments.
+    /// True if arrivals show their segments.
     sees_segments: bool,
     /// The link with the acknowledgements, for a controller that reads segments.
     acknowledgements: Option<LinkId>,
@@ -48,7 +45,7 @@ impl Line for OnLink<'_> {
         self.net.change_rate(self.link, change);
     }
 
-    #[inline(always)]
+    #[inline]
     fn set_timer(&mut self, at: Instant) {
         self.net.set_timeout(self.controller, at);
     }
@@ -56,7 +53,7 @@ impl Line for OnLink<'_> {
 
 impl Controlled {
     /// Builds the controller of a link.
-    fn new(link: LinkId, spec: &LinkSpec, control: &Control) -> Result<Self, RunError> {
+    fn new(link: LinkId, spec: &LinkSpec, control: &ControlSpec) -> Result<Self, RunError> {
         let mechanism = &control.mechanism;
         let name = MachineName::new(format!("link.{}.controller", spec.name), mechanism.name());
         let machine = mechanism.build(control.link, Instant::ZERO).map_err(|error| name.error(Instant::ZERO, error))?;
@@ -68,31 +65,20 @@ impl Controlled {
             acknowledgements: control.acknowledgements.map(LinkId::new),
         })
     }
-
-    /// Ends the run.
-    #[cold]
-    fn fail(&self, net: &mut Net, error: ConfigError) {
-        net.fail(self.name.error(net.now, error));
-    }
 }
 
 /// A segment's part in the handshake, and its timestamps; `None` without SYN and ACK.
-#[inline(always)]
+#[inline]
 pub(super) fn header(segment: &Segment) -> Option<(SegmentKind, Option<Timestamps>)> {
     let Segment { flags, ts_val, ts_ecr, .. } = *segment;
-    let kind = match (flags.contains(Flags::SYN), flags.contains(Flags::ACK)) {
-        (true, true) => SegmentKind::SynAck,
-        (true, false) => SegmentKind::Syn,
-        (false, true) => SegmentKind::Other,
-        (false, false) => return None,
-    };
+    let kind = SegmentKind::of(flags.contains(Flags::SYN), flags.contains(Flags::ACK))?;
     let stamped = flags.contains(Flags::HAS_TIMESTAMPS);
     Some((kind, stamped.then_some(Timestamps { value: ts_val, echo: ts_ecr })))
 }
 
 /// The fields of a packet that a gateway reads; `None` for a datagram. Both directions of a connection have the same
 /// key.
-#[inline(always)]
+#[inline]
 fn seen(packet: &Packet, keys: &FlowKeys) -> Option<SegmentView> {
     let Segment { flags, seq, ack, len, .. } = packet.segment;
     let (kind, timestamps) = header(&packet.segment)?;
@@ -107,13 +93,8 @@ fn seen(packet: &Packet, keys: &FlowKeys) -> Option<SegmentView> {
     })
 }
 
-/// The window field for at least `window` bytes in units of 2^shift, at most `field`. It is rounded up to keep the
-/// minimum of one MTU.
-pub(super) fn window_field(window: Bytes, shift: u8, field: u16) -> u16 {
-    let window = window.as_u64().min(u64::from(field) << shift);
-    u16::try_from((window + (1 << shift) - 1) >> shift).unwrap_or(field)
-}
-
+// Forced inlines here, by `make counts`: without them and those of `requests`, `hosts`, `fixed` and `transmitter`
+// practRA takes 3.8 % more instructions, web 2.4 %.
 impl Controllers {
     /// The controllers of a scenario.
     ///
@@ -127,60 +108,33 @@ impl Controllers {
 
     /// Registers controllers and gateways with their links, and sets the first timeouts.
     pub fn start(&self, net: &mut Net) {
-        for (id, controlled) in self.ids().zip(&self.each) {
+        for (id, controlled) in ControllerId::all(self.each.len()).zip(&self.each) {
             net.links[controlled.link].controller = Some(id);
             controlled.driver.start(&mut OnLink { net, link: controlled.link, controller: id });
         }
     }
 
-    /// All controllers.
-    pub fn ids(&self) -> impl Iterator<Item = ControllerId> + use<> {
-        ControllerId::all(self.each.len())
-    }
-
     /// Handles a controller's timeout.
     #[inline(never)]
     pub fn time_out(&mut self, id: ControllerId, net: &mut Net) {
-        let queue = net.links[self.each[id.index()].link].queue_view();
-        self.tell(id, LinkEvent::Timeout { queue }, net);
-    }
-
-    /// Reports a refused packet to a link's controller, or an accepted packet that queue management has marked.
-    #[inline(never)]
-    pub fn on_refused(
-        &mut self,
-        id: ControllerId,
-        admission: Admission,
-        packet: &Packet,
-        net: &mut Net,
-        observers: &mut Observers,
-    ) {
-        self.on_arrival(id, admission, packet, net, observers);
-    }
-
-    /// Reports an accepted packet to a link's controller.
-    #[inline(never)]
-    pub fn on_accepted(&mut self, id: ControllerId, packet: &Packet, net: &mut Net, observers: &mut Observers) {
-        self.on_arrival(id, Admission::Accepted, packet, net, observers);
+        self.tell(id, net, |queue| LinkEvent::Timeout { queue });
     }
 
     /// Reports a departure to a link's controller.
     #[inline(never)]
     pub fn on_departed(&mut self, id: ControllerId, net: &mut Net) {
-        let queue = net.links[self.each[id.index()].link].queue_view();
-        self.tell(id, LinkEvent::Departure { queue }, net);
+        self.tell(id, net, |queue| LinkEvent::Departure { queue });
     }
 
     /// Reports a decision of queue management at the head of the queue to a link's controller.
     #[inline(never)]
     pub fn on_managed(&mut self, id: ControllerId, verdict: HeadVerdict, size: Bytes, net: &mut Net) {
-        let queue = net.links[self.each[id.index()].link].queue_view();
-        self.tell(id, LinkEvent::Managed { size, verdict, queue }, net);
+        self.tell(id, net, |queue| LinkEvent::Managed { size, verdict, queue });
     }
 
-    /// Reports a packet to a controller, with its segment if the controller reads segments.
-    #[inline(always)]
-    fn on_arrival(
+    /// Reports an offered packet to a link's controller, with its segment if the controller reads segments.
+    #[inline(never)]
+    pub fn on_arrival(
         &mut self,
         id: ControllerId,
         admission: Admission,
@@ -189,24 +143,26 @@ impl Controllers {
         observers: &mut Observers,
     ) {
         let Controlled { link, driver, sees_segments, .. } = &self.each[id.index()];
-        let (queue, size) = (net.links[*link].queue_view(), Bytes::new(u64::from(packet.size)));
         if driver.keeps_account()
             && let Some(gateways) = &mut observers.gateways
         {
             gateways.offered(*link, packet, &self.flow_keys);
         }
+        let size = Bytes::new(u64::from(packet.size));
         let segment = if *sees_segments { seen(packet, &self.flow_keys) } else { None };
-        self.tell(id, LinkEvent::Arrival { size, admission, queue, segment }, net);
+        self.tell(id, net, |queue| LinkEvent::Arrival { size, admission, queue, segment });
     }
 
-    /// Delivers an event. It is inlined into a function per event, so machines need not check the kind of event.
+    /// Delivers an event, which may show the queue. Returns the window that the controller requests.
+    // In a function per kind of event, machines need not check the kind. As one function: practRA +3.2 %.
     #[inline(always)]
-    fn tell(&mut self, id: ControllerId, event: LinkEvent, net: &mut Net) {
-        let controlled = &mut self.each[id.index()];
-        let (now, link) = (net.now, controlled.link);
-        if let Err(error) = controlled.driver.tell(now, event, &mut OnLink { net, link, controller: id }) {
-            controlled.fail(net, error);
-        }
+    fn tell(&mut self, id: ControllerId, net: &mut Net, event: impl FnOnce(QueueView) -> LinkEvent) -> Option<Bytes> {
+        let Controlled { link, driver, name, .. } = &mut self.each[id.index()];
+        let (now, event) = (net.now, event(net.links[*link].queue_view()));
+        driver.tell(now, event, &mut OnLink { net, link: *link, controller: id }).unwrap_or_else(|error| {
+            net.fail(name.error(now, error));
+            None
+        })
     }
 
     /// Adjusts a packet at a gateway's node that arrives over the link with acknowledgements: awnd <- min(awnd, swnd).
@@ -219,21 +175,16 @@ impl Controllers {
         };
         // RFC 7323 section 2.2: the window of a SYN is never scaled.
         let shift = if segment.kind == SegmentKind::SynAck { 0 } else { window_shift(packet.agent.peer()) };
-        for (place, controlled) in self.each.iter_mut().enumerate() {
-            if controlled.acknowledgements == Some(link) {
-                let field = packet.segment.window;
-                let window = Bytes::new(u64::from(field) << shift);
-                let (now, event) = (net.now, LinkEvent::Acknowledgement { segment, window });
-                let line = &mut OnLink { net, link: controlled.link, controller: ControllerId::new(place) };
-                match controlled.driver.tell(now, event, line) {
-                    Ok(Some(window)) => {
-                        packet.segment.window = window_field(window, shift, field);
-                        if packet.segment.window != field {
-                            controlled.driver.count_rewritten();
-                        }
-                    }
-                    Ok(None) => {}
-                    Err(error) => controlled.fail(net, error),
+        for id in ControllerId::all(self.each.len()) {
+            if self.each[id.index()].acknowledgements != Some(link) {
+                continue;
+            }
+            let field = packet.segment.window;
+            let window = Bytes::new(u64::from(field) << shift);
+            if let Some(window) = self.tell(id, net, |_| LinkEvent::Acknowledgement { segment, window }) {
+                packet.segment.window = window_field(window, shift, field);
+                if packet.segment.window != field {
+                    self.each[id.index()].driver.count_rewritten();
                 }
             }
         }
@@ -244,35 +195,8 @@ impl Controllers {
         self.each.iter_mut().for_each(|controlled| controlled.driver.restart(now));
     }
 
-    /// The summary of a link's controller, if it reads segments.
-    pub fn gateway_summary(&self, now: Instant, link: LinkId) -> Option<GatewaySummary> {
-        self.of_link(link)?.driver.summary(now)
-    }
-
-    /// The estimates of a link's controller, if it reads segments.
-    pub fn estimates(&self, link: LinkId) -> Option<Estimates> {
-        let machine = self.of_link(link)?.driver.machine();
-        machine.reads_segments().then(|| machine.estimates())
-    }
-
-    fn of_link(&self, link: LinkId) -> Option<&Controlled> {
-        self.each.iter().find(|controlled| controlled.link == link)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn windows_are_rounded_up_to_the_scale_and_never_raised() {
-        assert_eq!(window_field(Bytes::new(1500), 0, 65_535), 1500);
-        // 1500 / 128 = 11.7: 12 units are 1536 B.
-        assert_eq!(window_field(Bytes::new(1500), 7, 500), 12);
-        assert_eq!(window_field(Bytes::new(1500), 7, 11), 11);
-        // Exact multiples are not rounded: 1536 B are 12 units, and 1537 B are 13.
-        assert_eq!((window_field(Bytes::new(1536), 7, 500), window_field(Bytes::new(1537), 7, 500)), (12, 13));
-        assert_eq!(window_field(Bytes::new(1 << 30), 7, 500), 500);
-        assert_eq!(window_field(Bytes::new(u64::MAX), 14, u16::MAX), u16::MAX);
+    /// The driver of a link's controller.
+    pub fn driver(&self, link: LinkId) -> Option<&Driver<link::Running>> {
+        self.each.iter().find(|controlled| controlled.link == link).map(|controlled| &controlled.driver)
     }
 }

@@ -177,7 +177,7 @@ fn flow_summary(scenario: &Scenario, outcome: &Outcome, flow: usize, span: Span<
 /// Requests that arrived in the measured time.
 struct Requests {
     started: u64,
-    requested: u64,
+    requested: u128,
     completed: u64,
     completed_bytes: u64,
     times: Option<Completions>,
@@ -189,7 +189,7 @@ fn requests(own: &FlowOutcome, measured: Instant) -> Requests {
     let complete = || came.iter().filter_map(|request| Some((request.size, request.completion?)));
     Requests {
         started: came.len() as u64,
-        requested: came.iter().map(|request| request.size).sum(),
+        requested: came.iter().map(|request| u128::from(request.size)).sum(),
         completed: complete().count() as u64,
         completed_bytes: complete().map(|(size, _)| size).sum(),
         times: Completions::of(complete().map(|(_, time)| time.as_nanos()).collect()),

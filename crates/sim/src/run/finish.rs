@@ -60,7 +60,10 @@ pub(super) fn finish(mut world: World, scenario: &Scenario, wanted: Wanted) -> R
     world.hosts.connections.iter_mut().for_each(|connection| connection.settle_cwnd(now));
     let replay = world.observers.replay.take();
     let census = world.census();
-    let mut findings = replay.map(|replay| replay.into_findings(census.links())).unwrap_or_default();
+    let mut findings = replay.map_or_else(verify::Findings::default, |mut replay| {
+        replay.check_waits(now, census.links());
+        replay.into_findings(census.links())
+    });
     if scenario.verify != Verify::Off {
         findings.merge(verify::ledger::check(&ledger::ledger(&world, scenario, census.links())));
     }

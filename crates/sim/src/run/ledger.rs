@@ -6,7 +6,6 @@ use super::stations::Station;
 use super::world::World;
 use crate::net::ids::{AgentId, FlowId, LinkId};
 use crate::net::link::LinkCounters;
-use crate::net::transmitter::InService;
 use crate::scenario::{AirSpec, FlowPath, LinkSpec, Scenario, StationSpec, TransferSize};
 use crate::verify::ledger::{AgentLedger, Ledger, RequestsLedger, TcpLedger};
 use crate::verify::link::{LinkLedger, SharedAirLedger, VariableLedger};
@@ -115,10 +114,11 @@ fn variable_ledger<'a>(world: &'a World, spec: &LinkSpec, index: usize) -> Optio
         effective: Cow::Borrowed(variable.effective()),
         sent_bytes: variable.sent_bytes(),
         largest_packet: variable.largest_packet(),
-        residency: variable.meter().finish(world.net.now),
+        residency: variable.line.meter().finish(world.net.now),
         transition_power: transition_power(spec),
-        in_service: spec.control.as_ref().map_or(InService::default(), |control| control.in_service),
-        pause_due: variable.pause_due(),
+        in_service: spec.control.as_ref().map(|control| control.in_service),
+        idle: variable.idle_time(world.net.now),
+        pause_due: variable.line.pause_due(),
     })
 }
 

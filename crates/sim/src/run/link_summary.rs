@@ -1,6 +1,6 @@
 //! Totals and means of links.
 
-use super::phases::{EnergySummary, LinkPhase, Whole, ratio};
+use super::phases::{EnergySummary, LinkPhase, Whole};
 use crate::scenario::Scenario;
 use netlull_network::gateway_summary::GatewaySummary;
 use netlull_network::outcome::ByName;
@@ -96,7 +96,7 @@ impl LinkSummaries {
             rate_changes: all.rate_changes,
             mean_queue_packets: all.mean_queue_packets,
             max_queue_packets: counters.most_waiting,
-            mean_wait_s: ratio(counters.waited_ns, counters.served_packets) * 1e-9,
+            mean_wait_s: mean_wait(counters.waited_ns, counters.served_packets),
             largest_lateness_s: spec
                 .lateness_bound()
                 .map(|_| Duration::from_nanos(counters.largest_lateness_ns).as_secs_f64()),
@@ -166,8 +166,10 @@ pub struct LinkSummary {
     pub mean_queue_packets: f64,
     /// Maximum number of packets in the queue, since the start.
     pub max_queue_packets: u64,
-    /// Mean waiting time of a packet before its transmission. If the link falls asleep, the planned waiting time
-    /// counts.
+    /// Mean waiting time of the packets whose transmission began in the measured time.
+    ///
+    /// Packets still in the queue at the end are left out. So are those that left the queue without transmission: CoDel
+    /// dropped them, or the link fell asleep. `mean_queue_packets` counts them all.
     pub mean_wait_s: f64,
     /// The largest lateness since the start: the departure of a packet minus its departure at the highest rate. Null
     /// for a controller that guarantees no bound.
@@ -179,6 +181,12 @@ pub struct LinkSummary {
     pub gateway: Option<GatewaySummary>,
     /// Energy under each power model.
     pub energy: ByName<EnergySummary>,
+}
+
+/// The mean of the waits of `packets`, in seconds.
+#[allow(clippy::cast_precision_loss)]
+fn mean_wait(waited_ns: u128, packets: u64) -> f64 {
+    if packets == 0 { 0.0 } else { waited_ns as f64 / (packets as f64 * 1e9) }
 }
 
 /// The maximum number of rates in a list. A longer list has no use.

@@ -7,7 +7,7 @@ use crate::net::flight::{Packet, PacketStore};
 use crate::net::ids::{CapacityId, ControllerId, LinkId};
 use crate::net::link::Link;
 use crate::net::routing::Routes;
-use crate::net::transmitter::{InService, RateChange};
+use crate::net::transmitter::RateChange;
 use crate::scenario::{Capacity, Scenario};
 use netlull_network::random::Stream;
 use netlull_network::schedule::{Schedule, Slot};
@@ -53,7 +53,7 @@ impl Net {
     }
 
     /// Sets the event of the next timeout of a controller.
-    #[inline(always)]
+    #[inline]
     pub fn set_timeout(&mut self, controller: ControllerId, at: Instant) {
         let slot = self.order.controller(controller);
         if self.schedule.at(slot) != at {
@@ -92,7 +92,7 @@ impl VaryingCapacity {
             Capacity::Redraws { min, max, .. } => {
                 Some(BitRate::from_bps(self.stream.between(min.as_bps(), max.as_bps() + 1)))
             }
-            Capacity::Steps(steps) => steps.iter().find(|(at, _)| *at == now).map(|&(_, rate)| rate),
+            Capacity::Steps(steps) => steps.binary_search_by_key(&now, |&(at, _)| at).ok().map(|place| steps[place].1),
         }
     }
 
@@ -100,7 +100,9 @@ impl VaryingCapacity {
     fn next(&mut self, now: Instant) -> Instant {
         match &self.capacity {
             Capacity::Redraws { mean_interval, .. } => now + self.stream.exponential(*mean_interval),
-            Capacity::Steps(steps) => steps.iter().map(|&(at, _)| at).find(|&at| at > now).unwrap_or(Instant::NEVER),
+            Capacity::Steps(steps) => {
+                steps.get(steps.partition_point(|&(at, _)| at <= now)).map_or(Instant::NEVER, |&(at, _)| at)
+            }
         }
     }
 }
@@ -126,8 +128,7 @@ impl Capacities {
     pub fn change(&mut self, id: CapacityId, net: &mut Net) {
         let varying = &mut self.varying[id.index()];
         if let Some(rate) = varying.rate(net.now) {
-            let change = RateChange { rate, pause: Duration::ZERO, in_service: InService::FinishThenPause };
-            net.change_rate(varying.link, change);
+            net.links[varying.link].set_capacity(net.now, rate, &mut net.schedule);
         }
         net.schedule.set(net.order.redraw(id), varying.next(net.now));
     }

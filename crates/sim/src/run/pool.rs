@@ -71,6 +71,8 @@ impl Place {
 pub(super) struct Totals {
     /// Bytes delivered to receiving applications.
     pub delivered: u64,
+    /// Bytes that have arrived at receivers.
+    pub received: u64,
     /// Retransmitted segments.
     pub retransmissions: u64,
     /// Retransmission timeouts.
@@ -83,6 +85,7 @@ impl Totals {
     fn add(&mut self, place: &Place) {
         let counters = place.sender.counters();
         self.delivered += place.receiver.bytes_delivered();
+        self.received += place.receiver.bytes_received();
         self.retransmissions += counters.retransmitted_segments;
         self.timeouts += counters.timeouts;
         self.fast_retransmits += counters.fast_retransmits;
@@ -94,7 +97,7 @@ impl Totals {
 pub(super) struct Measured {
     pub started: u64,
     /// Requested bytes.
-    pub bytes_requested: u64,
+    pub bytes_requested: u128,
     pub bytes_completed: u64,
     /// Times from SYN to last acknowledgement, in nanoseconds, in the order of completion.
     pub completions: Vec<u64>,
@@ -178,7 +181,7 @@ impl Pool {
         self.open += 1;
         self.started += 1;
         self.measured.started += 1;
-        self.measured.bytes_requested += size;
+        self.measured.bytes_requested += u128::from(size);
         self.measured.most_open = self.measured.most_open.max(self.open);
         Ok(index)
     }
@@ -266,6 +269,7 @@ impl Pool {
         let (now, then) = (self.totals(), self.baseline);
         Totals {
             delivered: now.delivered - then.delivered,
+            received: now.received - then.received,
             retransmissions: now.retransmissions - then.retransmissions,
             timeouts: now.timeouts - then.timeouts,
             fast_retransmits: now.fast_retransmits - then.fast_retransmits,

@@ -44,6 +44,8 @@ impl End {
     }
 }
 
+// Forced inlines here, by `make counts`: without them and those of `hosts`, `control`, `fixed` and `transmitter`
+// practRA takes 3.8 % more instructions, web 2.4 %.
 impl Requests {
     /// The request flows of a scenario, without connections.
     pub fn new(scenario: &Scenario) -> Self {
@@ -144,7 +146,7 @@ impl Requests {
         end.agent.of(self.flow_of(end.pool))
     }
 
-    #[inline(always)]
+    #[inline]
     fn place(&mut self, end: End) -> &mut Place {
         &mut self.pools[end.pool as usize].places[end.place as usize]
     }

@@ -21,6 +21,7 @@ use netlull_network::outcome::{NetworkMark, RouterLosses};
 use netlull_network::plan::{RouteChange, RoutingDeed, RoutingPlan, RoutingStep};
 use netlull_units::{Duration, Instant};
 use serde::Serialize;
+use std::collections::VecDeque;
 use std::ops::Range;
 
 /// The time between two checks of a network that has not settled.
@@ -70,9 +71,8 @@ pub(super) enum Loss {
 /// The routing of a network whose links sleep or whose packets count hops.
 pub(super) struct Rerouting {
     ttl: u8,
-    /// All steps, sorted by time. `done` is the number of completed steps.
-    steps: Vec<(Instant, Deed)>,
-    done: usize,
+    /// The steps to come, sorted by time.
+    steps: VecDeque<(Instant, Deed)>,
     sleep: SleepSpec,
     rules: Rules,
     /// True if the run waits for a decision.
@@ -145,8 +145,7 @@ impl Rerouting {
         let (steps, convergence) = rules.steps(nodes, &scenario.edges, sleep);
         Some(Box::new(Self {
             ttl,
-            steps,
-            done: 0,
+            steps: steps.into(),
             sleep: sleep.clone(),
             rules,
             halted: false,
@@ -166,7 +165,7 @@ impl Rerouting {
 
     /// The time of the next step.
     pub fn next(&self) -> Instant {
-        self.steps.get(self.done).map_or(Instant::NEVER, |&(at, _)| at)
+        self.steps.front().map_or(Instant::NEVER, |&(at, _)| at)
     }
 
     /// Packets lost at each node since the start.
@@ -188,14 +187,12 @@ impl Rerouting {
         self.before = self.losses;
     }
 
-    /// The next step due at `now`, if there is one.
-    fn take_due(&mut self, now: Instant) -> Option<Deed> {
-        let (at, deed) = self.steps.get_mut(self.done)?;
-        if *at > now {
+    /// The next step due at `now`, with its time, if there is one.
+    fn take_due(&mut self, now: Instant) -> Option<(Instant, Deed)> {
+        if self.steps.front()?.0 > now {
             return None;
         }
-        self.done += 1;
-        Some(std::mem::replace(deed, Deed::Install(None, Vec::new())))
+        self.steps.pop_front()
     }
 
     /// The row of a router's table, from its knowledge of the network.
@@ -236,14 +233,14 @@ impl Rerouting {
     /// Performs the next due step. Returns the packets lost by links, each with its link; `None` without a due step.
     pub fn step(&mut self, net: &mut Net, observers: &mut Observers) -> Option<Vec<(LinkId, Packet)>> {
         let mut stranded = Vec::new();
-        match self.take_due(net.now)? {
+        match self.take_due(net.now)?.1 {
             Deed::Sleep(cable) => {
                 for &link in &self.sleep.cables[cable].links {
                     let mut lost = Vec::new();
                     net.links[link].fall_asleep(net.now, &mut net.schedule, &mut net.store, &mut lost);
                     stranded.extend(lost.into_iter().map(|packet| (link, packet)));
                     if let Some(replay) = &mut observers.replay {
-                        replay.fell_asleep(link);
+                        replay.fell_asleep(net.now, link);
                     }
                 }
             }
@@ -323,8 +320,7 @@ impl Rerouting {
     fn into_plan(mut self, end: Instant, destinations: &[usize]) -> RoutingPlan {
         let mut rows: Vec<Vec<Option<LinkId>>> = (0..self.views.len()).map(|router| self.row(router)).collect();
         let mut steps = Vec::new();
-        while let Some(deed) = self.take_due(end) {
-            let at = self.steps[self.done - 1].0;
+        while let Some((at, deed)) = self.take_due(end) {
             let links = |cable: usize| self.sleep.cables[cable].links.iter().map(|link| link.number()).collect();
             let deed = match deed {
                 Deed::Sleep(cable) => RoutingDeed::Sleep(links(cable)),
@@ -352,7 +348,7 @@ impl Rerouting {
 
     /// The routing summary of an emulation, from its first and last marks.
     pub fn of_emulation(mut self, first: &NetworkMark, last: &NetworkMark, asleep_packets: u64) -> RoutingSummary {
-        while let Some(deed) = self.take_due(last.at) {
+        while let Some((_, deed)) = self.take_due(last.at) {
             if let Deed::Install(router, news) = deed {
                 self.learn(router, &news);
             }
@@ -418,10 +414,12 @@ impl Rerouting {
     /// Lets the run stop at these instants, after all other steps of the instant.
     pub fn stop_at(&mut self, instants: impl Iterator<Item = Instant>) {
         self.steps.extend(instants.map(|at| (at, Deed::Halt)));
-        self.steps.sort_by_key(|(at, deed)| (*at, matches!(deed, Deed::Install(..)), *deed == Deed::Halt));
+        self.steps
+            .make_contiguous()
+            .sort_by_key(|(at, deed)| (*at, matches!(deed, Deed::Install(..)), *deed == Deed::Halt));
     }
 
-    /// Whether the run waits for a decision.
+    /// Returns true if the run waits for a decision.
     pub fn is_halted(&self) -> bool {
         self.halted
     }
@@ -454,12 +452,11 @@ impl Rerouting {
         if self.sleep.naps == before.naps {
             return;
         }
-        let (nodes, halts) = (self.views.len(), self.steps.split_off(self.done));
+        let (nodes, halts) = (self.views.len(), std::mem::take(&mut self.steps));
         let done = self.rules.steps(nodes, &self.edges, &before).0;
         let (steps, convergence) = self.rules.steps(nodes, &self.edges, &self.sleep);
-        self.steps = steps;
+        self.steps = steps.into();
         self.steps.retain(|step| step.0 > now || step.0 == now && !done.contains(step));
-        self.done = 0;
         self.convergence = convergence;
         self.stop_at(halts.into_iter().filter(|(_, deed)| *deed == Deed::Halt).map(|(at, _)| at));
     }

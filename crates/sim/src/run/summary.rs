@@ -125,7 +125,7 @@ pub struct FlowSummary {
     /// The fields on completions cover those that were complete by the end of the run.
     pub requests_started: Option<u64>,
     /// Bytes requested.
-    pub requested_bytes: Option<u64>,
+    pub requested_bytes: Option<u128>,
     /// Completed requests: all data acknowledged.
     pub requests_completed: Option<u64>,
     /// Bytes of completed requests.
@@ -149,7 +149,7 @@ pub(super) fn summarise(world: &World, scenario: &Scenario, last: Census, checks
     let whole = Whole::of(Census::new(world.baseline.clone(), Residencies::new()), last);
     let span = whole.span();
     let flows: Vec<FlowSummary> = world.hosts.flows().map(|flow| flow_summary(world, scenario, flow, span)).collect();
-    let gateway = |link: LinkId| Some((link.index(), world.controllers.gateway_summary(world.net.now, link)?));
+    let gateway = |link: LinkId| Some((link.index(), world.controllers.driver(link)?.summary(world.net.now)?));
     let gateways = LinkId::all(scenario.links.len()).filter_map(gateway).collect();
     Summary {
         name: scenario.name.clone(),

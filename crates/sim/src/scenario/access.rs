@@ -1,7 +1,7 @@
 //! The senders of flows with `access`: a node per connection, and a link that makes the connection's round trip.
 
 use super::document::Document;
-use super::flow::{AccessDocument, FlowDocument, TcpFlowDocument};
+use super::flow::{AccessDocument, FlowDocument, RoundTripDocument, RoundTrips, TcpFlowDocument};
 use super::frame::{Nodes, Result, check, flow_path, node_index, refuse};
 use super::link::{self, LinkDocument, Wire};
 use super::quantity::BufferSize;
@@ -30,22 +30,16 @@ pub(super) fn with_senders(document: &Document) -> Result<Cow<'_, Document>> {
             return refuse(format!("{field}.count"), message);
         }
         let base = two_way(&nodes, &wires, flow, &field)?;
-        let (from, to) = (access.round_trip.from, access.round_trip.to);
-        if from < base {
-            let message = format!("is {from}; expected at least the round trip from \"{}\", {base}", flow.from);
-            return refuse(format!("{field}.access.round_trip.from"), message);
-        }
-        if to < from {
-            return refuse(format!("{field}.access.round_trip.to"), format!("is {to}; expected at least {from}"));
-        }
-        for number in 0..flow.count {
+        let field = format!("{field}.access.round_trip");
+        for (number, round_trip) in (0..).zip(round_trips(&access.round_trip, flow.count, &field)?) {
+            if round_trip < base {
+                let place =
+                    if let RoundTrips::Each(_) = access.round_trip { number.to_string() } else { "from".into() };
+                let expected = format!("expected at least the round trip from \"{}\", {base}", flow.from);
+                return refuse(format!("{field}.{place}"), format!("is {round_trip}; {expected}"));
+            }
             let name = flow.connection(number);
-            whole.link.push(access_link(
-                access,
-                &name,
-                &flow.from,
-                (round_trip(access, number, flow.count) - base) / 2,
-            ));
+            whole.link.push(access_link(access, &name, &flow.from, (round_trip - base) / 2));
             whole.nodes.push(name);
         }
     }
@@ -57,13 +51,23 @@ fn has_access(flow: &FlowDocument) -> Option<(&TcpFlowDocument, &AccessDocument)
     Some((flow, flow.access.as_ref()?))
 }
 
-/// The round trip of a connection: evenly spaced, the first `from` and the last `to`.
+/// The round trip of every connection. Evenly spaced ones begin with `from` and end with `to`.
 #[allow(clippy::cast_possible_truncation)]
-fn round_trip(access: &AccessDocument, number: u32, count: u32) -> Duration {
-    let (from, to) = (access.round_trip.from, access.round_trip.to);
-    let last = u128::from(count.saturating_sub(1).max(1));
-    let above = u128::from((to - from).as_nanos()) * u128::from(number) / last;
-    from + Duration::from_nanos(above as u64)
+fn round_trips(given: &RoundTrips, count: u32, field: &str) -> Result<Vec<Duration>> {
+    match given {
+        RoundTrips::Each(list) if list.len() != count as usize => {
+            refuse(field, format!("is a list of {}; expected {count}, one for each connection", list.len()))
+        }
+        RoundTrips::Each(list) => Ok(list.clone()),
+        RoundTrips::Spaced(RoundTripDocument { from, to }) if to < from => {
+            refuse(format!("{field}.to"), format!("is {to}; expected at least {from}"))
+        }
+        RoundTrips::Spaced(RoundTripDocument { from, to }) => {
+            let last = u128::from(count.saturating_sub(1).max(1));
+            let above = |number: u32| u128::from((*to - *from).as_nanos()) * u128::from(number) / last;
+            Ok((0..count).map(|number| *from + Duration::from_nanos(above(number) as u64)).collect())
+        }
+    }
 }
 
 fn access_link(access: &AccessDocument, sender: &str, to: &str, delay: Duration) -> LinkDocument {

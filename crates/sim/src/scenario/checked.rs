@@ -2,7 +2,7 @@
 
 use super::document::{Document, Verify};
 use super::flow::TcpFlow;
-use super::frame::{Frame, Nodes, Result, check_seed, node, node_index, refuse};
+use super::frame::{Frame, Nodes, Result, check_printable, check_seed, node, node_index, refuse};
 use super::link::{AirSpec, LinkSpec};
 use super::report::{NamedPower, PhaseSpec, ProbeSpec};
 use super::sleep::{PathMetric, RoutingSpec, SleepSpec};
@@ -169,6 +169,7 @@ fn frame(document: &Document) -> Result<Frame<'_>> {
     if !(SMALLEST_MTU..=LARGEST_MTU).contains(&mtu.as_u64()) {
         return refuse("mtu", format!("is {} B; expected {SMALLEST_MTU} to {LARGEST_MTU} B", mtu.as_u64()));
     }
+    check_printable("name", &document.name)?;
     check_seed(document.seed)?;
     let nodes = node_index(&document.nodes)?;
     let (names, tcp, sleeps) = (document.nodes.as_slice(), &document.tcp, !document.sleep.is_empty());

@@ -6,6 +6,7 @@ use super::quantity::TransferSize;
 use super::{ArrivalPattern, Capacity, DatagramFlow, FlowPath, LinkSpec, Offer, RequestFlow, Scenario, TcpFlow};
 use crate::net::flight::Packet;
 use crate::net::ids::LinkId;
+use crate::traffic::SizeLaw;
 use netlull_network::queue::Buffer;
 use netlull_network::schedule::Schedule;
 use netlull_units::{Bytes, Duration, Instant};
@@ -20,6 +21,11 @@ const BESIDE_FULL: f64 = 2.5;
 const PACKET: f64 = (size_of::<Packet>() + size_of::<u64>()) as f64;
 /// The memory of a table's row, in bytes: seven columns.
 const ROW: f64 = 7.0 * 8.0;
+
+/// The typical time of a packet-hop in ns (docs/performance.md).
+const HOP_NS: f64 = 100.0;
+/// The packet-hops of an hour.
+const HOPS_PER_HOUR: f64 = 3600.0 * 1e9 / HOP_NS;
 
 /// The number of components of each kind in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -250,8 +256,51 @@ impl Scenario {
         // A replay offers the load of the first run.
         let before = self.recording.iter().flat_map(|recording| recording.first.warnings());
         let too_small = self.links.iter().filter_map(|link| too_small_a_buffer(link, self.mtu));
-        self.links.iter().zip(self.offered_bps()).filter_map(too_much).chain(too_small).chain(before).collect()
+        let narrow = self.request_flows.iter().filter_map(too_rare_a_size);
+        let loads = self.links.iter().zip(self.offered_bps()).filter_map(too_much);
+        loads.chain(too_small).chain(narrow).chain(self.too_long()).chain(before).collect()
     }
+
+    /// A warning if the run takes an hour or more. A replay has the work of its first run.
+    fn too_long(&self) -> Option<String> {
+        let redraws: f64 = self
+            .links
+            .iter()
+            .filter_map(|link| match &link.capacity {
+                Some(Capacity::Redraws { mean_interval, .. }) => {
+                    Some(self.duration.as_secs_f64() / mean_interval.as_secs_f64())
+                }
+                _ => None,
+            })
+            .sum();
+        let steps = self.expected_hops() + redraws;
+        let what = if redraws > 0.0 { "packet-hops and redraws" } else { "packet-hops" };
+        (steps >= HOPS_PER_HOUR).then(|| {
+            format!(
+                "duration: {} with this traffic takes about {steps:.1e} {what} and {:.0} hours at {HOP_NS} ns each; \
+                 expected less traffic or a shorter run",
+                self.duration,
+                steps / HOPS_PER_HOUR
+            )
+        })
+    }
+}
+
+/// The share of equal sizes from which on a warning appears.
+const NEARLY_ALL: f64 = 0.99;
+
+/// A warning if nearly all sizes are the smallest one, and the others must make the mean.
+fn too_rare_a_size(flow: &RequestFlow) -> Option<String> {
+    let SizeLaw::Pareto(law) = &flow.sizes else { return None };
+    let ((smallest, share), mean) = (law.smallest(), flow.sizes.mean());
+    (share >= NEARLY_ALL && smallest < 0.5 * mean).then(|| {
+        format!(
+            "flow.{}.size.shape: makes {:.4} % of the sizes {smallest} B, the smallest, so almost no run has the mean of {mean:.0} B; \
+             expected a shape further above 1",
+            flow.path.name,
+            share * 100.0
+        )
+    })
 }
 
 /// A warning if the controller never sees the queue that it needs.

@@ -2,6 +2,7 @@
 //! `arrivals` of a replay.
 
 use super::host::{File, Host};
+use super::requests::{PERCENT, whole_of};
 use netlull_text::Error;
 use netlull_units::Instant;
 use serde_json::{Map, Value, json};
@@ -107,9 +108,9 @@ fn points(file: &File) -> Result<Value> {
     let heading = rows.first().is_some_and(|row| !row.columns.iter().any(|text| is_number(text)));
     let mut points: Vec<(u64, f64)> = Vec::new();
     for row in rows.iter().skip(usize::from(heading)) {
-        let (size, share) = (row.bytes(0)?, row.number(1, "a share from 0 to 1")?);
-        if share > 1.0 {
-            return Err(row.wrong(format!("{} is out of range", row.columns[1]), "a share from 0 to 1"));
+        let (size, share) = (row.bytes(0)?, row.number(1, "a share from 0 to 1, or to 100 %")?);
+        if share > PERCENT {
+            return Err(row.wrong(format!("{} is out of range", row.columns[1]), "a share from 0 to 1, or to 100 %"));
         }
         if let Some(&(before, sum)) = points.last()
             && (size < before || share < sum)
@@ -122,7 +123,9 @@ fn points(file: &File) -> Result<Value> {
     let wrong = |told: String| Err(Error::input("", format!("{}: {told}", file.name)));
     match points.last() {
         None => wrong("has no points; expected lines of two columns, bytes and cumulative share".to_owned()),
-        Some((_, sum)) if *sum < 1.0 - 1e-9 => wrong(format!("rises to {sum}; expected a last share of 1")),
+        Some((_, sum)) if whole_of(*sum).is_none() => {
+            wrong(format!("rises to {sum}; expected a last share of 1, or of 100 in a table in percent"))
+        }
         _ => Ok(points.iter().map(|&(size, share)| json!([size, share])).collect()),
     }
 }

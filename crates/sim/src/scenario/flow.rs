@@ -3,12 +3,15 @@
 use super::frame::{FASTEST, Frame, Result, check, flow_path, node, refuse, start, stop_after, tcp_config};
 use super::quantity::TransferSize;
 use super::requests::{self, RequestsDocument};
+use crate::traffic::sizes::LARGEST;
 use crate::traffic::{ArrivalPattern, DatagramFlow, FlowPath, Record, RequestFlow};
+use netlull_document::within;
 use netlull_tcp::Config;
 use netlull_tcp::TcpOptions as TcpDocument;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// A source of traffic.
@@ -52,7 +55,7 @@ pub struct TcpFlowDocument {
     #[serde(default = "default_count")]
     #[schemars(range(min = 1, max = 100_000))]
     pub count: u32,
-    /// Amount of data per connection.
+    /// Amount of data per connection, at most 2^50 B.
     #[serde(default)]
     pub size: TransferSize,
     /// Time from which the application of the first connection writes no more data; default never.
@@ -101,11 +104,28 @@ pub struct AccessDocument {
     /// Rate of each access link.
     #[schemars(extend("x-exclusiveMinimum" = "0 b/s", "x-maximum" = FASTEST.to_string()))]
     pub rate: BitRate,
-    /// Round trips of the connections, evenly spaced.
-    pub round_trip: RoundTripDocument,
+    /// Round trips of the connections: evenly spaced, or a list with one for each.
+    pub round_trip: RoundTrips,
 }
 
 /// Two-way propagation delays of a flow's connections, access link included.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum RoundTrips {
+    /// The first and the last one.
+    Spaced(RoundTripDocument),
+    /// Every one, in the order of the connections.
+    Each(Vec<Duration>),
+}
+
+impl<'de> Deserialize<'de> for RoundTrips {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        if value.is_array() { within(&value).map(Self::Each) } else { within(&value).map(Self::Spaced) }
+    }
+}
+
+/// Evenly spaced round trips.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RoundTripDocument {
@@ -316,6 +336,12 @@ fn tcp_flows(frame: &Frame<'_>, flow: &TcpFlowDocument) -> Result<Vec<TcpFlow>> 
         Ok(FlowPath { name, from, to: path.to })
     };
     let writes = writes(flow, &field, &config)?;
+    if let TransferSize::Bytes(size) = flow.size
+        && size.as_u64() > LARGEST
+    {
+        let message = format!("is {} B; expected at most {LARGEST} B, or \"endless\"", size.as_u64());
+        return refuse(format!("{field}.size"), message);
+    }
     let connection = |number: u32| {
         let start = first + flow.spacing.saturating_mul(u64::from(number));
         let stop = stop(flow, &field, number, start + flow.jitter)?;

@@ -4,6 +4,7 @@ use crate::traffic::FlowPath;
 use netlull_document::check_ranges;
 use netlull_mechanism::ConfigError;
 use netlull_tcp::{Config, TcpOptions};
+use netlull_text::is_unprintable;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -86,6 +87,16 @@ pub(super) fn node_index(names: &[String]) -> Result<Nodes<'_>> {
 pub(super) fn check_name(field: &str, name: &str) -> Result<()> {
     if name.is_empty() || name.contains(['.', '=', '\n', '"']) {
         return refuse(field, format!("\"{name}\" is not a valid name; expected text without '.', '=' and quotes"));
+    }
+    check_printable(field, name)
+}
+
+/// Refuses a name that would change a terminal.
+pub(super) fn check_printable(field: &str, name: &str) -> Result<()> {
+    if name.contains(is_unprintable) {
+        let told =
+            format!("\"{name}\" is not a valid name; expected text without control characters and marks of direction");
+        return refuse(field, told);
     }
     Ok(())
 }

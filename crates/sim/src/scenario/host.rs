@@ -119,22 +119,10 @@ impl Folder {
 
 impl Host for Folder {
     fn file(&self, name: &str, most: usize) -> Result<File, Error> {
-        use std::io::{ErrorKind, Read};
         let path = self.find(name);
-        let wrong = |why: &str| Error::input("", format!("{}: {why}", path.display()));
-        // A pipe would keep a program waiting that does not listen meanwhile.
-        if path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-            return Err(wrong("is no regular file; expected a file"));
-        }
-        let mut content = Vec::new();
-        let read = std::fs::File::open(&path).and_then(|file| file.take(most as u64 + 1).read_to_end(&mut content));
-        match read.map_err(|error| error.kind()) {
-            Ok(length) if length > most => Err(wrong(&format!("is too large; expected at most {} MiB", most >> 20))),
-            Ok(_) => Ok(File { name: path.display().to_string(), content }),
-            Err(ErrorKind::NotFound) => Err(wrong("there is no such file; expected one that exists")),
-            Err(ErrorKind::IsADirectory) => Err(wrong("is a folder; expected a file")),
-            Err(kind) => Err(wrong(&format!("cannot be read: {kind}"))),
-        }
+        let content = netlull_document::read_regular(&path, most);
+        let content = content.map_err(|why| Error::input("", format!("{}: {why}", path.display())))?;
+        Ok(File { name: path.display().to_string(), content })
     }
 
     fn network(&self, table: &Map<String, Value>) -> Result<Value, Error> {

@@ -6,8 +6,7 @@ use super::quantity::BufferSize;
 use super::queue::{self, Measure, QueueDocument};
 use crate::net::routing::Edge;
 use netlull_document::table_of_kind;
-use netlull_mechanism::link::LinkContext;
-use netlull_mechanism::machines::LinkMechanism;
+use netlull_mechanism::link;
 use netlull_network::loss::LossModel;
 use netlull_network::noise::NoiseModel;
 use netlull_network::plan::InService;
@@ -76,7 +75,7 @@ table_of_kind! {
     /// A controller that changes a link's rate, the windows of the TCP flows that cross it, or both.
     pub struct ControllerDocument {
         /// The controller with its parameters.
-        pub mechanism: LinkMechanism = LinkMechanism::KINDS,
+        pub mechanism: link::Config = link::Config::KINDS,
         /// The link options for controllers that change its rate.
         pub rate: RateOptions if changes_rate,
         /// The link options for controllers that read segments.
@@ -132,7 +131,8 @@ pub struct StepsDocument {
 pub struct StepDocument {
     /// Time of the step.
     pub at: Duration,
-    /// Rate after the step; at most the link's `rate`, the highest of all steps.
+    /// Rate after the step, from 0 b/s to the link's `rate`, the highest of all steps. It applies at once, also to the
+    /// packet in service.
     pub rate: BitRate,
 }
 
@@ -141,7 +141,6 @@ pub struct StepDocument {
 #[serde(deny_unknown_fields)]
 pub struct UniformRedrawDocument {
     /// Lowest capacity.
-    #[schemars(extend("x-exclusiveMinimum" = "0 b/s"))]
     pub min: BitRate,
     /// Highest capacity.
     pub max: BitRate,
@@ -191,7 +190,7 @@ pub struct LinkSpec {
     /// Queue management.
     pub queue: QueueModel,
     /// Rate controller.
-    pub control: Option<Box<Control>>,
+    pub control: Option<Box<ControlSpec>>,
     /// Varying capacity.
     pub capacity: Option<Capacity>,
     /// Packet losses.
@@ -237,11 +236,11 @@ impl LinkSpec {
 
 /// A controller and the link's options for it.
 #[derive(Clone, Debug)]
-pub struct Control {
+pub struct ControlSpec {
     /// The controller with its parameters.
-    pub mechanism: LinkMechanism,
+    pub mechanism: link::Config,
     /// The link as the controller sees it.
-    pub link: LinkContext,
+    pub link: link::Context,
     /// The index of the link with a gateway's acknowledgements.
     pub acknowledgements: Option<usize>,
     /// Treatment of the packet in service when the rate changes.
@@ -365,16 +364,16 @@ pub(super) fn control(
     document: &ControllerDocument,
     link: &LinkDocument,
     measure: Measure,
-) -> Result<Control> {
+) -> Result<ControlSpec> {
     let options = document.rate.unwrap_or_default();
-    let link = LinkContext {
+    let link = link::Context {
         rate: link.rate,
         mtu: measure.mtu,
         buffer: queue::buffer(field, link.buffer, link.buffer_floor, measure)?.length(measure.mtu),
         suspends: options.in_service == InService::Suspend,
     };
     document.mechanism.build(link, Instant::ZERO).map_err(|error| refused(&format!("{field}.controller"), &error))?;
-    Ok(Control {
+    Ok(ControlSpec {
         mechanism: document.mechanism.clone(),
         link,
         acknowledgements: None,
@@ -446,10 +445,8 @@ fn steps(field: &str, document: &StepsDocument, most: BitRate) -> Result<Capacit
             let message = format!("is {}; expected a time after the step before it", step.at);
             return refuse(format!("{field}.steps.{index}.at"), message);
         }
-        if rate.is_zero() || rate > most {
-            let message = format!(
-                "is {rate}; expected more than 0 b/s and at most the link's rate, {most}, the highest of all steps"
-            );
+        if rate > most {
+            let message = format!("is {rate}; expected at most the link's rate, {most}, the highest of all steps");
             return refuse(format!("{field}.steps.{index}.rate"), message);
         }
         steps.push((at, rate));

@@ -4,8 +4,8 @@ use super::document::Document;
 use super::host::{Family, Host, PlugIn};
 use super::read::read_value;
 use super::{Scenario, ScenarioError, files, topology};
-use netlull_document::field_names;
-use netlull_text::{Change, Error, Text, find, name_of, near, spell_out};
+use netlull_document::{field_names, near};
+use netlull_text::{Change, Error, Text, find, name_of, spell_out};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
@@ -72,7 +72,7 @@ fn attempt(source: Source<'_>, changes: &[Vec<Change>], host: &dyn Host) -> Resu
     }
     files::read_in(table, host)?;
     topology::read_in(table, host)?;
-    each_plug_in(table, &mut |place, _, part| locate(place, part, host))?;
+    each_plug_in(table, &mut |place, family, part| locate(place, family, part, host))?;
     let given = serde_json::to_string(&document).map_err(|error| Error::new("scenario", error.to_string()))?;
     let Value::Object(table) = document else { unreachable!("it was a table before") };
     let known = known_fields(&table);
@@ -195,11 +195,15 @@ fn visit_field(
 
 /// Completes the table of a WebAssembly module with its place and its digest. A digest that is given stays, and is
 /// compared when the module is read.
-fn locate(place: &str, part: &mut Option<Value>, host: &dyn Host) -> Result<(), Error> {
+fn locate(place: &str, family: Family, part: &mut Option<Value>, host: &dyn Host) -> Result<(), Error> {
     let Some(Value::Object(table)) = part else { return Ok(()) };
     let Some(name) = table.get("module").and_then(Value::as_str).filter(|_| table["kind"] == "wasm") else {
         return Ok(());
     };
+    // A host that leaves modules out does not need their files.
+    if matches!(host.plug_in(family, table), Ok(PlugIn::LeftOut)) {
+        return Ok(());
+    }
     let module = host.module(name).map_err(|error| within(place, error))?;
     table.insert("module".to_owned(), module.file.into());
     table.entry("digest").or_insert_with(|| module.digest.into());

@@ -3,7 +3,7 @@
 //! A topic is one file: the fields that users write, their check, and the part that runs. No import goes in a circle:
 //!
 //! ```text
-//!   frame ◄─ loss, queue, link, requests, flow, sleep, station, report ◄─ document ◄─ checked ◄─ recording, foreign, load
+//!   frame ◄─ loss, queue, link, requests, flow, sleep, station, report ◄─ document ◄─ checked ◄─ recording, plug_ins, load
 //! ```
 
 mod access;
@@ -12,7 +12,6 @@ pub mod document;
 mod estimate;
 mod files;
 mod flow;
-mod foreign;
 mod frame;
 mod host;
 mod link;
@@ -21,6 +20,7 @@ mod loss;
 mod network;
 mod offers;
 mod paths;
+mod plug_ins;
 mod quantity;
 mod queue;
 mod read;
@@ -39,7 +39,7 @@ pub use flow::{TcpFlow, Writes};
 pub use frame::ScenarioError;
 pub(crate) use frame::listed;
 pub use host::{Family, File, Folder, Host, LARGEST_NETWORK, Module, PlugIn, own_network};
-pub use link::{AirSpec, Capacity, Control, LinkSpec};
+pub use link::{AirSpec, Capacity, ControlSpec, LinkSpec};
 pub use load::{Checked, Source, load, load_directly, spelled_out};
 pub use offers::Offer;
 pub use quantity::{BufferSize, TransferSize};

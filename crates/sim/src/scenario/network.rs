@@ -3,7 +3,7 @@
 use super::listed;
 use super::read::named_path;
 use netlull_document::read;
-use netlull_text::Error;
+use netlull_text::{Error, is_unprintable};
 use netlull_units::{BitRate, Duration};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -235,11 +235,11 @@ fn kilometres(text: &str) -> std::result::Result<f64, String> {
 
 fn check_name(name: &str) -> std::result::Result<(), String> {
     let is_valid =
-        !name.is_empty() && name == name.trim() && !name.contains(FORBIDDEN) && !name.contains(char::is_control);
+        !name.is_empty() && name == name.trim() && !name.contains(FORBIDDEN) && !name.contains(is_unprintable);
     if is_valid {
         return Ok(());
     }
-    Err("is not a valid name of a node; expected text without '.', '=', quotes and line ends".to_owned())
+    Err("is not a valid name of a node; expected text without '.', '=', quotes, control characters and marks of direction".to_owned())
 }
 
 /// Longitude and latitude in degrees; `None` for an empty list.

@@ -85,7 +85,7 @@ fn reduced(whole: &Document, recording: &RecordingDocument) -> Result<Document> 
         return Ok(whole.clone());
     }
     let is_custom = |sleep: &SleepDocument| {
-        sleep.plan.as_ref().is_some_and(|plan| matches!(plan.algorithm, SleepAlgorithm::Foreign(_)))
+        sleep.plan.as_ref().is_some_and(|plan| matches!(plan.algorithm, SleepAlgorithm::PlugIn(_)))
     };
     // A custom plan cannot be written as JSON.
     if whole.sleep.iter().any(is_custom) {

@@ -130,7 +130,8 @@ pub struct CampusSizeDocument {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EmpiricalSizeDocument {
-    /// Points: bytes, and the share of sizes up to that number. Both are in ascending order, and the last share is 1.
+    /// Points: bytes, and the share of sizes up to that number. Both are in ascending order, and the last share is 1, or
+    /// 100 in percent. A first point of 0 B with a share of 0 is one of 1 B.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cdf: Option<Vec<(u64, f64)>>,
     /// File with the bytes and share of a point on each line. It becomes `cdf` when the scenario is read.
@@ -263,14 +264,37 @@ fn empirical(field: &str, law: &EmpiricalSizeDocument) -> Result<SizeLaw> {
         }
         _ => return refuse(field, "has both or neither of `cdf` and `file`; expected one of them"),
     };
-    check_points(&format!("{field}.cdf"), points)?;
-    Ok(SizeLaw::Empirical(Empirical::new(points, 1.0)))
+    let points = shares(&format!("{field}.cdf"), points)?;
+    check_points(&format!("{field}.cdf"), &points)?;
+    Ok(SizeLaw::Empirical(Empirical::new(&points, 1.0)))
+}
+
+/// The last share of a table in percent.
+pub(super) const PERCENT: f64 = 100.0;
+
+/// The whole that the last share of a table is: 1, or 100 in percent.
+pub(super) fn whole_of(last: f64) -> Option<f64> {
+    [1.0, PERCENT].into_iter().find(|whole| (last / whole - 1.0).abs() <= NEAR_ONE)
+}
+
+/// The points with shares of 1, as the tables of data-centre simulators mean theirs: from 0 B, in percent.
+fn shares(field: &str, points: &[(u64, f64)]) -> Result<Vec<(u64, f64)>> {
+    let Some(&(_, last)) = points.last() else {
+        return refuse(field, "is empty; expected points such as [10000, 0.15], the last with a share of 1");
+    };
+    let Some(whole) = whole_of(last) else {
+        return refuse(field, format!("rises to {last}; expected 1 at the last point, or 100 in percent"));
+    };
+    let mut points: Vec<_> = points.iter().map(|&(size, share)| (size, share / whole)).collect();
+    if let (0, share) = points[0]
+        && share <= 0.0
+    {
+        points[0].0 = 1;
+    }
+    Ok(points)
 }
 
 fn check_points(field: &str, points: &[(u64, f64)]) -> Result<()> {
-    let Some((_, last)) = points.last() else {
-        return refuse(field, "is empty; expected points such as [10000, 0.15], the last with a share of 1");
-    };
     let mut before = (1, 0.0);
     for (index, &(size, share)) in points.iter().enumerate() {
         amount(&format!("{field}.{index}"), Bytes::new(size), 1)?;
@@ -285,9 +309,6 @@ fn check_points(field: &str, points: &[(u64, f64)]) -> Result<()> {
             return refuse(format!("{field}.{index}"), message);
         }
         before = (size, share);
-    }
-    if *last < 1.0 - NEAR_ONE {
-        return refuse(field, format!("rises to {last}; expected 1 at the last point"));
     }
     Ok(())
 }

@@ -5,8 +5,7 @@ use super::frame::{Frame, Result, ScenarioError, check_name, node, refuse, refus
 use super::link::{LinkSpec, Wire};
 use crate::traffic::{FlowPath, RequestFlow};
 use netlull_mechanism::ConfigError;
-use netlull_mechanism::machines::StationMechanism;
-use netlull_mechanism::station::{Serves, StationContext};
+use netlull_mechanism::station::{self, Serves};
 use netlull_network::outcome::NamedRadio;
 use netlull_network::queue::QueueModel;
 use netlull_power::RadioPower;
@@ -33,7 +32,7 @@ pub struct StationDocument {
     pub wake_time: Option<Duration>,
     /// Machine that lets the radio sleep; default none, with the radio always awake.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mechanism: Option<StationMechanism>,
+    pub mechanism: Option<station::Config>,
 }
 
 /// The power of each radio state: the name of a built-in model, or numbers.
@@ -91,18 +90,18 @@ pub struct StationSpec {
     /// The index of the link to the access point.
     pub up: usize,
     /// The station's links and its radio's wake-up time.
-    pub context: StationContext,
+    pub context: station::Context,
     /// Power models for the radio's reported energy.
     pub radios: Vec<NamedRadio>,
     /// The machine that lets the radio sleep; `None` for a radio that is always on.
-    pub mechanism: Option<StationMechanism>,
+    pub mechanism: Option<station::Config>,
 }
 
 impl StationSpec {
     /// The kind of its mechanism in summaries: `always_on` without a mechanism.
     #[must_use]
     pub fn kind(&self) -> &str {
-        self.mechanism.as_ref().map_or("always_on", StationMechanism::name)
+        self.mechanism.as_ref().map_or("always_on", station::Config::name)
     }
 }
 
@@ -120,6 +119,9 @@ pub(super) fn stations(documents: &[StationDocument], around: Around<'_>) -> Res
     let mut stations: Vec<StationSpec> = Vec::new();
     for (index, document) in documents.iter().enumerate() {
         let field = format!("station.{}", document.name.clone().unwrap_or_else(|| index.to_string()));
+        if let Some(name) = &document.name {
+            check_name(&format!("station.{index}.name"), name)?;
+        }
         let namesake = |other: &StationDocument| other.name.is_some() && other.name == document.name;
         if documents[..index].iter().any(namesake) {
             return refuse(format!("{field}.name"), "is given twice; expected different names");
@@ -193,7 +195,7 @@ fn station(around: Around<'_>, station: Member<'_>) -> Result<StationSpec> {
             return refuse(nodes, format!("{message}; expected noise only on other links of the path"));
         }
     }
-    let context = StationContext {
+    let context = station::Context {
         air_rate: around.links[down].rate,
         wake: document.wake_time.unwrap_or(radios[0].power.wake),
         mtu: around.frame.mtu,
@@ -295,7 +297,7 @@ fn radio_model(field: &str, document: &RadioDocument) -> Result<NamedRadio> {
 }
 
 /// Checks that a station's machine needs no access point. Beacons and polls do not contend for the air.
-fn check_station(field: &str, mechanism: &StationMechanism, links: [&LinkSpec; 2]) -> Result<()> {
+fn check_station(field: &str, mechanism: &station::Config, links: [&LinkSpec; 2]) -> Result<()> {
     if mechanism.access_point().is_some() && links.iter().any(|link| link.air.is_some()) {
         let message = format!("is {}, whose beacons and polls do not contend for a shared air", mechanism.name());
         return refuse(format!("{field}.mechanism.kind"), format!("{message}; expected client_shaper, eager or none"));

@@ -144,6 +144,8 @@ pub enum Parallel {
     Refuse,
     /// Makes one link of them.
     Merge,
+    /// Takes links in opposite directions for one cable.
+    Reverse,
 }
 
 /// The part of a disconnected network to read.

@@ -6,7 +6,7 @@ pub use lognormal::{CAMPUS, Component, Lognormal};
 
 use netlull_network::random::Stream;
 
-/// The maximum request size: far above any transfer in a run, and far below the range of 64 bits.
+/// The maximum size of a transfer or request: far above any transfer in a run, and far below the range of 64 bits.
 pub(crate) const LARGEST: u64 = 1 << 50;
 
 /// A distribution of sizes. Draws are whole bytes, at least one.
@@ -58,6 +58,14 @@ impl Pareto {
             if bounded_mean(least, shape, max) < mean { low = least } else { high = least }
         }
         Self { shape, least: high, most: max, beyond: libm::pow(high / max, shape) }
+    }
+
+    /// The smallest size in whole bytes, and its share of all draws.
+    #[must_use]
+    pub fn smallest(&self) -> (f64, f64) {
+        let size = libm::round(self.least).max(1.0);
+        let above = (libm::pow(self.least / (size + 0.5), self.shape) - self.beyond) / (1.0 - self.beyond);
+        (size, 1.0 - above.clamp(0.0, 1.0))
     }
 
     /// The quantile of 1 - `above`, with `above` in (0, 1].
@@ -204,6 +212,23 @@ mod tests {
         assert!((mean(&draws) - 30_000.0).abs() < 4.0 * 67.1, "{}", mean(&draws));
         for q in [0.01, 0.5, 0.9, 0.999] {
             has_quantile(&draws, q, -30_000.0 * f64::ln(1.0 - q));
+        }
+    }
+
+    #[test]
+    fn the_smallest_of_pareto_sizes_has_its_share() {
+        for (mean, shape, max) in
+            [(30_000.0, 1.35, None), (100.0, 1.02, None), (2_000.0, 1.01, Some(1e6)), (90.0, 40.0, None)]
+        {
+            let pareto = Pareto::with_mean(mean, shape, max);
+            let (size, share) = pareto.smallest();
+            let draws = draws(&SizeLaw::Pareto(pareto));
+            assert_eq!(draws[0], size);
+            let seen = draws.partition_point(|draw| *draw <= size) as f64 / draws.len() as f64;
+            assert!(
+                (seen - share).abs() < 4.0 * (share * (1.0 - share) / 200_000.0).sqrt(),
+                "{shape}: {seen} of {share}"
+            );
         }
     }
 

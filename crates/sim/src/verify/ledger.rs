@@ -191,7 +191,7 @@ fn tcp_delivers_what_was_sent(findings: &mut Findings, tcp: &TcpLedger) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::transmitter::{EffectiveRate, InService, RateLogEntry};
+    use crate::net::transmitter::{EffectiveRate, IdleTime, InService, RateLogEntry};
     use crate::verify::link::VariableLedger;
     use netlull_network::queue::Buffer;
     use netlull_power::{EnergyMeter, TransitionPower};
@@ -215,7 +215,7 @@ mod tests {
         let (start, end) = (Instant::ZERO, Instant::from_nanos(1_000_000_000));
         let (fast, slow) = (BitRate::from_mbps(10), BitRate::from_mbps(5));
         let change = Instant::from_nanos(500_000_000);
-        let pause = Duration::from_millis(2);
+        let (pause, idle) = (Duration::from_millis(2), IdleTime::default());
         let mut meter = EnergyMeter::new(start, fast);
         meter.rate_changed(change, slow, pause);
         let variable = VariableLedger {
@@ -224,14 +224,15 @@ mod tests {
                 RateLogEntry { at: change, rate: slow, pause, sent_bytes: 6_000 },
             ]),
             effective: Cow::Owned(vec![
-                EffectiveRate { at: start, rate: fast, pause: Duration::ZERO, sent_bytes: 0 },
-                EffectiveRate { at: change, rate: slow, pause, sent_bytes: 6_000 },
+                EffectiveRate { at: start, rate: fast, pause: Duration::ZERO, sent_bytes: 0, idle },
+                EffectiveRate { at: change, rate: slow, pause, sent_bytes: 6_000, idle },
             ]),
             sent_bytes: 7_000,
             largest_packet: 1_000,
             residency: meter.finish(end),
             transition_power: TransitionPower::Higher,
-            in_service: InService::FinishThenPause,
+            in_service: Some(InService::FinishThenPause),
+            idle,
             pause_due: Duration::ZERO,
         };
         Ledger {
@@ -333,6 +334,17 @@ mod tests {
         // 2 x 7 packets of 71 ms, and 2 x 5.6 ms for their bits at 10 Mb/s.
         has("ap: its links sent for 1005200000 ns, but the run ends at 1.000000000 s", &|ledger| {
             ledger.airs[0].overhead = Duration::from_millis(71);
+        });
+        has("a-b: its queue has 7 packet ns; expected 8 (ended waits) to 3000000000 (longest queue)", &|ledger| {
+            let counters = &mut ledger.counters.to_mut()[0];
+            (counters.waited_ns, counters.waited_in_vain_ns, counters.queued_ns) = (5, 3, 7);
+        });
+        has("expected 0 (ended waits) to 3000000000 (longest queue)", &|ledger| {
+            ledger.counters.to_mut()[0].queued_ns = 3_000_000_001;
+        });
+        has("a-b: sent 6000 bytes up to 0.500000000 s, but carries 625000 bytes while it is not idle", &|ledger| {
+            // 10 Mb/s for 0.5 s without an idle time.
+            ledger.links[0].variable.as_mut().unwrap().in_service = None;
         });
         has("more than 5 Mb/s carries outside a pause of 2 ms", &|ledger| {
             // 5 Mb/s for 0.5 s less 2 ms is 311,250 B, and the packet before had finished. An extra byte is too many.

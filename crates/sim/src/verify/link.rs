@@ -3,7 +3,7 @@
 use super::Findings;
 use super::ledger::Ledger;
 use crate::net::link::LinkCounters;
-use crate::net::transmitter::{EffectiveRate, InService, RateLogEntry};
+use crate::net::transmitter::{EffectiveRate, IdleTime, InService, RateLogEntry};
 use netlull_network::queue::Buffer;
 use netlull_power::{PowerModel, Residency, Traffic, TransitionPower};
 use netlull_units::{BitRate, Duration, Instant};
@@ -58,21 +58,35 @@ pub struct VariableLedger<'a> {
     pub residency: Residency,
     /// The power charged during a transition.
     pub transition_power: TransitionPower,
-    /// The treatment of the packet in service when the rate changes.
-    pub in_service: InService,
+    /// The treatment of the packet in service when a controller changes the rate; `None` without a controller.
+    pub in_service: Option<InService>,
+    /// The idle time by the end.
+    pub idle: IdleTime,
     /// A decided pause that has not begun.
     pub pause_due: Duration,
+}
+
+impl VariableLedger<'_> {
+    /// An entry for the end of the run.
+    fn last(&self, end: Instant) -> EffectiveRate {
+        let (rate, pause) = (BitRate::default(), Duration::ZERO);
+        EffectiveRate { at: end, rate, pause, sent_bytes: self.sent_bytes, idle: self.idle }
+    }
 }
 
 /// Checks the sums of a link and the log of its rates.
 pub(super) fn check(findings: &mut Findings, link: &LinkLedger<'_>, counters: &LinkCounters, ledger: &Ledger<'_>) {
     link_conserves(findings, link, counters);
     link_keeps_its_buffer(findings, link, counters);
+    waits_fit_the_queue(findings, link, counters, ledger.end);
     no_packet_is_too_late(findings, link, counters);
     match &link.variable {
         None => fixed_rate_holds(findings, link, counters, ledger.end),
         Some(variable) => {
             varying_rate_holds(findings, link, variable, ledger.end);
+            if variable.in_service.is_none() {
+                capacity_is_used(findings, link, variable, ledger.end);
+            }
             every_change_is_carried_out(findings, link, variable);
             energy_is_the_integral(findings, link, variable, ledger);
         }
@@ -113,6 +127,14 @@ fn link_keeps_its_buffer(findings: &mut Findings, link: &LinkLedger<'_>, counter
     findings.check(most <= limit, &link.name, || format!("{most} waited, but the buffer holds {}", link.buffer));
 }
 
+/// Checks that ended waits are in the integral of the queue, which is at most the longest queue over the whole run.
+fn waits_fit_the_queue(findings: &mut Findings, link: &LinkLedger<'_>, c: &LinkCounters, end: Instant) {
+    let (ended, most) = (c.waited_ns + c.waited_in_vain_ns, u128::from(c.most_waiting) * u128::from(end.as_nanos()));
+    findings.check(ended <= c.queued_ns && c.queued_ns <= most, &link.name, || {
+        format!("its queue has {} packet ns; expected {ended} (ended waits) to {most} (longest queue)", c.queued_ns)
+    });
+}
+
 /// Checks the controller's guarantee against the same packets on a link that is always at its highest rate.
 fn no_packet_is_too_late(findings: &mut Findings, link: &LinkLedger<'_>, counters: &LinkCounters) {
     let Some(bound) = link.lateness_bound else { return };
@@ -151,8 +173,7 @@ pub(super) fn air_carries_one_packet_at_a_time(findings: &mut Findings, air: &Sh
 /// Checks bytes <= rate x (time - pause) between any two changes, plus a packet if the packet in service is not
 /// finished first.
 fn varying_rate_holds(findings: &mut Findings, link: &LinkLedger<'_>, variable: &VariableLedger<'_>, end: Instant) {
-    let last =
-        EffectiveRate { at: end, rate: BitRate::default(), pause: Duration::ZERO, sent_bytes: variable.sent_bytes };
+    let last = variable.last(end);
     let ends = variable.effective.iter().skip(1).chain(std::iter::once(&last));
     for (index, (entry, next)) in variable.effective.iter().zip(ends).enumerate() {
         findings.check(entry.at <= next.at && entry.sent_bytes <= next.sent_bytes, &link.name, || {
@@ -162,12 +183,37 @@ fn varying_rate_holds(findings: &mut Findings, link: &LinkLedger<'_>, variable: 
         let time = next.at.saturating_since(entry.at).saturating_sub(entry.pause);
         // An extra nanosecond, because departures are rounded down.
         let most = u128::from(entry.rate.as_bps()) * u128::from(time.as_nanos() + 1);
-        let finished = index == 0 || (variable.in_service == InService::FinishThenPause && !entry.pause.is_zero());
+        let finished =
+            index == 0 || (variable.in_service == Some(InService::FinishThenPause) && !entry.pause.is_zero());
         let unfinished = if finished { 0 } else { u128::from(variable.largest_packet) * BIT_NANOS_PER_BYTE };
         findings.check(u128::from(sent) * BIT_NANOS_PER_BYTE <= most + unfinished, &link.name, || {
             format!(
                 "sent {sent} bytes from {} to {}, more than {} carries outside a pause of {}",
                 entry.at, next.at, entry.rate, entry.pause
+            )
+        });
+    }
+}
+
+/// Checks a link without a controller: while it is not idle it sends what its capacity carries, less at most a packet in
+/// service. Each idle period begins up to a nanosecond early, because departures are rounded down.
+fn capacity_is_used(findings: &mut Findings, link: &LinkLedger<'_>, variable: &VariableLedger<'_>, end: Instant) {
+    let last = variable.last(end);
+    // A link with CoDel and a fixed rate may fall asleep, and loses its packet in service each time.
+    let packet = u128::from(variable.largest_packet) * BIT_NANOS_PER_BYTE * u128::from(link.naps + 1);
+    let rounding = u128::from(link.max_rate.as_bps()) * u128::from(variable.idle.periods + 1);
+    let mut carried = 0_u128;
+    let ends = variable.effective.iter().skip(1).chain(std::iter::once(&last));
+    for (entry, next) in variable.effective.iter().zip(ends) {
+        let idle = next.idle.ns.saturating_sub(entry.idle.ns);
+        let busy = next.at.saturating_since(entry.at).as_nanos().saturating_sub(idle);
+        carried += u128::from(entry.rate.as_bps()) * u128::from(busy);
+        let sent = u128::from(next.sent_bytes) * BIT_NANOS_PER_BYTE;
+        findings.check(sent <= carried + rounding && carried <= sent + packet + rounding, &link.name, || {
+            let carries = carried / BIT_NANOS_PER_BYTE;
+            format!(
+                "sent {} bytes up to {}, but carries {carries} bytes while it is not idle",
+                next.sent_bytes, next.at
             )
         });
     }

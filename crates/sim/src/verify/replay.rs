@@ -50,6 +50,7 @@ struct Shadow {
     agent: AgentId,
     segment: netlull_tcp::Segment,
     size: u32,
+    offered: u64,
     starts: u64,
     departs: u64,
 }
@@ -69,6 +70,20 @@ impl Shadow {
     }
 }
 
+/// The queueing delays on a link, in nanoseconds. For a link that schedules its departures they are bounds, because the
+/// start of a transmission after a pause is unknown.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waits {
+    /// Packets whose transmission has certainly begun.
+    begun: u64,
+    /// The sum of their delays, at least.
+    least: u128,
+    /// The sum of the delays of all packets, at most.
+    most: u128,
+    /// The integral of the queue.
+    queued: u128,
+}
+
 struct Line {
     link: ReplayLink,
     held: VecDeque<Shadow>,
@@ -79,6 +94,7 @@ struct Line {
     last_departure: u64,
     /// The largest queue at an arrival, in packets and in bytes.
     most: (usize, u64),
+    waits: Waits,
     /// Packets marked here and delivered.
     marked: u64,
     /// Packets of each flow offered so far, for scripted losses.
@@ -116,6 +132,7 @@ impl Replay {
             busy_bits: 0,
             last_departure: 0,
             most: (0, 0),
+            waits: Waits::default(),
             marked: 0,
             offered: BTreeMap::new(),
             asleep: false,
@@ -194,6 +211,7 @@ impl Replay {
         if let Err(problem) = line.is_in_time(&head, departed) {
             self.findings.check(false, &line.link.name, || problem);
         }
+        line.leaves(&head, departed);
         // Departures never wait for late packets.
         line.last_departure = if line.link.scheduled { departed } else { head.departs };
     }
@@ -217,8 +235,9 @@ impl Replay {
     }
 
     /// Records that a link has fallen asleep and lost its packets.
-    pub fn fell_asleep(&mut self, link: LinkId) {
+    pub fn fell_asleep(&mut self, now: Instant, link: LinkId) {
         let line = &mut self.lines[link.index()];
+        line.stay(now.as_nanos());
         line.stranded += line.held.len() as u64;
         line.held.clear();
         line.waiting = (0, 0);
@@ -228,6 +247,14 @@ impl Replay {
     /// Records that a link carries packets again.
     pub fn woke(&mut self, link: LinkId) {
         self.lines[link.index()].asleep = false;
+    }
+
+    /// Compares the queueing delays up to the end of the run with the links' own sums.
+    pub fn check_waits(&mut self, end: Instant, counters: &[LinkCounters]) {
+        for (line, counters) in self.lines.iter_mut().zip(counters) {
+            line.stay(end.as_nanos());
+            line.waited_as_counted(&mut self.findings, counters);
+        }
     }
 
     /// The findings. Marks are compared with the links' own counts.
@@ -248,6 +275,62 @@ impl Replay {
 }
 
 impl Line {
+    /// Adds the queueing delay of a packet that is delivered.
+    fn leaves(&mut self, head: &Shadow, departed: u64) {
+        let (least, most) = if self.link.scheduled {
+            let sent = u128::from(head.size) * 8_000_000_000 / u128::from(self.link.rate.as_bps());
+            let inside = u128::from(departed.saturating_sub(head.offered));
+            // Departures are rounded down.
+            (self.last_departure.saturating_sub(head.offered).into(), (inside + 1).saturating_sub(sent))
+        } else {
+            let waited = u128::from(head.starts - head.offered);
+            (waited, waited)
+        };
+        self.waits.begun += 1;
+        self.waits.least += least;
+        self.waits.most += most;
+        self.waits.queued += least;
+    }
+
+    /// Adds the queueing delays of the packets on the link up to `now`.
+    fn stay(&mut self, now: u64) {
+        for shadow in &self.held {
+            let so_far = u128::from(now.min(shadow.starts).saturating_sub(shadow.offered));
+            if self.link.scheduled {
+                self.waits.most += u128::from(now.saturating_sub(shadow.offered));
+            } else {
+                self.waits.queued += so_far;
+                if shadow.starts <= now {
+                    self.waits.begun += 1;
+                    self.waits.least += so_far;
+                    self.waits.most += so_far;
+                }
+            }
+        }
+    }
+
+    /// Compares the queueing delays with the link's own sums. Late packets hide the departures of a link that schedules
+    /// them.
+    fn waited_as_counted(&self, findings: &mut Findings, counters: &LinkCounters) {
+        let LinkCounters { waited_ns, queued_ns, served_packets, .. } = *counters;
+        let Waits { begun, least, most, queued } = self.waits;
+        if self.link.scheduled && self.link.noisy {
+            return;
+        }
+        let holds = (least..=most).contains(&waited_ns)
+            && if self.link.scheduled {
+                begun <= served_packets && queued <= queued_ns
+            } else {
+                (begun, queued) == (served_packets, queued_ns)
+            };
+        findings.check(holds, &self.link.name, || {
+            format!(
+                "{served_packets} packets waited {waited_ns} ns, and its queue has {queued_ns} packet ns; expected {begun} \
+                 packets, {least} to {most} ns and {queued} packet ns"
+            )
+        });
+    }
+
     /// Returns true if the link loses the next packet of a flow; `None` if losses are random.
     fn may_lose(&mut self, flow: FlowId) -> Option<bool> {
         match &self.link.loss {
@@ -338,6 +421,7 @@ impl Line {
             agent: packet.agent,
             segment: packet.segment,
             size: packet.size,
+            offered: now,
             starts,
             departs,
         });
@@ -466,6 +550,30 @@ mod tests {
             replay.delivered(at(9), LINK, &packet(Flags::ECT));
         };
         assert_eq!(found(replay(codel(), None), &[taken, taken], twin), "");
+    }
+
+    #[test]
+    fn waits_that_a_link_counts_wrongly_are_found() {
+        // Three packets at once, 1 ms each. At 1.5 ms the second is in service and has waited 1 ms; the third waits.
+        let found = |queue: QueueModel, served_packets: u64, waited_us: u128, queued_us: u128| {
+            let mut replay = replay(queue, None);
+            for _ in 0..3 {
+                replay.offered(Instant::ZERO, LINK, &packet(Flags::ECT), Admission::Accepted);
+            }
+            replay.delivered(at(1), LINK, &packet(Flags::ECT));
+            let (waited_ns, queued_ns) = (1000 * waited_us, 1000 * queued_us);
+            let counters = [LinkCounters { served_packets, waited_ns, queued_ns, ..LinkCounters::default() }];
+            replay.check_waits(Instant::ZERO + Duration::from_micros(1500), &counters);
+            replay.into_findings(&counters).violations().len()
+        };
+        assert_eq!(found(QueueModel::DropTail, 2, 1000, 2500), 0);
+        assert_eq!(found(QueueModel::DropTail, 3, 3000, 2500), 1);
+        assert_eq!(found(QueueModel::DropTail, 2, 999, 2500), 1);
+        assert_eq!(found(QueueModel::DropTail, 2, 1000, 0), 1);
+        assert_eq!(found(codel(), 2, 1000, 2500), 0);
+        // At most 1.5 ms each for the two packets on the link, and 1 ns of rounding.
+        assert_eq!(found(codel(), 2, 3001, 3001), 1);
+        assert_eq!(found(codel(), 0, 0, 0), 1);
     }
 
     #[test]

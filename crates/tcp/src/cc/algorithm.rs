@@ -24,7 +24,7 @@ macro_rules! algorithms {
                 $name,
             )*
             /// An algorithm from another crate.
-            Foreign(Foreign),
+            PlugIn(PlugIn),
         }
     };
 }
@@ -47,33 +47,33 @@ pub trait CongestionControlFactory: fmt::Debug + Send + Sync {
     /// A congestion control with the options of `config`, before the handshake. `seed` is for random decisions.
     ///
     /// It cannot fail, unlike the `build` of other factories: endpoints also open in the middle of a run.
-    fn build(&self, config: &Config, seed: u32) -> Box<dyn ForeignControl>;
+    fn build(&self, config: &Config, seed: u32) -> Box<dyn PlugInControl>;
 }
 
 /// A boxed congestion control that can be cloned and sent to another thread.
-pub trait ForeignControl: CongestionControl + fmt::Debug + Send + Sync {
+pub trait PlugInControl: CongestionControl + fmt::Debug + Send + Sync {
     /// Clones the congestion control into a new box.
-    fn clone_box(&self) -> Box<dyn ForeignControl>;
+    fn clone_box(&self) -> Box<dyn PlugInControl>;
 }
 
-impl<T: CongestionControl + Clone + fmt::Debug + Send + Sync + 'static> ForeignControl for T {
-    fn clone_box(&self) -> Box<dyn ForeignControl> {
+impl<T: CongestionControl + Clone + fmt::Debug + Send + Sync + 'static> PlugInControl for T {
+    fn clone_box(&self) -> Box<dyn PlugInControl> {
         Box::new(self.clone())
     }
 }
 
-impl Clone for Box<dyn ForeignControl> {
+impl Clone for Box<dyn PlugInControl> {
     fn clone(&self) -> Self {
-        // Clones the algorithm in the box: the box itself is a `ForeignControl` too.
+        // Clones the algorithm in the box: the box itself is a `PlugInControl` too.
         (**self).clone_box()
     }
 }
 
 /// A factory, shared by the configurations that carry it and equal to itself alone.
 #[derive(Clone, Debug)]
-pub struct Foreign(pub Arc<dyn CongestionControlFactory>);
+pub struct PlugIn(pub Arc<dyn CongestionControlFactory>);
 
-impl Deref for Foreign {
+impl Deref for PlugIn {
     type Target = dyn CongestionControlFactory;
 
     fn deref(&self) -> &Self::Target {
@@ -81,18 +81,18 @@ impl Deref for Foreign {
     }
 }
 
-impl PartialEq for Foreign {
+impl PartialEq for PlugIn {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl Eq for Foreign {}
+impl Eq for PlugIn {}
 
 /// The kinds of congestion controls that other crates read from documents.
-pub static FOREIGN: Loaders<Arc<dyn CongestionControlFactory>> = Loaders::new();
+pub static PLUG_INS: Loaders<Arc<dyn CongestionControlFactory>> = Loaders::new();
 
-/// A congestion control in a document: a name, or a table whose `kind` is one of [`FOREIGN`].
+/// A congestion control in a document: a name, or a table whose `kind` is one of [`PLUG_INS`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Choice {
@@ -116,9 +116,9 @@ impl Choice {
             Self::Table(table) => {
                 let mut fields = table.clone();
                 let kind = fields.as_object_mut().and_then(|fields| fields.shift_remove("kind")).unwrap_or_default();
-                let factory = FOREIGN.load(kind.as_str().unwrap_or_default(), &fields);
+                let factory = PLUG_INS.load(kind.as_str().unwrap_or_default(), &fields);
                 let factory = factory.map_err(|error| error.within("congestion_control"))?;
-                Ok(Algorithm::Foreign(Foreign(factory)))
+                Ok(Algorithm::PlugIn(PlugIn(factory)))
             }
         }
     }

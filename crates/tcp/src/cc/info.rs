@@ -69,7 +69,7 @@ impl KnownWith {
 
 impl Config {
     /// Sets an algorithm with its usual loss recovery and ECN
-    /// ([`AlgorithmInfo::known_with`](crate::AlgorithmInfo::known_with)). A foreign algorithm leaves both as they
+    /// ([`AlgorithmInfo::known_with`](crate::AlgorithmInfo::known_with)). A plug-in leaves both as they
     /// are.
     #[must_use]
     pub fn with_algorithm(mut self, algorithm: Algorithm) -> Self {
@@ -109,7 +109,7 @@ impl Algorithm {
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
-            Self::Foreign(factory) => factory.name(),
+            Self::PlugIn(factory) => factory.name(),
             known => known.info().map_or("", |info| info.name),
         }
     }

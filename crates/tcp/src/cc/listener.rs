@@ -2,7 +2,7 @@
 //! The answers of a custom congestion control are checked.
 
 use super::{
-    Ack, CongestionControl, CongestionControlFactory, Delivery, ForeignControl, Idle, Loss, Recovered, Start,
+    Ack, CongestionControl, CongestionControlFactory, Delivery, Idle, Loss, PlugInControl, Recovered, Start,
     TimeoutKind, Transmission,
 };
 use crate::config::Config;
@@ -253,7 +253,7 @@ pub struct Fault {
 /// A custom congestion control, and its first fault.
 #[derive(Clone, Debug)]
 pub struct Watched {
-    control: Box<dyn ForeignControl>,
+    control: Box<dyn PlugInControl>,
     fault: Option<Fault>,
 }
 

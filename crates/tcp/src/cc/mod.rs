@@ -18,7 +18,7 @@ macro_rules! congestion_controls {
                 // `cubic` and Reno's family with `CwndUnit::Segments`.
                 Cubic6(Box<Cubic6>);
                 Reno6(Box<Reno6>);
-                Foreign(Box<Watched>);
+                PlugIn(Box<Watched>);
             }
             Bbr(Box<Bbr>) = bbr::INFO;
             Bic(Box<Bic>) = bic::INFO;
@@ -53,7 +53,7 @@ mod listener;
 mod reno;
 mod vegas;
 
-pub use algorithm::{Algorithm, Choice, CongestionControlFactory, FOREIGN, Foreign, ForeignControl};
+pub use algorithm::{Algorithm, Choice, CongestionControlFactory, PLUG_INS, PlugIn, PlugInControl};
 pub use bbr::Bbr;
 pub use bic::Bic;
 pub use compound::Compound;
@@ -86,18 +86,18 @@ macro_rules! controllers {
                 CATALOGUE
             }
 
-            /// The entry of the catalogue; `None` for a foreign algorithm.
+            /// The entry of the catalogue; `None` for a plug-in.
             #[must_use]
             pub fn info(&self) -> Option<&'static AlgorithmInfo> {
                 match self {
                     $(Self::$name => Some(&$file::$info),)*
-                    Self::Foreign(_) => None,
+                    Self::PlugIn(_) => None,
                 }
             }
         }
 
         /// The algorithm of one endpoint. The set is closed, so the compiler can inline each call. One variant is for
-        /// foreign algorithms.
+        /// plug-ins.
         $($dispatch)*
         #[derive(Clone, Debug)]
         pub(crate) enum Controller {
@@ -123,7 +123,7 @@ congestion_controls!(controllers);
 impl Algorithm {
     /// A congestion control that works apart from an endpoint, with the options of `config`.
     #[must_use]
-    pub fn control(&self, config: &Config, seed: u32) -> Box<dyn ForeignControl> {
+    pub fn control(&self, config: &Config, seed: u32) -> Box<dyn PlugInControl> {
         let config = Config { congestion_control: self.clone(), ..config.clone() };
         Box::new(Controller::new(&config, seed))
     }
@@ -133,7 +133,7 @@ impl Controller {
     /// The congestion control of one endpoint; `seed` is for random decisions.
     pub fn new(config: &Config, seed: u32) -> Self {
         match &config.congestion_control {
-            Algorithm::Foreign(factory) => Self::Foreign(Box::new(Watched::new(&**factory, config, seed))),
+            Algorithm::PlugIn(factory) => Self::PlugIn(Box::new(Watched::new(&**factory, config, seed))),
             algorithm => match algorithm.info() {
                 Some(info) => (info.build)(config, seed),
                 None => Self::Reno(Reno::new(config)),
@@ -142,11 +142,12 @@ impl Controller {
     }
 
     /// Returns [`CongestionControl::cwnd`]; only the window of RFC 5681 is inlined.
-    #[inline(always)]
+    #[inline]
     pub fn cwnd(&self) -> u64 {
         if let Self::Reno(reno) = self { reno.cwnd() } else { self.cwnd_elsewhere() }
     }
 
+    // Without the forced inlines of scoreboards, other windows and rate samples: SACK +1.4 %, BBR +1.9 %.
     #[inline(never)]
     fn cwnd_elsewhere(&self) -> u64 {
         CongestionControl::cwnd(self)
@@ -154,12 +155,12 @@ impl Controller {
 
     /// The first fault of a custom congestion control.
     pub fn fault(&self) -> Option<&Fault> {
-        if let Self::Foreign(watched) = self { watched.fault() } else { None }
+        if let Self::PlugIn(watched) = self { watched.fault() } else { None }
     }
 
     /// Does the work of [`CongestionControl::on_ack`] outside recovery and without an echo, for the algorithm that
     /// needs no more of the acknowledgement. Returns false for all others.
-    #[inline(always)]
+    #[inline]
     pub fn opens_by(&mut self, acked: u64, flight_before: u64) -> bool {
         let Self::Reno(reno) = self else { return false };
         reno.open(acked, flight_before, RecoveryPhase::Open);

@@ -161,7 +161,7 @@ impl Reno {
     }
 
     /// Opens the window for `acked` newly acknowledged bytes, with `flight_before` in flight before.
-    #[inline(always)]
+    #[inline]
     pub(super) fn open(&mut self, acked: u64, flight_before: u64, phase: RecoveryPhase) {
         if self.growth == Growth::WhenLimited && !self.is_limiting(flight_before) {
             return;

@@ -131,6 +131,8 @@ pub struct RetransmissionTimer {
     pub max_rto: Duration,
     /// Largest number of doublings of the retransmission timeout.
     pub max_backoff: u8,
+    /// Number of timeouts of a SYN without a doubling (Linux 6.5 `tcp_syn_linear_timeouts`).
+    pub linear_syn_timeouts: u8,
     /// Clock of the retransmission timer.
     pub rtt_clock: RttClock,
     /// Acknowledgements that give a sample.
@@ -147,6 +149,7 @@ impl Default for RetransmissionTimer {
             max_rto: Duration::from_secs(60),
             // More than `max_rto` allows.
             max_backoff: 16,
+            linear_syn_timeouts: 0,
             rtt_clock: RttClock::Fine { granularity: Duration::from_millis(1) },
             rtt_sampling: RttSampling::OncePerWindow,
             handshake_rtt: HandshakeRtt::Sampled,
@@ -241,8 +244,12 @@ impl RetransmissionTimer {
         expect(self.initial_rto <= max, "initial_rto", self.initial_rto, "at most max_rto")?;
         expect(self.min_rto <= max, "min_rto", self.min_rto, "at most max_rto")?;
         expect(self.max_backoff <= 32, "max_backoff", self.max_backoff, "at most 32 doublings")?;
-        let (RttClock::Fine { granularity } | RttClock::Ticks { tick: granularity }) = self.rtt_clock;
-        expect(granularity <= max, "rto_granularity", granularity, "at most max_rto")
+        match self.rtt_clock {
+            RttClock::Fine { granularity } | RttClock::Ticks { tick: granularity } => {
+                expect(granularity <= max, "rto_granularity", granularity, "at most max_rto")
+            }
+            RttClock::Jiffies => Ok(()),
+        }
     }
 }
 

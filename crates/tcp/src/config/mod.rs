@@ -15,7 +15,7 @@ pub use options::{
     WindowReduction, WindowUpdate,
 };
 
-use crate::cc::{CongestionControlFactory, Foreign};
+use crate::cc::{CongestionControlFactory, PlugIn};
 use crate::segment::TIMESTAMPS_PADDED;
 use error::expect;
 use netlull_units::Duration;
@@ -85,7 +85,7 @@ impl Config {
     /// Sets a congestion control of another crate. Loss recovery and ECN stay.
     #[must_use]
     pub fn with_congestion_control(self, factory: Arc<dyn CongestionControlFactory>) -> Self {
-        Self { congestion_control: Algorithm::Foreign(Foreign(factory)), ..self }
+        Self { congestion_control: Algorithm::PlugIn(PlugIn(factory)), ..self }
     }
 
     /// The data in a full segment between two endpoints of this configuration, bytes (RFC 6691 section 2).
@@ -115,7 +115,7 @@ impl Config {
         self.cwnd.check()?;
         self.recovery.check()?;
         match &self.congestion_control {
-            Algorithm::Foreign(factory) => factory.check(self),
+            Algorithm::PlugIn(factory) => factory.check(self),
             _ => Ok(()),
         }
     }

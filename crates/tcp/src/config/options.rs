@@ -102,7 +102,7 @@ pub enum RackClock {
     /// Nanoseconds (RFC 8985).
     #[default]
     Fine,
-    /// Linux 6 with HZ = 250: a timer is 2 ms (`TCP_TIMEOUT_MIN_US`) longer, rounded to jiffies.
+    /// Linux 6 with HZ = 250: a timer is 2 ms (`TCP_TIMEOUT_MIN_US`) longer, and expires at a step of the timer wheel.
     Jiffies,
 }
 
@@ -261,6 +261,9 @@ pub enum RttClock {
         /// Length of a tick.
         tick: Duration,
     },
+    /// Linux 6 with HZ = 250: the estimate of `tcp_rtt_estimator`, with `min_rto` for `tcp_rto_min`. The RTO is in whole jiffies, and timers expire
+    /// at the steps of the timer wheel. Jiffies begin at time zero (Linux: at a random phase).
+    Jiffies,
 }
 
 /// The acknowledgements that update the smoothed RTT if timestamps allow a sample for each.

@@ -2,10 +2,11 @@
 
 use super::receiver::{AckDue, Arrival, Placement};
 use super::sender::{AckNumber, UNTIMED};
-use super::{Control, Endpoint, State, TimerKind};
+use super::{Endpoint, PendingControl, State, TimerKind};
 use crate::cc::{Ack, CongestionControl, Loss, Recovered, TimeoutKind};
 use crate::config::{DuplicateAck, FastRetransmitTimer, RttSampling, TimeoutFlight};
 use crate::recovery::{Acked, Duplicate, ExitWindow, PartialAck, RecoveryPhase, Span};
+use crate::rtt::Progress;
 use crate::segment::{Flags, Segment};
 use crate::seq::SeqNr;
 use crate::timestamps::Paws;
@@ -123,9 +124,10 @@ impl Endpoint {
     fn handle_ack(&mut self, now: Instant, segment: &Segment) -> Then {
         // The flight before, in case the segment reports congestion.
         let echo = self.rare.ecn.hears(segment.flags).then(|| self.snd.flight().min(self.cc.cwnd().max(self.flight())));
+        let (una, mut delivered) = (self.snd.una, 0);
         match self.snd.classify(segment.ack) {
-            AckNumber::New(acked) if self.selective.is_some() => self.on_ack_selective(now, segment, acked),
-            AckNumber::Same if self.selective.is_some() => self.on_ack_selective(now, segment, 0),
+            AckNumber::New(acked) if self.selective.is_some() => delivered = self.on_ack_selective(now, segment, acked),
+            AckNumber::Same if self.selective.is_some() => delivered = self.on_ack_selective(now, segment, 0),
             AckNumber::New(acked) => self.on_new_ack(now, segment, acked),
             AckNumber::Same => self.on_same_ack(now, segment),
             // A duplicate of an older acknowledgement can be ignored, but not the segment's data.
@@ -141,7 +143,7 @@ impl Endpoint {
             }
         }
         if let Some(flight) = echo {
-            self.heed_echo(now, flight);
+            self.heed_echo(now, flight, delivered, self.snd.una > una);
         }
         Then::Continue
     }
@@ -187,7 +189,7 @@ impl Endpoint {
     }
 
     /// Takes the segment's window, unless the segment is older than the last one.
-    #[inline(always)]
+    #[inline]
     pub(super) fn update_window(&mut self, segment: &Segment) {
         if self.snd.update_window(segment) {
             self.rare.largest_window = self.rare.largest_window.max(self.snd.window);
@@ -201,7 +203,7 @@ impl Endpoint {
             let rtt = self.timestamps.round_trip(now, segment.ts_ecr)?;
             // The first acknowledgement of a window, or any that can end a back-off; there is none on the fast path.
             if self.snd.una >= self.times.timed || (!self.prediction.sends() && self.rtt.is_backed_off()) {
-                self.rtt.sample(now, rtt);
+                self.rtt.sample(now, rtt, self.progress());
                 self.times.timed = match self.rare.rtt_sampling {
                     RttSampling::OncePerWindow => self.snd.max,
                     RttSampling::EveryAck => 0,
@@ -214,8 +216,13 @@ impl Endpoint {
         }
         self.times.timed = UNTIMED;
         let rtt = now - self.times.timed_at;
-        self.rtt.sample(now, rtt);
+        self.rtt.sample(now, rtt, self.progress());
         Some(rtt)
+    }
+
+    #[inline]
+    pub(super) fn progress(&self) -> Progress {
+        Progress { una: self.snd.una, max: self.snd.max }
     }
 
     #[inline]
@@ -415,7 +422,7 @@ impl Endpoint {
     /// RFC 9293 section 3.8.6.1: probes the closed window, at doubling intervals.
     #[cold]
     pub(super) fn on_persist_timeout(&mut self, now: Instant) {
-        self.control = Control::Probe;
+        self.control = PendingControl::Probe;
         self.rare.probes = self.rare.probes.saturating_add(1);
         let interval = self.rtt.rto().saturating_mul(1 << self.rare.probes.min(16)).min(self.rtt.max_rto());
         self.start_timer(now, TimerKind::Persist, interval);

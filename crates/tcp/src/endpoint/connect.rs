@@ -3,7 +3,7 @@
 use super::pacing::Paced;
 use super::receiver::AckDue;
 use super::sender::{Fin, UNTIMED};
-use super::{Control, Endpoint, State, TimerKind};
+use super::{Endpoint, PendingControl, State, TimerKind};
 use crate::cc::{CongestionControl, Start};
 use crate::config::{Config, HandshakeRtt, InitialWindow};
 use crate::recovery::Selective;
@@ -38,7 +38,7 @@ impl Endpoint {
         } else if segment.flags.contains(Flags::SYN) {
             self.take_syn(now, segment);
             self.state = State::SynReceived;
-            self.control = Control::SynAck;
+            self.control = PendingControl::SynAck;
         }
     }
 
@@ -66,7 +66,7 @@ impl Endpoint {
             } else {
                 // Simultaneous open.
                 self.state = State::SynReceived;
-                self.control = Control::SynAck;
+                self.control = PendingControl::SynAck;
             }
         }
     }
@@ -78,7 +78,7 @@ impl Endpoint {
         if repeats_syn && !flags.contains(Flags::ACK) {
             // The SYN again: our answer was lost. An unacceptable segment gets an acknowledgement, here that answer.
             self.rare.ecn.take_syn(flags);
-            self.control = Control::SynAck;
+            self.control = PendingControl::SynAck;
             return;
         }
         if flags.contains(Flags::RST) {
@@ -141,7 +141,7 @@ impl Endpoint {
     /// Completes the handshake: the SYN is acknowledged, by a segment whose window is scaled by `shift`.
     fn establish(&mut self, now: Instant, segment: &Segment, shift: u8) {
         self.state = if self.snd.fin == Fin::Queued { State::FinWait1 } else { State::Established };
-        self.control = Control::None;
+        self.control = PendingControl::None;
         self.stop_timer();
         self.established_at = now;
         self.times.last_sent = now;
@@ -178,7 +178,7 @@ impl Endpoint {
         if let Some(rtt) = rtt
             && self.rare.handshake_rtt == HandshakeRtt::Sampled
         {
-            self.rtt.sample(now, rtt);
+            self.rtt.sample(now, rtt, self.progress());
         }
         rtt
     }
@@ -242,7 +242,7 @@ impl Endpoint {
     pub(super) fn reset(&mut self) {
         self.state = State::Closed;
         self.stop_timer();
-        self.control = Control::None;
+        self.control = PendingControl::None;
         if let Some(selective) = &mut self.selective {
             selective.stop_timers();
         }
@@ -257,10 +257,10 @@ impl Endpoint {
             return;
         }
         self.control = if segment.flags.contains(Flags::ACK) {
-            Control::Reset { seq: segment.ack, ack: None }
+            PendingControl::Reset { seq: segment.ack, ack: None }
         } else {
             let ack = segment.seq.advanced_by(u64::from(segment.sequence_len()));
-            Control::Reset { seq: SeqNr::new(0), ack: Some(ack) }
+            PendingControl::Reset { seq: SeqNr::new(0), ack: Some(ack) }
         };
     }
 
@@ -305,15 +305,17 @@ impl Endpoint {
     pub(super) fn on_handshake_timeout(&mut self) {
         self.counters.timeouts += 1;
         self.rare.handshake_timeouts = self.rare.handshake_timeouts.saturating_add(1);
-        self.rtt.back_off();
+        if self.state != State::SynSent || self.rare.handshake_timeouts > self.rare.linear_syn_timeouts {
+            self.rtt.back_off();
+        }
         self.stop_timer();
-        self.control = if self.state == State::SynSent { Control::Syn } else { Control::SynAck };
+        self.control = if self.state == State::SynSent { PendingControl::Syn } else { PendingControl::SynAck };
     }
 }
 
 /// An endpoint before its first segment, for copies. [`renew`](Self::renew) turns an endpoint with a finished
 /// connection into a new one, in the same place and memory. It allocates nothing, except for Vegas' and ns-2 Sack1's
-/// few records and a foreign congestion control.
+/// few records and a congestion control of a plug-in.
 #[derive(Clone, Debug)]
 pub struct Template {
     /// The endpoint without the parts in separate memory, so copying it allocates nothing.

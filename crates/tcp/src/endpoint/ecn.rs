@@ -2,7 +2,7 @@
 //! reactions to its echoes.
 
 use super::receiver::AckDue;
-use super::{Control, Endpoint};
+use super::{Endpoint, PendingControl};
 use crate::cc::{CongestionControl, Loss};
 use crate::config::Ecn;
 use crate::segment::{Flags, Segment};
@@ -116,21 +116,27 @@ impl Endpoint {
     fn change_echo(&mut self, now: Instant, marked: bool) {
         if self.rcv.ack_due == AckDue::Delayed {
             self.rare.early_ack = Some(Box::new(self.transmit_ack(now)));
-            self.control = Control::EarlyAck;
+            self.control = PendingControl::EarlyAck;
         }
         self.rare.ecn.echoes = marked;
         self.rcv.ack_due = AckDue::Now;
     }
 
-    /// Handles an acknowledgement that reports congestion, with `flight` bytes outstanding at its arrival. RFC 3168
-    /// section 6.1.2: one reduction per window of data.
+    /// Handles an acknowledgement that reports congestion, with `flight` bytes outstanding at its arrival, of which it
+    /// delivered some; `advances`: SND.UNA has advanced. RFC 3168 section 6.1.2: one reduction per window of data.
     #[cold]
-    pub(super) fn heed_echo(&mut self, now: Instant, flight: u64) {
+    pub(super) fn heed_echo(&mut self, now: Instant, flight: u64, delivered: u64, advances: bool) {
         if self.snd.una < self.rare.ecn.heeded_from {
             return;
         }
         self.counters.echo_reductions += 1;
+        let before = self.cc.cwnd();
         self.cc.on_congestion_echo(&self.loss_of(now, flight));
+        if let Some(selective) = &mut self.selective
+            && selective.reduce(self.snd.max, before, advances)
+        {
+            selective.proceed(delivered, self.cc.ssthresh(), u64::from(self.snd.smss));
+        }
         self.rare.ecn.losses_from = self.snd.max;
         self.rare.ecn.reduced(self.snd.max);
     }

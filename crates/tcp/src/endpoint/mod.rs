@@ -92,7 +92,7 @@ enum TimerKind {
 
 /// A pending segment that is neither data nor a pure acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Control {
+enum PendingControl {
     None,
     /// [`Rare::early_ack`].
     EarlyAck,
@@ -160,7 +160,7 @@ pub struct Endpoint {
     /// State for a congestion control that wants deliveries.
     paced: Option<Box<Paced>>,
     rare: Box<Rare>,
-    control: Control,
+    control: PendingControl,
     /// For tests: disables the fast path.
     #[cfg(test)]
     general_only: bool,
@@ -176,9 +176,12 @@ struct Rare {
     early_ack: Option<Box<Segment>>,
     /// The largest window that the peer has advertised.
     largest_window: u32,
+    /// Time of the last restart after a pause: until data goes out, the same pause restarts the window only once.
+    restarted_at: Instant,
     probes: u8,
     syns_sent: u8,
     handshake_timeouts: u8,
+    linear_syn_timeouts: u8,
     peer_mss: u16,
     role: Role,
     // From the configuration.
@@ -204,9 +207,11 @@ impl Rare {
             ecn: ecn::EcnState::new(config.ecn),
             early_ack: None,
             largest_window: 0,
+            restarted_at: Instant::ZERO,
             probes: 0,
             syns_sent: 0,
             handshake_timeouts: 0,
+            linear_syn_timeouts: config.timer.linear_syn_timeouts,
             peer_mss: 0,
             role,
             duplicate_ack: config.recovery.duplicate_ack,
@@ -267,7 +272,7 @@ impl Endpoint {
             paced,
             cc,
             rare: Box::new(Rare::new(config, role)),
-            control: Control::None,
+            control: PendingControl::None,
             #[cfg(test)]
             general_only: false,
         }
@@ -277,7 +282,7 @@ impl Endpoint {
     pub fn open(&mut self, _now: Instant) {
         if self.state == State::Closed && self.rare.role == Role::Client && self.established_at == Instant::NEVER {
             self.state = State::SynSent;
-            self.control = Control::Syn;
+            self.control = PendingControl::Syn;
             self.predict();
         }
     }
@@ -286,8 +291,10 @@ impl Endpoint {
     pub fn send(&mut self, data: Data) {
         if self.snd.fin == Fin::Open {
             self.snd.queued = match data {
-                Data::Bytes(bytes) => (self.snd.queued + bytes.min(ENDLESS)).min(ENDLESS),
-                Data::Endless => ENDLESS,
+                Data::Bytes(bytes) if self.snd.queued != ENDLESS => {
+                    self.snd.queued.saturating_add(bytes).min(ENDLESS - 1)
+                }
+                Data::Bytes(_) | Data::Endless => ENDLESS,
             };
             self.predict();
         }
@@ -321,7 +328,6 @@ impl Endpoint {
         }
     }
 
-    #[inline(never)]
     fn take_general(&mut self, now: Instant, segment: &Segment) {
         self.take_segment(now, segment);
         self.predict();
@@ -456,6 +462,12 @@ impl Endpoint {
     #[must_use]
     pub fn bytes_delivered(&self) -> u64 {
         self.rcv.read
+    }
+
+    /// Bytes of data that have arrived, each counted once: also data that is unread, or held ahead of a gap.
+    #[must_use]
+    pub fn bytes_received(&self) -> u64 {
+        self.rcv.received()
     }
 
     /// Bytes of data that arrived in order and are unread, for [`read`](Self::read).

@@ -294,7 +294,7 @@ impl Endpoint {
     }
 
     pub(super) fn start_timer(&mut self, now: Instant, kind: TimerKind, span: Duration) {
-        (self.timer_at, self.timer_kind) = (now + span, kind);
+        (self.timer_at, self.timer_kind) = (self.rtt.expiry(now, span), kind);
     }
 
     pub(super) fn stop_timer(&mut self) {

@@ -248,6 +248,12 @@ impl Receiver {
         self.nxt.min(self.fin) - self.read
     }
 
+    /// Bytes of data that have arrived, in order or ahead of a gap.
+    pub fn received(&self) -> u64 {
+        let held: u64 = self.gaps.held.iter().map(|range| range.end - range.start).sum();
+        self.nxt.min(self.fin) + held
+    }
+
     /// The acceptability test of RFC 9293 section 3.10.7.4, for a segment `ahead` of RCV.NXT (negative: behind).
     #[inline]
     pub fn place(&self, ahead: i64, segment: &Segment) -> Placement {
@@ -301,7 +307,7 @@ impl Receiver {
     }
 
     /// Does the work of [`Self::receive_in_order`] while [`Self::reads_at_once`], without gaps.
-    #[inline(always)]
+    #[inline]
     pub fn receive_plain(&mut self, now: Instant, len: u64) {
         self.nxt += len;
         self.field_holds = false;
@@ -523,7 +529,7 @@ impl Receiver {
 
     /// Does the work of [`Self::acknowledge`] while [`Self::reads_at_once`], without gaps: the edge is the
     /// buffer's size ahead.
-    #[inline(always)]
+    #[inline]
     pub fn acknowledge_plain(&mut self) -> u16 {
         let field = (self.buffer >> self.shift).min(LARGEST_UNSCALED);
         let advertised = self.nxt + (field << self.shift);
@@ -543,7 +549,6 @@ impl Receiver {
     }
 
     /// Computes the window field.
-    #[inline(never)]
     fn advertise(&mut self) {
         let silly = u64::from(self.silly);
         self.quick = self.quick.saturating_sub(u16::from(self.unacked > 0));

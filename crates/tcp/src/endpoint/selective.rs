@@ -1,10 +1,10 @@
 //! The sender with a scoreboard: acknowledgements, transmissions and timers of recovery by SACK and RACK.
 
 use super::sender::Next;
-use super::{Control, Endpoint, TimerKind};
+use super::{Endpoint, PendingControl, TimerKind};
 use crate::cc::{Ack, CongestionControl, Recovered};
 use crate::config::FastRetransmitTimer;
-use crate::recovery::{Delivery, Probe, ProbeVerdict, RecoveryPhase, Resent, Selective, Situation, Span, Step};
+use crate::recovery::{Delivery, Probe, ProbeVerdict, RecoveryPhase, Repair, Resent, Selective, Situation, Span};
 use crate::segment::{SackBlock, Segment};
 use netlull_units::Instant;
 
@@ -24,16 +24,17 @@ impl Endpoint {
         Situation { now, una: self.snd.una, nxt: self.snd.max, smss, srtt: self.rtt.srtt(), duplicate }
     }
 
-    /// Handles an acknowledgement of `acked` new bytes, or none, with its SACK blocks.
-    pub(super) fn on_ack_selective(&mut self, now: Instant, segment: &Segment, acked: u64) {
-        let Some(mut selective) = self.selective.take() else { return };
-        self.take_ack(now, segment, acked, &mut selective);
+    /// Handles an acknowledgement of `acked` new bytes, or none, with its SACK blocks. Returns the bytes delivered.
+    pub(super) fn on_ack_selective(&mut self, now: Instant, segment: &Segment, acked: u64) -> u64 {
+        let Some(mut selective) = self.selective.take() else { return 0 };
+        let delivered = self.take_ack(now, segment, acked, &mut selective);
         self.selective = Some(selective);
         self.set_wake();
         self.record_acked(now);
         if acked > 0 && self.snd.fin_is_acked() {
             self.on_fin_acked(now);
         }
+        delivered
     }
 
     /// Handles the SACK blocks of an acknowledgement below SND.UNA, which arrives late. RFC 9293 section 3.10.7.4 allows
@@ -53,7 +54,7 @@ impl Endpoint {
         {
             rack.on_duplicate_sack(at.una, at.nxt);
         }
-        if selective.on_ack(&at, &delivery) == Step::Lost {
+        if selective.on_ack(&at, &delivery) == Repair::Lost {
             self.begin_recovery(now, &mut selective, outstanding, pipe);
             selective.proceed(delivery.bytes, self.cc.ssthresh(), at.smss);
         }
@@ -62,23 +63,23 @@ impl Endpoint {
         self.record_acked(now);
     }
 
-    fn take_ack(&mut self, now: Instant, segment: &Segment, acked: u64, selective: &mut Selective) {
+    fn take_ack(&mut self, now: Instant, segment: &Segment, acked: u64, selective: &mut Selective) -> u64 {
         let flight_before = selective.board.pipe();
         let outstanding = selective.board.outstanding();
         let phase = selective.phase();
+        // Congestion control does not open a window that is being reduced.
+        let reported = if selective.reduces() { RecoveryPhase::FastRecovery } else { phase };
         let duplicate = acked == 0 && self.is_duplicate(segment, outstanding);
         let mut delivery = Delivery::default();
-        let mut srtt = self.rtt.srtt();
         if acked > 0 {
             self.snd.advance(acked);
             selective.board.acknowledge(self.snd.una, &mut delivery);
-            self.measure_rtt(now, segment);
-            srtt = self.rtt.srtt();
             self.rare.probes = 0;
         }
         self.update_window(segment);
         let duplicate_sack = self.take_sack_blocks(segment, selective, &mut delivery);
-        let at = Situation { srtt, ..self.situation(now, duplicate) };
+        self.sample_delivery(now, segment, acked, delivery.first_sent);
+        let at = self.situation(now, duplicate);
         if duplicate_sack.is_some()
             && let Some(rack) = selective.rack()
         {
@@ -95,9 +96,9 @@ impl Endpoint {
             flight_before,
             flight: selective.board.pipe(),
             rtt: delivery.timed.map(|sent_at| now - sent_at),
-            srtt,
+            srtt: at.srtt,
             ece: self.rare.ecn.hears(segment.flags),
-            phase,
+            phase: reported,
         };
         if acked > 0 {
             self.restart_timer_selective(now, selective);
@@ -109,13 +110,13 @@ impl Endpoint {
             self.cc.on_duplicate_ack(&ack);
         }
         match step {
-            Step::Lost => self.begin_recovery(now, selective, outstanding, flight_before),
-            Step::Recovered => self.end_recovery(now, selective),
-            Step::RecoveredAndLost => {
+            Repair::Lost => self.begin_recovery(now, selective, outstanding, flight_before),
+            Repair::Recovered => self.end_recovery(now, selective),
+            Repair::RecoveredAndLost => {
                 self.end_recovery(now, selective);
                 self.begin_recovery(now, selective, outstanding, flight_before);
             }
-            Step::Ordinary => {
+            Repair::Ordinary => {
                 self.counters.partial_acks += u64::from(acked > 0 && phase == RecoveryPhase::FastRecovery)
             }
         }
@@ -124,6 +125,21 @@ impl Endpoint {
         self.look_after_probe(now, selective, ProbeEcho { duplicate_sack, bare });
         if acked > 0 {
             selective.arm_probe(&at, self.timer_at);
+        }
+        delivery.bytes
+    }
+
+    /// The round-trip sample of an acknowledgement of `acked` new bytes, of which the first was sent at `first_sent`.
+    #[inline]
+    pub(super) fn sample_delivery(&mut self, now: Instant, segment: &Segment, acked: u64, first_sent: Option<Instant>) {
+        if !self.rtt.times_segments() {
+            if acked > 0 {
+                self.measure_rtt(now, segment);
+            }
+        } else if let Some(first_sent) = first_sent {
+            self.rtt.sample(now, now - first_sent, self.progress());
+        } else if acked > 0 && self.timestamps.is_on() {
+            self.measure_rtt(now, segment);
         }
     }
 
@@ -171,7 +187,10 @@ impl Endpoint {
         let before = self.cc.cwnd();
         // RFC 5681 section 3.1: the data of limited transmit beyond cwnd does not count.
         let loss = self.loss_of(now, outstanding.min(before.max(pipe)));
-        self.reduce_for_loss(&loss);
+        // The reduction for an echo goes on (`tcp_enter_recovery`).
+        if !selective.reduces_for_echo() {
+            self.reduce_for_loss(&loss);
+        }
         selective.enter(self.snd.max, outstanding, before, pipe);
         if self.rare.fast_retransmit_timer == FastRetransmitTimer::Restart {
             self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
@@ -212,13 +231,13 @@ impl Endpoint {
         let Some(mut selective) = self.selective.take() else { return };
         if now >= selective.probe_at {
             selective.probe_at = Instant::NEVER;
-            self.control = Control::TailProbe;
+            self.control = PendingControl::TailProbe;
             // The probe replaces a retransmission timeout due at the same time.
             self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
         }
         if now >= selective.reorder_at {
             let (outstanding, pipe) = (selective.board.outstanding(), selective.board.pipe());
-            if selective.on_reorder_timeout(&self.situation(now, false)) == Step::Lost {
+            if selective.on_reorder_timeout(&self.situation(now, false)) == Repair::Lost {
                 self.begin_recovery(now, &mut selective, outstanding, pipe);
             }
             selective.proceed(0, self.cc.ssthresh(), u64::from(self.snd.smss));
@@ -243,9 +262,7 @@ impl Endpoint {
 
     /// The next segment: lost data first, then new data, then data that may be lost.
     pub(super) fn transmit_selective(&mut self, now: Instant) -> Option<Segment> {
-        if self.snd.una == self.snd.max {
-            self.restart_after_idle(now);
-        }
+        self.restart_after_idle(now);
         let smss = u64::from(self.snd.smss);
         let cwnd = self.cc.cwnd();
         let selective = self.selective.as_deref_mut()?;
@@ -300,6 +317,7 @@ impl Endpoint {
     }
 
     /// Adds new data to the scoreboard.
+    // Without the forced inlines of scoreboards and rate samples: SACK +1.4 %, BBR +1.9 %.
     #[inline(always)]
     pub(super) fn note_sent(&mut self, now: Instant, offset: u64, len: u32) {
         let Some(selective) = &mut self.selective else { return };

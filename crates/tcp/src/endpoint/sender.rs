@@ -6,7 +6,7 @@ use crate::seq::SeqNr;
 use netlull_units::Instant;
 use std::num::NonZeroU16;
 
-/// An endless stream: longer than any run can send.
+/// An endless stream. Finite data ends below: no connection lives long enough to send so much.
 pub(super) const ENDLESS: u64 = 1 << 62;
 /// "Nothing is being timed": beyond every stream offset.
 pub(super) const UNTIMED: u64 = u64::MAX;
@@ -161,7 +161,7 @@ impl Sender {
 
     /// RFC 9293 section 3.10.7.4: takes the segment's window, unless the segment is older than the last one, or such
     /// windows are not accepted. True if the window changes.
-    #[inline(always)]
+    #[inline]
     pub fn update_window(&mut self, segment: &Segment) -> bool {
         let before = self.window;
         let newer = self.window_seq.is_before(segment.seq)

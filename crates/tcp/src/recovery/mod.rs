@@ -14,7 +14,7 @@ mod sent;
 
 pub(crate) use duplicates::{Acked, Duplicate, DuplicateRecovery, ExitWindow, PartialAck};
 pub(crate) use rack::{Probe, ProbeVerdict};
-pub(crate) use selective::{Selective, Situation, Step};
+pub(crate) use selective::{Repair, Selective, Situation};
 pub(crate) use sent::{Delivery, Resent, Span};
 
 use schemars::JsonSchema;

@@ -7,14 +7,14 @@ use super::sent::{Delivery, Span};
 use super::{Journal, RecoveryPhase};
 use crate::cc::TimeoutKind;
 use crate::config::{LossRecovery, RackClock, Recovery, SackDetection, WindowReduction};
+use crate::jiffies;
 use netlull_units::{Duration, Instant};
 
 /// The number of segments beyond the flight with which ns-2's TCP/Linux leaves recovery (`tcp_max_burst`).
 const LARGEST_BURST: u64 = 3;
 
-/// `TCP_TIMEOUT_MIN_US`, and a jiffy with HZ = 250.
+/// `TCP_TIMEOUT_MIN_US`.
 const LEAST_TIMEOUT: Duration = Duration::from_millis(2);
-const JIFFY: u64 = 4_000_000;
 
 /// The rule that detects losses.
 #[derive(Clone, Debug)]
@@ -51,13 +51,17 @@ enum Reduction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Open,
+    /// The reduction after an ECN echo, without a loss (Linux `TCP_CA_CWR`).
+    Reduction,
     FastRecovery,
-    Loss { timed_out: u64 },
+    Loss {
+        timed_out: u64,
+    },
 }
 
 /// The result of an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum Repair {
     /// Nothing special.
     Ordinary,
     /// A loss: recovery begins when congestion control has set its window.
@@ -194,10 +198,21 @@ impl Selective {
     #[inline]
     pub fn phase(&self) -> RecoveryPhase {
         match self.phase {
-            Phase::Open => RecoveryPhase::Open,
+            Phase::Open | Phase::Reduction => RecoveryPhase::Open,
             Phase::FastRecovery => RecoveryPhase::FastRecovery,
             Phase::Loss { .. } => RecoveryPhase::Loss,
         }
+    }
+
+    /// True while the recovery reduces the window, for a loss or for an ECN echo (`tcp_in_cwnd_reduction`).
+    #[inline]
+    pub fn reduces(&self) -> bool {
+        matches!(self.phase, Phase::FastRecovery | Phase::Reduction)
+    }
+
+    /// True while it does so for an ECN echo.
+    pub fn reduces_for_echo(&self) -> bool {
+        self.phase == Phase::Reduction
     }
 
     pub fn rack(&mut self) -> Option<&mut Rack> {
@@ -210,7 +225,7 @@ impl Selective {
     /// The sum of congestion control's window and the recovery's change, at least one segment.
     #[inline]
     pub fn window(&self, cwnd: u64, smss: u64) -> u64 {
-        if self.phase != Phase::FastRecovery {
+        if !self.reduces() {
             return cwnd.max(smss);
         }
         match self.reduction {
@@ -255,15 +270,15 @@ impl Selective {
     }
 
     /// Does the work of [`Self::on_ack`] while [`Self::is_plain`], for an acknowledgement of everything before `una`
-    /// without SACK blocks. Returns its round trip.
+    /// without SACK blocks.
     #[inline]
-    pub fn on_plain_ack(&mut self, now: Instant, una: u64) -> Option<Duration> {
+    pub fn on_plain_ack(&mut self, now: Instant, una: u64) -> Delivery {
         let mut delivery = Delivery::default();
         self.board.acknowledge(una, &mut delivery);
         if let Detection::Rack(rack) = &mut self.detection {
             rack.update(now, &delivery);
         }
-        delivery.timed.map(|sent_at| now - sent_at)
+        delivery
     }
 
     /// RFC 8985 section 7.2: sets the probe's timer, if a probe is allowed. The retransmission timer expires at
@@ -272,7 +287,7 @@ impl Selective {
     pub fn arm_probe(&mut self, at: &Situation, timeout_at: Instant) {
         let Detection::Rack(rack) = &self.detection else { return };
         let outstanding = self.board.outstanding();
-        let quiet = self.phase == Phase::Open && self.board.sacked_bytes() == 0;
+        let quiet = matches!(self.phase, Phase::Open | Phase::Reduction) && self.board.sacked_bytes() == 0;
         self.probe_at = if quiet && outstanding > 0 && !rack.is_probing() {
             self.timer(at.now, Rack::probe_timeout(at.srtt, outstanding <= at.smss)).min(timeout_at)
         } else {
@@ -303,7 +318,7 @@ impl Selective {
     }
 
     /// Handles a delivery: called once per acknowledgement, after the scoreboard.
-    pub fn on_ack(&mut self, at: &Situation, delivery: &Delivery) -> Step {
+    pub fn on_ack(&mut self, at: &Situation, delivery: &Delivery) -> Repair {
         let order = self.board.last_lost_order();
         let lost = self.find_losses(at, delivery);
         self.lost_now = self.board.last_lost_order() > order;
@@ -318,13 +333,29 @@ impl Selective {
                 // RFC 6675 section 5 step 2: DupThresh duplicates are enough, even if their bytes are not.
                 let lost = lost + self.lost_by_count();
                 // A loss beyond the last recovery point begins the next recovery.
-                if lost > 0 || self.board.next_waiting().is_some() { Step::Lost } else { Step::Ordinary }
+                if lost > 0 || self.board.next_waiting().is_some() { Repair::Lost } else { Repair::Ordinary }
             }
+            Phase::Reduction => self.follow_reduction(at.una, lost > 0),
             Phase::FastRecovery | Phase::Loss { .. } if at.una >= self.recover => self.leave(),
             // ns-2's TCP/Linux takes a loss found after a timeout as a new one.
-            Phase::Loss { .. } if lost > 0 && self.is_rate_halving() => Step::Lost,
-            Phase::FastRecovery if self.lost_again() => Step::Lost,
-            Phase::FastRecovery | Phase::Loss { .. } => Step::Ordinary,
+            Phase::Loss { .. } if lost > 0 && self.is_rate_halving() => Repair::Lost,
+            Phase::FastRecovery if self.lost_again() => Repair::Lost,
+            Phase::FastRecovery | Phase::Loss { .. } => Repair::Ordinary,
+        }
+    }
+
+    /// The end of a reduction without a loss: the acknowledgement of data sent after its start.
+    fn follow_reduction(&mut self, una: u64, lost: bool) -> Repair {
+        let over = una > self.recover;
+        if over {
+            self.phase = Phase::Open;
+            self.safe = false;
+        }
+        match (over, lost) {
+            (true, true) => Repair::RecoveredAndLost,
+            (true, false) => Repair::Recovered,
+            (false, true) => Repair::Lost,
+            (false, false) => Repair::Ordinary,
         }
     }
 
@@ -373,7 +404,7 @@ impl Selective {
     /// RFC 8985 section 6.2 step 5. Returns the bytes newly lost.
     fn find_overdue(&mut self, at: &Situation) -> u64 {
         let sacked_enough = self.board.sacked_segments() >= self.threshold;
-        let eager = self.phase != Phase::Open || sacked_enough;
+        let eager = !matches!(self.phase, Phase::Open | Phase::Reduction) || sacked_enough;
         self.reorder_at = Instant::NEVER;
         let Detection::Rack(rack) = &self.detection else { return 0 };
         let Some((latest, allowed)) = rack.horizon(at.srtt, eager) else { return 0 };
@@ -390,32 +421,43 @@ impl Selective {
     pub fn timer(&self, now: Instant, span: Duration) -> Instant {
         match self.clock {
             RackClock::Fine => now + span,
-            RackClock::Jiffies => {
-                // The timer wheel adds a jiffy (`calc_index`).
-                let jiffies = now.as_nanos() / JIFFY + (span + LEAST_TIMEOUT).as_nanos().div_ceil(JIFFY) + 1;
-                Instant::from_nanos(jiffies.saturating_mul(JIFFY))
-            }
+            RackClock::Jiffies => jiffies::expiry(now, span + LEAST_TIMEOUT),
         }
     }
 
     /// Handles the reordering timer (RFC 8985 section 6.2 step 5).
-    pub fn on_reorder_timeout(&mut self, at: &Situation) -> Step {
+    pub fn on_reorder_timeout(&mut self, at: &Situation) -> Repair {
         let order = self.board.last_lost_order();
         let lost = self.find_overdue(at);
         self.lost_now = self.board.last_lost_order() > order;
         match self.phase {
-            Phase::Open if lost > 0 => Step::Lost,
-            Phase::FastRecovery if self.lost_again() => Step::Lost,
-            _ => Step::Ordinary,
+            Phase::Open | Phase::Reduction if lost > 0 => Repair::Lost,
+            Phase::FastRecovery if self.lost_again() => Repair::Lost,
+            _ => Repair::Ordinary,
         }
+    }
+
+    /// Begins the reduction after an ECN echo, from a window of `cwnd`; `advances`: the echo came with new data
+    /// acknowledged. Returns false if the reduction happens at once.
+    pub fn reduce(&mut self, nxt: u64, cwnd: u64, advances: bool) -> bool {
+        let Reduction::Linux6 { delivered, out, prior, window } = &mut self.reduction else { return false };
+        (*delivered, *out, *prior, *window) = (0, 0, cwnd, cwnd);
+        self.phase = Phase::Reduction;
+        self.safe = advances;
+        self.recover = nxt;
+        true
     }
 
     /// Begins recovery: `flight` was in flight before, and congestion control's window is now `cwnd`.
     pub fn enter(&mut self, nxt: u64, flight: u64, cwnd_before: u64, pipe_before: u64) {
+        // The loss of data sent before an echo continues its reduction.
+        let continues = self.phase == Phase::Reduction;
         self.phase = Phase::FastRecovery;
-        self.recover = nxt;
+        if !continues {
+            self.recover = nxt;
+        }
         self.order_before = self.board.last_order();
-        self.forced = !self.is_rate_halving();
+        self.forced = !continues && !self.is_rate_halving();
         self.rescued = None;
         self.highest_retransmitted = 0;
         self.probe_at = Instant::NEVER;
@@ -426,6 +468,7 @@ impl Selective {
                 Reduction::Proportional { delivered: 0, out: 0, flight, window: pipe_before }
             }
             Reduction::RateHalving { .. } => Reduction::RateHalving { allowed: cwnd_before },
+            Reduction::Linux6 { .. } if continues => self.reduction,
             Reduction::Linux6 { .. } => Reduction::Linux6 { delivered: 0, out: 0, prior: cwnd_before, window: 0 },
         };
         if let Detection::Rack(rack) = &mut self.detection {
@@ -436,7 +479,7 @@ impl Selective {
     /// Handles an acknowledgement in recovery, including the one that began it, that delivered some bytes. Sets the
     /// data that may go out now.
     pub fn proceed(&mut self, delivered_now: u64, ssthresh: u64, smss: u64) {
-        if self.phase != Phase::FastRecovery {
+        if !self.reduces() {
             return;
         }
         let pipe = self.board.pipe();
@@ -460,7 +503,7 @@ impl Selective {
             }
             Reduction::Linux6 { delivered, out, prior, window } => {
                 // A timer that finds the loss counts as a delivered segment (`tcp_rack_reo_timeout`).
-                let begins = *delivered == 0;
+                let begins = *delivered == 0 && self.phase == Phase::FastRecovery;
                 let delivered_now = if begins { delivered_now.max(smss) } else { delivered_now };
                 if delivered_now == 0 {
                     return;
@@ -484,7 +527,7 @@ impl Selective {
     #[inline]
     pub fn sent(&mut self, len: u64, smss: u64) {
         self.forced = false;
-        if self.phase == Phase::FastRecovery {
+        if self.reduces() {
             match &mut self.reduction {
                 Reduction::Immediate => {}
                 Reduction::Proportional { out, .. } | Reduction::Linux6 { out, .. } => *out += len,
@@ -495,7 +538,7 @@ impl Selective {
         }
     }
 
-    fn leave(&mut self) -> Step {
+    fn leave(&mut self) -> Repair {
         if let Detection::Rack(rack) = &mut self.detection {
             rack.on_recovered();
         }
@@ -509,10 +552,10 @@ impl Selective {
         }
         // A loss beyond this recovery point begins the next recovery at once.
         match (fast || self.is_rate_halving(), self.board.next_waiting().is_some()) {
-            (true, false) => Step::Recovered,
-            (true, true) => Step::RecoveredAndLost,
-            (false, true) => Step::Lost,
-            (false, false) => Step::Ordinary,
+            (true, false) => Repair::Recovered,
+            (true, true) => Repair::RecoveredAndLost,
+            (false, true) => Repair::Lost,
+            (false, false) => Repair::Ordinary,
         }
     }
 
@@ -557,7 +600,7 @@ impl Selective {
     /// The next segment to retransmit: lost ones first; `None` if there is none, or before recovery.
     #[inline]
     pub fn next_lost(&mut self) -> Option<Span> {
-        if self.phase == Phase::Open { None } else { self.board.next_waiting() }
+        if matches!(self.phase, Phase::Open | Phase::Reduction) { None } else { self.board.next_waiting() }
     }
 
     /// The segment to retransmit if none is known to be lost and no new data can go out (RFC 6675 `NextSeg` rules 3,

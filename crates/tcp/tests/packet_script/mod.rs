@@ -50,7 +50,7 @@ enum Action {
 
 /// A line with a time.
 #[derive(Clone, Debug)]
-struct Step {
+struct ScriptStep {
     line: usize,
     at: Instant,
     action: Action,
@@ -69,7 +69,7 @@ pub struct Script {
     iss: u32,
     irs: u32,
     path: Option<PathModel>,
-    steps: Vec<Step>,
+    steps: Vec<ScriptStep>,
 }
 
 /// The scripts in a file by name. `script NAME` begins each, called FILE-NAME; a file without that line is one script.

@@ -3,7 +3,7 @@
 use super::path::PathModel;
 use super::pattern::Pattern;
 use super::quantity::Expectation;
-use super::{Action, Script, Side, Step, options, parse_number, parse_seconds};
+use super::{Action, Script, ScriptStep, Side, options, parse_number, parse_seconds};
 use netlull_tcp::{Config, Data, Preset, TcpOptions};
 use netlull_units::{Duration, Instant};
 
@@ -107,12 +107,12 @@ impl Script {
             ["expect", rest @ ..] => Action::Expect(expectations(rest)?),
             _ => return Err(format!("`{}` is not understood", words.join(" "))),
         };
-        self.steps.push(Step { line, at, action });
+        self.steps.push(ScriptStep { line, at, action });
         Ok(())
     }
 }
 
-impl Step {
+impl ScriptStep {
     /// The time at which the step is over.
     fn end(&self) -> Instant {
         match &self.action {

@@ -1,7 +1,7 @@
 //! Runs a script on one endpoint, with the script as its peer.
 
 use super::pattern::{Defaults, Origins, Pattern, describe};
-use super::{Action, Outcome, Script, Side, Step, seconds};
+use super::{Action, Outcome, Script, ScriptStep, Side, seconds};
 use netlull_tcp::{Endpoint, Flags, Segment, SeqNr, State};
 use netlull_units::{Duration, Instant};
 use std::collections::VecDeque;
@@ -64,7 +64,7 @@ impl Runner {
         }
     }
 
-    fn step(&mut self, step: &Step) {
+    fn step(&mut self, step: &ScriptStep) {
         self.until(step.at);
         match &step.action {
             Action::Out(latest, patterns) => {
@@ -194,7 +194,7 @@ impl Runner {
         }
     }
 
-    fn expect_segment(&mut self, step: &Step, latest: Instant, pattern: &Pattern) {
+    fn expect_segment(&mut self, step: &ScriptStep, latest: Instant, pattern: &Pattern) {
         self.outcome.checks += 1;
         let Some(sent) = self.sent.pop_front() else {
             let data = pattern.range.map_or(String::new(), |(start, end)| format!(" {start}:{end}"));

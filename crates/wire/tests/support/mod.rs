@@ -233,7 +233,7 @@ fn templates_give_valid_packets(tcp: &TcpPacket<'_>, window: u16) -> Result<(), 
     Ok(())
 }
 
-/// Whether etherparse reads the same fields, as far as it supports them.
+/// Returns true if etherparse reads the same fields, as far as it supports them.
 fn agrees_with_etherparse(bytes: &[u8], parsed: Result<Packet<'_>, Malformed>) -> Result<(), String> {
     let oracle = IpSlice::from_slice(bytes);
     let segment = oracle.as_ref().ok().filter(|ip| ip.payload_ip_number().0 == TCP && !ip.is_fragmenting_payload());

@@ -1,4 +1,4 @@
-/** Lists of the simulator's parts, bundled by the build (tools/lab_data.py). */
+/** Lists of the simulator's parts, put in by the build (tools/lab_data.py). */
 
 interface Tcp {
   /** The name in scenarios. */

@@ -6,7 +6,7 @@ import type { Energy, LinkSummary } from "../lib/summary";
 import { type Cable, NetworkMap, type Place } from "../ui/map";
 import { asRate, number, place, placeAt, rowsOf, scaled, text, type Run, type Scenario, type Scene, type Series, type Values, type View } from "./scene";
 
-/** The scenario `abilene` with its links, and the places of its nodes, bundled by the build. */
+/** The scenario `abilene` with its links, and the places of its nodes, put in by the build. */
 declare const BACKBONE: { scenario: Scenario; places: Record<string, [number, number]> };
 
 const SECONDS = 30;

@@ -194,7 +194,7 @@ export const duel: Scene = {
     { kind: "slider", key: "seed", label: "Seed", unit: "", stops: [1, 2, 3, 4, 5, 6, 7, 8], default: 1, help: "Another seed has other random losses and other random choices of RED and BBR." },
   ],
   presets: [
-    { name: "CUBIC and NewReno", source: "the ready scenario tcp-duel", values: { flows: 2, tcp1: "cubic", tcp2: "new_reno", rtt1: 80, rtt2: 80, rate: 20, buffer: 1, queue: "drop_tail", loss: 0, gap: 5 } },
+    { name: "CUBIC and NewReno", source: "the shipped scenario tcp-duel", values: { flows: 2, tcp1: "cubic", tcp2: "new_reno", rtt1: 80, rtt2: 80, rate: 20, buffer: 1, queue: "drop_tail", loss: 0, gap: 5 } },
     { name: "Short and long round trips", source: "T. Lakshman, U. Madhow, The performance of TCP/IP for networks with high bandwidth-delay products and random loss, IEEE/ACM Transactions on Networking 5(3), 1997", values: { flows: 2, tcp1: "new_reno", tcp2: "new_reno", rtt1: 20, rtt2: 160, rate: 20, buffer: 1, queue: "drop_tail", loss: 0, gap: 1 } },
     { name: "BBR and CUBIC, shallow buffer", source: "docs/models/tcp/bbr.md, next to CUBIC on 10 Mb/s", values: { flows: 2, tcp1: "bbr", tcp2: "cubic", rtt1: 50, rtt2: 50, rate: 10, buffer: 0.25, queue: "drop_tail", loss: 0, gap: 1 } },
     { name: "Vegas and NewReno", source: "J. Mo et al., Analysis and comparison of TCP Reno and Vegas, INFOCOM 1999", values: { flows: 2, tcp1: "vegas", tcp2: "new_reno", rtt1: 50, rtt2: 50, rate: 10, buffer: 1, queue: "drop_tail", loss: 0, gap: 1 } },

@@ -21,7 +21,7 @@ interface Side {
   queue_tenths: number[][][];
 }
 
-/** The fluid model, bundled by the build (tools/lab_data.py). */
+/** The fluid model, put in by the build (tools/lab_data.py). */
 declare const FLUID: {
   scenario: Scenario;
   flows: number;

@@ -246,7 +246,7 @@ export const webLoad: Scene = {
     { name: "EARTH", source: "lull-2026, study “others”", values: { controller: "earth", load: 0.3, threshold: 37, pace: 100, transition: 2, law: "pareto", mean: 30, shape: 1.35, rtt: 50, buffer: 1, tcp: "new_reno" } },
     { name: "Campus downloads", source: "intertwining-2012, load 0.8, with the TCP options of the RFCs", values: { controller: "practra", load: 0.8, mrci: 16, d: 40, jumps: false, transition: 2, law: "campus", mean: 6.5, rtt: 50, buffer: 1, tcp: "new_reno" } },
     { name: "A rate that does not recover", source: "intertwining-2012, a buffer of half a BDP", values: { controller: "practra", load: 0.8, mrci: 16, d: 40, jumps: false, transition: 2, law: "campus", mean: 6.5, rtt: 50, buffer: 0.5, tcp: "new_reno" } },
-    { name: "Always on", source: "the ready scenario web-load, load 0.8", values: { controller: "none", load: 0.8, law: "pareto", mean: 30, shape: 1.35, rtt: 50, buffer: 1, tcp: "new_reno" } },
+    { name: "Always on", source: "the shipped scenario web-load, load 0.8", values: { controller: "none", load: 0.8, law: "pareto", mean: 30, shape: 1.35, rtt: 50, buffer: 1, tcp: "new_reno" } },
   ],
   scenarios: (values) => {
     const control = controller(values);

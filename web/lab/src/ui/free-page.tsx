@@ -14,9 +14,9 @@ import { CopyButton } from "./dialog";
 import { Player } from "./player";
 import { Status } from "./status";
 
-/** Ready scenarios by name, bundled by the build. */
-declare const READY: Record<string, string>;
-/** Networks that a scenario may name, bundled by the build: texts in TOML by the names of their files. */
+/** Shipped scenarios by name, put in by the build. */
+declare const SHIPPED: Record<string, string>;
+/** Networks that a scenario may name, put in by the build: texts in TOML by the names of their files. */
 declare const NETWORKS: Record<string, string>;
 
 /** The text of the editor, while the page shows a scene. */
@@ -42,7 +42,7 @@ interface Props {
 }
 
 export function FreePage({ engine, toml, damaged, go }: Props) {
-  const [text, setText] = useState(toml ?? draft ?? READY["tcp-duel"] ?? "");
+  const [text, setText] = useState(toml ?? draft ?? SHIPPED["tcp-duel"] ?? "");
   /** The newest run, and its text. */
   const [shown, setShown] = useState<{ run: Run; text: string } | null>(null);
   const [error, setError] = useState<string | null>(damaged ? "The link is damaged or too long: its scenario cannot be read. The text is that of another scenario." : null);
@@ -106,14 +106,14 @@ export function FreePage({ engine, toml, damaged, go }: Props) {
       }}
     >
       <h1>Your own scenario</h1>
-      <p class="question">Write a scenario in TOML, drop a file, or start from a ready one. The page runs it as <code>netlull run</code> does, with the same summary to the byte.</p>
+      <p class="question">Write a scenario in TOML, drop a file, or start from a shipped one. The page runs it as <code>netlull run</code> does, with the same summary to the byte.</p>
       <div class="columns free">
         <aside aria-label="Scenario">
           <label>
-            Ready scenario
-            <select value="" onChange={(event) => setText(READY[event.currentTarget.value] ?? text)}>
+            Shipped scenario
+            <select value="" onChange={(event) => setText(SHIPPED[event.currentTarget.value] ?? text)}>
               <option value="">choose one</option>
-              {Object.keys(READY).map((name) => <option value={name}>{name}</option>)}
+              {Object.keys(SHIPPED).map((name) => <option value={name}>{name}</option>)}
             </select>
           </label>
           <textarea

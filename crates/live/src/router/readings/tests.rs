@@ -2,13 +2,14 @@
 
 use super::*;
 use crate::router::segment::Coverage;
+use netlull_mechanism::ConfigError;
 use netlull_mechanism::gateway::{
     AwmConfig, GRouterConfig, HeldQueue, Pace, RateRule, RoundTripConfig, SegmentKind, SegmentView, Timestamps,
     WindowRule, spread,
 };
-use netlull_mechanism::link::{LinkContext, WindowEstimates};
-use netlull_mechanism::machines::LinkMechanism;
+use netlull_mechanism::link::{self, LinkAction, WindowEstimates};
 use netlull_mechanism::rate::{EarthConfig, LullConfig, PractRaConfig, QueueLength, RateSet};
+use std::sync::Arc;
 
 const PERIOD: Duration = Duration::from_millis(5);
 const PACKET: u64 = 1500;
@@ -186,11 +187,11 @@ fn rate_event(_: Instant, event: PacketEvent, queue: QueueView) -> Option<LinkEv
     }
 }
 
-fn setup(mechanism: LinkMechanism) -> LinkSetup {
-    LinkSetup { mechanism, link: LinkContext::new(RATE, Bytes::new(1500)) }
+fn setup(mechanism: link::Config) -> LinkSetup {
+    LinkSetup { mechanism, link: link::Context::new(RATE, Bytes::new(1500)) }
 }
 
-fn machine(setup: &LinkSetup) -> LinkMachine {
+fn machine(setup: &LinkSetup) -> link::Running {
     setup.mechanism.build(setup.link, ms(0)).unwrap()
 }
 
@@ -199,11 +200,11 @@ fn gateway(c_earth: Option<Pace>) -> LinkSetup {
     let held = HeldQueue::new(QueueLength::Bytes(Bytes::new(BUFFER / 2)));
     let windows = WindowRule { beta: BitRate::from_mbps(1), ..WindowRule::default() };
     setup(match c_earth {
-        None => LinkMechanism::Awm(AwmConfig { held, windows }),
+        None => link::Config::Awm(AwmConfig { held, windows }),
         Some(pace) => {
             let round_trip = RoundTripConfig::timestamps(Duration::from_millis(100));
             let rate = RateRule { pace, ..RateRule::new(BitRate::from_mbps(1), round_trip) };
-            LinkMechanism::GRouter(GRouterConfig { held, windows, rate })
+            link::Config::GRouter(GRouterConfig { held, windows, rate })
         }
     })
 }
@@ -267,9 +268,9 @@ fn rate_controllers_choose_the_same_rates_by_readings_as_by_packets() {
     let list = recording(20);
     let rates = RateSet::from_range(BitRate::from_mbps(1), RATE, BitRate::from_mbps(1)).unwrap();
     let shares = [
-        LinkMechanism::PractRa(PractRaConfig::intertwining_2012(rates.clone())),
-        LinkMechanism::Earth(EarthConfig::new(rates.clone(), QueueLength::Bytes(Bytes::new(100_000)))),
-        LinkMechanism::Lull(LullConfig::new(rates, PERIOD)),
+        link::Config::PractRa(PractRaConfig::intertwining_2012(rates.clone())),
+        link::Config::Earth(EarthConfig::new(rates.clone(), QueueLength::Bytes(Bytes::new(100_000)))),
+        link::Config::Lull(LullConfig::new(rates, PERIOD)),
     ]
     .map(|mechanism| compare(&list, &setup(mechanism)));
     println!("practRA, EARTH, Lull (share apart, means apart, rates): {shares:?}");
@@ -330,8 +331,70 @@ fn a_window_is_never_below_its_floor_and_only_gateways_have_one() {
     assert_eq!(machine.period(ms(5), full, &[]).window, Some(Bytes::new(1500)));
     let rates = RateSet::from_list(&[BitRate::from_mbps(1), RATE]).unwrap();
     let threshold = QueueLength::Bytes(Bytes::new(1000));
-    let earth = setup(LinkMechanism::Earth(EarthConfig::new(rates, threshold)));
+    let earth = setup(link::Config::Earth(EarthConfig::new(rates, threshold)));
     let mut machine = Readings::new(&earth, ms(0), Reading::default(), "test", None).unwrap();
     let idle = machine.period(ms(5), Reading::default(), &[]);
     assert_eq!((idle.window, idle.rate), (None, Some((BitRate::from_mbps(1), Duration::ZERO))));
+}
+
+/// Requests a timeout every 2 ms, and counts those that come at the requested instants.
+#[derive(Debug)]
+struct Clock {
+    due: Instant,
+    punctual: u64,
+}
+
+impl Machine for Clock {
+    type Event = LinkEvent;
+    type Action = LinkAction;
+
+    fn handle(&mut self, now: Instant, _: LinkEvent) {
+        if now == self.due {
+            self.punctual += 1;
+            self.due += Duration::from_millis(2);
+        }
+    }
+
+    fn poll_action(&mut self) -> Option<LinkAction> {
+        None
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        Some(self.due)
+    }
+}
+
+impl link::Controller for Clock {
+    fn rate(&self) -> BitRate {
+        RATE
+    }
+
+    fn changes(&self) -> u64 {
+        self.punctual
+    }
+}
+
+#[derive(Debug)]
+struct Clocks;
+
+impl link::Factory for Clocks {
+    fn name(&self) -> &'static str {
+        "clock"
+    }
+
+    fn build(&self, _: link::Context, start: Instant) -> std::result::Result<Box<dyn link::Controller>, ConfigError> {
+        Ok(Box::new(Clock { due: start + Duration::from_millis(2), punctual: 0 }))
+    }
+}
+
+#[test]
+fn timeouts_within_a_period_come_at_their_instants() {
+    let link = link::Context::new(RATE, Bytes::new(PACKET));
+    let mechanism = link::Config::PlugIn(link::PlugIn::new(Arc::new(Clocks), link).unwrap());
+    let mut readings = Readings::new(&setup(mechanism), ms(0), Reading::default(), "test", None).unwrap();
+    // An idle link: only timeouts reach the machine, at 2, 4, 6 and 8 ms, and each end of a period.
+    for (end, punctual) in [(5, 2), (9, 4)] {
+        readings.period(ms(end), Reading::default(), &[]);
+        assert_eq!(readings.changes(), punctual);
+    }
 }

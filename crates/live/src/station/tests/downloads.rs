@@ -180,7 +180,7 @@ fn a_download_is_slept_through_and_nothing_is_missed() {
 fn a_download_is_slept_through_with_each_option_of_the_shaper() {
     let total = 3_000_000;
     let run = |shaper: ShaperConfig| {
-        let mechanism = Some(StationMechanism::ClientShaper(shaper));
+        let mechanism = Some(station::Config::ClientShaper(shaper));
         let mut download = Download::new(StationConfig { mechanism, asleep: Asleep::Drop, ..shaped() }, total, 1);
         let end = download.run(at(60_000));
         assert_eq!((download.has, download.missed), (total, 0), "{shaper:?}");

@@ -228,7 +228,7 @@ fn begins(method: Method, segment: &SegmentView) -> bool {
     }
 }
 
-/// Whether an acknowledgement with this TSval released a segment. `None` means not yet. `Some(false)` means no
+/// `Some(true)` if an acknowledgement with this TSval released a segment. `None` means not yet. `Some(false)` means no
 /// valid sample: a later acknowledgement released the segment, or it is a repeated SYN.
 fn released(segment: &SegmentView, value: u32, answers: Answer) -> Option<bool> {
     if answers == Answer::Handshake {
@@ -239,7 +239,7 @@ fn released(segment: &SegmentView, value: u32, answers: Answer) -> Option<bool> 
     (later < 1 << 31).then_some(later == 0)
 }
 
-/// Whether a sequence number lies after another (RFC 9293 section 3.4).
+/// Returns true if a sequence number lies after another (RFC 9293 section 3.4).
 fn is_after(one: u32, other: u32) -> bool {
     one != other && one.wrapping_sub(other) < 1 << 31
 }

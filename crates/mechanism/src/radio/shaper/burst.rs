@@ -27,7 +27,7 @@ pub struct Burst {
     pub deviation: Duration,
     /// The silence `T_d`(P) that ended the burst; zero if the FIN ended it.
     pub threshold: Duration,
-    /// Whether every packet had arrived in order at the end of the burst.
+    /// True if every packet had arrived in order at the end of the burst.
     pub intact: bool,
     /// The shaper's state during the burst.
     pub state: ShaperState,
@@ -68,8 +68,8 @@ impl Arriving {
         }
     }
 
-    /// Whether the arrival took longer than `span` and longer than `stretch` times `least`, the shortest time of
-    /// its bytes.
+    /// Returns true if the arrival took longer than `span` and longer than `stretch` times `least`, the shortest time
+    /// of its bytes.
     pub(super) fn is_spread(&self, span: Duration, stretch: f64, least: Duration) -> bool {
         let took = self.last.saturating_since(self.first);
         took > span && Duration::from_secs_f64(stretch * least.as_secs_f64()).is_some_and(|limit| took > limit)

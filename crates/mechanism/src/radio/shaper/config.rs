@@ -2,7 +2,7 @@
 
 use crate::ConfigError;
 use crate::radio::eager::default_least_wait;
-use crate::station::StationContext;
+use crate::station;
 use netlull_document::check_ranges;
 use netlull_units::{Bytes, Duration};
 use schemars::JsonSchema;
@@ -34,7 +34,7 @@ pub enum RttFrom {
 }
 
 impl RttFrom {
-    /// Whether the round-trip time needs no timestamps.
+    /// Returns true if the round-trip time needs no timestamps.
     pub(super) fn is_without_timestamps(self) -> bool {
         matches!(self, Self::Handshake | Self::Answers)
     }
@@ -220,7 +220,7 @@ impl Default for ShaperConfig {
 }
 
 impl ShaperConfig {
-    pub(super) fn check(&self, station: StationContext) -> Result<(), ConfigError> {
+    pub(super) fn check(&self, station: station::Context) -> Result<(), ConfigError> {
         check_ranges(self)?;
         // A smaller window makes the sender wait for its persist timer (RFC 9293 section 3.8.6.2.1).
         if let Some(window) = self.open_window.filter(|&window| window < station.mtu) {

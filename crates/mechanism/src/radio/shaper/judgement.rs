@@ -24,15 +24,16 @@ pub(super) fn grow(streak: &mut u32, holds: bool) {
 }
 
 impl Shaper {
-    /// Whether a window of `bytes` fills this share of air rate x RTT (section III-B.2; in bytes: reading).
+    /// Returns true if a window of `bytes` fills this share of air rate x RTT (section III-B.2; in bytes: reading).
     pub(super) fn fills(&self, share: f64, bytes: u64) -> bool {
         let rtt = self.rtt().unwrap_or(default_longest_wait());
         let product = self.station.air_rate.as_f64() * rtt.as_secs_f64();
         Bytes::new(bytes).as_f64() * 8.0 >= share * product
     }
 
-    /// Whether the prediction of the slowdown reaches the user's bound. A burst costs the time from its first packet to
-    /// its detected end (section IV-B). Without this cost the download would have taken the rest of its time so far.
+    /// Returns true if the prediction of the slowdown reaches the user's bound. A burst costs the time from its first
+    /// packet to its detected end (section IV-B). Without this cost the download would have taken the rest of its time
+    /// so far.
     fn is_too_slow(&self, now: Instant) -> bool {
         let (Some(most), Some(begun)) = (self.config.most_slowdown, self.begun) else { return false };
         let rest = now.saturating_since(begun).saturating_sub(self.delayed);
@@ -56,7 +57,7 @@ impl Shaper {
         grow(&mut self.streaks.spread, spread);
     }
 
-    /// Whether the arrival took longer than the guard's share of the round trip.
+    /// Returns true if the arrival took longer than the guard's share of the round trip.
     fn is_spread(&self, arriving: &Arriving, stretch: f64) -> bool {
         let (Some(share), Some(rtt)) = (self.config.paced_share, self.rtt()) else { return false };
         let span = Duration::from_secs_f64(rtt.as_secs_f64() * share).unwrap_or(Duration::MAX);

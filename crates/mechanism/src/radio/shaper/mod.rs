@@ -18,9 +18,7 @@ pub use state::{Fallback, ShaperState};
 
 use super::eager::{Spacing, default_longest_wait};
 use crate::gateway::SegmentKind;
-use crate::station::{
-    PacketView, Serves, Shaping, StationAction, StationConfig, StationContext, StationController, StationEvent, TcpView,
-};
+use crate::station::{self, PacketView, Serves, Shaping, StationAction, StationEvent, TcpView};
 use crate::{ConfigError, Machine};
 use burst::{Arriving, Fastest, Order, expected_after};
 use judgement::{Streaks, grow};
@@ -41,7 +39,7 @@ const ACTIONS: usize = 4;
 #[derive(Clone, Debug)]
 pub struct Shaper {
     config: ShaperConfig,
-    station: StationContext,
+    station: station::Context,
     now: Instant,
     stream: Stream,
     state: ShaperState,
@@ -74,7 +72,7 @@ impl Shaper {
     ///
     /// # Errors
     /// If a value of `config` is out of range, or the station's air rate is zero.
-    pub fn new(config: &ShaperConfig, station: StationContext, start: Instant) -> Result<Self, ConfigError> {
+    pub fn new(config: &ShaperConfig, station: station::Context, start: Instant) -> Result<Self, ConfigError> {
         config.check(station)?;
         if station.air_rate.is_zero() {
             return Err(ConfigError::new("air_rate", station.air_rate, "a rate above zero"));
@@ -135,7 +133,7 @@ impl Shaper {
         self.last_burst.as_ref()
     }
 
-    /// Whether the requested acknowledgement is an open ACK, rather than merely an eager one.
+    /// Returns true if the requested acknowledgement is an open ACK, rather than merely an eager one.
     #[must_use]
     pub fn opens(&self) -> bool {
         matches!(self.phase, Phase::Open(_))
@@ -216,7 +214,7 @@ impl Shaper {
         }
     }
 
-    /// Whether a segment belongs to the download, which begins with the first data.
+    /// Returns true if a segment belongs to the download, which begins with the first data.
     fn follows(&mut self, segment: &TcpView) -> bool {
         if let Stream::Awaited { connection, acknowledged } = self.stream
             && segment.len > 0
@@ -259,7 +257,7 @@ impl Shaper {
         }
     }
 
-    /// Whether data answers the open ACK.
+    /// Returns true if data answers the open ACK.
     fn answers(&self, now: Instant, opening: &Opening, segment: &TcpView) -> bool {
         opening.reply == Reply::Sent
             && if self.config.rtt_from.is_without_timestamps() {
@@ -418,8 +416,8 @@ impl Shaper {
         self.phase = Phase::Open(Opening { first: now, at: now, reply: Reply::Awaited, radio, resend_at });
     }
 
-    /// Whether all data released by open windows has arrived, except after open ACKs. Such windows occur in slow
-    /// start and during repairs with open windows. The data arrives one round trip later, within the least wait
+    /// Returns true if all data released by open windows has arrived, except after open ACKs. Such windows occur in
+    /// slow start and during repairs with open windows. The data arrives one round trip later, within the least wait
     /// (reading).
     fn is_settled(&self, now: Instant) -> bool {
         self.freed.is_none_or(|freed| freed + self.round_trip() + self.config.least_wait <= now)
@@ -447,7 +445,7 @@ impl Shaper {
         }
     }
 
-    /// Whether acknowledgements are closed.
+    /// Returns true if acknowledgements are closed.
     fn shapes(&self) -> bool {
         matches!(self.state, ShaperState::Saving | ShaperState::Recovery)
     }
@@ -569,7 +567,7 @@ impl Machine for Shaper {
     }
 }
 
-impl StationController for Shaper {
+impl station::Policy for Shaper {
     fn shaping(&self) -> Option<Shaping> {
         Some(Shaping {
             state: self.state,
@@ -583,11 +581,11 @@ impl StationController for Shaper {
     }
 }
 
-impl StationConfig for ShaperConfig {
+impl station::Parameters for ShaperConfig {
     type Machine = Box<Shaper>;
     const SERVES: Serves = Serves::OneDownload;
 
-    fn build(&self, station: StationContext, start: Instant) -> Result<Box<Shaper>, ConfigError> {
+    fn build(&self, station: station::Context, start: Instant) -> Result<Box<Shaper>, ConfigError> {
         Shaper::new(self, station, start).map(Box::new)
     }
 }

@@ -199,13 +199,13 @@ impl RoundTrip {
         self.opened = Opened::Unanswered(value);
     }
 
-    /// Whether data answers the open ACK of `opened` by its time: it arrives at least half of the least round-trip time
-    /// later (reading). Data that comes earlier is a straggler.
+    /// Returns true if data answers the open ACK of `opened` by its time: it arrives at least half of the least
+    /// round-trip time later (reading). Data that comes earlier is a straggler.
     pub(super) fn answers_in_time(&self, now: Instant, opened: Instant) -> bool {
         self.least.is_none_or(|least| now.saturating_since(opened) >= least / 2)
     }
 
-    /// Whether data with this echo left after the open ACK arrived; true if unknown.
+    /// Returns true if data with this echo left after the open ACK arrived, or if that is unknown.
     pub(super) fn answers(&self, echo: Option<u32>) -> bool {
         match (echo, self.opened) {
             (Some(echo), Opened::Unanswered(opened) | Opened::Answered(opened)) => !is_after(opened, echo),

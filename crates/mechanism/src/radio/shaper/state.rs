@@ -124,7 +124,7 @@ pub(super) struct Opening {
     pub(super) resend_at: Instant,
 }
 
-/// Whether the host has already sent the open ACK.
+/// The host's answer, the open ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reply {
     Awaited,

@@ -18,8 +18,8 @@ const DATA: u32 = 1000;
 /// The first sequence number, chosen for a wrap within the first flight.
 const FIRST: u32 = u32::MAX - 1499;
 
-const STATION: StationContext =
-    StationContext { air_rate: BitRate::from_mbps(20), wake: Duration::from_millis(2), mtu: Bytes::new(1500) };
+const STATION: station::Context =
+    station::Context { air_rate: BitRate::from_mbps(20), wake: Duration::from_millis(2), mtu: Bytes::new(1500) };
 
 fn config() -> ShaperConfig {
     ShaperConfig::default()
@@ -62,7 +62,7 @@ impl Script {
         Self::at(STATION, config)
     }
 
-    fn at(station: StationContext, config: &ShaperConfig) -> Self {
+    fn at(station: station::Context, config: &ShaperConfig) -> Self {
         let shaper = Shaper::new(config, station, Instant::ZERO).unwrap();
         let mut script = Self { shaper, next: FIRST, rate: station.air_rate.as_bps(), plain: false };
         let handshake = TcpView { kind: SegmentKind::SynAck, ..segment(FIRST, 0, 0) };
@@ -76,7 +76,7 @@ impl Script {
         Self::saving_at(STATION, config)
     }
 
-    fn saving_at(station: StationContext, config: &ShaperConfig) -> Self {
+    fn saving_at(station: station::Context, config: &ShaperConfig) -> Self {
         let mut script = Self::at(station, config);
         script.flight(60, 4, 0);
         script.flight(121, 4, 61);
@@ -214,7 +214,7 @@ fn it_counts_from_the_instant_at_which_the_open_ack_was_sent() {
 
 #[test]
 fn no_sleep_where_waking_takes_as_long() {
-    let slow = StationContext { wake: us(60_000), ..STATION };
+    let slow = station::Context { wake: us(60_000), ..STATION };
     let mut script = Script::at(slow, &config());
     script.flight(60, 4, 0);
     script.flight(121, 4, 61);
@@ -400,7 +400,7 @@ fn an_intact_burst_between_bad_ones_starts_the_count_again() {
 #[test]
 fn a_saturated_wireless_link_is_left_alone() {
     // A burst of 4 x 1052 B is 33.7 kbit; 0.9 x 600 kb/s x 60 ms = 32.4 kbit.
-    let narrow = StationContext { air_rate: BitRate::from_bps(600_000), ..STATION };
+    let narrow = station::Context { air_rate: BitRate::from_bps(600_000), ..STATION };
     let mut script = Script::saving_at(narrow, &config());
     script.flight_after(188, 4);
     assert_eq!(script.timeout(254), [ACKNOWLEDGE, Act::Sleep]);
@@ -409,7 +409,7 @@ fn a_saturated_wireless_link_is_left_alone() {
     assert_eq!(script.timeout(320), [ACKNOWLEDGE]);
     assert_eq!(script.shaper.state(), ShaperState::Standard(Fallback::Saturated));
     // 700 kb/s: 37.8 kbit.
-    let wide = StationContext { air_rate: BitRate::from_bps(700_000), ..STATION };
+    let wide = station::Context { air_rate: BitRate::from_bps(700_000), ..STATION };
     let mut script = Script::saving_at(wide, &config());
     for opened in [188, 254, 320, 386] {
         script.flight_after(opened, 4);
@@ -497,7 +497,7 @@ fn probes_and_copies_neither_begin_nor_prolong_a_burst() {
 
 #[test]
 fn a_straggler_is_of_the_burst_before() {
-    let awake = StationContext { wake: us(60_000), ..STATION };
+    let awake = station::Context { wake: us(60_000), ..STATION };
     let mut script = Script::at(awake, &config());
     script.flight(60, 4, 0);
     script.flight(121, 4, 61);
@@ -566,7 +566,7 @@ fn other_connections_pass_untouched() {
 #[test]
 fn wrong_values_are_named() {
     let field = |config: ShaperConfig| Shaper::new(&config, STATION, Instant::ZERO).unwrap_err().field;
-    let silent = StationContext { air_rate: BitRate::from_bps(0), ..STATION };
+    let silent = station::Context { air_rate: BitRate::from_bps(0), ..STATION };
     assert_eq!(Shaper::new(&config(), silent, Instant::ZERO).unwrap_err().field, "air_rate");
     assert_eq!(field(ShaperConfig { least_wait: Duration::ZERO, ..config() }), "least_wait");
     assert_eq!(field(ShaperConfig { growth: 0.9, ..config() }), "growth");

@@ -8,13 +8,13 @@ use crate::view::Admission;
 use netlull_units::BitRate;
 
 /// The larger of two numbers. `f64::max` also treats NaN, which costs three more instructions.
-#[inline(always)]
+#[inline]
 pub(super) fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
 /// The smaller of two numbers.
-#[inline(always)]
+#[inline]
 pub(super) fn smaller(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
 }
@@ -119,7 +119,7 @@ impl Counterfactual {
         self.reference * self.per_bit
     }
 
-    /// Whether the last packet belongs to a burst of more than two packets.
+    /// Returns true if the last packet belongs to a burst of more than two packets.
     #[inline]
     pub(super) fn is_in_burst(&self) -> bool {
         self.burst > self.short

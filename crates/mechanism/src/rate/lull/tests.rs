@@ -1,4 +1,5 @@
 use super::*;
+use crate::link::{Controller as _, Parameters as _};
 use crate::view::Timestamps;
 
 const MTU: u64 = 1500;
@@ -13,8 +14,8 @@ fn config() -> LullConfig {
 }
 
 /// A link of 10 Mb/s with a buffer for 50 ms.
-fn link() -> LinkContext {
-    LinkContext { buffer: Some(Bytes::new(62_500)), ..LinkContext::new(mbps(10), Bytes::new(MTU)) }
+fn link() -> link::Context {
+    link::Context { buffer: Some(Bytes::new(62_500)), ..link::Context::new(mbps(10), Bytes::new(MTU)) }
 }
 
 /// A link that serves packets at the rates that Lull requests. A packet in service finishes at its old rate.
@@ -33,7 +34,7 @@ impl Bench {
         Self::on(config, link())
     }
 
-    fn on(config: &LullConfig, link: LinkContext) -> Self {
+    fn on(config: &LullConfig, link: link::Context) -> Self {
         let lull = config.build(link, Instant::ZERO).unwrap();
         let (waiting, changes, departures) = Default::default();
         Self { lull, now: Instant::ZERO, waiting, serving: None, free_at: Instant::ZERO, changes, departures }
@@ -196,7 +197,7 @@ fn surprises_lengthen_the_hold_and_a_correct_forecast_ends_it() {
 #[test]
 fn only_an_avoidable_surprise_raises_the_doubt_and_only_a_forecast_lowers_it() {
     let doubt_after = |suspends: bool, waiting: u64, (is_late, is_due): (bool, bool), bound: f64| {
-        let mut bench = Bench::on(&config(), LinkContext { suspends, ..link() });
+        let mut bench = Bench::on(&config(), link::Context { suspends, ..link() });
         bench.run_to(1000.0);
         bench.lull.doubt = 3;
         bench.lull.queue.waiting = Bytes::new(waiting);
@@ -227,7 +228,7 @@ fn late_datagrams_are_no_surprises() {
 
 #[test]
 fn packets_without_data_judge_the_rates_until_their_connection_is_forecast() {
-    let unlimited = LinkContext::new(mbps(10), Bytes::new(MTU));
+    let unlimited = link::Context::new(mbps(10), Bytes::new(MTU));
     let bare = segment(7, SegmentKind::Other, false, false);
     // Four packets of 1500 B would be later than 14 ms at 1 and 2 Mb/s. Forbidden for 60 ms.
     let mut bench = Bench::on(&config(), unlimited);
@@ -286,7 +287,7 @@ fn after_the_end_of_a_stream_no_round_is_expected() {
 #[test]
 fn a_link_with_many_new_connections_rests_at_the_rate_of_their_first_windows() {
     let rates = RateSet::from_range(mbps(100), mbps(1000), mbps(100)).unwrap();
-    let fast = LinkContext { buffer: None, ..LinkContext::new(mbps(1000), Bytes::new(MTU)) };
+    let fast = link::Context { buffer: None, ..link::Context::new(mbps(1000), Bytes::new(MTU)) };
     let mut bench = Bench::on(&LullConfig::new(rates, Duration::from_millis(2)), fast);
     let open = |flow| segment(flow, SegmentKind::Syn, false, false);
     bench.packet(40, Some(open(1)));
@@ -309,7 +310,7 @@ fn a_link_with_many_new_connections_rests_at_the_rate_of_their_first_windows() {
 fn a_small_buffer_bounds_the_lateness() {
     // B = 62 500 B = 50 ms at 10 Mb/s: x <= 25 - 2 = 23 ms, so 14 ms stay. A buffer of 10 packets is 12 ms: x = 4 ms.
     assert_eq!(config().longest_lateness(link()), Duration::from_millis(14));
-    let small = LinkContext { buffer: Some(Bytes::new(15_000)), ..link() };
+    let small = link::Context { buffer: Some(Bytes::new(15_000)), ..link() };
     assert_eq!(config().longest_lateness(small), Duration::from_millis(4));
     // A packet at 1 Mb/s and a change last 14 ms, longer than the buffer; at 2 Mb/s it is 8 ms. The bound is the larger of
     // x and 6 ms, and 2 delta.
@@ -319,9 +320,9 @@ fn a_small_buffer_bounds_the_lateness() {
     assert_eq!((needed.field, needed.queue), ("rates", Bytes::new(17_500)));
     assert_eq!(needed.otherwise, "the link uses no rate below 2 Mb/s");
     // A packet that stops for the change costs two pauses at most.
-    let suspends = LinkContext { suspends: true, ..small };
+    let suspends = link::Context { suspends: true, ..small };
     assert_eq!(config().used_rates(suspends)[0], mbps(1));
-    let tiny = LinkContext { buffer: Some(Bytes::new(3_000)), ..link() };
+    let tiny = link::Context { buffer: Some(Bytes::new(3_000)), ..link() };
     assert_eq!(*config().used_rates(tiny), [mbps(10)]);
     assert_eq!(config().lateness_bound(link()), Duration::from_millis(18));
 }
@@ -330,7 +331,7 @@ fn a_small_buffer_bounds_the_lateness() {
 fn a_link_reads_its_description() {
     assert_eq!(config().lowest_rate(), Some(("the lowest of rates", mbps(1))));
     assert_eq!(config().initial_rate(), None);
-    assert_eq!(LinkConfig::lateness_bound(&config(), link()), Some(Duration::from_millis(18)));
+    assert_eq!(link::Parameters::lateness_bound(&config(), link()), Some(Duration::from_millis(18)));
     // Two packets at 10 Mb/s are later than 7 delta.
     let fast = LullConfig::new(config().rates, Duration::from_micros(100));
     assert_eq!(fast.longest_lateness(link()), Duration::from_micros(2400));
@@ -344,7 +345,7 @@ fn time_to_empty(bench: &Bench) -> f64 {
 
 #[test]
 fn a_packet_in_service_ends_at_its_own_rate_before_the_pause() {
-    let mut bench = Bench::on(&config(), LinkContext::new(mbps(10), Bytes::new(MTU)));
+    let mut bench = Bench::on(&config(), link::Context::new(mbps(10), Bytes::new(MTU)));
     bench.run_to(1000.0);
     // The second packet is late at 1 Mb/s: 12 ms for the first, a pause of 2 ms and 1.2 ms at 10 Mb/s.
     (0..2).for_each(|_| bench.packet(MTU, None));
@@ -359,7 +360,8 @@ fn a_packet_in_service_ends_at_its_own_rate_before_the_pause() {
 
 #[test]
 fn a_packet_that_stops_for_the_pause_starts_again_at_the_new_rate() {
-    let mut bench = Bench::on(&config(), LinkContext { suspends: true, ..LinkContext::new(mbps(10), Bytes::new(MTU)) });
+    let mut bench =
+        Bench::on(&config(), link::Context { suspends: true, ..link::Context::new(mbps(10), Bytes::new(MTU)) });
     bench.run_to(1000.0);
     (0..2).for_each(|_| bench.packet(MTU, None));
     assert_eq!(time_to_empty(&bench), 2.0 + 2.4);
@@ -372,7 +374,7 @@ fn a_packet_that_stops_for_the_pause_starts_again_at_the_new_rate() {
 #[test]
 fn no_short_sequence_of_arrivals_exceeds_the_bound() {
     const STEPS: u32 = 6;
-    let link = LinkContext::new(mbps(10), Bytes::new(MTU));
+    let link = link::Context::new(mbps(10), Bytes::new(MTU));
     let config = LullConfig::new(RateSet::from_list(&[mbps(1), mbps(4), mbps(10)]).unwrap(), Duration::from_millis(2));
     let (packet, bound) = (0.0012, config.lateness_bound(link).as_secs_f64());
     let mut latest: f64 = 0.0;
@@ -409,7 +411,7 @@ fn no_short_sequence_of_arrivals_exceeds_the_bound() {
 #[test]
 fn a_large_set_of_rates_is_thinned() {
     let many = RateSet::from_range(BitRate::from_bps(10_000), mbps(10), BitRate::from_bps(10_000)).unwrap();
-    let unlimited = LinkContext::new(mbps(10), Bytes::new(MTU));
+    let unlimited = link::Context::new(mbps(10), Bytes::new(MTU));
     let used = LullConfig::new(many, Duration::from_millis(2)).used_rates(unlimited);
     assert_eq!((used.len(), used[0], used[15]), (16, BitRate::from_bps(10_000), mbps(10)));
     let one = LullConfig::new(RateSet::from_list(&[mbps(10)]).unwrap(), Duration::from_millis(2));
@@ -423,7 +425,7 @@ fn a_large_set_of_rates_is_thinned() {
 #[test]
 fn a_change_for_an_echo_goes_to_the_top_if_its_pause_makes_a_waiting_packet_late() {
     let rates = RateSet::from_list(&[mbps(1), mbps(4), mbps(10)]).unwrap();
-    let unlimited = LinkContext::new(mbps(10), Bytes::new(MTU));
+    let unlimited = link::Context::new(mbps(10), Bytes::new(MTU));
     // At 1 Mb/s a packet of 1500 B and one of 40 B leave 11.1 ms later than at 10 Mb/s, with one of 200 B 12.2 ms.
     // The pause adds 2 ms, and x is 14 ms.
     let rate_after = |size: u64| {
@@ -488,7 +490,7 @@ fn rates_that_save_no_power_are_left_out() {
     // bound is 6 + 4 ms.
     let ncs = LullConfig { power: Some("ncs-55a1-24h".to_owned()), ..config() };
     assert_eq!(ncs.lateness_bound(link()), Duration::from_millis(18));
-    let small = LinkContext { buffer: Some(Bytes::new(15_000)), ..link() };
+    let small = link::Context { buffer: Some(Bytes::new(15_000)), ..link() };
     assert_eq!(ncs.lateness_bound(small), Duration::from_millis(10));
     // 8 ms at 10 Mb/s.
     assert_eq!(ncs.needed_queue(small).unwrap().queue, Bytes::new(10_000));

@@ -1,6 +1,7 @@
 //! A link's counters up to a time, and its sleep.
 
 use super::{Backlog, Link, LinkCounters, Transmitter};
+use crate::net::fixed::InQueue;
 use crate::net::flight::{Packet, PacketStore};
 use netlull_network::schedule::Schedule;
 use netlull_units::Instant;
@@ -9,7 +10,8 @@ impl Link {
     /// The counters from the start to `now`.
     #[must_use]
     pub fn counters(&self, now: Instant) -> LinkCounters {
-        let tally = self.tally();
+        let (tally, in_queue) = (self.tally(), self.in_queue(now));
+        let cut_short = self.backlog.as_ref().map_or(0, |backlog| backlog.cut_short);
         // A link that schedules its departures counts accepted packets. Other links count stored packets and packets
         // passed on.
         let (accepted_packets, accepted_bytes) = match &self.transmitter {
@@ -27,9 +29,10 @@ impl Link {
             delivered_packets: self.taken_on_packets + self.flight.popped(),
             delivered_bytes: self.taken_on_bytes + self.arrived_bytes,
             served_packets: match &self.transmitter {
-                Transmitter::Fixed(_) => accepted_packets + tally.stranded_packets,
+                Transmitter::Fixed(_) => accepted_packets + tally.stranded_packets - cut_short - in_queue.packets,
                 Transmitter::Variable(_) => tally.served_packets,
             },
+            waited_ns: tally.waited_ns - in_queue.in_full_ns,
             queued_ns: self.queued_ns(now),
             asleep_ns: tally.asleep_ns + self.asleep_since.map_or(0, |since| now.as_nanos() - since),
             ..tally
@@ -55,16 +58,24 @@ impl Link {
     }
 
     /// The integral of the number of packets in the queue from the start to `now`, in packet nanoseconds.
-    pub(crate) fn queued_ns(&self, now: Instant) -> u64 {
-        let Some(Backlog { waiting, tally, cut_short_ns }) = self.backlog.as_deref() else { return 0 };
+    pub(crate) fn queued_ns(&self, now: Instant) -> u128 {
+        let (tally, in_queue) = (self.tally(), self.in_queue(now));
+        tally.waited_ns - in_queue.in_full_ns + tally.waited_in_vain_ns + in_queue.so_far_ns
+    }
+
+    /// The queue at `now`. A link that schedules its departures counts each wait at its end, so the waits that continue
+    /// are in none of its sums.
+    fn in_queue(&self, now: Instant) -> InQueue {
         match &self.transmitter {
-            // Each waiting time was counted in full at its start. Subtract the part after `now`.
-            Transmitter::Fixed(_) => {
-                let beyond = waiting.iter().map(|entry| entry.starts.saturating_sub(now.as_nanos()));
-                tally.waited_ns.saturating_sub(beyond.fold(*cut_short_ns, u64::saturating_add))
-            }
-            // Each waiting time was counted at its end. Add the waiting times that continue.
-            Transmitter::Variable(variable) => tally.waited_ns + tally.waited_in_vain_ns + variable.waiting_ns(now),
+            Transmitter::Fixed(_) => self
+                .backlog
+                .as_ref()
+                .map_or_else(InQueue::default, |backlog| InQueue::at(now.as_nanos(), &backlog.waiting)),
+            Transmitter::Variable(variable) => InQueue {
+                packets: variable.line.waiting_packets(),
+                so_far_ns: variable.line.waiting_ns(now),
+                in_full_ns: 0,
+            },
         }
     }
 }
@@ -80,12 +91,13 @@ impl Link {
     ) {
         let first = stranded.len();
         self.flight.clear(stranded, store);
-        let Backlog { waiting, tally, cut_short_ns } = &mut **self.backlog.get_or_insert_with(Backlog::first);
+        let Backlog { waiting, tally, cut_short } = &mut **self.backlog.get_or_insert_with(Backlog::first);
         match &mut self.transmitter {
             Transmitter::Fixed(fixed) => {
-                // Waiting times that end here were counted in full.
-                let beyond = waiting.iter().map(|entry| entry.starts.saturating_sub(now.as_nanos()));
-                *cut_short_ns += beyond.fold(0, u64::saturating_add);
+                let ended = InQueue::at(now.as_nanos(), waiting);
+                *cut_short += ended.packets;
+                tally.waited_ns -= ended.in_full_ns;
+                tally.waited_in_vain_ns += ended.so_far_ns;
                 fixed.free_at = now.as_nanos();
                 fixed.waiting_bytes = 0;
                 fixed.serialiser.idle();

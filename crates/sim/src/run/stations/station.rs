@@ -5,9 +5,8 @@ use crate::net::ids::{FlowId, LinkId, NodeId};
 use crate::run::error::{MachineName, RunError};
 use crate::scenario::{Scenario, StationSpec};
 use netlull_mechanism::Machine;
-use netlull_mechanism::machines::{StationMachine, StationMechanism};
 use netlull_mechanism::radio::{AccessPoint, AccessPointConfig, Burst};
-use netlull_mechanism::station::{PacketView, PowerMode, Shaping, StationController};
+use netlull_mechanism::station::{self, PacketView, Policy as _, PowerMode, Shaping};
 use netlull_network::driver::AtOnce;
 use netlull_network::outcome::{Snapshot, StationCounts};
 use netlull_network::radio::{Coming, Radio};
@@ -98,7 +97,7 @@ pub(in crate::run) struct Station {
     pub(super) beacon_time: Duration,
     pub(super) poll_time: Duration,
     /// The machine of its radio; `None` for a radio that is always on.
-    pub(super) machine: Option<StationMachine>,
+    pub(super) machine: Option<station::Running>,
     /// The machine's name in errors.
     pub(super) name: MachineName,
     pub(super) at_once: AtOnce,
@@ -140,7 +139,7 @@ impl Station {
         let refused = |error| name.error(Instant::ZERO, error);
         let machine = spec.mechanism.as_ref().map(|mechanism| mechanism.build(spec.context, Instant::ZERO));
         let machine = machine.transpose().map_err(refused)?;
-        let access = spec.mechanism.as_ref().and_then(StationMechanism::access_point);
+        let access = spec.mechanism.as_ref().and_then(station::Config::access_point);
         let to_it = |flow: &FlowId| scenario.tcp_flows[flow.index()].path.to == spec.node;
         let access_point = access.map(|access| AccessPoint::new(access, Instant::ZERO)).transpose().map_err(refused)?;
         Ok(Self {

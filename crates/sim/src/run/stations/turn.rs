@@ -8,7 +8,7 @@ use crate::probe::{AirRow, AirTime};
 use crate::run::net::Net;
 use crate::run::observers::Observers;
 use netlull_mechanism::radio::{AccessAction, AccessEvent, answer};
-use netlull_mechanism::station::{PacketView, StationAction, StationController, StationEvent};
+use netlull_mechanism::station::{PacketView, Policy as _, StationAction, StationEvent};
 use netlull_mechanism::{ConfigError, Machine};
 use netlull_network::radio::Carried;
 use netlull_units::Instant;

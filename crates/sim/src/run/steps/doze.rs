@@ -6,9 +6,7 @@ use crate::run::error::RunError;
 use crate::run::stations::StationReading;
 use crate::scenario::{Scenario, ScenarioError};
 use netlull_mechanism::radio::AccessPointConfig;
-use netlull_mechanism::station::{
-    PowerMode, StationAction, StationContext, StationController, StationEvent, StationFactory,
-};
+use netlull_mechanism::station::{self, PowerMode, StationAction, StationEvent};
 use netlull_mechanism::{ConfigError, Machine};
 use netlull_power::RadioPower;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
@@ -49,7 +47,7 @@ struct Traffic {
 #[derive(Debug, Default)]
 struct Papers {
     traffic: Traffic,
-    /// Whether the machine has reached the next tick.
+    /// True if the machine has reached the next tick.
     at_tick: bool,
     decision: Option<PowerMode>,
 }
@@ -113,7 +111,7 @@ impl Machine for Remote {
     }
 }
 
-impl StationController for Remote {}
+impl station::Policy for Remote {}
 
 #[derive(Debug)]
 struct RemoteFactory {
@@ -122,7 +120,7 @@ struct RemoteFactory {
     access_point: AccessPointConfig,
 }
 
-impl StationFactory for RemoteFactory {
+impl station::Factory for RemoteFactory {
     fn name(&self) -> &'static str {
         MACHINE
     }
@@ -131,7 +129,7 @@ impl StationFactory for RemoteFactory {
         Some(&self.access_point)
     }
 
-    fn build(&self, _station: StationContext, start: Instant) -> Result<Box<dyn StationController>, ConfigError> {
+    fn build(&self, _station: station::Context, start: Instant) -> Result<Box<dyn station::Policy>, ConfigError> {
         if self.interval.is_zero() {
             return Err(ConfigError::new("step", self.interval, "more than 0 s"));
         }

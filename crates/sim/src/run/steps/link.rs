@@ -6,7 +6,7 @@ use crate::net::transmitter::EffectiveRate;
 use crate::run::error::RunError;
 use crate::run::phases::transition_power;
 use crate::scenario::{NamedPower, Scenario, ScenarioError};
-use netlull_mechanism::link::{Estimates, LinkAction, LinkContext, LinkController, LinkEvent, LinkFactory};
+use netlull_mechanism::link::{self, Estimates, LinkAction, LinkEvent};
 use netlull_mechanism::observe::{Adapter, Decision, Observation, Plug, Subscriber, Subscription};
 use netlull_mechanism::{ConfigError, Machine};
 use netlull_power::PowerModel;
@@ -88,7 +88,7 @@ impl Machine for Remote {
     }
 }
 
-impl LinkController for Remote {
+impl link::Controller for Remote {
     fn rate(&self) -> BitRate {
         self.adapter.rate()
     }
@@ -112,12 +112,12 @@ struct RemoteFactory {
     plug: Plug,
 }
 
-impl LinkFactory for RemoteFactory {
+impl link::Factory for RemoteFactory {
     fn name(&self) -> &'static str {
         MACHINE
     }
 
-    fn build(&self, link: LinkContext, start: Instant) -> Result<Box<dyn LinkController>, ConfigError> {
+    fn build(&self, link: link::Context, start: Instant) -> Result<Box<dyn link::Controller>, ConfigError> {
         let desk = Arc::clone(&self.desk);
         let adapter = Adapter::new(self.plug.clone(), Keeper(Arc::clone(&desk)), link, start)?;
         Ok(Box::new(Remote { desk, adapter }))
@@ -144,7 +144,7 @@ pub struct LinkRate {
 struct Last {
     seen: Option<Observation>,
     rate: BitRate,
-    queued_ns: u64,
+    queued_ns: u128,
     /// The mean number of packets in the backlog.
     mean_waiting: f64,
     energy: f64,

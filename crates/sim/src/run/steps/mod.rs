@@ -90,7 +90,7 @@ pub trait Environment: Send + Sync {
     /// Appends the raw values with their names: always the same names in the same order.
     fn raw(&self, out: &mut Vec<RawValue>);
 
-    /// Whether the episode has reached the end of its run.
+    /// Returns true if the episode has reached the end of its run.
     fn is_over(&self) -> bool {
         self.episode().ticks.is_over()
     }
@@ -305,7 +305,7 @@ pub struct Batch {
 pub struct Row<'a> {
     /// The rewards.
     pub rewards: &'a mut [f64],
-    /// Whether the episodes are over.
+    /// True if the episodes are over.
     pub over: &'a mut [bool],
     /// The observations, one environment after the other.
     pub observations: &'a mut [f32],

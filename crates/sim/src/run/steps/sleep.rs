@@ -108,8 +108,7 @@ impl LinksSleep {
         let mut on_links = 0.0;
         for (spec, (now, then)) in links.iter().zip(counts.links.iter().zip(&self.then.links)) {
             let crossed = (now.delivered_packets - then.delivered_packets) as f64;
-            // A link that falls asleep gives back waiting times that it has counted in full.
-            let queued = now.queued_ns.saturating_sub(then.queued_ns) as f64 * 1e-9;
+            let queued = (now.queued_ns - then.queued_ns) as f64 / 1e9;
             on_links += crossed * spec.delay.as_secs_f64() + queued;
         }
         let sum = |pick: fn(&AgentCounters) -> u64| -> u64 {

@@ -8,6 +8,8 @@ use crate::run::lookahead::{Draw, Due};
 use crate::run::requests::{End, Requests};
 use netlull_units::Instant;
 
+// Forced inlines here, by `make counts`: without them and those of `requests`, `control`, `fixed` and `transmitter`
+// practRA takes 3.8 % more instructions, web 2.4 %.
 impl World {
     /// Sends an endpoint's pending segments and sets its timer.
     #[inline]

@@ -41,7 +41,7 @@ impl World {
     /// All counters, and the time at each rate since the start of the measured time.
     pub(in crate::run) fn census(&self) -> Census {
         let (now, links) = (self.net.now, self.net.links.iter().enumerate());
-        let residencies = links.filter_map(|(index, link)| Some((index, link.variable()?.meter().finish(now))));
+        let residencies = links.filter_map(|(index, link)| Some((index, link.variable()?.line.meter().finish(now))));
         Census::new(self.counts(), residencies.collect())
     }
 
@@ -72,6 +72,18 @@ impl World {
         }
     }
 
+    /// New bytes that have arrived at the receiver of a flow: for TCP also those ahead of a gap, on the wire for datagrams.
+    fn received(&self, flow: FlowId) -> u64 {
+        if let Some(pool) = self.requests.pool_of(flow) {
+            return self.requests.pools[pool].totals().received;
+        }
+        let receiver = AgentId::receiver(flow).index();
+        match self.hosts.endpoints.get(receiver) {
+            Some(endpoint) => endpoint.bytes_received(),
+            None => self.hosts.agents[receiver].counters.received_bytes,
+        }
+    }
+
     /// Ends a bin of the probes. Observation changes nothing, so it does not count as an event.
     pub(super) fn sample(&mut self) {
         self.net.events -= 1;
@@ -96,14 +108,14 @@ impl World {
                 pools: &self.requests.pools,
                 first_connection: self.requests.first_connection,
             };
-            gateways.sample(now, &ends, |link| self.controllers.estimates(link));
+            gateways.sample(now, &ends, |link| self.controllers.driver(link)?.estimates());
         }
         for place in 0..self.observers.flows.len() {
             let flow = self.observers.flows[place];
             let sender = AgentId::sender(flow).index();
             let sample = FlowSample {
                 sent_bytes: self.hosts.agents[sender].counters.sent_bytes,
-                delivered_bytes: self.delivered(flow),
+                delivered_bytes: self.received(flow),
                 windows: self.hosts.endpoints.get(sender).map(|endpoint| (endpoint.cwnd(), endpoint.ssthresh())),
             };
             self.observers.recorder.flow(now, flow.number(), sample);
@@ -142,7 +154,7 @@ impl World {
         }
     }
 
-    /// Whether the run waits for a decision on sleeping links.
+    /// Returns true if the run waits for a decision on sleeping links.
     pub(in crate::run) fn is_halted(&self) -> bool {
         self.rerouting.as_ref().is_some_and(|rerouting| rerouting.is_halted())
     }

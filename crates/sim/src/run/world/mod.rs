@@ -45,9 +45,9 @@ use crate::net::flight::Packet;
 use crate::net::ids::{AgentId, LinkId, NodeId};
 use crate::net::link::{Admission, Offered};
 use crate::net::routing::NextHop;
-use crate::net::transmitter::Departure;
 use netlull_mechanism::rate::{self, HeadVerdict};
 use netlull_network::schedule::Slot;
+use netlull_network::transmitter::Departure;
 use netlull_units::{Bytes, Instant};
 
 /// The kind of a handled event.
@@ -76,6 +76,7 @@ pub struct World {
     pub(super) phase_edges: PhaseEdges,
 }
 
+// Forced inlines here, by `make counts`: without them twenty takes 4.5 % more instructions.
 impl World {
     /// The current time.
     #[must_use]
@@ -212,12 +213,9 @@ impl World {
     #[inline]
     fn hold(&mut self, link: LinkId, packet: &Packet) {
         if let Some(controller) = self.net.links[link].controller {
-            if self.net.links[link].has_marked() {
-                let marked = rate::Admission::Marked;
-                self.controllers.on_refused(controller, marked, packet, &mut self.net, &mut self.observers);
-            } else {
-                self.controllers.on_accepted(controller, packet, &mut self.net, &mut self.observers);
-            }
+            let marked = self.net.links[link].has_marked();
+            let admission = if marked { rate::Admission::Marked } else { rate::Admission::Accepted };
+            self.controllers.on_arrival(controller, admission, packet, &mut self.net, &mut self.observers);
         }
     }
 
@@ -238,7 +236,7 @@ impl World {
             // The packet never reached the buffer.
             Admission::Lost | Admission::Asleep => return,
         };
-        self.controllers.on_refused(controller, admission, packet, &mut self.net, &mut self.observers);
+        self.controllers.on_arrival(controller, admission, packet, &mut self.net, &mut self.observers);
     }
 
     /// Processes a packet dropped or lost by a link, or by a node.
@@ -274,7 +272,7 @@ impl World {
         let now = self.net.now;
         let marked = self.net.links[link].marked_packets();
         let departure = self.net.links[link].advance(now, &mut self.net.schedule);
-        if let Departure::Packet { packet } = departure {
+        if let Departure::Packet { packet, .. } = departure {
             let arrives = self.net.links[link].arrival(now);
             self.arrive(link, arrives, &packet);
         }

@@ -95,7 +95,7 @@ impl Window {
         self.una = ack.una;
         let segments = ack.delivered.div_ceil(self.smss);
         if ack.phase == RecoveryPhase::FastRecovery {
-            self.pending = segments;
+            self.pending = if ack.ece { 0 } else { segments };
             return None;
         }
         if self.recover.is_some_and(|recover| ack.una >= recover) {

@@ -121,12 +121,16 @@ fn fate() -> impl Strategy<Value = Fate> {
 
 fn config() -> impl Strategy<Value = Config> {
     let algorithms = prop_oneof![3 => Just(Algorithm::NewReno), 3 => prop::sample::select(ALGORITHMS.to_vec())];
-    let presets = (any::<bool>(), algorithms, any::<bool>());
+    let presets = (0..3_u8, algorithms, any::<bool>());
     let choices = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), 0..8_u8, 1..40_u64, any::<bool>());
     (presets, choices).prop_map(
-        |((ns2, algorithm, agent), (timestamps, delays, every_ack, ecn, rare, buffer, scaling))| {
-            let base = if ns2 { Config::ns2() } else { Config::default() };
-            let base = if agent { base.with_ns2_agent(algorithm) } else { base.with_algorithm(algorithm) };
+        |((preset, algorithm, agent), (timestamps, delays, every_ack, ecn, rare, buffer, scaling))| {
+            let base = if preset == 1 { Config::ns2() } else { Config::default() };
+            let base = match (preset, agent) {
+                (2, _) => Config::linux_6().with_linux_6_algorithm(algorithm),
+                (_, true) => base.with_ns2_agent(algorithm),
+                (_, false) => base.with_algorithm(algorithm),
+            };
             // Small segments and a large buffer: the window's unit is larger than a segment.
             let mss = if rare == 2 { 60 } else { base.mss };
             let room = if rare == 2 { 1 << (buffer % 15 + 16) } else { buffer * buffer * u64::from(mss) / 3 };

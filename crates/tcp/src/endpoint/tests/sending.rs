@@ -1,7 +1,7 @@
 //! Windows: slow start, congestion avoidance, the peer's window, silly windows, probes, idling.
 
 use super::*;
-use crate::Increase;
+use crate::{Increase, ShrunkWindow};
 use netlull_units::Bytes;
 
 #[test]
@@ -227,6 +227,27 @@ fn idling_for_an_rto_restarts_slow_start() {
 }
 
 #[test]
+fn the_byte_of_a_probe_is_in_flight_only_in_bsd() {
+    // Closed at 100 ms, probed at 1100 ms, opened at 2000 ms, with an RTO of 1 s. 4.4BSD's tcp_output compares
+    // SND.UNA with SND.MAX, so it does not see a pause.
+    for (shrunk_window, restarts) in [(ShrunkWindow::Keep, 1), (ShrunkWindow::PullBack, 0)] {
+        let mut t = Script::connected(&plain().with(|c| c.flow_control.shrunk_window = shrunk_window));
+        t.send(10_000);
+        for n in 1..10 {
+            t.ack(99, n * 1000);
+        }
+        let closed = Segment { window: 0, ..t.peer_segment(0, 10_000) };
+        t.takes(100, &closed);
+        t.send(30_000);
+        t.until(1999);
+        assert_eq!((t.tcp.cwnd(), t.tcp.counters().zero_window_probes), (20_000, 1));
+        t.ack(2000, 10_000);
+        assert_eq!(t.tcp.counters().idle_restarts, restarts);
+        assert_eq!(t.tcp.cwnd(), if restarts == 1 { 10_000 } else { 20_000 });
+    }
+}
+
+#[test]
 fn sequence_numbers_wrap() {
     // ISS and IRS just below 2^32: data, acknowledgements and a loss across the wrap.
     let near = SeqNr::new(u32::MAX - 1500);
@@ -259,4 +280,18 @@ fn closing_an_endless_stream_ends_it_behind_what_was_sent() {
     t.send_endless();
     t.close();
     assert_eq!(t.sent().last().map(String::as_str), Some("0 ms 10000+0 FIN"));
+}
+
+#[test]
+fn data_of_any_size_is_finite() {
+    // Whatever the size, more data is queued than is sent, so no FIN follows and the data is not acknowledged.
+    for bytes in [(1 << 62) - 1, 1 << 62, 1 << 63, u64::MAX] {
+        let mut t = Script::connected(&plain());
+        t.send(bytes);
+        t.send(bytes);
+        t.close();
+        let sent = t.sent();
+        assert!(!sent.iter().any(|line| line.contains("FIN")), "{bytes}: {sent:?}");
+        assert!(!t.tcp.all_acked(), "{bytes}");
+    }
 }

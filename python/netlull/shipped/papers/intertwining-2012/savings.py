@@ -114,7 +114,7 @@ def burstiness(evidence: Evidence, kind: str, bin_s: float) -> BySeed:
         if run.name.startswith(f"arrivals-{kind}-"):
             recorded = evidence.series[run.name]
             table = recorded.series("arrivals")
-            time = np.asarray(table["time_ns"], dtype=np.int64) * 1e-9
+            time = np.asarray(table["time_ns"], dtype=np.int64) / 1e9
             begin, end = (float(recorded.summary[key]) for key in ("warm_up_s", "duration_s"))
             bins = int((end - begin) / bin_s)
             size = np.asarray(table["bytes"], dtype=np.float64)

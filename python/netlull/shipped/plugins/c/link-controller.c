@@ -2,7 +2,7 @@
 #include "netlull.h"
 
 NETLULL_EXPORT(netlull_describe) void netlull_describe(void) {
-    say("@DESCRIPTION@");
+    say(NETLULL_TEXT(@DESCRIPTION@));
 }
 
 static uint64_t full, half, threshold, present;

@@ -5,7 +5,7 @@ use super::*;
 
 /// Saturated after the open ACK at 320 ms: 4 x 1052 B are 33.7 kbit, and 0.9 x 600 kb/s x 60 ms are 32.4 kbit.
 fn saturated(config: &ShaperConfig) -> Script {
-    let narrow = StationContext { air_rate: BitRate::from_bps(600_000), ..STATION };
+    let narrow = station::Context { air_rate: BitRate::from_bps(600_000), ..STATION };
     let mut script = Script::saving_at(narrow, config);
     script.flight_after(188, 4);
     assert_eq!(script.timeout(254), [ACKNOWLEDGE, Act::Sleep]);

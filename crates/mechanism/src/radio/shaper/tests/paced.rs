@@ -28,7 +28,7 @@ fn a_paced_sender_is_left_alone_if_the_guard_says_so() {
     script.flight_after(201, 17);
     assert_eq!(script.timeout(280), [ACKNOWLEDGE, Act::Sleep]);
     // At 10 Mb/s they take 14.3 ms: they are not spread, because they cannot arrive faster.
-    let slow = StationContext { air_rate: BitRate::from_mbps(10), ..STATION };
+    let slow = station::Context { air_rate: BitRate::from_mbps(10), ..STATION };
     let mut script = Script::saving_at(slow, &guarded);
     script.flight_after(188, 17);
     script.timeout(267);
@@ -124,7 +124,7 @@ fn rounds_that_come_as_fast_as_the_air_lets_them_are_not_spread() {
     // Mb/s, twice the air time is 15.9 and 24.3 ms.
     for (mbps, state) in [(16, ShaperState::Initial), (18, ShaperState::Standard(Fallback::Paced))] {
         let script = Script::at(
-            StationContext { air_rate: BitRate::from_mbps(mbps), ..STATION },
+            station::Context { air_rate: BitRate::from_mbps(mbps), ..STATION },
             &guarded(PacedFrom::SlowStart),
         );
         assert_eq!(rounds(First::AtOnce, script, &[11, 17, 26]).shaper.state(), state, "{mbps} Mb/s");
@@ -135,7 +135,7 @@ fn rounds_that_come_as_fast_as_the_air_lets_them_are_not_spread() {
 fn bursts_may_have_to_be_less_stretched_to_be_spread() {
     // 17 packets take 16 ms, and 10.2 ms on the air at 14 Mb/s: a factor of 1.57.
     for (stretch, state) in [(1.6, ShaperState::Saving), (1.5, ShaperState::Standard(Fallback::Paced))] {
-        let air = StationContext { air_rate: BitRate::from_mbps(14), ..STATION };
+        let air = station::Context { air_rate: BitRate::from_mbps(14), ..STATION };
         let guarded = ShaperConfig { paced_stretch: stretch, ..guarded(PacedFrom::Bursts) };
         let mut script = Script::saving_at(air, &guarded);
         for opened in [188, 267] {
