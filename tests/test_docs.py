@@ -226,7 +226,7 @@ def test_the_sleep_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pr
             prompt, command, *arguments = shlex.split(line)
             assert (prompt, command) == ("$", "netlull")
             output += printed(*arguments)
-    assert "0.7 minus no sleep" in output
+    assert "load-aware minus no sleep" in output
     (table,) = _blocks("sleep.md", "text")
     for row in (" ".join(line.split()) for line in table.splitlines() if "─" not in line):
         assert row in " ".join(output.split())

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from netlull import InputError, Result, Scenario, ScenarioError
-from netlull.cli import plan
+from netlull.cli import main, plan
 from netlull.plot import svg_text
 from netlull.plot.map import network_map
 from netlull.topology import Line, Node, Topology
@@ -377,6 +377,54 @@ def test_connections_with_access_links_and_recorded_flows_count_from_their_nodes
     assert "traffic: 2 Mb/s between 1 pair of nodes, offered by 1 flow" in printed("plan", path, "--load-aware", "0.9")
 
 
+def test_a_plan_shows_the_loads_and_warns_of_overload(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # 3 Mb/s a-b and 6 Mb/s a-c, links of 10 Mb/s but b-c of 5 Mb/s. Without a-c its 6 Mb/s go over b.
+    path = tmp_path / "net.toml"
+    links = "".join(
+        f'[[link]]\nfrom = "{a}"\nto = "{b}"\ncapacity = "{rate} Mb/s"\n'
+        for a, b, rate in (("a", "b", 10), ("b", "c", 5), ("a", "c", 10))
+    )
+    demands = "".join(
+        f'[[demand]]\nfrom = "a"\nto = "{to}"\nrate = "{rate} Mb/s"\n' for to, rate in (("b", 3), ("c", 6))
+    )
+    path.write_text(f"[nodes]\na = []\nb = []\nc = []\n{links}{demands}", encoding="utf-8")
+
+    def planned(*options: str) -> tuple[dict[str, tuple[str, float, float]], str]:
+        code = main(["plan", str(path), *options, "--json"])
+        captured = capsys.readouterr()
+        assert code == 0, captured.err
+        steps = json.loads(captured.out)["step"]
+        return {s["link"]: (s["verdict"], s["load_bps"], s["capacity_bps"]) for s in steps}, captured.err
+
+    # ESTOP: all links are equal, and a-b is the first.
+    steps, warned = planned("--estop", "0")
+    assert steps == {
+        "a-b": ("off", 0, 10e6),
+        "a-c": ("disconnects", 9e6, 10e6),
+        "b-c": ("disconnects", 3e6, 5e6),
+    }
+    assert warned == ""
+    steps, warned = planned("--load-aware", "0.9")
+    assert steps["b-c"] == ("off", 0, 5e6)
+    assert warned == ""
+    path.write_text(path.read_text(encoding="utf-8").replace('"6 Mb/s"', '"8 Mb/s"'), encoding="utf-8")
+    steps, warned = planned("--estop", "0")
+    assert steps["a-c"] == ("disconnects", 11e6, 10e6)
+    assert "warning: the demands on 1 link exceed the capacity: a-c (110.0 %); a load-aware plan" in warned
+    assert main(["plan", str(path), "--estop", "0"]) == 0
+    shown = capsys.readouterr().out
+    assert "busiest link: a-c, 110.0 % of its capacity" in shown
+    assert "traffic: 11 Mb/s between 2 pairs of nodes, of the file" in shown
+    # After any failure all links could carry the traffic of 3 and 6 Mb/s with 10 Mb/s, but not once one sleeps.
+    n_1 = ("--load-aware", "1", "--failure-bound", "1")
+    assert main(["plan", str(path), *n_1]) == 2
+    assert "failure_bound is 1, and link a-c carries 11 Mb/s after a failure of a-b" in capsys.readouterr().err
+    small = path.read_text(encoding="utf-8").replace('"8 Mb/s"', '"6 Mb/s"').replace('"5 Mb/s"', '"10 Mb/s"')
+    path.write_text(small, encoding="utf-8")
+    steps, _ = planned(*n_1)
+    assert {verdict for verdict, *_ in steps.values()} == {"fragile"}
+
+
 def test_the_scenario_s_own_plan_does_not_count(printed: Callable[..., str], tmp_path: Path) -> None:
     path = tmp_path / "triangle.toml"
     cbr = '[[flow]]\nkind = "cbr"\nname = "data"\nfrom = "a"\nto = "b"\nrate = "7 Mb/s"\n'
@@ -433,6 +481,7 @@ def test_plans_that_cannot_be(tmp_path: Path, refused: Callable[..., str], monke
         ("abilene", "--estop", "0.5", "--threshold", "0.5"): "--threshold: is not an option of --estop",
         ("abilene", "--estop", "1.5"): "1.5",
         ("abilene", "--estop", "nan"): "threshold is nan",
+        ("abilene", "--estop", "0.5", "--failure-bound", "1"): "--failure-bound: is not an option of --estop",
         ("apart.toml", "--estop", "0.5"): 'is in 2 pieces, of 1 and 1 nodes: no links lead to "B"',
         ("abilene", "--estop", "0.5", "--map", "x.txt"): "--map x.txt: expected a name that ends in .svg",
     }.items():

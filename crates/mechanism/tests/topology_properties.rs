@@ -2,7 +2,7 @@
 
 use netlull_mechanism::topology::{
     Demand, EsaconConfig, EstopConfig, Graph, LoadAwareConfig, SleepPlan, SleepPlanConfig, Traffic, Trial, Verdict,
-    algebraic_connectivity, connectivity_without_each, edge_betweenness,
+    algebraic_connectivity, connectivity_without_each, edge_betweenness, loads,
 };
 use netlull_units::BitRate;
 use proptest::prelude::*;
@@ -69,7 +69,7 @@ fn is_connected(nodes: usize, links: &[(usize, usize)]) -> bool {
     Graph::new(nodes, links.to_vec()).unwrap().unreached(0, |_| true).is_none()
 }
 
-/// Replays a plan. Every verdict except `TooLoaded` must match a simple computation on the graph of that step.
+/// Replays a plan. Every verdict except `TooLoaded` and `Fragile` must match a simple computation on the graph of that step.
 fn check_steps(nodes: usize, links: &[(usize, usize)], threshold: f64, plan: &SleepPlan) {
     let initial = plain_connectivity(nodes, links);
     assert!((plan.initial_connectivity - initial).abs() < 1e-10, "{} {initial}", plan.initial_connectivity);
@@ -85,7 +85,9 @@ fn check_steps(nodes: usize, links: &[(usize, usize)], threshold: f64, plan: &Sl
         match verdict {
             Verdict::Disconnects => assert!(!is_connected(nodes, &rest)),
             Verdict::TooWeak => assert!(is_connected(nodes, &rest) && (near || kept < threshold * initial)),
-            Verdict::TooLoaded => assert!(is_connected(nodes, &rest) && (near || kept >= threshold * initial)),
+            Verdict::TooLoaded | Verdict::Fragile => {
+                assert!(is_connected(nodes, &rest) && (near || kept >= threshold * initial));
+            }
             Verdict::Off => {
                 assert!(is_connected(nodes, &rest) && (near || kept >= threshold * initial));
                 assert!((connectivity - kept).abs() < 1e-9, "{connectivity} {kept}");
@@ -127,30 +129,56 @@ fn plain_loads(nodes: usize, links: &[(usize, usize)], on: &[bool], traffic: &Tr
     loads.chunks(2).map(|both| both[0].max(both[1])).collect()
 }
 
-/// Replays the loads of a load-aware plan: checks its order and the verdict `TooLoaded`.
-fn check_loads(nodes: usize, links: &[(usize, usize)], traffic: &Traffic, bound: f64, plan: &SleepPlan) {
+/// True if no load exceeds a share of the capacities.
+fn allowed(loads: &[u64], traffic: &Traffic, bound: f64) -> bool {
+    loads.iter().zip(&traffic.capacities).all(|(&load, capacity)| load as f64 <= bound * capacity.as_f64())
+}
+
+/// True if after each single failure all nodes stay connected and no load exceeds the bound. Links without which the
+/// whole network is not connected do not fail.
+fn survives(nodes: usize, links: &[(usize, usize)], on: &[bool], traffic: &Traffic, bound: Option<f64>) -> bool {
+    let connected = |on: &[bool]| Graph::new(nodes, links.to_vec()).unwrap().unreached(0, |link| on[link]).is_none();
+    let without = |on: &[bool], link: usize| {
+        let mut rest = on.to_vec();
+        rest[link] = false;
+        rest
+    };
+    let all = vec![true; links.len()];
+    let failures = (0..links.len()).filter(|&link| on[link] && connected(&without(&all, link)));
+    bound.is_none_or(|bound| {
+        failures
+            .map(|link| without(on, link))
+            .all(|rest| connected(&rest) && allowed(&plain_loads(nodes, links, &rest, traffic), traffic, bound))
+    })
+}
+
+/// Replays the loads of a load-aware plan: checks its order and the verdicts `TooLoaded` and `Fragile`.
+fn check_loads(nodes: usize, links: &[(usize, usize)], traffic: &Traffic, config: &LoadAwareConfig, plan: &SleepPlan) {
     let mut on = vec![true; links.len()];
     let mut untried: Vec<usize> = (0..links.len()).collect();
-    let allowed = |loads: &[u64]| {
-        loads.iter().zip(&traffic.capacities).all(|(&load, capacity)| load as f64 <= bound * capacity.as_f64())
-    };
     for step in &plan.steps {
-        let loads = plain_loads(nodes, links, &on, traffic);
+        let before = plain_loads(nodes, links, &on, traffic);
         let ends = |link: usize| (links[link].0.min(links[link].1), links[link].0.max(links[link].1));
-        let least = untried.iter().copied().min_by_key(|&link| (loads[link], ends(link))).unwrap();
-        assert_eq!((step.link, step.rank), (least, loads[least] as f64));
+        let least = untried.iter().copied().min_by_key(|&link| (before[link], ends(link))).unwrap();
+        assert_eq!((step.link, step.rank), (least, before[least] as f64));
         untried.retain(|&link| link != least);
         on[least] = false;
+        let within = || allowed(&plain_loads(nodes, links, &on, traffic), traffic, config.bound);
+        let survives = || survives(nodes, links, &on, traffic, config.failure_bound);
         match step.verdict {
             Verdict::Off => {
-                assert!(allowed(&plain_loads(nodes, links, &on, traffic)));
+                assert!(within() && survives());
                 continue;
             }
-            Verdict::TooLoaded => assert!(!allowed(&plain_loads(nodes, links, &on, traffic))),
+            Verdict::TooLoaded => assert!(!within()),
+            Verdict::Fragile => assert!(within() && !survives()),
             Verdict::TooWeak | Verdict::Disconnects => {}
         }
         on[least] = true;
     }
+    let graph = Graph::new(nodes, links.to_vec()).unwrap();
+    let both: Vec<u64> = loads(&graph, traffic, &plan.off).chunks(2).map(|both| both[0].max(both[1])).collect();
+    assert_eq!(both, plain_loads(nodes, links, &on, traffic));
 }
 
 /// Demands of 1 to 8 Mb/s, weights of 1 to 3 and capacities of 8, 16 or 32 Mb/s, exact because of powers of two.
@@ -167,11 +195,13 @@ fn loaded() -> impl Strategy<Value = (usize, Links, Traffic, LoadAwareConfig)> {
             prop::collection::vec(1_u32..4, count),
             prop::collection::vec(demand, 0..12),
             prop::sample::select(vec![0.5, 0.75, 1.0]),
+            prop::sample::select(vec![None, Some(0.5), Some(1.0)]),
             prop::sample::select(vec![0.0, 0.3]),
         );
         (Just(nodes), Just(links), parts).prop_map(
-            |(nodes, links, (capacities, weights, demands, bound, threshold))| {
-                (nodes, links, Traffic { capacities, weights, demands }, LoadAwareConfig { bound, threshold })
+            |(nodes, links, (capacities, weights, demands, bound, failure_bound, threshold))| {
+                let config = LoadAwareConfig { bound, failure_bound, threshold };
+                (nodes, links, Traffic { capacities, weights, demands }, config)
             },
         )
     })
@@ -206,15 +236,19 @@ proptest! {
     #[test]
     fn the_load_aware_plan_does_what_its_rule_says((nodes, links, traffic, config) in loaded()) {
         let graph = Graph::new(nodes, links.clone()).unwrap();
-        let loads = plain_loads(nodes, &links, &vec![true; links.len()], &traffic);
-        let within = loads.iter().zip(&traffic.capacities).all(|(&load, capacity)| load as f64 <= config.bound * capacity.as_f64());
+        let all = vec![true; links.len()];
+        let within = allowed(&plain_loads(nodes, &links, &all, &traffic), &traffic, config.bound);
+        let survives = survives(nodes, &links, &all, &traffic, config.failure_bound);
         match config.plan(&graph, &traffic) {
             Ok(plan) => {
-                prop_assert!(within);
+                prop_assert!(within && survives);
                 check_steps(nodes, &links, config.threshold, &plan);
-                check_loads(nodes, &links, &traffic, config.bound, &plan);
+                check_loads(nodes, &links, &traffic, &config, &plan);
             }
-            Err(error) => prop_assert!(!within && error.field == "bound", "{}", error),
+            Err(error) => {
+                let expected = if within { "failure_bound" } else { "bound" };
+                prop_assert!(!(within && survives) && error.field == expected, "{}", error);
+            }
         }
     }
 

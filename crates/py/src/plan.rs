@@ -2,7 +2,7 @@
 
 use crate::catalogue::mechanism;
 use crate::errors;
-use netlull_mechanism::topology::{Demand, Graph, SleepAlgorithm, SleepKind, SleepPlan, Traffic, Verdict};
+use netlull_mechanism::topology::{Demand, Graph, SleepAlgorithm, SleepKind, Traffic, Verdict, loads};
 use netlull_units::BitRate;
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -45,16 +45,16 @@ fn kind(kind: &SleepKind) -> Value {
     entry
 }
 
-/// Computes the links to put to sleep, without the GIL.
+/// Computes the links to put to sleep, without the GIL. With capacities, also the loads of the links that are on.
 #[pyfunction]
 pub(crate) fn sleep_plan(py: Python<'_>, request_json: &str) -> PyResult<String> {
     let request: Value = serde_json::from_str(request_json).map_err(errors::request)?;
     let request: Request = netlull_document::read(&request).map_err(errors::plan)?;
     let plan = py.detach(|| make(request))?;
-    serde_json::to_string(&written(&plan)).map_err(errors::internal)
+    serde_json::to_string(&plan).map_err(errors::internal)
 }
 
-fn make(request: Request) -> PyResult<SleepPlan> {
+fn make(request: Request) -> PyResult<Value> {
     let Request { nodes, links, names, plan, capacities_bps, weights, demands } = request;
     let graph = Graph::new(nodes, links).map_err(errors::plan)?.with_names(names);
     let demand = |(from, to, bps)| Demand { from, to, rate: BitRate::from_bps(bps) };
@@ -63,16 +63,20 @@ fn make(request: Request) -> PyResult<SleepPlan> {
         weights,
         demands: demands.into_iter().map(demand).collect(),
     };
-    plan.plan(&graph, &traffic).map_err(errors::plan)
-}
-
-fn written(plan: &SleepPlan) -> Value {
-    let steps: Vec<_> = plan
+    let made = plan.plan(&graph, &traffic).map_err(errors::plan)?;
+    let loads = if traffic.capacities.is_empty() {
+        None
+    } else {
+        traffic.check(&graph).map_err(errors::plan)?;
+        Some(loads(&graph, &traffic, &made.off))
+    };
+    let steps: Vec<_> = made
         .steps
         .iter()
         .map(|step| json!({ "link": step.link, "rank": step.rank, "verdict": word(step.verdict), "connectivity": step.connectivity }))
         .collect();
-    json!({ "initial_connectivity": plan.initial_connectivity, "off": plan.off, "steps": steps })
+    let initial = made.initial_connectivity;
+    Ok(json!({ "initial_connectivity": initial, "off": made.off, "steps": steps, "loads_bps": loads }))
 }
 
 const fn word(verdict: Verdict) -> &'static str {
@@ -81,5 +85,6 @@ const fn word(verdict: Verdict) -> &'static str {
         Verdict::Disconnects => "disconnects",
         Verdict::TooWeak => "too_weak",
         Verdict::TooLoaded => "too_loaded",
+        Verdict::Fragile => "fragile",
     }
 }

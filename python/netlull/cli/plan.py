@@ -14,9 +14,10 @@ from netlull.cli.inputs import json_option, set_option
 from netlull.cli.networks import loaded_network_of, reading_options
 from netlull.cli.numbers import counted, digits, percent, scaled
 from netlull.cli.plot import check_file, seconds, write_figure
+from netlull.cli.progress import warn
 from netlull.cli.tables import Table, draw, new_console, say
 from netlull.cli.text import echo
-from netlull.errors import InputError
+from netlull.errors import InputError, some
 from netlull.quantities import in_unit
 from netlull.topology import ReadOptions, SleepPlan, Topology, sleep_plan
 from netlull.topology.plan import KINDS, PlanKind, phrase
@@ -97,8 +98,8 @@ def plan_command(
     """Print the links of FILE that a plan switches off.
 
     FILE is a topology, a scenario, or a folder that `netlull run --out` wrote. The links are in the order of the
-    plan's trials. docs/models/estop.md describes the plans. A load-aware plan counts the demands of a topology's file,
-    the offered rates of a scenario's flows, or the goodput of a run's flows.
+    plan's trials. docs/models/estop.md describes the plans. The demands are those of a topology's file, the offered
+    rates of a scenario's flows, or the goodput of a run's flows.
     """
     if picture is not None:
         check_file(picture, "--map")
@@ -109,11 +110,12 @@ def plan_command(
     except InputError as error:
         if not kind.reads_traffic or not loads.at_several_times:
             raise
-        raise InputError(f"{error}; --at TIME counts only the flows active then") from None
+        raise InputError(f"{error}; {_AT}") from None
     if as_json:
-        echo(json.dumps(_facts(plan), indent=2, ensure_ascii=False))
+        echo(json.dumps(_facts(topology, plan), indent=2, ensure_ascii=False))
     else:
         _print(topology, kind, plan, loads)
+    _warn_of_overload(topology, plan, loads)
     if picture is not None:
         value = _value_of(kind)
         _draw(topology, kind.name if value is None else f"{kind.name} {parameters[value]:g}", plan, picture)
@@ -134,8 +136,9 @@ def _chosen(options: Mapping[str, float | bool | None]) -> tuple[PlanKind, dict[
     return kind, parameters if value is None else {value: given[kind.name], **parameters}
 
 
-def _facts(plan: SleepPlan) -> dict[str, Any]:
-    initial = plan.initial_connectivity
+def _facts(topology: Topology, plan: SleepPlan) -> dict[str, Any]:
+    initial, loads = plan.initial_connectivity, plan.loads_bps or {}
+    capacities = {line.label: line.capacity_bps for line in topology.lines}
     return {
         "initial_connectivity": initial,
         "off": [line.label for line in plan.off],
@@ -146,10 +149,28 @@ def _facts(plan: SleepPlan) -> dict[str, Any]:
                 "verdict": step.verdict,
                 "connectivity": step.connectivity,
                 "ratio": step.connectivity / initial if initial else None,
+                "load_bps": loads.get(step.line.label),
+                "capacity_bps": capacities[step.line.label],
             }
             for step in plan.steps
         ],
     }
+
+
+def _utilisations(topology: Topology, plan: SleepPlan) -> dict[str, float]:
+    """The load of each link as a share of its capacity, the busiest first; empty if loads are unknown."""
+    loads = plan.loads_bps or {}
+    known = ((line.label, line.capacity_bps) for line in topology.lines if line.label in loads)
+    shares = {label: loads[label] / capacity for label, capacity in known if capacity is not None}
+    return dict(sorted(shares.items(), key=lambda entry: -entry[1]))
+
+
+def _warn_of_overload(topology: Topology, plan: SleepPlan, loads: Loads) -> None:
+    over = [f"{link} ({percent(share)})" for link, share in _utilisations(topology, plan).items() if share > 1]
+    if over:
+        links = "1 link" if len(over) == 1 else f"{len(over)} links"
+        what = "a load-aware plan keeps loads below a bound" if plan.off else "with all links awake"
+        warn(f"the demands on {links} exceed the capacity: {some(over)}; {what}")
 
 
 _VERDICTS = {
@@ -157,7 +178,10 @@ _VERDICTS = {
     "disconnects": "stays: the network would be disconnected",
     "too_weak": "stays: connectivity below the threshold",
     "too_loaded": "stays: a link would be overloaded",
+    "fragile": "stays: a failure would disconnect or overload",
 }
+_AT = "--at TIME counts only the flows active then"
+_LOAD_COLUMNS = ("load", "capacity", "utilisation")
 _MOST_ROWS = 60
 """The most links listed. Larger networks list their sleeping links, up to this number, and count the others."""
 
@@ -176,19 +200,25 @@ def _about(loads: Loads) -> list[str]:
 
 def _print(topology: Topology, kind: PlanKind, plan: SleepPlan, loads: Loads) -> None:
     console = new_console()
-    facts = _facts(plan)
+    facts = _facts(topology, plan)
     share = percent(len(facts["off"]) / len(topology.lines))
     told = f"{topology.name}: {len(facts['off'])} of {len(topology.lines)} links sleep ({share})"
     say(console, f"{told}, algebraic connectivity {digits(facts['initial_connectivity'], 5)} before", style="bold")
-    table = Table(["link", "verdict", kind.rank, "λ₂ / before"], words=2)
+    shares = _utilisations(topology, plan)
+    rank_name = f"{kind.rank} before" if kind.rank in _LOAD_COLUMNS else kind.rank
+    table = Table(["link", "verdict", *(_LOAD_COLUMNS if shares else ()), rank_name, "λ₂ / before"], words=2)
     many = len(facts["step"]) > _MOST_ROWS
     shown = [step for step in facts["step"] if not many or step["verdict"] == "off"][:_MOST_ROWS]
     for step in shown:
         rank = digits(step["rank"]) if kind.rank_unit is None else scaled(step["rank"], kind.rank_unit)
-        cells = [step["link"], _VERDICTS[step["verdict"]], rank, digits(step["ratio"])]
+        load = [scaled(step["load_bps"], "b/s"), scaled(step["capacity_bps"], "b/s"), percent(shares.get(step["link"]))]
+        cells = [step["link"], _VERDICTS[step["verdict"]], *(load if shares else []), rank, digits(step["ratio"])]
         table.add(cells, style=None if step["verdict"] == "off" else "dim")
     draw(console, table)
-    if kind.reads_traffic:
+    if shares:
+        busiest, most = next(iter(shares.items()))
+        say(console, f"busiest link: {busiest}, {percent(most)} of its capacity, while these links sleep")
+    if kind.reads_traffic or loads.demands:
         for line in _about(loads):
             say(console, line)
     if many:

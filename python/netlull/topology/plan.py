@@ -56,7 +56,7 @@ def _kind(told: Mapping[str, Any]) -> PlanKind:
 
 KINDS: Mapping[str, PlanKind] = {kind.name: kind for kind in map(_kind, sleep_plans())}
 """The kinds of plans by name, in the order of the documentation."""
-Verdict = Literal["off", "disconnects", "too_weak", "too_loaded"]
+Verdict = Literal["off", "disconnects", "too_weak", "too_loaded", "fragile"]
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,9 @@ class SleepPlan:
     """The links that sleep, in the order of switching off."""
     steps: tuple[SleepStep, ...]
     """Every link once, in the order in which they were tried."""
+    loads_bps: Mapping[str, float] | None = None
+    """The load of each link's busier direction in b/s, by `Line.label`, with all demands on shortest paths over the links
+    that are on; `None` without demands, or if a capacity is unknown."""
 
 
 def sleep_plan(topology: Topology, kind: str = "estop", **parameters: float | None) -> SleepPlan:
@@ -92,7 +95,8 @@ def sleep_plan(topology: Topology, kind: str = "estop", **parameters: float | No
         kind: `estop`, `esacon` or another plan of `netlull list mechanisms`.
         parameters: those of the plan; `None` stands for the default. `threshold` is the share of the initial algebraic
             connectivity that must remain, 0 to 1; default 0 for `load_aware`. `bound`, for `load_aware` only, is the
-            highest allowed utilisation of a link, above 0, at most 1.
+            highest allowed utilisation of a link, above 0, at most 1, and `failure_bound` that after any single link
+            has failed.
 
     Example:
         >>> from netlull.topology import Line, Node, Topology, sleep_plan
@@ -108,7 +112,8 @@ def sleep_plan(topology: Topology, kind: str = "estop", **parameters: float | No
     if kind not in KINDS:
         raise InputError(f'kind: "{kind}" is unknown; expected one of {", ".join(KINDS)}')
     plan = {"kind": kind, **_checked(KINDS[kind], parameters)}
-    traffic = _traffic(topology) if KINDS[kind].reads_traffic else {}
+    shows_loads = bool(topology.demands) and all(line.capacity_bps is not None for line in topology.lines)
+    traffic = _traffic(topology) if KINDS[kind].reads_traffic or shows_loads else {}
     topology.check_connected()
     graph = {
         "nodes": len(topology.nodes),
@@ -119,7 +124,7 @@ def sleep_plan(topology: Topology, kind: str = "estop", **parameters: float | No
         made = engine_plan({**graph, "plan": plan, **traffic})
     except ScenarioError as error:
         raise InputError(f"{topology.name}: {error}") from None
-    return _read(topology, made)
+    return _read(topology, made, shows_loads=shows_loads)
 
 
 def _checked(kind: PlanKind, parameters: Mapping[str, float | None]) -> dict[str, float]:
@@ -154,10 +159,15 @@ def _traffic(topology: Topology) -> dict[str, object]:
     return {"capacities_bps": capacities, "weights": [line.cost for line in topology.lines], "demands": demands}
 
 
-def _read(topology: Topology, made: dict[str, Any]) -> SleepPlan:
+def _read(topology: Topology, made: dict[str, Any], *, shows_loads: bool) -> SleepPlan:
     lines = topology.lines
+    loads = None
+    if shows_loads:
+        directions = made["loads_bps"]
+        busier = map(max, directions[::2], directions[1::2])
+        loads = {line.label: float(load) for line, load in zip(lines, busier, strict=True)}
     steps = (
         SleepStep(lines[step["link"]], step["rank"], step["verdict"], step["connectivity"]) for step in made["steps"]
     )
     off = tuple(lines[link] for link in made["off"])
-    return SleepPlan(initial_connectivity=made["initial_connectivity"], off=off, steps=tuple(steps))
+    return SleepPlan(made["initial_connectivity"], off, tuple(steps), loads)

@@ -3,17 +3,20 @@
 //! The plan tries the untried link with the smallest load in its busier direction next, with ties by (lower end,
 //! higher end). The link sleeps under three conditions. The graph stays connected, and lambda_2 stays at or above
 //! `threshold` x initial. With all demands on shortest paths over the remaining links, no direction of a link
-//! carries more than `bound` x capacity. Among equal paths the plan takes the one over the lowest-numbered link.
+//! carries more than `bound` x capacity. With `failure_bound`, the last two conditions also hold after the failure of
+//! any one link that is awake. Among equal paths the plan takes the one over the lowest-numbered link.
 //! Link i has the directions 2 i (as given) and 2 i + 1 (reverse), as in the simulator.
 
+mod failures;
 mod routing;
 
 use super::guard::Guard;
 use super::{Graph, Rank, SleepPlan, SleepPlanConfig, Traffic, Trial, Verdict};
 use crate::ConfigError;
+use failures::Failures;
 use netlull_document::check_ranges;
 use netlull_units::BitRate;
-use routing::Routing;
+use routing::{Routing, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +28,10 @@ pub struct LoadAwareConfig {
     /// The upper bound of a link's load, as a share of its rate.
     #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0, "x-source" = "own"))]
     pub bound: f64,
+    /// The upper bound of a link's load after any single link has failed, as a share of its rate; default: no failures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0, "x-source" = "own"))]
+    pub failure_bound: Option<f64>,
     /// The share of the algebraic connectivity that must remain; default 0: connected.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -38,18 +45,20 @@ impl SleepPlanConfig for LoadAwareConfig {
 
     /// # Errors
     /// If a value is unusable, or the graph is not connected or has more than 5000 nodes.
-    /// If a load exceeds the bound before any link sleeps.
+    /// If a load exceeds a bound before any link sleeps.
     fn plan(&self, graph: &Graph, traffic: &Traffic) -> Result<SleepPlan, ConfigError> {
         check_ranges(self)?;
         traffic.check(graph)?;
         let mut guard = Guard::new(graph, self.threshold)?;
-        let mut routing = Routing::new(graph, traffic, self.bound);
-        if let Some(link) = routing.overloaded() {
-            let (load, limit) = (BitRate::from_bps(routing.load(link)), BitRate::from_bps(routing.limit(link)));
-            let name = graph.link_name(link);
-            let value = format!("{}, and link {name} carries {load} before anything sleeps", self.bound);
-            return Err(ConfigError::new("bound", value, format!("at most {limit}, bound x capacity")));
+        let mut routing = Routing::new(graph, traffic);
+        let limits = limits(&traffic.capacities, self.bound);
+        if let Some(link) = routing.overloaded(&limits) {
+            return Err(too_loaded(("bound", self.bound), graph.link_name(link), routing.load(link), limits[link], ""));
         }
+        let mut failures = match self.failure_bound {
+            None => None,
+            Some(bound) => Some(Failures::new(graph, &traffic.capacities, bound, &mut routing)?),
+        };
         let initial_connectivity = guard.connectivity();
         let (mut off, mut steps) = (Vec::new(), Vec::with_capacity(graph.links().len()));
         let mut untried: Vec<usize> = (0..graph.links().len()).collect();
@@ -57,8 +66,17 @@ impl SleepPlanConfig for LoadAwareConfig {
             #[allow(clippy::cast_precision_loss)]
             let rank = routing.load(link) as f64;
             let mut verdict = guard.judge(link);
-            if verdict == Verdict::Off && !routing.do_without(link, |other| guard.is_on(other)) {
-                verdict = Verdict::TooLoaded;
+            if verdict == Verdict::Off {
+                let on = |other: usize| other != link && guard.is_on(other);
+                let before = routing.remove(link, on);
+                if routing.overloaded(&limits).is_some() {
+                    verdict = Verdict::TooLoaded;
+                } else if failures.as_mut().is_some_and(|failures| failures.first(&mut routing, on).is_some()) {
+                    verdict = Verdict::Fragile;
+                }
+                if verdict != Verdict::Off {
+                    routing.restore(before);
+                }
             }
             if verdict == Verdict::Off {
                 guard.put_to_sleep(link);
@@ -68,6 +86,25 @@ impl SleepPlanConfig for LoadAwareConfig {
         }
         Ok(SleepPlan { initial_connectivity, off, steps })
     }
+}
+
+/// The load of each direction in bit/s (link i: 2 i as given, 2 i + 1 reverse) while some links are off: all demands
+/// on shortest paths. Demands without a path count nowhere. The traffic must be checked.
+#[must_use]
+pub fn loads(graph: &Graph, traffic: &Traffic, off: &[usize]) -> Vec<u64> {
+    let mut routing = Routing::new(graph, traffic);
+    for (place, &link) in off.iter().enumerate() {
+        routing.remove(link, |other| !off[..place].contains(&other));
+    }
+    routing.into_loads()
+}
+
+/// The error of a load that exceeds a bound before any link sleeps.
+fn too_loaded((field, bound): (&'static str, f64), link: String, load: u64, limit: u64, when: &str) -> ConfigError {
+    let value = format!("{bound}, and link {link} carries {}{when} before anything sleeps", BitRate::from_bps(load));
+    let limit = BitRate::from_bps(limit);
+    let expected = format!("at most {limit}, {field} x capacity; topology.cost = \"capacity\" may relieve the link");
+    ConfigError::new(field, value, expected)
 }
 
 /// Removes the link with the smallest key from the list.

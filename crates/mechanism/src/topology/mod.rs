@@ -26,7 +26,7 @@ pub use connectivity::algebraic_connectivity;
 pub use esacon::{EsaconConfig, connectivity_without_each};
 pub use estop::EstopConfig;
 pub use graph::{Graph, GraphError, edge_betweenness};
-pub use load_aware::LoadAwareConfig;
+pub use load_aware::{LoadAwareConfig, loads};
 pub use plan::{Demand, PLUG_INS, PlugIn, Rank, SleepPlanConfig, SleepPlanner, Traffic};
 
 use guard::Guard;
@@ -67,6 +67,8 @@ pub enum Verdict {
     TooWeak,
     /// Without the link a load would exceed the bound.
     TooLoaded,
+    /// Without the link a failure of another would disconnect the graph, or a load would exceed the bound.
+    Fragile,
 }
 
 /// The relative distance within which two values are ties, decided by the links' ends. Sums of fractions in

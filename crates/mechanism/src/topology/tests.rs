@@ -108,7 +108,8 @@ fn a_lower_threshold_may_switch_off_fewer_links() {
 #[test]
 fn a_value_out_of_range_is_refused_by_name() {
     let pair = Graph::new(2, vec![(0, 1)]).unwrap();
-    let load_aware = |bound, threshold| LoadAwareConfig { bound, threshold }.plan(&pair, &Traffic::default());
+    let load_aware =
+        |bound, threshold| LoadAwareConfig { bound, failure_bound: None, threshold }.plan(&pair, &Traffic::default());
     for (threshold, value) in [(-0.1, "-0.1"), (1.5, "1.5"), (f64::NAN, "not finite")] {
         let expected = format!("threshold is {value}; expected 0 to 1");
         for refused in [estop(&pair, threshold), esacon(&pair, threshold), load_aware(0.5, threshold)] {

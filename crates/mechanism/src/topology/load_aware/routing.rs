@@ -1,6 +1,7 @@
 //! Shortest paths to every destination and the resulting loads, updated as links go to sleep.
 
 use super::{Graph, Traffic};
+use netlull_units::BitRate;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -16,8 +17,6 @@ pub(super) struct Routing<'a> {
     trees: Vec<Tree>,
     /// The load of each direction in bit/s (link i: 2 i as given, 2 i + 1 reverse).
     loads: Vec<u64>,
-    /// The limit of each link in bit/s: bound x capacity.
-    limits: Vec<u64>,
 }
 
 /// The paths of all nodes to one destination.
@@ -32,16 +31,16 @@ struct Tree {
     next: Vec<u32>,
 }
 
-/// A tree's previous values, for the nodes whose path used the removed link.
-struct Before {
-    tree: usize,
-    /// (node, distance, next)
-    nodes: Vec<(usize, u64, u32)>,
+/// The values before a link was removed.
+pub(super) struct Before {
+    loads: Vec<u64>,
+    /// (tree, node, distance, next) of the nodes whose path used the link.
+    nodes: Vec<(usize, usize, u64, u32)>,
 }
 
 impl<'a> Routing<'a> {
     /// Routes all demands on their shortest paths. The values have been checked, and the graph is connected.
-    pub(super) fn new(graph: &'a Graph, traffic: &'a Traffic, bound: f64) -> Self {
+    pub(super) fn new(graph: &'a Graph, traffic: &'a Traffic) -> Self {
         let (nodes, links) = (graph.nodes(), graph.links().len());
         let mut tree_of = vec![None; nodes];
         let mut trees: Vec<Tree> = Vec::new();
@@ -52,8 +51,7 @@ impl<'a> Routing<'a> {
             }
             trees[tree].demand[demand.from] += demand.rate.as_bps();
         }
-        let limits = traffic.capacities.iter().map(|capacity| limit(capacity.as_f64(), bound)).collect();
-        let mut routing = Self { graph, weights: &traffic.weights, trees, loads: vec![0; 2 * links], limits };
+        let mut routing = Self { graph, weights: &traffic.weights, trees, loads: vec![0; 2 * links] };
         for index in 0..routing.trees.len() {
             let everyone: Vec<usize> = (0..nodes).collect();
             routing.find_ways(index, &everyone, |_| true);
@@ -67,20 +65,19 @@ impl<'a> Routing<'a> {
         self.loads[2 * link].max(self.loads[2 * link + 1])
     }
 
-    /// The limit of each direction of a link, in bit/s.
-    pub(super) fn limit(&self, link: usize) -> u64 {
-        self.limits[link]
+    /// The load of each direction in bit/s.
+    pub(super) fn into_loads(self) -> Vec<u64> {
+        self.loads
     }
 
-    /// The first link whose load exceeds its limit.
-    pub(super) fn overloaded(&self) -> Option<usize> {
-        (0..self.limits.len()).find(|&link| self.load(link) > self.limits[link])
+    /// The first link whose load exceeds its limit in bit/s.
+    pub(super) fn overloaded(&self, limits: &[u64]) -> Option<usize> {
+        (0..limits.len()).find(|&link| self.load(link) > limits[link])
     }
 
-    /// Reroutes all traffic around a link, over the links that are `on`. The graph must be connected without the
-    /// link. If a load then exceeds its limit, all values are restored and the result is false.
-    pub(super) fn do_without(&mut self, link: usize, on: impl Fn(usize) -> bool) -> bool {
-        let (loads, mut before) = (self.loads.clone(), Vec::new());
+    /// Reroutes all traffic around a link, over the links that are `on`. The graph must be connected without the link.
+    pub(super) fn remove(&mut self, link: usize, on: impl Fn(usize) -> bool) -> Before {
+        let mut before = Before { loads: self.loads.clone(), nodes: Vec::new() };
         for index in 0..self.trees.len() {
             let affected = self.behind(index, link);
             if affected.is_empty() {
@@ -88,21 +85,19 @@ impl<'a> Routing<'a> {
             }
             self.carry(index, &affected, Change::Remove);
             let tree = &self.trees[index];
-            let nodes = affected.iter().map(|&node| (node, tree.distance[node], tree.next[node])).collect();
-            before.push(Before { tree: index, nodes });
+            before.nodes.extend(affected.iter().map(|&node| (index, node, tree.distance[node], tree.next[node])));
             self.find_ways(index, &affected, |other| other != link && on(other));
             self.carry(index, &affected, Change::Add);
         }
-        if self.overloaded().is_none() {
-            return true;
+        before
+    }
+
+    /// Restores the values before the last [`Self::remove`].
+    pub(super) fn restore(&mut self, before: Before) {
+        self.loads = before.loads;
+        for (tree, node, distance, next) in before.nodes {
+            (self.trees[tree].distance[node], self.trees[tree].next[node]) = (distance, next);
         }
-        self.loads = loads;
-        for Before { tree, nodes } in before {
-            for (node, distance, next) in nodes {
-                (self.trees[tree].distance[node], self.trees[tree].next[node]) = (distance, next);
-            }
-        }
-        false
     }
 
     /// The nodes whose path to the tree's destination uses a link. The paths of all others stay the same: neither
@@ -161,8 +156,10 @@ impl<'a> Routing<'a> {
         }
         for &node in nodes {
             let adjacent = self.graph.adjacent(node).iter();
-            let shortest =
-                adjacent.filter(|&&(to, link)| on(link) && tree.distance[to] + cost(link) == tree.distance[node]);
+            let reached = |node: usize| tree.distance[node] != FAR;
+            let shortest = adjacent.filter(|&&(to, link)| {
+                on(link) && reached(to) && tree.distance[to] + cost(link) == tree.distance[node]
+            });
             let next = shortest.map(|&(_, link)| self.leaving(node, link)).min();
             tree.next[node] = if node == tree.destination { NONE } else { next.unwrap_or(NONE) };
         }
@@ -204,9 +201,9 @@ fn direction(number: usize) -> u32 {
     number as u32
 }
 
-/// bound x capacity in whole bits per second. The margin keeps rounding from refusing a load exactly at the
-/// bound.
+/// bound x capacity of each link in whole bits per second. The margin keeps rounding from refusing a load exactly at
+/// the bound.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn limit(capacity: f64, bound: f64) -> u64 {
-    (bound * capacity * (1.0 + 1e-12)) as u64
+pub(super) fn limits(capacities: &[BitRate], bound: f64) -> Vec<u64> {
+    capacities.iter().map(|capacity| (bound * capacity.as_f64() * (1.0 + 1e-12)) as u64).collect()
 }

@@ -8,7 +8,7 @@ fn ring(demands: &[(usize, usize, u64)], bound: f64) -> (Graph, Traffic, LoadAwa
     let graph = Graph::new(4, vec![(0, 1), (1, 2), (2, 3), (3, 0)]).unwrap();
     let demands = demands.iter().map(|&(from, to, mbps)| Demand { from, to, rate: MBPS(mbps) }).collect();
     let traffic = Traffic { capacities: vec![MBPS(10); 4], weights: vec![1; 4], demands };
-    (graph, traffic, LoadAwareConfig { bound, threshold: 0.0 })
+    (graph, traffic, LoadAwareConfig { bound, failure_bound: None, threshold: 0.0 })
 }
 
 fn verdicts(plan: &SleepPlan) -> Vec<(usize, f64, Verdict)> {
@@ -99,11 +99,41 @@ fn what_cannot_be_used_is_refused_by_name() {
         (Traffic { demands: demand(1, 1, 1), ..traffic.clone() }, "demands is node B to itself in demand 0"),
         (
             Traffic { demands: demand(0, 1, 6), ..traffic.clone() },
-            "bound is 0.5, and link A-B carries 6 Mb/s before anything sleeps; expected at most 5 Mb/s, bound x capacity",
+            "bound is 0.5, and link A-B carries 6 Mb/s before anything sleeps; expected at most 5 Mb/s, bound x capacity; \
+             topology.cost = \"capacity\" may relieve the link",
         ),
     ];
     for (traffic, start) in cases {
         let message = good.plan(&graph, &traffic).unwrap_err().to_string();
         assert!(message.starts_with(start), "{message}");
     }
+}
+
+#[test]
+fn one_failure_is_survived() {
+    // The ring with the chord 0-2 and the stub 3-4, a bridge. Any ring survives a failure, a path does not.
+    let links = vec![(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (3, 4)];
+    let graph = Graph::new(5, links).unwrap().with_names(["A", "B", "C", "D", "E"].map(String::from).to_vec());
+    let demand = |from, to, mbps| Demand { from, to, rate: MBPS(mbps) };
+    let demands = vec![demand(0, 2, 1), demand(0, 1, 4), demand(1, 2, 4), demand(3, 4, 4)];
+    let traffic = Traffic { capacities: vec![MBPS(10); 6], weights: vec![1; 6], demands };
+    let plan = |failure_bound| LoadAwareConfig { bound: 0.5, failure_bound, threshold: 0.0 }.plan(&graph, &traffic);
+    assert_eq!(plan(None).unwrap().off, [3, 4], "a tree");
+    // Without 0-2, its 1 Mb/s goes 0 -> 1 -> 2: 5 Mb/s on both. After a failure of 0-1 all 5 Mb/s go 0 -> 3 -> 2, of
+    // which 4 Mb/s go on to 1.
+    let verdicts = verdicts(&plan(Some(0.5)).unwrap());
+    let expected = [
+        (3, 0.0, Verdict::Fragile),
+        (2, 0.0, Verdict::Fragile),
+        (4, 1e6, Verdict::Off),
+        (5, 4e6, Verdict::Disconnects),
+        (0, 5e6, Verdict::Fragile),
+        (1, 5e6, Verdict::Fragile),
+    ];
+    assert_eq!(verdicts, expected);
+    // Whole network: after a failure of 0-1, its 4 Mb/s go 0 -> 2 -> 1 with the 1 Mb/s of 0-2: 5 Mb/s.
+    let message = plan(Some(0.4)).unwrap_err().to_string();
+    let start = "failure_bound is 0.4, and link A-C carries 5 Mb/s after a failure of A-B before anything sleeps; \
+                 expected at most 4 Mb/s, failure_bound x capacity";
+    assert!(message.starts_with(start), "{message}");
 }
