@@ -634,6 +634,8 @@ class LoadAware:
     bound: float
     """The upper bound of a link's load, as a share of its rate."""
     _: KW_ONLY
+    failure_bound: float | None = None
+    """The upper bound of a load after the failure of any single link, as a share of the rate; default none."""
     threshold: float | None = None
     """The share of the algebraic connectivity that must remain; default 0: connected."""
     tcp_rate: str | None = None

@@ -83,8 +83,8 @@ class SleepPlan:
     steps: tuple[SleepStep, ...]
     """Every link once, in the order in which they were tried."""
     loads_bps: Mapping[str, float] | None = None
-    """The load of each link's busier direction in b/s, by `Line.label`, with all demands on shortest paths over the links
-    that are on; `None` without demands, or if a capacity is unknown."""
+    """The load of each link's busier direction in b/s, by `Line.label`, with all demands on shortest paths over the
+    links that are on; `None` without demands, or if a capacity is unknown."""
 
 
 def sleep_plan(topology: Topology, kind: str = "estop", **parameters: float | None) -> SleepPlan:

@@ -28,7 +28,7 @@ pub struct LoadAwareConfig {
     /// The upper bound of a link's load, as a share of its rate.
     #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0, "x-source" = "own"))]
     pub bound: f64,
-    /// The upper bound of a link's load after any single link has failed, as a share of its rate; default: no failures.
+    /// The upper bound of a load after the failure of any single link, as a share of the rate; default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0, "x-source" = "own"))]
     pub failure_bound: Option<f64>,
