@@ -2,22 +2,20 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)] // A test may fail.
 
-#[path = "support/rights.rs"]
-mod rights;
+#[path = "support/process.rs"]
+mod process;
 mod support;
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use rights::{KILL, NET_ADMIN, NET_RAW, child, field, is_confined};
+use nix::sys::signal::Signal;
+use process::{KILL, NET_ADMIN, NET_RAW, children, field, guard, is_confined, stop_if};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path as FilePath, PathBuf};
-use std::process::{Child, Output, Stdio};
+use std::process::{Child, ExitStatus, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-use support::again::{check, in_one_of_five};
-use support::{DEVICE, Network, Path, SERVER, can_run, curl, parse};
+use support::again::{self, check, in_one_of_five, wait_for, wait_until};
+use support::{DEVICE, Download, Network, Path, SERVER, can_run, curl, parse};
 
 const RUN: [&str; 9] = ["client", "run", "--dev", DEVICE, "--air-rate", "20 Mb/s", "--wake", "2 ms", "--drop-asleep"];
 
@@ -66,14 +64,23 @@ impl Daemon {
 
     fn start_with(network: &Network, options: &[&str]) -> Self {
         let mut command = network.netlulld(&RUN);
-        let daemon = Self(command.args(options).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
-        wait_until("the chains are there", || network.chains() == 4);
+        let mut daemon = Self(command.args(options).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+        wait_until("the chains are there", || {
+            assert_eq!(daemon.0.try_wait().unwrap(), None, "the daemon has ended");
+            network.chains() == 4
+        });
         daemon
     }
 
     fn signal(&self, signal: Signal) {
         // `ip netns exec` becomes the program.
-        kill(Pid::from_raw(self.0.id().cast_signed()), signal).unwrap();
+        process::signal(&[self.0.id()], signal);
+    }
+
+    /// Asks it to end, and waits for its end. Until then the next daemon is refused.
+    fn end(&mut self) -> ExitStatus {
+        self.signal(Signal::SIGTERM);
+        self.0.wait().unwrap()
     }
 }
 
@@ -84,16 +91,6 @@ impl Drop for Daemon {
     }
 }
 
-fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    for _ in 0..800 {
-        if holds() {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(25));
-    }
-    panic!("20 s later it is not so that {what}");
-}
-
 #[test]
 fn senders_that_do_not_pace_are_slept_through() {
     let Some((_alone, network)) = network() else { return };
@@ -102,9 +99,11 @@ fn senders_that_do_not_pace_are_slept_through() {
         in_one_of_five(|| {
             let (size, seconds, report) = shaped(&network, &[], SERVER, 1_500_000, congestion_control);
             assert_eq!(size, 1_500_000, "{seconds} s");
-            let (missed, asleep) = (report["missed_packets"].as_u64().unwrap(), report["asleep_s"].as_f64().unwrap());
-            let shapes = report["fallback"].is_null() && asleep > 0.3 * report["seconds"].as_f64().unwrap();
-            check(missed == 0 && shapes, (congestion_control, &report))
+            // The daemon also runs before and after the download.
+            let download = &report["downloads"][0];
+            let asleep = download["asleep_s"].as_f64().unwrap() / download["seconds"].as_f64().unwrap();
+            let shapes = report["fallback"].is_null() && asleep > 0.3;
+            check(report["missed_packets"] == 0 && shapes, (congestion_control, asleep, &report))
         });
     }
     assert_eq!(network.chains(), 0);
@@ -142,51 +141,53 @@ fn ipv6_and_no_timestamps() {
 #[test]
 fn a_download_that_began_before_the_daemon_is_left_alone() {
     let Some((_alone, network)) = network() else { return };
-    let curl = network.command("curl").args(curl(SERVER, 6_000_000, "reno")).stdout(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(300));
+    let download = Download::start(&network, "reno");
+    download.brings(100_000);
     let file = std::env::temp_dir().join(format!("{}-unknown.json", network.client()));
     let options = ["--for", "1 s", "--report", file.to_str().unwrap()];
     assert!(network.netlulld(&RUN).args(options).status().unwrap().success());
     let report: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     std::fs::remove_file(file).unwrap();
     assert!(report["unknown_packets"].as_u64().unwrap() > 0 && report["closed_acks"] == 0, "{report:#}");
-    assert_eq!(parse(&curl.wait_with_output().unwrap()).0, 6_000_000);
+    download.brings(1_000_000);
 }
 
 #[test]
 fn a_daemon_that_is_killed_or_hangs_leaves_nothing_and_stops_nothing() {
     let Some((_alone, network)) = network() else { return };
     for signal in [Signal::SIGKILL, Signal::SIGSTOP] {
-        let daemon = Daemon::start(&network);
-        let curl =
-            network.command("curl").args(curl(SERVER, 1_200_000, "reno")).stdout(Stdio::piped()).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(700));
+        let mut daemon = Daemon::start(&network);
+        let download = Download::start(&network, "reno");
+        download.brings(500_000);
         daemon.signal(signal);
         wait_until("the chains are gone", || network.chains() == 0);
-        assert_eq!(parse(&curl.wait_with_output().unwrap()).0, 1_200_000, "{signal}");
+        download.brings(1_000_000);
         if signal == Signal::SIGSTOP {
             // It continues, and shapes again.
             daemon.signal(Signal::SIGCONT);
             wait_until("the chains are back", || network.chains() == 4);
-            daemon.signal(Signal::SIGTERM);
-            wait_until("the chains are gone", || network.chains() == 0);
+            daemon.end();
+            assert_eq!(network.chains(), 0);
         }
+        wait_until("its guard has ended", || pids(&network).is_empty());
     }
 }
 
 #[test]
 fn one_daemon_at_a_time_and_leftovers_are_removed() {
     let Some((_alone, network)) = network() else { return };
-    let daemon = Daemon::start(&network);
+    let mut daemon = Daemon::start(&network);
     let second = network.netlulld(&RUN).output().unwrap();
     let message = String::from_utf8_lossy(&second.stderr).into_owned();
     assert!(!second.status.success() && message.contains("is controlled by the instance with pid"), "{message}");
-    assert_eq!(network.chains(), 4, "the second has touched nothing");
-    let status = network.netlulld(&["client", "status", "--dev", DEVICE]).output().unwrap();
-    assert!(String::from_utf8_lossy(&status.stdout).contains("chains are installed"));
-    daemon.signal(Signal::SIGTERM);
-    wait_until("the chains are gone", || network.chains() == 0);
-    drop(daemon);
+    // The guard of a daemon that starts slowly removes its chains for a moment.
+    wait_until("the second has touched nothing", || network.chains() == 4);
+    wait_until("the status says so", || {
+        let status = network.netlulld(&["client", "status", "--dev", DEVICE]).output().unwrap();
+        String::from_utf8_lossy(&status.stdout).contains("chains are installed")
+    });
+    daemon.end();
+    assert_eq!(network.chains(), 0);
     // The state after a crash of the machine's services: chains without a listener.
     for program in ["iptables", "ip6tables"] {
         let rules = "*mangle\n:NETLULL-I-air0 - [0:0]\n-A NETLULL-I-air0 -j DROP\n-A INPUT -i air0 -p tcp -j NETLULL-I-air0\n\
@@ -212,12 +213,7 @@ fn it_ends_with_its_device_and_with_its_command() {
     let mut daemon = Daemon::start(&network);
     let gone = network.command("ip").args(["link", "del", DEVICE]).status().unwrap();
     assert!(gone.success());
-    let mut code = None;
-    wait_until("the daemon has ended", || {
-        code = daemon.0.try_wait().unwrap();
-        code.is_some()
-    });
-    assert!(code.unwrap().success());
+    assert!(wait_for("the daemon has ended", || daemon.0.try_wait().unwrap()).success());
     assert_eq!(network.chains(), 0);
 }
 
@@ -280,10 +276,17 @@ fn other_users_neither_keep_it_from_starting_nor_read_its_state() {
     let daemon = Daemon::start(&network);
     wait_until("the state is written", || files(&network).len() == 2);
     assert_eq!(network.download(200_000, "reno").0, 200_000);
-    std::thread::sleep(Duration::from_millis(1200));
+    let state = files(&network).into_iter().find(|path| path.extension().is_some_and(|kind| kind == "state")).unwrap();
+    let modified = || state.metadata().unwrap().modified().unwrap();
+    let before = modified();
+    let written = wait_for("the state counts the download", || {
+        let text = std::fs::read_to_string(&state).unwrap();
+        let counts: Value = serde_json::from_str(&text).ok()?;
+        (modified() != before && counts["received_packets"].as_u64()? > 0).then_some(text)
+    });
+    assert!(!written.contains(SERVER), "the state lists no peer: {written}");
     for file in files(&network) {
         assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600, "{}", file.display());
-        assert!(!std::fs::read_to_string(&file).unwrap().contains(SERVER), "the state lists no peer");
     }
     assert_eq!(FilePath::new("/run/netlull").metadata().unwrap().mode() & 0o777, 0o700);
     // As nobody, every lock that can be opened is held.
@@ -334,28 +337,20 @@ fn the_daemon_and_its_guard_keep_the_capabilities_of_iptables() {
     let mut daemon = Daemon::start(&network);
     let pid = daemon.0.id();
     wait_until("the daemon is confined", || is_confined(pid, &[NET_ADMIN, NET_RAW]));
-    let guard = child(pid).unwrap();
-    wait_until("the guard is confined", || is_confined(guard, &[NET_ADMIN, NET_RAW]));
+    let first = wait_for("there is a guard", || guard(pid));
+    wait_until("the guard is confined", || is_confined(first, &[NET_ADMIN, NET_RAW]));
     // A confined daemon starts a guard, which is confined, too, and removes the chains.
-    kill(Pid::from_raw(guard.cast_signed()), Signal::SIGKILL).unwrap();
-    wait_until("there is another guard", || child(pid).is_some_and(|other| other != guard));
-    wait_until("the daemon has one child again", || child(pid).is_some());
-    let guard = child(pid).unwrap();
-    wait_until("the new guard is confined", || is_confined(guard, &[NET_ADMIN, NET_RAW]));
-    // The daemon installs the chains again; a second without another child means that it has.
-    wait_until("no iptables runs", || {
-        (0..20).all(|_| {
-            std::thread::sleep(Duration::from_millis(50));
-            child(pid) == Some(guard)
-        })
+    process::signal(&[first], Signal::SIGKILL);
+    let second = wait_for("there is another guard", || guard(pid).filter(|second| *second != first));
+    wait_until("the new guard is confined", || is_confined(second, &[NET_ADMIN, NET_RAW]));
+    // An iptables of the daemon would install the chains that the guard removes.
+    wait_until("the daemon hangs without an iptables", || {
+        stop_if(&[pid], || children(pid) == [second] && network.chains() == 4)
     });
-    daemon.signal(Signal::SIGSTOP);
     wait_until("the chains are gone", || network.chains() == 0);
     daemon.signal(Signal::SIGCONT);
     wait_until("the chains are back", || network.chains() == 4);
-    daemon.signal(Signal::SIGTERM);
-    // Until it has ended, the next daemon is refused.
-    daemon.0.wait().unwrap();
+    daemon.end();
     assert_eq!(network.chains(), 0);
     // The command keeps its rights, and ends with the daemon even as another user.
     let words = ["--", "setpriv", "--reuid=65534", "--clear-groups", "sh", "-c", "echo; exec sleep 600"];
@@ -363,17 +358,21 @@ fn the_daemon_and_its_guard_keep_the_capabilities_of_iptables() {
     let mut daemon = Daemon(command.args(words).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
     daemon.0.stdout.take().unwrap().read_exact(&mut [0]).unwrap();
     wait_until("the daemon is confined", || is_confined(daemon.0.id(), &[KILL, NET_ADMIN, NET_RAW]));
-    let sleep = pids(&network).into_iter().find(|pid| field(pid.as_raw().unsigned_abs(), "Name") == "sleep").unwrap();
-    let sleep = sleep.as_raw().unsigned_abs();
-    assert_eq!([field(sleep, "NoNewPrivs"), field(sleep, "Seccomp")], ["0", "0"]);
+    let sleep = wait_for("the shell has become sleep", || {
+        pids(&network).into_iter().find(|pid| field(*pid, "Name").as_deref() == Some("sleep"))
+    });
+    assert_eq!(
+        ["NoNewPrivs", "Seccomp"].map(|name| field(sleep, name)),
+        ["0", "0"].map(|value| Some(value.to_owned()))
+    );
     daemon.signal(Signal::SIGTERM);
     wait_until("the command has ended", || !FilePath::new(&format!("/proc/{sleep}")).exists());
 }
 
 /// The processes in the client's namespace.
-fn pids(network: &Network) -> Vec<Pid> {
+fn pids(network: &Network) -> Vec<u32> {
     let output = std::process::Command::new("ip").args(["netns", "pids", network.client()]).output().unwrap();
-    String::from_utf8_lossy(&output.stdout).split_whitespace().map(|pid| Pid::from_raw(pid.parse().unwrap())).collect()
+    String::from_utf8_lossy(&output.stdout).split_whitespace().map(|pid| pid.parse().unwrap()).collect()
 }
 
 #[test]
@@ -384,20 +383,21 @@ fn packets_that_a_full_queue_has_no_room_for_pass_by() {
     assert_eq!(size, 1_000_000, "{report:#}");
     // Nobody reads the queue, which a single packet fills in each direction. The guard, which would remove the chains,
     // hangs as well.
-    let daemon = Daemon::start_with(&network, &["--queue", "1"]);
-    let curl = network.command("curl").args(curl(SERVER, 3_000_000, "cubic")).stdout(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(400));
-    let daemons: Vec<Pid> = pids(&network).into_iter().filter(|pid| pid.as_raw() != curl.id().cast_signed()).collect();
-    assert_eq!(daemons.len(), 2, "a daemon and its guard");
-    daemons.iter().for_each(|pid| kill(*pid, Signal::SIGSTOP).unwrap());
-    assert_eq!(parse(&curl.wait_with_output().unwrap()).0, 3_000_000);
+    let mut daemon = Daemon::start_with(&network, &["--queue", "1"]);
+    let download = Download::start(&network, "cubic");
+    download.brings(100_000);
+    let guard = wait_for("there is a guard", || guard(daemon.0.id()));
+    let daemons = [guard, daemon.0.id()];
+    wait_until("both hang", || stop_if(&daemons, || network.chains() == 4));
+    download.brings(3_000_000);
+    drop(download);
     // A full queue does not affect a download: all of its packets bypass the queue.
     let (size, seconds) = network.download(1_500_000, "cubic");
     assert_eq!((size, network.chains()), (1_500_000, 4));
     println!("1.5 MB past a full queue in {seconds} s");
-    daemons.iter().for_each(|pid| kill(*pid, Signal::SIGCONT).unwrap());
-    daemon.signal(Signal::SIGTERM);
-    wait_until("the chains are gone", || network.chains() == 0);
+    process::signal(&daemons, Signal::SIGCONT);
+    daemon.end();
+    assert_eq!(network.chains(), 0);
 }
 
 #[test]

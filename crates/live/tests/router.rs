@@ -14,10 +14,10 @@ mod install;
 mod net;
 #[path = "router/packets.rs"]
 mod packets;
+#[path = "support/process.rs"]
+mod process;
 #[path = "router/restored.rs"]
 mod restored;
-#[path = "support/rights.rs"]
-mod rights;
 #[path = "router/safe.rs"]
 mod safe;
 #[path = "router/senders.rs"]
@@ -25,9 +25,9 @@ mod senders;
 #[path = "router/windows.rs"]
 mod windows;
 
+use again::{wait_for, wait_until};
 use net::{Network, command, is_bfifo, try_command};
 use std::process::{Child, Command, Output, Stdio};
-use std::thread::sleep;
 use std::time::Duration;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_netlulld");
@@ -40,18 +40,6 @@ const LINK: &str = "--dev far --rate 20Mb/s --buffer 150kB";
 
 const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
-}
-
-/// Polls every 10 ms, for at most 30 s, until a condition holds.
-#[track_caller]
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    for _ in 0..3000 {
-        if holds() {
-            return;
-        }
-        sleep(ms(10));
-    }
-    panic!("not within 30 s: {what}");
 }
 
 /// `netlulld router` in a namespace.
@@ -72,7 +60,7 @@ impl Instance {
         let pid = child.id();
         let instance = Self(Some(child));
         // The bucket alone may be that of an earlier instance.
-        until("it drives the device", || network.is_driven_by(pid) && network.queue().contains("qdisc tbf 6e6c:"));
+        wait_until("it drives the device", || network.is_driven_by(pid) && network.queue().contains("qdisc tbf 6e6c:"));
         instance
     }
 
@@ -81,14 +69,8 @@ impl Instance {
     }
 
     /// The pid of its watch process.
-    fn watch(&self, network: &Network) -> String {
-        let pid = self.0.as_ref().unwrap().id().to_string();
-        pids(network).into_iter().find(|other| *other != pid).unwrap()
-    }
-
-    /// The pid of its watch process, if other processes run in the namespace.
-    fn watch_of_its_own(&self) -> u32 {
-        rights::child(self.0.as_ref().unwrap().id()).unwrap()
+    fn watch(&self) -> u32 {
+        wait_for("its watch runs", || process::guard(self.0.as_ref().unwrap().id()))
     }
 
     /// Waits for its end.
@@ -137,7 +119,7 @@ fn an_instance_leaves_everything_as_it_was() {
     let shown = network.queue();
     assert!(is_bfifo(&shown), "{shown}");
     assert!(network.saved().is_none());
-    until("the watch is gone", || pids(&network).is_empty());
+    wait_until("the watch is gone", || pids(&network).is_empty());
     let status = router(&network, "status --dev far").output().unwrap();
     assert!(!status.status.success() && text(&status.stdout).contains("no instance"));
 }
@@ -146,14 +128,14 @@ fn an_instance_leaves_everything_as_it_was() {
 fn lull_slows_an_idle_link_and_raises_it_for_a_download() {
     let Some(network) = Network::for_test() else { return };
     let instance = Instance::start(&network, &format!("{LULL} --json"));
-    until("the rate is low", || network.queue().contains("rate 1Mbit"));
+    wait_until("the rate is low", || network.queue().contains("rate 1Mbit"));
     let status = router(&network, "status --dev far --json").output().unwrap();
     let status: serde_json::Value = serde_json::from_slice(&status.stdout).unwrap();
     assert_eq!((&status["running"], &status["mechanism"]), (&true.into(), &"lull".into()));
     let flows = flows::Flows::start(&network, "cubic", 1);
-    until("the rate is full", || network.queue().contains("rate 20Mbit"));
+    wait_until("the rate is full", || network.queue().contains("rate 20Mbit"));
     flows.end();
-    until("the rate is low again", || network.queue().contains("rate 1Mbit"));
+    wait_until("the rate is low again", || network.queue().contains("rate 1Mbit"));
     let ended = instance.end();
     assert!(ended.status.success(), "{}", text(&ended.stderr));
     let summary: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
@@ -183,11 +165,11 @@ fn a_dry_run_changes_nothing() {
 fn a_daemon_that_is_killed_leaves_no_lowered_rate() {
     let Some(network) = Network::for_test() else { return };
     let instance = Instance::start(&network, EARTH);
-    until("the rate is low", || network.queue().contains("rate 1Mbit"));
+    wait_until("the rate is low", || network.queue().contains("rate 1Mbit"));
     instance.signal("KILL");
     let _ = instance.wait();
-    until("the queue is as it was", || network.queue().contains("qdisc noqueue"));
-    until("the watch is gone", || pids(&network).is_empty());
+    wait_until("the queue is as it was", || network.queue().contains("qdisc noqueue"));
+    wait_until("the watch is gone", || pids(&network).is_empty());
     assert!(network.saved().is_none());
 }
 
@@ -195,17 +177,17 @@ fn a_daemon_that_is_killed_leaves_no_lowered_rate() {
 fn a_daemon_that_hangs_has_its_rate_raised_and_takes_it_up_again() {
     let Some(network) = Network::for_test() else { return };
     let instance = Instance::start(&network, EARTH);
-    until("the rate is low", || network.queue().contains("rate 1Mbit"));
+    wait_until("the rate is low", || network.queue().contains("rate 1Mbit"));
     instance.signal("STOP");
-    until("the rate is full", || network.queue().contains("rate 20Mbit"));
+    wait_until("the rate is full", || network.queue().contains("rate 20Mbit"));
     instance.signal("CONT");
-    until("the rate is low again", || network.queue().contains("rate 1Mbit"));
+    wait_until("the rate is low again", || network.queue().contains("rate 1Mbit"));
     // Killed while it hangs.
     instance.signal("STOP");
-    until("the rate is full", || network.queue().contains("rate 20Mbit"));
+    wait_until("the rate is full", || network.queue().contains("rate 20Mbit"));
     instance.signal("KILL");
     let _ = instance.wait();
-    until("the queue is as it was", || network.queue().contains("qdisc noqueue"));
+    wait_until("the queue is as it was", || network.queue().contains("qdisc noqueue"));
 }
 
 #[test]
@@ -230,7 +212,7 @@ fn a_device_that_goes_ends_its_instance() {
     let ended = instance.wait();
     assert!(ended.status.success(), "{}", text(&ended.stderr));
     assert!(text(&ended.stderr).contains("far was removed"), "{}", text(&ended.stderr));
-    until("the watch is gone", || pids(&network).is_empty());
+    wait_until("the watch is gone", || pids(&network).is_empty());
     assert!(network.saved().is_none());
 }
 
@@ -241,13 +223,13 @@ fn what_a_crash_has_left_is_undone_and_undone_once() {
     // The watch process is killed, too. It cannot have noticed the end of the first process, because it is stopped.
     let crash = || {
         let instance = Instance::start(&network, EARTH);
-        until("the rate is low", || network.queue().contains("rate 1Mbit"));
-        let watch = instance.watch(&network);
+        wait_until("the rate is low", || network.queue().contains("rate 1Mbit"));
+        let watch = instance.watch();
         command(&format!("kill -STOP {watch}"));
         // Without waiting for its output, because the watch process holds an end of the pipe.
         drop(instance);
         command(&format!("kill -KILL {watch}"));
-        until("nothing runs", || pids(&network).is_empty());
+        wait_until("nothing runs", || pids(&network).is_empty());
         assert!(network.queue().contains("qdisc tbf 6e6c:"), "a leftover");
     };
     crash();

@@ -1,7 +1,7 @@
 //! A single instance per device, for any state directory.
 
 use super::net::Network;
-use super::{EARTH, Instance, LINK, PROGRAM, command, pids, router, text, until};
+use super::{EARTH, Instance, LINK, PROGRAM, command, pids, router, text, wait_until};
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -100,6 +100,6 @@ fn nothing_is_left_of_what_is_refused_or_has_ended() {
     }
     let instance = Instance::start(&network, EARTH);
     assert!(instance.end().status.success());
-    until("the watch is gone", || pids(&network).is_empty());
+    wait_until("the watch is gone", || pids(&network).is_empty());
     assert_eq!(std::fs::read_dir(&network.state).unwrap().count(), 0);
 }

@@ -1,7 +1,7 @@
 //! Difficult cases of restoring the former root queue.
 
 use super::net::{Network, command, is_bfifo};
-use super::{EARTH, Instance, LINK, pids, router, text, until};
+use super::{EARTH, Instance, LINK, pids, router, text, wait_until};
 use netlull_live::netlink::Socket;
 use netlull_live::router::qdisc::{self, Device};
 
@@ -40,7 +40,7 @@ fn a_queue_that_is_refused_leaves_the_kernels_own() {
     );
     assert!(network.queue().contains("qdisc noqueue"), "{}", network.queue());
     assert!(network.saved().is_none());
-    until("the watch is gone", || pids(&network).is_empty());
+    wait_until("the watch is gone", || pids(&network).is_empty());
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_queue_that_somebody_has_put_in_place_is_left_alone() {
     assert!(said.contains("another program has replaced the queue of far; it is left unchanged"), "{said}");
     assert!(is_bfifo(&network.queue()), "{}", network.queue());
     assert!(network.saved().is_none());
-    until("the watch is gone", || pids(&network).is_empty());
+    wait_until("the watch is gone", || pids(&network).is_empty());
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn an_instance_does_not_go_on_without_its_watch() {
     let Some(network) = Network::for_test() else { return };
     network.put_bfifo();
     let instance = Instance::start(&network, EARTH);
-    command(&format!("kill -KILL {}", instance.watch(&network)));
+    command(&format!("kill -KILL {}", instance.watch()));
     let ended = instance.wait();
     assert!(!ended.status.success());
     assert!(text(&ended.stderr).contains("the guard is gone"), "{}", text(&ended.stderr));

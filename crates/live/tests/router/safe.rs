@@ -1,8 +1,8 @@
 //! The limits of other users, and the rights of the daemon itself.
 
 use super::net::{Network, command, is_bfifo};
-use super::rights::{NET_ADMIN, is_confined};
-use super::{EARTH, Instance, LINK, pids, router, text, until};
+use super::process::{NET_ADMIN, is_confined};
+use super::{EARTH, Instance, LINK, pids, router, text, wait_until};
 use std::io::Read;
 use std::net::TcpStream;
 use std::os::unix::fs::MetadataExt;
@@ -18,6 +18,11 @@ fn as_nobody(network: &Network, words: &[&str]) -> std::process::Child {
     command.args(["netns", "exec", &network.router, "setpriv", "--clear-groups"]);
     command.args([format!("--reuid={NOBODY}"), format!("--regid={NOBODY}")]).args(words);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Returns true if a process has ended, and nobody waits for it.
+fn has_ended(pid: u32) -> bool {
+    !Path::new(&format!("/proc/{pid}")).exists()
 }
 
 #[test]
@@ -43,20 +48,22 @@ fn another_user_cannot_keep_a_lowered_rate_in_place() {
         index.trim()
     );
     let instance = Instance::start(&network, EARTH);
-    until("the rate is low", || network.queue().contains("rate 1Mbit"));
+    wait_until("the rate is low", || network.queue().contains("rate 1Mbit"));
     let mut other = as_nobody(&network, &["env", "PATH=/usr/bin:/bin", "python3", "-c", &taker]);
     // It has tried everything once.
     other.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+    let watch = instance.watch();
     instance.signal("KILL");
     let _ = instance.wait();
-    until("the queue is as it was", || is_bfifo(&network.queue()));
+    wait_until("the watch is gone", || has_ended(watch));
+    assert!(is_bfifo(&network.queue()), "the queue is as it was");
     // Neither does it keep an instance from starting, nor a restoration after both processes were killed.
     let instance = Instance::start(&network, EARTH);
-    let watch = instance.watch_of_its_own();
+    let watch = instance.watch();
     command(&format!("kill -STOP {watch}"));
     drop(instance);
     command(&format!("kill -KILL {watch}"));
-    until("the watch is gone", || !Path::new(&format!("/proc/{watch}")).exists());
+    wait_until("the watch is gone", || has_ended(watch));
     assert!(network.queue().contains("qdisc tbf 6e6c:"), "a leftover");
     let restored = router(&network, "restore --dev far").output().unwrap();
     assert!(restored.status.success(), "{}", text(&restored.stderr));
@@ -71,7 +78,7 @@ fn a_watch_that_hangs_keeps_nobody_from_restoring() {
     let Some(network) = Network::for_test() else { return };
     network.put_bfifo();
     let instance = Instance::start(&network, EARTH);
-    let watch = instance.watch(&network);
+    let watch = instance.watch();
     command(&format!("kill -STOP {watch}"));
     drop(instance);
     let restored = router(&network, "restore --dev far").output().unwrap();
@@ -89,12 +96,11 @@ fn the_daemon_and_its_watch_keep_one_capability_each() {
     let words = format!("--mechanism awm --record {} --metrics 127.0.0.1:9464", tape.display());
     let instance = Instance::start(&network, &words);
     let pid = instance.0.as_ref().unwrap().id();
-    let watch = instance.watch(&network).parse().unwrap();
-    for pid in [pid, watch] {
-        until("it is confined", || is_confined(pid, &[NET_ADMIN]));
+    for pid in [pid, instance.watch()] {
+        wait_until("it is confined", || is_confined(pid, &[NET_ADMIN]));
     }
     // All of its threads are.
-    until("its threads answer and control", || {
+    wait_until("its threads answer and control", || {
         let status = router(&network, "status --dev far --json").output().unwrap();
         let status: serde_json::Value = serde_json::from_slice(&status.stdout).unwrap();
         status["loop_periods"].as_u64() > Some(0)
@@ -128,7 +134,7 @@ fn state_is_private_and_locks_are_removed() {
     assert_eq!(files(), 1);
     instance.signal("KILL");
     let _ = instance.wait();
-    until("the watch is gone", || pids(&network).is_empty());
+    wait_until("the watch is gone", || pids(&network).is_empty());
     assert_eq!(files(), 0, "after a kill -9");
     assert!(Instance::start(&network, "--mechanism awm").end().status.success());
     assert_eq!(files(), 0);

@@ -106,8 +106,7 @@ fn awm_steadies_the_queue(control: &'static str) {
 }
 
 fn is_steadied(control: &str, without: &Watched, with: &Watched, summary: &serde_json::Value) -> Result<(), String> {
-    assert!(summary["rewritten"].as_u64().unwrap() > 1000);
-    assert_eq!(summary["untold"], 0);
+    check(summary["rewritten"].as_u64().unwrap() > 1000 && summary["untold"] == 0, summary)?;
     let gain = without.deviation / with.deviation;
     println!("{control}: queue sd {:.1} -> {:.1} kB", without.deviation / 1e3, with.deviation / 1e3);
     // Under other load the gain is 2 to 9 and nothing is dropped (docs/models/g-router.md); losing a processor for
@@ -141,8 +140,8 @@ fn awm_with_c_earth_runs_on_real_senders() {
         let (seen, summary) = in_time("cubic", WITH_C_EARTH, SHORT)?;
         // 60 ms and the queueing delay, which grows as the link slows down.
         assert!(summary["round_trip_s"].as_f64().unwrap() > 0.06, "{summary}");
-        assert!(summary["rate_changes"].as_u64().unwrap() > 0);
-        Some(check(seen.megabits_per_second > 5.0, seen))
+        let changes = summary["rate_changes"].as_u64().unwrap() > 0;
+        Some(check(changes && seen.megabits_per_second > 5.0, (seen, summary)))
     });
 }
 

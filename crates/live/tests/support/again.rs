@@ -1,10 +1,11 @@
-//! Repeated runs for properties that depend on the hosts' scheduling, and skipped tests.
+//! Waiting for other processes, repeated runs for properties that depend on the hosts' scheduling, and skipped tests.
 
 #![allow(dead_code)] // Each test uses a part of it.
 
 use std::fmt::{Debug, Display};
 use std::io::Write;
 use std::path::Path;
+use std::time::Duration;
 
 /// Reports that the calling test cannot run here. `make test` names a file for these reports, and counts them at the end.
 pub fn skip(why: impl Display) {
@@ -21,6 +22,25 @@ pub fn skip(why: impl Display) {
 pub fn append_line(file: &Path, line: &str) {
     let mut file = std::fs::OpenOptions::new().create(true).append(true).open(file).expect("a file");
     file.write_all(format!("{line}\n").as_bytes()).expect("room for a line");
+}
+
+/// Waits until a condition of another process or of the kernel holds: for two minutes, because processes wait for the
+/// processors of a busy machine.
+#[track_caller]
+pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    wait_for(what, || holds().then_some(()));
+}
+
+/// Does the same for a value, and returns it.
+#[track_caller]
+pub fn wait_for<T>(what: &str, mut find: impl FnMut() -> Option<T>) -> T {
+    for _ in 0..6000 {
+        if let Some(found) = find() {
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    panic!("not within two minutes: {what}");
 }
 
 /// Runs a test up to five times, until it succeeds, and returns its result. A busy machine may spoil a run, but hardly

@@ -271,10 +271,47 @@ impl Drop for Network {
     }
 }
 
+/// A download to the client that does not end by itself.
+pub struct Download {
+    stream: TcpStream,
+    received: Arc<AtomicU64>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Download {
+    pub fn start(network: &Network, congestion_control: &str) -> Self {
+        let mut stream = inside(network.client(), || TcpStream::connect(format!("{SERVER}:80")).unwrap());
+        write!(stream, "GET /{}/{congestion_control} HTTP/1.0\r\n\r\n", u32::MAX).unwrap();
+        let received = Arc::new(AtomicU64::new(0));
+        let (mut from, counted) = (stream.try_clone().unwrap(), Arc::clone(&received));
+        let thread = std::thread::spawn(move || {
+            let mut buffer = vec![0; 65_536];
+            while let Ok(length @ 1..) = from.read(&mut buffer) {
+                counted.fetch_add(length as u64, Ordering::Relaxed);
+            }
+        });
+        Self { stream, received, thread: Some(thread) }
+    }
+
+    /// Waits until it has brought so many more bytes.
+    pub fn brings(&self, bytes: u64) {
+        let received = || self.received.load(Ordering::Relaxed);
+        let wanted = received() + bytes;
+        again::wait_until("the download goes on", || received() >= wanted);
+    }
+}
+
+impl Drop for Download {
+    fn drop(&mut self) {
+        let _ = self.stream.shutdown(std::net::Shutdown::Both);
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
 /// The arguments of curl.
 pub fn curl(server: &str, bytes: u64, congestion_control: &str) -> Vec<String> {
     let url = format!("http://{server}/{bytes}/{congestion_control}");
-    ["-s", "-g", "-o", "/dev/null", "--max-time", "50", "-w", "%{size_download} %{time_total}\\n", &url]
+    ["-s", "-g", "-o", "/dev/null", "--max-time", "300", "-w", "%{size_download} %{time_total}\\n", &url]
         .map(str::to_owned)
         .into()
 }
