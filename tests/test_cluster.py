@@ -42,6 +42,12 @@ values = ["0.5 s", "40 s"]
 """Runs of a few to about 10 ms: together about a second."""
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A scheduler on a busy machine answers late."""
+    monkeypatch.setattr(sites, "_CONNECT_S", 300)
+
+
 @pytest.fixture(scope="module")
 def workers() -> Iterator[Any]:
     """Two processes that run one task at a time, and an open scheduler."""
@@ -140,8 +146,8 @@ def table(store: Path) -> bytes:
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
-    """A minute allows for a busy machine."""
-    end_s = time.monotonic() + 60
+    """Ten minutes allow for a busy machine."""
+    end_s = time.monotonic() + 600
     while not holds():
         assert time.monotonic() < end_s
         time.sleep(0.02)
@@ -277,11 +283,8 @@ def test_another_build_is_found_before_anything_runs(
     assert not (tmp_path / "store").exists()
 
 
-def test_a_scheduler_that_is_lost_ends_the_sweep(
-    endless: Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_scheduler_that_is_lost_ends_the_sweep(endless: Sweep, tmp_path: Path) -> None:
     """Follows the commands of docs/how-to/cluster.md, and then kills the scheduler."""
-    monkeypatch.setattr(sites, "_CONNECT_S", 3)
     file = tmp_path / "scheduler.json"
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
     command = [sys.executable, "-m", "dask"]
@@ -298,13 +301,15 @@ def test_a_scheduler_that_is_lost_ends_the_sweep(
         begin("worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-nanny", "--no-dashboard")
         wait_until(lambda: file.exists() and bool(file.read_text()))
 
+        cluster = stack.enter_context(open_cluster(json.loads(file.read_text())["address"]))
+
         def kill(progress: Progress) -> None:
             if progress.fraction > 0:
+                cluster.client._timeout = 3  # the time for a reconnection
                 scheduler.kill()
 
-        address = json.loads(file.read_text())["address"]
         with pytest.raises(ClusterError, match="scheduler is no longer reachable"):
-            endless.run(tmp_path / "store", cluster=address, progress=kill)
+            endless.run(tmp_path / "store", cluster=cluster, progress=kill)
 
 
 def test_a_cluster_without_workers_is_told(sweep: Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -371,7 +376,8 @@ def test_processes_of_this_machine(sweep_file: Path, expected: bytes, tmp_path: 
     wait_until(lambda: process.poll() is not None or ((store / "journal.jsonl").exists() and len(lines(store)) > 0))
     # A terminal interrupts the workers, too. Without a word of theirs, the sweep alone answers.
     for each in (*psutil.Process(process.pid).children(recursive=True), process):
-        each.send_signal(signal.SIGINT)
+        with contextlib.suppress(psutil.NoSuchProcess):
+            each.send_signal(signal.SIGINT)
     assert [text.strip() for text in process.communicate(timeout=600)] == ["", "interrupted"]
     assert process.returncode == 130
     assert 0 < len(lines(store)) < 200 * SEEDS
@@ -412,7 +418,6 @@ def test_certificates_of_ones_own(
     """`tls://`: Dask's configuration names the certificates. Without them the scheduler is not reached."""
     import dask
 
-    monkeypatch.setattr(sites, "_CONNECT_S", 3)
     security = distributed.Security.temporary()
     with distributed.LocalCluster(
         n_workers=1,
@@ -428,6 +433,7 @@ def test_certificates_of_ones_own(
         with dask.config.set({f"distributed.comm.tls.{name}": text for name, text in keys.items()}):
             sweep.run(tmp_path / "store", cluster=made.scheduler_address)
         assert table(tmp_path / "store") == expected
+        monkeypatch.setattr(sites, "_CONNECT_S", 3)
         with pytest.raises(ClusterError, match=r"cluster tls://\S+: cannot be reached"):
             sweep.run(tmp_path / "other", cluster=made.scheduler_address)
         plain = made.scheduler_address.replace("tls", "tcp")

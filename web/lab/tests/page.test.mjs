@@ -10,7 +10,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { after, describe, test } from "node:test";
 import { deflateRawSync } from "node:zlib";
-import { LAB, launched, scenesOf } from "./browser.mjs";
+import { blankPage, LAB, launched, scenesOf } from "./browser.mjs";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const browser = await launched();
@@ -22,7 +22,7 @@ const blank = [];
 
 /** Opens the page at a fragment. Every request after the page itself and every error fails the test. */
 async function opened(t, fragment, { viewport = { width: 1280, height: 900 }, ...media } = {}) {
-  const page = blank.pop() ?? (await browser.newPage({ acceptDownloads: true }));
+  const page = blank.pop() ?? (await blankPage(browser));
   await page.setViewportSize(viewport);
   await page.emulateMedia({ colorScheme: "light", reducedMotion: "no-preference", ...media });
   const faults = [];
@@ -59,8 +59,20 @@ async function usable(page) {
   assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).slice(0, 3)}`), []);
 }
 
-/** Milliseconds after which the address has the newest values. */
-const ADDRESS = 400;
+/** Waits until the address is a link. */
+async function isAt(page, link) {
+  await page.waitForURL((address) => address.href === link);
+}
+
+/** Waits until an error says so. */
+async function failed(page, message) {
+  await page.locator(".error", { hasText: message }).waitFor();
+}
+
+/** Waits until an element has the focus. */
+async function focused(page, key, value) {
+  await page.waitForFunction(([key, value]) => document.activeElement[key] === value, [key, value]);
+}
 
 /** The texts that the page copies: the clipboard of a headless browser needs a permission. */
 async function copies(page) {
@@ -68,7 +80,7 @@ async function copies(page) {
     globalThis.copied = [];
     Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => void globalThis.copied.push(text) } });
   });
-  return () => page.evaluate(() => globalThis.copied.at(-1));
+  return async () => (await page.waitForFunction(() => globalThis.copied.at(-1))).jsonValue();
 }
 
 async function saved(page, name) {
@@ -111,6 +123,7 @@ for (const scene of SCENES) {
 
     test("an address holds the whole scene, with the kept result", async (t) => {
       const page = await opened(t, `scene=${scene}`);
+      const copied = await copies(page);
       await settled(page);
       await page.getByRole("button", { name: "Keep as A" }).click();
       const presets = page.locator(".presets button");
@@ -119,9 +132,10 @@ for (const scene of SCENES) {
         await settled(page);
         assert.equal(await presets.nth(i).getAttribute("aria-pressed"), "true");
       }
-      await page.waitForTimeout(ADDRESS);
-      const [shown, address] = [await figures(page), page.url()];
-      const other = await opened(t, address.slice(address.indexOf("#") + 1));
+      await page.getByRole("button", { name: "Copy link" }).click();
+      await isAt(page, await copied());
+      const shown = await figures(page);
+      const other = await opened(t, page.url().split("#")[1]);
       await settled(other);
       assert.equal(await figures(other), shown);
       const rows = (await saved(other, "Data (CSV)")).toString().split("\r\n");
@@ -151,6 +165,7 @@ for (const scene of SCENES) {
       await page.getByRole("button", { name: "Play" }).click();
       await page.waitForFunction(() => Number(document.querySelector(".player input").value) > 0.2);
       await page.getByRole("button", { name: "Pause" }).click();
+      await page.getByRole("button", { name: "Play" }).waitFor();
       const time = await page.locator(".player input").inputValue();
       await page.waitForTimeout(200);
       assert.equal(await page.locator(".player input").inputValue(), time);
@@ -201,7 +216,7 @@ describe("free form", () => {
     ]) {
       await text.fill(bad);
       await page.getByRole("button", { name: /^Run/ }).click();
-      assert.match(await page.locator(".error").innerText(), message);
+      await failed(page, message);
     }
   });
 
@@ -223,7 +238,7 @@ describe("free form", () => {
   test("a damaged address says so", async (t) => {
     for (const fragment of ["scene=free&toml=AAAA", `scene=free&toml=${deflateRawSync(Buffer.alloc(2 ** 26)).toString("base64url")}`]) {
       const page = await opened(t, fragment);
-      assert.match(await page.locator(".error").innerText(), /damaged/);
+      await failed(page, /damaged/);
       assert.notEqual(await page.getByLabel("Scenario in TOML").inputValue(), "");
     }
     const other = await opened(t, "scene=one-flow&rtt=7&buffer=many");
@@ -260,7 +275,7 @@ describe("free form", () => {
     await cancel.focus();
     await page.keyboard.press("Enter");
     await page.getByText("Cancelled.").waitFor();
-    assert.equal(await page.evaluate(() => document.activeElement.id), "scene");
+    await focused(page, "id", "scene");
   });
 
   test("a link has the text as it is, and the text survives a look at a scene", async (t) => {
@@ -301,7 +316,7 @@ describe("free form", () => {
     ]) {
       await text.fill(bad);
       await text.press("Control+Enter");
-      assert.match(await page.locator(".error").innerText(), message);
+      await failed(page, message);
     }
   });
 
@@ -340,8 +355,9 @@ describe("page", () => {
     await page.getByRole("button", { name: "Copy link" }).click();
     await settled(page);
     assert.equal(await page.locator("table.figures thead").count(), 1);
-    await page.waitForTimeout(ADDRESS);
-    for (const address of [page.url(), await copied()]) assert.equal(new URLSearchParams(address.split("#")[1]).get("rtt"), value);
+    const link = await copied();
+    assert.equal(new URLSearchParams(link.split("#")[1]).get("rtt"), value);
+    await isAt(page, link);
     const shown = await figures(page);
     const other = await opened(t, page.url().split("#")[1]);
     await settled(other);
@@ -375,7 +391,7 @@ describe("page", () => {
       };
     });
     await page.getByRole("button", { name: /^Run/ }).click();
-    assert.match(await page.locator(".error").innerText(), /has stopped: out of memory/);
+    await failed(page, /has stopped: out of memory/);
     for (let i = 0; i < 3; i++) {
       await page.getByRole("button", { name: /^Run/ }).click();
       await settled(page);
@@ -392,11 +408,11 @@ describe("page", () => {
     await page.getByRole("dialog").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Open as TOML");
+    await focused(page, "textContent", "Open as TOML");
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Edit here" }).click();
     await page.waitForSelector(".free");
-    assert.equal(await page.evaluate(() => document.activeElement.id), "scene");
+    await focused(page, "id", "scene");
   });
 
   test("screen readers hear the results once they rest", async (t) => {
