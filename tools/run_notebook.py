@@ -14,7 +14,9 @@ def executed(path: Path) -> nbformat.NotebookNode:
     """The notebook with the outputs of a fresh kernel, without times and other changing data."""
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
-        client = NotebookClient(notebook, timeout=300, record_timing=False, resources={"metadata": {"path": folder}})
+        options = {"record_timing": False, "resources": {"metadata": {"path": folder}}}
+        # A kernel and its cells take long on a busy machine.
+        client = NotebookClient(notebook, timeout=600, startup_timeout=600, **options)
         client.execute()
     notebook.metadata["language_info"] = {"name": "python"}
     return notebook
