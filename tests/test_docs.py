@@ -260,7 +260,7 @@ def test_the_sweep_pages_search_for_seeds_runs() -> None:
 
 
 def test_the_scenario_pages_examples_are_scenarios() -> None:
-    whole, repeated, controlled, stepped, managed, lossy, stopped, spread, web, recording, phases, sleep, probe = (
+    whole, repeated, controlled, stepped, managed, lossy, stopped, spread, web, recording, phases, day, sleep, probe = (
         _blocks("scenario.md", "toml")
     )
     assert len(Scenario.from_toml(repeated).run().summary["flows"]) == 50
@@ -296,6 +296,9 @@ def test_the_scenario_pages_examples_are_scenarios() -> None:
     assert phased.metric("phase.before.link.router-receiver.mean_rate_bps") == 10e6
     edges = (phased.summary["phase"]["before"]["to_s"], phased.summary["phase"]["after"]["from_s"])
     assert edges == pytest.approx((30, 35))
+    busier = Scenario.from_toml(day).run()
+    night, evening = (busier.metric(f"phase.{name}.transfers.p95_completion_s") for name in ("night", "evening"))
+    assert evening > 2 * night > 0
     # Its only path sleeps from 30 (and 50 ms) to 45 s.
     slept = Scenario.from_dict(scenario.to_dict() | tomllib.loads(sleep) | {"duration": "60 s"}).run()
     assert slept.link("router-receiver")["asleep_s"] == pytest.approx(14.95)

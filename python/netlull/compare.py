@@ -481,6 +481,7 @@ def _corrected(rows: Sequence[Compared], options: Options) -> list[Compared]:
 _OF_TCP = ("completion_time_s", "goodput_bps", "retransmissions", "timeouts", "mean_cwnd_bytes")
 _OF_REQUESTS = ("requests_completed", "mean_completion_s", "p95_completion_s", "retransmissions")
 _OF_DATAGRAMS = ("goodput_bps", "loss_fraction")
+_OF_TRANSFERS = ("completed", "p50_completion_s", "p95_completion_s", "p99_completion_s")
 _OF_LINKS = ("utilisation", "dropped_packets", "mean_queue_packets", "mean_rate_bps")
 _OF_STATIONS = ("asleep_s", "missed_packets", "bursts")
 _OF_ROUTING = ("asleep_packets", "unroutable_packets", "expired_packets")
@@ -529,7 +530,7 @@ def _warn_of_other_scenarios(a: Result, b: Result, names: tuple[str, str]) -> No
 
 
 def usual_metrics(result: Result) -> list[str]:
-    """The usual metrics: first flows, links with the longest queues, routers, energy, first stations.
+    """The usual metrics: first flows, links with the longest queues, routers, first phases, energy, first stations.
 
     The network's energy is among them if a link slept or was below its full rate.
     """
@@ -543,6 +544,9 @@ def usual_metrics(result: Result) -> list[str]:
         paths += [f"link.{link['name']}.{field}" for field in fields]
     if result.summary.get("routing"):
         paths += [f"routing.{field}" for field in _OF_ROUTING]
+    for name, phase in list(result.summary.get("phase", {}).items())[:_MOST]:
+        if phase.get("transfers", {}).get("started"):
+            paths += [f"phase.{name}.transfers.{field}" for field in _OF_TRANSFERS]
     if any(map(has_varied, result.summary["links"])):
         paths += [f"network.energy.{model}.total_j" for model in list(result.summary["network"]["energy"])[:_MOST]]
     for station in result.summary.get("stations", [])[:_MOST]:

@@ -314,6 +314,8 @@ pub struct RadioSummary {
     pub transmitting_j: f64,
     /// The total energy.
     pub total_j: f64,
+    /// The mean power, total energy / time; 0 without any time.
+    pub mean_w: f64,
     /// The energy for the same traffic with a radio that never sleeps.
     pub awake_j: f64,
     /// The energy saving, 1 - total/awake.
@@ -330,6 +332,7 @@ impl RadioSummary {
     fn under(power: &RadioPower, times: &RadioTime) -> Self {
         let (energy, awake_j) = (power.energy(times), power.energy(&times.awake()).total().as_f64());
         let total_j = energy.total().as_f64();
+        let seconds = times.total().as_secs_f64();
         Self {
             asleep_j: energy.asleep.as_f64(),
             waking_j: energy.waking.as_f64(),
@@ -337,6 +340,7 @@ impl RadioSummary {
             receiving_j: energy.receiving.as_f64(),
             transmitting_j: energy.transmitting.as_f64(),
             total_j,
+            mean_w: if seconds > 0.0 { total_j / seconds } else { 0.0 },
             awake_j,
             saving: if awake_j > 0.0 { 1.0 - total_j / awake_j } else { 0.0 },
         }

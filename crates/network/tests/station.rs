@@ -127,6 +127,8 @@ fn the_energy_of_a_radio_is_power_times_time() {
     let parts = [radio.asleep_j, radio.waking_j, radio.idle_j, radio.receiving_j, radio.transmitting_j];
     assert_eq!(parts, [1.0, 40.0, 6.0, 12.0, 20.0]);
     assert_eq!((radio.total_j, radio.awake_j), (79.0, 44.0));
+    // In 1 + 2 + 3 + 4 + 5 s.
+    assert!((radio.mean_w - 79.0 / 15.0).abs() < 1e-12);
     assert!((radio.saving - (1.0 - 79.0 / 44.0)).abs() < 1e-12);
     // No time at all saves nothing.
     assert_eq!(RadioSummary::of(&radios, &RadioTime::default()).get("test").map(|none| none.saving), Some(0.0));

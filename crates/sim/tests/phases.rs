@@ -1,6 +1,6 @@
 //! Parts of a run with separate measurements.
 
-use crate::common::{close, in_words, link, outcome, scenario};
+use crate::common::{close, flow, in_words, link, outcome, scenario};
 use netlull_sim::run::{LinkPhase, RunOutcome};
 use serde_json::{Value, json};
 
@@ -72,6 +72,22 @@ fn phases_that_make_up_the_run_add_up_to_it() {
         assert_eq!(delivered("early") + delivered("late"), flow.delivered_bytes, "{}", flow.name);
         assert!(delivered("early") > 0 && delivered("late") > 0, "{}", flow.name);
     }
+    // Requests that arrived in the measured time arrived in one of the phases. Those of the whole have its statistics.
+    let web = flow(&run, "w");
+    let requests = |name: &str| {
+        let found = run.summary.phase.get(name).and_then(|phase| phase.flow.get("w")).expect("a phase and its flow");
+        found.requests.clone().expect("a flow of requests")
+    };
+    let (all, early, late) = (requests("all"), requests("early"), requests("late"));
+    assert!(early.requests_started > 0 && late.requests_started > 0);
+    assert_eq!(Some(early.requests_started + late.requests_started), web.requests_started);
+    assert_eq!(Some(early.requests_completed + late.requests_completed), web.requests_completed);
+    assert_eq!(
+        (Some(all.requests_started), Some(all.requests_completed)),
+        (web.requests_started, web.requests_completed)
+    );
+    let times = [all.times.mean_completion_s, all.times.p50_completion_s, all.times.p95_completion_s];
+    assert_eq!(times, [web.mean_completion_s, web.p50_completion_s, web.p95_completion_s]);
     let goodput: f64 = run.summary.flows.iter().map(|flow| flow.goodput_bps).sum();
     close(run.summary.goodput_bps, goodput, 1e-3);
     close(run.summary.phase.get("all").map_or(0.0, |all| all.goodput_bps), goodput, 1e-3);
@@ -100,6 +116,54 @@ fn a_step_of_the_capacity_is_seen_in_its_phase_alone() {
     close(narrow.utilisation, 1.0, 0.006);
     assert!(narrow.mean_queue_packets > 9.0 && narrow.mean_queue_packets <= 10.0, "{}", narrow.mean_queue_packets);
     assert!(run.summary.phase.get("wide").is_some_and(|wide| wide.from_s == 0.0 && wide.to_s == 4.0));
+}
+
+#[test]
+fn transfers_belong_to_the_phase_in_which_they_start() {
+    // 8 Mb/s: a byte takes 1 us. SYN and SYN+ACK have 60 B: 2 x 10.060 ms. The data of S bytes has a header of 52 B: 10.052
+    // ms + S us. Its acknowledgement has 52 B: 10.052 ms. On an idle link a transfer takes 40.224 ms + S us.
+    let tcp = |name: &str, size: &str, start: &str| json!({ "kind": "tcp", "name": name, "from": "a", "to": "b", "size": size, "start": start });
+    // 50 B to 1000 B. The last starts 20 ms before the evening and ends in it.
+    let mut flows: Vec<Value> =
+        (1..=19).map(|n| tcp(&format!("n{n}"), &format!("{} B", 50 * n), &format!("{} ms", 400 * n))).collect();
+    flows.push(tcp("over", "1000 B", "9.98 s"));
+    // Four of 1448 B, the first at the very start of the evening; and one that the end of the run cuts off.
+    flows.extend((0..4).map(|n| tcp(&format!("e{n}"), "1448 B", &format!("{} ms", 10_000 + 500 * n))));
+    flows.push(tcp("late", "1448 B", "19.97 s"));
+    // An endless flow is no transfer.
+    flows.push(tcp("endless", "endless", "19.99 s"));
+    let run = outcome(json!({
+        "duration": "20 s",
+        "nodes": ["a", "b"],
+        "link": [{ "from": "a", "to": "b", "duplex": true, "rate": "8 Mb/s", "delay": "10 ms" }],
+        "flow": flows,
+        "phase": [
+            { "name": "night", "to": "10 s" }, { "name": "evening", "from": "10 s" },
+            { "name": "quiet", "from": "12 s", "to": "19 s" },
+        ],
+    }));
+    let transfers = |name: &str| run.summary.phase.get(name).expect("a phase").transfers.clone();
+    let is = |found: Option<f64>, ms: f64| close(found.expect("completed transfers"), ms / 1e3, 1e-9);
+    let night = transfers("night");
+    assert_eq!((night.started, night.completed, night.unfinished), (20, 20, 0));
+    assert!(night.unfinished_flows.is_empty());
+    // Half of 20 are 10, 95 % are 19, 99 % are 19.8, so 20. The mean of the sizes is 525 B.
+    is(night.times.p50_completion_s, 40.224 + 0.5);
+    is(night.times.p95_completion_s, 40.224 + 0.95);
+    is(night.times.p99_completion_s, 40.224 + 1.0);
+    is(night.times.max_completion_s, 40.224 + 1.0);
+    is(night.times.mean_completion_s, 40.224 + 0.525);
+    let evening = transfers("evening");
+    assert_eq!((evening.started, evening.completed, evening.unfinished), (5, 4, 1));
+    assert_eq!(evening.unfinished_flows, ["late"]);
+    is(evening.times.p50_completion_s, 40.224 + 1.448);
+    is(evening.times.max_completion_s, 40.224 + 1.448);
+    let quiet = transfers("quiet");
+    assert_eq!((quiet.started, quiet.times.p99_completion_s), (0, None));
+    let written = serde_json::to_value(&run.summary).expect("JSON");
+    assert_eq!(written["phase"]["evening"]["transfers"]["unfinished"], 1);
+    assert!(written["phase"]["night"]["transfers"]["p95_completion_s"].is_f64());
+    assert!(written["phase"]["night"]["flow"]["n1"].get("requests_started").is_none());
 }
 
 #[test]

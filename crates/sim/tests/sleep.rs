@@ -185,6 +185,16 @@ fn the_network_s_energy_is_that_of_its_links() {
     close(nexus.asleep_j, 2.0 * (285.31 / 36.0 + 2.791), 1e-9);
     close(nexus.reference_j - nexus.total_j, 2.0 * (1.903 - 0.063), 1e-9);
     let phase = |name: &str| &run.summary.phase.get(name).expect("a phase").network.energy;
+    // Mean powers: 14 J in 2 s, 8 links before, 6 after.
+    for (found, watts) in [
+        (energy("fs"), 7.0),
+        (phase("before").get("fs").expect("fs"), 8.0),
+        (phase("after").get("fs").expect("fs"), 6.0),
+    ] {
+        close(found.mean_w, watts, 1e-9);
+    }
+    // The links that slept: 1 J in 2 s.
+    close(link(&run, "b-d").energy.get("fs").expect("fs").mean_w, 0.5, 1e-9);
     let after = run.summary.phase.get("after").expect("a phase");
     close(phase("after").get("fs").expect("fs").saving.expect("no traffic"), 0.25, 1e-12);
     // The reference of a network whose links slept would carry the detours of its traffic.

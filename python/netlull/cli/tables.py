@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from netlull.cli.numbers import count, counted, digits, percent, scaled
+from netlull.cli.phases import PHASES, phase_notes, phase_rows
 from netlull.cli.stations import radio_powers, radio_words, station_cells, stations_notes
 from netlull.cli.text import printable
 from netlull.quantities import in_unit
@@ -215,6 +216,8 @@ def print_result(result: Result) -> None:
         show(console, title, _requests_table(console, requests))
         keys = ", ".join(f"{name}_completion_s" for name in _REQUEST_TIMES.values())
         say(console, f"Metrics of sweeps: flow.{requests[0]['name']}.requests_completed, {keys}\n")
+    if summary.get("phase"):
+        _print_phases(console, summary)
     if summary.get("stations"):
         _print_stations(console, summary["stations"])
     if console.width < _WIDE:
@@ -238,6 +241,18 @@ def emulation_notes(emulation: Summary) -> list[str]:
         f"Lateness of {count(late['packets'])} packets: {lateness} (limit for 99 %: {limit}); {where}",
         *(f"Differs from the scenario: {difference}" for difference in emulation["differences"]),
     ]
+
+
+def _print_phases(console: Console, summary: Summary) -> None:
+    rows = phase_rows(summary, wide=console.width >= _WIDE)
+    table = Table(list(rows[0]))
+    for row in rows[:_MOST_ROWS]:
+        table.add(list(row.values()))
+    _add_rest(table, len(rows))
+    show(console, PHASES, table)
+    for line in phase_notes(summary):
+        say(console, line)
+    say(console, "")
 
 
 def _print_stations(console: Console, stations: list[Summary]) -> None:

@@ -197,6 +197,16 @@ class Result:
         return _wide_table([_without_null("download", station) for station in self.summary.get("stations", [])])
 
     @property
+    def phases(self) -> pa.Table:
+        """The phases of the scenario, a row each.
+
+        Columns include `from_s` and `to_s`; the transfers of a known size that started in the phase, as
+        `transfers.started`, `transfers.completed`, `transfers.unfinished` and their completion times in s,
+        `transfers.p50_completion_s`, ...; and `network.energy.MODEL.mean_w`, ...
+        """
+        return _wide_table([_phase_row(name, phase) for name, phase in self.summary.get("phase", {}).items()])
+
+    @property
     def series_names(self) -> tuple[str, ...]:
         """The names of the recorded time series."""
         return tuple(self._series)
@@ -252,6 +262,15 @@ class Result:
         """
         return _entry(self.summary.get("stations", []), "station", name)
 
+    def phase(self, name: str) -> dict[str, Any]:
+        """A phase's part of the summary: its `transfers`, `network`, and every `link` and `flow` by name.
+
+        Raises:
+            FieldPathError: there is no such phase; lists the existing ones.
+        """
+        phases = self.summary.get("phase", {})
+        return _entry([{"name": known} | phase for known, phase in phases.items()], "phase", name)
+
     def metric(self, path: str) -> float:
         """A number of the summary by its path, such as `link.N1-N2.mean_rate_bps`; NaN for null.
 
@@ -261,10 +280,10 @@ class Result:
         return metric(self.summary, path)
 
     def _table(self, name: str) -> pa.Table:
-        return getattr(self, name) if name in SUMMARY_LISTS.values() else self.series(name)
+        return getattr(self, name) if name in {*SUMMARY_LISTS.values(), "phases"} else self.series(name)
 
     def to_pandas(self, name: str) -> pd.DataFrame:
-        """A series, or `"links"`, `"flows"` or `"stations"`, as a pandas data frame (needs `netlull[pandas]`).
+        """A series, or `"links"`, `"flows"`, `"stations"`, `"phases"`, as a pandas frame (needs `netlull[pandas]`).
 
         Raises:
             InputError: the series was not recorded.
@@ -272,7 +291,7 @@ class Result:
         return self._table(name).to_pandas()
 
     def to_polars(self, name: str) -> pl.DataFrame:
-        """A series, or `"links"`, `"flows"` or `"stations"`, as a polars data frame (needs `netlull[polars]`).
+        """A series, or `"links"`, `"flows"`, `"stations"`, `"phases"`, as a polars frame (needs `netlull[polars]`).
 
         Raises:
             InputError: the series was not recorded.
@@ -282,8 +301,8 @@ class Result:
     def save(self, folder: str | Path) -> None:
         """Writes summary.json, manifest.json, links.parquet, flows.parquet and a Parquet file per series.
 
-        Scenarios with stations also get stations.parquet. The folder appears complete or not at all. An earlier result
-        in its place is replaced, but other files never.
+        Scenarios with stations also get stations.parquet, those with phases phases.parquet. The folder appears
+        complete or not at all. An earlier result in its place is replaced, but other files never.
 
         Raises:
             OutputError: the folder cannot be written, or holds other files.
@@ -299,6 +318,8 @@ class Result:
         tables = {"links": self.links, "flows": self.flows}
         if self.summary.get("stations"):
             tables["stations"] = self.stations
+        if self.summary.get("phase"):
+            tables["phases"] = self.phases
         tables |= {name: self.series(name) for name in self._series}
         for name, table in tables.items():
             path = folder / f"{name}.parquet"
@@ -391,6 +412,15 @@ def _flattened(value: Any, path: str = "") -> dict[str, Any]:
     for key, item in value.items():
         flat |= _flattened(item, f"{path}.{key}" if path else key)
     return flat
+
+
+def _phase_row(name: str, phase: Mapping[str, Any]) -> dict[str, Any]:
+    """A phase without its links and flows. The flows of unfinished transfers are one text."""
+    row = {"name": name} | {key: value for key, value in phase.items() if key not in {"link", "flow"}}
+    if "transfers" in row:
+        unfinished = ", ".join(row["transfers"]["unfinished_flows"])
+        row["transfers"] = row["transfers"] | {"unfinished_flows": unfinished}
+    return row
 
 
 def _without_null(part: str, entry: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 
 use super::hosts::AgentCounters;
 use super::link_summary::LinkSummaries;
-use super::phases::{Census, Counts, PhaseEdges, Span, Whole, edges, phases};
+use super::phases::{Census, Counts, PhaseEdges, Span, Transfer, Whole, edges, phases};
 use super::pool::Completions;
 use super::rerouting::Rerouting;
 use super::stations;
@@ -11,7 +11,7 @@ use super::summary::{FlowSummary, Summary, rates_of};
 use crate::net::ids::FlowId;
 use crate::probe::{RequestRow, RequestTable, Table};
 use crate::scenario::document::Verify;
-use crate::scenario::{Scenario, ScenarioError};
+use crate::scenario::{Scenario, ScenarioError, TransferSize};
 use netlull_network::outcome::{self, FlowOutcome, NetworkMark, Outcome, ResidencyMark};
 use netlull_network::plan::{FORMAT, Head};
 use netlull_power::{RateTime, Residency, TransitionTime};
@@ -57,10 +57,30 @@ pub fn emulated(scenario: &Scenario, outcome: &Outcome) -> Result<Emulated, Scen
             .map(|rerouting| rerouting.of_emulation(measured.0, measured.1, span.asleep_packets())),
         flows,
         stations: stations::summaries(&outcome.stations, scenario, outcome.marks[0].at),
-        phase: phases(&PhaseEdges::of(outcome.marks.iter().map(census).collect()), &whole, scenario),
+        phase: phases(&PhaseEdges::of(outcome.marks.iter().map(census).collect()), &whole, scenario, |flow| {
+            transfers(scenario, outcome, flow.index())
+        }),
         links: LinkSummaries::new(scenario, whole, gateways.collect()),
     };
     Ok(Emulated { summary, tables: tables(scenario, outcome) })
+}
+
+/// The transfers of a flow. Flows without a size have none.
+fn transfers(scenario: &Scenario, outcome: &Outcome, flow: usize) -> Vec<Transfer> {
+    let own = &outcome.flows[flow];
+    match scenario.tcp_flows.get(flow) {
+        Some(spec) if spec.size == TransferSize::Endless => Vec::new(),
+        Some(_) => own
+            .opened
+            .map(|start| Transfer { start, completion: own.completed.map(|completed| completed - start) })
+            .into_iter()
+            .collect(),
+        None => own
+            .requests
+            .iter()
+            .map(|request| Transfer { start: request.start, completion: request.completion })
+            .collect(),
+    }
 }
 
 fn fits(scenario: &Scenario, outcome: &Outcome) -> Result<(), ScenarioError> {

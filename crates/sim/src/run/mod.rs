@@ -30,7 +30,9 @@ pub use finish::RunOutcome;
 pub use link_summary::{LinkSummaries, LinkSummary, Residence};
 pub use netlull_network::gateway_summary::GatewaySummary;
 pub(crate) use phases::edges;
-pub use phases::{EnergySummary, FlowPhase, LinkPhase, NetworkSummary, PhaseSummary};
+pub use phases::{
+    CompletionTimes, EnergySummary, FlowPhase, LinkPhase, NetworkSummary, PhaseSummary, RequestPhase, TransferSummary,
+};
 pub(crate) use rerouting::routing_plan;
 pub use rerouting::{NapSummary, RoutingSummary};
 pub use stations::StationSummary;

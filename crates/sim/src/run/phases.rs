@@ -1,7 +1,8 @@
-//! Parts of a run with separate measurements, from the counters at their boundaries, and the energy of links under every
-//! power model.
+//! Parts of a run with separate measurements, from the counters at their boundaries and the transfers that start in
+//! them, and the energy of links under every power model.
 
 use super::hosts::AgentCounters;
+use super::pool::Completions;
 use crate::net::ids::{AgentId, FlowId};
 use crate::net::link::LinkCounters;
 use crate::scenario::{LinkSpec, NamedPower, PhaseSpec, Scenario};
@@ -115,6 +116,8 @@ pub struct PhaseSummary {
     pub to_s: f64,
     /// Bits per second delivered to applications, sum of all flows.
     pub goodput_bps: f64,
+    /// Transfers of a known size that started in the phase, of all flows.
+    pub transfers: TransferSummary,
     /// Sum over all links.
     pub network: NetworkSummary,
     /// Links by name.
@@ -171,6 +174,80 @@ pub struct FlowPhase {
     pub delivered_bytes: u64,
     /// Delivered bits per second.
     pub goodput_bps: f64,
+    /// The requests of a flow of requests.
+    #[serde(flatten)]
+    pub requests: Option<RequestPhase>,
+}
+
+/// Requests that started in a phase. The fields are those of the run's summary.
+#[derive(Clone, Debug, Serialize)]
+pub struct RequestPhase {
+    /// Requests that started.
+    pub requests_started: u64,
+    /// Requests among them that were complete by the end of the run: all data acknowledged.
+    pub requests_completed: u64,
+    /// The completion times of the completed requests.
+    #[serde(flatten)]
+    pub times: CompletionTimes,
+}
+
+/// Transfers of a known size, TCP flows with a `size` and requests, that started in a phase.
+#[derive(Clone, Debug, Serialize)]
+pub struct TransferSummary {
+    /// Transfers that started.
+    pub started: u64,
+    /// Transfers among them that were complete by the end of the run, perhaps after the phase: all data acknowledged.
+    pub completed: u64,
+    /// Transfers among them that were incomplete then.
+    pub unfinished: u64,
+    /// The flows of the unfinished transfers.
+    pub unfinished_flows: Vec<String>,
+    /// The completion times of the completed transfers.
+    #[serde(flatten)]
+    pub times: CompletionTimes,
+}
+
+/// Statistics of completion times, from the SYN to the last acknowledged byte; null without completed transfers.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct CompletionTimes {
+    /// Mean completion time.
+    pub mean_completion_s: Option<f64>,
+    /// Median completion time: the smallest time that half of the transfers do not exceed.
+    pub p50_completion_s: Option<f64>,
+    /// Smallest time that 95 % of the transfers do not exceed.
+    pub p95_completion_s: Option<f64>,
+    /// Smallest time that 99 % of the transfers do not exceed.
+    pub p99_completion_s: Option<f64>,
+    /// Maximum completion time.
+    pub max_completion_s: Option<f64>,
+}
+
+impl CompletionTimes {
+    fn of(transfers: &[Transfer]) -> Self {
+        let nanos = transfers.iter().filter_map(|transfer| Some(transfer.completion?.as_nanos())).collect();
+        Completions::of(nanos).map_or_else(Self::default, |all| Self {
+            mean_completion_s: Some(all.mean.as_secs_f64()),
+            p50_completion_s: Some(all.p50.as_secs_f64()),
+            p95_completion_s: Some(all.p95.as_secs_f64()),
+            p99_completion_s: Some(all.p99.as_secs_f64()),
+            max_completion_s: Some(all.max.as_secs_f64()),
+        })
+    }
+}
+
+/// A transfer of a known size.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transfer {
+    /// The time of the SYN.
+    pub start: Instant,
+    /// The time from the SYN to the acknowledgement of the last byte; `None` if the run ended before.
+    pub completion: Option<Duration>,
+}
+
+/// The numbers of started and completed transfers.
+fn numbers(transfers: &[Transfer]) -> [u64; 2] {
+    let completed = transfers.iter().filter(|transfer| transfer.completion.is_some()).count();
+    [transfers.len() as u64, completed as u64]
 }
 
 /// A part of a run, given by the counters at its start and end.
@@ -201,10 +278,26 @@ impl Whole {
     }
 }
 
-/// Every phase of a run.
-pub(super) fn phases(edges: &PhaseEdges, whole: &Whole, scenario: &Scenario) -> ByName<PhaseSummary> {
-    let spans = scenario.phases.iter().map(|phase| (phase.name.clone(), whole.phase(edges, phase)));
-    ByName(spans.map(|(name, span)| (name, span.summary(scenario))).collect())
+/// Every phase of a run. `transfers` gives the transfers of a flow.
+///
+/// A transfer belongs to a phase if it starts at the phase's first instant or later, but before its end.
+pub(super) fn phases(
+    edges: &PhaseEdges,
+    whole: &Whole,
+    scenario: &Scenario,
+    transfers: impl Fn(FlowId) -> Vec<Transfer>,
+) -> ByName<PhaseSummary> {
+    if scenario.phases.is_empty() {
+        return ByName(Vec::new());
+    }
+    let all: Vec<Vec<Transfer>> =
+        scenario.flow_paths().enumerate().map(|(flow, _)| transfers(FlowId::new(flow))).collect();
+    let summary = |phase: &PhaseSpec| {
+        let within = |transfer: &&Transfer| transfer.start >= phase.from && transfer.start < phase.to;
+        let own: Vec<Vec<Transfer>> = all.iter().map(|flow| flow.iter().filter(within).copied().collect()).collect();
+        (phase.name.clone(), whole.phase(edges, phase).summary(scenario, &own))
+    };
+    ByName(scenario.phases.iter().map(summary).collect())
 }
 
 impl Span<'_> {
@@ -218,18 +311,28 @@ impl Span<'_> {
         (bytes * 8) as f64 / self.time().as_secs_f64()
     }
 
-    fn summary(&self, scenario: &Scenario) -> PhaseSummary {
+    /// The results, with the transfers of each flow that started in this part.
+    fn summary(&self, scenario: &Scenario, transfers: &[Vec<Transfer>]) -> PhaseSummary {
         let named = |(index, spec): (usize, &LinkSpec)| (spec.name.clone(), self.link(scenario, index));
         let link = scenario.links.iter().enumerate().map(named).collect();
+        let first_request = scenario.tcp_flows.len() + scenario.datagram_flows.len();
+        let requests = |place: usize| {
+            let [requests_started, requests_completed] = numbers(&transfers[place]);
+            let times = CompletionTimes::of(&transfers[place]);
+            (place >= first_request).then_some(RequestPhase { requests_started, requests_completed, times })
+        };
         let flow: Vec<_> = scenario
             .flow_paths()
             .enumerate()
-            .map(|(place, path)| (path.name.clone(), self.flow(FlowId::new(place))))
+            .map(|(place, path)| {
+                (path.name.clone(), FlowPhase { requests: requests(place), ..self.flow(FlowId::new(place)) })
+            })
             .collect();
         PhaseSummary {
             from_s: self.from.counters.at.as_secs_f64(),
             to_s: self.to.counters.at.as_secs_f64(),
             goodput_bps: self.bits_per_second(flow.iter().map(|(_, flow)| flow.delivered_bytes).sum()),
+            transfers: transfers_summary(scenario, transfers),
             network: self.network(scenario),
             link: ByName(link),
             flow: ByName(flow),
@@ -276,7 +379,7 @@ impl Span<'_> {
                 *sum = [sum[0] + link[0], sum[1] + link[1]];
             }
         }
-        NetworkSummary { energy: energy(scenario, &all, slept) }
+        NetworkSummary { energy: energy(scenario, &all, self.time(), slept) }
     }
 
     /// A link.
@@ -302,7 +405,7 @@ impl Span<'_> {
             mean_rate_bps: mean_rate,
             rate_changes: self.to.counters.rate_changes[index] - at(&self.from.counters.rate_changes, index),
             mean_queue_packets: counters.queued_ns as f64 / self.time().as_nanos() as f64,
-            energy: energy(scenario, &self.spent(scenario, index, &residency), false),
+            energy: energy(scenario, &self.spent(scenario, index, &residency), self.time(), false),
         }
     }
 
@@ -318,7 +421,23 @@ impl Span<'_> {
             loss_fraction: ratio(dropped, sent),
             delivered_bytes: delivered,
             goodput_bps: self.bits_per_second(delivered),
+            requests: None,
         }
+    }
+}
+
+/// The summary of the transfers of all flows.
+fn transfers_summary(scenario: &Scenario, transfers: &[Vec<Transfer>]) -> TransferSummary {
+    let all = transfers.concat();
+    let [started, completed] = numbers(&all);
+    let is_unfinished = |flow: &[Transfer]| flow.iter().any(|transfer| transfer.completion.is_none());
+    let flows = scenario.flow_paths().zip(transfers).filter(|(_, flow)| is_unfinished(flow));
+    TransferSummary {
+        started,
+        completed,
+        unfinished: started - completed,
+        unfinished_flows: flows.map(|(path, _)| path.name.clone()).collect(),
+        times: CompletionTimes::of(&all),
     }
 }
 
@@ -344,6 +463,8 @@ pub struct EnergySummary {
     pub asleep_j: f64,
     /// Total energy.
     pub total_j: f64,
+    /// Mean power: the total energy / the time.
+    pub mean_w: f64,
     /// Energy for the same links and this run's traffic on them, always awake and at the maximum rates.
     pub reference_j: f64,
     /// 1 - total/reference.
@@ -372,8 +493,13 @@ pub(super) fn ledgers(
     scenario.power.iter().map(under).collect()
 }
 
-/// The energy for the summary. `detoured` is true if the traffic would have taken other links without sleep.
-pub(super) fn energy(scenario: &Scenario, ledgers: &[[EnergyLedger; 2]], detoured: bool) -> ByName<EnergySummary> {
+/// The energy of this time for the summary. `detoured` is true if the traffic would have taken other links without sleep.
+pub(super) fn energy(
+    scenario: &Scenario,
+    ledgers: &[[EnergyLedger; 2]],
+    time: Duration,
+    detoured: bool,
+) -> ByName<EnergySummary> {
     let summary = |[energy, reference]: &[EnergyLedger; 2]| EnergySummary {
         static_j: energy.static_.as_f64(),
         rate_dependent_j: energy.rate_dependent.as_f64(),
@@ -381,6 +507,7 @@ pub(super) fn energy(scenario: &Scenario, ledgers: &[[EnergyLedger; 2]], detoure
         transitions_j: energy.transitions.as_f64(),
         asleep_j: energy.asleep.as_f64(),
         total_j: energy.total().as_f64(),
+        mean_w: energy.total().as_f64() / time.as_secs_f64(),
         reference_j: reference.total().as_f64(),
         saving: (!detoured || energy.traffic.as_f64() == 0.0).then(|| saving(energy, reference)),
     };

@@ -7,6 +7,7 @@
 //! ever meets another connection in the same slot.
 
 use super::error::RunError;
+use super::phases::Transfer;
 use crate::scenario::RequestFlow;
 use crate::traffic::RequestSource;
 use netlull_tcp::{Data, Endpoint, SeqNr, State, Template};
@@ -99,8 +100,8 @@ pub(super) struct Measured {
     /// Requested bytes.
     pub bytes_requested: u128,
     pub bytes_completed: u64,
-    /// Times from SYN to last acknowledgement, in nanoseconds, in the order of completion.
-    pub completions: Vec<u64>,
+    /// Times of the SYN, and from there to the last acknowledgement in nanoseconds, in the order of completion.
+    pub completions: Vec<(Instant, u64)>,
     /// The maximum number of connections open at once.
     pub most_open: u32,
 }
@@ -215,7 +216,7 @@ impl Pool {
     pub fn complete(&mut self, index: usize, now: Instant) {
         let place = &mut self.places[index];
         if place.state == (Progress::Under { measured: true }) {
-            self.measured.completions.push((now - place.opened).as_nanos());
+            self.measured.completions.push((place.opened, (now - place.opened).as_nanos()));
             self.measured.bytes_completed += place.size;
         }
         self.smss = Some(place.sender.smss());
@@ -239,6 +240,15 @@ impl Pool {
     /// The open connections, with their slots.
     pub fn open_places(&self) -> impl Iterator<Item = (usize, &Place)> {
         self.places.iter().enumerate().filter(|(_, place)| place.state != Progress::Free)
+    }
+
+    /// The requests that arrived in the measured time.
+    pub fn transfers(&self) -> Vec<Transfer> {
+        let completed = self.measured.completions.iter();
+        let completed =
+            completed.map(|&(start, nanos)| Transfer { start, completion: Some(Duration::from_nanos(nanos)) });
+        let under = self.places.iter().filter(|place| place.state == (Progress::Under { measured: true }));
+        completed.chain(under.map(|place| Transfer { start: place.opened, completion: None })).collect()
     }
 
     /// The number of connections opened so far, and the number open now.
@@ -290,7 +300,7 @@ pub(super) struct Completions {
 impl Measured {
     /// The statistics of these completion times.
     pub fn summarise(&self) -> Option<Completions> {
-        Completions::of(self.completions.clone())
+        Completions::of(self.completions.iter().map(|&(_, nanos)| nanos).collect())
     }
 }
 
@@ -323,12 +333,12 @@ mod tests {
     fn percentiles_are_the_least_times_that_so_many_do_not_exceed() {
         // Times of 1 to 40 ms, out of order: half of 40 are 20, 95 % are 38, and 99 % are 39.6, so 40. The mean is
         // 20.5 ms.
-        let completions = (0..40).map(|n| (n * 7 % 40 + 1) * 1_000_000).collect();
+        let completions = (0..40).map(|n| (Instant::ZERO, (n * 7 % 40 + 1) * 1_000_000)).collect();
         let all = Measured { completions, ..Measured::default() }.summarise().expect("some");
         let ms = |span: Duration| span.as_secs_f64() * 1e3;
         let found = [all.p50, all.p95, all.p99, all.max, all.mean].map(ms);
         assert_eq!(found, [20.0, 38.0, 40.0, 40.0, 20.5]);
-        let one = Measured { completions: vec![7], ..Measured::default() }.summarise().expect("one");
+        let one = Measured { completions: vec![(Instant::ZERO, 7)], ..Measured::default() }.summarise().expect("one");
         assert_eq!([one.mean, one.p50, one.p99, one.max], [Duration::from_nanos(7); 4]);
         assert_eq!(Measured::default().summarise(), None);
     }

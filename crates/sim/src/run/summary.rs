@@ -1,7 +1,7 @@
 //! Totals and means of a run in the measured time.
 
 use super::link_summary::LinkSummaries;
-use super::phases::{Census, NetworkSummary, PhaseSummary, Residencies, Span, Whole, phases};
+use super::phases::{Census, NetworkSummary, PhaseSummary, Residencies, Span, Transfer, Whole, phases};
 use super::pool::{Completions, Pool};
 use super::rerouting::{Rerouting, RoutingSummary};
 use super::stations::{self, StationSummary};
@@ -9,7 +9,7 @@ use super::world::World;
 use crate::net::ids::{AgentId, FlowId, LinkId};
 use crate::net::link::Link;
 use crate::probe::{Column, Table};
-use crate::scenario::{RequestFlow, Scenario};
+use crate::scenario::{RequestFlow, Scenario, TransferSize};
 use netlull_network::outcome::ByName;
 use netlull_units::{BitRate, Duration, Instant};
 use serde::Serialize;
@@ -168,7 +168,7 @@ pub(super) fn summarise(world: &World, scenario: &Scenario, last: Census, checks
         routing: world.rerouting.as_ref().map(|rerouting| rerouting.summarise(world.net.now, span.asleep_packets())),
         flows,
         stations: stations::summaries(&world.stations.outcomes(&world.net), scenario, world.baseline.at),
-        phase: phases(&world.phase_edges, &whole, scenario),
+        phase: phases(&world.phase_edges, &whole, scenario, |flow| transfers(world, flow)),
         links: LinkSummaries::new(scenario, whole, gateways),
     }
 }
@@ -203,6 +203,20 @@ fn flow_summary(world: &World, scenario: &Scenario, flow: FlowId, span: Span<'_>
         to: scenario.nodes[path.to].clone(),
         ..summary
     }
+}
+
+/// The transfers of a flow. Flows without a size have none.
+fn transfers(world: &World, flow: FlowId) -> Vec<Transfer> {
+    if let Some(pool) = world.requests.pool_of(flow) {
+        return world.requests.pools[pool].transfers();
+    }
+    let sized = world.hosts.connections.get(flow.index()).filter(|connection| connection.size != TransferSize::Endless);
+    let opened = sized.and_then(|connection| Some((connection.opened?, connection.completed)));
+    let transfer = |(start, completed): (Instant, Option<Instant>)| Transfer {
+        start,
+        completion: completed.map(|completed| completed - start),
+    };
+    opened.map(transfer).into_iter().collect()
 }
 
 fn tcp_summary(world: &World, scenario: &Scenario, flow: FlowId, common: FlowSummary) -> FlowSummary {

@@ -8,7 +8,7 @@ use netlull_units::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A part of the run with separate measurements. Phases may overlap.
+/// A part of the run with separate measurements. Phases may overlap. A transfer counts where it starts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PhaseDocument {
