@@ -82,9 +82,9 @@ def test_run_shows_phases_and_names_unfinished_transfers(printed: Printed, tmp_p
     file.write_text(DAY.to_toml(), encoding="utf-8")
     lines = printed("run", file).splitlines()
     night, evening = (next(line for line in lines if line.startswith(f" {name} ")) for name in ("night", "evening"))
-    assert night.split()[1:12] == ["0", "s", "10", "s", "2", "2", "40.7", "ms", "41.2", "ms", "41.2"]
+    assert night.split()[1:12] == ["0", "to", "10", "s", "2", "2", "40.7", "ms", "41.2", "ms", "41.2"]
     assert "2 W (0.0 %)" in night
-    assert evening.split()[1:8] == ["10", "s", "20", "s", "2", "1", "41.7"]
+    assert evening.split()[1:8] == ["10", "to", "20", "s", "2", "1", "41.7"]
     assert "evening: 1 transfer unfinished at the end of the run (late)." in lines
     assert json.loads(printed("run", file, "--json"))["phase"]["night"]["transfers"]["started"] == 2
 

@@ -752,7 +752,7 @@ class ParetoSize:
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of the run with separate measurements. Phases may overlap."""
+    """A part of the run with separate measurements. Phases may overlap. A transfer counts where it starts."""
 
     name: str
     """Name in metrics such as `phase.NAME.link.LINK.mean_rate_bps`."""

@@ -22,7 +22,7 @@ from netlull.stats import (
     ratio_of_means,
     welch_test,
 )
-from netlull.sweep import Axis, AxisPoint, SweepResult, Window
+from netlull.sweep import Axis, AxisPoint, SweepResult, Window, measured_seconds
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -131,6 +131,13 @@ class Comparison:
         """The unit in which people read a metric, such as "Mb/s", and the divisor of its values."""
         sizes = [abs(mean) for row in self.rows if row.metric == metric for mean in (row.a_mean, row.b_mean)]
         return metric_unit(metric, self.paths[metric], max(filter(math.isfinite, sizes), default=0.0))
+
+    def seconds_of(self, metric: str) -> float | None:
+        """The time that turns a metric's joules into a mean power; None for other metrics, or if the times differ."""
+        path = self.paths[metric].rstrip(")")
+        if not path.endswith("_j") or path.startswith(("phase.", "jain(")):
+            return None
+        return measured_seconds(self.windows)
 
     @property
     def expected_misses(self) -> float:

@@ -261,11 +261,12 @@ def _document(found: Comparison) -> dict[str, Any]:
         "measured": [{"from": window.warm_up, "to": window.duration} for window in found.windows],
         "notes": list(found.notes),
         "expected_misses": found.expected_misses,
-        "rows": [_row(row) for row in found.rows],
+        "rows": [_row(row, found.seconds_of(row.metric)) for row in found.rows],
     }
 
 
-def _row(row: Compared) -> dict[str, Any]:
+def _row(row: Compared, seconds: float | None) -> dict[str, Any]:
+    means = {"a": row.a_mean, "b": row.b_mean, "difference": row.difference.mean}
     return {
         "at": dict(row.at),
         "metric": row.metric,
@@ -274,6 +275,7 @@ def _row(row: Compared) -> dict[str, Any]:
         "b_mean": _finite(row.b_mean),
         "difference": _interval(row.difference),
         "relative": _interval(row.relative),
+        **({"watts": {side: _finite(mean / seconds) for side, mean in means.items()}} if seconds else {}),
         "p_value": _finite(row.p_value),
         "verdict": row.verdict.value,
         "hidden": _finite(row.hidden),
@@ -305,14 +307,21 @@ def print_comparison(found: Comparison) -> None:
             *(row.at.get(axis, "-") for axis in axes),
             str(row.difference.n),
         ]
-        cells += [digits(row.a_mean / divisor), digits(row.b_mean / divisor)]
-        cells += [_difference(row, divisor, bootstrap=found.options.bootstrap), _relative(row.relative)]
+        seconds = found.seconds_of(row.metric)
+        cells += [digits(mean / divisor) + _watts(mean, seconds) for mean in (row.a_mean, row.b_mean)]
+        difference = _difference(row, divisor, bootstrap=found.options.bootstrap)
+        cells += [difference + _watts(row.difference.mean, seconds), _relative(row.relative)]
         cells += [digits(row.p_value, 2)] * len(corrected)
         table.add([*cells, _hidden(row, divisor), _words(row)])
     kind = "bootstrap" if found.options.bootstrap else "confidence"
     show(out, f"{b} minus {a}, with {100 * found.options.level:g} % {kind} intervals", table)
     for line in _sentences(found):
         say(out, line)
+
+
+def _watts(joules: float, seconds: float | None) -> str:
+    """The mean power of an energy, in brackets."""
+    return f" ({scaled(joules / seconds, 'W')})" if seconds else ""
 
 
 def _difference(row: Compared, divisor: float, *, bootstrap: bool) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 import netlull
-from netlull._engine import Monitor
+from netlull._engine import MemoryLimitError, Monitor, ScenarioError
 from netlull.cli.inputs import (
     code_option,
     json_option,
@@ -26,6 +26,7 @@ from netlull.cli.tables import print_result
 from netlull.cli.text import echo
 from netlull.errors import InputError, MissingPackageError, OutputError
 from netlull.quantities import in_unit
+from netlull.results.awake import has_slept
 from netlull.results.output import is_standard_output, json_text, staged_file, staged_folder, writing
 from netlull.results.result import KIND
 from netlull.runs.memory import excess, limit
@@ -61,6 +62,11 @@ out_option = click.option(
     metavar="FILE",
     help="Repeat a run with the decisions of this tape, without the plug-ins.",
 )
+@click.option(
+    "--no-awake",
+    is_flag=True,
+    help="Where links sleep, leave out the same run without sleep, which shows the saving and takes as long again.",
+)
 @code_option
 @json_option
 def run_command(  # noqa: PLR0913, PLR0917  # one per option
@@ -72,16 +78,20 @@ def run_command(  # noqa: PLR0913, PLR0917  # one per option
     memory: str | None,
     tape: Path | None,
     replay: Path | None,
+    no_awake: bool,
     as_json: bool,
 ) -> None:
     """Simulate FILE and print the results.
 
-    FILE is a scenario file, or the name of a shipped scenario or a site.
+    FILE is a scenario file, or the name of a shipped scenario or a site. Where links sleep, the same run without sleep
+    follows, and the difference is shown.
     """
     scenario = load_scenario(file, settings, seed, replay)
     if verify is not None:
         scenario = scenario.with_values({"verify": verify})
-    result = run_into(out, scenario, functools.partial(simulate, memory=memory, tape=tape))
+    # A tape has the decisions of one run.
+    run = simulate if no_awake or replay is not None else _simulate_twice
+    result = run_into(out, scenario, functools.partial(run, memory=memory, tape=tape))
     if as_json:
         echo(json_text(result.summary), nl=False)
         return
@@ -111,12 +121,30 @@ def run_into(out: Path | None, scenario: Scenario, run: Callable[[Scenario], Res
     return result
 
 
+def _simulate_twice(scenario: Scenario, memory: str | None = None, tape: Path | None = None) -> Result:
+    """Runs the scenario as `simulate`; where links slept, also without sleep, and compares the two."""
+    result = simulate(scenario, memory, tape)
+    if not has_slept(result.summary):
+        return result
+    try:
+        awake = _simulated(scenario.with_values({"sleep": None, "probe": None}), f"{scenario.name} awake", memory)
+        result.compare_awake(awake)
+    except (InputError, MemoryLimitError, ScenarioError) as error:
+        warn(f"the same run without sleep failed, so the saving is unknown: {error}")
+    return result
+
+
 def simulate(scenario: Scenario, memory: str | None = None, tape: Path | None = None) -> Result:
     """Runs the scenario in this thread with a progress bar. Ctrl-C and SIGTERM raise KeyboardInterrupt."""
-    monitor = Monitor()
     for warning in (*scenario.warnings, *excess(scenario.checked, limit(memory))):
         warn(warning)
-    with bar(scenario.name) as show, watched(monitor, show), warnings.catch_warnings():
+    return _simulated(scenario, scenario.name, memory, tape)
+
+
+def _simulated(scenario: Scenario, title: str, memory: str | None = None, tape: Path | None = None) -> Result:
+    """Runs the scenario in this thread, with a progress bar of this title."""
+    monitor = Monitor()
+    with bar(title) as show, watched(monitor, show), warnings.catch_warnings():
         # The warnings were printed above.
         warnings.simplefilter("ignore")
         return scenario.run(monitor=monitor, memory=memory, tape=tape)

@@ -36,6 +36,7 @@ def station_cells(station: Summary, *, wide: bool) -> dict[str, str]:
         "received": count(station["received_packets"]),
         "missed": count(station["missed_packets"]),
         "energy": f"{scaled(energy['total_j'], 'J')} ({percent(energy['saving'])})",
+        "mean power": scaled(energy["mean_w"], "W"),
         "download": scaled(download["seconds"] if download else None, "s"),
         "download asleep": percent(download["asleep_s"] / download["seconds"] if download else None),
         "download energy": scaled(download["energy_j"][radio] if download else None, "J"),

@@ -7,8 +7,9 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from netlull.cli.awake import loss_words, saving_words
 from netlull.cli.numbers import count, counted, digits, percent, scaled
-from netlull.cli.phases import PHASES, phase_notes, phase_rows
+from netlull.cli.phases import PHASES, phase_notes, phase_rows, power_words
 from netlull.cli.stations import radio_powers, radio_words, station_cells, stations_notes
 from netlull.cli.text import printable
 from netlull.quantities import in_unit
@@ -197,14 +198,17 @@ def print_result(result: Result) -> None:
     console.print(
         Text.assemble((printable(summary["name"]), "bold"), "  ", " · ".join(fact for fact in facts if fact), "\n")
     )
+    for line in loss_words(summary):
+        say(console, f"{line}\n", style="bold")
     if summary["links"]:
         title = "Links, busiest first (packets offered, dropped by the queue, lost in transit; queue in packets)"
         show(console, title, _links_table(console, summary["links"]))
         if summary["routing"]:
             _print_sleep(console, summary)
         if summary["links"][0]["energy"]:
-            title = "Energy (and the share saved compared with the same links at full rate, with this run's traffic)"
-            show(console, title, _energy_table(summary))
+            what = "Energy and mean power" if console.width >= _WIDE else "Mean power"
+            title = f"{what} (and the share saved compared with the same links at full rate, with this run's traffic)"
+            show(console, title, _energy_table(console, summary))
             for line in _energy_notes(summary, result.scenario):
                 say(console, line)
             say(console, "")
@@ -330,41 +334,46 @@ def _print_sleep(console: Console, summary: Summary) -> None:
     say(console, f"Routing: {', '.join(fact for fact in facts if fact)}\n")
 
 
-def _energy_table(summary: Summary) -> Table:
+def _energy_table(console: Console, summary: Summary) -> Table:
     """A row for each link that was below its full rate or slept; the other links share a row."""
-    links = summary["links"]
+    links, wide = summary["links"], console.width >= _WIDE
     models = list(links[0]["energy"])
     table = Table(["link", *models])
     varied = [link for link in links if has_varied(link)]
     for link in varied[:_MOST_ROWS]:
-        table.add([link["name"], *(_energy(link["energy"][model]) for model in models)])
+        table.add([link["name"], *(_energy(link["energy"][model], wide=wide) for model in models)])
     _add_rest(table, len(varied))
     fixed = [link for link in links if not has_varied(link)]
     if fixed:
         name = fixed[0]["name"] if len(fixed) == 1 else f"{len(fixed)} always at full rate"
-        table.add([name, *(_energy(_total(fixed, model)) for model in models)])
+        table.add([name, *(_energy(_total(fixed, model), wide=wide) for model in models)])
     if varied and len(links) > 1:
         together = summary["network"]["energy"]
-        table.add(["all links", *(_energy(together[model]) for model in models)], style="bold")
+        table.add(["all links", *(_energy(together[model], wide=wide) for model in models)], style="bold")
+    if "awake" in summary:
+        awake = summary["awake"]["energy"]
+        table.add(["without sleep", *(_energy(awake[model] | {"saving": None}, wide=wide) for model in models)])
     return table
 
 
 def _energy_notes(summary: Summary, scenario: Mapping[str, Any]) -> list[str]:
     """The meaning of the models, and the reason for a missing saving."""
-    lines = model_words(summary, scenario)
-    if any(energy["saving"] is None for energy in summary["network"]["energy"].values()):
+    lines = [*saving_words(summary), *model_words(summary, scenario)]
+    if "awake" not in summary and any(energy["saving"] is None for energy in summary["network"]["energy"].values()):
         lines.append("Links slept and traffic took other links: compare with the run without sleep (netlull compare).")
     return lines
 
 
 def _total(links: list[Summary], model: str) -> Summary:
-    total, reference = (sum(link["energy"][model][key] for link in links) for key in ("total_j", "reference_j"))
-    return {"total_j": total, "saving": 1 - total / reference if reference else float("nan")}
+    total, power, reference = (
+        sum(link["energy"][model][key] for link in links) for key in ("total_j", "mean_w", "reference_j")
+    )
+    return {"total_j": total, "mean_w": power, "saving": 1 - total / reference if reference else float("nan")}
 
 
-def _energy(energy: Summary) -> str:
-    saving = "" if energy["saving"] is None else f" ({percent(energy['saving'])})"
-    return f"{scaled(energy['total_j'], 'J')}{saving}"
+def _energy(energy: Summary, *, wide: bool) -> str:
+    """Energy and power with the share saved; a narrow terminal has no room for the energy."""
+    return f"{scaled(energy['total_j'], 'J')}, {power_words(energy)}" if wide else power_words(energy)
 
 
 def _flows_table(console: Console, summary: Summary, scenario: Mapping[str, Any]) -> Table:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from netlull.plot.charts import Series, charts_of, record
 from netlull.plot.style import COLOURS, DOUBLE_COLUMN, figure, legend_above, styled, svg_text
 from netlull.report.page import FigureBlock, Section, TableBlock
+from netlull.sweep.table import measured_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -145,7 +146,8 @@ def ledger_section(energy: pa.Table | None, windows: Sequence[Window] = ()) -> S
         "the energy of the traffic itself. Transitions are the time between two rates, at the power of the higher rate "
         "unless the scenario says otherwise. Links whose rate never varied are left out."
     ]
-    return Section("ledger", "Where the joules went", text, [ledger_table(entries, over)], figures)
+    table = ledger_table(entries, over, measured_seconds(windows))
+    return Section("ledger", "Where the joules went", text, [table], figures)
 
 
 def _over(energy: pa.Table, windows: Sequence[Window]) -> str:
@@ -159,14 +161,19 @@ def _over(energy: pa.Table, windows: Sequence[Window]) -> str:
     return f" Each value is a mean over {', over '.join(axes)}.{unlike}"
 
 
-def ledger_table(entries: Sequence[Entry], over: str = "") -> TableBlock:
-    """The ledger as a table; the parts of a row add up to its total, and `over` names the axes averaged over."""
-    header = ["Scenario", "Link", "Power model", *(f"{name} (J)" for name in PARTS.values()), "total (J)", "saved (%)"]
+def ledger_table(entries: Sequence[Entry], over: str = "", seconds: float | None = None) -> TableBlock:
+    """The ledger as a table; the parts of a row add up to its total, and `over` names the axes averaged over.
+
+    `seconds` is the time of the energy, if it is the same for all entries: it gives the mean power.
+    """
+    header = ["Scenario", "Link", "Power model", *(f"{name} (J)" for name in PARTS.values()), "total (J)"]
+    header += [*(["mean power (W)"] if seconds else []), "saved (%)"]
     rows = []
     for entry in entries:
         parts = [f"{entry.parts[name]:,.2f}" for name in PARTS.values()]
         saved = f"{100 * (1 - entry.total_j / entry.reference_j):.1f}" if entry.reference_j else "none"
-        rows.append([entry.scenario, entry.link, entry.model, *parts, f"{entry.total_j:,.2f}", saved])
+        watts = [f"{entry.total_j / seconds:,.3f}"] if seconds else []
+        rows.append([entry.scenario, entry.link, entry.model, *parts, f"{entry.total_j:,.2f}", *watts, saved])
     caption = (
         "Energy of a run in joules, as means over the runs of each scenario. Savings are relative to the same link "
         "always at its maximum rate, with the same traffic. A model without a stated power has 1 W at that rate. "

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from netlull.documents.textfiles import read_regular
 from netlull.errors import FieldPathError, InputError, ResultError, check_format, some
 from netlull.results import output
+from netlull.results.awake import compared_with_awake
 from netlull.results.entries import aggregate, entries, get, keys_to
 from netlull.results.output import MANIFEST, origin
 
@@ -270,6 +271,24 @@ class Result:
         """
         phases = self.summary.get("phase", {})
         return _entry([{"name": known} | phase for known, phase in phases.items()], "phase", name)
+
+    def compare_awake(self, awake: Result) -> dict[str, Any]:
+        """Adds the part `awake` to the summary, and returns it: what the sleep of links saves, and what it costs.
+
+        It has the values of the run without sleep: `goodput_bps`, `loss_fraction` (of the packets that flows sent), and
+        for each power model `energy.MODEL.mean_w`. `more_loss_fraction` is the loss of this run minus that one.
+        `energy.MODEL.saved_w`, `saved_j` and `saving` are the power, energy and share that sleep saves. `phase.NAME`
+        has the same for phases, and the `transfers` of the run without sleep. All are metrics, such as
+        `awake.energy.fs.saved_w`.
+
+        Args:
+            awake: the same scenario with the same seed, without sleep: `scenario.with_values({"sleep": None}).run()`.
+
+        Raises:
+            InputError: links sleep in `awake`, or the runs differ in their seed or their phases.
+        """
+        found = self.summary["awake"] = compared_with_awake(self.summary, awake.summary)
+        return found
 
     def metric(self, path: str) -> float:
         """A number of the summary by its path, such as `link.N1-N2.mean_rate_bps`; NaN for null.

@@ -5,7 +5,7 @@ from netlull.sweep.axes import Axis, AxisPoint, Experiment
 from netlull.sweep.design import Column, Design, Range
 from netlull.sweep.plan import Sweep
 from netlull.sweep.points import Point
-from netlull.sweep.table import SweepResult, Window, window_words
+from netlull.sweep.table import SweepResult, Window, measured_seconds, window_words
 from netlull.sweep.until import Condition, Until
 
 __all__ = [
@@ -24,5 +24,6 @@ __all__ = [
     "Until",
     "Window",
     "default_workers",
+    "measured_seconds",
     "window_words",
 ]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 
 from netlull.errors import FormatError, InputError, MissingPackageError, NetlullWarning, ResultError
-from netlull.quantities import metric_unit
+from netlull.quantities import in_unit, metric_unit
 from netlull.results.energy import total_for_saving
 from netlull.results.result import polars_frame
 from netlull.runs.team import Cost
@@ -70,6 +70,17 @@ class Window:
 
     warm_up: str
     duration: str
+
+    @property
+    def seconds(self) -> float:
+        """Its length in seconds."""
+        return (in_unit(self.duration, "s") or 0.0) - (in_unit(self.warm_up, "s") or 0.0)
+
+
+def measured_seconds(windows: Sequence[Window]) -> float | None:
+    """The length of the measured part in seconds; None if it is unknown or not that of all runs."""
+    lengths = {round(window.seconds, 9) for window in windows}
+    return lengths.pop() if len(lengths) == 1 else None
 
 
 def window_words(windows: Sequence[Window]) -> str:
