@@ -122,6 +122,16 @@ def test_a_link_that_nobody_uses_loses_nothing_and_saves_all(printed: Printed, t
     assert "nexus-9336-fx2: saving 3.68 W (7.3 %) compared with the same run without sleep." in text
 
 
+def test_stored_runs_are_compared_by_what_sleep_saves(printed: Printed, file: Path, tmp_path: Path) -> None:
+    # In the second the cable is awake for half of the time.
+    printed("run", file, "--out", tmp_path / "all")
+    printed("run", file, "--out", tmp_path / "half", "--set", "sleep.0.at=5 s")
+    text = printed("compare", tmp_path / "all", tmp_path / "half")
+    row = next(line for line in text.splitlines() if line.startswith(" awake.energy.fs.saved_w [W] "))
+    assert row.split()[2:6] == ["1", "2", "1", "-1"]
+    assert any(line.startswith(" awake.more_loss_fraction ") for line in text.splitlines())
+
+
 def test_networks_without_sleep_run_once(printed: Printed, tmp_path: Path) -> None:
     path = tmp_path / "awake.toml"
     path.write_text(AWAKE.to_toml(), encoding="utf-8")
@@ -163,7 +173,7 @@ def test_compare_and_reports_have_watts_next_to_joules(printed: Printed, file: P
     metric = "network.energy.fs.total_j"
     arguments = ("compare", awake, file, "--metric", metric, "--seeds", "2")
     row = next(line for line in printed(*arguments).splitlines() if line.startswith(f" {metric} "))
-    assert row.split()[2:] == ("2 40 (4 W) 20 (2 W) -20 ± 0 (-2 W) -50.0 % [-50.0, -50.0] - lower".split())
+    assert " ".join(row.split()[2:]) == "2 40 (4 W) 20 (2 W) -20 ± 0 (-2 W) -50.0 % [-50.0, -50.0] - lower"
     (found,) = json.loads(printed(*arguments, "--json"))["rows"]
     assert found["watts"] == pytest.approx({"a": 4, "b": 2, "difference": -2})
     result = Sweep(TWO, seeds=1, metrics={"joules": metric}).run(tmp_path / "store")

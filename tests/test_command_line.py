@@ -126,7 +126,7 @@ stop = "3 s"
     assert "links of 4 Mb/s as 100 Gb/s ports at the same utilisation." in " ".join(text.split())
     # The link was at half its rate for 2 s without a change of rate: it has its own row.
     energy = [line.split() for line in lines if line.startswith((" a-b", " b-a", " all links"))]
-    assert ["a-b", "1", "J", "(50.0", "%)"] in [row[:5] for row in energy]
+    assert ["a-b", "1", "J,", "500", "mW", "(50.0", "%)"] in [row[:7] for row in energy]
     assert "always at full rate" not in text
 
 

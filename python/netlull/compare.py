@@ -556,12 +556,18 @@ def usual_metrics(result: Result) -> list[str]:
             paths += [f"phase.{name}.transfers.{field}" for field in _OF_TRANSFERS]
     if any(map(has_varied, result.summary["links"])):
         paths += [f"network.energy.{model}.total_j" for model in list(result.summary["network"]["energy"])[:_MOST]]
+    if "awake" in result.summary:
+        paths += ["awake.more_loss_fraction", *_of_awake(result.summary["awake"])]
     for station in result.summary.get("stations", [])[:_MOST]:
         paths += [f"station.{station['name']}.{field}" for field in _OF_STATIONS]
         if station["download"] is not None:
             paths.append(f"station.{station['name']}.download.seconds")
         paths += [f"station.{station['name']}.energy.{radio}.total_j" for radio in list(station["energy"])[:1]]
     return paths
+
+
+def _of_awake(awake: Mapping[str, Any]) -> list[str]:
+    return [f"awake.energy.{model}.saved_w" for model in list(awake["energy"])[:_MOST]]
 
 
 def world_names(a: Result, b: Result) -> tuple[str, str] | None:

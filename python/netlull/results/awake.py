@@ -1,4 +1,4 @@
-"""A run whose links sleep, compared with the same run without sleep: the power that sleep saves, the packets it loses."""
+"""A run whose links sleep, compared with the same run without sleep: the power saved, the packets lost."""
 
 from __future__ import annotations
 
