@@ -3,11 +3,11 @@
 
 use super::hosts::AgentCounters;
 use super::link_summary::LinkSummaries;
-use super::phases::{Census, Counts, PhaseEdges, Span, Transfer, Whole, edges, phases};
-use super::pool::Completions;
+use super::phases::{Census, Counts, PhaseEdges, Span, Whole, edges, phases};
 use super::rerouting::Rerouting;
 use super::stations;
 use super::summary::{FlowSummary, Summary, rates_of};
+use super::transfers::{Completions, Transfer};
 use crate::net::ids::FlowId;
 use crate::probe::{RequestRow, RequestTable, Table};
 use crate::scenario::document::Verify;

@@ -22,6 +22,7 @@ mod rerouting;
 mod stations;
 pub mod steps;
 mod summary;
+mod transfers;
 mod world;
 
 pub use emulated::{Emulated, check_format, emulated};
@@ -30,13 +31,12 @@ pub use finish::RunOutcome;
 pub use link_summary::{LinkSummaries, LinkSummary, Residence};
 pub use netlull_network::gateway_summary::GatewaySummary;
 pub(crate) use phases::edges;
-pub use phases::{
-    CompletionTimes, EnergySummary, FlowPhase, LinkPhase, NetworkSummary, PhaseSummary, RequestPhase, TransferSummary,
-};
+pub use phases::{EnergySummary, FlowPhase, LinkPhase, NetworkSummary, PhaseSummary};
 pub(crate) use rerouting::routing_plan;
 pub use rerouting::{NapSummary, RoutingSummary};
 pub use stations::StationSummary;
 pub use summary::{FlowSummary, RecordingSummary, Summary};
+pub use transfers::{CompletionTimes, RequestPhase, TransferSummary};
 pub use world::World;
 
 use crate::net::Air;

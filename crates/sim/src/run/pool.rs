@@ -7,7 +7,7 @@
 //! ever meets another connection in the same slot.
 
 use super::error::RunError;
-use super::phases::Transfer;
+use super::transfers::{Completions, Transfer};
 use crate::scenario::RequestFlow;
 use crate::traffic::RequestSource;
 use netlull_tcp::{Data, Endpoint, SeqNr, State, Template};
@@ -287,41 +287,10 @@ impl Pool {
     }
 }
 
-/// Statistics of completion times.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Completions {
-    pub mean: Duration,
-    pub p50: Duration,
-    pub p95: Duration,
-    pub p99: Duration,
-    pub max: Duration,
-}
-
 impl Measured {
     /// The statistics of these completion times.
     pub fn summarise(&self) -> Option<Completions> {
         Completions::of(self.completions.iter().map(|&(_, nanos)| nanos).collect())
-    }
-}
-
-impl Completions {
-    /// Computes the statistics of times in nanoseconds.
-    ///
-    /// Percentiles are exact, by nearest rank: the p-th percentile is the smallest time that p per cent of the
-    /// completions do not exceed.
-    pub fn of(mut sorted: Vec<u64>) -> Option<Self> {
-        sorted.sort_unstable();
-        let max = *sorted.last()?;
-        let count = sorted.len();
-        let sum: u128 = sorted.iter().map(|&nanos| u128::from(nanos)).sum();
-        let percentile = |p: usize| Duration::from_nanos(sorted[(count * p).div_ceil(100) - 1]);
-        Some(Self {
-            mean: Duration::from_nanos(u64::try_from(sum / count as u128).unwrap_or(max)),
-            p50: percentile(50),
-            p95: percentile(95),
-            p99: percentile(99),
-            max: Duration::from_nanos(max),
-        })
     }
 }
 

@@ -1,10 +1,11 @@
 //! Totals and means of a run in the measured time.
 
 use super::link_summary::LinkSummaries;
-use super::phases::{Census, NetworkSummary, PhaseSummary, Residencies, Span, Transfer, Whole, phases};
-use super::pool::{Completions, Pool};
+use super::phases::{Census, NetworkSummary, PhaseSummary, Residencies, Span, Whole, phases};
+use super::pool::Pool;
 use super::rerouting::{Rerouting, RoutingSummary};
 use super::stations::{self, StationSummary};
+use super::transfers::{Completions, Transfer};
 use super::world::World;
 use crate::net::ids::{AgentId, FlowId, LinkId};
 use crate::net::link::Link;
