@@ -93,7 +93,7 @@ docs: setup $(LAB) ## Build the documentation site, out/docs/index.html, and che
 
 # The laboratory as one page: the engine as WebAssembly, scenes, shipped scenarios. Reports link into a copy next to them.
 LAB_MODULE = $${CARGO_TARGET_DIR:-target}/$(WASM)/web/netlull_web.wasm
-lab: $(LAB) ## Build the laboratory for the browser, out/lab/index.html; needs Rust, its target for WebAssembly, and Node.
+lab: $(SHIPPED_LAB) ## Build the laboratory for the browser, out/lab/index.html; needs Rust, its target for WebAssembly, and Node.
 	@echo "open $(LAB)"
 
 $(LAB): $(RUST) $(NPM) python/netlull/report/theme.css $(shell find web/lab -type f)

@@ -176,7 +176,7 @@ def test_the_command_prints_an_address_that_opens_the_scenario(
     [
         (["--set", "duration=3 s"], "--set and --seed"),
         (["nothing-here"], "nothing-here"),
-        (["dumbbell"], "was not built"),
+        (["dumbbell"], "the lab was not built; `make lab` in the sources builds it"),
     ],
 )
 def test_errors_of_the_command(
@@ -186,6 +186,13 @@ def test_errors_of_the_command(
     assert message in refused("lab", *arguments, "--out", tmp_path / "page.html")
     assert "ends in .html" in refused("lab", "--out", tmp_path / "precious.toml")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_make_lab_puts_the_page_where_the_command_finds_it() -> None:
+    rules = subprocess.run(
+        ["make", "--dry-run", "--always-make", "lab"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "cp out/lab/index.html python/netlull/report/shipped/lab.html" in rules.stdout
 
 
 def test_parts_in_python_do_not_run_in_the_lab(tmp_path: Path, refused: Callable[..., str]) -> None:

@@ -37,5 +37,5 @@ def lab_command(file: str | None, out: Path, seed: int | None, settings: tuple[s
     elif settings or seed is not None:
         raise InputError("--set and --seed change a scenario; expected its FILE")
     if not place_lab(out):
-        raise InputError("the lab was not built; expected the page of `make lab` or of a released wheel")
+        raise InputError("the lab was not built; `make lab` in the sources builds it, and released wheels have it")
     echo(out.resolve().as_uri() + end)
