@@ -87,7 +87,8 @@ docs: setup $(LAB) ## Build the documentation site, out/docs/index.html, and che
 	rm -rf $(SITE)
 	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going --jobs auto -c docs --doctree-dir out/.doctrees . $(SITE)
 	cp -r $${CARGO_TARGET_DIR:-target}/doc $(SITE)/rust
-	mkdir -p $(SITE)/lab && cp $(LAB) $(SITE)/lab/index.html
+	@# The site's lab links to the site's pages; a copy elsewhere links to the project's address.
+	mkdir -p $(SITE)/lab && sed 's|<html lang="en">|<html lang="en" data-docs="../docs/">|' $(LAB) > $(SITE)/lab/index.html
 	$(BIN)/python tools/check_links.py $(SITE)
 	@echo "open $(SITE)/index.html"
 

@@ -69,13 +69,15 @@ CLAIMS = "<!-- claims -->"
 """The line of a paper's page that the paper's claims replace."""
 SENTENCE = 40
 """The letters from which on a cell of a table counts as a sentence."""
+LAB_LINK = re.compile(r'(?<=href=")((?:\.\./)*)out/lab/')
+"""A link into the lab of the tree, which `make lab` builds; the site has the page elsewhere."""
 FOLDER_LINK = re.compile(r"(?<=\]\()([\w./-]+/)(?=[)#])")
 
 
 def prepared_page(app: Sphinx, document: str, content: list[str]) -> None:
     """Lets a link to a folder lead to its page: README.md in it, or in the folder above. Stored results get a title.
 
-    A page of a paper gets the paper's claims.
+    Links into the lab lead to the site's copy. A page of a paper gets the paper's claims.
     """
 
     def page(match: re.Match[str]) -> str:
@@ -87,7 +89,7 @@ def prepared_page(app: Sphinx, document: str, content: list[str]) -> None:
     title = f"# Results: {here.parent.relative_to('validation')}\n\n" if here.name == "results" else ""
     if title and (Path(app.srcdir) / here).with_name("README.md").is_file():
         title += "These are the stored results of [this comparison](README.md).\n\n"
-    text = FOLDER_LINK.sub(page, content[0])
+    text = LAB_LINK.sub(r"\1lab/", FOLDER_LINK.sub(page, content[0]))
     if CLAIMS in text:
         text = text.replace(CLAIMS, claims_of((Path(app.srcdir) / here).with_name("claims.toml")))
     content[0] = title + text

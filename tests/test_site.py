@@ -49,7 +49,7 @@ tolerance = { share = 0.1 }
 TREE = {
     "docs/index.md": "# Home\n\n[Checks](../validation/), [one](../validation/one/)\n\n"
     "```{toctree}\nguide\napi\npaper/README\nwide\n../validation/README\n../validation/one/results\n```\n",
-    "docs/guide.md": "# Guide\n",
+    "docs/guide.md": '# Guide\n\n<a href="../out/lab/index.html#scene=duel">The lab</a>\n',
     "docs/api.md": "# API\n\n```{eval-rst}\n.. autoclass:: sample.Sample\n```\n",
     "validation/README.md": "# Checks\n",
     "validation/one/run.py": "",
@@ -74,12 +74,19 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     paths = os.pathsep.join([str(tree), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": paths})
     assert done.returncode == 0, done.stderr
+    # `make docs` puts the lab here.
+    (tree / "out" / "lab").mkdir()
+    (tree / "out" / "lab" / "index.html").write_text("<!doctype html>")
     return tree / "out"
 
 
 def test_links_to_folders_lead_to_their_pages(site: Path) -> None:
     home = (site / "docs" / "index.html").read_text()
     assert home.count('href="../validation/README.html"') >= 3, "both links and the table of contents"
+
+
+def test_links_into_the_lab_of_the_tree_lead_to_that_of_the_site(site: Path) -> None:
+    assert 'href="../lab/index.html#scene=duel"' in (site / "docs" / "guide.html").read_text()
 
 
 def test_stored_results_get_a_title(site: Path) -> None:

@@ -6,15 +6,21 @@
 - FLUID: the fluid model of AWM over beta and the round trip, and the scenario of its packets (lab_fluid.py).
 - TCPS: the congestion controls: name, title of the page of the documentation, usual `ecn`.
 - QUEUES: the kinds of queue management: name, description.
+- PAGES: the address of the documentation's pages in Markdown.
+- EXERCISES: the pages of docs/teaching: `scene`, `title`, and the HTML of `questions` and `answers`.
 """
 
 from __future__ import annotations
 
 import json
+import posixpath
+import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
 from lab_fluid import fluid
+from markdown_it import MarkdownIt
 
 from netlull import Scenario, _engine
 from netlull.topology.find import shipped
@@ -22,6 +28,7 @@ from netlull.topology.find import shipped
 ROOT = Path(__file__).resolve().parents[1]
 SCENARIOS = ROOT / "python" / "netlull" / "shipped" / "scenarios"
 DATA = ROOT / "web" / "lab" / "data.json"
+TEACHING = "docs/teaching"
 
 
 def scenarios() -> dict[str, str]:
@@ -66,6 +73,32 @@ def queues() -> list[dict[str, str]]:
     return [{"name": each["name"], "description": each["description"]} for each in _engine.catalogue()["queues"]]
 
 
+def pages() -> str:
+    """The address below which a page of docs/ has its path."""
+    cargo = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
+    return f"{cargo['workspace']['package']['repository']}/blob/main/docs/"
+
+
+def exercises() -> list[dict[str, str]]:
+    """The exercises. Their links into the lab are fragments; links to other pages are `page:` and the path in docs/."""
+
+    def page(match: re.Match[str]) -> str:
+        return f'href="page:{posixpath.normpath(f"teaching/{match[1]}")}"'
+
+    found = []
+    for path in sorted((ROOT / TEACHING).glob("*.md")):
+        if path.stem == "index":
+            continue
+        heading, _, text = path.read_text(encoding="utf-8").partition("\n")
+        html = MarkdownIt("commonmark").enable("table").render(text)
+        html = re.sub(r'href="[^"#]*lab/index\.html#', 'href="#', html)
+        html = re.sub(r'href="([^":#]+)\.md"', page, html)
+        questions, _, answers = html.partition("<h2>Answers</h2>\n")
+        scene = re.findall(r'href="#scene=([a-z-]+)', questions)[0]
+        found.append({"scene": scene, "title": heading.removeprefix("# "), "questions": questions, "answers": answers})
+    return found
+
+
 def listed() -> dict[str, Any]:
     """The data without the fluid model, whose integration takes half a minute."""
     scenario = backbone()
@@ -75,6 +108,8 @@ def listed() -> dict[str, Any]:
         "BACKBONE": {"scenario": scenario, "places": places(scenario)},
         "TCPS": tcps(),
         "QUEUES": queues(),
+        "PAGES": pages(),
+        "EXERCISES": exercises(),
     }
 
 
