@@ -205,6 +205,18 @@ def test_parts_in_python_do_not_run_in_the_lab(tmp_path: Path, refused: Callable
     assert "part in Python" in refused("lab", file, "--out", tmp_path / "page.html")
 
 
+def test_the_lab_links_to_pages_that_exist() -> None:
+    sources = [path.read_text("utf-8") for path in (ROOT / "web/lab/src/scenes").glob("*.tsx")]
+    data = json.loads((ROOT / "web/lab/data.json").read_text("utf-8"))
+    exercises = [exercise[part] for exercise in data["EXERCISES"] for part in ("questions", "answers")]
+    paths = {path for text in sources for path in re.findall(r'path: "([^"]*)"', text)}
+    paths |= {path for text in exercises for path in re.findall(r'href="page:([^"#]*)', text)}
+    assert len(paths) > 10
+    assert [path for path in sorted(paths) if not (ROOT / "docs" / f"{path}.md").is_file()] == []
+    links = {link for text in exercises for link in re.findall(r'href="([^"]*)"', text)}
+    assert all(link.startswith(("#scene=", "page:")) for link in links)
+
+
 def test_pages_link_to_scenes_that_exist() -> None:
     sources = (ROOT / "web/lab/src/scenes").glob("*.tsx")
     scenes = {name for path in sources for name in re.findall(r'^  id: "([a-z-]+)",$', path.read_text(), re.MULTILINE)}

@@ -4,12 +4,9 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Engine } from "./engine/engine";
 import { freeFragment, readRoute, sceneFragment, type Route } from "./lib/share";
 import { SCENES } from "./scenes";
-import { defaults } from "./scenes/scene";
+import { defaults, type Values, withSeed } from "./scenes/scene";
 import { FreePage } from "./ui/free-page";
 import { ScenePage } from "./ui/scene-page";
-
-/** The documentation, relative to the page where the site has it. */
-const DOCS = "../docs/";
 
 const THEMES = ["system", "light", "dark"];
 
@@ -74,6 +71,9 @@ export function App({ engine }: { engine: Engine }) {
     if (before.current !== undefined && document.activeElement === document.body) document.getElementById("scene")?.focus();
     before.current = main;
   }, [main]);
+  /** The newest scene: its seed and its view are those of links to other scenes. */
+  const newest = useRef<{ values: Values; first: boolean }>({ values: {}, first: false });
+  if (route?.kind === "scene") newest.current = route;
   if (!route) return null;
   const current = route.kind === "scene" ? route.scene.id : "free";
   return (
@@ -82,16 +82,16 @@ export function App({ engine }: { engine: Engine }) {
         <a class="skip" href="#scene" onClick={(event) => { event.preventDefault(); document.getElementById("scene")?.focus(); }}>Skip to the scene</a>
         <strong class="brand">netlull lab</strong>
         <nav aria-label="Scenes">
-          {SCENES.map((scene) => <a href={sceneFragment(scene, defaults(scene), null)} aria-current={scene.id === current ? "page" : undefined}>{scene.title}</a>)}
+          {SCENES.map((scene) => <a href={sceneFragment(scene, withSeed(defaults(scene), newest.current.values), null, newest.current.first)} aria-current={scene.id === current ? "page" : undefined}>{scene.title}</a>)}
           <a href="#scene=free" aria-current={current === "free" ? "page" : undefined}>Your own scenario</a>
         </nav>
         <Theme />
       </header>
       {route.kind === "scene" ? (
         <ScenePage
-          key={route.scene.id} engine={engine} scene={route.scene} values={route.values} kept={route.kept} docs={DOCS}
+          key={route.scene.id} engine={engine} scene={route.scene} values={route.values} kept={route.kept} first={route.first}
           go={(values, kept) => {
-            address.write(sceneFragment(route.scene, values, kept));
+            address.write(sceneFragment(route.scene, values, kept, route.first));
             set({ ...route, values, kept });
           }}
           edit={(toml) => void freeFragment(toml).then((fragment) => { location.hash = fragment; })}

@@ -5,6 +5,7 @@ import { deflateRawSync } from "node:zlib";
 import { imported } from "./imported.mjs";
 
 const { points, inWords } = await imported("../src/lib/curves.ts");
+const { seedOf } = await imported("../src/scenes/scene.ts");
 const { packed, unpacked, LARGEST } = await imported("../src/lib/share.ts");
 
 test("a thinned curve keeps its peaks next to gaps", () => {
@@ -20,7 +21,11 @@ test("a thinned curve keeps its peaks next to gaps", () => {
 
 test("words on a chart have the curves of A", () => {
   const panel = (value) => ({ title: "Queue", x: "time (s)", y: "packets", timed: true, series: [{ label: "queue", kind: "line", x: [0, 1], y: [0, value] }] });
-  assert.equal(inWords(panel(3), panel(5)), "Queue. queue: 0 to 3 packets, at the end 3; queue (A): 0 to 5 packets, at the end 5.");
+  assert.equal(inWords(panel(3), panel(5)), "Queue. queue (B): 0 to 3 packets, at the end 3; queue (A): 0 to 5 packets, at the end 5.");
+});
+
+test("a name gives the seed that zlib.crc32 gives in Python, a number itself", () => {
+  for (const [seed, wanted] of [["1", 1], [" 007 ", 7], ["123456789", 123456789], ["zoë", 3349081364], [" ZOË ", 3349081364], ["zoe\u0308", 3349081364], ["1234567890", 639479525]]) assert.equal(seedOf({ seed }), wanted, seed);
 });
 
 test("an address holds any text, and unpacks to no more than the largest", async () => {

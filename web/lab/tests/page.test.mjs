@@ -6,9 +6,12 @@
  * SUMMARIES has the summary of each shipped scenario, of another build of netlull.
  */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { deflateRawSync } from "node:zlib";
 import { blankPage, LAB, launched, scenesOf } from "./browser.mjs";
 
@@ -16,6 +19,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const browser = await launched();
 after(() => browser.close());
 const SCENES = await scenesOf(browser);
+const { PAGES } = JSON.parse(readFileSync(new URL("../data.json", import.meta.url), "utf8"));
 
 /** Pages that earlier tests have left blank. Another one costs two seconds of processor time. */
 const blank = [];
@@ -183,11 +187,80 @@ for (const scene of SCENES) {
       });
     }
 
-    test("it fits a phone", async (t) => {
-      const page = await opened(t, `scene=${scene}`, { viewport: { width: 390, height: 844 } });
+    test("the first chart is on the first screen, next to the numbers", async (t) => {
+      const page = await opened(t, `scene=${scene}`, { viewport: { width: 1366, height: 768 } });
       await settled(page);
-      const [width, room] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-      assert.ok(width <= room, `${width} pixels wide`);
+      const [chart, numbers] = [await page.locator(".head .panel").boundingBox(), await page.locator("table.figures").boundingBox()];
+      assert.ok(chart.y + chart.height <= 768, `the chart ends at ${chart.y + chart.height}`);
+      assert.ok(numbers.x >= chart.x + chart.width && Math.abs(numbers.y - chart.y) < 40, JSON.stringify({ chart, numbers }));
+    });
+
+    for (const view of ["", "&view=first"]) {
+      test(`it fits a phone, where a chart and numbers stay in view while a setting moves${view}`, async (t) => {
+        const page = await opened(t, `scene=${scene}${view}`, { viewport: { width: 390, height: 844 } });
+        await settled(page);
+        const [width, room] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+        assert.ok(width <= room, `${width} pixels wide`);
+        const settings = page.locator(".controls input, .controls select");
+        for (let i = 0; i < (await settings.count()); i++) {
+          await settings.nth(i).focus();
+          const { chart, rows, setting } = await page.evaluate(() => {
+            const box = (element) => element.getBoundingClientRect().toJSON();
+            const rows = [...document.querySelectorAll("table.figures tbody tr")].map(box).filter(({ height }) => height > 0);
+            return { chart: box(document.querySelector(".head .chart")), rows, setting: box(document.activeElement) };
+          });
+          assert.equal(rows.length, 3);
+          assert.ok(chart.top >= 0 && rows.every(({ top }) => top > chart.top), JSON.stringify({ chart, rows }));
+          assert.ok(setting.top >= rows.at(-1).bottom && setting.bottom < 845, JSON.stringify({ rows, setting }));
+        }
+      });
+    }
+
+    test("A and B are told apart, and no label waits for a value", async (t) => {
+      const page = await opened(t, `scene=${scene}`);
+      await settled(page);
+      await page.getByRole("button", { name: "Keep as A" }).click();
+      await settled(page);
+      const names = await page.locator(".u-legend .u-series:not(:first-child) .u-label").allInnerTexts();
+      assert.ok(names.length > 0 && names.every((name) => /\([AB]\)$/.test(name)), String(names));
+      assert.equal(await page.locator(".u-legend .u-series:first-child").first().isVisible(), false);
+      assert.equal(await page.locator(".u-legend .u-value:visible").count(), 0);
+      await page.locator(".u-over").first().hover();
+      await page.locator(".u-legend .u-series:first-child .u-value").first().waitFor();
+      assert.match(await page.locator(".u-legend .u-series:first-child .u-value").first().innerText(), /\d/);
+      const changes = await page.locator("table.figures tbody tr").evaluateAll((rows) => rows.map(({ cells }) => [cells[2].innerText, cells[3].innerText]));
+      assert.ok(changes.some(([now]) => now.endsWith("%")));
+      for (const [now, change] of changes) assert.equal(change.endsWith(" points"), now.endsWith(" %"), `${now}, ${change}`);
+    });
+
+    test("a first look has three settings, a name, three numbers and a way to the rest", async (t) => {
+      const page = await opened(t, `scene=${scene}&view=first`);
+      await settled(page);
+      assert.equal(await page.locator(".controls .control").count(), 4);
+      assert.equal(await page.locator("table.figures tr").count(), 3);
+      const before = await figures(page);
+      await page.locator(".controls input[type=range]").first().focus();
+      await page.keyboard.press("Home");
+      await settled(page);
+      assert.notEqual(await figures(page), before);
+      await page.waitForTimeout(ADDRESS);
+      assert.match(page.url(), /view=first/);
+      await page.locator("details summary").first().click();
+      await usable(page);
+      const shown = await figures(page);
+      await page.getByRole("link", { name: "All settings" }).click();
+      await page.locator(".presets").waitFor();
+      await settled(page);
+      assert.ok((await figures(page)).startsWith(shown));
+      assert.doesNotMatch(page.url(), /view=first/);
+    });
+
+    test("links lead to scenes, to pages, or to the project", async (t) => {
+      const page = await opened(t, `scene=${scene}`);
+      await settled(page);
+      const links = await page.locator("a[href]").evaluateAll((found) => found.map((link) => link.getAttribute("href")));
+      const pages = links.filter((link) => !link.startsWith("#"));
+      assert.ok(pages.length > 0 && pages.every((link) => link.startsWith(PAGES) && link.endsWith(".md")), String(pages));
     });
   });
 }
@@ -218,6 +291,34 @@ describe("free form", () => {
       await page.getByRole("button", { name: /^Run/ }).click();
       await failed(page, message);
     }
+  });
+
+  test("the line of an error is marked, until it changes", async (t) => {
+    const page = await opened(t, "scene=free");
+    const text = page.getByLabel("Scenario in TOML");
+    const run = page.getByRole("button", { name: /^Run/ });
+    for (const line of [2, 300]) {
+      await text.fill(`${"# a comment\n".repeat(line - 1)}duration = "-1 s"\nnodes = ["a"]\n`);
+      await run.click();
+      await page.locator(".error").waitFor();
+      const { mark, area, top } = await page.evaluate((line) => {
+        const area = document.querySelector("textarea"), style = getComputedStyle(area);
+        const top = area.getBoundingClientRect().top + 1 + parseFloat(style.paddingTop) + (line - 1) * parseFloat(style.lineHeight) - area.scrollTop;
+        return { mark: document.querySelector(".wrong").getBoundingClientRect().toJSON(), area: area.getBoundingClientRect().toJSON(), top };
+      }, line);
+      assert.ok(Math.abs(mark.top - top) < 2, `${mark.top} instead of ${top}`);
+      assert.ok(mark.top >= area.top && mark.bottom <= area.bottom, JSON.stringify({ mark, area }));
+      assert.equal(await text.getAttribute("aria-invalid"), "true");
+      await page.getByRole("button", { name: `Go to line ${line}` }).click();
+      assert.equal(await page.evaluate(() => { const { value, selectionStart, selectionEnd } = document.activeElement; return value.slice(selectionStart, selectionEnd); }), '"-1 s"');
+      await usable(page);
+      await page.keyboard.type('"1 s"');
+      assert.equal(await page.locator(".wrong").count(), 0);
+    }
+    await text.fill("name = 'no place'");
+    await run.click();
+    await page.locator(".error", { hasText: "missing" }).waitFor();
+    assert.equal(await page.locator(".wrong").count(), 0);
   });
 
   test("a run can be cancelled, and the next one works", async (t) => {
@@ -396,6 +497,62 @@ describe("page", () => {
       await page.getByRole("button", { name: /^Run/ }).click();
       await settled(page);
     }
+  });
+
+  test("a page without an address is for a first look, and other scenes keep the view and the name", async (t) => {
+    const page = await opened(t, "");
+    await settled(page);
+    const before = await figures(page);
+    const name = page.getByLabel("Name or seed", { exact: true });
+    await name.fill("Zoë");
+    await name.press("Enter");
+    await page.getByText("seed 3349081364").waitFor();
+    await settled(page);
+    const own = await figures(page);
+    assert.notEqual(own, before);
+    await page.getByRole("button", { name: "Reset" }).click();
+    await settled(page);
+    assert.equal(await figures(page), own);
+    await page.getByRole("link", { name: "Web load under control" }).click();
+    await settled(page);
+    assert.equal(await page.locator(".controls .control").count(), 4);
+    assert.equal(await page.getByLabel("Name or seed", { exact: true }).inputValue(), "Zoë");
+    await page.getByText(/^Exercise 3/).click();
+    await page.getByText("Answers").click();
+    await page.getByRole("link", { name: "d = 5 ms with jumps", exact: true }).click();
+    await page.locator(".presets").waitFor();
+    await settled(page);
+    assert.equal(new URL(page.url()).hash.includes("seed=Zo%C3%AB"), true);
+    await page.getByRole("button", { name: "Open as TOML" }).click();
+    assert.match(await page.getByRole("dialog").getByLabel("Scenario", { exact: true }).inputValue(), /^seed = 3349081364$/m);
+  });
+
+  test("the site's copy links to the site's pages", async (t) => {
+    const folder = join(mkdtempSync(join(tmpdir(), "site-")), "lab");
+    mkdirSync(folder);
+    t.after(() => rmSync(dirname(folder), { recursive: true }));
+    // As in the Makefile's target `docs`.
+    const site = readFileSync(fileURLToPath(LAB), "utf8").replace('<html lang="en">', '<html lang="en" data-docs="../docs/">');
+    for (const [name, wanted] of [["index.html", /^\.\.\/docs\/[\w/-]+\.html$/], ["copied.html", /^https:.*\.md$/]]) {
+      writeFileSync(join(folder, name), site);
+      const page = await browser.newPage();
+      t.after(() => page.close());
+      await page.goto(`${pathToFileURL(join(folder, name))}#scene=duel`);
+      await settled(page);
+      const links = await page.locator("a[href]").evaluateAll((found) => found.map((link) => link.getAttribute("href")).filter((link) => !link.startsWith("#")));
+      assert.ok(links.length > 0 && links.every((link) => wanted.test(link)), String(links));
+    }
+  });
+
+  test("nothing is sent before the start", async (t) => {
+    const page = await opened(t, "scene=duel");
+    await settled(page);
+    const shown = await page.locator("svg.duel text.small").allTextContents();
+    assert.deepEqual(shown, ["0.0 Mb/s", "0.0 Mb/s"]);
+    await page.getByLabel("Simulated time").fill("3.01");
+    const [one, two] = (await page.locator("svg.duel text.small").allTextContents()).map(parseFloat);
+    // The second flow starts at 5 s.
+    assert.ok(one > 15 && two === 0, `${one} and ${two}`);
   });
 
   test("the focus follows a dialog", async (t) => {

@@ -36,10 +36,11 @@ export function short(value: number | null | undefined): string {
   return value === null || value === undefined ? "none" : String(+value.toPrecision(4)).replace("-", "−");
 }
 
-/** The curves of a panel, and of the same panel of the kept result A. */
+/** The curves of a panel, and of the same panel of the kept result A. With A, all names end in `(A)` or `(B)`. */
 export function withKept(panel: Panel, kept: Panel | undefined): { series: Series; kept: boolean; place: number }[] {
-  const own = panel.series.map((series, place) => ({ series, kept: false, place }));
-  const other = (kept?.series ?? []).map((series, place) => ({ series: { ...series, label: `${series.label} (A)` }, kept: true, place }));
+  const named = (series: Series, letter: string) => (kept ? { ...series, label: `${series.label} (${letter})` } : series);
+  const own = panel.series.map((series, place) => ({ series: named(series, "B"), kept: false, place }));
+  const other = (kept?.series ?? []).map((series, place) => ({ series: named(series, "A"), kept: true, place }));
   return [...own, ...other.filter(({ series }) => series.compared !== false)];
 }
 

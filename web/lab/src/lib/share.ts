@@ -1,9 +1,10 @@
 /** Addresses: the fragment of the page's address holds the scene with all values, or a scenario as compressed TOML. */
 
-import { defaults, type Parameter, type Scene, type Value, type Values } from "../scenes/scene";
+import { defaults, LONGEST_NAME, type Parameter, type Scene, type Value, type Values } from "../scenes/scene";
 
 export type Route =
-  | { kind: "scene"; scene: Scene; values: Values; kept: Values | null }
+  /** `first`: the view for a first look. */
+  | { kind: "scene"; scene: Scene; values: Values; kept: Values | null; first: boolean }
   /** `damaged`: the address holds a scenario that cannot be read. */
   | { kind: "free"; toml: string | null; damaged: boolean };
 
@@ -12,9 +13,12 @@ export const LARGEST = 2 ** 20;
 
 const FREE = "free";
 const KEPT = "a.";
+const VIEW = "view";
+const FIRST = "first";
 
 function valid(parameter: Parameter, given: string): Value | null {
   if (parameter.kind === "switch") return given === "true" ? true : given === "false" ? false : null;
+  if (parameter.kind === "seed") return given.trim().slice(0, LONGEST_NAME) || null;
   if (parameter.kind === "choice") return parameter.options.some(({ value }) => value === given) ? given : null;
   const stop = parameter.stops.indexOf(Number(given));
   return given === "" || stop < 0 ? null : parameter.stops[stop]!;
@@ -40,12 +44,14 @@ export async function readRoute(fragment: string, scenes: readonly Scene[]): Pro
   }
   const scene = scenes.find(({ id }) => id === name) ?? scenes[0]!;
   const compared = [...given.keys()].some((key) => key.startsWith(KEPT));
-  return { kind: "scene", scene, values: read(scene, given, ""), kept: compared ? read(scene, given, KEPT) : null };
+  // An address without a scene is that of a newcomer.
+  const first = given.get(VIEW) === FIRST || name === null;
+  return { kind: "scene", scene, values: read(scene, given, ""), kept: compared ? read(scene, given, KEPT) : null, first };
 }
 
-/** The fragment of a scene with its values, and those of the kept result. */
-export function sceneFragment(scene: Scene, values: Values, kept: Values | null): string {
-  const given = new URLSearchParams({ scene: scene.id });
+/** The fragment of a scene with its values, those of the kept result, and the view. */
+export function sceneFragment(scene: Scene, values: Values, kept: Values | null, first: boolean): string {
+  const given = new URLSearchParams({ scene: scene.id, ...(first ? { [VIEW]: FIRST } : {}) });
   for (const { key } of scene.parameters) given.set(key, String(values[key]));
   if (kept) for (const { key } of scene.parameters) given.set(KEPT + key, String(kept[key]));
   return `#${given}`;

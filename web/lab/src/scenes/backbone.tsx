@@ -4,7 +4,7 @@ import { someTcps } from "../lib/catalogue";
 import { route } from "../lib/routes";
 import type { Energy, LinkSummary } from "../lib/summary";
 import { type Cable, NetworkMap, type Place } from "../ui/map";
-import { asRate, number, place, placeAt, rowsOf, scaled, text, type Run, type Scenario, type Scene, type Series, type Values, type View } from "./scene";
+import { asRate, number, place, placeAt, rowsOf, scaled, seedOf, seedParameter, text, type Run, type Scenario, type Scene, type Series, type Values, type View } from "./scene";
 
 /** The scenario `abilene` with its links, and the places of its nodes, put in by the build. */
 declare const BACKBONE: { scenario: Scenario; places: Record<string, [number, number]> };
@@ -52,6 +52,7 @@ function scenario(values: Values, sleeps: boolean): Scenario {
     name: "backbone",
     description: "Abilene, whose links fall asleep under a TCP flow and background traffic",
     duration: `${SECONDS} s`,
+    seed: seedOf(values),
     ...(sleeps ? { sleep: [{ at: `${at} s`, plan: plan(values) }] } : {}),
     routing: { update: { kind: "flooding", processing: "0 s", computation: `${number(values, "computation")} ms` } },
     flow: [
@@ -166,9 +167,9 @@ function view(runs: Record<string, Run>, values: Values): View {
     start: at + SETTLED,
     figures: [
       { label: `Links asleep, of ${lines.length}`, value: sleeping.length, unit: "", digits: 0 },
+      { label: "Goodput after, compared with all links awake", value: (kept - 1) * 100, unit: "%", digits: 1 },
       { label: "Goodput of the flow before", value: goodput(own, "before"), unit: "Mb/s", digits: 1, help: `From ${GROWN} s until just before the change.` },
       { label: "Goodput of the flow after", value: goodput(own, "after"), unit: "Mb/s", digits: 1, help: `From ${SETTLED} s after the change on.` },
-      { label: "Goodput after, compared with all links awake", value: (kept - 1) * 100, unit: "%", digits: 1 },
       { label: "Links on the path, before", value: before.length, unit: "", digits: 0 },
       { label: "Links on the path, after", value: after.length, unit: "", digits: 0 },
       { label: "Round trip of the path, before", value: roundTrip(before), unit: "ms", digits: 1, help: "Propagation delay there and back, without queues." },
@@ -185,7 +186,7 @@ function view(runs: Record<string, Run>, values: Values): View {
       { ...timed, title: "Load of the busiest link", y: "Mb/s", series: [line("load", busiest)] },
     ],
     picture: (time) => {
-      const sample = Math.max(0, Math.min(found.time.length - 1, placeAt(found.time, time - 1e-9) + 1));
+      const sample = placeAt(found.time, time);
       const path = new Set(pathAt(time));
       const cables = lines.map(({ name, there, back, asleep }): Cable => {
         const rate = Math.max(found.loads[there]!.rate[sample] ?? 0, found.loads[back]!.rate[sample] ?? 0);
@@ -203,6 +204,10 @@ export const backbone: Scene = {
   id: "backbone",
   title: "A backbone that sleeps",
   question: "At which threshold does the flow lose goodput? Is the cause a longer path, or the background traffic that moves to its links? Which plan lets four links sleep without a loss of goodput?",
+  first: {
+    sentence: "Some links of a backbone fall asleep at 10 s to save energy, and the flow takes a longer path next to more other traffic.",
+    keys: ["threshold", "background", "computation"],
+  },
   explanation: [
     "Abilene was a research backbone of the United States. Its routers choose shortest paths. A plan puts links to sleep, in both directions. Routers learn of it hop by hop, and packets then take other paths.",
     "ESTOP tries the links in the order of betweenness: the share of shortest paths over a link, the smallest first. A link sleeps if the rest of the network keeps at least the threshold's share of its algebraic connectivity. ESACON has another order. The load-aware plan also bounds the load of each link; it assumes 20 Mb/s for the TCP flow.",
@@ -224,6 +229,7 @@ export const backbone: Scene = {
     { kind: "choice", key: "tcp", label: "TCP", options: someTcps("cubic", "new_reno", "bic", "vegas", "bbr"), default: "cubic", help: "The congestion control of the flow." },
     { kind: "choice", key: "ends", label: "The flow", options: [{ value: "NYCMng-STTLng", label: "New York to Seattle" }, { value: "NYCMng-LOSAng", label: "New York to Los Angeles" }, { value: "WASHng-SNVAng", label: "Washington to Sunnyvale" }], default: "NYCMng-STTLng", help: "The paper has New York to Seattle." },
     { kind: "slider", key: "computation", label: "Routers compute for", unit: "ms", stops: [0, 10, 30, 100, 300, 1000], default: 10, help: "From the first news of a change to the router's new table." },
+    seedParameter("It draws the background traffic."),
   ],
   presets: [
     { name: "The paper's case", source: "greened-network-2012, section III: 70 %, a quarter of each link, CUBIC; Poisson packets in place of its unknown ones", values: { threshold: 70, plan: "estop", background: 10, tcp: "cubic", ends: "NYCMng-STTLng", computation: 10 } },

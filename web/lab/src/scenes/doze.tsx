@@ -3,7 +3,7 @@
 import { Chain } from "../ui/chain";
 import { someTcps } from "../lib/catalogue";
 import { entry } from "../lib/summary";
-import { number, place, placeAt, rowsOf, scaled, text, textsOf, type Panel, type Run, type Scenario, type Scene, type Series, type Values, type View } from "./scene";
+import { number, place, placeAt, rowsOf, scaled, seedOf, seedParameter, text, textsOf, type Panel, type Run, type Scenario, type Scene, type Series, type Values, type View } from "./scene";
 
 const SECONDS = 120;
 /** Length of the part of the download that the charts show in detail. */
@@ -52,6 +52,7 @@ function scenario(values: Values, kind: string): Scenario {
     name: "doze",
     description: "A download to a client whose radio sleeps between bursts",
     duration: `${SECONDS} s`,
+    seed: seedOf(values),
     nodes: ["server", "access-point", "client"],
     // The client is that of the paper. Both buffers limit the data in flight.
     tcp: {
@@ -303,11 +304,11 @@ function view(runs: Record<string, Run>, values: Values): View {
   return {
     from, seconds: to,
     figures: [
-      { label: "Energy of the radio in the download", value: download ? energy(download) : null, unit: "J", digits: 2 },
       { label: "Energy, compared with always awake", value: change(energy), unit: "%", digits: 1, help: "Always awake: a client that acknowledges at once after a burst and never sleeps, the paper's baseline." },
-      { label: "Time of the download", value: download?.seconds ?? null, unit: "s", digits: 2 },
       { label: "Time, compared with always awake", value: change((download) => download.seconds), unit: "%", digits: 1 },
       { label: "Energy × delay, relative to always awake", value: download && plain ? product(download) / product(plain) : null, unit: "", digits: 2, help: "Below 1 the saving is worth its delay: the paper's measure." },
+      { label: "Energy of the radio in the download", value: download ? energy(download) : null, unit: "J", digits: 2 },
+      { label: "Time of the download", value: download?.seconds ?? null, unit: "s", digits: 2 },
       { label: "Share of the download asleep", value: download ? (download.asleep_s / download.seconds) * 100 : null, unit: "%", digits: 1 },
       { label: "Wake-ups of the radio", value: download?.wakes ?? null, unit: "", digits: 0 },
       { label: "Missed packets", value: download?.missed_packets ?? null, unit: "", digits: 0, help: "Packets that arrived while the radio slept." },
@@ -340,6 +341,10 @@ export const doze: Scene = {
   id: "doze",
   title: "A client that dozes",
   question: "From which round-trip time on does the client shaper lower energy × delay? What becomes of the saving with a sender of today, CUBIC or BBR, and why?",
+  first: {
+    sentence: "The radio of a phone saves energy by sleeping between the bursts of a download, if a round trip takes longer than a burst.",
+    keys: ["rtt", "window", "air"],
+  },
   explanation: [
     "A client downloads a file over a wireless card. Most of the time the card only listens, which takes nearly as much power as receiving. The client shaper makes gaps that are long enough to sleep.",
     "With every acknowledgement of a burst but the last, the client advertises a window of zero (closed acknowledgements). The server stops. Then one open acknowledgement allows the next burst, which arrives one round trip later. The radio sleeps in between and wakes just before the burst.",
@@ -364,6 +369,7 @@ export const doze: Scene = {
     { kind: "choice", key: "radio", label: "Radio", options: ["wavelan-dsss", "intel-5300", "esp32", "esp32-c3"].map((value) => ({ value, label: value })), default: "wavelan-dsss", help: "Powers and wake-up time. The paper has a WaveLAN card: 0.177 W asleep, 1.319 W idle." },
     { kind: "choice", key: "part", label: "Charts show", options: [{ value: "part", label: `${PART} s` }, { value: "whole", label: "the whole download" }], default: "part", help: "Single bursts, or the download as a whole." },
     { kind: "slider", key: "from", label: "Charts begin at", unit: "s", stops: [0, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30], default: 2, help: "The simulated time at which the part begins. The download starts at 0.05 s.", when: (values) => values.part === "part" },
+    seedParameter("It draws noise and losses."),
   ],
   presets: [
     { name: "The paper's path", source: "client-centered-2004, section IV-A: 60 ms, 20 Mb/s of air, FreeBSD 4.5 with 32 KiB; noise of 2 % is an assumption", values: { ...PAPER, mechanism: "client_shaper" } },

@@ -3,7 +3,7 @@
 import { queueKinds, tcp, tcpOptions, tcpTitle } from "../lib/catalogue";
 import { entry } from "../lib/summary";
 import { DuelPicture } from "../ui/duel-picture";
-import { asRate, number, type Parameter, place, placeAt, rowsOf, type Run, type Scenario, type Scene, scaled, type Series, text, type Values, type View } from "./scene";
+import { asRate, number, place, placeAt, rowsOf, scaled, seedOf, seedParameter, text, type Parameter, type Run, type Scenario, type Scene, type Series, type Values, type View } from "./scene";
 
 /** The last of eight flows starts before the second half, which the figures count. */
 const SECONDS = 70;
@@ -51,7 +51,7 @@ function scenario(values: Values): Scenario {
     description: "TCP flows share a bottleneck",
     duration: `${SECONDS} s`,
     warm_up: `${SECONDS / 2} s`,
-    seed: number(values, "seed"),
+    seed: seedOf(values),
     nodes: [...all.map((flow) => `sender-${flow}`), "N1", "receiver"],
     link: [
       ...all.map((flow) => ({ from: `sender-${flow}`, to: "N1", duplex: true, rate: "1 Gb/s", delay: `${Number(own(values, "rtt", flow)) / 2 - 1} ms`, buffer: "unlimited" })),
@@ -79,6 +79,12 @@ function grouped(values: readonly number[], size: number): number[] {
   });
 }
 
+/** The goodput of a flow in the second before `now`, Mb/s. */
+function goodputAt(rows: Record<string, number[]>, now: number): number {
+  const last = placeAt(rows.time_s ?? [], now) + 1;
+  return asRate([(rows.delivered_bytes ?? []).slice(Math.max(0, last - BINS), last).reduce((sum, bytes) => sum + bytes, 0)], BINS * INTERVAL)[0]! / 1e6;
+}
+
 /** The ends of groups of `size` intervals. */
 function ends(count: number, size: number): number[] {
   return Array.from({ length: count }, (_, group) => +((group + 1) * size * INTERVAL).toFixed(3));
@@ -101,7 +107,6 @@ function view(runs: Record<string, Run>, values: Values): View {
   const time = ends(all[0]!.delivered.length, BINS);
   const totals = time.map((_, at) => all.reduce((sum, { delivered }) => sum + delivered[at]!, 0));
   const shares = all.map(({ delivered }) => delivered.map((bytes, at) => (totals[at]! > 0 ? (100 * bytes) / totals[at]! : NaN)));
-  const goodputs = all.map(({ delivered }) => scaled(asRate(delivered, BINS * INTERVAL), 1e-6));
   const fairness = all[0]!.longer.map((_, at) => jain(all.map(({ longer }) => longer[at]!)));
   // A step lasts from the start of its five seconds to the next one.
   const fair = { x: [0, ...ends(fairness.length, FAIR_BINS)], y: [...fairness, fairness.at(-1) ?? NaN] };
@@ -111,13 +116,13 @@ function view(runs: Record<string, Run>, values: Values): View {
   return {
     seconds: SECONDS,
     figures: [
+      ...all.map(({ flow, goodput, told }) => ({ label: `Goodput of flow ${flow}`, value: goodput / 1e6, unit: "Mb/s", digits: 2, help: told })),
       { label: "Jain's fairness index, second half", value: jain(all.map(({ goodput }) => goodput)), unit: "", digits: 3, help: "1 if all flows have the same goodput, 1/n if one of n flows has everything." },
       { label: "Utilisation of the bottleneck", value: 100 * link.utilisation, unit: "%", digits: 1 },
       { label: "Mean wait in the queue", value: 1000 * link.mean_wait_s, unit: "ms", digits: 1 },
       { label: "Packets dropped by the queue", value: offered > 0 ? (100 * link.dropped_packets) / offered : null, unit: "%", digits: 2 },
       { label: "Packets lost at random", value: offered > 0 ? (100 * link.lost_packets) / offered : null, unit: "%", digits: 2 },
       { label: "Packets marked (ECN)", value: offered > 0 ? (100 * link.marked_packets) / offered : null, unit: "%", digits: 2 },
-      ...all.map(({ flow, goodput, told }) => ({ label: `Goodput of flow ${flow}`, value: goodput / 1e6, unit: "Mb/s", digits: 2, help: told })),
     ],
     panels: [
       {
@@ -132,12 +137,11 @@ function view(runs: Record<string, Run>, values: Values): View {
       { title: "Jain's fairness index of five seconds", x: "time (s)", y: "index", timed: true, yMin: 0, yMax: 1, series: [{ label: "fairness", ...fair, kind: "steps" }] },
     ],
     picture: (now) => {
-      const second = Math.min(time.length - 1, placeAt(time, now) + 1);
       const packets = samples.queue_packets?.[Math.max(0, placeAt(samples.time_s ?? [], now))] ?? 0;
       return (
         <DuelPicture
           time={now} rate={number(values, "rate")} packets={packets} most={link.max_queue_packets}
-          flows={all.map(({ label }, i) => ({ label, colour: i % COLOURS, dashed: i >= COLOURS, goodput: goodputs[i]![second] ?? 0 }))}
+          flows={all.map(({ label }, i) => ({ label, colour: i % COLOURS, dashed: i >= COLOURS, goodput: goodputAt(all[i]!.rows, now) }))}
         />
       );
     },
@@ -164,6 +168,10 @@ export const duel: Scene = {
   id: "duel",
   title: "TCP duel",
   question: "Two NewReno flows, of 20 ms and of 160 ms, share a link (second preset). How much more goodput does the short one have? Which TCP is fairest, and which one favours the long path?",
+  first: {
+    sentence: "Two TCP flows share one link: their round-trip times and the link's buffer decide how much goodput each of them gets.",
+    keys: ["rtt1", "rtt2", "buffer"],
+  },
   explanation: [
     "All flows cross one bottleneck and send as much as their TCP allows. A TCP that reacts to losses grows its window until the queue drops packets. With equal windows, the flow with the shorter round-trip time sends faster, and its window also grows faster.",
     "The figures count the second half of the run. Jain's fairness index is (sum of x)² / (n × sum of x²) for the goodputs x of n flows. It is 1 for equal goodputs and 1/n if one flow has everything. The chart of windows cuts off higher peaks of the first 10 s. With large buffers losses are rare, and a run of 70 s still shows the start.",
@@ -171,7 +179,7 @@ export const duel: Scene = {
     "The buffer is given in bandwidth-delay products (BDP): rate times the longest round-trip time.",
   ],
   pages: [
-    { title: "The congestion controls", path: "models/tcp/index" },
+    { title: "The congestion controls", path: "models/tcp/README" },
     { title: "Choose and compare TCPs", path: "how-to/tcp" },
     { title: "Queues", path: "models/queues" },
     { title: "Explicit congestion notification", path: "models/tcp/ecn" },
@@ -191,7 +199,7 @@ export const duel: Scene = {
     { kind: "switch", key: "ecn", label: "ECN", default: false, help: "All TCPs answer to marks. DCTCP always does.", when: managed },
     { kind: "slider", key: "loss", label: "Random loss", unit: "%", stops: [0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5], default: 0, help: "Packets lost before the bottleneck, independent of each other." },
     { kind: "slider", key: "gap", label: "Time between two starts", unit: "s", stops: [0, 0.1, 0.5, 1, 2, 5], default: 5, help: "Each flow starts this long after the one before." },
-    { kind: "slider", key: "seed", label: "Seed", unit: "", stops: [1, 2, 3, 4, 5, 6, 7, 8], default: 1, help: "Another seed has other random losses and other random choices of RED and BBR." },
+    seedParameter("It draws the random losses, and the choices of RED and BBR."),
   ],
   presets: [
     { name: "CUBIC and NewReno", source: "the shipped scenario tcp-duel", values: { flows: 2, tcp1: "cubic", tcp2: "new_reno", rtt1: 80, rtt2: 80, rate: 20, buffer: 1, queue: "drop_tail", loss: 0, gap: 5 } },

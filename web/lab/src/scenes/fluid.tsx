@@ -3,7 +3,7 @@
 import { Chain } from "../ui/chain";
 import { entry } from "../lib/summary";
 import { Plane } from "../ui/plane";
-import { asRate, number, place, placeAt, rowsOf, scaled, text, type Run, type Scenario, type Scene, type Series, type Values, type View } from "./scene";
+import { asRate, number, place, placeAt, rowsOf, scaled, seedOf, seedParameter, text, type Run, type Scenario, type Scene, type Series, type Values, type View } from "./scene";
 
 /** One position of the gateway. Tables have a row per beta and a column per round trip. */
 interface Side {
@@ -69,7 +69,7 @@ function scenario(values: Values): Scenario {
       ...(controller ? { controller: { ...controller, beta: `${1e6 * number(values, "beta")} b/s`, initial_window: `${Math.round(Math.max(1.2 * side.window_bytes[column]!, FLUID.mtu_bytes))} B` } } : {}),
     };
   });
-  return { ...base, name: "fluid", description: "AWM alone on a link of fixed rate", seed: number(values, "seed"), duration: `${SECONDS} s`, warm_up: `${SECONDS / 2} s`, link, probe: { interval: `${INTERVAL * 1000} ms`, links: [LINK], flows: ["upload-1"] } };
+  return { ...base, name: "fluid", description: "AWM alone on a link of fixed rate", seed: seedOf(values), duration: `${SECONDS} s`, warm_up: `${SECONDS / 2} s`, link, probe: { interval: `${INTERVAL * 1000} ms`, links: [LINK], flows: ["upload-1"] } };
 }
 
 function halfRange(values: readonly number[]): number {
@@ -188,6 +188,10 @@ export const fluid: Scene = {
   id: "fluid",
   title: "Fluid against packets",
   question: "Choose points below and above the line of the critical beta. Do the packets follow the fluid with the gateway far from the senders? Do they with the gateway next to them?",
+  first: {
+    sentence: "A gateway tells senders how much to send so that its queue stays at 50 packets, and the queue swings if it corrects too hard (beta).",
+    keys: ["beta", "rtt", "gateway"],
+  },
   explanation: [
     "A gateway holds its queue at a target T of 50 packets. Active Window Management (AWM) lowers the receive windows in passing acknowledgements. beta is the rate at which it corrects the queue. If beta is too large, corrections act after their reason has gone, and the queue swings.",
     "The fluid model treats packets as a flow of bytes with delays. Its linear theory gives the growth rate of a small disturbance for each beta and round trip R. The map has these rates. Below the line of the critical beta, disturbances die out.",
@@ -203,7 +207,7 @@ export const fluid: Scene = {
     { kind: "slider", key: "beta", label: "beta", unit: "Mb/s", stops: FLUID.beta_mbps, default: FLUID.beta_mbps[3]!, help: "Rate at which AWM corrects the queue's distance from its target." },
     { kind: "slider", key: "rtt", label: "Round trip R", unit: "ms", stops: FLUID.round_trip_ms, default: 100, help: "Propagation delay there and back, without queues." },
     { kind: "choice", key: "gateway", label: "Gateway", options: [{ value: "far", label: "far from the senders" }, { value: "near", label: "next to the senders" }], default: "far", help: "From the gateway to the senders and back: 0.8 R, or 2 ms." },
-    { kind: "slider", key: "seed", label: "Seed", unit: "", stops: [1, 2, 3, 4, 5], default: 1, help: "Draws the start times of the flows, about 50 ms apart." },
+    seedParameter("It draws the start times of the flows, about 50 ms apart."),
   ],
   presets: [
     { name: "Below the bound", source: "validation/fluid: R = 100 ms, d = 0.8 R, three quarters of the critical beta", values: { beta: 4, rtt: 100, gateway: "far" } },

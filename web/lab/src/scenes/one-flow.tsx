@@ -3,7 +3,7 @@
 import { Chain } from "../ui/chain";
 import { tcpOptions } from "../lib/catalogue";
 import { entry } from "../lib/summary";
-import { asRate, number, place, placeAt, ratesOf, rowsOf, savingOf, scaled, type Run, type Scenario, type Scene, type Series, text, type Values, type View } from "./scene";
+import { asRate, number, place, placeAt, ratesOf, rowsOf, savingOf, scaled, seedOf, seedParameter, text, type Run, type Scenario, type Scene, type Series, type Values, type View } from "./scene";
 
 const SECONDS = 60;
 const INTERVAL = 0.1;
@@ -29,6 +29,7 @@ function scenario(values: Values, controlled: boolean): Scenario {
     name: "one-flow",
     description: "One TCP flow over a link that scales its rate",
     duration: `${SECONDS} s`,
+    seed: seedOf(values),
     nodes: ["sender", "N1", "N2", "receiver"],
     link: [
       { from: "sender", to: "N1", ...edge },
@@ -117,6 +118,10 @@ export const oneFlow: Scene = {
   id: "one-flow",
   title: "One flow and a link that scales",
   question: "TCP loses half of its goodput here. How does the loss depend on the round-trip time and on mRCI? Which of the other sliders repairs it, and what happens to the energy?",
+  first: {
+    sentence: "The link saves energy by running slowly while little data arrives, but TCP then sends less: compare the energy saved with the goodput lost.",
+    keys: ["rtt", "mrci", "buffer"],
+  },
   explanation: [
     "A link of 10 Mb/s takes the lowest of ten rates that its arrivals need. Lower rates need less power. TCP measures the path by losses and acknowledgements, so each side reacts to the other.",
     "practRA changes its rate at most once per mRCI (minimum rate-change interval) and keeps the queueing delay near d. If d times the rate exceeds the buffer, packets are lost before the queue can ask for more. TCP then halves its window, and the link believes that nobody needs it.",
@@ -136,6 +141,7 @@ export const oneFlow: Scene = {
     { kind: "choice", key: "tcp", label: "TCP", options: tcpOptions, default: "new_reno", help: "The congestion control of the sender." },
     { kind: "switch", key: "bursts", label: "Bursts of datagrams", default: true, help: "A second sender starts a burst at 10 Mb/s every second." },
     { kind: "slider", key: "on", label: "Mean burst", unit: "ms", stops: [10, 25, 50, 75, 100, 150, 200, 300], default: 50, help: "Mean length of a burst.", when: (values) => values.bursts === true },
+    seedParameter("It draws the lengths of the bursts."),
   ],
   presets: [
     { name: "The paper's case", source: "troubled-marriage-2016, section IV", values: { rtt: 50, buffer: 33, controller: "practra", mrci: 100, d: 40, transition: 2, tcp: "new_reno", bursts: true, on: 50 } },

@@ -31,7 +31,12 @@ export interface Switch extends Common {
   kind: "switch";
   default: boolean;
 }
-export type Parameter = Slider | Choice | Switch;
+/** A text that decides the seed: a number, or a name (`seedOf`). */
+export interface Seed extends Common {
+  kind: "seed";
+  default: string;
+}
+export type Parameter = Slider | Choice | Switch | Seed;
 
 export interface Preset {
   name: string;
@@ -80,6 +85,7 @@ export interface Figure {
 }
 
 export interface View {
+  /** The first three are those that a first look and a phone show. */
   figures: Figure[];
   panels: Panel[];
   /** The simulated time at which the clock ends; 0 without a clock. */
@@ -107,6 +113,8 @@ export interface Scene {
   title: string;
   /** The question that the reader can answer with the sliders. */
   question: string;
+  /** For a first look: a sentence, and the keys of the three settings that it shows. */
+  first: { sentence: string; keys: [string, string, string] };
   /** Some short paragraphs. */
   explanation: string[];
   /** Names of pages of the documentation, with their paths below `docs/`. */
@@ -120,6 +128,37 @@ export interface Scene {
 
 export function defaults(scene: Scene): Values {
   return Object.fromEntries(scene.parameters.map((parameter) => [parameter.key, parameter.default]));
+}
+
+/** The longest name that decides a seed. */
+export const LONGEST_NAME = 60;
+
+const SEED = "seed";
+
+/** The parameter of the seed, which every scene has. `draws` says what is random. */
+export function seedParameter(draws: string): Seed {
+  return { kind: "seed", key: SEED, label: "Name or seed", default: "1", help: `A number, or a name that gives one. ${draws} Presets, Reset and other scenes keep it.` };
+}
+
+/** The values with another scene's seed. */
+export function withSeed(values: Values, other: Values): Values {
+  return { ...values, [SEED]: other[SEED] ?? values[SEED]! };
+}
+
+/** CRC-32 as of zlib and PNG, bit by bit. */
+function crc32(bytes: Uint8Array): number {
+  let crc = ~0;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return ~crc >>> 0;
+}
+
+/** The seed of a name: the number itself, or the CRC-32 of the name in small letters (UTF-8). Spaces at its ends do not count. */
+export function seedOf(values: Values): number {
+  const name = text(values, SEED).normalize("NFC").trim().toLowerCase();
+  return /^\d{1,9}$/.test(name) ? Number(name) : crc32(new TextEncoder().encode(name));
 }
 
 /** Reads a number among the values. */

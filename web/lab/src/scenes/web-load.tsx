@@ -3,7 +3,7 @@
 import { Chain } from "../ui/chain";
 import { tcpOptions } from "../lib/catalogue";
 import { entry, type FlowSummary } from "../lib/summary";
-import { asRate, number, place, placeAt, ratesOf, rowsOf, savingOf, scaled, text, type Run, type Scenario, type Scene, type Series, type Values, type View } from "./scene";
+import { asRate, number, place, placeAt, ratesOf, rowsOf, savingOf, scaled, seedOf, seedParameter, text, type Run, type Scenario, type Scene, type Series, type Values, type View } from "./scene";
 
 const LINK = "N1-N2";
 const FLOW = "web";
@@ -59,7 +59,7 @@ function scenario(values: Values, control: Scenario | null): Scenario {
     description: "Requests, one TCP connection each, over a link of 10 Mb/s",
     duration: `${seconds(values)} s`,
     warm_up: `${WARM_UP} s`,
-    seed: number(values, "seed"),
+    seed: seedOf(values),
     nodes: ["servers", "N1", "N2", "clients"],
     link: [
       { from: "servers", to: "N1", ...edge },
@@ -118,7 +118,7 @@ function field(flow: FlowSummary, name: string): number | null {
   return typeof value === "number" ? value : null;
 }
 
-const TIMES = [["Mean", "mean", "The mean"], ["p50", "p50", "The median"], ["p95", "p95", "95 % of the requests do not exceed it"], ["p99", "p99", "99 % of the requests do not exceed it"]] as const;
+const TIMES = [["p95", "p95", "95 % of the requests do not exceed it"], ["p50", "p50", "The median"], ["p99", "p99", "99 % of the requests do not exceed it"], ["Mean", "mean", "The mean"]] as const;
 
 function view(runs: Record<string, Run>, values: Values): View {
   const own = runs.own!, plain = runs.plain ?? own;
@@ -142,6 +142,7 @@ function view(runs: Record<string, Run>, values: Values): View {
   return {
     seconds: SHOWN,
     figures: [
+      { label: "Energy saved, frequency scaling (FS)", value: savingOf(link, "fs"), unit: "%", digits: 1, help: "The power of the link follows its rate." },
       ...TIMES.flatMap(([label, key, help]) => {
         const value = field(flow, `${key}_completion_s`);
         return [
@@ -149,7 +150,6 @@ function view(runs: Record<string, Run>, values: Values): View {
           ...(controlled ? [{ label: `${label}, compared with always-on`, value: ratio(key), unit: "×", digits: 2 }] : []),
         ];
       }),
-      { label: "Energy saved, frequency scaling (FS)", value: savingOf(link, "fs"), unit: "%", digits: 1, help: "The power of the link follows its rate." },
       { label: "Energy saved, dynamic voltage scaling (DVS)", value: savingOf(link, "dvs"), unit: "%", digits: 1, help: "The power follows the cube of the rate, down to half of the rate." },
       { label: "Energy saved, measured port of a Cisco NCS-55A1-24H", value: savingOf(link, "ncs-55a1-24h"), unit: "%", digits: 1, help: "A port with its share of the box, at the same utilisation. Most of its power does not follow the rate." },
       { label: "Mean rate", value: link.mean_rate_bps / 1e6, unit: "Mb/s", digits: 2 },
@@ -206,6 +206,10 @@ export const webLoad: Scene = {
   id: "web-load",
   title: "Web load under control",
   question: "At load 0.3, which controllers can save half of the energy (FS) while p95 of the completion times grows by at most 15 %? Which settings of practRA do so?",
+  first: {
+    sentence: "The link saves energy by running slowly while few users download: compare the energy saved with the time of the slowest downloads (p95).",
+    keys: ["load", "d", "mrci"],
+  },
   explanation: [
     "Requests arrive at random. Each opens a TCP connection, transfers an object of random size and closes. The load is the requested data per second, divided by 10 Mb/s. The same seed has the same requests under every controller, so all differences are the controller's.",
     "practRA goes up one rate when the queue threatens its delay bound d, and down one rate when the queue is empty and little traffic is forecast. EARTH goes up when the queue reaches a threshold and down when it is empty. Lull lowers the rate between two rounds of TCP, and is back before the next round arrives.",
@@ -237,7 +241,7 @@ export const webLoad: Scene = {
     { kind: "slider", key: "rtt", label: "Round-trip time", unit: "ms", stops: [5, 10, 20, 30, 50, 80, 100, 150, 200], default: 50, help: "Propagation delay there and back, without queues." },
     { kind: "slider", key: "buffer", label: "Buffer", unit: "BDP", stops: [0.25, 0.5, 0.75, 1, 1.5, 2, 4], default: 1, help: "Rate times round-trip time (bandwidth-delay product); at least 5 packets." },
     { kind: "choice", key: "tcp", label: "TCP", options: tcpOptions, default: "new_reno", help: "The congestion control of the servers." },
-    { kind: "slider", key: "seed", label: "Seed", unit: "", stops: [1, 2, 3, 4, 5, 6, 7, 8], default: 1, help: "Another seed has other arrivals and sizes by the same laws." },
+    seedParameter("It draws arrivals and sizes."),
   ],
   presets: [
     { name: "practRA as printed", source: "lull-2026, setting “practRA, mRCI 10 ms”", values: { controller: "practra", load: 0.3, mrci: 10, d: 40, jumps: false, transition: 2, law: "pareto", mean: 30, shape: 1.35, rtt: 50, buffer: 1, tcp: "new_reno" } },

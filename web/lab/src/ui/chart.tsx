@@ -42,8 +42,18 @@ function limits(panel: Panel, kept: Panel | undefined): { yMin: number | undefin
   return { yMin, yMax: yMax === undefined ? undefined : Math.max(yMax, kept?.yMax ?? yMax) };
 }
 
+/** The height of a chart in pixels, from the style sheet. */
+function heightOf(box: HTMLElement): number {
+  return Number(getComputedStyle(box).getPropertyValue("--height"));
+}
+
+/** The legend shows values only where the cursor is. */
+function tell(chart: uPlot): void {
+  chart.root.classList.toggle("idle", chart.legend.idx == null);
+}
+
 /** `newest` returns the limits of the newest results; they may differ from those of `panel`. */
-function options(panel: Panel, newest: () => ReturnType<typeof limits>, curves: Drawn[], width: number, line: HTMLElement): uPlot.Options {
+function options(panel: Panel, newest: () => ReturnType<typeof limits>, curves: Drawn[], box: HTMLElement, line: HTMLElement): uPlot.Options {
   const font = "12px system-ui, sans-serif";
   const axis = (label: string): uPlot.Axis => ({
     label, font, labelFont: font, labelSize: 20, stroke: () => css("--ink"),
@@ -51,8 +61,8 @@ function options(panel: Panel, newest: () => ReturnType<typeof limits>, curves: 
     values: (_, splits) => splits.map((value) => (value === null ? "" : short(value))),
   });
   return {
-    width,
-    height: 190,
+    width: box.clientWidth,
+    height: heightOf(box),
     scales: {
       x: { time: false, distr: panel.logX ? 3 : 1 },
       y: {
@@ -67,7 +77,7 @@ function options(panel: Panel, newest: () => ReturnType<typeof limits>, curves: 
     },
     axes: [{ ...axis(panel.x), size: 34 }, { ...axis(panel.y), size: 54, ...(panel.levels ? { splits: panel.levels.map((_, level) => level), values: named(panel.levels) } : {}) }],
     cursor: panel.timed ? { sync: { key: sync.key }, y: false } : { y: false },
-    legend: { live: true },
+    legend: { live: true, markers: { dash: (_, i) => (curves[i - 1]?.kept ? "dotted" : curves[i - 1]?.series.dashed ? "dashed" : "solid") } },
     series: [
       { label: panel.x, value: (_, value) => (value === null ? "" : short(value)) },
       ...curves.map(({ series, kept, colour }): uPlot.Series => ({
@@ -81,7 +91,7 @@ function options(panel: Panel, newest: () => ReturnType<typeof limits>, curves: 
         value: (_, value) => (value === null ? "" : panel.levels?.[value] ?? short(value)),
       })),
     ],
-    hooks: { ready: [(chart) => void chart.over.append(line)] },
+    hooks: { ready: [(chart) => void chart.over.append(line), tell], setLegend: [tell] },
   };
 }
 
@@ -109,7 +119,7 @@ export function Chart({ panel, kept, clock }: { panel: Panel; kept?: Panel | und
   useEffect(() => {
     const line = document.createElement("div");
     line.className = "now";
-    const chart = new uPlot(options(panel, () => newest.current, curves, box.current!.clientWidth, line), data(panel, curves, clock), box.current!);
+    const chart = new uPlot(options(panel, () => newest.current, curves, box.current!, line), data(panel, curves, clock), box.current!);
     live.current = chart;
     charts.set(panel.title, chart);
     if (panel.timed) sync.sub(chart);
@@ -120,8 +130,8 @@ export function Chart({ panel, kept, clock }: { panel: Panel; kept?: Panel | und
     const stop = clock.subscribe(follow);
     follow();
     const resized = new ResizeObserver(() => {
-      const width = box.current?.clientWidth ?? 0;
-      if (width > 0 && width !== chart.width) chart.setSize({ width, height: 190 });
+      const width = box.current?.clientWidth ?? 0, height = box.current ? heightOf(box.current) : 0;
+      if (width > 0 && (width !== chart.width || height !== chart.height)) chart.setSize({ width, height });
       follow();
     });
     resized.observe(box.current!);

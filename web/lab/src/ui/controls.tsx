@@ -1,7 +1,7 @@
 /** Sliders, choices and switches of a scene. */
 
 import { useId } from "preact/hooks";
-import type { Choice, Parameter, Slider, Switch, Value, Values } from "../scenes/scene";
+import { type Choice, LONGEST_NAME, type Parameter, type Seed, seedOf, type Slider, type Switch, type Value, type Values } from "../scenes/scene";
 
 type Change = (key: string, value: Value) => void;
 
@@ -47,12 +47,28 @@ function SwitchControl({ parameter, value, change }: { parameter: Switch; value:
   );
 }
 
+function SeedControl({ parameter, values, change }: { parameter: Seed; values: Values; change: Change }) {
+  const id = useId();
+  return (
+    <div class="control">
+      <label for={id}>{parameter.label}</label>
+      <output for={id}>seed {seedOf(values)}</output>
+      <input
+        id={id} type="text" value={String(values[parameter.key])} maxLength={LONGEST_NAME} autocomplete="off" spellcheck={false} aria-describedby={`${id}-help`}
+        onChange={(event) => change(parameter.key, event.currentTarget.value.trim() || parameter.default)}
+      />
+      <p class="help" id={`${id}-help`}>{parameter.help}</p>
+    </div>
+  );
+}
+
 export function Controls({ parameters, values, change }: { parameters: readonly Parameter[]; values: Values; change: Change }) {
   return (
     <form class="controls" onSubmit={(event) => event.preventDefault()}>
       {parameters.filter(({ when }) => !when || when(values)).map((parameter) => {
         const { key } = parameter;
         if (parameter.kind === "slider") return <SliderControl key={key} parameter={parameter} value={Number(values[key])} change={change} />;
+        if (parameter.kind === "seed") return <SeedControl key={key} parameter={parameter} values={values} change={change} />;
         if (parameter.kind === "choice") return <ChoiceControl key={key} parameter={parameter} value={String(values[key])} change={change} />;
         return <SwitchControl key={key} parameter={parameter} value={values[key] === true} change={change} />;
       })}

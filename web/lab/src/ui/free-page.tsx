@@ -32,6 +32,18 @@ async function textOf(file: File): Promise<string> {
   }
 }
 
+/** A place in a text; both numbers begin at 1, and a column is a character. */
+interface Place {
+  line: number;
+  column: number;
+}
+
+/** The place that an error of the simulator names. */
+function placeOf(error: string | null): Place | null {
+  const found = /^scenario, line (\d+), column (\d+): /.exec(error ?? "");
+  return found && { line: Number(found[1]), column: Number(found[2]) };
+}
+
 interface Props {
   engine: Engine;
   /** The scenario of the address. */
@@ -45,12 +57,15 @@ export function FreePage({ engine, toml, damaged, go }: Props) {
   const [text, setText] = useState(toml ?? draft ?? SHIPPED["tcp-duel"] ?? "");
   /** The newest run, and its text. */
   const [shown, setShown] = useState<{ run: Run; text: string } | null>(null);
+  const [failed, setFailed] = useState<string | null>(null);
   const [error, setError] = useState<string | null>(damaged ? "The link is damaged or too long: its scenario cannot be read. The text is that of another scenario." : null);
   const [note, setNote] = useState<string | null>(null);
   const [progress, setProgress] = useState<number | null>(null);
   const [link, setLink] = useState("");
   const clock = useMemo(() => new Clock(), []);
   const busy = useRef<AbortController | null>(null);
+  const editor = useRef<HTMLTextAreaElement>(null);
+  const [scroll, setScroll] = useState(0);
   draft = text;
 
   const simulate = async (text: string) => {
@@ -67,7 +82,10 @@ export function FreePage({ engine, toml, damaged, go }: Props) {
     } catch (failure) {
       if (busy.current !== own) return;
       if (isCancelled(failure)) setNote("Cancelled.");
-      else setError(messageOf(failure));
+      else {
+        setError(messageOf(failure));
+        setFailed(text);
+      }
     }
     if (busy.current === own) setProgress(null);
   };
@@ -93,6 +111,22 @@ export function FreePage({ engine, toml, damaged, go }: Props) {
   const view = useMemo(() => run && freeView(run, link), [run, link]);
   if (view) clock.range(0, view.seconds);
   const isCurrent = shown?.text === text && progress === null && error === null;
+  // The place belongs to the text that has failed.
+  const wrong = failed === text ? placeOf(error) : null;
+  useEffect(() => {
+    const area = editor.current;
+    if (!wrong || !area) return;
+    const line = parseFloat(getComputedStyle(area).lineHeight);
+    const top = (wrong.line - 1) * line;
+    if (top < area.scrollTop || top + 2 * line > area.scrollTop + area.clientHeight) area.scrollTop = top - area.clientHeight / 2;
+  }, [wrong?.line]);
+  const select = ({ line, column }: Place) => {
+    const lines = text.split("\n");
+    const start = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);
+    const end = start + (lines[line - 1] ?? "").length;
+    editor.current?.focus();
+    editor.current?.setSelectionRange(Math.min(end, start + column - 1), end);
+  };
   const columns = view?.table.columns ?? [];
   return (
     <main
@@ -116,13 +150,17 @@ export function FreePage({ engine, toml, damaged, go }: Props) {
               {Object.keys(SHIPPED).map((name) => <option value={name}>{name}</option>)}
             </select>
           </label>
-          <textarea
-            value={text} rows={26} spellcheck={false} aria-label="Scenario in TOML"
-            onInput={(event) => setText(event.currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void simulate(text);
-            }}
-          />
+          <div class="editor">
+            <textarea
+              ref={editor} value={text} rows={26} wrap="off" spellcheck={false} aria-label="Scenario in TOML" aria-invalid={wrong !== null}
+              onInput={(event) => setText(event.currentTarget.value)}
+              onScroll={(event) => setScroll(event.currentTarget.scrollTop)}
+              onKeyDown={(event) => {
+                if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void simulate(text);
+              }}
+            />
+            {wrong && <div class="wrong" style={{ top: `calc(.5rem + 1px + ${wrong.line - 1} * 1.4em - ${scroll}px)` }} />}
+          </div>
           <div class="actions">
             <button type="button" class="primary" onClick={() => void simulate(text)}>Run (Ctrl+Enter)</button>
             <label class="file">Open a file <input type="file" accept=".toml" onChange={(event) => {
@@ -140,25 +178,26 @@ export function FreePage({ engine, toml, damaged, go }: Props) {
         </aside>
         <div class="results" aria-busy={progress !== null} data-current={isCurrent}>
           <Status
-            error={error} progress={progress} cancel={() => busy.current?.abort()} told={isCurrent ? "The run is complete." : ""}
+            error={error} way={wrong && <p><button type="button" onClick={() => select(wrong)}>Go to line {wrong.line}</button></p>} progress={progress} cancel={() => busy.current?.abort()} told={isCurrent ? "The run is complete." : ""}
             note={view && !isCurrent && progress === null ? `${note ?? ""} The results below are those of an earlier text.` : note}
           />
           {run?.warnings.map((warning) => <p class="warning">{warning}</p>)}
           {view && <>
-            <div class="scroll" tabIndex={0} role="region" aria-label="Links and flows">
-              <table class="figures">
-                <thead><tr>{columns.map((column) => <th scope="col">{column}</th>)}</tr></thead>
-                <tbody>{view.table.rows.map((row) => <tr>{row.map((cell, i) => (i === 0 ? <th scope="row">{cell}</th> : <td>{cell}</td>))}</tr>)}</tbody>
-              </table>
-            </div>
             <label>
               Link in the charts
               <select value={view.link} onChange={(event) => setLink(event.currentTarget.value)}>
                 {view.links.map((name) => <option value={name} selected={name === view.link}>{name}</option>)}
               </select>
             </label>
+            {view.panels.slice(0, 1).map((panel) => <Chart key={panel.title} panel={panel} clock={clock} />)}
+            <div class="scroll" tabIndex={0} role="region" aria-label="Links and flows">
+              <table class="figures">
+                <thead><tr>{columns.map((column) => <th scope="col">{column}</th>)}</tr></thead>
+                <tbody>{view.table.rows.map((row) => <tr>{row.map((cell, i) => (i === 0 ? <th scope="row">{cell}</th> : <td>{cell}</td>))}</tr>)}</tbody>
+              </table>
+            </div>
             {view.seconds > 0 && <Player clock={clock} />}
-            {view.panels.map((panel) => <Chart key={panel.title} panel={panel} clock={clock} />)}
+            {view.panels.slice(1).map((panel) => <Chart key={panel.title} panel={panel} clock={clock} />)}
           </>}
         </div>
       </div>

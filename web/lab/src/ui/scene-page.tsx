@@ -7,11 +7,13 @@ import { isCancelled, type Scenario } from "../engine/module";
 import { Clock } from "../lib/clock";
 import { messageOf, simulated } from "../lib/run";
 import { asCsv, saveText } from "../lib/save";
+import { pageAddress } from "../lib/pages";
 import { address, sceneFragment } from "../lib/share";
-import { defaults, type Run, type Scene, type Value, type Values, type View } from "../scenes/scene";
+import { defaults, type Panel, type Run, type Scene, type Value, type Values, type View, withSeed } from "../scenes/scene";
 import { Chart, saveCharts } from "./chart";
 import { Controls } from "./controls";
 import { CopyButton, TomlDialog } from "./dialog";
+import { Exercise } from "./exercise";
 import { Figures, written } from "./figures";
 import { Player } from "./player";
 import { Status } from "./status";
@@ -135,13 +137,15 @@ interface Props {
   scene: Scene;
   values: Values;
   kept: Values | null;
+  /** The view for a first look: three settings, three figures, one chart. */
+  first: boolean;
   /** Changes the values and the kept values, and with them the address. */
   go: (values: Values, kept: Values | null) => void;
   edit: (toml: string) => void;
-  docs: string;
 }
 
-export function ScenePage({ engine, scene, values, kept, go, edit, docs }: Props) {
+export function ScenePage({ engine, scene, values, kept: stored, first, go, edit }: Props) {
+  const kept = first ? null : stored;
   const [{ shown, failed, progress }, cancel] = useView(engine, scene, values);
   const answer = useKept(engine, scene, kept);
   const [shows, setShows] = useState(false);
@@ -157,47 +161,64 @@ export function ScenePage({ engine, scene, values, kept, go, edit, docs }: Props
   const current = (hasFailed || same(shown?.values, values)) && same(answer?.values, kept);
   const isOld = hasFailed && view !== null && !same(shown?.values, values);
   const told = current && view && !hasFailed ? `Results: ${view.figures.slice(0, 2).map(({ label, value, unit, digits }) => `${label} ${written(value, digits, unit)}`).join("; ")}.` : "";
-  const change = (key: string, value: Value) => go({ ...values, [key]: value }, kept);
+  const original = withSeed(defaults(scene), values);
+  const chart = (panel: Panel) => <Chart key={panel.title} panel={panel} kept={keptPanels.find(({ title }) => title === panel.title)} clock={clock} />;
+  const change = (key: string, value: Value) => go({ ...values, [key]: value }, stored);
   const toml = () => stringify(Object.values(scene.scenarios(values))[0]!);
   const preset = scene.presets.find((candidate) => Object.entries(candidate.values).every(([key, value]) => values[key] === value));
   return (
     <main class="scene" id="scene" tabIndex={-1}>
       <h1>{scene.title}</h1>
-      <p class="question"><strong>Find out:</strong> {scene.question}</p>
-      <div class="columns">
-        <aside aria-label="Settings">
-          <div class="presets" role="group" aria-label="Presets">
-            {scene.presets.map((candidate) => (
-              <button type="button" title={candidate.source} aria-pressed={candidate === preset} onClick={() => go({ ...defaults(scene), ...candidate.values }, kept)}>{candidate.name}</button>
-            ))}
-            {preset && <p class="help">Source: {preset.source}.</p>}
+      <p class="question">
+        {first ? scene.first.sentence : <><strong>Find out:</strong> {scene.question}</>}{" "}
+        <a href={sceneFragment(scene, values, stored, !first)}>{first ? "All settings" : "Only three settings"}</a>
+      </p>
+      <div class="columns results" data-current={current}>
+        <div class="top">
+          <aside aria-label="Settings">
+            {!first && (
+              <div class="presets" role="group" aria-label="Presets">
+                {scene.presets.map((candidate) => (
+                  <button type="button" title={candidate.source} aria-pressed={candidate === preset} onClick={() => go({ ...original, ...candidate.values }, kept)}>{candidate.name}</button>
+                ))}
+                {preset && <p class="help">Source: {preset.source}.</p>}
+              </div>
+            )}
+            <Controls parameters={first ? scene.parameters.filter(({ key, kind }) => kind === "seed" || scene.first.keys.includes(key)) : scene.parameters} values={values} change={change} />
+            <div class="actions">
+              <button type="button" onClick={() => go(original, null)}>Reset</button>
+              <CopyButton text={() => address(sceneFragment(scene, values, stored, first))}>Copy link</CopyButton>
+              {!first && <>
+                {kept === null
+                  ? <button type="button" onClick={() => go(values, values)}>Keep as A</button>
+                  : <button type="button" onClick={() => go(values, null)}>Forget A</button>}
+                {kept !== null && <button type="button" onClick={() => go(kept, values)}>Swap A and B</button>}
+                <button type="button" onClick={() => setShows(true)}>Open as TOML</button>
+                <button type="button" disabled={!view} onClick={() => view && saveText(`${scene.id}.csv`, "text/csv", asCsv(view.panels, keptPanels))}>Data (CSV)</button>
+                <button type="button" disabled={!view} onClick={() => view && saveCharts(`${scene.id}.png`, scene.title, view.panels)}>Picture (PNG)</button>
+              </>}
+            </div>
+          </aside>
+          <div class="head" aria-busy={progress !== null}>
+            <Status error={error} progress={progress} cancel={cancel} note={isOld ? `${failed.error === null ? "Cancelled. " : ""}The results below are those of earlier settings.` : null} told={told} />
+            {view && <>
+              {chart(view.panels[0]!)}
+              <Figures figures={view.figures} kept={answer?.view?.figures ?? null} first={first} />
+            </>}
           </div>
-          <Controls parameters={scene.parameters} values={values} change={change} />
-          <div class="actions">
-            <button type="button" onClick={() => go(defaults(scene), null)}>Reset</button>
-            {kept === null
-              ? <button type="button" onClick={() => go(values, values)}>Keep as A</button>
-              : <button type="button" onClick={() => go(values, null)}>Forget A</button>}
-            {kept !== null && <button type="button" onClick={() => go(kept, values)}>Swap A and B</button>}
-            <CopyButton text={() => address(sceneFragment(scene, values, kept))}>Copy link</CopyButton>
-            <button type="button" onClick={() => setShows(true)}>Open as TOML</button>
-            <button type="button" disabled={!view} onClick={() => view && saveText(`${scene.id}.csv`, "text/csv", asCsv(view.panels, keptPanels))}>Data (CSV)</button>
-            <button type="button" disabled={!view} onClick={() => view && saveCharts(`${scene.id}.png`, scene.title, view.panels)}>Picture (PNG)</button>
-          </div>
+        </div>
+        <div class="rest">
+          {view?.notes?.map((note) => <p class="note">{note}</p>)}
+          <Exercise scene={scene.id} seed={String(original.seed)} />
           <details>
             <summary>Explanation</summary>
             {scene.explanation.map((paragraph) => <p>{paragraph}</p>)}
-            <ul>{scene.pages.map(({ title, path }) => <li><a href={`${docs}${path}.html`}>{title}</a></li>)}</ul>
+            <ul>{scene.pages.map(({ title, path }) => <li><a href={pageAddress(path)}>{title}</a></li>)}</ul>
           </details>
-        </aside>
-        <div class="results" aria-busy={progress !== null} data-current={current}>
-          <Status error={error} progress={progress} cancel={cancel} note={isOld ? `${failed.error === null ? "Cancelled. " : ""}The results below are those of earlier settings.` : null} told={told} />
           {view && <>
-            {view.chooser?.(values, (changes) => go({ ...values, ...changes }, kept))}
-            <Figures figures={view.figures} kept={answer?.view?.figures ?? null} />
-            {view.notes?.map((note) => <p class="note">{note}</p>)}
+            {view.chooser?.(values, (changes) => go({ ...values, ...changes }, stored))}
             {view.seconds > 0 && <Player clock={clock} picture={view.picture} />}
-            {view.panels.map((panel) => <Chart key={panel.title} panel={panel} kept={keptPanels.find(({ title }) => title === panel.title)} clock={clock} />)}
+            {!first && view.panels.slice(1).map(chart)}
           </>}
         </div>
       </div>

@@ -1,5 +1,6 @@
 /** The state of the newest run: progress, an error, or a short text for screen readers. */
 
+import type { ComponentChild } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 /** Milliseconds without a change after which a text is spoken: a moved slider passes many results. */
@@ -7,6 +8,8 @@ const QUIET = 1000;
 
 interface Props {
   error: string | null;
+  /** A way to the cause of the error. */
+  way?: ComponentChild;
   /** The share of the run, or null if nothing runs. */
   progress: number | null;
   cancel: () => void;
@@ -16,7 +19,7 @@ interface Props {
   told: string;
 }
 
-export function Status({ error, progress, cancel, note, told }: Props) {
+export function Status({ error, way, progress, cancel, note, told }: Props) {
   const [spoken, speak] = useState("");
   const text = progress === null ? told : "Running.";
   useEffect(() => {
@@ -38,6 +41,7 @@ export function Status({ error, progress, cancel, note, told }: Props) {
         {note && <p>{note}</p>}
         <span class="hidden">{spoken}</span>
       </div>
+      {error !== null && way}
     </div>
   );
 }
