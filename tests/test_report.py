@@ -202,6 +202,41 @@ def test_the_page_holds_readings_figures_tables_and_manifest() -> None:
     assert html.count("data:image/svg+xml;base64,") == 2
 
 
+def test_the_first_figure_is_above_the_claims() -> None:
+    figures = [FigureBlock("fig3", "Fig. 3", "Three panels.", SVG), FigureBlock("fig4", "Fig. 4", "Two.", SVG)]
+    reproduced = dataclasses.replace(page(), sections=[Section("figures", "Figures", figures=figures)])
+    html = render(reproduced)
+    places = [html.index(text) for text in ('<figure id="fig3"', '<tr id="T1"', '<tr id="T2"', '<figure id="fig4"')]
+    assert places == sorted(places)
+    assert html.count('<figure id="fig3"') == 1
+    assert '<a href="#fig3">Fig. 3</a> is at the top of this page.' in html
+    swept = render(dataclasses.replace(reproduced, claims=[]))
+    assert swept.index("<h2>Figures</h2>") < swept.index('<figure id="fig3"')
+
+
+def test_code_has_no_backquotes() -> None:
+    quoted = "`--study <buffer>` and `mRCI`"
+    block = FigureBlock("fig2", "Fig. 2", quoted, SVG)
+    table = TableBlock(quoted, [quoted], [[quoted]])
+    claims = [
+        dataclasses.replace(
+            claim, title=quoted, statement=quoted, theirs=quoted, parts=[ClaimPart(True, quoted)], explanation=quoted,
+            judgement=[Fact("Measured", quoted)],
+        )
+        for claim in page().claims
+    ]  # fmt: skip
+    html = render(
+        dataclasses.replace(
+            page(), summary=quoted, scope=quoted, facts=[Fact("x", quoted)], claims=claims,
+            sections=[Section("figures", "Figures", [quoted], [table], [block])],
+            readings=[ReadingRow("d", quoted, quoted, quoted, quoted, [Fact("d", quoted)])], reading_tables=[table],
+            unjudged=[UnjudgedRow("words", "section 1", quoted)], manifest=[Fact("x", quoted)],
+        )
+    )  # fmt: skip
+    assert "`" not in re.sub(r"<(script|style).*?</\1>", "", html, flags=re.DOTALL)
+    assert html.count("<code>--study &lt;buffer&gt;</code> and <code>mRCI</code>") == 30
+
+
 def test_text_is_escaped() -> None:
     html = render(dataclasses.replace(page(), summary="<b>bold</b>"))
     assert "&lt;b&gt;bold" in html

@@ -6,12 +6,13 @@ import base64
 import functools
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from netlull.library import LAB_PAGE, lab_page, place_lab
 from netlull.report.tries import Offer, Try, offer
@@ -157,6 +158,12 @@ class Page:
     language: str = "en"
 
     @property
+    def lead(self) -> FigureBlock | None:
+        """The figure above the claims: the first of a reproduction."""
+        figures = [figure for section in self.sections for figure in section.figures]
+        return figures[0] if self.claims and figures else None
+
+    @property
     def interactive(self) -> bool:
         """True if a figure has charts."""
         return any(figure.charts for section in (*self.sections, *self.appendix) for figure in section.figures)
@@ -186,6 +193,7 @@ def render(page: Page) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["prose"] = _prose
     library = chart_library() if page.interactive else None
     scripts = [_template("page.js")]
     styles = [_template("theme.css"), _template("style.css")]
@@ -200,6 +208,11 @@ def render(page: Page) -> str:
         library=library,
         lab=LAB_PAGE if page.tries.numbers and lab_page() is not None else None,
     )
+
+
+def _prose(text: str) -> Markup:
+    """A text as HTML, with the code between its backquotes as `<code>`."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704  # it is escaped
 
 
 @dataclass(frozen=True)
