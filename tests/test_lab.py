@@ -199,7 +199,7 @@ def test_parts_in_python_do_not_run_in_the_lab(tmp_path: Path, refused: Callable
     document = Scenario.from_file(shipped()["practra-link"]).to_dict()
     assert not Scenario.from_dict(document).has_plug_ins
     document["link"][1]["controller"] = {"kind": "python", "class": "plugin_classes:Steps"}
-    assert Scenario.from_dict(document).has_plug_ins
+    assert Scenario.from_dict(document, allow_code=True).has_plug_ins
     file = tmp_path / "mine.toml"
     file.write_text(toml_document(document), encoding="utf-8")
     assert "part in Python" in refused("lab", file, "--out", tmp_path / "page.html")

@@ -33,20 +33,41 @@ def tables(text: str) -> list[tuple[str, dict[str, str]]]:
     return rows
 
 
-@needs_lab
-@pytest.mark.parametrize("page", [page for page in PAGES if page.stem != "index"], ids=lambda page: page.stem)
-def test_answers_are_the_labs(page: Path, tmp_path: Path) -> None:
-    rows = tables(page.read_text(encoding="utf-8"))
-    assert len(rows) >= 3
-    file = tmp_path / "fragments.json"
-    file.write_text(json.dumps([fragment for fragment, _ in rows]), encoding="utf-8")
+def figures(fragments: list[str], folder: Path) -> list[dict[str, str]]:
+    """The figures that the lab shows for addresses."""
+    file = folder / "fragments.json"
+    file.write_text(json.dumps(fragments), encoding="utf-8")
     assert NODE
     ended = subprocess.run(
         [NODE, ROOT / "web/lab/tests/figures.mjs", MODULE, ROOT / "web/lab/data.json", file],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    for (fragment, cells), shown in zip(rows, json.loads(ended.stdout), strict=True):
+    found: list[dict[str, str]] = json.loads(ended.stdout)
+    return found
+
+
+@needs_lab
+@pytest.mark.parametrize("page", [page for page in PAGES if page.stem != "index"], ids=lambda page: page.stem)
+def test_answers_are_the_labs(page: Path, tmp_path: Path) -> None:
+    rows = tables(page.read_text(encoding="utf-8"))
+    assert len(rows) >= 3
+    for (fragment, cells), shown in zip(rows, figures([fragment for fragment, _ in rows], tmp_path), strict=True):
         assert {name: shown[name] for name in cells} == cells, fragment
+
+
+@needs_lab
+def test_names_give_the_ranges_of_the_page(tmp_path: Path) -> None:
+    text = (ROOT / "docs/teaching/index.md").read_text(encoding="utf-8")
+    listed = re.search(r"The names (.*) give these ranges", text)
+    assert listed
+    names = re.findall(r"[A-Z]\w+", listed[1])
+    rows = tables(text)
+    assert (len(names), len(rows)) == (10, 5)
+    shown = iter(figures([f"{fragment}&seed={name}" for fragment, _ in rows for name in names], tmp_path))
+    for fragment, cells in rows:
+        values = [next(shown)[cells["figure"]] for _ in names]
+        values.sort(key=lambda value: float(value.split()[0].replace("\N{MINUS SIGN}", "-")))
+        assert [values[0], values[-1]] == [cells["least"], cells["greatest"]], fragment
 
 
 def test_there_are_four_exercises_with_questions_and_answers() -> None:

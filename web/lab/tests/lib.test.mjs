@@ -25,7 +25,7 @@ test("words on a chart have the curves of A", () => {
 });
 
 test("a name gives the seed that zlib.crc32 gives in Python, a number itself", () => {
-  for (const [seed, wanted] of [["1", 1], [" 007 ", 7], ["123456789", 123456789], ["zoë", 3349081364], [" ZOË ", 3349081364], ["zoe\u0308", 3349081364], ["1234567890", 639479525]]) assert.equal(seedOf({ seed }), wanted, seed);
+  for (const [seed, wanted] of [["1", 1], [" 007 ", 7], ["zoë", 3349081364], [" ZOË ", 3349081364], ["zoe\u0308", 3349081364], ["3349081364", 3349081364], ["1234567890123456", 509595063]]) assert.equal(seedOf({ seed }), wanted, seed);
 });
 
 test("an address holds any text, and unpacks to no more than the largest", async () => {

@@ -168,6 +168,7 @@ function view(runs: Record<string, Run>, values: Values): View {
     figures: [
       { label: `Links asleep, of ${lines.length}`, value: sleeping.length, unit: "", digits: 0 },
       { label: "Goodput after, compared with all links awake", value: (kept - 1) * 100, unit: "%", digits: 1 },
+      ...Object.entries(MODELS).map(([model, label]) => ({ label: `Energy saved, ${label}`, value: saving(own, awake, model), unit: "%", digits: 1, help: `Power model ${model}; all links, after the change, compared with no sleep.` })),
       { label: "Goodput of the flow before", value: goodput(own, "before"), unit: "Mb/s", digits: 1, help: `From ${GROWN} s until just before the change.` },
       { label: "Goodput of the flow after", value: goodput(own, "after"), unit: "Mb/s", digits: 1, help: `From ${SETTLED} s after the change on.` },
       { label: "Links on the path, before", value: before.length, unit: "", digits: 0 },
@@ -176,7 +177,6 @@ function view(runs: Record<string, Run>, values: Values): View {
       { label: "Round trip of the path, after", value: roundTrip(after), unit: "ms", digits: 1 },
       { label: "Packets lost by the change", value: lost, unit: "", digits: 0, help: "On links that fall asleep, at routers without a path, and in loops." },
       { label: "Time until all routers know", value: routing?.convergence_s == null ? null : routing.convergence_s * 1000, unit: "ms", digits: 1 },
-      ...Object.entries(MODELS).map(([model, label]) => ({ label: `Energy saved, ${label}`, value: saving(own, awake, model), unit: "%", digits: 1, help: `Power model ${model}; all links, after the change, compared with no sleep.` })),
     ],
     notes: [sleeping.length ? `From ${at} s on asleep: ${sleeping.map(({ name }) => name).join("; ")}.` : "No link sleeps: without any of them, less connectivity than the threshold would remain."],
     panels: [

@@ -158,7 +158,7 @@ function crc32(bytes: Uint8Array): number {
 /** The seed of a name: the number itself, or the CRC-32 of the name in small letters (UTF-8). Spaces at its ends do not count. */
 export function seedOf(values: Values): number {
   const name = text(values, SEED).normalize("NFC").trim().toLowerCase();
-  return /^\d{1,9}$/.test(name) ? Number(name) : crc32(new TextEncoder().encode(name));
+  return /^\d{1,15}$/.test(name) ? Number(name) : crc32(new TextEncoder().encode(name));
 }
 
 /** Reads a number among the values. */
