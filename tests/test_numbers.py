@@ -8,8 +8,8 @@ import math
 import pytest
 from rich.console import Console
 
-from netlull.cli.numbers import count, digits, percent, plus_minus, scaled
 from netlull.cli.tables import Table, draw
+from netlull.numbers import count, digits, percent, plus_minus, scaled
 
 
 @pytest.mark.parametrize(

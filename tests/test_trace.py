@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import ROOT
-from netlull.cli.numbers import scaled
+from netlull.numbers import scaled
 
 if TYPE_CHECKING:
     from netlull import Scenario

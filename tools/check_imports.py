@@ -32,6 +32,7 @@ ORDER = (
     "renames",
     "errors",
     "quantities",
+    "numbers",
     "_core",
     "_engine",
     "documents",

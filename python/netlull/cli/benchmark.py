@@ -17,11 +17,11 @@ import netlull
 from netlull import benchmark
 from netlull.benchmark.page import COLUMNS
 from netlull.cli.inputs import allows_code, classes_in, code_option, json_option
-from netlull.cli.numbers import scaled
 from netlull.cli.progress import bar, warn
 from netlull.cli.tables import Table, draw, new_console, say, show
 from netlull.cli.text import echo
 from netlull.errors import InputError
+from netlull.numbers import scaled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -21,10 +21,10 @@ from netlull.cli.inputs import (
     seed_option,
     set_option,
 )
-from netlull.cli.numbers import count, digits, percent, scaled
 from netlull.cli.progress import bar, warn, watched
 from netlull.cli.tables import Table, draw, new_console, say
 from netlull.cli.text import echo
+from netlull.numbers import count, digits, percent, scaled
 from netlull.results.output import is_standard_output, staged_file
 
 if TYPE_CHECKING:

@@ -13,12 +13,13 @@ import click
 import netlull
 from netlull.cli.emulate import Emulating, late_option
 from netlull.cli.inputs import choices, code_option, json_option, load_scenario, set_option_of_emulation
-from netlull.cli.numbers import digits, percent, plus_minus, scaled
 from netlull.cli.progress import bar, warn, warnings_told
 from netlull.cli.run import simulate
 from netlull.cli.tables import Table, new_console, say, show
 from netlull.cli.text import echo
 from netlull.errors import InputError
+from netlull.numbers import scaled
+from netlull.report.compared import comparison_lines, comparison_table
 from netlull.results.output import MANIFEST, read_description
 from netlull.results.result import KIND, Result
 
@@ -30,11 +31,9 @@ if TYPE_CHECKING:
     from netlull.stats import Interval
     from netlull.sweep import Progress, SweepResult
 
-__all__ = ["compare_command", "print_comparison"]
+__all__ = ["compare_command", "compared_by", "print_comparison"]
 
 _SEEDS = 10
-_FOR_A_SENTENCE = 2
-"""With fewer intervals, chance needs no explanation."""
 
 
 @click.command("compare")
@@ -145,9 +144,13 @@ def _notes(results: Sequence[Result]) -> list[str]:
 
 
 def _points(store: Path, by: str, where: Sequence[str], metrics: Sequence[str], options: Options) -> Comparison:
+    return compared_by(netlull.compare.only(_loaded(store), choices(where)), by, metrics, options)
+
+
+def compared_by(result: SweepResult, by: str, metrics: Sequence[str], options: Options) -> Comparison:
+    """Compares two points of an axis (`AXIS=X,Y`), or all others with one (`AXIS=X`)."""
     axis, equals, labels = by.partition("=")
     axis, labels = axis.strip(), labels.strip()
-    result = netlull.compare.only(_loaded(store), choices(where))
     pair = _pair(result, axis, labels) if equals else None
     if pair is not None:
         return netlull.compare.compare_points(result, axis, *pair, metrics, options)
@@ -294,91 +297,11 @@ def _finite(value: float) -> float | None:
 
 def print_comparison(found: Comparison) -> None:
     """Prints a table of comparisons and the sentences needed to interpret it."""
-    a, b = found.names
     out = new_console()
-    axes = list(dict.fromkeys(axis for row in found.rows for axis in row.at))
-    corrected = ["p (Holm)"] if found.options.correct else []
-    columns = ["metric", *axes, "n", a, b, "difference", "relative", *corrected, "may hide", "verdict"]
-    table = Table(columns, words=1 + len(axes))
-    for row in found.rows:
-        unit, divisor = found.unit_of(row.metric)
-        cells = [
-            f"{row.metric} [{unit}]" if unit else row.metric,
-            *(row.at.get(axis, "-") for axis in axes),
-            str(row.difference.n),
-        ]
-        seconds = found.seconds_of(row.metric)
-        cells += [digits(mean / divisor) + _watts(mean, seconds) for mean in (row.a_mean, row.b_mean)]
-        difference = _difference(row, divisor, bootstrap=found.options.bootstrap)
-        cells += [difference + _watts(row.difference.mean, seconds), _relative(row.relative)]
-        cells += [digits(row.p_value, 2)] * len(corrected)
-        table.add([*cells, _hidden(row, divisor), _words(row)])
-    kind = "bootstrap" if found.options.bootstrap else "confidence"
-    show(out, f"{b} minus {a}, with {100 * found.options.level:g} % {kind} intervals", table)
-    for line in _sentences(found):
+    block = comparison_table(found)
+    table = Table(block.header, words=block.header.index("n"))
+    for cells in block.rows:
+        table.add(cells)
+    show(out, block.caption, table)
+    for line in comparison_lines(found):
         say(out, line)
-
-
-def _watts(joules: float, seconds: float | None) -> str:
-    """The mean power of an energy, in brackets."""
-    return f" ({scaled(joules / seconds, 'W')})" if seconds else ""
-
-
-def _difference(row: Compared, divisor: float, *, bootstrap: bool) -> str:
-    mean, low, high = (side / divisor for side in (row.difference.mean, row.difference.low, row.difference.high))
-    if bootstrap and not math.isnan(low):
-        return f"{digits(mean)} [{digits(low, 3)}, {digits(high, 3)}]"
-    return plus_minus(mean, (high - low) / 2, max(abs(row.a_mean), abs(row.b_mean)) / divisor)
-
-
-def _relative(interval: Interval) -> str:
-    if math.isinf(interval.low):
-        return f"{percent(interval.mean)} (no bounds)"
-    if math.isnan(interval.low):
-        return percent(interval.mean)
-    low, high = (percent(edge).removesuffix(" %") for edge in (interval.low, interval.high))
-    return f"{percent(interval.mean)} [{low}, {high}]"
-
-
-def _words(row: Compared) -> str:
-    words = row.verdict.value
-    if row.verdict is netlull.compare.Verdict.NONE and row.hidden == 0:
-        words = "the same in every pair"
-    return words if row.paired else f"{words} (unpaired)"
-
-
-def _hidden(row: Compared, divisor: float) -> str:
-    """The largest difference that the interval does not exclude."""
-    return digits(row.hidden / divisor, 2) if row.verdict is netlull.compare.Verdict.NONE and row.hidden else "-"
-
-
-def _sentences(found: Comparison) -> list[str]:
-    lines = [netlull.sweep.window_words(found.windows)]
-    if any(row.paired for row in found.rows):
-        lines.append("Pairs have the same seed: the same random traffic in both (common random numbers).")
-    if found.intervals >= _FOR_A_SENTENCE:
-        lines.append(_about_chance(found))
-    doubtful = [row for row in found.rows if row.doubt]
-    if doubtful:
-        # A doubt shared by many rows appears once.
-        told = list(dict.fromkeys(f"{row.metric}: {row.doubt}" for row in doubtful))
-        more = f"; and {len(told) - 3} more" if len(told) > 3 else ""
-        lines.append(
-            f"Warning: these intervals may mislead ({'; '.join(told[:3])}{more}); with random traffic more seeds help."
-        )
-    lines += [f"Note: {note}." for note in found.notes]
-    return [line for line in lines if line]
-
-
-def _about_chance(found: Comparison) -> str:
-    count, level = found.intervals, found.options.level
-    if found.options.correct:
-        return (
-            f"Verdicts by Holm's correction: any error among the {count} has probability at most {1 - level:.2g}. "
-            "The intervals are not corrected."
-        )
-    return (
-        f"Of {count} intervals at {100 * level:g} %, {found.expected_misses:.2g} miss the true value by chance on "
-        "average (one in twenty at 95 %)"
-        + ("." if found.options.bootstrap else "; --correct holm corrects the verdicts.")
-    )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netlull.cli.numbers import count, counted, digits, percent, scaled
 from netlull.errors import some
+from netlull.numbers import count, counted, digits, percent, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -12,12 +12,12 @@ import click
 import netlull
 from netlull.cli.inputs import json_option, set_option
 from netlull.cli.networks import loaded_network_of, reading_options
-from netlull.cli.numbers import counted, digits, percent, scaled
 from netlull.cli.plot import check_file, seconds, write_figure
 from netlull.cli.progress import warn
 from netlull.cli.tables import Table, draw, new_console, say
 from netlull.cli.text import echo
 from netlull.errors import InputError, some
+from netlull.numbers import counted, digits, percent, scaled
 from netlull.quantities import in_unit
 from netlull.topology import ReadOptions, SleepPlan, Topology, sleep_plan
 from netlull.topology.plan import KINDS, PlanKind, phrase

@@ -20,11 +20,11 @@ from netlull.cli.inputs import (
     seed_option,
     set_option,
 )
-from netlull.cli.numbers import scaled
 from netlull.cli.progress import bar, warn, watched
 from netlull.cli.tables import print_result
 from netlull.cli.text import echo
 from netlull.errors import InputError, MissingPackageError, OutputError
+from netlull.numbers import scaled
 from netlull.quantities import in_unit
 from netlull.results.awake import has_slept
 from netlull.results.output import is_standard_output, json_text, staged_file, staged_folder, writing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netlull.cli.numbers import count, percent, scaled
+from netlull.numbers import count, percent, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,11 +12,11 @@ import click
 
 import netlull
 from netlull.cli.inputs import Place, allows_code, cluster_options, code_option, json_option, memory_option
-from netlull.cli.numbers import count, digits, plus_minus
 from netlull.cli.progress import bar, warn
 from netlull.cli.tables import Table, new_console, say, show
 from netlull.cli.text import echo
 from netlull.errors import MissingPackageError, OutputError
+from netlull.numbers import count, digits, plus_minus
 
 if TYPE_CHECKING:
     from netlull.cluster import Cluster

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from netlull.cli.awake import loss_words, saving_words
-from netlull.cli.numbers import count, counted, digits, percent, scaled
 from netlull.cli.phases import PHASES, phase_notes, phase_rows, power_words
 from netlull.cli.stations import radio_powers, radio_words, station_cells, stations_notes
 from netlull.cli.text import printable
+from netlull.numbers import count, counted, digits, percent, scaled
 from netlull.quantities import in_unit
 from netlull.results.energy import has_varied, model_words
 

@@ -13,12 +13,12 @@ import click
 import netlull
 from netlull.cli.inputs import json_option, set_option
 from netlull.cli.networks import network_of, reading_options, topology_named
-from netlull.cli.numbers import count, counted, digits, scaled
 from netlull.cli.plot import check_file, seconds, write_figure
 from netlull.cli.tables import Table, draw, new_console, say
 from netlull.cli.text import echo
 from netlull.documents.textfiles import check_text
 from netlull.errors import InputError
+from netlull.numbers import count, counted, digits, scaled
 from netlull.results.output import is_standard_output, staged_file
 from netlull.results.result import Result
 from netlull.scenario import Scenario

@@ -13,6 +13,7 @@ from netlull.errors import ResultError
 from netlull.plot import charts_of, svg_text
 from netlull.plot.panels import metric_figure
 from netlull.plot.sweep import metric_label
+from netlull.report.compared import comparison_lines, comparison_table
 from netlull.report.ledger import ledger_section, span
 from netlull.report.page import Fact, FigureBlock, Page, Section, TableBlock, write
 from netlull.report.tries import MOST_TRIES, spread, tries
@@ -24,6 +25,8 @@ from netlull.sweep.table import SweepResult, window_words
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from netlull.compare import Comparison
+
 __all__ = ["REPORT", "sweep_page", "sweep_report"]
 
 REPORT = "report.html"
@@ -33,10 +36,11 @@ _MOST_REASONS = 3
 _HOPS = re.compile(rb'"packet_hops":(\d{1,18})\b')
 
 
-def sweep_report(store: str | Path, out: Path | None = None) -> Path:
+def sweep_report(store: str | Path, out: Path | None = None, compared: Comparison | None = None) -> Path:
     """Writes the report of a completed sweep to `out`, by default to `report.html` in its store.
 
-    The same store gives the same bytes.
+    The same store gives the same bytes. `compared` is a comparison of its points to show, of
+    `netlull.compare.compare_with` or `compare_points`.
 
     Raises:
         ResultError: A file of the store is missing, truncated or damaged; the message names it.
@@ -47,10 +51,12 @@ def sweep_report(store: str | Path, out: Path | None = None) -> Path:
     document = read_description(folder / DESCRIPTION)
     if document is None:
         raise ResultError(f"{folder / DESCRIPTION}: is truncated or damaged; run the sweep again to rebuild it")
-    return write(sweep_page(result, document, _work(folder / JOURNAL)), out or folder / REPORT)
+    return write(sweep_page(result, document, _work(folder / JOURNAL), compared), out or folder / REPORT)
 
 
-def sweep_page(result: SweepResult, document: Mapping[str, Any], work: tuple[int, int]) -> Page:
+def sweep_page(
+    result: SweepResult, document: Mapping[str, Any], work: tuple[int, int], compared: Comparison | None = None
+) -> Page:
     """The page of a sweep, from its result, its store's description, and the stored runs and their packet-hops."""
     scenario = document.get("scenario", {})
     notes = _notes(result)
@@ -64,6 +70,7 @@ def sweep_page(result: SweepResult, document: Mapping[str, Any], work: tuple[int
         claims=[],
         sections=[
             *([Section("notes", "Warnings", notes)] if notes else []),
+            *([] if compared is None else [_comparison(compared)]),
             *([figures] if figures and figures.figures else []),
             *([] if ledger is None else [ledger]),
             Section("numbers", "Every number", _number_words(result), [_numbers(result)]),
@@ -74,6 +81,13 @@ def sweep_page(result: SweepResult, document: Mapping[str, Any], work: tuple[int
         manifest=_manifest(document, work),
         scenario=json.dumps(scenario, indent=2, ensure_ascii=False),
         kind="sweep report",
+    )
+
+
+def _comparison(compared: Comparison) -> Section:
+    reference, other = compared.names
+    return Section(
+        "compared", f"Compared: {other} with {reference}", comparison_lines(compared), [comparison_table(compared)]
     )
 
 
