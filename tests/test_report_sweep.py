@@ -71,6 +71,22 @@ def test_a_sweep_ends_with_a_report_which_the_command_writes_again_to_the_byte(
     assert (tmp_path / "other.html").read_bytes() == first
 
 
+def test_a_report_compares_the_points_of_an_axis_as_the_command_does(
+    store: Path, printed: Printed, refused: Printed, tmp_path: Path
+) -> None:
+    printed("report", store, "--by", "control=TCPonly", "--out", tmp_path / "by.html")
+    html = (tmp_path / "by.html").read_text(encoding="utf-8")
+    section = html[html.index('id="compared"') :]
+    section = section[: section.index("</section>")]
+    shown = [re.sub("<[^>]*>", "", cell) for cell in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", section, flags=re.DOTALL)]
+    compared = printed("compare", store, "--by", "control=TCPonly").split()
+    # Two metrics at two buffers, each with a difference from the reference.
+    assert shown.count("TCP+PC") == 4
+    assert {word for cell in shown for word in unescape(cell).split()} <= set(compared)
+    assert "Verdicts by Holm" in unescape(section)
+    assert 'no point "TCPonyl"' in refused("report", store, "--by", "control=TCPonyl")
+
+
 @pytest.mark.skipif(chart_library() is None, reason="no chart library here: make setup fetches it with npm")
 def test_the_report_says_what_ran_and_shows_every_metric_and_number(store: Path) -> None:
     html = (store / "report.html").read_text(encoding="utf-8")
