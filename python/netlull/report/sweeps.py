@@ -86,9 +86,7 @@ def sweep_page(
 
 def _comparison(compared: Comparison) -> Section:
     reference, other = compared.names
-    return Section(
-        "compared", f"Compared: {other} with {reference}", comparison_lines(compared), [comparison_table(compared)]
-    )
+    return Section("compared", f"Compared with {reference}", comparison_lines(compared), [comparison_table(compared)])
 
 
 def _work(journal: Path) -> tuple[int, int]:
