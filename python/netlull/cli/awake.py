@@ -33,7 +33,7 @@ def loss_words(summary: Mapping[str, Any]) -> list[str]:
         )
     if lines or change <= -_LEAST_CHANGE:
         lines.append(f"Goodput {scaled(own, 'b/s')}, without sleep {scaled(other, 'b/s')} ({percent(change)}).")
-    return [" ".join(lines)] if lines else []
+    return lines
 
 
 def saving_words(summary: Mapping[str, Any]) -> list[str]:

@@ -198,8 +198,11 @@ def print_result(result: Result) -> None:
     console.print(
         Text.assemble((printable(summary["name"]), "bold"), "  ", " · ".join(fact for fact in facts if fact), "\n")
     )
-    for line in loss_words(summary):
-        say(console, f"{line}\n", style="bold")
+    losses = loss_words(summary)
+    for line in losses:
+        say(console, line, style="bold")
+    if losses:
+        say(console, "")
     if summary["links"]:
         title = "Links, busiest first (packets offered, dropped by the queue, lost in transit; queue in packets)"
         show(console, title, _links_table(console, summary["links"]))
