@@ -231,12 +231,15 @@ SLEEPING = """
 name = "sleeping"
 duration = "4 s"
 nodes = ["a", "b", "c"]
-[each]
-link = { duplex = true, rate = "10 Mb/s", delay = "1 ms", buffer = "50 packets" }
 [[link]]
+duplex = true
+rate = "10 Mb/s"
+delay = "1 ms"
+buffer = "50 packets"
 entries = [{ from = "a", to = "b" }, { from = "b", to = "c" }, { from = "a", to = "c" }]
 [[flow]]
 kind = "cbr"
+name = "data"
 from = "a"
 to = "c"
 rate = "1 Mb/s"
