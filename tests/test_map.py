@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from netlull import InputError, Result, Scenario, ScenarioError
+from netlull import InputError, NetlullWarning, Result, Scenario, ScenarioError
 from netlull.cli import main, plan
 from netlull.plot import svg_text
 from netlull.plot.map import network_map
@@ -315,13 +315,17 @@ def test_a_plan_of_many_links_shows_those_that_sleep(printed: Callable[..., str]
     assert "stay: connectivity below the threshold (--json has all)" in shown
 
 
-def test_a_load_aware_plan_without_traffic_says_so(printed: Callable[..., str], tmp_path: Path) -> None:
-    assert "no demands: every link counts as idle" in printed("plan", "abilene", "--load-aware", "0.5")
+def test_a_load_aware_plan_without_traffic_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def said(path: str) -> str:
+        assert main(["plan", path, "--load-aware", "0.5"]) == 0
+        return capsys.readouterr().err
+
+    assert "warning: no demands, so every link counts as idle" in said("abilene")
     path = tmp_path / "two.toml"
     link = '[[link]]\nfrom = "A"\nto = "B"\ncapacity = "1 Gb/s"\n'
     demand = '[[demand]]\nfrom = "A"\nto = "B"\nrate = "1 Mb/s"\n'
     path.write_text(f"[nodes]\nA = []\nB = []\n{link}{demand}", encoding="utf-8")
-    assert "no demands" not in printed("plan", str(path), "--load-aware", "0.5")
+    assert said(str(path)) == ""
 
 
 def test_a_load_aware_plan_counts_the_flows_of_a_scenario_and_of_a_run(
@@ -338,7 +342,8 @@ def test_a_load_aware_plan_counts_the_flows_of_a_scenario_and_of_a_run(
     assert "traffic: 1 Mb/s between 1 pair of nodes, offered by 1 flow active at 3 s\n" in shown
     planned = json.loads(printed("plan", path, "--load-aware", "0.6", "--at", "1.5", "--json"))["off"]
     sleep = {"sleep": [{"at": "1.5 s", "wake": "2 s", "plan": {"kind": "load_aware", "bound": 0.6}}]}
-    result = Scenario.from_file(path).with_values(sleep).run()
+    with pytest.warns(NetlullWarning, match=r"sleep\.0\.plan: 1 TCP flow counts as 0 b/s; expected write_rate"):
+        result = Scenario.from_file(path).with_values(sleep).run()
     assert planned == [nap["link"] for nap in result.summary["routing"]["sleep"]]
     result.save(tmp_path / "run")
     shown = printed("plan", tmp_path / "run", "--load-aware", "0.99", "--phase", "before")
@@ -410,19 +415,28 @@ def test_a_plan_shows_the_loads_and_warns_of_overload(tmp_path: Path, capsys: py
     path.write_text(path.read_text(encoding="utf-8").replace('"6 Mb/s"', '"8 Mb/s"'), encoding="utf-8")
     steps, warned = planned("--estop", "0")
     assert steps["a-c"] == ("disconnects", 11e6, 10e6)
-    assert "warning: the demands on 1 link exceed the capacity: a-c (110.0 %); a load-aware plan" in warned
+    assert "warning: the demands on 1 link exceed the capacity: a-c (110.0 %); --load-aware keeps" in warned
     assert main(["plan", str(path), "--estop", "0"]) == 0
     shown = capsys.readouterr().out
     assert "busiest link: a-c, 110.0 % of its capacity" in shown
+    assert "the failure of any of these 2 links cuts the network in two: b-c, a-c" in shown
     assert "traffic: 11 Mb/s between 2 pairs of nodes, of the file" in shown
+    assert "routes: shortest paths by hops; the routers must use the same" in shown
     # After any failure all links could carry the traffic of 3 and 6 Mb/s with 10 Mb/s, but not once one sleeps.
     n_1 = ("--load-aware", "1", "--failure-bound", "1")
     assert main(["plan", str(path), *n_1]) == 2
-    assert "failure_bound is 1, and link a-c carries 11 Mb/s after a failure of a-b" in capsys.readouterr().err
+    refused = capsys.readouterr().err
+    assert "failure_bound is 1, and link a-c carries 11 Mb/s after a failure of a-b" in refused
+    assert refused.endswith('a scenario with topology.cost = "capacity" prefers large links\n')
     small = path.read_text(encoding="utf-8").replace('"8 Mb/s"', '"6 Mb/s"').replace('"5 Mb/s"', '"10 Mb/s"')
     path.write_text(small, encoding="utf-8")
     steps, _ = planned(*n_1)
     assert {verdict for verdict, *_ in steps.values()} == {"fragile"}
+    # All links are awake. Without a-b or a-c, the other carries all 9 Mb/s.
+    assert main(["plan", str(path), *n_1]) == 0
+    shown = capsys.readouterr().out
+    assert "busiest after the failure of one link: a-c, 90.0 %, without a-b" in shown
+    assert "cuts the network" not in shown
 
 
 def test_the_scenario_s_own_plan_does_not_count(printed: Callable[..., str], tmp_path: Path) -> None:

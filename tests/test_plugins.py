@@ -78,6 +78,24 @@ def test_wrong_values_are_named_by_their_path(values: dict[str, Any], message: s
     assert str(wrong.value).startswith(f"link.a-b.controller.{message}")
 
 
+def test_documents_refuse_quantities_without_a_unit_and_objects_write_them() -> None:
+    def table(**values: object) -> Any:
+        return {"kind": "python", "class": f"{__name__}:Steps", **values}
+
+    for values, message in (
+        ({"low": 2e6}, 'low: is 2000000.0; expected a quantity with a unit, such as "10 Mb/s"'),
+        ({"interval": 1}, 'interval: is 1; expected a quantity with a unit, such as "40 ms"'),
+    ):
+        with pytest.raises(ScenarioError, match=f"controller.{message}"):
+            small(table(**values))
+    scenario = small(table(low="2 Mb/s", interval="1 ms", weights=[1, 2]))
+    assert small(Steps(low=2e6, interval=0.001, weights=[1, 2])).canonical() == scenario.canonical()
+    written = dict(Steps(low=2e6, limit=3))
+    assert (written["low"], written["limit"]) == ("2000000.0 b/s", 3)
+    # The whole table of a checked scenario has numbers, with the source of the class.
+    assert Scenario.from_dict(scenario.to_dict(), allow_code=True).canonical() == scenario.canonical()
+
+
 def test_classes_that_netlull_cannot_use_are_refused() -> None:
     with pytest.raises(TypeError, match="defines __init__; expected start"):
 

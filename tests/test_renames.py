@@ -144,7 +144,8 @@ def test_a_store_is_read_as_a_whole_and_its_sweep_says_that_no_run_is_reused(old
         after = Sweep.from_file(old / "sweep.toml").run(old / "store", workers=1)
     assert (after.executed, after.reused) == (6, 0)
     assert after.table.equals(before.table)
-    assert after.energy.equals(before.energy)
+    # Tables of then have no energy of sleeping links.
+    assert after.energy.select(before.energy.column_names).equals(before.energy)
     # The earlier runs stay in the journal.
     assert len((old / "store" / "journal.jsonl").read_bytes().splitlines()) == 12
 

@@ -215,7 +215,7 @@ def test_the_energy_of_a_point_is_the_mean_over_its_seeds(store: Path) -> None:
 
 def test_bars_of_the_ledger_stand_on_each_other() -> None:
     row = {"experiment": "e", "x_label": "1 s", "link": "a", "model": "fs", "runs": 2, "reference_j": 20.0}
-    parts = dict(zip(PARTS, (1.0, 2.0, 0.0, 4.0), strict=True))
+    parts = dict(zip(PARTS, (1.0, 2.0, 0.0, 4.0, 0.0), strict=True))
     drawn = ledger_figure(ledger(pa.Table.from_pylist([{**row, **parts, "total_j": 7.0}])))
     assert drawn is not None
     (chart,) = charts_of(drawn)
@@ -227,9 +227,43 @@ def test_bars_of_the_ledger_stand_on_each_other() -> None:
     assert chart.names == ["all points"]
 
 
+SLEEPING = """
+name = "sleeping"
+duration = "4 s"
+nodes = ["a", "b", "c"]
+[[link]]
+duplex = true
+rate = "10 Mb/s"
+delay = "1 ms"
+buffer = "50 packets"
+entries = [{ from = "a", to = "b" }, { from = "b", to = "c" }, { from = "a", to = "c" }]
+[[flow]]
+kind = "cbr"
+name = "data"
+from = "a"
+to = "c"
+rate = "1 Mb/s"
+[[sleep]]
+at = "1 s"
+links = ["a-b"]
+[[power]]
+model = "nexus-9336-fx2"
+"""
+
+
+def test_the_parts_of_a_link_that_slept_add_up_to_its_total() -> None:
+    found = Sweep(Scenario.from_toml(SLEEPING), seeds=1, metrics={"hops": "packet_hops"}).run()
+    assert found.energy is not None
+    entries = ledger(found.energy)
+    assert {entry.link for entry in entries} == {"a-b", "b-a"}
+    for entry in entries:
+        assert entry.parts["asleep"] > 0
+        assert sum(entry.parts.values()) == pytest.approx(entry.total_j, rel=1e-12)
+
+
 def test_the_ledger_says_what_it_averages_over() -> None:
     row = {"experiment": "e", "link": "a", "model": "fs", "runs": 2, "reference_j": 20.0, "total_j": 7.0}
-    row |= dict(zip(PARTS, (1.0, 2.0, 0.0, 4.0), strict=True))
+    row |= dict(zip(PARTS, (1.0, 2.0, 0.0, 4.0, 0.0), strict=True))
     loads = ("0.9", "0.1", "0.5", "0.3", "0.7")
     rows = [
         {**row, "control_label": control, "load_label": load, "length_label": length}

@@ -2,7 +2,7 @@
 
 use netlull_mechanism::topology::{
     Demand, EsaconConfig, EstopConfig, Graph, LoadAwareConfig, SleepPlan, SleepPlanConfig, Traffic, Trial, Verdict,
-    algebraic_connectivity, connectivity_without_each, edge_betweenness, loads,
+    algebraic_connectivity, connectivity_without_each, edge_betweenness, loads, worst_failure,
 };
 use netlull_units::BitRate;
 use proptest::prelude::*;
@@ -179,6 +179,19 @@ fn check_loads(nodes: usize, links: &[(usize, usize)], traffic: &Traffic, config
     let graph = Graph::new(nodes, links.to_vec()).unwrap();
     let both: Vec<u64> = loads(&graph, traffic, &plan.off).chunks(2).map(|both| both[0].max(both[1])).collect();
     assert_eq!(both, plain_loads(nodes, links, &on, traffic));
+    // The worst failure has the largest share of all failures that leave the graph connected.
+    let shares = (0..links.len()).filter(|&failure| on[failure]).filter_map(|failure| {
+        let mut rest = on.clone();
+        rest[failure] = false;
+        graph.unreached(0, |link| rest[link]).is_none().then(|| {
+            let loads = plain_loads(nodes, links, &rest, traffic);
+            let share = |(&load, capacity): (&u64, &BitRate)| load as f64 / capacity.as_f64();
+            loads.iter().zip(&traffic.capacities).map(share).fold(0.0, f64::max)
+        })
+    });
+    let worst = worst_failure(&graph, traffic, &plan.off);
+    let share = worst.map(|worst| worst.load as f64 / traffic.capacities[worst.link].as_f64());
+    assert_eq!(share, shares.reduce(f64::max));
 }
 
 /// Demands of 1 to 8 Mb/s, weights of 1 to 3 and capacities of 8, 16 or 32 Mb/s, exact because of powers of two.

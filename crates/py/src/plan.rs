@@ -2,7 +2,7 @@
 
 use crate::catalogue::mechanism;
 use crate::errors;
-use netlull_mechanism::topology::{Demand, Graph, SleepAlgorithm, SleepKind, Traffic, Verdict, loads};
+use netlull_mechanism::topology::{Demand, Graph, SleepAlgorithm, SleepKind, Traffic, Verdict, loads, worst_failure};
 use netlull_units::BitRate;
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -45,7 +45,8 @@ fn kind(kind: &SleepKind) -> Value {
     entry
 }
 
-/// Computes the links to put to sleep, without the GIL. With capacities, also the loads of the links that are on.
+/// Computes the links to put to sleep, without the GIL, and the awake links whose failure disconnects the graph.
+/// With capacities, also the loads of the links and the worst failure.
 #[pyfunction]
 pub(crate) fn sleep_plan(py: Python<'_>, request_json: &str) -> PyResult<String> {
     let request: Value = serde_json::from_str(request_json).map_err(errors::request)?;
@@ -64,19 +65,27 @@ fn make(request: Request) -> PyResult<Value> {
         demands: demands.into_iter().map(demand).collect(),
     };
     let made = plan.plan(&graph, &traffic).map_err(errors::plan)?;
-    let loads = if traffic.capacities.is_empty() {
-        None
+    let (loads, worst) = if traffic.capacities.is_empty() {
+        (None, None)
     } else {
         traffic.check(&graph).map_err(errors::plan)?;
-        Some(loads(&graph, &traffic, &made.off))
+        (Some(loads(&graph, &traffic, &made.off)), worst_failure(&graph, &traffic, &made.off))
     };
+    let worst = worst.map(|worst| json!({ "failure": worst.failure, "link": worst.link, "load_bps": worst.load }));
+    let rest: Vec<usize> = (0..graph.links().len()).filter(|link| !made.off.contains(link)).collect();
+    let awake = Graph::new(nodes, rest.iter().map(|&link| graph.links()[link]).collect()).map_err(errors::plan)?;
+    let bridges: Vec<usize> =
+        rest.into_iter().zip(awake.bridges()).filter_map(|(link, is_bridge)| is_bridge.then_some(link)).collect();
     let steps: Vec<_> = made
         .steps
         .iter()
         .map(|step| json!({ "link": step.link, "rank": step.rank, "verdict": word(step.verdict), "connectivity": step.connectivity }))
         .collect();
     let initial = made.initial_connectivity;
-    Ok(json!({ "initial_connectivity": initial, "off": made.off, "steps": steps, "loads_bps": loads }))
+    Ok(json!({
+        "initial_connectivity": initial, "off": made.off, "steps": steps,
+        "bridges": bridges, "loads_bps": loads, "worst_failure": worst,
+    }))
 }
 
 const fn word(verdict: Verdict) -> &'static str {

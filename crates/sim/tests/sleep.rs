@@ -333,7 +333,75 @@ fn a_plan_counts_the_flows_that_may_send_while_the_links_sleep() {
     assert_eq!(planned(sleep, tcp(json!({ "write_rate": "5 Mb/s", "stop": "0.9 s" }))), ["a-c"]);
     let cbr = json!({ "kind": "cbr", "name": "t", "from": "a", "to": "c", "rate": "5 Mb/s", "start": "1.5 s" });
     assert_eq!(planned(json!({ "at": "1 s", "wake": "1.4 s", "plan": plan }), cbr.clone()), ["a-c"]);
-    assert_eq!(planned(json!({ "at": "1 s", "wake": "1.6 s", "plan": plan }), cbr), ["c-d"]);
+    assert_eq!(planned(json!({ "at": "1 s", "wake": "1.6 s", "plan": plan }), cbr.clone()), ["c-d"]);
+    // The link sleeps until it is awake again; a single link can be spared, so `spacing` changes nothing.
+    assert_eq!(
+        planned(json!({ "at": "1 s", "wake": "1.4 s", "wake_time": "200 ms", "plan": plan }), cbr.clone()),
+        ["c-d"]
+    );
+    assert_eq!(planned(json!({ "at": "1 s", "wake": "1.4 s", "spacing": "200 ms", "plan": plan }), cbr), ["a-c"]);
+}
+
+#[test]
+fn a_plan_counts_the_flows_until_the_last_link_is_awake() {
+    // Two triangles a-b-c and a-d-e: two links can be spared, the second wakes 1 s after the first.
+    let link = |(from, to): (&str, &str)| json!({ "from": from, "to": to, "duplex": true, "rate": "10 Mb/s", "delay": "1 ms" });
+    let ends = [("a", "b"), ("b", "c"), ("a", "c"), ("a", "d"), ("d", "e"), ("a", "e")];
+    let planned = |wake: &str| {
+        let flow = |to: &str, rate: &str, start: &str| json!({ "kind": "cbr", "name": to, "from": "a", "to": to, "rate": rate, "start": start });
+        let document = json!({
+            "name": "late", "duration": "4 s", "nodes": ["a", "b", "c", "d", "e"],
+            "link": ends.map(link),
+            "flow": [flow("b", "1 Mb/s", "0 s"), flow("c", "7 Mb/s", "2.5 s")],
+            "sleep": [{
+                "at": "1 s", "wake": wake, "spacing": "1 s", "plan": { "kind": "load_aware", "bound": 0.8 },
+            }],
+        });
+        routing(&outcome(document)).sleep.iter().map(|nap| nap.link.clone()).collect::<Vec<_>>()
+    };
+    // The second link sleeps until 2.4 or 2.6 s. Only the latter plan knows the 7 Mb/s from a to c.
+    assert_eq!(planned("1.4 s"), ["a-c", "a-d"]);
+    assert_eq!(planned("1.6 s"), ["a-d", "b-c"]);
+}
+
+#[test]
+fn a_plan_sees_the_links_that_sleep_already() {
+    // A ring a-b-c-d with the chord a-c. Once a-b sleeps, only the ring a-c-d survives a failure of its links.
+    let link = |(from, to): (&str, &str)| json!({ "from": from, "to": to, "duplex": true, "rate": "10 Mb/s", "delay": "1 ms" });
+    let ends = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), ("a", "c")];
+    let planned = |entries: Value| {
+        let document = json!({
+            "name": "twice", "duration": "4 s", "nodes": ["a", "b", "c", "d"], "link": ends.map(link),
+            "flow": [{ "kind": "cbr", "name": "f", "from": "a", "to": "b", "rate": "1 Mb/s" }],
+            "sleep": entries,
+        });
+        routing(&outcome(document)).sleep.iter().map(|nap| nap.link.clone()).collect::<Vec<_>>()
+    };
+    let plan = json!({ "at": "2 s", "plan": { "kind": "load_aware", "bound": 0.9, "failure_bound": 0.9 } });
+    let first = json!({ "at": "1 s", "links": ["a-b"] });
+    assert_eq!(planned(json!([plan])), ["a-c"]);
+    assert_eq!(planned(json!([first, plan])), ["a-b"]);
+    assert_eq!(planned(json!([plan, first])), ["a-b"], "the order is that of time");
+    let short = json!({ "at": "1 s", "wake": "1.5 s", "links": ["a-b"] });
+    assert_eq!(planned(json!([short, plan])), ["a-b", "a-c"], "it is awake again");
+}
+
+#[test]
+fn plans_without_rates_warn() {
+    let warnings = |flow: Value, plan: Value| {
+        let mut json = square(&json!([{ "at": "1 s", "plan": plan }]), &flooding("30 ms"));
+        json["flow"] = json!([flow]);
+        scenario(&json).expect("a scenario").warnings()
+    };
+    let plan = json!({ "kind": "load_aware", "bound": 0.5 });
+    let tcp = json!({ "kind": "tcp", "name": "t", "from": "a", "to": "c" });
+    let said = "sleep.0.plan: 1 TCP flow counts as 0 b/s, so every link counts as idle; expected write_rate";
+    assert!(warnings(tcp.clone(), plan.clone())[0].starts_with(said), "{:?}", warnings(tcp.clone(), plan));
+    assert!(warnings(tcp.clone(), json!({ "kind": "load_aware", "bound": 0.5, "tcp_rate": "1 Mb/s" })).is_empty());
+    assert!(warnings(tcp, json!({ "kind": "estop", "threshold": 0.5 })).is_empty());
+    let early = json!({ "kind": "cbr", "name": "t", "from": "a", "to": "c", "rate": "1 Mb/s", "stop": "500 ms" });
+    let said = "sleep.0.plan: no flow sends while the links sleep, so every link counts as idle";
+    assert!(warnings(early, json!({ "kind": "load_aware", "bound": 0.5 }))[0].starts_with(said));
 }
 
 #[test]

@@ -151,10 +151,10 @@ def compared_by(result: SweepResult, by: str, metrics: Sequence[str], options: O
     """Compares two points of an axis (`AXIS=X,Y`), or all others with one (`AXIS=X`)."""
     axis, equals, labels = by.partition("=")
     axis, labels = axis.strip(), labels.strip()
-    pair = _pair(result, axis, labels) if equals else None
+    pair = _pair(result, axis, labels) if equals and labels not in _labels(result, axis) else None
     if pair is not None:
         return netlull.compare.compare_points(result, axis, *pair, metrics, options)
-    if not labels or "," in labels:
+    if not labels:
         raise InputError(
             f'--by "{by}": expected axis=X,Y, two points of an axis, or axis=X, the reference of the others'
         )
@@ -169,11 +169,15 @@ def _loaded(store: Path, name: str = "") -> SweepResult:
     return result
 
 
+def _labels(result: SweepResult, axis: str) -> set[str]:
+    """The points of an axis; none if there is no such axis."""
+    column = axis if axis == "experiment" else f"{axis}_label"
+    return set(result.table[column].to_pylist()) if column in result.table.column_names else set()
+
+
 def _pair(result: SweepResult, axis: str, labels: str) -> tuple[str, str] | None:
     """The two labels. A label may contain commas."""
-    parts = labels.split(",")
-    column = axis if axis == "experiment" else f"{axis}_label"
-    known = set(result.table[column].to_pylist()) if column in result.table.column_names else set()
+    parts, known = labels.split(","), _labels(result, axis)
     cuts = [(",".join(parts[:cut]).strip(), ",".join(parts[cut:]).strip()) for cut in range(1, len(parts))]
     fitting = [cut for cut in cuts if set(cut) <= known]
     if fitting:

@@ -108,17 +108,26 @@ def plan_command(
     try:
         plan = sleep_plan(topology, kind.name, **parameters)
     except InputError as error:
-        if not kind.reads_traffic or not loads.at_several_times:
+        if not kind.reads_traffic:
             raise
-        raise InputError(f"{error}; {_AT}") from None
+        hints = [_AT] if loads.at_several_times else []
+        if _only_hops(topology):
+            hints.append(_COSTS)
+        raise InputError("; ".join([str(error), *hints])) from None
     if as_json:
         echo(json.dumps(_facts(topology, plan), indent=2, ensure_ascii=False))
     else:
         _print(topology, kind, plan, loads)
-    _warn_of_overload(topology, plan, loads)
+    _warn(topology, kind, plan, loads)
     if picture is not None:
         value = _value_of(kind)
-        _draw(topology, kind.name if value is None else f"{kind.name} {parameters[value]:g}", plan, picture)
+        further = (f"{_flag(name)} {number:g}" for name, number in parameters.items() if name != value)
+        _draw(
+            topology,
+            " ".join([kind.name, *([] if value is None else [f"{parameters[value]:g}"]), *further]),
+            plan,
+            picture,
+        )
 
 
 def _chosen(options: Mapping[str, float | bool | None]) -> tuple[PlanKind, dict[str, float]]:
@@ -136,12 +145,20 @@ def _chosen(options: Mapping[str, float | bool | None]) -> tuple[PlanKind, dict[
     return kind, parameters if value is None else {value: given[kind.name], **parameters}
 
 
+def _only_hops(topology: Topology) -> bool:
+    """True if all costs are equal and capacities differ."""
+    return len({line.cost for line in topology.lines}) == 1 and len({line.capacity for line in topology.lines}) > 1
+
+
 def _facts(topology: Topology, plan: SleepPlan) -> dict[str, Any]:
-    initial, loads = plan.initial_connectivity, plan.loads_bps or {}
+    initial, loads, worst = plan.initial_connectivity, plan.loads_bps or {}, plan.worst_failure
     capacities = {line.label: line.capacity_bps for line in topology.lines}
     return {
         "initial_connectivity": initial,
         "off": [line.label for line in plan.off],
+        "bridges": [line.label for line in plan.bridges],
+        "worst_failure": worst
+        and {"failure": worst.failure.label, "link": worst.line.label, "load_bps": worst.load_bps},
         "step": [
             {
                 "link": step.line.label,
@@ -165,12 +182,19 @@ def _utilisations(topology: Topology, plan: SleepPlan) -> dict[str, float]:
     return dict(sorted(shares.items(), key=lambda entry: -entry[1]))
 
 
-def _warn_of_overload(topology: Topology, plan: SleepPlan, loads: Loads) -> None:
+def _warn(topology: Topology, kind: PlanKind, plan: SleepPlan, loads: Loads) -> None:
+    """Warns of links above their capacity, and of loads that are unknown."""
     over = [f"{link} ({percent(share)})" for link, share in _utilisations(topology, plan).items() if share > 1]
     if over:
         links = "1 link" if len(over) == 1 else f"{len(over)} links"
-        what = "a load-aware plan keeps loads below a bound" if plan.off else "with all links awake"
-        warn(f"the demands on {links} exceed the capacity: {some(over)}; {what}")
+        hints = [_AT] if loads.at_several_times else []
+        hints += [] if kind.reads_traffic else ["--load-aware keeps loads below a bound, or says why it cannot"]
+        warn("; ".join([f"the demands on {links} exceed the capacity: {some(over)}", *hints]))
+    without = [line.label for line in topology.lines if line.capacity_bps is None]
+    if loads.demands and without:
+        warn(f"loads are unknown: {some(without)} without a capacity")
+    if kind.reads_traffic and not loads.demands:
+        warn("no demands, so every link counts as idle; expected a file with demands, a scenario or a run")
 
 
 _VERDICTS = {
@@ -181,17 +205,37 @@ _VERDICTS = {
     "fragile": "stays: a failure would disconnect or overload",
 }
 _AT = "--at TIME counts only the flows active then"
-_LOAD_COLUMNS = ("load", "capacity", "utilisation")
+_COSTS = 'a scenario with topology.cost = "capacity" prefers large links'
+_LOAD_COLUMNS = ("utilisation", "load", "capacity")
+_WIDE = 130
+"""The width of a terminal that has room for all columns."""
 _MOST_ROWS = 60
 """The most links listed. Larger networks list their sleeping links, up to this number, and count the others."""
 
 
-def _about(loads: Loads) -> list[str]:
-    """The traffic that the plan counted, and the flows that it did not."""
-    total = math.fsum(in_unit(demand.rate, "b/s") or 0.0 for demand in loads.demands)
-    lines = [f"traffic: {scaled(total, 'b/s')} between {counted(len(loads.demands), 'pair')} of nodes, {loads.origin}"]
-    if not loads.demands:
-        lines = ["no demands: every link counts as idle (expected a file with demands, a scenario or a run)"]
+def _about_failures(plan: SleepPlan) -> list[str]:
+    """The links whose failure cuts the network in two, and the largest utilisation after the failure of another."""
+    lines, worst = [], plan.worst_failure
+    if plan.bridges:
+        number = len(plan.bridges)
+        links = "the failure of this link cuts" if number == 1 else f"the failure of any of these {number} links cuts"
+        lines.append(f"{links} the network in two: {some(line.label for line in plan.bridges)}")
+    if worst is not None and worst.line.capacity_bps:
+        share = percent(worst.load_bps / worst.line.capacity_bps)
+        lines.append(
+            f"busiest after the failure of one link: {worst.line.label}, {share}, without {worst.failure.label}"
+        )
+    return lines
+
+
+def _about(topology: Topology, loads: Loads) -> list[str]:
+    """The traffic that the plan counted, its routes, and the flows that it did not count."""
+    lines = []
+    if loads.demands:
+        total = scaled(math.fsum(in_unit(demand.rate, "b/s") or 0.0 for demand in loads.demands), "b/s")
+        lines.append(f"traffic: {total} between {counted(len(loads.demands), 'pair')} of nodes, {loads.origin}")
+        by = "hops" if len({line.cost for line in topology.lines}) == 1 else "the links' costs"
+        lines.append(f"routes: shortest paths by {by}; the routers must use the same")
     if loads.unknown:
         flows = "1 TCP flow counts" if loads.unknown == 1 else f"{loads.unknown} TCP flows count"
         lines.append(f"{flows} as 0 b/s without a write_rate; the folder of a finished run gives its measured rate")
@@ -206,21 +250,30 @@ def _print(topology: Topology, kind: PlanKind, plan: SleepPlan, loads: Loads) ->
     say(console, f"{told}, algebraic connectivity {digits(facts['initial_connectivity'], 5)} before", style="bold")
     shares = _utilisations(topology, plan)
     rank_name = f"{kind.rank} before" if kind.rank in _LOAD_COLUMNS else kind.rank
-    table = Table(["link", "verdict", *(_LOAD_COLUMNS if shares else ()), rank_name, "λ₂ / before"], words=2)
+    header = ["link", "verdict", *(_LOAD_COLUMNS if shares else ()), rank_name, "λ₂ / before"]
     many = len(facts["step"]) > _MOST_ROWS
     shown = [step for step in facts["step"] if not many or step["verdict"] == "off"][:_MOST_ROWS]
+    rows = []
     for step in shown:
         rank = digits(step["rank"]) if kind.rank_unit is None else scaled(step["rank"], kind.rank_unit)
-        load = [scaled(step["load_bps"], "b/s"), scaled(step["capacity_bps"], "b/s"), percent(shares.get(step["link"]))]
-        cells = [step["link"], _VERDICTS[step["verdict"]], *(load if shares else []), rank, digits(step["ratio"])]
-        table.add(cells, style=None if step["verdict"] == "off" else "dim")
+        load = [percent(shares.get(step["link"])), scaled(step["load_bps"], "b/s"), scaled(step["capacity_bps"], "b/s")]
+        rows.append([step["link"], _VERDICTS[step["verdict"]], *(load if shares else []), rank, digits(step["ratio"])])
+    # A narrow terminal has room for the first columns.
+    columns = len(header) if console.width >= _WIDE else 3
+    table = Table(header[:columns], words=2)
+    for step, cells in zip(shown, rows, strict=True):
+        table.add(cells[:columns], style=None if step["verdict"] == "off" else "dim")
     draw(console, table)
+    if columns < len(header):
+        say(console, f"On {console.width} columns the table lacks {', '.join(header[columns:])}; --json has all.")
     if shares:
         busiest, most = next(iter(shares.items()))
-        say(console, f"busiest link: {busiest}, {percent(most)} of its capacity, while these links sleep")
-    if kind.reads_traffic or loads.demands:
-        for line in _about(loads):
-            say(console, line)
+        when = " while these links sleep" if plan.off else ""
+        say(console, f"busiest link: {busiest}, {percent(most)} of its capacity{when}")
+    for line in _about_failures(plan):
+        say(console, line)
+    for line in _about(topology, loads):
+        say(console, line)
     if many:
         verdicts = [step["verdict"] for step in facts["step"]]
         rest = [f"{verdicts.count('off') - len(shown)} more sleep"] if verdicts.count("off") > len(shown) else []

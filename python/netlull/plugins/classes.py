@@ -194,8 +194,10 @@ class PlugIn(Mapping[str, object]):
         return random.Random(self._seed)  # noqa: S311  # reproducible numbers are the purpose
 
     def __getitem__(self, key: str) -> object:
-        """A field of the table."""
-        return {"kind": "python", "class": self.reference(), **self._given}[key]
+        """A field of the table, as a document gives it."""
+        if key in self._given:
+            return self.parameters()[key].written(self._given[key])
+        return {"kind": "python", "class": self.reference()}[key]
 
     def __iter__(self) -> Iterator[str]:
         """The fields of the table."""

@@ -112,7 +112,12 @@ def _with(given: Mapping[str, Any], family: str, cls: type[PlugIn], folder: Path
         expected = f'"{source}", that of the class now; without the field, any source is accepted'
         raise RefusedError("source", json.dumps(given["source"], default=repr), expected)
     options = {name: value for name, value in given.items() if name in OPTIONS[family]}
-    values = cls.read({name: value for name, value in given.items() if name not in {*_FIELDS, *options}})
+    fields = {name: value for name, value in given.items() if name not in {*_FIELDS, *options}}
+    values = cls.read(fields)
+    # A completed table has numbers and the source of its class; people write units.
+    if "source" not in given:
+        for name, value in fields.items():
+            cls.parameters()[name].check_units(value)
     with _lock:
         _known[cls.reference(), source] = cls
         if folder is not None:

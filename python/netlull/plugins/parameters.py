@@ -110,6 +110,29 @@ class Parameter:
             return tuple(self._single(each) for each in value)
         return self._single(value)
 
+    def written(self, value: object) -> object:
+        """The value as a document gives it: quantities carry their unit."""
+        if self.is_list and isinstance(value, Sequence) and not isinstance(value, str):
+            return [self._written(each) for each in value]
+        return self._written(value)
+
+    def _written(self, value: object) -> object:
+        return f"{value!r} {self.unit}" if self._is_bare(value) else value
+
+    def check_units(self, value: object) -> None:
+        """Refuses quantities of a document that have no unit.
+
+        Raises:
+            RefusedError: names the value.
+        """
+        for each in value if self.is_list and isinstance(value, list) else [value]:
+            if self._is_bare(each):
+                raise RefusedError(self.name, shown(each), self.expected())
+
+    def _is_bare(self, value: object) -> bool:
+        """True for a number where quantities have a unit."""
+        return self.unit is not None and isinstance(value, int | float) and not isinstance(value, bool)
+
     def _single(self, value: object) -> Any:
         read = self._typed(value)
         if read is None:

@@ -27,6 +27,7 @@ PARTS = {
     "rate_dependent_j": "rate-dependent",
     "traffic_j": "bits and packets",
     "transitions_j": "transitions",
+    "asleep_j": "asleep",
 }
 """The parts of a link's energy by their fields in a run's summary."""
 _MOST_BARS = 24
@@ -122,7 +123,8 @@ def _entry(key: tuple[str, str, str], rows: Sequence[Mapping[str, Any]]) -> Entr
     runs = sum(int(row["runs"]) for row in rows)
 
     def mean(field: str) -> float:
-        return math.fsum(float(row[field]) * int(row["runs"]) for row in rows) / runs
+        # Tables of older stores have no energy of sleeping links.
+        return math.fsum(float(row.get(field, 0.0)) * int(row["runs"]) for row in rows) / runs
 
     parts = {name: mean(field) for field, name in PARTS.items()}
     return Entry(*key, runs, parts, mean("total_j"), mean("reference_j"))
@@ -144,7 +146,7 @@ def ledger_section(energy: pa.Table | None, windows: Sequence[Window] = ()) -> S
     text = [
         "Static power does not depend on the rate. Rate scaling can save the rate-dependent part. Bits and packets are "
         "the energy of the traffic itself. Transitions are the time between two rates, at the power of the higher rate "
-        "unless the scenario says otherwise. Links whose rate never varied are left out."
+        "unless the scenario says otherwise. Links that neither slept nor varied their rate are left out."
     ]
     table = ledger_table(entries, over, measured_seconds(windows))
     return Section("ledger", "Where the joules went", text, [table], figures)

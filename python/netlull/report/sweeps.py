@@ -85,8 +85,9 @@ def sweep_page(
 
 
 def _comparison(compared: Comparison) -> Section:
-    reference, other = compared.names
-    return Section("compared", f"Compared with {reference}", comparison_lines(compared), [comparison_table(compared)])
+    return Section(
+        "compared", f"Compared with {compared.names[0]}", comparison_lines(compared), [comparison_table(compared)]
+    )
 
 
 def _work(journal: Path) -> tuple[int, int]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FIELDS", "Energies"]
 
-FIELDS = ("static_j", "rate_dependent_j", "traffic_j", "transitions_j", "total_j", "reference_j")
+FIELDS = ("static_j", "rate_dependent_j", "traffic_j", "transitions_j", "asleep_j", "total_j", "reference_j")
 """Fields of a run's summary, in joules over the measured part of the run."""
 _WIDTH = len(FIELDS)
 

@@ -37,6 +37,7 @@ class _Energy(msgspec.Struct):
     rate_dependent_j: float
     traffic_j: float
     transitions_j: float
+    asleep_j: float
     total_j: float
     reference_j: float
 

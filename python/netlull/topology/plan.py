@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from netlull.topology.files import Topology
     from netlull.topology.model import Line
 
-__all__ = ["KINDS", "PlanKind", "SleepPlan", "SleepStep", "Verdict", "phrase", "sleep_plan"]
+__all__ = ["KINDS", "PlanKind", "SleepPlan", "SleepStep", "Verdict", "WorstFailure", "phrase", "sleep_plan"]
 
 
 def phrase(sentence: str) -> str:
@@ -73,6 +73,17 @@ class SleepStep:
 
 
 @dataclass(frozen=True)
+class WorstFailure:
+    """The failure of a single awake link that leaves the largest utilisation, of those that cut no node off."""
+
+    failure: Line
+    line: Line
+    """The busiest link after the failure."""
+    load_bps: float
+    """The load of its busier direction in b/s."""
+
+
+@dataclass(frozen=True)
 class SleepPlan:
     """The links that sleep, and the verdict on every link."""
 
@@ -82,9 +93,13 @@ class SleepPlan:
     """The links that sleep, in the order of switching off."""
     steps: tuple[SleepStep, ...]
     """Every link once, in the order in which they were tried."""
+    bridges: tuple[Line, ...]
+    """The awake links whose failure would cut the network in two."""
     loads_bps: Mapping[str, float] | None = None
     """The load of each link's busier direction in b/s, by `Line.label`, with all demands on shortest paths over the
     links that are on; `None` without demands, or if a capacity is unknown."""
+    worst_failure: WorstFailure | None = None
+    """`None` without loads, or if every failure cuts the network in two."""
 
 
 def sleep_plan(topology: Topology, kind: str = "estop", **parameters: float | None) -> SleepPlan:
@@ -161,8 +176,10 @@ def _traffic(topology: Topology) -> dict[str, object]:
 
 def _read(topology: Topology, made: dict[str, Any], *, shows_loads: bool) -> SleepPlan:
     lines = topology.lines
-    loads = None
+    loads = worst = None
     if shows_loads:
+        if (found := made["worst_failure"]) is not None:
+            worst = WorstFailure(lines[found["failure"]], lines[found["link"]], float(found["load_bps"]))
         directions = made["loads_bps"]
         busier = map(max, directions[::2], directions[1::2])
         loads = {line.label: float(load) for line, load in zip(lines, busier, strict=True)}
@@ -170,4 +187,5 @@ def _read(topology: Topology, made: dict[str, Any], *, shows_loads: bool) -> Sle
         SleepStep(lines[step["link"]], step["rank"], step["verdict"], step["connectivity"]) for step in made["steps"]
     )
     off = tuple(lines[link] for link in made["off"])
-    return SleepPlan(made["initial_connectivity"], off, tuple(steps), loads)
+    bridges = tuple(lines[link] for link in made["bridges"])
+    return SleepPlan(made["initial_connectivity"], off, tuple(steps), bridges, loads, worst)

@@ -92,19 +92,54 @@ impl SleepPlanConfig for LoadAwareConfig {
 /// on shortest paths. Demands without a path count nowhere. The traffic must be checked.
 #[must_use]
 pub fn loads(graph: &Graph, traffic: &Traffic, off: &[usize]) -> Vec<u64> {
+    without(graph, traffic, off).into_loads()
+}
+
+/// The routes of all demands while some links are off.
+fn without<'a>(graph: &'a Graph, traffic: &'a Traffic, off: &[usize]) -> Routing<'a> {
     let mut routing = Routing::new(graph, traffic);
     for (place, &link) in off.iter().enumerate() {
         routing.remove(link, |other| !off[..place].contains(&other));
     }
-    routing.into_loads()
+    routing
+}
+
+/// The largest utilisation after the failure of a single link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorstFailure {
+    /// The failed link.
+    pub failure: usize,
+    /// The busiest link after the failure.
+    pub link: usize,
+    /// The load of its busier direction, in bit/s.
+    pub load: u64,
+}
+
+/// The failure that leaves the largest utilisation while some links are off; `None` if each failure disconnects the
+/// graph. Failures that disconnect it do not count. Of equal ones it is the first. The traffic must be checked.
+#[must_use]
+pub fn worst_failure(graph: &Graph, traffic: &Traffic, off: &[usize]) -> Option<WorstFailure> {
+    let mut routing = without(graph, traffic, off);
+    let links = graph.links().len();
+    let on = |link: usize| !off.contains(&link);
+    let stays = |failure: &usize| graph.unreached(0, |link| link != *failure && on(link)).is_none();
+    let worst = (0..links).filter(|&link| on(link)).filter(stays).filter_map(|failure| {
+        let before = routing.remove(failure, on);
+        #[allow(clippy::cast_precision_loss)]
+        let share = |link: usize| routing.load(link) as f64 / traffic.capacities[link].as_f64();
+        let busiest = (0..links).min_by(|&one, &other| share(other).total_cmp(&share(one)))?;
+        let found = (share(busiest), WorstFailure { failure, link: busiest, load: routing.load(busiest) });
+        routing.restore(before);
+        Some(found)
+    });
+    worst.min_by(|one, other| other.0.total_cmp(&one.0)).map(|(_, worst)| worst)
 }
 
 /// The error of a load that exceeds a bound before any link sleeps.
 fn too_loaded((field, bound): (&'static str, f64), link: String, load: u64, limit: u64, when: &str) -> ConfigError {
     let value = format!("{bound}, and link {link} carries {}{when} before anything sleeps", BitRate::from_bps(load));
     let limit = BitRate::from_bps(limit);
-    let expected = format!("at most {limit}, {field} x capacity; topology.cost = \"capacity\" may relieve the link");
-    ConfigError::new(field, value, expected)
+    ConfigError::new(field, value, format!("at most {limit}, {field} x capacity"))
 }
 
 /// Removes the link with the smallest key from the list.

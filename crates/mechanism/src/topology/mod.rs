@@ -26,7 +26,7 @@ pub use connectivity::algebraic_connectivity;
 pub use esacon::{EsaconConfig, connectivity_without_each};
 pub use estop::EstopConfig;
 pub use graph::{Graph, GraphError, edge_betweenness};
-pub use load_aware::{LoadAwareConfig, loads};
+pub use load_aware::{LoadAwareConfig, WorstFailure, loads, worst_failure};
 pub use plan::{Demand, PLUG_INS, PlugIn, Rank, SleepPlanConfig, SleepPlanner, Traffic};
 
 use guard::Guard;

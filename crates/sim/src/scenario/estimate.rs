@@ -258,7 +258,8 @@ impl Scenario {
         let too_small = self.links.iter().filter_map(|link| too_small_a_buffer(link, self.mtu));
         let narrow = self.request_flows.iter().filter_map(too_rare_a_size);
         let loads = self.links.iter().zip(self.offered_bps()).filter_map(too_much);
-        loads.chain(too_small).chain(narrow).chain(self.too_long()).chain(before).collect()
+        let blind = self.sleep.warnings.iter().cloned();
+        blind.chain(loads).chain(too_small).chain(narrow).chain(self.too_long()).chain(before).collect()
     }
 
     /// A warning if the run takes an hour or more. A replay has the work of its first run.

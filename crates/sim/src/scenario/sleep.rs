@@ -189,6 +189,8 @@ pub struct SleepSpec {
     pub cables: Vec<Cable>,
     /// The sleeps, in the order of their announcements.
     pub naps: Vec<Nap>,
+    /// Warnings about plans that know no rate of flows. Each is a sentence that starts with the field.
+    pub warnings: Vec<String>,
 }
 
 impl SleepSpec {
@@ -243,13 +245,18 @@ pub(super) fn routing(written: &RoutingDocument, sleeps: bool) -> Result<Routing
 /// Every sleep of every link. Sleeps of a link must not overlap.
 pub(super) fn sleep(entries: &[SleepDocument], network: Network<'_>, links: &[LinkSpec]) -> Result<SleepSpec> {
     let (mut spec, duration) = (SleepSpec::default(), network.frame.duration);
-    for (index, written) in entries.iter().enumerate() {
+    // A plan sees the sleeps that are decided before it.
+    let mut by_time: Vec<(usize, &SleepDocument)> = entries.iter().enumerate().collect();
+    by_time.sort_by_key(|(_, written)| written.at);
+    for (index, written) in by_time {
         let field = format!("sleep.{index}");
         if written.at >= duration {
             let message = format!("is {}; expected a time before the run ends at {duration}", written.at);
             return refuse(format!("{field}.at"), message);
         }
-        for (number, (field, cable)) in (0_u64..).zip(chosen(&field, written, network)?) {
+        let (cables, warning) = chosen(&field, written, network, &spec)?;
+        spec.warnings.extend(warning);
+        for (number, (field, cable)) in (0_u64..).zip(cables) {
             can_sleep(&field, &cable, links)?;
             let nap = nap(&field, written, number, spec.number(cable))?;
             spec.lie_down(&field, nap)?;
@@ -266,6 +273,15 @@ impl SleepSpec {
             self.cables.push(cable);
             self.cables.len() - 1
         })
+    }
+
+    /// The links that sleep while those of an entry of at most `links` links may.
+    fn asleep_with(&self, entry: &SleepDocument, links: usize) -> Vec<LinkId> {
+        let most = entry.spacing.saturating_mul(links as u64) + entry.wake_time;
+        let from = Instant::ZERO + entry.at;
+        let to = entry.wake.map_or(Instant::NEVER, |wake| Instant::ZERO + wake + most);
+        let naps = self.naps.iter().filter(|nap| nap.announced <= to && from <= nap.awake);
+        naps.flat_map(|nap| self.cables[nap.cable].links.iter().copied()).collect()
     }
 
     fn lie_down(&mut self, field: &str, nap: Nap) -> Result<()> {
@@ -286,8 +302,13 @@ impl SleepSpec {
     }
 }
 
-/// The cables of an entry, each with its field, in the order in which they fall asleep.
-fn chosen(field: &str, written: &SleepDocument, network: Network<'_>) -> Result<Vec<(String, Cable)>> {
+/// The cables of an entry, each with its field, in the order in which they fall asleep, and a warning of the plan.
+fn chosen(
+    field: &str,
+    written: &SleepDocument,
+    network: Network<'_>,
+    before: &SleepSpec,
+) -> Result<(Vec<(String, Cable)>, Option<String>)> {
     match (&written.links, &written.plan) {
         (Some(names), None) if names.is_empty() => {
             refuse(format!("{field}.links"), "is empty; expected at least one link")
@@ -297,13 +318,13 @@ fn chosen(field: &str, written: &SleepDocument, network: Network<'_>) -> Result<
                 let field = format!("{field}.links.{number}");
                 named(&field, name, network.wires).map(|cable| (field, cable))
             };
-            names.iter().enumerate().map(find).collect()
+            let cables: Result<_> = names.iter().enumerate().map(find).collect();
+            Ok((cables?, None))
         }
         (None, Some(plan)) => {
             let field = format!("{field}.plan");
-            let wakes = written.wake.map_or(Instant::NEVER, |wake| Instant::ZERO + wake);
-            let wires = planned(&field, plan, network, (Instant::ZERO + written.at, wakes))?;
-            Ok(wires.into_iter().map(|wire| (field.clone(), cable(network.wires, wire))).collect())
+            let (wires, warning) = planned(&field, plan, network, (written, before))?;
+            Ok((wires.into_iter().map(|wire| (field.clone(), cable(network.wires, wire))).collect(), warning))
         }
         _ => refuse(field, "has both or neither of `links` and `plan`; expected one of them"),
     }
@@ -368,21 +389,46 @@ struct Known {
     wires: Vec<usize>,
 }
 
-/// The wires whose cables sleep, in the order in which they fall asleep. `span` is the time of their sleep.
-fn planned(field: &str, plan: &PlanDocument, network: Network<'_>, span: (Instant, Instant)) -> Result<Vec<usize>> {
-    let known = Known::new(field, plan.network.nodes.as_deref(), network)?;
-    let traffic = if plan.algorithm.reads_traffic() {
-        known.traffic(network, plan.traffic.unwrap_or_default().tcp_rate, span)
+/// The wires whose cables sleep, in the order in which they fall asleep, and a warning if the plan knows no rate of
+/// some flows.
+fn planned(
+    field: &str,
+    plan: &PlanDocument,
+    network: Network<'_>,
+    (written, before): (&SleepDocument, &SleepSpec),
+) -> Result<(Vec<usize>, Option<String>)> {
+    let known =
+        Known::new(field, plan.network.nodes.as_deref(), network, &before.asleep_with(written, network.wires.len()))?;
+    let (traffic, warning) = if plan.algorithm.reads_traffic() {
+        let tcp_rate = plan.traffic.unwrap_or_default().tcp_rate;
+        let (traffic, unknown) = known.traffic(network, tcp_rate, known.asleep(written));
+        // A plan defined outside may use no rates.
+        let blind = !matches!(plan.algorithm, SleepAlgorithm::PlugIn(_));
+        let warning = blind.then(|| no_rates(field, &traffic, unknown)).flatten();
+        (traffic, warning)
     } else {
-        Traffic::default()
+        (Traffic::default(), None)
     };
     let refused = |error: ConfigError| ScenarioError::new(format!("{field}.{}", error.field), error.reason());
     let planned = plan.algorithm.plan(&known.graph, &traffic).map_err(refused)?;
-    planned.off.into_iter().map(|link| known.wire(field, link)).collect()
+    let wires: Result<_> = planned.off.into_iter().map(|link| known.wire(field, link)).collect();
+    Ok((wires?, warning))
+}
+
+/// A warning if some TCP flows count as 0 b/s, or if no flow has a rate.
+fn no_rates(field: &str, traffic: &Traffic, unknown: usize) -> Option<String> {
+    let idle = if traffic.demands.is_empty() { ", so every link counts as idle" } else { "" };
+    let flows = if unknown == 1 { "1 TCP flow counts".to_owned() } else { format!("{unknown} TCP flows count") };
+    match (unknown, idle) {
+        (0, "") => None,
+        (0, _) => Some(format!("{field}: no flow sends while the links sleep{idle}; expected flows with a rate")),
+        _ => Some(format!("{field}: {flows} as 0 b/s{idle}; expected write_rate of the flow, or tcp_rate of the plan")),
+    }
 }
 
 impl Known {
-    fn new(field: &str, chosen: Option<&[String]>, network: Network<'_>) -> Result<Self> {
+    /// The links among the chosen nodes, without those that are `asleep`.
+    fn new(field: &str, chosen: Option<&[String]>, network: Network<'_>, asleep: &[LinkId]) -> Result<Self> {
         let Network { frame, wires, .. } = network;
         if chosen.is_some_and(<[String]>::is_empty) {
             return refuse(format!("{field}.nodes"), "is an empty list; expected at least one node");
@@ -396,7 +442,8 @@ impl Known {
             nodes.iter().map(|&known| if known { next.next().unwrap_or_default() } else { 0 }).collect();
         let inside = |edge: &Edge| nodes[edge.from] && nodes[edge.to];
         let between = |wire: &Wire<'_>| wire.is_there() && wire.document.duplex && inside(&wire.edge);
-        let wires: Vec<usize> = (0..wires.len()).filter(|&wire| between(&wires[wire])).collect();
+        let awake = |wire: usize| !asleep.contains(&LinkId::new(wire));
+        let wires: Vec<usize> = (0..wires.len()).filter(|&wire| between(&wires[wire]) && awake(wire)).collect();
         let ends = |&wire: &usize| (number[network.wires[wire].edge.from], number[network.wires[wire].edge.to]);
         let names = frame.names.iter().zip(&nodes).filter(|(_, known)| **known).map(|(name, _)| name.clone());
         let names: Vec<String> = names.collect();
@@ -407,7 +454,9 @@ impl Known {
         let graph = Graph::new(names.len(), wires.iter().map(ends).collect()).map_err(refused)?.with_names(names);
         if let Some(lost) = graph.unreached(0, |_| true) {
             let (name, first) = (graph.node_name(lost), graph.node_name(0));
-            let message = format!("no duplex links lead from \"{first}\" to \"{name}\"; expected a connected network");
+            let left = if asleep.is_empty() { "" } else { " that are awake" };
+            let message =
+                format!("no duplex links{left} lead from \"{first}\" to \"{name}\"; expected a connected network");
             return refuse(field, message);
         }
         Ok(Self { nodes, number, graph, wires })
@@ -421,21 +470,39 @@ impl Known {
         })
     }
 
-    /// The traffic of the flows active in `span`, and the links that carry it.
-    fn traffic(&self, network: Network<'_>, tcp_rate: BitRate, span: (Instant, Instant)) -> Traffic {
-        let wires = || self.wires.iter().map(|&wire| &network.wires[wire]);
-        Traffic {
-            capacities: wires().map(|wire| wire.document.rate).collect(),
-            weights: wires().map(|wire| wire.edge.cost).collect(),
-            demands: self.demands(network, tcp_rate, span),
-        }
+    /// The time in which links may sleep: until the last of the most links that a connected network can spare is awake.
+    fn asleep(&self, written: &SleepDocument) -> (Instant, Instant) {
+        let spare = (self.graph.links().len() + 1).saturating_sub(self.graph.nodes());
+        let later = written.spacing.saturating_mul(spare.saturating_sub(1) as u64);
+        let awake = written.wake.map_or(Instant::NEVER, |wake| Instant::ZERO + wake + later + written.wake_time);
+        (Instant::ZERO + written.at, awake)
     }
 
-    /// The demands of the flows active in `span`, each between the first and last known node on its path.
-    fn demands(&self, network: Network<'_>, tcp_rate: BitRate, span: (Instant, Instant)) -> Vec<Demand> {
+    /// The traffic of the flows active in `span` with the links that carry it, and the number of flows that count as
+    /// 0 b/s because their rate is unknown.
+    fn traffic(&self, network: Network<'_>, tcp_rate: BitRate, span: (Instant, Instant)) -> (Traffic, usize) {
         let Network { frame, flows, .. } = network;
-        let active = offers(&flows.tcp, &flows.datagrams, &flows.requests, frame.duration)
-            .filter(|offer| offer.is_active(span.0, span.1));
+        let active = || {
+            offers(&flows.tcp, &flows.datagrams, &flows.requests, frame.duration)
+                .filter(|offer| offer.is_active(span.0, span.1))
+        };
+        let wires = || self.wires.iter().map(|&wire| &network.wires[wire]);
+        let unknown = if tcp_rate.is_zero() { active().filter(|offer| offer.rate.is_none()).count() } else { 0 };
+        let traffic = Traffic {
+            capacities: wires().map(|wire| wire.document.rate).collect(),
+            weights: wires().map(|wire| wire.edge.cost).collect(),
+            demands: self.demands(network, tcp_rate, active()),
+        };
+        (traffic, unknown)
+    }
+
+    /// The demands of flows, each between the first and last known node on its path.
+    fn demands<'a>(
+        &self,
+        network: Network<'_>,
+        tcp_rate: BitRate,
+        active: impl Iterator<Item = Offer<'a>>,
+    ) -> Vec<Demand> {
         let demand = |offer: Offer<'_>| {
             let rate = offer.rate.unwrap_or(tcp_rate);
             let (from, to) = self.crossed(offer.path, network)?;

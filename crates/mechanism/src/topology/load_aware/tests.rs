@@ -99,8 +99,7 @@ fn what_cannot_be_used_is_refused_by_name() {
         (Traffic { demands: demand(1, 1, 1), ..traffic.clone() }, "demands is node B to itself in demand 0"),
         (
             Traffic { demands: demand(0, 1, 6), ..traffic.clone() },
-            "bound is 0.5, and link A-B carries 6 Mb/s before anything sleeps; expected at most 5 Mb/s, bound x capacity; \
-             topology.cost = \"capacity\" may relieve the link",
+            "bound is 0.5, and link A-B carries 6 Mb/s before anything sleeps; expected at most 5 Mb/s, bound x capacity",
         ),
     ];
     for (traffic, start) in cases {
@@ -131,6 +130,12 @@ fn one_failure_is_survived() {
         (1, 5e6, Verdict::Fragile),
     ];
     assert_eq!(verdicts, expected);
+    // A failure of 0-1 puts the 5 Mb/s of node 0 on 0-2, and on 0-3 and 3-2 if 0-2 sleeps.
+    let worst =
+        |off: &[usize]| worst_failure(&graph, &traffic, off).map(|worst| (worst.failure, worst.link, worst.load));
+    assert_eq!(worst(&[4]), Some((0, 2, 5_000_000)));
+    assert_eq!(worst(&[]), Some((0, 4, 5_000_000)));
+    assert_eq!(worst(&[3, 4]), None, "a tree");
     // Whole network: after a failure of 0-1, its 4 Mb/s go 0 -> 2 -> 1 with the 1 Mb/s of 0-2: 5 Mb/s.
     let message = plan(Some(0.4)).unwrap_err().to_string();
     let start = "failure_bound is 0.4, and link A-C carries 5 Mb/s after a failure of A-B before anything sleeps; \
