@@ -109,6 +109,7 @@ $(SHIPPED_LAB): $(LAB)
 generate: setup ## Renew the files that are derived from the core: JSON Schema, Python classes, tables of parameters, the lab's data.
 	$(BIN)/python tools/generate.py
 	$(BIN)/python tools/lab_data.py
+	@if test -d web/node_modules/esbuild; then node web/lab/tests/addresses.mjs docs/teaching/addresses.md web/lab/data.json; fi
 
 # Every result is of this build; finished runs in out/benchmark are reused.
 RESULTS := python/netlull/shipped/benchmark/results

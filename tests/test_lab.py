@@ -188,6 +188,20 @@ def test_errors_of_the_command(
     assert list(tmp_path.iterdir()) == []
 
 
+@needs_lab
+def test_a_page_for_a_class_has_no_answers(tmp_path: Path, printed: Callable[..., str]) -> None:
+    page = tmp_path / "page.html"
+    answers = {}
+    for options in ([], ["--no-answers"]):
+        printed("lab", *options, "--out", page)
+        found = re.findall(r'<script type="application/json" id="answers">(.*?)</script>', page.read_text("utf-8"))
+        answers[bool(options)] = json.loads(found[0])
+    assert len(answers[False]) == 4
+    assert answers[True] == {}
+    sentences = [re.findall(r"<p>([^<&]{40,})", text)[0] for text in answers[False].values()]
+    assert [sentence for sentence in sentences if sentence in page.read_text("utf-8")] == []
+
+
 def test_make_lab_puts_the_page_where_the_command_finds_it() -> None:
     rules = subprocess.run(
         ["make", "--dry-run", "--always-make", "lab"], cwd=ROOT, capture_output=True, text=True, check=True

@@ -13,7 +13,8 @@ import pytest
 from conftest import ROOT
 from test_lab import MODULE, NODE, needs_lab
 
-PAGES = sorted((ROOT / "docs" / "teaching").glob("*.md"))
+TEACHING = ROOT / "docs" / "teaching"
+PAGES = [page for page in sorted(TEACHING.glob("*.md")) if page.read_text("utf-8").startswith("# Exercise ")]
 LINK = re.compile(r'<a href="[^"#]*lab/index\.html(#[^"]*)">')
 
 
@@ -46,8 +47,20 @@ def figures(fragments: list[str], folder: Path) -> list[dict[str, str]]:
     return found
 
 
+def number(shown: str) -> float:
+    """The number of a figure."""
+    return float(shown.split(maxsplit=1)[0].replace("\N{MINUS SIGN}", "-"))
+
+
+def listed_names() -> list[str]:
+    """The names for which docs/teaching gives ranges."""
+    listed = re.search(r"The names (.*) give these ranges", (TEACHING / "index.md").read_text(encoding="utf-8"))
+    assert listed
+    return re.findall(r"[A-Z]\w+", listed[1])
+
+
 @needs_lab
-@pytest.mark.parametrize("page", [page for page in PAGES if page.stem != "index"], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_answers_are_the_labs(page: Path, tmp_path: Path) -> None:
     rows = tables(page.read_text(encoding="utf-8"))
     assert len(rows) >= 3
@@ -57,23 +70,44 @@ def test_answers_are_the_labs(page: Path, tmp_path: Path) -> None:
 
 @needs_lab
 def test_names_give_the_ranges_of_the_page(tmp_path: Path) -> None:
-    text = (ROOT / "docs/teaching/index.md").read_text(encoding="utf-8")
-    listed = re.search(r"The names (.*) give these ranges", text)
-    assert listed
-    names = re.findall(r"[A-Z]\w+", listed[1])
-    rows = tables(text)
+    names = listed_names()
+    rows = tables((TEACHING / "index.md").read_text(encoding="utf-8"))
     assert (len(names), len(rows)) == (10, 5)
     shown = iter(figures([f"{fragment}&seed={name}" for fragment, _ in rows for name in names], tmp_path))
     for fragment, cells in rows:
         values = [next(shown)[cells["figure"]] for _ in names]
-        values.sort(key=lambda value: float(value.split()[0].replace("\N{MINUS SIGN}", "-")))
+        values.sort(key=number)
         assert [values[0], values[-1]] == [cells["least"], cells["greatest"]], fragment
 
 
+@needs_lab
+def test_the_first_answer_holds_for_the_names(tmp_path: Path) -> None:
+    """The longer the round trip, the lower the goodput in Mb/s, and the more energy is saved."""
+    names = listed_names()
+    fragments = [f"#scene=one-flow&mrci=10&rtt={rtt}&seed={name}" for name in names for rtt in (10, 50, 200)]
+    shown = iter(figures(fragments, tmp_path))
+    for name in names:
+        runs = [next(shown) for _ in range(3)]
+        goodput, saved = (
+            [number(run[label]) for run in runs] for label in ("Goodput of TCP", "Energy saved, frequency scaling (FS)")
+        )
+        assert goodput[0] > goodput[1] > goodput[2], name
+        assert saved[0] < saved[1] < saved[2], name
+
+
+@needs_lab
+def test_the_list_of_addresses_is_the_labs(tmp_path: Path) -> None:
+    page = TEACHING / "addresses.md"
+    copy = tmp_path / page.name
+    copy.write_bytes(page.read_bytes())
+    assert NODE
+    subprocess.run([NODE, ROOT / "web/lab/tests/addresses.mjs", copy, ROOT / "web/lab/data.json"], check=True)
+    assert copy.read_bytes() == page.read_bytes(), "run `make generate`"
+
+
 def test_there_are_four_exercises_with_questions_and_answers() -> None:
-    pages = [page for page in PAGES if page.stem != "index"]
-    assert len(pages) == 4
-    for page in pages:
+    assert len(PAGES) == 4
+    for page in PAGES:
         text = page.read_text(encoding="utf-8")
         assert text.count("\n## Question") >= 3, page.name
         assert "## Answers" in text, page.name

@@ -7,7 +7,7 @@
 - TCPS: the congestion controls: name, title of the page of the documentation, usual `ecn`.
 - QUEUES: the kinds of queue management: name, description.
 - PAGES: the address of the documentation's pages in Markdown.
-- EXERCISES: the pages of docs/teaching: `scene`, `title`, and the HTML of `questions` and `answers`.
+- EXERCISES: the exercises of docs/teaching: `scene`, `title`, and the HTML of `questions` and `answers`.
 """
 
 from __future__ import annotations
@@ -87,9 +87,9 @@ def exercises() -> list[dict[str, str]]:
 
     found = []
     for path in sorted((ROOT / TEACHING).glob("*.md")):
-        if path.stem == "index":
-            continue
         heading, _, text = path.read_text(encoding="utf-8").partition("\n")
+        if not heading.startswith("# Exercise "):
+            continue
         html = MarkdownIt("commonmark").enable("table").render(text)
         html = re.sub(r'href="[^"#]*lab/index\.html#', 'href="#', html)
         html = re.sub(r'href="([^":#]+)\.md"', page, html)

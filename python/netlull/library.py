@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import functools
+import re
 import tomllib
 import zlib
 from collections.abc import Mapping
@@ -258,8 +259,12 @@ def lab_page() -> bytes | None:
         return None
 
 
-def place_lab(path: Path) -> bool:
+def place_lab(path: Path, *, answers: bool = True) -> bool:
     """Writes the page to `path` unless the file is the same. Returns False if it was not built.
+
+    Args:
+        path: the file.
+        answers: False leaves out the answers of the exercises.
 
     Raises:
         OutputError: the file cannot be written.
@@ -267,6 +272,8 @@ def place_lab(path: Path) -> bool:
     page = lab_page()
     if page is None:
         return False
+    if not answers:
+        page = re.sub(rb'(<script type="application/json" id="answers">)[^<]*', rb"\1{}", page)
     if not (path.is_file() and path.read_bytes() == page):
         with staged_file(path) as stage:
             stage.write_bytes(page)

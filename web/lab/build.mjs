@@ -34,10 +34,15 @@ export async function bundled(entry, format, data, more = {}) {
 
 async function page(module, data, colours) {
   const WORKER = await bundled(join(source, "engine/worker.ts"), "iife", null);
-  const script = await bundled(join(source, "main.tsx"), "iife", data, { WORKER });
+  const { EXERCISES } = JSON.parse(readFileSync(data, "utf8"));
+  const questions = EXERCISES.map(({ answers, ...text }) => text);
+  const answers = Object.fromEntries(EXERCISES.map(({ scene, answers }) => [scene, answers]));
+  const script = await bundled(join(source, "main.tsx"), "iife", data, { WORKER, EXERCISES: questions });
   const styles = [colours, join(here, "../node_modules/uplot/dist/uPlot.min.css"), join(source, "lab.css")];
   const parts = {
     STYLE: styles.map((path) => readFileSync(path, "utf8")).join("\n"),
+    // As an element of its own, which `netlull lab --no-answers` empties.
+    ANSWERS: JSON.stringify(answers).replaceAll("<", "\\u003c"),
     SIMULATOR: gzipSync(readFileSync(module), { level: 9 }).toString("base64"),
     // A script inside a page must not end it.
     SCRIPT: script.replaceAll("</script", "<\\/script"),

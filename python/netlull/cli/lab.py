@@ -19,9 +19,10 @@ __all__ = ["lab_command"]
 @click.option(
     "--out", type=click.Path(path_type=Path), default=LAB_PAGE, metavar="PAGE", help=f"The page; default {LAB_PAGE}."
 )
+@click.option("--no-answers", is_flag=True, help="Leave out the answers of the exercises.")
 @seed_option
 @set_option
-def lab_command(file: str | None, out: Path, seed: int | None, settings: tuple[str, ...]) -> None:
+def lab_command(file: str | None, out: Path, no_answers: bool, seed: int | None, settings: tuple[str, ...]) -> None:
     """Write the laboratory for the browser, and print its address.
 
     With FILE, a scenario or the name of a shipped one, the address opens that scenario.
@@ -36,6 +37,6 @@ def lab_command(file: str | None, out: Path, seed: int | None, settings: tuple[s
         end = lab_fragment(scenario.to_toml())
     elif settings or seed is not None:
         raise InputError("--set and --seed change a scenario; expected its FILE")
-    if not place_lab(out):
+    if not place_lab(out, answers=not no_answers):
         raise InputError("the lab was not built; `make lab` in the sources builds it, and released wheels have it")
     echo(out.resolve().as_uri() + end)

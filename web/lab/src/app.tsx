@@ -89,10 +89,10 @@ export function App({ engine }: { engine: Engine }) {
       </header>
       {route.kind === "scene" ? (
         <ScenePage
-          key={route.scene.id} engine={engine} scene={route.scene} values={route.values} kept={route.kept} first={route.first}
-          go={(values, kept) => {
+          key={route.scene.id} engine={engine} scene={route.scene} values={route.values} kept={route.kept} first={route.first} refused={route.refused}
+          go={(values, kept, refused = []) => {
             address.write(sceneFragment(route.scene, values, kept, route.first));
-            set({ ...route, values, kept });
+            set({ ...route, values, kept, refused });
           }}
           edit={(toml) => void freeFragment(toml).then((fragment) => { location.hash = fragment; })}
         />

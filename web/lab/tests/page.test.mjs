@@ -73,6 +73,11 @@ async function failed(page, message) {
   await page.locator(".error", { hasText: message }).waitFor();
 }
 
+/** The notices on parts of the address that the page does not follow. */
+function notices(page) {
+  return page.getByRole("status").locator("p.warning");
+}
+
 /** Waits until an element has the focus. */
 async function focused(page, key, value) {
   await page.waitForFunction(([key, value]) => document.activeElement[key] === value, [key, value]);
@@ -245,6 +250,9 @@ for (const scene of SCENES) {
       await page.waitForURL(({ href }) => href !== address);
       assert.match(page.url(), /view=first/);
       await page.locator("details summary").first().click();
+      const exercise = page.getByText("The exercise needs all settings.");
+      assert.equal(await exercise.count(), await page.getByText(/^Exercise \d/).count());
+      if (await exercise.count()) assert.match(await exercise.getByRole("link").getAttribute("href"), /^#scene=.*(?<!view=first.*)seed=1$/);
       await usable(page);
       const shown = await figures(page);
       await page.getByRole("link", { name: "All settings" }).click();
@@ -344,6 +352,7 @@ describe("free form", () => {
     const other = await opened(t, "scene=one-flow&rtt=7&buffer=many");
     await settled(other);
     assert.match(await other.locator(".controls").innerText(), /50 ms/);
+    assert.equal(await notices(other).count(), 2);
   });
 
   test("the newest of two runs is shown", async (t) => {
@@ -524,6 +533,63 @@ describe("page", () => {
     assert.equal(new URL(page.url()).hash.includes("seed=Zo%C3%AB"), true);
     await page.getByRole("button", { name: "Open as TOML" }).click();
     assert.match(await page.getByRole("dialog").getByLabel("Scenario", { exact: true }).inputValue(), /^seed = 3349081364$/m);
+  });
+
+  for (const [fragment, ...wanted] of [
+    ["scene=web-load&load=0.55", "load=0.55 is not offered. “Load” is 0.3. Offered: 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9."],
+    ["scene=one-flow&rtt=50ms", /^rtt=50ms .* Offered \(ms, without the unit\): 2, 5, /],
+    ["scene=one-flow&view=first&mrci=10&d=41", /^d=41 .* is 40\. /],
+    ["scene=web-load&controller=practa", "controller=practa is not offered. “Controller” is practra. Offered: none, practra, earth, lull."],
+    ["scene=web-load&mcri=10&rtt=70", /^rtt=70 .* is 50\. /, /^mcri=10: scene web-load has no setting mcri\. Its settings: load, controller, mrci, /],
+    ["scene=web-laod&load=0.5", "scene=web-laod is not offered. The scene is one-flow with its defaults. Offered: one-flow, duel, web-load, doze, backbone, fluid, free."],
+    ["scene=duel&a.rtt1=11&view=frist", /^a\.rtt1=11 .* is 80\. /, /^view=frist .* Offered: first\./],
+    [`scene=duel&seed=${"x".repeat(61)}`, /a name of at most 60 characters/],
+    ["scene=web-load&load=0.30&seed=Ada&a.load=0.5&view=first"],
+  ]) {
+    test(`what the address asks for and the page does not offer is said: ${fragment.slice(0, 60)}`, async (t) => {
+      const page = await opened(t, fragment);
+      await settled(page);
+      const told = await notices(page).allInnerTexts();
+      assert.equal(told.length, wanted.length, String(told));
+      wanted.forEach((text, i) => (text instanceof RegExp ? assert.match(told[i], text) : assert.equal(told[i], text)));
+      await usable(page);
+    });
+  }
+
+  test("a notice is gone once its setting changes, or all do", async (t) => {
+    const page = await opened(t, "scene=web-load&load=0.55&rtt=70&mcri=10");
+    await settled(page);
+    assert.equal(await notices(page).count(), 3);
+    await page.getByLabel("Mean size", { exact: true }).press("Home");
+    await notices(page).nth(2).waitFor({ state: "detached" });
+    await page.getByLabel("Load", { exact: true }).press("Home");
+    await notices(page).nth(1).waitFor({ state: "detached" });
+    assert.match(await notices(page).innerText(), /^rtt=70/);
+    await page.getByRole("button", { name: "Reset" }).click();
+    await notices(page).waitFor({ state: "detached" });
+  });
+
+  test("a page without answers has its questions, and other pages open next to the lab", async (t) => {
+    const answers = '<script type="application/json" id="answers">';
+    const folder = mkdtempSync(join(tmpdir(), "class-"));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const [before, after] = readFileSync(fileURLToPath(LAB), "utf8").split(answers);
+    // As `netlull lab --no-answers` does.
+    writeFileSync(join(folder, "lab.html"), before + answers + after.replace(/^[^<]*/, "{}"));
+    const page = await browser.newPage();
+    t.after(() => page.close());
+    await page.goto(`${pathToFileURL(join(folder, "lab.html"))}#scene=one-flow`);
+    await settled(page);
+    await page.getByText(/^Exercise 1/).click();
+    await page.getByText(/Name one thing that Lull knows/).waitFor();
+    assert.equal(await page.getByText("Answers", { exact: true }).count(), 0);
+    const other = await opened(t, "scene=one-flow");
+    await settled(other);
+    await other.getByText(/^Exercise 1/).click();
+    await other.getByText("Answers", { exact: true }).click();
+    await other.getByText(/^The numbers are those of seed 1/).waitFor();
+    const links = await other.locator('a[href]:not([href^="#"])').evaluateAll((found) => found.map(({ target, rel }) => `${target} ${rel}`));
+    assert.ok(links.length > 3 && links.every((link) => link === "_blank noopener"), String(links));
   });
 
   test("the site's copy links to the site's pages", async (t) => {

@@ -1,7 +1,7 @@
 /** The scenes for tests under Node. */
 
 import { Simulator } from "../src/engine/module";
-import { readRoute } from "../src/lib/share";
+import { offered, readRoute } from "../src/lib/share";
 import type { Summary } from "../src/lib/summary";
 import { SCENES } from "../src/scenes";
 import { defaults, type Run, type Scenario } from "../src/scenes/scene";
@@ -11,9 +11,7 @@ import { written } from "../src/ui/figures";
 export async function figuresOf(module: WebAssembly.Module, fragment: string): Promise<Record<string, string>> {
   const route = await readRoute(fragment, SCENES);
   if (route.kind !== "scene") throw new Error(`${fragment}: expected a scene`);
-  for (const [key, value] of new URLSearchParams(fragment.slice(1))) {
-    if (key !== "scene" && String(route.values[key]) !== value) throw new Error(`${fragment}: ${key} has no value ${value}`);
-  }
+  if (route.refused.length) throw new Error(`${fragment}: ${route.refused[0]!.told}`);
   const simulator = await Simulator.start(module, () => {});
   const runs: Record<string, Run> = {};
   for (const [name, scenario] of Object.entries(route.scene.scenarios(route.values))) {
@@ -23,6 +21,15 @@ export async function figuresOf(module: WebAssembly.Module, fragment: string): P
   const { figures } = route.scene.view(runs, route.values);
   return Object.fromEntries(figures.map(({ label, value, unit, digits }) => [label, written(value, digits, unit).trim()]));
 }
+
+/** The settings of addresses in Markdown: a table for each scene. */
+export const addresses = SCENES.map((scene) => {
+  const rows = scene.parameters.map((parameter) => {
+    const unit = parameter.kind === "slider" && parameter.unit ? `, ${parameter.unit}` : "";
+    return `| \`${parameter.key}\` | ${parameter.label}${unit} | ${offered(parameter).join(", ")} | ${parameter.default} |`;
+  });
+  return `## ${scene.title}\n\n\`#scene=${scene.id}\`\n\n| name | setting | values | default |\n|---|---|---|---|\n${rows.join("\n")}\n`;
+}).join("\n");
 
 /** The scenarios of every preset: scene -> preset -> name of the run -> scenario. */
 export const presets: Record<string, Record<string, Record<string, Scenario>>> = Object.fromEntries(

@@ -4,9 +4,19 @@ import { defaults, LONGEST_NAME, type Parameter, type Scene, type Value, type Va
 
 export type Route =
   /** `first`: the view for a first look. */
-  | { kind: "scene"; scene: Scene; values: Values; kept: Values | null; first: boolean }
+  | { kind: "scene"; scene: Scene; values: Values; kept: Values | null; first: boolean; refused: readonly Refused[] }
   /** `damaged`: the address holds a scenario that cannot be read. */
   | { kind: "free"; toml: string | null; damaged: boolean };
+
+/** A part of an address that the page does not follow. */
+export interface Refused {
+  /** The name in the address. */
+  name: string;
+  /** True if the name is that of a setting. */
+  known: boolean;
+  /** A sentence. */
+  told: string;
+}
 
 /** The largest scenario of an address or a file, in bytes. */
 export const LARGEST = 2 ** 20;
@@ -24,16 +34,30 @@ function valid(parameter: Parameter, given: string): Value | null {
   return given === "" || stop < 0 ? null : parameter.stops[stop]!;
 }
 
-function read(scene: Scene, given: URLSearchParams, prefix: string): Values {
-  const values = defaults(scene);
-  for (const parameter of scene.parameters) {
-    const value = valid(parameter, given.get(prefix + parameter.key) ?? "");
-    if (value !== null) values[parameter.key] = value;
-  }
-  return values;
+/** The values of a setting in addresses. */
+export function offered(parameter: Parameter): string[] {
+  if (parameter.kind === "slider") return parameter.stops.map(String);
+  if (parameter.kind === "choice") return parameter.options.map(({ value }) => value);
+  return parameter.kind === "switch" ? ["false", "true"] : [`a number or a name of at most ${LONGEST_NAME} characters`];
 }
 
-/** Reads a fragment. Unknown names and values out of range are left at their defaults. */
+/** Reads the settings behind a prefix. Values that are not offered are left at their defaults. */
+function read(scene: Scene, given: URLSearchParams, prefix: string): { values: Values; refused: Refused[] } {
+  const values = defaults(scene), refused: Refused[] = [];
+  for (const parameter of scene.parameters) {
+    const name = prefix + parameter.key, wanted = given.get(name);
+    if (wanted === null) continue;
+    const value = valid(parameter, wanted);
+    if (value !== null) values[parameter.key] = value;
+    if (value === null || (parameter.kind === "seed" && value !== wanted.trim())) {
+      const unit = parameter.kind === "slider" && parameter.unit ? ` (${parameter.unit}, without the unit)` : "";
+      refused.push({ name, known: true, told: `${name}=${wanted} is not offered. “${parameter.label}” is ${values[parameter.key]}. Offered${unit}: ${offered(parameter).join(", ")}.` });
+    }
+  }
+  return { values, refused };
+}
+
+/** Reads a fragment. Unknown names and values that are not offered are left at their defaults, and `refused` has a sentence on each. */
 export async function readRoute(fragment: string, scenes: readonly Scene[]): Promise<Route> {
   const given = new URLSearchParams(fragment.replace(/^#/, ""));
   const name = given.get("scene");
@@ -42,11 +66,21 @@ export async function readRoute(fragment: string, scenes: readonly Scene[]): Pro
     const toml = packed === null ? null : await unpacked(packed);
     return { kind: "free", toml, damaged: packed !== null && toml === null };
   }
-  const scene = scenes.find(({ id }) => id === name) ?? scenes[0]!;
+  const found = scenes.find(({ id }) => id === name), scene = found ?? scenes[0]!;
+  if (name !== null && !found) {
+    const told = `scene=${name} is not offered. The scene is ${scene.id} with its defaults. Offered: ${[...scenes.map(({ id }) => id), FREE].join(", ")}.`;
+    return { kind: "scene", scene, values: defaults(scene), kept: null, first: false, refused: [{ name: "scene", known: false, told }] };
+  }
   const compared = [...given.keys()].some((key) => key.startsWith(KEPT));
   // An address without a scene is that of a newcomer.
   const first = given.get(VIEW) === FIRST || name === null;
-  return { kind: "scene", scene, values: read(scene, given, ""), kept: compared ? read(scene, given, KEPT) : null, first };
+  const own = read(scene, given, ""), kept = compared ? read(scene, given, KEPT) : null;
+  const keys = scene.parameters.map(({ key }) => key);
+  const names = new Set(["scene", VIEW, ...keys, ...keys.map((key) => KEPT + key)]);
+  const unknown = [...new Set(given.keys())].filter((key) => !names.has(key)).map((key): Refused => ({ name: key, known: false, told: `${key}=${given.get(key)}: scene ${scene.id} has no setting ${key}. Its settings: ${keys.join(", ")}.` }));
+  const view = given.get(VIEW);
+  if (view !== null && view !== FIRST) unknown.push({ name: VIEW, known: false, told: `${VIEW}=${view} is not offered. The page shows all settings. Offered: ${FIRST}.` });
+  return { kind: "scene", scene, values: own.values, kept: kept?.values ?? null, first, refused: [...own.refused, ...(kept?.refused ?? []), ...unknown] };
 }
 
 /** The fragment of a scene with its values, those of the kept result, and the view. */

@@ -8,8 +8,8 @@ import { Clock } from "../lib/clock";
 import { messageOf, simulated } from "../lib/run";
 import { asCsv, saveText } from "../lib/save";
 import { pageAddress } from "../lib/pages";
-import { address, sceneFragment } from "../lib/share";
-import { defaults, type Panel, type Run, type Scene, type Value, type Values, type View, withSeed } from "../scenes/scene";
+import { address, type Refused, sceneFragment } from "../lib/share";
+import { defaults, type Panel, type Run, type Scene, type Values, type View, withSeed } from "../scenes/scene";
 import { Chart, saveCharts } from "./chart";
 import { Controls } from "./controls";
 import { CopyButton, TomlDialog } from "./dialog";
@@ -139,12 +139,14 @@ interface Props {
   kept: Values | null;
   /** The view for a first look: three settings, three figures, one chart. */
   first: boolean;
-  /** Changes the values and the kept values, and with them the address. */
-  go: (values: Values, kept: Values | null) => void;
+  /** Parts of the address that the page does not follow. */
+  refused: readonly Refused[];
+  /** Changes the values and the kept values, and with them the address. `refused` are those that stay on the page; default none. */
+  go: (values: Values, kept: Values | null, refused?: readonly Refused[]) => void;
   edit: (toml: string) => void;
 }
 
-export function ScenePage({ engine, scene, values, kept: stored, first, go, edit }: Props) {
+export function ScenePage({ engine, scene, values, kept: stored, first, refused, go, edit }: Props) {
   const kept = first ? null : stored;
   const [{ shown, failed, progress }, cancel] = useView(engine, scene, values);
   const answer = useKept(engine, scene, kept);
@@ -163,7 +165,7 @@ export function ScenePage({ engine, scene, values, kept: stored, first, go, edit
   const told = current && view && !hasFailed ? `Results: ${view.figures.slice(0, 2).map(({ label, value, unit, digits }) => `${label} ${written(value, digits, unit)}`).join("; ")}.` : "";
   const original = withSeed(defaults(scene), values);
   const chart = (panel: Panel) => <Chart key={panel.title} panel={panel} kept={keptPanels.find(({ title }) => title === panel.title)} clock={clock} />;
-  const change = (key: string, value: Value) => go({ ...values, [key]: value }, stored);
+  const change = (changes: Values) => go({ ...values, ...changes }, stored, refused.filter(({ name, known }) => known && !(name in changes)));
   const toml = () => stringify(Object.values(scene.scenarios(values))[0]!);
   const preset = scene.presets.find((candidate) => Object.entries(candidate.values).every(([key, value]) => values[key] === value));
   return (
@@ -173,6 +175,7 @@ export function ScenePage({ engine, scene, values, kept: stored, first, go, edit
         {first ? scene.first.sentence : <><strong>Find out:</strong> {scene.question}</>}{" "}
         <a href={sceneFragment(scene, values, stored, !first)}>{first ? "All settings" : "Only three settings"}</a>
       </p>
+      <div role="status">{refused.map(({ told }) => <p class="warning">{told}</p>)}</div>
       <div class="columns results" data-current={current}>
         <div class="top">
           <aside aria-label="Settings">
@@ -184,14 +187,14 @@ export function ScenePage({ engine, scene, values, kept: stored, first, go, edit
                 {preset && <p class="help">Source: {preset.source}.</p>}
               </div>
             )}
-            <Controls parameters={first ? scene.parameters.filter(({ key, kind }) => kind === "seed" || scene.first.keys.includes(key)) : scene.parameters} values={values} change={change} />
+            <Controls parameters={first ? scene.parameters.filter(({ key, kind }) => kind === "seed" || scene.first.keys.includes(key)) : scene.parameters} values={values} change={(key, value) => change({ [key]: value })} />
             <div class="actions">
               <button type="button" onClick={() => go(original, null)}>Reset</button>
               <CopyButton text={() => address(sceneFragment(scene, values, stored, first))}>Copy link</CopyButton>
               {!first && <>
                 {kept === null
-                  ? <button type="button" onClick={() => go(values, values)}>Keep as A</button>
-                  : <button type="button" onClick={() => go(values, null)}>Forget A</button>}
+                  ? <button type="button" onClick={() => go(values, values, refused)}>Keep as A</button>
+                  : <button type="button" onClick={() => go(values, null, refused)}>Forget A</button>}
                 {kept !== null && <button type="button" onClick={() => go(kept, values)}>Swap A and B</button>}
                 <button type="button" onClick={() => setShows(true)}>Open as TOML</button>
                 <button type="button" disabled={!view} onClick={() => view && saveText(`${scene.id}.csv`, "text/csv", asCsv(view.panels, keptPanels))}>Data (CSV)</button>
@@ -209,14 +212,14 @@ export function ScenePage({ engine, scene, values, kept: stored, first, go, edit
         </div>
         <div class="rest">
           {view?.notes?.map((note) => <p class="note">{note}</p>)}
-          <Exercise scene={scene.id} seed={String(original.seed)} />
+          <Exercise scene={scene.id} seed={String(original.seed)} all={first ? sceneFragment(scene, values, stored, false) : null} />
           <details>
             <summary>Explanation</summary>
             {scene.explanation.map((paragraph) => <p>{paragraph}</p>)}
-            <ul>{scene.pages.map(({ title, path }) => <li><a href={pageAddress(path)}>{title}</a></li>)}</ul>
+            <ul>{scene.pages.map(({ title, path }) => <li><a href={pageAddress(path)} target="_blank" rel="noopener">{title}</a></li>)}</ul>
           </details>
           {view && <>
-            {view.chooser?.(values, (changes) => go({ ...values, ...changes }, stored))}
+            {view.chooser?.(values, change)}
             {view.seconds > 0 && <Player clock={clock} picture={view.picture} />}
             {!first && view.panels.slice(1).map(chart)}
           </>}
