@@ -5,7 +5,9 @@ import { deflateRawSync } from "node:zlib";
 import { imported } from "./imported.mjs";
 
 const { points, inWords } = await imported("../src/lib/curves.ts");
-const { seedOf } = await imported("../src/scenes/scene.ts");
+const { asCsv } = await imported("../src/lib/save.ts");
+const { fileName, seedOf } = await imported("../src/scenes/scene.ts");
+const { written, writtenChange } = await imported("../src/ui/figures.tsx");
 const { packed, unpacked, LARGEST } = await imported("../src/lib/share.ts");
 
 test("a thinned curve keeps its peaks next to gaps", () => {
@@ -22,6 +24,27 @@ test("a thinned curve keeps its peaks next to gaps", () => {
 test("words on a chart have the curves of A", () => {
   const panel = (value) => ({ title: "Queue", x: "time (s)", y: "packets", timed: true, series: [{ label: "queue", kind: "line", x: [0, 1], y: [0, value] }] });
   assert.equal(inWords(panel(3), panel(5)), "Queue. queue (B): 0 to 3 packets, at the end 3; queue (A): 0 to 5 packets, at the end 5.");
+});
+
+test("a table of points has no point without a value, one of a line keeps its gaps", () => {
+  const panel = (kind) => ({ title: "T", x: "x", y: "y", timed: false, series: [{ label: "a", kind, x: [1, 2, 3], y: [4, NaN, 6] }] });
+  assert.deepEqual(asCsv([panel("points")]).trim().split("\r\n").slice(1), ["T,a,1,4,x,y", "T,a,3,6,x,y"]);
+  assert.equal(asCsv([panel("line")]).trim().split("\r\n")[2], "T,a,2,,x,y");
+});
+
+test("a change has a sign, and B minus A is the difference of the shown numbers", () => {
+  const figure = (value, more = {}) => ({ label: "f", value, digits: 1, unit: "%", ...more });
+  assert.deepEqual([22.46, -22.46, 0.04, -0.04, null].map((value) => written(figure(value, { signed: true }))), ["+22.5 %", "−22.5 %", "0.0 %", "0.0 %", "none"]);
+  assert.equal(written(figure(22.46)), "22.5 %");
+  // 1.2 and 1.3 on the page.
+  assert.equal(writtenChange(figure(1.26), figure(1.24)), "+0.1 points");
+  assert.equal(writtenChange(figure(1.34), figure(1.26)), "0.0 points");
+  assert.equal(writtenChange(figure(1, { unit: "ms" }), figure(3, { unit: "ms" })), "−2.0 ms");
+  assert.equal(writtenChange(figure(1), figure(null)), "");
+});
+
+test("a file of results is named by its scene and its name or seed", () => {
+  for (const [seed, name] of [["1", "duel-1"], ["Zoë", "duel-Zoë"], ["../a b: c", "duel--a-b-c"]]) assert.equal(fileName({ id: "duel" }, { seed }), name);
 });
 
 test("a name gives the seed that zlib.crc32 gives in Python, a number itself", () => {

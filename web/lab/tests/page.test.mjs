@@ -92,9 +92,13 @@ async function copies(page) {
   return async () => (await page.waitForFunction(() => globalThis.copied.at(-1))).jsonValue();
 }
 
-async function saved(page, name) {
+async function downloaded(page, name) {
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).click()]);
-  return readFileSync(await download.path());
+  return download;
+}
+
+async function saved(page, name) {
+  return readFileSync(await (await downloaded(page, name)).path());
 }
 
 for (const scene of SCENES) {
@@ -255,7 +259,7 @@ for (const scene of SCENES) {
       if (await exercise.count()) assert.match(await exercise.getByRole("link").getAttribute("href"), /^#scene=.*(?<!view=first.*)seed=1$/);
       await usable(page);
       const shown = await figures(page);
-      await page.getByRole("link", { name: "All settings" }).click();
+      await page.getByRole("link", { name: "All settings", exact: true }).click();
       await page.locator(".presets").waitFor();
       await settled(page);
       assert.ok((await figures(page)).startsWith(shown));
@@ -591,6 +595,57 @@ describe("page", () => {
     const links = await other.locator('a[href]:not([href^="#"])').evaluateAll((found) => found.map(({ target, rel }) => `${target} ${rel}`));
     assert.ok(links.length > 3 && links.every((link) => link === "_blank noopener"), String(links));
   });
+
+  for (const viewport of [{ width: 1366, height: 768 }, { width: 390, height: 844 }]) {
+    test(`a row of the answers shows its results (${viewport.width} pixels)`, async (t) => {
+      const page = await opened(t, "scene=web-load&view=first&seed=Ada", { viewport });
+      await settled(page);
+      await page.getByText(/^Exercise 3/).click();
+      await page.getByText("Answers", { exact: true }).click();
+      await page.getByRole("link", { name: "Lull, load 0.8" }).click();
+      await page.waitForURL(/controller=lull/);
+      await settled(page);
+      const [chart, numbers] = [await page.locator(".head .panel").boundingBox(), await page.locator("table.figures tr").first().boundingBox()];
+      for (const { y, height } of [chart, numbers]) assert.ok(y >= 0 && y + height <= viewport.height, JSON.stringify({ chart, numbers }));
+    });
+  }
+
+  test("Reset keeps A", async (t) => {
+    const page = await opened(t, "scene=one-flow&rtt=100&a.rtt=20");
+    await settled(page);
+    const before = await page.locator("table.figures tbody td:nth-child(2)").allInnerTexts();
+    await page.getByRole("button", { name: "Reset" }).click();
+    await page.waitForFunction(() => document.querySelector(".controls input").getAttribute("aria-valuetext") === "50 ms");
+    await settled(page);
+    assert.deepEqual(await page.locator("table.figures tbody td:nth-child(2)").allInnerTexts(), before);
+  });
+
+  test("files carry scene and name, and a page in a file says what to send", async (t) => {
+    const page = await opened(t, "scene=duel&seed=Zoë");
+    await settled(page);
+    for (const [button, name] of [["Data (CSV)", "duel-Zoë.csv"], ["Picture (PNG)", "duel-Zoë.png"]]) assert.equal((await downloaded(page, button)).suggestedFilename(), name);
+    const help = page.getByText(/send the file and the part of the link from # on/);
+    assert.equal(await help.count(), LAB.startsWith("file:") ? 1 : 0);
+    await page.getByRole("link", { name: "Your own scenario" }).click();
+    await page.waitForSelector(".free");
+    assert.equal(await help.count(), LAB.startsWith("file:") ? 1 : 0);
+  });
+
+  for (const viewport of [{ width: 1280, height: 900 }, { width: 390, height: 844 }]) {
+    test(`nothing moves when a chart or its legend is touched (${viewport.width} pixels)`, async (t) => {
+      const page = await opened(t, "scene=duel&flows=4&a.flows=4", { viewport });
+      await settled(page);
+      const height = () => page.evaluate(() => [document.querySelector("main").getBoundingClientRect().height, document.querySelector(".rest").getBoundingClientRect().top + scrollY].map(Math.round));
+      const before = await height();
+      await page.locator(".u-over").first().hover();
+      await page.locator(".u-legend .u-value:visible").first().waitFor();
+      assert.deepEqual(await height(), before);
+      await page.locator(".u-legend .u-series:nth-child(2) .u-label").first().hover();
+      assert.deepEqual(await height(), before);
+      await page.locator(".u-legend .u-series:nth-child(2) .u-label").first().click();
+      assert.deepEqual(await height(), before);
+    });
+  }
 
   test("the site's copy links to the site's pages", async (t) => {
     const folder = join(mkdtempSync(join(tmpdir(), "site-")), "lab");

@@ -19,7 +19,7 @@ export async function figuresOf(module: WebAssembly.Module, fragment: string): P
     runs[name] = { ...outcome, read: JSON.parse(outcome.summary) as Summary };
   }
   const { figures } = route.scene.view(runs, route.values);
-  return Object.fromEntries(figures.map(({ label, value, unit, digits }) => [label, written(value, digits, unit).trim()]));
+  return Object.fromEntries(figures.map((figure) => [figure.label, written(figure).trim()]));
 }
 
 /** The settings of addresses in Markdown: a table for each scene. */

@@ -27,6 +27,8 @@ export function asCsv(panels: readonly Panel[], kept: readonly Panel[] = []): st
     for (const { series } of withKept(panel, kept.find(({ title }) => title === panel.title))) {
       for (let i = 0; i < series.x.length; i++) {
         const y = series.y[i]!;
+        // In a line an empty value is a gap; a point without a value is none.
+        if (series.kind === "points" && Number.isNaN(y)) continue;
         rows.push([quoted(panel.title), quoted(series.label), series.x[i], Number.isNaN(y) ? "" : y, quoted(panel.x), quoted(panel.y)].join(","));
       }
     }

@@ -167,7 +167,7 @@ function view(runs: Record<string, Run>, values: Values): View {
     start: at + SETTLED,
     figures: [
       { label: `Links asleep, of ${lines.length}`, value: sleeping.length, unit: "", digits: 0 },
-      { label: "Goodput after, compared with all links awake", value: (kept - 1) * 100, unit: "%", digits: 1 },
+      { label: "Goodput after, compared with all links awake", value: (kept - 1) * 100, unit: "%", digits: 1, signed: true },
       ...Object.entries(MODELS).map(([model, label]) => ({ label: `Energy saved, ${label}`, value: saving(own, awake, model), unit: "%", digits: 1, help: `Power model ${model}; all links, after the change, compared with no sleep.` })),
       { label: "Goodput of the flow before", value: goodput(own, "before"), unit: "Mb/s", digits: 1, help: `From ${GROWN} s until just before the change.` },
       { label: "Goodput of the flow after", value: goodput(own, "after"), unit: "Mb/s", digits: 1, help: `From ${SETTLED} s after the change on.` },

@@ -304,8 +304,8 @@ function view(runs: Record<string, Run>, values: Values): View {
   return {
     from, seconds: to,
     figures: [
-      { label: "Energy, compared with always awake", value: change(energy), unit: "%", digits: 1, help: "Always awake: a client that acknowledges at once after a burst and never sleeps, the paper's baseline." },
-      { label: "Time, compared with always awake", value: change((download) => download.seconds), unit: "%", digits: 1 },
+      { label: "Energy, compared with always awake", value: change(energy), unit: "%", digits: 1, signed: true, help: "Always awake: a client that acknowledges at once after a burst and never sleeps, the paper's baseline." },
+      { label: "Time, compared with always awake", value: change((download) => download.seconds), unit: "%", digits: 1, signed: true },
       { label: "Energy × delay, relative to always awake", value: download && plain ? product(download) / product(plain) : null, unit: "", digits: 2, help: "Below 1 the saving is worth its delay: the paper's measure." },
       { label: "Energy of the radio in the download", value: download ? energy(download) : null, unit: "J", digits: 2 },
       { label: "Time of the download", value: download?.seconds ?? null, unit: "s", digits: 2 },

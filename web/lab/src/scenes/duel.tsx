@@ -116,7 +116,7 @@ function view(runs: Record<string, Run>, values: Values): View {
   return {
     seconds: SECONDS,
     figures: [
-      ...all.map(({ flow, goodput, told }) => ({ label: `Goodput of flow ${flow}`, value: goodput / 1e6, unit: "Mb/s", digits: 2, help: told })),
+      ...all.map(({ flow, goodput, told }) => ({ label: `Goodput of flow ${flow}, second half`, value: goodput / 1e6, unit: "Mb/s", digits: 2, help: told })),
       { label: "Jain's fairness index, second half", value: jain(all.map(({ goodput }) => goodput)), unit: "", digits: 3, help: "1 if all flows have the same goodput, 1/n if one of n flows has everything." },
       { label: "Utilisation of the bottleneck", value: 100 * link.utilisation, unit: "%", digits: 1 },
       { label: "Mean wait in the queue", value: 1000 * link.mean_wait_s, unit: "ms", digits: 1 },

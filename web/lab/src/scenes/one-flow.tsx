@@ -63,7 +63,7 @@ function view(runs: Record<string, Run>, values: Values): View {
     seconds: SECONDS,
     figures: [
       { label: "Goodput of TCP", value: goodput / 1e6, unit: "Mb/s", digits: 2 },
-      { label: "Goodput, compared with always-on", value: best > 0 ? (goodput / best - 1) * 100 : null, unit: "%", digits: 1 },
+      { label: "Goodput, compared with always-on", value: best > 0 ? (goodput / best - 1) * 100 : null, unit: "%", digits: 1, signed: true },
       { label: "Energy saved, frequency scaling (FS)", value: savingOf(link, "fs"), unit: "%", digits: 1, help: "The controlled link alone, compared with the highest rate all the time." },
       { label: "Energy saved, dynamic voltage scaling (DVS)", value: savingOf(link, "dvs"), unit: "%", digits: 1 },
       { label: "Mean rate", value: link.mean_rate_bps / 1e6, unit: "Mb/s", digits: 2 },
@@ -123,7 +123,7 @@ export const oneFlow: Scene = {
     keys: ["rtt", "mrci", "buffer"],
   },
   explanation: [
-    "A link of 10 Mb/s takes the lowest of ten rates that its arrivals need. Lower rates need less power. TCP measures the path by losses and acknowledgements, so each side reacts to the other.",
+    "A link of 10 Mb/s takes the lowest of ten rates that its arrivals need. Lower rates need less power. Packets arrive over a link of 100 Mb/s, so arrivals can exceed the rate of this link for a while. TCP measures the path by losses and acknowledgements, so each side reacts to the other.",
     "practRA changes its rate at most once per mRCI (minimum rate-change interval) and keeps the queueing delay near d. If d times the rate exceeds the buffer, packets are lost before the queue can ask for more. TCP then halves its window, and the link believes that nobody needs it.",
   ],
   pages: [
@@ -135,7 +135,7 @@ export const oneFlow: Scene = {
     { kind: "slider", key: "rtt", label: "Round-trip time", unit: "ms", stops: [2, 5, 10, 15, 20, 30, 40, 50, 60, 80, 100, 150, 200], default: 50, help: "Propagation delay there and back, without queues." },
     { kind: "slider", key: "buffer", label: "Buffer", unit: "packets", stops: [5, 8, 10, 15, 20, 25, 30, 32, 33, 34, 35, 40, 50, 60, 80, 100, 150, 200], default: 33, help: "Packets of 1500 B that can wait at the link." },
     { kind: "choice", key: "controller", label: "Controller", options: [{ value: "practra", label: "practRA" }, { value: "lull", label: "Lull" }], default: "practra", help: "The rule by which the link chooses its rate." },
-    { kind: "slider", key: "mrci", label: "mRCI", unit: "ms", stops: [5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500], default: 100, help: "Least time between two changes of the rate.", when: (values) => values.controller === "practra" },
+    { kind: "slider", key: "mrci", label: "mRCI", unit: "ms", stops: [5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500], default: 100, help: "Minimum rate-change interval: least time between two changes.", when: (values) => values.controller === "practra" },
     { kind: "slider", key: "d", label: "Delay bound d", unit: "ms", stops: [2, 5, 8, 10, 15, 20, 25, 30, 35, 40, 42, 45, 50, 60, 80], default: 40, help: "Queueing delay that the link tries to keep.", when: (values) => values.controller === "practra" },
     { kind: "slider", key: "transition", label: "Pause of a change", unit: "ms", stops: [0.1, 0.2, 0.5, 1, 2, 5, 10], default: 2, help: "Nothing is sent for this long after a change (delta)." },
     { kind: "choice", key: "tcp", label: "TCP", options: tcpOptions, default: "new_reno", help: "The congestion control of the sender." },

@@ -81,6 +81,8 @@ export interface Figure {
   unit: string;
   /** Decimal places. */
   digits: number;
+  /** True for a change: numbers above zero have a sign as well. */
+  signed?: boolean;
   help?: string;
 }
 
@@ -159,6 +161,11 @@ function crc32(bytes: Uint8Array): number {
 export function seedOf(values: Values): number {
   const name = text(values, SEED).normalize("NFC").trim().toLowerCase();
   return /^\d{1,15}$/.test(name) ? Number(name) : crc32(new TextEncoder().encode(name));
+}
+
+/** The name of a file with results, without its ending: the scene, and the name or seed. */
+export function fileName(scene: Scene, values: Values): string {
+  return `${scene.id}-${text(values, SEED).replace(/[^\p{L}\p{M}\p{N}]+/gu, "-")}`;
 }
 
 /** Reads a number among the values. */

@@ -47,9 +47,15 @@ function heightOf(box: HTMLElement): number {
   return Number(getComputedStyle(box).getPropertyValue("--height"));
 }
 
-/** The legend shows values only where the cursor is. */
+/** The legend shows values only where the cursor is. It may then be higher, over what follows: the page does not move. */
 function tell(chart: uPlot): void {
-  chart.root.classList.toggle("idle", chart.legend.idx == null);
+  const { classList } = chart.root, legend = chart.root.querySelector<HTMLElement>(".u-legend")!;
+  classList.add("idle");
+  legend.style.marginBottom = "";
+  if (chart.legend.idx == null) return;
+  const before = legend.getBoundingClientRect().height;
+  classList.remove("idle");
+  legend.style.marginBottom = `${before - legend.getBoundingClientRect().height}px`;
 }
 
 /** `newest` returns the limits of the newest results; they may differ from those of `panel`. */

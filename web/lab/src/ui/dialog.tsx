@@ -22,6 +22,12 @@ export function CopyButton({ text, children }: { text: () => string | Promise<st
   return <button type="button" onClick={() => void copy()}><span aria-live="polite">{state || children}</span></button>;
 }
 
+/** What to send: others cannot open the address of a file. */
+export function FileHelp() {
+  if (location.protocol !== "file:") return null;
+  return <p class="help">This page is a file. For others, send the file and the part of the link from # on. They add it to the address of their copy.</p>;
+}
+
 export function TomlDialog({ name, toml, open, close }: { name: string; toml: string; open: (toml: string) => void; close: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);

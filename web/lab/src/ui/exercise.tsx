@@ -25,6 +25,13 @@ function linked(html: string, seed: string): string {
     .replace(/href="(#scene=[^"]*)"/g, (link, fragment: string) => (fragment.includes("seed=") ? link : `href="${fragment}${own}"`));
 }
 
+/** Shows the results after a click on a setting. The text is far below them. */
+function follow(event: MouseEvent): void {
+  const isSetting = (event.target as Element).closest('a[href^="#scene="]') !== null;
+  if (!isSetting || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  scrollBy(0, document.querySelector(".results")!.getBoundingClientRect().top);
+}
+
 /** `all` is the address of all settings, where the page shows only some. */
 export function Exercise({ scene, seed, all }: { scene: string; seed: string; all: string | null }) {
   const found = EXERCISES.find((text) => text.scene === scene);
@@ -32,7 +39,7 @@ export function Exercise({ scene, seed, all }: { scene: string; seed: string; al
   const html = (text: string) => ({ __html: linked(text, seed) });
   const answers = answersOf(scene);
   return (
-    <details class="exercise">
+    <details class="exercise" onClick={follow}>
       <summary>{found.title}</summary>
       {all && <p>The exercise needs <a href={all}>all settings</a>.</p>}
       <div dangerouslySetInnerHTML={html(found.questions)} />

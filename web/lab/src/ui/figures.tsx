@@ -6,8 +6,17 @@ import type { Figure } from "../scenes/scene";
 /** Figures of a first look. A phone shows as many until the reader asks for all. */
 const FIRST = 3;
 
-export function written(value: number | null, digits: number, unit: string): string {
-  return value === null || !Number.isFinite(value) ? "none" : `${rounded(value, digits).replace("-", "−")} ${unit}`;
+export function written({ value, digits, unit, signed }: Omit<Figure, "label">): string {
+  if (value === null || !Number.isFinite(value)) return "none";
+  const text = rounded(value, digits);
+  return `${signed && Number(text) > 0 ? "+" : ""}${text.replace("-", "−")} ${unit}`;
+}
+
+/** B minus A, as the rounded numbers give it. */
+export function writtenChange(b: Figure, a: Figure): string {
+  if (a.value === null || b.value === null) return "";
+  const value = Number(rounded(b.value, b.digits)) - Number(rounded(a.value, b.digits));
+  return written({ value, digits: b.digits, unit: unitOfChange(b.unit), signed: true });
 }
 
 /** Decimal digits. A number that rounds to zero has no sign. */
@@ -33,15 +42,15 @@ export function Figures({ figures, kept, first }: { figures: readonly Figure[]; 
         </thead>
       )}
       <tbody>
-        {figures.slice(0, first ? FIRST : undefined).map(({ label, value, unit, digits, help }) => {
-          const other = kept?.find((figure) => figure.label === label);
-          const change = other && other.value !== null && value !== null ? value - other.value : null;
+        {figures.slice(0, first ? FIRST : undefined).map((figure) => {
+          const { label, help } = figure;
+          const other = kept?.find((candidate) => candidate.label === label);
           return (
             <tr>
               <th scope="row" title={help}>{label}</th>
-              {kept && <td>{written(other?.value ?? null, digits, unit)}</td>}
-              <td>{written(value, digits, unit)}</td>
-              {kept && <td>{change === null ? "" : `${Number(rounded(change, digits)) > 0 ? "+" : ""}${written(change, digits, unitOfChange(unit))}`}</td>}
+              {kept && <td>{written({ ...figure, value: other?.value ?? null })}</td>}
+              <td>{written(figure)}</td>
+              {kept && <td>{other && writtenChange(figure, other)}</td>}
             </tr>
           );
         })}

@@ -10,7 +10,7 @@ import { asCsv, saveText } from "../lib/save";
 import { address, freeFragment, LARGEST } from "../lib/share";
 import type { Run } from "../scenes/scene";
 import { Chart, saveCharts } from "./chart";
-import { CopyButton } from "./dialog";
+import { CopyButton, FileHelp } from "./dialog";
 import { Player } from "./player";
 import { Status } from "./status";
 
@@ -174,6 +174,7 @@ export function FreePage({ engine, toml, damaged, go }: Props) {
             <button type="button" disabled={!view} onClick={() => view && saveText("scenario.csv", "text/csv", asCsv(view.panels))}>Data (CSV)</button>
             <button type="button" disabled={!view} onClick={() => view && saveCharts("scenario.png", run?.read.name ?? "", view.panels)}>Picture (PNG)</button>
           </div>
+          <FileHelp />
           <p class="help">Run it on your machine: <code>netlull run scenario.toml</code></p>
         </aside>
         <div class="results" aria-busy={progress !== null} data-current={isCurrent}>

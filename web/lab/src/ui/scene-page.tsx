@@ -9,10 +9,10 @@ import { messageOf, simulated } from "../lib/run";
 import { asCsv, saveText } from "../lib/save";
 import { pageAddress } from "../lib/pages";
 import { address, type Refused, sceneFragment } from "../lib/share";
-import { defaults, type Panel, type Run, type Scene, type Values, type View, withSeed } from "../scenes/scene";
+import { defaults, fileName, type Panel, type Run, type Scene, type Values, type View, withSeed } from "../scenes/scene";
 import { Chart, saveCharts } from "./chart";
 import { Controls } from "./controls";
-import { CopyButton, TomlDialog } from "./dialog";
+import { CopyButton, FileHelp, TomlDialog } from "./dialog";
 import { Exercise } from "./exercise";
 import { Figures, written } from "./figures";
 import { Player } from "./player";
@@ -162,10 +162,11 @@ export function ScenePage({ engine, scene, values, kept: stored, first, refused,
   const error = hasFailed && failed.error !== null ? failed.error : kept && answer?.error ? `A: ${answer.error}` : null;
   const current = (hasFailed || same(shown?.values, values)) && same(answer?.values, kept);
   const isOld = hasFailed && view !== null && !same(shown?.values, values);
-  const told = current && view && !hasFailed ? `Results: ${view.figures.slice(0, 2).map(({ label, value, unit, digits }) => `${label} ${written(value, digits, unit)}`).join("; ")}.` : "";
+  const told = current && view && !hasFailed ? `Results: ${view.figures.slice(0, 2).map((figure) => `${figure.label} ${written(figure)}`).join("; ")}.` : "";
   const original = withSeed(defaults(scene), values);
   const chart = (panel: Panel) => <Chart key={panel.title} panel={panel} kept={keptPanels.find(({ title }) => title === panel.title)} clock={clock} />;
   const change = (changes: Values) => go({ ...values, ...changes }, stored, refused.filter(({ name, known }) => known && !(name in changes)));
+  const file = fileName(scene, values);
   const toml = () => stringify(Object.values(scene.scenarios(values))[0]!);
   const preset = scene.presets.find((candidate) => Object.entries(candidate.values).every(([key, value]) => values[key] === value));
   return (
@@ -189,7 +190,7 @@ export function ScenePage({ engine, scene, values, kept: stored, first, refused,
             )}
             <Controls parameters={first ? scene.parameters.filter(({ key, kind }) => kind === "seed" || scene.first.keys.includes(key)) : scene.parameters} values={values} change={(key, value) => change({ [key]: value })} />
             <div class="actions">
-              <button type="button" onClick={() => go(original, null)}>Reset</button>
+              <button type="button" onClick={() => go(original, stored)}>Reset</button>
               <CopyButton text={() => address(sceneFragment(scene, values, stored, first))}>Copy link</CopyButton>
               {!first && <>
                 {kept === null
@@ -197,10 +198,11 @@ export function ScenePage({ engine, scene, values, kept: stored, first, refused,
                   : <button type="button" onClick={() => go(values, null, refused)}>Forget A</button>}
                 {kept !== null && <button type="button" onClick={() => go(kept, values)}>Swap A and B</button>}
                 <button type="button" onClick={() => setShows(true)}>Open as TOML</button>
-                <button type="button" disabled={!view} onClick={() => view && saveText(`${scene.id}.csv`, "text/csv", asCsv(view.panels, keptPanels))}>Data (CSV)</button>
-                <button type="button" disabled={!view} onClick={() => view && saveCharts(`${scene.id}.png`, scene.title, view.panels)}>Picture (PNG)</button>
+                <button type="button" disabled={!view} onClick={() => view && saveText(`${file}.csv`, "text/csv", asCsv(view.panels, keptPanels))}>Data (CSV)</button>
+                <button type="button" disabled={!view} onClick={() => view && saveCharts(`${file}.png`, scene.title, view.panels)}>Picture (PNG)</button>
               </>}
             </div>
+            <FileHelp />
           </aside>
           <div class="head" aria-busy={progress !== null}>
             <Status error={error} progress={progress} cancel={cancel} note={isOld ? `${failed.error === null ? "Cancelled. " : ""}The results below are those of earlier settings.` : null} told={told} />
