@@ -540,13 +540,13 @@ describe("page", () => {
   });
 
   for (const [fragment, ...wanted] of [
-    ["scene=web-load&load=0.55", "load=0.55 is not offered. “Load” is 0.3. Offered: 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9."],
-    ["scene=one-flow&rtt=50ms", /^rtt=50ms .* Offered \(ms, without the unit\): 2, 5, /],
-    ["scene=one-flow&view=first&mrci=10&d=41", /^d=41 .* is 40\. /],
-    ["scene=web-load&controller=practa", "controller=practa is not offered. “Controller” is practra. Offered: none, practra, earth, lull."],
-    ["scene=web-load&mcri=10&rtt=70", /^rtt=70 .* is 50\. /, /^mcri=10: scene web-load has no setting mcri\. Its settings: load, controller, mrci, /],
-    ["scene=web-laod&load=0.5", "scene=web-laod is not offered. The scene is one-flow with its defaults. Offered: one-flow, duel, web-load, doze, backbone, fluid, free."],
-    ["scene=duel&a.rtt1=11&view=frist", /^a\.rtt1=11 .* is 80\. /, /^view=frist .* Offered: first\./],
+    ["scene=web-load&load=0.55", "The link asks for load=0.55, which is not offered. “Load” is 0.3. Offered: 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9."],
+    ["scene=one-flow&rtt=50ms", /^The link asks for rtt=50ms, .* Offered \(ms, without the unit\): 2, 5, /],
+    ["scene=one-flow&view=first&mrci=10&d=41", / d=41, .* is 40\. /],
+    ["scene=web-load&controller=practa", "The link asks for controller=practa, which is not offered. “Controller” is practra. Offered: none, practra, earth, lull."],
+    ["scene=web-load&mcri=10&rtt=70", / rtt=70, .* is 50\. /, /^The link asks for mcri=10, but scene web-load has no setting mcri\. Its settings: load, controller, mrci, /],
+    ["scene=web-laod&load=0.5", "The link asks for scene=web-laod, which is not offered. The scene is one-flow with its defaults. Offered: one-flow, duel, web-load, doze, backbone, fluid, free."],
+    ["scene=duel&a.rtt1=11&view=frist", / a\.rtt1=11, .* is 80\. /, / view=frist, .* Offered: first\./],
     [`scene=duel&seed=${"x".repeat(61)}`, /a name of at most 60 characters/],
     ["scene=web-load&load=0.30&seed=Ada&a.load=0.5&view=first"],
   ]) {
@@ -568,7 +568,7 @@ describe("page", () => {
     await notices(page).nth(2).waitFor({ state: "detached" });
     await page.getByLabel("Load", { exact: true }).press("Home");
     await notices(page).nth(1).waitFor({ state: "detached" });
-    assert.match(await notices(page).innerText(), /^rtt=70/);
+    assert.match(await notices(page).innerText(), / rtt=70,/);
     await page.getByRole("button", { name: "Reset" }).click();
     await notices(page).waitFor({ state: "detached" });
   });
@@ -646,6 +646,23 @@ describe("page", () => {
       assert.deepEqual(await height(), before);
     });
   }
+
+  test("pictures on a phone have all of their texts", async (t) => {
+    const page = await opened(t, "scene=backbone", { viewport: { width: 390, height: 844 } });
+    await settled(page);
+    const outside = await page.locator("svg.map").evaluate((map) => {
+      const { left, right, top, bottom } = map.getBoundingClientRect();
+      return [...map.querySelectorAll("text")].filter((text) => {
+        const box = text.getBoundingClientRect();
+        return box.left < left || box.right > right || box.top < top || box.bottom > bottom;
+      }).map(({ textContent }) => textContent);
+    });
+    assert.deepEqual(outside, []);
+    const other = await opened(t, "scene=one-flow", { viewport: { width: 390, height: 844 } });
+    await settled(other);
+    const [box, text, picture] = await other.locator("svg.chain").evaluate((chain) => [chain.querySelector(".buffer"), chain.querySelector("text.start"), chain].map((part) => part.getBoundingClientRect().toJSON()));
+    assert.ok(text.top >= box.bottom - 1 && text.bottom <= picture.bottom, JSON.stringify({ box, text, picture }));
+  });
 
   test("the site's copy links to the site's pages", async (t) => {
     const folder = join(mkdtempSync(join(tmpdir(), "site-")), "lab");

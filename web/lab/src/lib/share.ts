@@ -51,7 +51,7 @@ function read(scene: Scene, given: URLSearchParams, prefix: string): { values: V
     if (value !== null) values[parameter.key] = value;
     if (value === null || (parameter.kind === "seed" && value !== wanted.trim())) {
       const unit = parameter.kind === "slider" && parameter.unit ? ` (${parameter.unit}, without the unit)` : "";
-      refused.push({ name, known: true, told: `${name}=${wanted} is not offered. “${parameter.label}” is ${values[parameter.key]}. Offered${unit}: ${offered(parameter).join(", ")}.` });
+      refused.push({ name, known: true, told: `The link asks for ${name}=${wanted}, which is not offered. “${parameter.label}” is ${values[parameter.key]}. Offered${unit}: ${offered(parameter).join(", ")}.` });
     }
   }
   return { values, refused };
@@ -68,7 +68,7 @@ export async function readRoute(fragment: string, scenes: readonly Scene[]): Pro
   }
   const found = scenes.find(({ id }) => id === name), scene = found ?? scenes[0]!;
   if (name !== null && !found) {
-    const told = `scene=${name} is not offered. The scene is ${scene.id} with its defaults. Offered: ${[...scenes.map(({ id }) => id), FREE].join(", ")}.`;
+    const told = `The link asks for scene=${name}, which is not offered. The scene is ${scene.id} with its defaults. Offered: ${[...scenes.map(({ id }) => id), FREE].join(", ")}.`;
     return { kind: "scene", scene, values: defaults(scene), kept: null, first: false, refused: [{ name: "scene", known: false, told }] };
   }
   const compared = [...given.keys()].some((key) => key.startsWith(KEPT));
@@ -77,9 +77,9 @@ export async function readRoute(fragment: string, scenes: readonly Scene[]): Pro
   const own = read(scene, given, ""), kept = compared ? read(scene, given, KEPT) : null;
   const keys = scene.parameters.map(({ key }) => key);
   const names = new Set(["scene", VIEW, ...keys, ...keys.map((key) => KEPT + key)]);
-  const unknown = [...new Set(given.keys())].filter((key) => !names.has(key)).map((key): Refused => ({ name: key, known: false, told: `${key}=${given.get(key)}: scene ${scene.id} has no setting ${key}. Its settings: ${keys.join(", ")}.` }));
+  const unknown = [...new Set(given.keys())].filter((key) => !names.has(key)).map((key): Refused => ({ name: key, known: false, told: `The link asks for ${key}=${given.get(key)}, but scene ${scene.id} has no setting ${key}. Its settings: ${keys.join(", ")}.` }));
   const view = given.get(VIEW);
-  if (view !== null && view !== FIRST) unknown.push({ name: VIEW, known: false, told: `${VIEW}=${view} is not offered. The page shows all settings. Offered: ${FIRST}.` });
+  if (view !== null && view !== FIRST) unknown.push({ name: VIEW, known: false, told: `The link asks for ${VIEW}=${view}, which is not offered. The page shows all settings. Offered: ${FIRST}.` });
   return { kind: "scene", scene, values: own.values, kept: kept?.values ?? null, first, refused: [...own.refused, ...(kept?.refused ?? []), ...unknown] };
 }
 

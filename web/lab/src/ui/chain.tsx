@@ -29,7 +29,7 @@ export function Chain({ label, nodes, links }: { label: string; nodes: string[];
               <>
                 <rect x={from + 6} y={TOP + 14} width={90} height={12} class="buffer" />
                 <rect x={from + 6} y={TOP + 14} width={90 * filled} height={12} class={filled > 0.95 ? "backlog full" : "backlog"} />
-                <text x={from + 6} y={TOP + 41} class="start">{link.queueText}</text>
+                <text x={from + 6} y={TOP + 30} class="start below">{link.queueText}</text>
               </>
             )}
           </g>

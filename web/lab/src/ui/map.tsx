@@ -24,7 +24,7 @@ export interface Place {
 
 /** Lower ends of the classes of load. */
 export const CLASSES = [0, 0.1, 0.3, 0.6, 0.9] as const;
-const WIDTH = 720, HEIGHT = 330, EDGE_X = 110, EDGE_Y = 34;
+const WIDTH = 720, HEIGHT = 330, EDGE_X = 130, EDGE_Y = 34;
 
 function classOf(load: number): number {
   return CLASSES.filter((least) => load >= least).length - 1;
