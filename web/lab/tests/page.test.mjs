@@ -241,6 +241,12 @@ for (const scene of SCENES) {
       for (const [now, change] of changes) assert.equal(change.endsWith(" points"), now.endsWith(" %"), `${now}, ${change}`);
     });
 
+    test("a long name in an address is cut between characters", async (t) => {
+      const page = await opened(t, `scene=${scene}&seed=${encodeURIComponent(`${"a".repeat(59)}😀😀`)}`);
+      await settled(page);
+      assert.equal(await page.locator("main").count(), 1);
+    });
+
     test("a first look has three settings, a name, three numbers and a way to the rest", async (t) => {
       const page = await opened(t, `scene=${scene}&view=first`);
       await settled(page);
@@ -326,6 +332,13 @@ describe("free form", () => {
       await page.keyboard.type('"1 s"');
       await page.locator(".wrong").waitFor({ state: "detached" });
     }
+    // Lines that end as on Windows, and characters of two UTF-16 units before the place.
+    const windows = 'duration = "1 s"\r\nnodes = ["a", "b"]\r\nflow = [{ name = "😀😀😀", kind = "tcpp" }]\r\n';
+    await page.locator("input[type=file]").first().setInputFiles({ name: "x.toml", mimeType: "text/plain", buffer: Buffer.from(windows) });
+    await page.waitForFunction(() => document.querySelector("textarea").value.includes("tcpp"));
+    await run.click();
+    await page.getByRole("button", { name: "Go to line 3" }).click();
+    assert.match(await page.evaluate(() => { const { value, selectionStart, selectionEnd } = document.activeElement; return value.slice(selectionStart, selectionEnd); }), /^"tcpp"/);
     await text.fill("name = 'no place'");
     await run.click();
     await failed(page, "missing");

@@ -28,7 +28,7 @@ const FIRST = "first";
 
 function valid(parameter: Parameter, given: string): Value | null {
   if (parameter.kind === "switch") return given === "true" ? true : given === "false" ? false : null;
-  if (parameter.kind === "seed") return given.trim().slice(0, LONGEST_NAME) || null;
+  if (parameter.kind === "seed") return [...given.trim()].slice(0, LONGEST_NAME).join("") || null;
   if (parameter.kind === "choice") return parameter.options.some(({ value }) => value === given) ? given : null;
   const stop = parameter.stops.indexOf(Number(given));
   return given === "" || stop < 0 ? null : parameter.stops[stop]!;

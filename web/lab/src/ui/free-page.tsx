@@ -22,11 +22,11 @@ declare const NETWORKS: Record<string, string>;
 /** The text of the editor, while the page shows a scene. */
 let draft: string | null = null;
 
-/** The text of a file. Throws an error if it cannot be a scenario. */
+/** The text of a file, with the line ends of the editor. Throws an error if it cannot be a scenario. */
 async function textOf(file: File): Promise<string> {
   if (file.size > LARGEST) throw new Error(`${file.name}: has ${file.size} bytes; expected at most ${LARGEST}`);
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+    return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer()).replace(/\r\n?/g, "\n");
   } catch {
     throw new Error(`${file.name}: is not text in UTF-8; expected a scenario in TOML`);
   }
@@ -123,9 +123,10 @@ export function FreePage({ engine, toml, damaged, go }: Props) {
   const select = ({ line, column }: Place) => {
     const lines = text.split("\n");
     const start = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);
-    const end = start + (lines[line - 1] ?? "").length;
+    const wrong = lines[line - 1] ?? "";
+    const before = [...wrong].slice(0, column - 1).join("");
     editor.current?.focus();
-    editor.current?.setSelectionRange(Math.min(end, start + column - 1), end);
+    editor.current?.setSelectionRange(start + before.length, start + wrong.length);
   };
   const columns = view?.table.columns ?? [];
   return (
