@@ -143,12 +143,19 @@ impl Text<'_> {
         converted.map_err(|Wrong { at, error, .. }| Error { place: Some(self.at(at)), ..error })
     }
 
+    /// True if a word without quotes stands where a value is expected.
+    fn is_bare_text(self, at: usize, word: &str) -> bool {
+        let before = self.text.get(..at).unwrap_or_default().trim_end();
+        word.starts_with(char::is_alphabetic) && before.ends_with(['=', '[', ','])
+    }
+
     /// The reason of an error at a byte of the text. The parser's own does not fit Python's `True`.
     fn not_toml(self, at: usize, reason: &str) -> String {
         let rest = self.text.get(at..).unwrap_or_default();
         let word = rest.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
         match ["true", "false"].into_iter().find(|truth| truth.eq_ignore_ascii_case(word)) {
             Some(truth) => format!("is not TOML: {word}; expected {truth}"),
+            None if self.is_bare_text(at, word) => format!("is not TOML: {word}; expected text in quotes, \"{word}\""),
             None => format!("is not TOML: {reason}"),
         }
     }

@@ -94,6 +94,8 @@ fn what_is_no_document_is_named_with_its_place() {
     assert!(why("a = 1\na = 2").starts_with("a.toml, line 2, column 1: is not TOML: "), "{}", why("a = 1\na = 2"));
     assert_eq!(why("a = True"), "a.toml, line 1, column 5: is not TOML: True; expected true");
     assert_eq!(why("a = [1, FALSE]"), "a.toml, line 1, column 9: is not TOML: FALSE; expected false");
+    assert_eq!(why("kind = tcp"), "a.toml, line 1, column 8: is not TOML: tcp; expected text in quotes, \"tcp\"");
+    assert_eq!(why("a = [1, x]"), "a.toml, line 1, column 9: is not TOML: x; expected text in quotes, \"x\"");
     assert_eq!(why("a = nan"), "a.toml, line 1, column 5: a: nan; expected a finite number");
     let date = "a.toml, line 2, column 5: t.d: 2020-01-01 is a date; expected text, a number, true or false, a list or a table";
     assert_eq!(why("[t]\nd = 2020-01-01"), date);

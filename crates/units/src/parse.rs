@@ -92,7 +92,13 @@ fn parse_scaled(text: &str, units: &[Unit], expected: &'static str) -> Result<u6
         return Err(refuse("has no unit".to_owned()));
     }
     let Some(&(_, scale)) = units.iter().find(|(name, _)| *name == unit) else {
-        return Err(refuse(format!("has the unit \"{unit}\"")));
+        let comma = unit.strip_prefix(',').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        let why = if comma {
+            "has a comma instead of a decimal point".to_owned()
+        } else {
+            format!("has the unit \"{unit}\"")
+        };
+        return Err(refuse(why));
     };
     let digits = number.replace('_', "");
     let value: f64 = digits.parse().map_err(|_| refuse(format!("has the number \"{number}\"")))?;
@@ -285,6 +291,7 @@ mod tests {
     fn what_is_wrong_is_named() {
         let why = |text: &str| text.parse::<BitRate>().unwrap_err().to_string();
         assert!(why("10 MB/s").contains("has the unit \"MB/s\""), "{}", why("10 MB/s"));
+        assert!(why("10,5 Mb/s").contains("has a comma instead of a decimal point"), "{}", why("10,5 Mb/s"));
         assert!(why("10").contains("has no unit"));
         assert!(why("fast").contains("does not start with a number"));
         assert!(why("-3 Mb/s").contains("is negative"));

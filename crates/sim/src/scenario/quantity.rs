@@ -46,7 +46,7 @@ impl FromStr for BufferSize {
             let count = number.trim().parse().map_err(|_| refuse("has no whole number of packets"))?;
             return Ok(Self::Packets(count));
         }
-        trimmed.parse().map(Self::Bytes).map_err(|_| refuse("is not a buffer size"))
+        trimmed.parse().map(Self::Bytes).map_err(|_| refuse("has another unit"))
     }
 }
 
