@@ -196,3 +196,25 @@ def test_energies_of_phases_have_no_watts_of_the_whole_run() -> None:
         )
     assert [found.seconds_of(row.metric) for row in found.rows] == [None, None, SECONDS]
     assert [row.difference.mean for row in found.rows] == pytest.approx([-10, -2, -20])
+
+
+def test_sums_over_phases_have_no_watts_of_the_whole_run() -> None:
+    # Halves of 5 s: 4 W awake, 2 W asleep. The cable saves 2 W.
+    halves = [{"name": "one", "to": "5 s"}, {"name": "two", "from": "5 s"}]
+    runs = [TWO.with_values({"phase": halves}).run() for _ in range(2)]
+    twin = AWAKE.with_values({"phase": halves}).run()
+    for run in runs:
+        run.compare_awake(twin)
+    whole = {"sum(link.*.energy.fs.total_j)": 20, "awake.energy.fs.saved_j": 20, "network.energy.fs.total_j": 20}
+    parts = {
+        "sum(phase.*.network.energy.fs.total_j)": 20,
+        "max(phase.one.link.*.energy.fs.total_j)": 5,
+        "awake.phase.one.energy.fs.saved_j": 10,
+        "sum(awake.phase.*.energy.fs.saved_j)": 20,
+        "mean(*.one.network.energy.fs.total_j)": 10,
+        "jain(link.*.energy.fs.total_j)": 0.5,
+    }
+    found = compare_runs(runs[:1], runs[1:], [*whole, *parts])
+    assert {row.metric: row.a_mean for row in found.rows} == pytest.approx(whole | parts)
+    seconds = dict.fromkeys(whole, SECONDS) | dict.fromkeys(parts)
+    assert {row.metric: found.seconds_of(row.metric) for row in found.rows} == seconds

@@ -15,6 +15,7 @@ import scipy.stats
 from netlull import Axis, InputError, Scenario, Sweep, SweepResult
 from netlull.cli.compare import print_comparison
 from netlull.compare import Comparison, Options, Verdict, compare, compare_points, compare_with, only
+from netlull.report.compared import comparison_lines
 
 Printed = Callable[..., str]
 Refused = Callable[..., str]
@@ -366,3 +367,13 @@ def test_what_cannot_be_compared(
 ) -> None:
     places = {"STORE": str(store), "FILE": str(small_file)}
     assert says in refused("compare", *(places.get(part, part) for part in arguments))
+
+
+def test_a_skewed_metric_is_named_with_its_point() -> None:
+    # Differences 0, 0, 0, 0, 1 at load 2: m2 = 0.16, m3 = 0.096, so g1 = 1.5 and G1 = 1.5 sqrt(5 x 4) / 3 = 2.24. Its
+    # standard error is 0.91, and 5 values are fewer than 25 x 5. Differences of load 1 are symmetric.
+    points = {("1",): [1.0, 2, 3, 4, 5], ("2",): [0.0, 0, 0, 0, 1]}
+    none = result({place: dict.fromkeys(range(1, 6), 0.0) for place in points}, ["load"])
+    some = result({place: dict(enumerate(values, start=1)) for place, values in points.items()}, ["load"])
+    (line,) = [line for line in comparison_lines(compare(none, some)) if line.startswith("Warning")]
+    assert "may mislead (x at load=2: skewed (skewness 2.2, n 5));" in line

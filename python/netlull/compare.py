@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -46,6 +47,8 @@ __all__ = [
 
 CORRECTIONS = ("holm",)
 _MOST_SEEDS_NAMED = 8
+_ENERGY_OF_RUN = re.compile(r"(?:(?:max|mean|min|sum)\()?(?:awake\.energy|link|network|station)\..*_j\)?")
+"""The paths of energies over the whole measured time. Those of phases, also behind a `*`, are over a part of it."""
 _BOOTSTRAP_LEAST = 20
 """With fewer values, a bootstrap interval misses more often than Student's (docs/statistics.md)."""
 
@@ -134,10 +137,7 @@ class Comparison:
 
     def seconds_of(self, metric: str) -> float | None:
         """The time that turns a metric's joules into a mean power; None for other metrics, or if the times differ."""
-        path = self.paths[metric].rstrip(")")
-        if not path.endswith("_j") or path.startswith(("phase.", "jain(")):
-            return None
-        return measured_seconds(self.windows)
+        return measured_seconds(self.windows) if _ENERGY_OF_RUN.fullmatch(self.paths[metric]) else None
 
     @property
     def expected_misses(self) -> float:

@@ -87,13 +87,20 @@ def comparison_lines(found: Comparison) -> list[str]:
     doubtful = [row for row in found.rows if row.doubt]
     if doubtful:
         # A doubt shared by many rows appears once.
-        told = list(dict.fromkeys(f"{row.metric}: {row.doubt}" for row in doubtful))
+        told = list(dict.fromkeys(f"{row.metric}{_at(row)}: {row.doubt}" for row in doubtful))
         more = f"; and {len(told) - 3} more" if len(told) > 3 else ""
         lines.append(
             f"Warning: these intervals may mislead ({'; '.join(told[:3])}{more}); with random traffic more seeds help."
         )
     lines += [f"Note: {note}." for note in found.notes]
     return [line for line in lines if line]
+
+
+def _at(row: Compared) -> str:
+    """The point of a row whose values are skewed, in words; empty if there is only one. Few seeds are so everywhere."""
+    if not row.at or not str(row.doubt).startswith("skewed"):
+        return ""
+    return f" at {', '.join(f'{axis}={label}' for axis, label in row.at.items())}"
 
 
 def _about_chance(found: Comparison) -> str:
