@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,12 +75,80 @@ def test_other_runs_are_no_run_without_sleep() -> None:
     result = TWO.run()
     with pytest.raises(InputError, match="awake: is a run in which links sleep"):
         result.compare_awake(TWO.run())
-    with pytest.raises(InputError, match="awake: has the seed 5; expected 1, that of the run with sleep"):
+    with pytest.raises(InputError, match=r"^awake: seed: is 5; expected 1, as in the run with sleep$"):
         result.compare_awake(AWAKE.run(5))
-    phased = AWAKE.with_values({"phase": [{"name": "all"}]})
-    with pytest.raises(InputError, match="awake: has the phases all; expected none"):
-        result.compare_awake(phased.run())
+    # 10 s without sleep are 40 J, 12 s are 48 J: 28 J instead of 20 J would be "saved".
+    others = (
+        ({"duration": "12 s"}, 'duration: is "12 s"; expected "10 s"'),
+        ({"warm_up": "1 s"}, 'warm_up: is "1 s"; expected "0 s"'),
+        ({"flow.g.rate": "1 Mb/s"}, 'flow.g.rate: is "1 Mb/s"; expected "1.2 Mb/s"'),
+        ({"flow.g": None}, 'flow.g: is missing; expected {"kind": "cbr", "name": "g"'),
+        ({"power": [{"model": "fs"}]}, 'power.nexus-9336-fx2: is missing; expected {"model": "nexus-9336-fx2"}'),
+        ({"link.b-c.cost": 2}, "link.b-c.cost: is 2; expected 1"),
+        ({"phase": [{"name": "all"}]}, 'phase: is [{"name": "all"}]; expected missing'),
+    )
+    for changes, expected in others:
+        with pytest.raises(InputError, match=f"^awake: {re.escape(expected)}"):
+            result.compare_awake(AWAKE.with_values(changes).run())
     assert "awake" not in result.summary
+    # These change no result.
+    changes = {"name": "other", "description": "other", "verify": "replay", "probe": {"events": True}}
+    assert result.compare_awake(AWAKE.with_values(changes).run())["energy"]["fs"]["saved_j"] == pytest.approx(20)
+
+
+def test_a_run_of_an_earlier_netlull_says_what_is_missing() -> None:
+    result, awake = TWO.run(), AWAKE.run()
+    for energy in awake.summary["network"]["energy"].values():
+        del energy["mean_w"]
+    with pytest.raises(InputError, match="awake: mean_w: is missing in one of the two runs"):
+        result.compare_awake(awake)
+    assert "awake" not in result.summary
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_of_the_second_run_leaves_the_first(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, number: int, code: int
+) -> None:
+    run = Scenario.run
+
+    def interrupted(scenario: Scenario, **options: Any) -> Result:
+        if "sleep" not in scenario.to_dict():
+            signal.raise_signal(number)
+        return run(scenario, **options)
+
+    monkeypatch.setattr(Scenario, "run", interrupted)
+    out = tmp_path / "out"
+    assert main(["run", str(file), "--out", str(out)]) == code
+    captured = capsys.readouterr()
+    assert "warning: the same run without sleep was interrupted, so the saving is unknown\n" in captured.err
+    assert captured.err.endswith("interrupted\n" if code == 130 else "terminated\n")
+    assert captured.out.endswith(f"written to {out}\n")
+    monkeypatch.undo()
+    stored = Result.load(out).summary
+    assert "awake" not in stored
+    assert stored["network"] == TWO.run().summary["network"]
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_recording_is_compared_with_the_same_packets(
+    printed: Printed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # b-c sleeps from the start: while it sleeps, f reaches no recorder there.
+    whole = TWO.to_dict() | {"recording": {"flows": ["f"], "link": "b-c", "without": ["sleep"]}}
+    path = tmp_path / "replay.toml"
+    path.write_text(Scenario.from_dict(whole).to_toml(), encoding="utf-8")
+    summary = json.loads(printed("run", path, "--json"))
+    # The recorder is at the start of b-c: packet k of f is at b at 11 + 10 k ms, so 999 by 10 s.
+    assert summary["recording"]["packets"] == 999
+    assert summary["awake"]["energy"]["fs"]["saved_j"] == pytest.approx(20)
+    whole["recording"]["without"] = []
+    assert main(["run", str(path), "--set", "recording.without=[]", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert "awake" not in json.loads(captured.out)
+    assert 'so the saving is unknown: recording.without: is []; expected "sleep" among them' in captured.err
+    asleep = Scenario.from_dict(whole)
+    with pytest.raises(InputError, match=r"recording.without: is \[\]; expected \"sleep\" among them"):
+        asleep.run().compare_awake(asleep.with_values({"sleep": None}).run())
 
 
 def test_run_shows_what_sleep_saves_and_loses(printed: Printed, file: Path) -> None:

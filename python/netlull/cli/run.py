@@ -26,7 +26,7 @@ from netlull.cli.text import echo
 from netlull.errors import InputError, MissingPackageError, OutputError
 from netlull.numbers import scaled
 from netlull.quantities import in_unit
-from netlull.results.awake import has_slept
+from netlull.results.awake import check_arrivals, has_slept
 from netlull.results.output import is_standard_output, json_text, staged_file, staged_folder, writing
 from netlull.results.result import KIND
 from netlull.runs.memory import excess, limit
@@ -90,14 +90,18 @@ def run_command(  # noqa: PLR0913, PLR0917  # one per option
     if verify is not None:
         scenario = scenario.with_values({"verify": verify})
     # A tape has the decisions of one run.
-    run = simulate if no_awake or replay is not None else _simulate_twice
+    stopped: list[type[KeyboardInterrupt]] = []
+    twice = functools.partial(_simulate_twice, stopped=stopped)
+    run = simulate if no_awake or replay is not None else twice
     result = run_into(out, scenario, functools.partial(run, memory=memory, tape=tape))
     if as_json:
         echo(json_text(result.summary), nl=False)
-        return
-    print_result(result)
-    if out is not None:
-        echo(f"written to {out}")
+    else:
+        print_result(result)
+        if out is not None:
+            echo(f"written to {out}")
+    if stopped:
+        raise stopped[0]
 
 
 def run_into(out: Path | None, scenario: Scenario, run: Callable[[Scenario], Result]) -> Result:
@@ -121,16 +125,34 @@ def run_into(out: Path | None, scenario: Scenario, run: Callable[[Scenario], Res
     return result
 
 
-def _simulate_twice(scenario: Scenario, memory: str | None = None, tape: Path | None = None) -> Result:
-    """Runs the scenario as `simulate`; where links slept, also without sleep, and compares the two."""
+def _simulate_twice(
+    scenario: Scenario,
+    memory: str | None = None,
+    tape: Path | None = None,
+    *,
+    stopped: list[type[KeyboardInterrupt]],
+) -> Result:
+    """Runs the scenario as `simulate`; where links slept, also without sleep, and compares the two.
+
+    An interrupt of the second run is put into `stopped`: the first result can still be shown and written.
+    """
     result = simulate(scenario, memory, tape)
     if not has_slept(result.summary):
+        return result
+    try:
+        check_arrivals(result.scenario)
+    except InputError as error:
+        warn(f"there is no run without sleep to compare with, so the saving is unknown: {error}")
         return result
     try:
         awake = _simulated(scenario.with_values({"sleep": None, "probe": None}), f"{scenario.name} awake", memory)
         result.compare_awake(awake)
     except (InputError, MemoryLimitError, ScenarioError) as error:
         warn(f"the same run without sleep failed, so the saving is unknown: {error}")
+    except KeyboardInterrupt as stop:
+        warn("the same run without sleep was interrupted, so the saving is unknown")
+        # Only its kind: the exception refers to everything that was open.
+        stopped.append(type(stop))
     return result
 
 

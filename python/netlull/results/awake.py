@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
+from netlull.documents.plain import entry_name
 from netlull.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["compared_with_awake", "has_slept"]
+    from netlull.results.result import Result
+
+__all__ = ["check_arrivals", "compared_with_awake", "has_slept"]
+
+_MAY_DIFFER = {"sleep", "seed", "name", "description", "probe", "verify"}
+"""Fields of a scenario that change no result, apart from `sleep`; and the seed, which has its own error."""
+_LONGEST = 60
 
 Summary = dict[str, Any]
 
@@ -19,23 +27,65 @@ def has_slept(summary: Mapping[str, Any]) -> bool:
     return bool(summary["routing"] and summary["routing"]["sleep"])
 
 
-def compared_with_awake(asleep: Mapping[str, Any], awake: Mapping[str, Any]) -> Summary:
-    """The part `awake` of a summary (`Result.compare_awake`), from it and the summary of the run without sleep.
+def check_arrivals(scenario: Mapping[str, Any]) -> None:
+    """Refuses a scenario whose run without sleep would replay other packets, because it records them while links sleep.
 
     Raises:
-        InputError: links sleep in the second run, or the runs differ in their seed or their phases.
+        InputError: the scenario, in canonical form, has a recording with sleep.
     """
-    if has_slept(awake):
+    without = scenario.get("recording", {"without": ["sleep"]})["without"]
+    if "sleep" not in without:
+        raise InputError(
+            f'recording.without: is {json.dumps(without)}; expected "sleep" among them, so that the run without sleep '
+            "replays the same packets"
+        )
+
+
+def compared_with_awake(asleep: Result, awake: Result) -> Summary:
+    """The part `awake` of a summary (`Result.compare_awake`), from its run and the run without sleep.
+
+    Raises:
+        InputError: links sleep in the second run, or it is not the same run otherwise.
+    """
+    own, other = asleep.summary, awake.summary
+    if has_slept(other):
         raise InputError("awake: is a run in which links sleep; expected the same run without sleep")
-    if awake["seed"] != asleep["seed"]:
-        raise InputError(f"awake: has the seed {awake['seed']}; expected {asleep['seed']}, that of the run with sleep")
-    own, other = (list(run.get("phase", {})) for run in (asleep, awake))
-    if own != other:
-        raise InputError(f"awake: has the phases {', '.join(other) or 'none'}; expected {', '.join(own) or 'none'}")
-    found = _compared(asleep, awake, (asleep["flows"], awake["flows"]))
-    if own:
-        found["phase"] = {name: _phase(asleep["phase"][name], awake["phase"][name]) for name in own}
+    _check_same("world", awake.world, asleep.world)
+    _check_same("seed", other["seed"], own["seed"])
+    for field in sorted((asleep.scenario.keys() | awake.scenario.keys()) - _MAY_DIFFER):
+        _check_same(field, awake.scenario.get(field), asleep.scenario.get(field))
+    _check_same("measured_s", other.get("measured_s"), own.get("measured_s"))
+    check_arrivals(asleep.scenario)
+    try:
+        found = _compared(own, other, (own["flows"], other["flows"]))
+        if "phase" in own:
+            found["phase"] = {name: _phase(phase, other["phase"][name]) for name, phase in own["phase"].items()}
+    except KeyError as missing:
+        name = missing.args[0]
+        raise InputError(
+            f"awake: {name}: is missing in one of the two runs, which an earlier netlull wrote; expected two runs with "
+            f"{name}: run the scenario again"
+        ) from None
     return found
+
+
+def _check_same(field: str, value: Any, expected: Any) -> None:
+    """Refuses a field of the run without sleep that is not that of the run with sleep."""
+    if value == expected:
+        return
+    if isinstance(value, dict) and isinstance(expected, dict):
+        for key in [*expected, *(key for key in value if key not in expected)]:
+            _check_same(f"{field}.{key}", value.get(key), expected.get(key))
+    elif isinstance(value, list) and isinstance(expected, list):
+        for at in range(max(len(value), len(expected))):
+            its, own = (entries[at] if at < len(entries) else None for entries in (value, expected))
+            _check_same(f"{field}.{entry_name(own if its is None else its) or at}", its, own)
+    raise InputError(f"awake: {field}: is {_shown(value)}; expected {_shown(expected)}, as in the run with sleep")
+
+
+def _shown(value: Any) -> str:
+    text = "missing" if value is None else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def _phase(asleep: Summary, awake: Summary) -> Summary:

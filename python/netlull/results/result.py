@@ -285,9 +285,10 @@ class Result:
             awake: the same scenario with the same seed, without sleep: `scenario.with_values({"sleep": None}).run()`.
 
         Raises:
-            InputError: links sleep in `awake`, or the runs differ in their seed or their phases.
+            InputError: links sleep in `awake`, or it is another run otherwise: in its scenario, seed, measured time or
+                recorded packets. The message names the field, its value and the expected one.
         """
-        found = self.summary["awake"] = compared_with_awake(self.summary, awake.summary)
+        found = self.summary["awake"] = compared_with_awake(self, awake)
         return found
 
     def metric(self, path: str) -> float:
