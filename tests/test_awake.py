@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from netlull import Cbr, InputError, Link, NetlullWarning, Phase, Power, Result, Scenario, Sleep, Sweep
+from netlull import Cbr, InputError, Link, NetlullWarning, Phase, Power, Result, Scenario, Sleep, Sweep, SweepError
 from netlull.cli import main
 from netlull.compare import compare_runs
 from netlull.report.sweeps import sweep_report
@@ -201,6 +201,35 @@ def test_stored_runs_are_compared_by_what_sleep_saves(printed: Printed, file: Pa
     row = next(line for line in text.splitlines() if line.startswith(" awake.energy.fs.saved_w [W] "))
     assert row.split()[2:6] == ["1", "2", "1", "-1"]
     assert any(line.startswith(" awake.more_loss_fraction ") for line in text.splitlines())
+
+
+def test_a_stored_run_without_its_run_without_sleep_is_named(
+    printed: Printed, refused: Printed, file: Path, tmp_path: Path
+) -> None:
+    awake = tmp_path / "never.toml"
+    awake.write_text(AWAKE.to_toml(), encoding="utf-8")
+    printed("run", file, "--out", tmp_path / "both")
+    printed("run", file, "--out", tmp_path / "one", "--no-awake")
+    printed("run", awake, "--out", tmp_path / "never")
+    only = "only both has a run without sleep next to it (metrics awake.*): "
+    text = printed("compare", tmp_path / "both", tmp_path / "one")
+    assert f"Note: {only}one has none, as it ran with --no-awake or outside of netlull run." in text
+    text = printed("compare", tmp_path / "never", tmp_path / "both")
+    assert f"Note: {only}never has none, as no link slept in it." in text
+    assert "run without sleep next to it" not in printed("compare", tmp_path / "both", tmp_path / "both")
+    metric = ("--metric", "awake.energy.fs.saved_w")
+    assert f"; {only}one has none, as it ran with --no-awake" in refused(
+        "compare", tmp_path / "both", tmp_path / "one", *metric
+    )
+
+
+@pytest.mark.parametrize("path", ["awake.energy.fs.saved_w", "max(awake.energy.*.saved_w)"])
+def test_sweeps_have_no_run_without_sleep(path: str) -> None:
+    with pytest.raises(SweepError) as caught:
+        Sweep(TWO, seeds=1, metrics={"w": path}).run()
+    assert f"metrics.w: {path}: the runs of a sweep have no run without sleep next to them" in str(caught.value)
+    assert 'a point of an axis with unset = ["sleep"]' in str(caught.value)
+    assert "--json" not in str(caught.value)
 
 
 def test_networks_without_sleep_run_once(printed: Printed, tmp_path: Path) -> None:

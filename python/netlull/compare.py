@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from netlull.errors import FieldPathError, InputError, NetlullWarning, near
 from netlull.quantities import metric_unit
+from netlull.results.awake import has_slept
 from netlull.results.energy import has_varied, total_for_saving
 from netlull.stats import (
     Interval,
@@ -521,7 +522,20 @@ def compare_runs(
     _warn_of_other_scenarios(a[0], b[0], names)
     usual = dict.fromkeys([*usual_metrics(a[0]), *usual_metrics(b[0])])
     chosen = list(metrics) or [path for path in usual if _has(a[0], path) and _has(b[0], path)]
-    return compare(_sweep(a, chosen, names[0]), _sweep(b, chosen, names[1]), (), options, names)
+    try:
+        found = compare(_sweep(a, chosen, names[0]), _sweep(b, chosen, names[1]), (), options, names)
+    except FieldPathError as error:
+        raise FieldPathError("; ".join([str(error), *_without_awake(a[0], b[0], names)])) from None
+    return replace(found, notes=(*found.notes, *_without_awake(a[0], b[0], names)))
+
+
+def _without_awake(a: Result, b: Result, names: tuple[str, str]) -> list[str]:
+    """A note if only one of the two runs has the part `awake`."""
+    if ("awake" in a.summary) == ("awake" in b.summary):
+        return []
+    run, name, other = (b, names[1], names[0]) if "awake" in a.summary else (a, names[0], names[1])
+    why = "it ran with --no-awake or outside of netlull run" if has_slept(run.summary) else "no link slept in it"
+    return [f"only {other} has a run without sleep next to it (metrics awake.*): {name} has none, as {why}"]
 
 
 _BESIDE_THE_POINT = {"seed", "description", "probe", "verify"}

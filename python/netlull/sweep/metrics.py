@@ -82,6 +82,11 @@ class Metrics:
         try:
             value = metric(summary, path)
         except FieldPathError as error:
+            if path.partition("(")[2].startswith("awake.") or path.startswith("awake."):
+                raise SweepError(
+                    f"metrics.{column}: {path}: the runs of a sweep have no run without sleep next to them; expected a "
+                    'metric of the run itself, and a point of an axis with unset = ["sleep"] to compare with'
+                ) from None
             hint = f"{_alike(summary, path)}netlull run FILE --json lists all metrics"
             raise SweepError(f"metrics.{column}: {error}; {hint}") from None
         # Below a missing part there are no keys: a later summary may have it.
