@@ -99,7 +99,9 @@ def test_phases_fit_a_narrow_terminal(
     assert sum(line.startswith(" night ") for line in lines) == 1
 
 
-def test_a_flow_of_requests_among_other_transfers_has_its_own_row(tmp_path: Path, printed: Printed) -> None:
+def test_a_flow_of_requests_among_other_transfers_has_its_own_row(
+    tmp_path: Path, printed: Printed, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # A request per 0.48 s on average, and a transfer in the night alone.
     web = Requests("web", "b", "a", "8 kb/s", {"kind": "fixed", "size": "480 B"})
     small = Tcp("small", "a", "b", size="500 B", start="1 s")
@@ -116,6 +118,11 @@ def test_a_flow_of_requests_among_other_transfers_has_its_own_row(tmp_path: Path
     phases = text[text.index("Phases (") :].splitlines()
     names = [line.split()[0] for line in phases if line.startswith((" night", " evening", "   web"))]
     assert names == ["night", "web", "evening"]
+    # On a narrow terminal the rows become columns, each perhaps without the one of its phase.
+    monkeypatch.setattr(tables, "new_console", lambda: Console(width=60, force_terminal=True, color_system=None))
+    text = printed("run", file)
+    heads = [line for line in text[text.index("Phases (") :].splitlines() if line.startswith(" phase ")]
+    assert " ".join(heads).replace(" phase ", " ").split() == ["night", "night", "web", "evening"]
 
 
 def test_compare_and_sweeps_take_the_times_of_a_phase(day: Result, tmp_path: Path) -> None:

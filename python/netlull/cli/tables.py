@@ -104,12 +104,19 @@ class Table:
         return widths
 
     def transposed(self, rows: slice) -> Table:
-        """Some of the rows as columns."""
+        """Some of the rows as columns. An indented row gets the name of the row to which it belongs, too."""
         chosen = [cells for cells, _ in self.rows[rows]]
-        turned = Table([self.columns[0], *(cells[0] for cells in chosen)], 1)
+        turned = Table([self.columns[0], *self._whole_names()[rows]], 1)
         for index, column in enumerate(self.columns[1:], start=1):
             turned.add([column, *(cells[index] for cells in chosen)])
         return turned
+
+    def _whole_names(self) -> list[str]:
+        names, above = [], ""
+        for cells, _ in self.rows:
+            above = above if cells[0].startswith(" ") else cells[0]
+            names.append(cells[0] if above == cells[0] else f"{above} {cells[0].strip()}")
+        return names
 
 
 def show(console: Console, title: str, table: Table) -> None:
