@@ -107,7 +107,12 @@ def test_a_run_of_an_earlier_netlull_says_what_is_missing() -> None:
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupt_of_the_second_run_leaves_the_first(
-    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, number: int, code: int
+    file: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    code: int,
 ) -> None:
     run = Scenario.run
 

@@ -129,8 +129,8 @@ def test_factors_of_a_network_are_bounded(refused: Refused, tmp_path: Path, fact
 
 
 def test_a_symbolic_link_to_itself_is_left_alone(refused: Refused, small_file: Path, tmp_path: Path) -> None:
-    loop = tmp_path / "loop"
-    loop.symlink_to("loop")
+    loop = tmp_path / "loop.pcap"
+    loop.symlink_to("loop.pcap")
     assert "is a symbolic link to itself" in refused("trace", small_file, "--link", "a-b", "--out", loop)
     assert loop.is_symlink()
 
@@ -267,4 +267,10 @@ def test_misspelt_commands_files_and_papers_get_the_names_most_like_them(
     assert "mie.toml: there is no such file; did you mean mine.toml?" in refused("run", "mie.toml")
     assert "abilen: there is no such file; did you mean abilene?" in refused("topology", "abilen")
     assert 'there is no paper "troubled"; did you mean troubled-marriage-2016?' in refused("reproduce", "troubled")
+    line = refused("reproduce", "--out", tmp_path / "out")
+    assert "KEY: is missing; expected one or more of client-centered-2004, g-router, " in line
+    assert line.endswith(", troubled-marriage-2016, or --all\n")
+    line = refused("reproduce", "g-router", "--all", "--out", tmp_path / "out")
+    assert "--all: reproduces all papers; expected it without g-router" in line
+    assert not (tmp_path / "out").exists()
     assert "mine.toml, line 1, column 12: is not TOML: True; expected true" in refused("run", "mine.toml")

@@ -355,7 +355,7 @@ def test_a_scheduler_that_does_not_answer_is_refused(
 def test_places_that_cannot_be_used(
     refused: Refused, sweep_file: Path, tmp_path: Path, command: str, options: list[str], expected: str
 ) -> None:
-    what = [sweep_file] if command == "sweep" else []
+    what = [sweep_file] if command == "sweep" else ["lull-2026"]
     assert expected in refused(command, *what, "--out", tmp_path / "out", *options)
     assert not (tmp_path / "out").exists()
 

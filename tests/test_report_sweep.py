@@ -15,7 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from netlull import Axis, AxisPoint, Scenario, Sweep, SweepResult
+from netlull import Axis, AxisPoint, Result, Scenario, Sweep, SweepResult
+from netlull.errors import ResultError
 from netlull.plot import Curve, Panel, Trace, charts_of, draw_traces, figure, panel_grid, styled
 from netlull.plot.charts import Series, record
 from netlull.plot.panels import metric_figure
@@ -291,7 +292,21 @@ def test_a_store_without_its_table_or_with_a_damaged_one_is_refused(store: Path,
     (store / "results.parquet").unlink()
     assert "results.parquet: is missing" in refused("report", store)
     assert "expected a name that ends in .html" in refused("report", store, "--out", "x.pdf")
-    assert "sweep.json: is missing" in refused("report", store / "nowhere")
+    (store / "sweep.json").unlink()
+    assert "sweep.json: is missing; expected the folder of a sweep" in refused("report", store)
+
+
+@pytest.mark.parametrize("command", [("report",), ("report", "--by", "load=1"), ("compare", "--by", "load=1")])
+def test_a_file_and_a_missing_folder_are_no_store(
+    refused: Callable[..., str], tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    file, nowhere = tmp_path / "study.toml", tmp_path / "nowhere"
+    file.touch()
+    assert f"{file}: is a file; expected the folder of a sweep\n" in refused(*command, file)
+    assert f"{nowhere}: there is no such folder; expected the folder of a sweep\n" in refused(*command, nowhere)
+    for path, what in ((file, "is a file"), (nowhere, "there is no such folder")):
+        with pytest.raises(ResultError, match=f"{path}: {what}; expected the folder of a run saved with netlull"):
+            Result.load(path)
 
 
 SAMPLE = """

@@ -210,7 +210,7 @@ def test_a_damaged_file_is_named(result: Result, tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_result_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ResultError, match=r"manifest\.json: is missing"):
+    with pytest.raises(ResultError, match="nowhere: there is no such folder; expected the folder of a run"):
         Result.load(tmp_path / "nowhere")
 
 

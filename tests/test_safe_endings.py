@@ -158,7 +158,7 @@ def test_a_journal_whose_only_line_is_broken_is_still_ours(printed: Printed, swe
 
 
 def test_seeds_are_bounded(refused: Refused, sweep_file: Path, tmp_path: Path) -> None:
-    for command in (("sweep", sweep_file), ("reproduce",)):
+    for command in (("sweep", sweep_file), ("reproduce", "--all")):
         line = refused(*command, "--out", tmp_path / "store", "--seeds", "1000001")
         assert "seeds: 1000001" in line
         assert "at most 1000000" in line

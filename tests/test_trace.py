@@ -125,6 +125,33 @@ packet = "500 B"
         assert any(f"{segments} TCP packets traced" in line for line in said(program("tcptrace"), str(out)))
 
 
+@pytest.mark.parametrize("name", ["packets.txt", "packets", "packets.pcap.gz", "/dev/null"])
+def test_other_endings_are_refused(refused: Printed, small_file: Path, tmp_path: Path, name: str) -> None:
+    out = tmp_path / name
+    line = refused("trace", small_file, "--out", out)
+    assert line == f"netlull: --out {out}: expected a name that ends in .pcapng or .pcap\n"
+    line = refused("emulate", small_file, "--capture", out)
+    assert line == f"netlull: --capture {out}: expected a name that ends in .pcapng or .pcap\n"
+    assert list(tmp_path.glob("packets*")) == []
+
+
+def test_retransmissions_are_counted_once_at_the_links_of_the_sender(
+    printed: Printed, tmp_path: Path, tshark: Callable[..., list[list[str]]]
+) -> None:
+    def shown(path: Path, *links: str) -> tuple[int, int]:
+        """The retransmissions that the filter of docs/how-to/trace.md shows, and those of the run."""
+        named = [part for link in links for part in ("--link", link)]
+        told = printed("trace", "dumbbell", "--set", "duration='5 s'", *named, "--out", path, "--json")
+        found = tshark(path, "tcp.analysis.retransmission || tcp.analysis.out_of_order", "frame.number")
+        return len(found), json.loads(told)["flows"][0]["retransmissions"]
+
+    found, sent = shown(tmp_path / "sender.pcapng", "sender-N1", "N1-sender")
+    assert found == sent > 100
+    # With all links, each packet is a repetition of itself.
+    found, sent = shown(tmp_path / "all.pcapng")
+    assert found > 3 * sent
+
+
 def test_a_trace_shows_a_tcp_connection(capture: Path, tshark: Callable[..., list[list[str]]]) -> None:
     handshake = tshark(capture, "tcp.flags.syn==1", "frame.interface_name", "tcp.flags.ack")
     assert [row[0] for row in handshake] == ["a-b", "c-b"]

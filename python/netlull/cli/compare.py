@@ -239,13 +239,11 @@ def _names(first: str, second: str) -> tuple[str, str]:
 
 def _run(files: Sequence[str], names: Sequence[str], metrics: Sequence[str], seeds: int) -> list[SweepResult]:
     """Runs both scenarios with the same seeds."""
+    scenarios = [load_scenario(file, (), None) for file in files]
     if not metrics:
         listed = "netlull run FILE --json lists all"
         raise InputError(f"--metric: is missing; expected a path such as flow.web.mean_completion_s ({listed})")
-    sweeps = [
-        netlull.Sweep(load_scenario(file, (), None), seeds=seeds, metrics={path: path for path in metrics})
-        for file in files
-    ]
+    sweeps = [netlull.Sweep(scenario, seeds=seeds, metrics={path: path for path in metrics}) for scenario in scenarios]
     results = []
     for place, sweep in enumerate(sweeps):
         with bar("compare") as show, warnings_told(names[place]):

@@ -12,7 +12,7 @@ import click
 
 from netlull.cli.inputs import json_option, load_scenario, scenario_argument, seed_option, set_option
 from netlull.cli.progress import bar, warn
-from netlull.cli.run import out_option, run_into
+from netlull.cli.run import check_capture, out_option, run_into
 from netlull.cli.tables import print_result
 from netlull.cli.text import echo
 from netlull.errors import InputError
@@ -91,6 +91,8 @@ def emulate_command(  # noqa: PLR0913, PLR0917  # one per option
     Prints the results as `netlull run` does. Needs Linux and netlulld, but not root; `netlull doctor` reports missing
     parts. Runs with too much lateness are refused.
     """
+    if capture is not None:
+        check_capture("--capture", capture)
     scenario = load_scenario(file, settings, seed, classes=False)
     emulating = Emulating(max_lateness, tapes, capture, tuple(_pair(given) for given in attach))
     result = run_into(out, scenario, emulating.run)

@@ -25,6 +25,7 @@ __all__ = ["reproduce_command"]
 
 @click.command("reproduce")
 @click.argument("keys", nargs=-1, metavar="[KEY]...")
+@click.option("--all", "every", is_flag=True, help="Reproduce all shipped papers.")
 @click.option("--quick", "scope", flag_value="quick", default="quick", help="Run a part of the grid (the default).")
 @click.option("--full", "scope", flag_value="full", help="Run the whole grid and all studies of the paper.")
 @click.option(
@@ -44,6 +45,7 @@ __all__ = ["reproduce_command"]
 @json_option
 def reproduce_command(  # noqa: PLR0913, PLR0917  # one per option
     keys: tuple[str, ...],
+    every: bool,
     scope: str,
     out: Path,
     workers: int | None,
@@ -55,8 +57,9 @@ def reproduce_command(  # noqa: PLR0913, PLR0917  # one per option
 ) -> None:
     """Reproduce papers: judged claims, figures and a report.
 
-    KEY is a paper of `netlull list papers`; default all shipped ones.
+    KEY is a paper of `netlull list papers`.
     """
+    _check_keys(keys, every=every, studies=studies)
     with bar("reproduce") as show:
 
         def shown(progress: Progress) -> None:
@@ -91,6 +94,15 @@ def reproduce_command(  # noqa: PLR0913, PLR0917  # one per option
         if outcome.readings:
             echo(f"\n{outcome.readings}")
         echo(f"report: {outcome.report}")
+
+
+def _check_keys(keys: Sequence[str], *, every: bool, studies: Sequence[str]) -> None:
+    """Refuses no paper at all, and papers next to all of them."""
+    if every and keys:
+        raise InputError(f"--all: reproduces all papers; expected it without {keys[0]}")
+    if not keys and not every and not studies:
+        known = ", ".join(paper.key for paper in netlull.papers.find())
+        raise InputError(f"KEY: is missing; expected one or more of {known}, or --all")
 
 
 def _only(keys: Sequence[str], *, readings: bool) -> str:

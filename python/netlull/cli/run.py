@@ -37,7 +37,15 @@ if TYPE_CHECKING:
     from netlull.results.result import Result
     from netlull.scenario import Scenario
 
-__all__ = ["out_option", "run_command", "run_into", "simulate", "trace_command", "with_default_probe"]
+__all__ = [
+    "check_capture",
+    "out_option",
+    "run_command",
+    "run_into",
+    "simulate",
+    "trace_command",
+    "with_default_probe",
+]
 
 _BINS = 500
 _LEAST_BIN_NS = 1_000_000
@@ -185,6 +193,16 @@ def with_default_probe(scenario: Scenario) -> Scenario:
     return scenario.with_values({"probe": probe})
 
 
+def check_capture(option: str, path: Path) -> None:
+    """Refuses a file of packets whose name does not say its format.
+
+    Raises:
+        InputError: the name ends in neither .pcapng nor .pcap.
+    """
+    if path.suffix.lower() not in {".pcapng", ".pcap"}:
+        raise InputError(f"{option} {path}: expected a name that ends in .pcapng or .pcap")
+
+
 @click.command("trace")
 @scenario_argument
 @click.option("--link", "links", multiple=True, metavar="NAME", help="A link, by name. Repeatable; default all links.")
@@ -206,6 +224,8 @@ def trace_command(  # the command's options
 
     Simulates FILE. The capture has one interface per link. Classic pcap has no interfaces.
     """
+    if not is_standard_output(out):
+        check_capture("--out", out)
     for link in links:
         if links.count(link) > 1:
             raise InputError(f'--link: is "{link}" twice; expected each link once')

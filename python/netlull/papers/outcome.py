@@ -239,7 +239,7 @@ def claims_table(claims: Sequence[JudgedClaim], equals: Sequence[EqualReading] =
     ]
     body = table(header, rows, [4, share, share, *[_ROOM] * verdicts])
     legend = "".join(f"\n({index}): {equal.label}" for index, equal in enumerate(equals, start=1))
-    return f"{body}\n{len(claims)} claims: {counts(claims)}{legend}"
+    return f"{body}\n{len(claims)} claims, in the order of the paper: {counts(claims)}{legend}"
 
 
 def counts(claims: Sequence[JudgedClaim]) -> str:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from netlull.documents.plain import entry_name
 from netlull.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-    from netlull.results.result import Result
 
 __all__ = ["check_arrivals", "compared_with_awake", "has_slept"]
 
@@ -20,6 +18,17 @@ _MAY_DIFFER = {"sleep", "seed", "name", "description", "probe", "verify"}
 _LONGEST = 60
 
 Summary = dict[str, Any]
+
+
+class _Run(Protocol):
+    """The parts of a `Result` that are compared."""
+
+    summary: dict[str, Any]
+
+    @property
+    def scenario(self) -> dict[str, Any]: ...
+    @property
+    def world(self) -> str: ...
 
 
 def has_slept(summary: Mapping[str, Any]) -> bool:
@@ -41,7 +50,7 @@ def check_arrivals(scenario: Mapping[str, Any]) -> None:
         )
 
 
-def compared_with_awake(asleep: Result, awake: Result) -> Summary:
+def compared_with_awake(asleep: _Run, awake: _Run) -> Summary:
     """The part `awake` of a summary (`Result.compare_awake`), from its run and the run without sleep.
 
     Raises:

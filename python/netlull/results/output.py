@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from netlull import _engine
 from netlull.documents.textfiles import read_regular
-from netlull.errors import OutputError
+from netlull.errors import OutputError, ResultError
 from netlull.results.entries import listed
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MANIFEST",
+    "check_folder",
     "file_record",
     "is_standard_output",
     "json_text",
@@ -137,6 +138,17 @@ def refuse_working_folder(folder: Path) -> None:
     here, there = Path.cwd().resolve(), folder.resolve()
     if there == here or there in here.parents:
         raise OutputError(f"{folder}: is or holds the current folder; expected another one to write to")
+
+
+def check_folder(folder: Path, expected: str) -> None:
+    """Refuses a path that is not a folder, and says whether it is a file.
+
+    Raises:
+        ResultError: `folder` is a file or missing; expected is a folder of this kind.
+    """
+    if not folder.is_dir():
+        what = "is a file" if folder.exists() else "there is no such folder"
+        raise ResultError(f"{folder}: {what}; expected {expected}")
 
 
 def read_description(path: Path) -> dict[str, Any] | None:

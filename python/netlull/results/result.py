@@ -14,7 +14,7 @@ from netlull.errors import FieldPathError, InputError, ResultError, check_format
 from netlull.results import output
 from netlull.results.awake import compared_with_awake
 from netlull.results.entries import aggregate, entries, get, keys_to
-from netlull.results.output import MANIFEST, origin
+from netlull.results.output import MANIFEST, check_folder, origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -461,10 +461,11 @@ def _wide_table(listed: Sequence[dict[str, Any]]) -> pa.Table:
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
+    check_folder(folder, "the folder of a run saved with netlull")
     path = folder / MANIFEST
     try:
         content = read_regular(path)
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
         raise ResultError(f"{path}: is missing; expected the folder of a run saved with netlull") from None
     except OSError as error:
         raise ResultError(f"{path}: cannot be read: {error.strerror}") from None

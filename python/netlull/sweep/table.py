@@ -13,6 +13,7 @@ import pyarrow as pa
 from netlull.errors import FormatError, InputError, MissingPackageError, NetlullWarning, ResultError
 from netlull.quantities import in_unit, metric_unit
 from netlull.results.energy import total_for_saving
+from netlull.results.output import check_folder
 from netlull.results.result import polars_frame
 from netlull.runs.team import Cost
 from netlull.stats import Interval, doubt, mean_interval
@@ -278,6 +279,7 @@ class SweepResult:
 
 
 def _description(folder: Path) -> dict[str, Any]:
+    check_folder(folder, "the folder of a sweep")
     try:
         return read_checked(folder)
     except OSError:
