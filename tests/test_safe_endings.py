@@ -262,7 +262,7 @@ def test_a_manifest_that_lacks_a_key_is_named(small: Scenario, tmp_path: Path, k
     ],
 )
 def test_sigterm_leaves_nothing_behind(small_file: Path, tmp_path: Path, command: str, options: list[str]) -> None:
-    out = tmp_path / "out"
+    out = tmp_path / "out.pcap"
     process = start(command, small_file, *options, "--out", out)
     while len(list(tmp_path.iterdir())) == 1:
         assert process.poll() is None, process.communicate()
