@@ -254,9 +254,7 @@ pub(super) fn sleep(entries: &[SleepDocument], network: Network<'_>, links: &[Li
             let message = format!("is {}; expected a time before the run ends at {duration}", written.at);
             return refuse(format!("{field}.at"), message);
         }
-        let (cables, warning) = chosen(&field, written, network, &spec)?;
-        spec.warnings.extend(warning);
-        for (number, (field, cable)) in (0_u64..).zip(cables) {
+        for (number, (field, cable)) in (0_u64..).zip(spec.chosen(&field, written, network)?) {
             can_sleep(&field, &cable, links)?;
             let nap = nap(&field, written, number, spec.number(cable))?;
             spec.lie_down(&field, nap)?;
@@ -273,6 +271,54 @@ impl SleepSpec {
             self.cables.push(cable);
             self.cables.len() - 1
         })
+    }
+
+    /// The cables of an entry, each with its field, in the order in which they fall asleep.
+    fn chosen(&mut self, field: &str, written: &SleepDocument, network: Network<'_>) -> Result<Vec<(String, Cable)>> {
+        match (&written.links, &written.plan) {
+            (Some(names), None) if names.is_empty() => {
+                refuse(format!("{field}.links"), "is empty; expected at least one link")
+            }
+            (Some(names), None) => {
+                let find = |(number, name): (usize, &String)| {
+                    let field = format!("{field}.links.{number}");
+                    named(&field, name, network.wires).map(|cable| (field, cable))
+                };
+                names.iter().enumerate().map(find).collect()
+            }
+            (None, Some(plan)) => {
+                let field = format!("{field}.plan");
+                let wires = self.planned(&field, plan, network, written)?;
+                Ok(wires.into_iter().map(|wire| (field.clone(), cable(network.wires, wire))).collect())
+            }
+            _ => refuse(field, "has both or neither of `links` and `plan`; expected one of them"),
+        }
+    }
+
+    /// The wires whose cables sleep by a plan, in the order in which they fall asleep.
+    fn planned(
+        &mut self,
+        field: &str,
+        plan: &PlanDocument,
+        network: Network<'_>,
+        written: &SleepDocument,
+    ) -> Result<Vec<usize>> {
+        let asleep = self.asleep_with(written, network.wires.len());
+        let known = Known::new(field, plan.network.nodes.as_deref(), network, &asleep)?;
+        let traffic = if plan.algorithm.reads_traffic() {
+            let tcp_rate = plan.traffic.unwrap_or_default().tcp_rate;
+            let (traffic, unknown) = known.traffic(network, tcp_rate, known.asleep(written));
+            // A plan defined outside may use no rates.
+            if !matches!(plan.algorithm, SleepAlgorithm::PlugIn(_)) {
+                self.warnings.extend(no_rates(field, &traffic, unknown));
+            }
+            traffic
+        } else {
+            Traffic::default()
+        };
+        let refused = |error: ConfigError| ScenarioError::new(format!("{field}.{}", error.field), error.reason());
+        let planned = plan.algorithm.plan(&known.graph, &traffic).map_err(refused)?;
+        planned.off.into_iter().map(|link| known.wire(field, link)).collect()
     }
 
     /// The links that sleep while those of an entry of at most `links` links may.
@@ -299,34 +345,6 @@ impl SleepSpec {
         }
         self.naps.push(nap);
         Ok(())
-    }
-}
-
-/// The cables of an entry, each with its field, in the order in which they fall asleep, and a warning of the plan.
-fn chosen(
-    field: &str,
-    written: &SleepDocument,
-    network: Network<'_>,
-    before: &SleepSpec,
-) -> Result<(Vec<(String, Cable)>, Option<String>)> {
-    match (&written.links, &written.plan) {
-        (Some(names), None) if names.is_empty() => {
-            refuse(format!("{field}.links"), "is empty; expected at least one link")
-        }
-        (Some(names), None) => {
-            let find = |(number, name): (usize, &String)| {
-                let field = format!("{field}.links.{number}");
-                named(&field, name, network.wires).map(|cable| (field, cable))
-            };
-            let cables: Result<_> = names.iter().enumerate().map(find).collect();
-            Ok((cables?, None))
-        }
-        (None, Some(plan)) => {
-            let field = format!("{field}.plan");
-            let (wires, warning) = planned(&field, plan, network, (written, before))?;
-            Ok((wires.into_iter().map(|wire| (field.clone(), cable(network.wires, wire))).collect(), warning))
-        }
-        _ => refuse(field, "has both or neither of `links` and `plan`; expected one of them"),
     }
 }
 
@@ -387,32 +405,6 @@ struct Known {
     graph: Graph,
     /// The wire of each link of the graph.
     wires: Vec<usize>,
-}
-
-/// The wires whose cables sleep, in the order in which they fall asleep, and a warning if the plan knows no rate of
-/// some flows.
-fn planned(
-    field: &str,
-    plan: &PlanDocument,
-    network: Network<'_>,
-    (written, before): (&SleepDocument, &SleepSpec),
-) -> Result<(Vec<usize>, Option<String>)> {
-    let known =
-        Known::new(field, plan.network.nodes.as_deref(), network, &before.asleep_with(written, network.wires.len()))?;
-    let (traffic, warning) = if plan.algorithm.reads_traffic() {
-        let tcp_rate = plan.traffic.unwrap_or_default().tcp_rate;
-        let (traffic, unknown) = known.traffic(network, tcp_rate, known.asleep(written));
-        // A plan defined outside may use no rates.
-        let blind = !matches!(plan.algorithm, SleepAlgorithm::PlugIn(_));
-        let warning = blind.then(|| no_rates(field, &traffic, unknown)).flatten();
-        (traffic, warning)
-    } else {
-        (Traffic::default(), None)
-    };
-    let refused = |error: ConfigError| ScenarioError::new(format!("{field}.{}", error.field), error.reason());
-    let planned = plan.algorithm.plan(&known.graph, &traffic).map_err(refused)?;
-    let wires: Result<_> = planned.off.into_iter().map(|link| known.wire(field, link)).collect();
-    Ok((wires?, warning))
 }
 
 /// A warning if some TCP flows count as 0 b/s, or if no flow has a rate.
