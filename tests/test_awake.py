@@ -170,6 +170,16 @@ def test_run_shows_what_sleep_saves_and_loses(printed: Printed, file: Path) -> N
     assert awake.split()[2:6] == ["40", "J,", "4", "W"]
 
 
+def test_run_shows_what_each_phase_saves(printed: Printed, tmp_path: Path) -> None:
+    halves = [{"name": "early", "from": "0 s", "to": "5 s"}, {"name": "late", "from": "5 s", "to": "10 s"}]
+    path = tmp_path / "halves.toml"
+    path.write_text(TWO.with_values({"phase": halves, "sleep.0.at": "5 s"}).to_toml(), encoding="utf-8")
+    lines = printed("run", path).splitlines()
+    # Two directions of 1 W, for half of the time.
+    said = "fs: saving 1 W (25.0 %) compared with the same run without sleep. By phase: early 0 W, late 2 W."
+    assert said in lines
+
+
 def test_run_leaves_the_second_run_out_on_request(printed: Printed, file: Path) -> None:
     text = printed("run", file, "--no-awake")
     assert "lost since" not in text

@@ -321,6 +321,9 @@ def test_a_load_aware_plan_without_traffic_says_so(tmp_path: Path, capsys: pytes
         return capsys.readouterr().err
 
     assert "warning: no demands, so every link counts as idle" in said("abilene")
+    assert main(["plan", "abilene", "--load-aware", "0.5", "--map", str(tmp_path / "blind.svg")]) == 0
+    assert "4 of 15 links sleep (26.7 %), without known traffic, algebraic" in capsys.readouterr().out
+    assert "without known traffic" in (tmp_path / "blind.svg").read_text(encoding="utf-8")
     path = tmp_path / "two.toml"
     link = '[[link]]\nfrom = "A"\nto = "B"\ncapacity = "1 Gb/s"\n'
     demand = '[[demand]]\nfrom = "A"\nto = "B"\nrate = "1 Mb/s"\n'

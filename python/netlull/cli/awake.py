@@ -37,9 +37,15 @@ def loss_words(summary: Mapping[str, Any]) -> list[str]:
 
 
 def saving_words(summary: Mapping[str, Any]) -> list[str]:
-    """The power that sleep saves, under each power model; empty without a run without sleep."""
-    energies = summary.get("awake", {}).get("energy", {})
-    return [f"{model}: {_saving(energy)} the same run without sleep." for model, energy in energies.items()]
+    """The power that sleep saves, under each power model and by phase; empty without a run without sleep."""
+    awake = summary.get("awake", {})
+    phases = awake.get("phase", {})
+    lines = []
+    for model, energy in awake.get("energy", {}).items():
+        parts = (f"{name} {scaled(phase['energy'][model]['saved_w'], 'W')}" for name, phase in phases.items())
+        by_phase = f" By phase: {', '.join(parts)}." if phases else ""
+        lines.append(f"{model}: {_saving(energy)} the same run without sleep.{by_phase}")
+    return lines
 
 
 def _saving(energy: Mapping[str, Any]) -> str:

@@ -121,13 +121,10 @@ def plan_command(
     _warn(topology, kind, plan, loads)
     if picture is not None:
         value = _value_of(kind)
-        further = (f"{_flag(name)} {number:g}" for name, number in parameters.items() if name != value)
-        _draw(
-            topology,
-            " ".join([kind.name, *([] if value is None else [f"{parameters[value]:g}"]), *further]),
-            plan,
-            picture,
-        )
+        further = [f"{_flag(name)} {number:g}" for name, number in parameters.items() if name != value]
+        further += ["without known traffic"] if _is_blind(kind, loads) else []
+        title = " ".join([kind.name, *([] if value is None else [f"{parameters[value]:g}"]), *further])
+        _draw(topology, title, plan, picture)
 
 
 def _chosen(options: Mapping[str, float | bool | None]) -> tuple[PlanKind, dict[str, float]]:
@@ -143,6 +140,11 @@ def _chosen(options: Mapping[str, float | bool | None]) -> tuple[PlanKind, dict[
             raise InputError(f"{_flag(name)}: is not an option of {_flag(kind.name)}; expected it with {_with(name)}")
     value = _value_of(kind)
     return kind, parameters if value is None else {value: given[kind.name], **parameters}
+
+
+def _is_blind(kind: PlanKind, loads: Loads) -> bool:
+    """True if a plan that reads the traffic has none."""
+    return kind.reads_traffic and not loads.demands
 
 
 def _only_hops(topology: Topology) -> bool:
@@ -193,7 +195,7 @@ def _warn(topology: Topology, kind: PlanKind, plan: SleepPlan, loads: Loads) -> 
     without = [line.label for line in topology.lines if line.capacity_bps is None]
     if loads.demands and without:
         warn(f"loads are unknown: {some(without)} without a capacity")
-    if kind.reads_traffic and not loads.demands:
+    if _is_blind(kind, loads):
         warn("no demands, so every link counts as idle; expected a file with demands, a scenario or a run")
 
 
@@ -246,7 +248,8 @@ def _print(topology: Topology, kind: PlanKind, plan: SleepPlan, loads: Loads) ->
     console = new_console()
     facts = _facts(topology, plan)
     share = percent(len(facts["off"]) / len(topology.lines))
-    told = f"{topology.name}: {len(facts['off'])} of {len(topology.lines)} links sleep ({share})"
+    blind = ", without known traffic" if _is_blind(kind, loads) else ""
+    told = f"{topology.name}: {len(facts['off'])} of {len(topology.lines)} links sleep ({share}){blind}"
     say(console, f"{told}, algebraic connectivity {digits(facts['initial_connectivity'], 5)} before", style="bold")
     shares = _utilisations(topology, plan)
     rank_name = f"{kind.rank} before" if kind.rank in _LOAD_COLUMNS else kind.rank
