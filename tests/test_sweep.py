@@ -10,7 +10,18 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from netlull import Axis, AxisPoint, Experiment, Progress, ResultError, Scenario, Sweep, SweepError, SweepResult
+from netlull import (
+    Axis,
+    AxisPoint,
+    Experiment,
+    NetlullWarning,
+    Progress,
+    ResultError,
+    Scenario,
+    Sweep,
+    SweepError,
+    SweepResult,
+)
 from netlull.sweep import running
 from netlull.sweep.journal import read
 
@@ -104,6 +115,20 @@ def test_equal_runs_are_done_once(base: Scenario) -> None:
     assert result.executed == 4
     half = result.table.num_rows // 2
     assert result.table.slice(0, half)["saving"].equals(result.table.slice(half)["saving"])
+
+
+def test_labels_with_the_same_scenarios_are_told(base: Scenario) -> None:
+    # The link back has no controller, so nothing is taken away.
+    control = Axis("control", points=[AxisPoint("practRA"), AxisPoint("always on", unset=["link.b-a.controller"])])
+    sweep = Sweep(base, [MRCI, control], seeds=1, metrics=METRICS)
+    with pytest.warns(NetlullWarning) as warned:
+        result = sweep.run()
+    said = "axis.control: practRA and always on are the same scenarios; expected points that differ"
+    assert [str(each.message) for each in warned] == [said]
+    assert said in result.warnings
+    # Points of the other axis that a control ignores are no mistake.
+    control = Axis("control", points=[AxisPoint("practRA"), AxisPoint("always on", unset=["link.a-b.controller"])])
+    assert Sweep(base, [RTT, control], seeds=1, metrics=METRICS).run().warnings == ()
 
 
 def test_numbers_stay_numbers_and_text_stays_text(base: Scenario) -> None:

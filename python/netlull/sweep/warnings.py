@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from netlull.runs.memory import excess
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from netlull.sweep.points import Point
 
@@ -32,7 +32,23 @@ def warnings_of(points: Sequence[Point], memory: int | None = None) -> tuple[str
             kind = field, _NUMBER.sub("", rest)
             texts.setdefault(kind, []).append(text)
             places.setdefault(kind, []).append(point.label)
-    return tuple(_told(texts[kind], places[kind], len(points)) for kind in texts)
+    return (*(_told(texts[kind], places[kind], len(points)) for kind in texts), *_equal_labels(points))
+
+
+def _equal_labels(points: Sequence[Point]) -> Iterator[str]:
+    """A warning for each label of an axis that has the same scenarios as another one, such as by a misspelt change."""
+    scenarios: dict[tuple[str, str], dict[str, dict[tuple[str, ...], str]]] = {}
+    for point in points:
+        for axis, place in point.at.items():
+            rest = tuple(other.text for name, other in point.at.items() if name != axis)
+            labels = scenarios.setdefault((point.experiment, axis), {})
+            labels.setdefault(place.text, {})[rest] = point.scenario.key
+    for (_, axis), labels in scenarios.items():
+        first: dict[frozenset[tuple[tuple[str, ...], str]], str] = {}
+        for label, keys in labels.items():
+            other = first.setdefault(frozenset(keys.items()), label)
+            if other != label:
+                yield f"axis.{axis}: {other} and {label} are the same scenarios; expected points that differ"
 
 
 def _told(texts: Sequence[str], places: Sequence[str], points: int) -> str:
