@@ -65,3 +65,19 @@ def test_the_command_prints_completion_times(printed: Callable[..., str]) -> Non
     out = printed("run", "web-load", "--set", "duration=30 s")
     assert "requests new_reno" in out
     assert "most open" in out
+
+
+def test_unfinished_requests_are_told(printed: Callable[..., str], tmp_path: Path) -> None:
+    # At 2 Mb/s, the run has room for 500 kB: none of the transfers of about 1 MB is complete.
+    path = tmp_path / "slow.toml"
+    path.write_text(
+        'duration = "2 s"\nnodes = ["a", "b"]\n'
+        '[[link]]\nfrom = "a"\nto = "b"\nduplex = true\nrate = "2 Mb/s"\ndelay = "1 ms"\n'
+        '[[flow]]\nkind = "requests"\nname = "web"\nfrom = "a"\nto = "b"\noffered = "20 Mb/s"\n'
+        'size = { kind = "pareto", mean = "1 MB", shape = 3.0 }\n',
+        encoding="utf-8",
+    )
+    shown = printed("run", path)
+    assert "web: 100.0 % of the requests are unfinished and count in no completion time." in shown
+    shown = printed("run", path, "--set", "flow.web.size.mean='2 kB'", "--set", "flow.web.offered='200 kb/s'")
+    assert "unfinished" not in shown

@@ -395,12 +395,12 @@ fn plans_without_rates_warn() {
     };
     let plan = json!({ "kind": "load_aware", "bound": 0.5 });
     let tcp = json!({ "kind": "tcp", "name": "t", "from": "a", "to": "c" });
-    let said = "sleep.0.plan: 1 TCP flow counts as 0 b/s, so every link counts as idle; expected write_rate";
+    let said = "sleep.0.plan: every link counts as idle: the rate of TCP is unknown; expected write_rate";
     assert!(warnings(tcp.clone(), plan.clone())[0].starts_with(said), "{:?}", warnings(tcp.clone(), plan));
     assert!(warnings(tcp.clone(), json!({ "kind": "load_aware", "bound": 0.5, "tcp_rate": "1 Mb/s" })).is_empty());
     assert!(warnings(tcp, json!({ "kind": "estop", "threshold": 0.5 })).is_empty());
     let early = json!({ "kind": "cbr", "name": "t", "from": "a", "to": "c", "rate": "1 Mb/s", "stop": "500 ms" });
-    let said = "sleep.0.plan: no flow sends while the links sleep, so every link counts as idle";
+    let said = "sleep.0.plan: every link counts as idle: no flow sends while the links sleep";
     assert!(warnings(early, json!({ "kind": "load_aware", "bound": 0.5 }))[0].starts_with(said));
 }
 

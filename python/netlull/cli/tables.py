@@ -40,6 +40,8 @@ _FOLDED = 28
 _LATENESS = {"50 %": "p50_s", "99 %": "p99_s", "99.9 %": "p999_s", "latest": "max_s"}
 _REQUEST_TIMES = {"mean": "mean", "50 %": "p50", "95 %": "p95", "99 %": "p99", "longest": "max"}
 """The columns of completion times, with their names in metrics."""
+_MOST_UNFINISHED = 0.01
+"""The share of unfinished requests above which completion times may mislead."""
 _WIDTH_WITHOUT_TERMINAL = 150
 _WIDE = 145
 """Terminal width in characters that fits every table."""
@@ -226,10 +228,7 @@ def print_result(result: Result) -> None:
         show(console, "Flows", _flows_table(console, summary, result.scenario))
     requests = [flow for flow in summary["flows"] if flow["kind"] == "requests"]
     if requests:
-        title = "Requests (that arrived in the measured time; times from the SYN to the last byte acknowledged)"
-        show(console, title, _requests_table(console, requests))
-        keys = ", ".join(f"{name}_completion_s" for name in _REQUEST_TIMES.values())
-        say(console, f"Metrics of sweeps: flow.{requests[0]['name']}.requests_completed, {keys}\n")
+        _print_requests(console, requests)
     if summary.get("phase"):
         _print_phases(console, summary)
     if summary.get("stations"):
@@ -255,6 +254,18 @@ def emulation_notes(emulation: Summary) -> list[str]:
         f"Lateness of {count(late['packets'])} packets: {lateness} (limit for 99 %: {limit}); {where}",
         *(f"Differs from the scenario: {difference}" for difference in emulation["differences"]),
     ]
+
+
+def _print_requests(console: Console, requests: list[Summary]) -> None:
+    title = "Requests (that arrived in the measured time; times from the SYN to the last byte acknowledged)"
+    show(console, title, _requests_table(console, requests))
+    for flow in requests:
+        unfinished = flow["requests_started"] - flow["requests_completed"]
+        if unfinished > _MOST_UNFINISHED * flow["requests_started"]:
+            share = percent(unfinished / flow["requests_started"])
+            say(console, f"{flow['name']}: {share} of the requests are unfinished and count in no completion time.")
+    keys = ", ".join(f"{name}_completion_s" for name in _REQUEST_TIMES.values())
+    say(console, f"Metrics of sweeps: flow.{requests[0]['name']}.requests_completed, {keys}\n")
 
 
 def _print_phases(console: Console, summary: Summary) -> None:

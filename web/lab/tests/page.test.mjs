@@ -241,6 +241,16 @@ for (const scene of SCENES) {
       for (const [now, change] of changes) assert.equal(change.endsWith(" points"), now.endsWith(" %"), `${now}, ${change}`);
     });
 
+    test("the first chart has a width to read on screens of every width", async (t) => {
+      const page = await opened(t, `scene=${scene}`);
+      await settled(page);
+      await page.getByRole("button", { name: "Keep as A" }).click();
+      for (const width of [834, 911, 1024, 1270, 1290, 1366]) {
+        await page.setViewportSize({ width, height: 768 });
+        await page.waitForFunction(() => document.querySelector(".head .chart").getBoundingClientRect().width > 350);
+      }
+    });
+
     test("a long name in an address is cut between characters", async (t) => {
       const page = await opened(t, `scene=${scene}&seed=${encodeURIComponent(`${"a".repeat(59)}😀😀`)}`);
       await settled(page);

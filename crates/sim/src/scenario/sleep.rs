@@ -189,7 +189,7 @@ pub struct SleepSpec {
     pub cables: Vec<Cable>,
     /// The sleeps, in the order of their announcements.
     pub naps: Vec<Nap>,
-    /// Warnings about plans that know no rate of flows. Each is a sentence that starts with the field.
+    /// Warnings about plans that know no rate of any flow. Each is a sentence that starts with the field.
     pub warnings: Vec<String>,
 }
 
@@ -407,15 +407,13 @@ struct Known {
     wires: Vec<usize>,
 }
 
-/// A warning if some TCP flows count as 0 b/s, or if no flow has a rate.
+/// A warning if no flow has a known rate.
 fn no_rates(field: &str, traffic: &Traffic, unknown: usize) -> Option<String> {
-    let idle = if traffic.demands.is_empty() { ", so every link counts as idle" } else { "" };
-    let flows = if unknown == 1 { "1 TCP flow counts".to_owned() } else { format!("{unknown} TCP flows count") };
-    match (unknown, idle) {
-        (0, "") => None,
-        (0, _) => Some(format!("{field}: no flow sends while the links sleep{idle}; expected flows with a rate")),
-        _ => Some(format!("{field}: {flows} as 0 b/s{idle}; expected write_rate of the flow, or tcp_rate of the plan")),
-    }
+    let told = match unknown {
+        0 => "no flow sends while the links sleep; expected flows with a rate".to_owned(),
+        _ => "the rate of TCP is unknown; expected write_rate of the flow, or tcp_rate of the plan".to_owned(),
+    };
+    traffic.demands.is_empty().then(|| format!("{field}: every link counts as idle: {told}"))
 }
 
 impl Known {
