@@ -1,4 +1,4 @@
-"""What reaches a terminal: no control character of a name, a key, a value or a file name, and no mark of direction."""
+"""The text on a terminal: no control character of a name, a key, a value or a file name, and no mark of direction."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ BROUGHT_BY_CUBIC = {
 @pytest.mark.parametrize("name", ["dumbbell", "dumbbell-20-flows", "scripted-drops", "tcp-duel", "web-load"])
 def test_cubic_as_a_guest_decides_as_the_built_in_congestion_control(name: str, preset: str, guests: Path) -> None:
     shipped = document(Scenario.from_file(SHIPPED / "scenarios" / f"{name}.toml"))
-    # A plug-in brings no loss recovery of its own.
+    # A plug-in has no loss recovery.
     tcp = {"preset": preset, "congestion_control": "cubic", "ecn": "off"} | BROUGHT_BY_CUBIC[preset]
     flows = [{key: value for key, value in flow.items() if key != "tcp"} for flow in shipped["flow"]]
     short = {"duration": "8 s", "warm_up": "1 s", "tcp": tcp, "flow": flows, "phase": []}

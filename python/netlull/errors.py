@@ -149,7 +149,7 @@ def near(name: str, names: Iterable[str]) -> str:
 
 
 def near_file(path: str | PurePath, expected: str, names: Iterable[str] = ()) -> str:
-    """`did you mean X, Y` if the folder has files of similar names, or `names` are similar, else what is expected."""
+    """`did you mean X, Y` if the folder has files of similar names, or `names` are similar, else `expected ...`."""
     folder, suffix = Path(path).parent, Path(path).suffix
     try:
         known = [str(file) for file in folder.iterdir() if file.suffix == suffix and file.is_file()]

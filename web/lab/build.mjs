@@ -41,7 +41,7 @@ async function page(module, data, colours) {
   const styles = [colours, join(here, "../node_modules/uplot/dist/uPlot.min.css"), join(source, "lab.css")];
   const parts = {
     STYLE: styles.map((path) => readFileSync(path, "utf8")).join("\n"),
-    // As an element of its own, which `netlull lab --no-answers` empties.
+    // `netlull lab --no-answers` empties this element.
     ANSWERS: JSON.stringify(answers).replaceAll("<", "\\u003c"),
     SIMULATOR: gzipSync(readFileSync(module), { level: 9 }).toString("base64"),
     // A script inside a page must not end it.

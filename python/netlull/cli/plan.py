@@ -14,7 +14,7 @@ from netlull.cli.inputs import json_option, set_option
 from netlull.cli.networks import loaded_network_of, reading_options
 from netlull.cli.plot import check_file, seconds, write_figure
 from netlull.cli.progress import warn
-from netlull.cli.tables import Table, draw, new_console, say
+from netlull.cli.tables import WIDE, Table, draw, new_console, say
 from netlull.cli.text import echo
 from netlull.errors import InputError, some
 from netlull.numbers import counted, digits, percent, scaled
@@ -209,8 +209,6 @@ _VERDICTS = {
 _AT = "--at TIME counts only the flows active then"
 _COSTS = 'a scenario with topology.cost = "capacity" prefers large links'
 _LOAD_COLUMNS = ("utilisation", "load", "capacity")
-_WIDE = 130
-"""The width of a terminal that has room for all columns."""
 _MOST_ROWS = 60
 """The most links listed. Larger networks list their sleeping links, up to this number, and count the others."""
 
@@ -262,7 +260,7 @@ def _print(topology: Topology, kind: PlanKind, plan: SleepPlan, loads: Loads) ->
         load = [percent(shares.get(step["link"])), scaled(step["load_bps"], "b/s"), scaled(step["capacity_bps"], "b/s")]
         rows.append([step["link"], _VERDICTS[step["verdict"]], *(load if shares else []), rank, digits(step["ratio"])])
     # A narrow terminal has room for the first columns.
-    columns = len(header) if console.width >= _WIDE else 3
+    columns = len(header) if console.width >= WIDE else 3
     table = Table(header[:columns], words=2)
     for step, cells in zip(shown, rows, strict=True):
         table.add(cells[:columns], style=None if step["verdict"] == "off" else "dim")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from netlull.results.result import Result
 
 __all__ = [
+    "WIDE",
     "Table",
     "draw",
     "emulation_notes",
@@ -43,7 +44,7 @@ _REQUEST_TIMES = {"mean": "mean", "50 %": "p50", "95 %": "p95", "99 %": "p99", "
 _MOST_UNFINISHED = 0.01
 """The share of unfinished requests above which completion times may mislead."""
 _WIDTH_WITHOUT_TERMINAL = 150
-_WIDE = 145
+WIDE = 145
 """Terminal width in characters that fits every table."""
 
 Summary = dict[str, Any]
@@ -177,7 +178,7 @@ def say(console: Console, words: str, *, style: str = "") -> None:
 
 def _chosen(console: Console, cells: dict[str, str], essential: Sequence[str]) -> dict[str, str]:
     """All columns, or only the essential ones on a narrow terminal."""
-    return cells if console.width >= _WIDE else {column: cells[column] for column in essential}
+    return cells if console.width >= WIDE else {column: cells[column] for column in essential}
 
 
 def _recorded(summary: Summary) -> str:
@@ -218,7 +219,7 @@ def print_result(result: Result) -> None:
         if summary["routing"]:
             _print_sleep(console, summary)
         if summary["links"][0]["energy"]:
-            what = "Energy and mean power" if console.width >= _WIDE else "Mean power"
+            what = "Energy and mean power" if console.width >= WIDE else "Mean power"
             title = f"{what} (and the share saved compared with the same links at full rate, with this run's traffic)"
             show(console, title, _energy_table(console, summary))
             for line in _energy_notes(summary, result.scenario):
@@ -233,10 +234,10 @@ def print_result(result: Result) -> None:
         _print_phases(console, summary)
     if summary.get("stations"):
         _print_stations(console, summary["stations"])
-    if console.width < _WIDE:
+    if console.width < WIDE:
         say(
             console,
-            f"On {console.width} columns, tables lack some of theirs; {_WIDE} have room for all, as has --json.",
+            f"On {console.width} columns, tables lack some of theirs; {WIDE} have room for all, as has --json.",
         )
     for line in emulation_notes(emulation) if emulation else ():
         say(console, line)
@@ -269,7 +270,7 @@ def _print_requests(console: Console, requests: list[Summary]) -> None:
 
 
 def _print_phases(console: Console, summary: Summary) -> None:
-    rows = phase_rows(summary, wide=console.width >= _WIDE)
+    rows = phase_rows(summary, wide=console.width >= WIDE)
     table = Table(list(rows[0]))
     for row in rows[:_MOST_ROWS]:
         table.add(list(row.values()))
@@ -283,9 +284,9 @@ def _print_phases(console: Console, summary: Summary) -> None:
 def _print_stations(console: Console, stations: list[Summary]) -> None:
     """Prints stations, under the first power model of their radios."""
     shown = stations[:_MOST_ROWS]
-    table = Table(list(station_cells(shown[0], wide=console.width >= _WIDE)), words=2)
+    table = Table(list(station_cells(shown[0], wide=console.width >= WIDE)), words=2)
     for station in shown:
-        table.add(list(station_cells(station, wide=console.width >= _WIDE).values()))
+        table.add(list(station_cells(station, wide=console.width >= WIDE).values()))
     _add_rest(table, len(stations))
     show(console, f"Stations (energy {radio_words(shown)}; download: from SYN to FIN)", table)
     for line in stations_notes(shown):
@@ -357,7 +358,7 @@ def _print_sleep(console: Console, summary: Summary) -> None:
 
 def _energy_table(console: Console, summary: Summary) -> Table:
     """A row for each link that was below its full rate or slept; the other links share a row."""
-    links, wide = summary["links"], console.width >= _WIDE
+    links, wide = summary["links"], console.width >= WIDE
     models = list(links[0]["energy"])
     table = Table(["link", *models])
     varied = [link for link in links if has_varied(link)]

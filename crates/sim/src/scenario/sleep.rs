@@ -242,6 +242,15 @@ pub(super) fn routing(written: &RoutingDocument, sleeps: bool) -> Result<Routing
     Ok(RoutingSpec { ttl, update })
 }
 
+impl SleepDocument {
+    /// The time in which up to `links` links sleep: until the last of them is awake.
+    fn span(&self, links: usize) -> (Instant, Instant) {
+        let later = self.spacing.saturating_mul(links.saturating_sub(1) as u64);
+        let awake = self.wake.map_or(Instant::NEVER, |wake| Instant::ZERO + wake + later + self.wake_time);
+        (Instant::ZERO + self.at, awake)
+    }
+}
+
 /// Every sleep of every link. Sleeps of a link must not overlap.
 pub(super) fn sleep(entries: &[SleepDocument], network: Network<'_>, links: &[LinkSpec]) -> Result<SleepSpec> {
     let (mut spec, duration) = (SleepSpec::default(), network.frame.duration);
@@ -307,7 +316,7 @@ impl SleepSpec {
         let known = Known::new(field, plan.network.nodes.as_deref(), network, &asleep)?;
         let traffic = if plan.algorithm.reads_traffic() {
             let tcp_rate = plan.traffic.unwrap_or_default().tcp_rate;
-            let (traffic, unknown) = known.traffic(network, tcp_rate, known.asleep(written));
+            let (traffic, unknown) = known.traffic(network, tcp_rate, written.span(known.spare()));
             // A plan defined outside may use no rates.
             if !matches!(plan.algorithm, SleepAlgorithm::PlugIn(_)) {
                 self.warnings.extend(no_rates(field, &traffic, unknown));
@@ -323,9 +332,7 @@ impl SleepSpec {
 
     /// The links that sleep while those of an entry of at most `links` links may.
     fn asleep_with(&self, entry: &SleepDocument, links: usize) -> Vec<LinkId> {
-        let most = entry.spacing.saturating_mul(links as u64) + entry.wake_time;
-        let from = Instant::ZERO + entry.at;
-        let to = entry.wake.map_or(Instant::NEVER, |wake| Instant::ZERO + wake + most);
+        let (from, to) = entry.span(links);
         let naps = self.naps.iter().filter(|nap| nap.announced <= to && from <= nap.awake);
         naps.flat_map(|nap| self.cables[nap.cable].links.iter().copied()).collect()
     }
@@ -408,10 +415,11 @@ struct Known {
 }
 
 /// A warning if no flow has a known rate.
-fn no_rates(field: &str, traffic: &Traffic, unknown: usize) -> Option<String> {
-    let told = match unknown {
-        0 => "no flow sends while the links sleep; expected flows with a rate".to_owned(),
-        _ => "the rate of TCP is unknown; expected write_rate of the flow, or tcp_rate of the plan".to_owned(),
+fn no_rates(field: &str, traffic: &Traffic, unknown: bool) -> Option<String> {
+    let told = if unknown {
+        "the rate of TCP is unknown; expected write_rate of the flow, or tcp_rate of the plan"
+    } else {
+        "no flow sends while the links sleep; expected flows with a rate"
     };
     traffic.demands.is_empty().then(|| format!("{field}: every link counts as idle: {told}"))
 }
@@ -460,24 +468,20 @@ impl Known {
         })
     }
 
-    /// The time in which links may sleep: until the last of the most links that a connected network can spare is awake.
-    fn asleep(&self, written: &SleepDocument) -> (Instant, Instant) {
-        let spare = (self.graph.links().len() + 1).saturating_sub(self.graph.nodes());
-        let later = written.spacing.saturating_mul(spare.saturating_sub(1) as u64);
-        let awake = written.wake.map_or(Instant::NEVER, |wake| Instant::ZERO + wake + later + written.wake_time);
-        (Instant::ZERO + written.at, awake)
+    /// The most links that a plan may put to sleep: the others are a tree.
+    fn spare(&self) -> usize {
+        (self.graph.links().len() + 1).saturating_sub(self.graph.nodes())
     }
 
-    /// The traffic of the flows active in `span` with the links that carry it, and the number of flows that count as
-    /// 0 b/s because their rate is unknown.
-    fn traffic(&self, network: Network<'_>, tcp_rate: BitRate, span: (Instant, Instant)) -> (Traffic, usize) {
+    /// The traffic of the flows active in `span` with the links that carry it, and true if the rate of a flow is unknown.
+    fn traffic(&self, network: Network<'_>, tcp_rate: BitRate, span: (Instant, Instant)) -> (Traffic, bool) {
         let Network { frame, flows, .. } = network;
         let active = || {
             offers(&flows.tcp, &flows.datagrams, &flows.requests, frame.duration)
                 .filter(|offer| offer.is_active(span.0, span.1))
         };
         let wires = || self.wires.iter().map(|&wire| &network.wires[wire]);
-        let unknown = if tcp_rate.is_zero() { active().filter(|offer| offer.rate.is_none()).count() } else { 0 };
+        let unknown = tcp_rate.is_zero() && active().any(|offer| offer.rate.is_none());
         let traffic = Traffic {
             capacities: wires().map(|wire| wire.document.rate).collect(),
             weights: wires().map(|wire| wire.edge.cost).collect(),

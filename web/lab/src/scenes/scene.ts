@@ -137,7 +137,7 @@ export const LONGEST_NAME = 60;
 
 const SEED = "seed";
 
-/** The parameter of the seed, which every scene has. `draws` says what is random. */
+/** The parameter of the seed, which every scene has. `draws` names the random events. */
 export function seedParameter(draws: string): Seed {
   return { kind: "seed", key: SEED, label: "Name or seed", default: "1", help: `A number, or a name that gives one. ${draws} Presets, Reset and other scenes keep it.` };
 }
