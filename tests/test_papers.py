@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 import re
 from pathlib import Path
@@ -16,7 +17,7 @@ from conftest import copy_of_paper
 from netlull import papers
 from netlull.papers import Cell, Evidence, Grid, PaperError, Part, Verdict, decided, judge, load, run
 from netlull.papers.documents import FILES
-from netlull.papers.effects import Effect, Variations, with_effects
+from netlull.papers.effects import Effect, Variations, as_csv, pairs_of, vary, with_effects
 from netlull.papers.measure import Execution, judged
 from netlull.papers.plan import Plan, plan
 from netlull.stats import Interval
@@ -75,9 +76,9 @@ def folder(tmp_path: Path) -> Path:
         ),
         (
             "readings.toml",
-            'search_over = ["',
-            'search_over = ["weather", "',
-            '"weather" is not a reading; expected some of',
+            'name = "33"',
+            'name = "33"\nwords = 33',
+            "readings.toml: reading.buffer.alternative.33.words: is 33",
         ),
         ("readings.toml", 'choice = "', 'effects = "', "reading.buffer.effects: is unknown; did you mean effect?"),
     ],
@@ -224,6 +225,84 @@ def test_effects_are_written_once_however_often() -> None:
         'name = "64"\nlabel', 'name = "64"\neffect = "no verdict changes; energy 10.0 → 20.0."\nlabel'
     )
     assert with_effects(once, found) == once
+
+
+SUPPORTED = """\
+[[reading]]
+id = "buffer"
+question = "?"
+choice = "33 packets"
+reason = "-"
+[[reading.alternative]]
+name = "32"
+label = "32 packets"
+words = "“32”"
+set = { "link.N1-N2.buffer" = "32 packets" }
+[[reading.alternative]]
+name = "31"
+label = "31 packets"
+words = "“31”"
+set = { "link.N1-N2.buffer" = "31 packets" }
+
+[[reading]]
+id = "sizes"
+question = "?"
+choice = "as printed"
+reason = "-"
+[[reading.alternative]]
+name = "small"
+label = "small, with a buffer of its own"
+words = "“small”"
+set = { "link.N1-N2.buffer" = "5 packets" }
+[[reading.alternative]]
+name = "silent"
+label = "no words support it"
+set = { "warm_up" = "0 s" }
+
+[[reading]]
+id = "acks"
+question = "?"
+choice = "one for each segment"
+reason = "-"
+[[reading.alternative]]
+name = "delayed"
+label = "one for two segments"
+words = "“every second”"
+set = { "tcp.delayed_ack" = true }
+"""
+
+
+def test_pairs_have_words_and_change_no_field_twice(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "readings.toml").write_text(SUPPORTED, encoding="utf-8")
+    paper = load(folder)
+    named = [tuple((reading.id, option.name) for reading, option in pair) for pair in pairs_of(paper)]
+    assert named == [
+        (("buffer", "32"), ("acks", "delayed")),
+        (("buffer", "31"), ("acks", "delayed")),
+        (("sizes", "small"), ("acks", "delayed")),
+    ]
+    texts = []
+
+    def measured(paper: papers.Paper, plan: Plan, *_: object, **__: object) -> Evidence:
+        texts.append(plan.scenario)
+        return world_of_the_paper(paper)
+
+    monkeypatch.setattr("netlull.papers.effects.measure", measured)
+    found = vary(paper, folder, Execution(workers=1))
+    assert [effect.changes for effect in found.pairs] == named
+    assert len(texts) == 1 + 5 + 3
+    assert all(word in texts[6] for word in ('buffer = "32 packets"', "delayed_ack = true"))
+    header, *rows = csv.reader(as_csv(found, paper).splitlines())
+    assert header[:2] == ["readings", paper.claims[0].id]
+    assert [row[0] for row in rows] == [
+        "as chosen",
+        "buffer 32",
+        "buffer 31",
+        "sizes small",
+        "sizes silent",
+        "acks delayed",
+    ] + [f"{one} {name}, acks delayed" for one, name in (("buffer", "32"), ("buffer", "31"), ("sizes", "small"))]
+    assert {len(row) for row in rows} == {len(header)}
 
 
 # ---- The grid --------------------------------------------------------------------------------------------------------

@@ -193,6 +193,8 @@ class Alternative(_Prose, frozen=True):
     name: Text
     label: Text
     effect: str = ""
+    words: str = ""
+    """The paper's words that support it. `--readings` runs every pair of alternatives that have words."""
     equal: bool = False
     """True if the paper's words support it as well as the choice. Every reproduction judges the claims with it too."""
     set: Mapping[str, Any] = {}
@@ -203,8 +205,13 @@ class Alternative(_Prose, frozen=True):
     def __post_init__(self) -> None:
         """Refuses an alternative without a change."""
         super().__post_init__()
-        if not (self.set or self.unset or self.axes or self.use):
+        if not self.changed:
             raise FieldError("set", "is missing; expected a change: set, unset, axis or use")
+
+    @property
+    def changed(self) -> frozenset[str]:
+        """The fields, axes and metrics that it changes."""
+        return frozenset([*self.set, *self.unset, *self.use, *(str(axis.get("name")) for axis in self.axes)])
 
 
 class Reading(_Prose, frozen=True):
@@ -276,15 +283,10 @@ class _ReadingsFile(Document, frozen=True):
     """The contents of readings.toml."""
 
     reading: tuple[Reading, ...] = ()
-    search_over: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuses two readings with the same name, and a search over an unknown one."""
+        """Refuses two readings with the same name."""
         _differ(self.reading, "reading", "id")
-        known = sorted(reading.id for reading in self.reading)
-        for name in self.search_over:
-            if name not in known:
-                raise FieldError("search_over", f'"{name}" is not a reading; expected some of: {", ".join(known)}')
 
 
 class Notes(Document, frozen=True):
@@ -310,7 +312,6 @@ class Paper(_PaperFile, frozen=True, kw_only=True):
     claims: tuple[Claim, ...]
     unjudged: tuple[Unjudged, ...]
     readings: tuple[Reading, ...]
-    search_over: tuple[str, ...]
     notes: Notes
 
     def file(self, name: str) -> Path:
@@ -383,7 +384,6 @@ def load(folder: Path) -> Paper:
         claims=tuple(_completed(claim, claims, claims_path) for claim in claims.claim),
         unjudged=claims.unjudged,
         readings=readings.reading,
-        search_over=readings.search_over,
         notes=Notes(
             {section: texts for file in notes for section, texts in file.paper.items()},
             {name: texts for file in notes for name, texts in file.study.items()},

@@ -1,7 +1,9 @@
-"""Effects of the readings on the result: the quick grid again with every alternative and chosen combinations."""
+"""Effects of the readings on the result: the quick grid again with every alternative, and with every supported pair."""
 
 from __future__ import annotations
 
+import csv
+import io
 import itertools
 import json
 import math
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
     from netlull.papers.documents import Alternative, Paper, Reading
     from netlull.papers.measure import Execution
+
+    Picked = tuple[Reading, Alternative]
 
 
 @dataclass(frozen=True)
@@ -48,11 +52,11 @@ def effect_of(label: str, changes: tuple[tuple[str, str], ...], evidence: Eviden
 
 @dataclass(frozen=True)
 class Variations:
-    """The chosen readings, each alternative by itself, and the combinations searched."""
+    """The chosen readings, each alternative by itself, and the pairs that the paper's words support."""
 
     base: Effect
     alternatives: list[Effect]
-    combinations: list[Effect]
+    pairs: list[Effect]
     cost: Cost
     """The cost of the runs that were simulated for these readings."""
 
@@ -64,7 +68,7 @@ def vary(
     *,
     seeds: int | None = None,
 ) -> Variations:
-    """Measures the `vary` scope under each alternative, and under every combination of the searched readings.
+    """Measures the `vary` scope under each alternative, and under every pair of `pairs_of`.
 
     Args:
         paper: the paper.
@@ -74,7 +78,7 @@ def vary(
     """
     costs: list[Cost] = []
 
-    def measured(label: str, picked: Sequence[tuple[Reading, Alternative]]) -> Effect:
+    def measured(label: str, picked: Sequence[Picked]) -> Effect:
         names = tuple((reading.id, alternative.name) for reading, alternative in picked)
         alternatives = [alternative for _, alternative in picked]
         planned = plan(paper, paper.vary, seeds, alternatives)
@@ -97,20 +101,27 @@ def vary(
         for reading in paper.readings
         for alternative in reading.alternatives
     ]
-    searched = [reading for reading in paper.readings if reading.id in paper.search_over]
-    options = [[None, *reading.alternatives] for reading in searched]
-    known = {effect.changes: effect for effect in [base, *single]}
-    combinations = []
-    for chosen in itertools.product(*options) if searched else ():
-        picked = [(reading, option) for reading, option in zip(searched, chosen, strict=True) if option is not None]
-        names = tuple((reading.id, option.name) for reading, option in picked)
-        label = ", ".join(
-            f"{reading.id} {option.name if option else 'as chosen'}"
-            for reading, option in zip(searched, chosen, strict=True)
-        )
-        done = known.get(names)
-        combinations.append(Effect(label, names, done.verdicts, done.numbers) if done else measured(label, picked))
-    return Variations(base, single, combinations, sum(costs, Cost()))
+    pairs = [measured(_named(pair), pair) for pair in pairs_of(paper)]
+    return Variations(base, single, pairs, sum(costs, Cost()))
+
+
+def pairs_of(paper: Paper) -> list[tuple[Picked, Picked]]:
+    """The pairs of alternatives of two readings that the paper's words support. A pair changes no field twice."""
+    supported = [
+        (reading, alternative)
+        for reading in paper.readings
+        for alternative in reading.alternatives
+        if alternative.words
+    ]
+    return [
+        (one, other)
+        for one, other in itertools.combinations(supported, 2)
+        if one[0].id != other[0].id and not one[1].changed & other[1].changed
+    ]
+
+
+def _named(picked: Sequence[Picked]) -> str:
+    return ", ".join(f"{reading.id} {alternative.name}" for reading, alternative in picked)
 
 
 def verdict_table(effects: Sequence[Effect]) -> tuple[list[str], list[list[str]]]:
@@ -129,13 +140,30 @@ def number_table(effects: Sequence[Effect], paper: Paper) -> tuple[list[str], li
     return header, [[effect.label, *(_shown(value) for value in effect.numbers.values())] for effect in effects]
 
 
+def tables_of(found: Variations) -> list[tuple[str, list[Effect]]]:
+    """The titles and rows of the tables; a table may be empty."""
+    return [
+        ("One reading changed", [found.base, *found.alternatives]),
+        (f"Every pair of readings that the paper's words support ({len(found.pairs)})", found.pairs),
+    ]
+
+
+def as_csv(found: Variations, paper: Paper) -> str:
+    """A row for each choice of readings: names of alternatives, verdicts by claim, score, headline numbers."""
+    effects = [found.base, *found.alternatives, *found.pairs]
+    verdicts, numbers = verdict_table(effects), number_table(effects, paper)
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow([*verdicts[0], *numbers[0][1:]])
+    for effect, row, more in zip(effects, verdicts[1], numbers[1], strict=True):
+        writer.writerow([", ".join(map(" ".join, effect.changes)) or effect.label, *row[1:], *more[1:]])
+    return file.getvalue()
+
+
 def as_text(found: Variations, paper: Paper) -> str:
     """The tables as text for the terminal and for a file. Numbered columns fit any width."""
     parts = []
-    for title, effects in (
-        ("One reading changed", [found.base, *found.alternatives]),
-        (f"Every combination of {', '.join(paper.search_over)}", found.combinations),
-    ):
+    for title, effects in tables_of(found):
         if not effects:
             continue
         parts.append(f"{title}: verdicts\n\n{plain_table(*verdict_table(effects))}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from netlull._engine import __version__
 from netlull.papers import source
-from netlull.papers.effects import Variations, number_table, verdict_table
+from netlull.papers.effects import Variations, number_table, tables_of, verdict_table
 from netlull.papers.text import seeds_in_words
 from netlull.plot import charts_of
 from netlull.report import (
@@ -229,7 +229,10 @@ def _readings(paper: Paper) -> list[ReadingRow]:
             reason=reading.reason,
             effect=reading.effect,
             alternatives=[
-                Fact(alternative.label, alternative.effect or "not measured yet")
+                Fact(
+                    alternative.label,
+                    " ".join(filter(None, [alternative.words, alternative.effect or "not measured yet"])),
+                )
                 for alternative in reading.alternatives
             ],
         )
@@ -241,10 +244,7 @@ def _reading_tables(found: Variations | None, paper: Paper) -> list[TableBlock]:
     if found is None:
         return []
     tables = []
-    for what, effects in (
-        ("One reading changed", [found.base, *found.alternatives]),
-        (f"Every combination of {', '.join(paper.search_over)}", found.combinations),
-    ):
+    for what, effects in tables_of(found):
         if effects:
             tables.append(
                 TableBlock(f"{what}: verdicts (score: 2 for holds, 1 for partly or undecided)", *verdict_table(effects))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from netlull.errors import NetlullWarning
 from netlull.papers import pages, source
 from netlull.papers.documents import SHIPPED, Alternative, Paper, Study, load
-from netlull.papers.effects import Variations, as_text, vary, with_effects
+from netlull.papers.effects import Variations, as_csv, as_text, vary, with_effects
 from netlull.papers.measure import STORE, Execution, judged, measure, points_read, watch
 from netlull.papers.outcome import Drawn, EqualReading, Evidence, JudgedClaim, PaperOutcome, Time, Watcher
 from netlull.papers.pages import Findings, StudyFindings
@@ -55,7 +55,7 @@ def reproduce(
         seeds: replaces the number of seeds wherever there is randomness; at least 2 there.
         workers: number of simultaneous runs; default the number of cores.
         cluster: runs the sweeps instead of this process, which still makes time series and figures.
-        readings: also repeats the quick grid with every alternative reading.
+        readings: also repeats the quick grid with every alternative reading, and with every supported pair.
         progress: called with the progress of the sweeps.
 
     Raises:
@@ -232,8 +232,9 @@ class _Job:
             return None
         found = vary(paper, folder / "readings", self.execution, seeds=self.seeds)
         told = (paper.info.folder / "readings.toml").read_text(encoding="utf-8")
-        for name, text in (("readings.txt", as_text(found, paper)), ("readings.toml", with_effects(told, found))):
-            with staged_file(folder / name) as stage:
+        files = {"txt": as_text(found, paper), "csv": as_csv(found, paper), "toml": with_effects(told, found)}
+        for ending, text in files.items():
+            with staged_file(folder / f"readings.{ending}") as stage:
                 stage.write_text(text, encoding="utf-8", newline="\n")
         return found
 
