@@ -92,6 +92,21 @@ async function copies(page) {
   return async () => (await page.waitForFunction(() => globalThis.copied.at(-1))).jsonValue();
 }
 
+/** Moves the pointer over an element until it has been noticed: a chart that is drawn anew waits for the next move. */
+async function touched(page, element, noticed) {
+  for (let moves = 0; !(await noticed.isVisible()); moves++) {
+    assert.ok(moves < 200, "the pointer is not noticed");
+    const { width, height } = await element.boundingBox();
+    await element.hover({ position: { x: width / 2 + (moves % 5), y: height / 2 } });
+    await page.waitForTimeout(20 * moves);
+  }
+}
+
+/** A scenario that takes longer than any wait, on any machine. */
+function endless(toml) {
+  return toml.replace(/^duration = .*$/m, 'duration = "1000 h"');
+}
+
 async function downloaded(page, name) {
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).click()]);
   return download;
@@ -175,8 +190,12 @@ for (const scene of SCENES) {
     test("the animation runs and pauses", async (t) => {
       const page = await opened(t, `scene=${scene}`);
       await settled(page);
+      // Slow, so that it never ends before the pause.
+      const seconds = await page.locator(".player input").evaluate(({ min, max }) => max - min);
+      await page.getByLabel("Speed").selectOption(seconds < 5 ? "0.01" : "0.1");
+      const start = await page.locator(".player input").inputValue();
       await page.getByRole("button", { name: "Play" }).click();
-      await page.waitForFunction(() => Number(document.querySelector(".player input").value) > 0.2);
+      await page.waitForFunction((start) => document.querySelector(".player input").value !== start, start);
       await page.getByRole("button", { name: "Pause" }).click();
       await page.getByRole("button", { name: "Play" }).waitFor();
       const time = await page.locator(".player input").inputValue();
@@ -234,8 +253,7 @@ for (const scene of SCENES) {
       assert.ok(names.length > 0 && names.every((name) => /\([AB]\)$/.test(name)), String(names));
       assert.equal(await page.locator(".u-legend .u-series:first-child").first().isVisible(), false);
       assert.equal(await page.locator(".u-legend .u-value:visible").count(), 0);
-      await page.locator(".u-over").first().hover();
-      await page.locator(".u-legend .u-series:first-child .u-value", { hasText: /\d/ }).first().waitFor();
+      await touched(page, page.locator(".u-over").first(), page.locator(".u-legend .u-series:first-child .u-value", { hasText: /\d/ }).first());
       const changes = await page.locator("table.figures tbody tr").evaluateAll((rows) => rows.map(({ cells }) => [cells[2].innerText, cells[3].innerText]));
       assert.ok(changes.some(([now]) => now.endsWith("%")));
       for (const [now, change] of changes) assert.equal(change.endsWith(" points"), now.endsWith(" %"), `${now}, ${change}`);
@@ -360,7 +378,7 @@ describe("free form", () => {
     await page.getByLabel("Shipped scenario").selectOption("dumbbell");
     const text = page.getByLabel("Scenario in TOML");
     const good = await text.inputValue();
-    await text.fill(good.replace(/^duration = .*$/m, 'duration = "20 h"'));
+    await text.fill(endless(good));
     await page.getByRole("button", { name: /^Run/ }).click();
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.waitForSelector(".results[aria-busy=false]");
@@ -387,7 +405,7 @@ describe("free form", () => {
     const text = page.getByLabel("Scenario in TOML");
     await page.getByLabel("Shipped scenario").selectOption("dumbbell");
     const good = await text.inputValue();
-    await text.fill(good.replace(/^duration = .*$/m, 'duration = "20 h"'));
+    await text.fill(endless(good));
     await text.press("Control+Enter");
     await page.getByRole("button", { name: "Cancel" }).waitFor();
     await text.fill(good.replace(/^duration = .*$/m, 'duration = "3 s"'));
@@ -403,7 +421,7 @@ describe("free form", () => {
     const page = await opened(t, "scene=free");
     const text = page.getByLabel("Scenario in TOML");
     await page.getByLabel("Shipped scenario").selectOption("dumbbell");
-    await text.fill((await text.inputValue()).replace(/^duration = .*$/m, 'duration = "20 h"'));
+    await text.fill(endless(await text.inputValue()));
     await text.press("Control+Enter");
     const cancel = page.getByRole("button", { name: "Cancel" });
     await cancel.waitFor();
@@ -418,8 +436,8 @@ describe("free form", () => {
     const page = await opened(t, "scene=free");
     const copied = await copies(page);
     await page.getByLabel("Scenario in TOML").fill("# mine");
-    await page.getByRole("button", { name: "Copy link" }).click();
-    await page.getByText("Copied").waitFor();
+    // It is shown for 2.5 s.
+    await Promise.all([page.getByText("Copied").waitFor(), page.getByRole("button", { name: "Copy link" }).click()]);
     const other = await opened(t, (await copied()).split("#")[1]);
     await other.waitForSelector("textarea");
     assert.equal(await other.getByLabel("Scenario in TOML").inputValue(), "# mine");
@@ -660,8 +678,7 @@ describe("page", () => {
       await settled(page);
       const height = () => page.evaluate(() => [document.querySelector("main").getBoundingClientRect().height, document.querySelector(".rest").getBoundingClientRect().top + scrollY].map(Math.round));
       const before = await height();
-      await page.locator(".u-over").first().hover();
-      await page.locator(".u-legend .u-value:visible").first().waitFor();
+      await touched(page, page.locator(".u-over").first(), page.locator(".u-legend .u-value:visible").first());
       assert.deepEqual(await height(), before);
       await page.locator(".u-legend .u-series:nth-child(2) .u-label").first().hover();
       assert.deepEqual(await height(), before);
