@@ -23,6 +23,7 @@ from conftest import ROOT
 from netlull import InputError, Scenario, ScenarioError
 from netlull.documents.tomltext import toml_document
 from netlull.library import shipped
+from netlull.papers import folder_of, load
 from netlull.topology.find import shipped as networks_of_netlull
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 sys.path.insert(0, str(ROOT / "tools"))
 
+import lab_data
 from mutations import Schema, at, mutated, places
 
 PAGE = ROOT / "out" / "lab" / "index.html"
@@ -129,6 +131,42 @@ def test_random_scenarios_have_the_same_bytes(tmp_path: Path) -> None:
         assert their == our, scenario.canonical()
     assert sum("summary" in our for our in ours) > RANDOM * 0.9
     assert len({our.get("summary") for our in ours}) > RANDOM * 0.5
+
+
+def first_number(figure: str) -> float:
+    """The number of a figure with its unit."""
+    return float(figure.split(maxsplit=1)[0])
+
+
+T2 = "#scene=one-flow&rtt=100&ns2=true&bursts=false"
+I6 = "#scene=web-load&load=0.8&mrci=16&law=campus&mean=6.5&ns2=true"
+
+
+@needs_lab
+def test_verdicts_of_the_lab_follow_the_rules_of_the_papers(tmp_path: Path) -> None:
+    """The rules of `netlull reproduce` on the rounded figures of single runs, far from the bounds."""
+    t2 = [f"{T2}&buffer=33&mrci={mrci}&tick={tick}" for mrci in (10, 1000) for tick in ("every", "mrci")]
+    i6 = [f"{I6}{readings}" for readings in ("", "&rtt=36&counted=true&tick=mrci", "&buffer=0.5")]
+    fragments = tmp_path / "fragments.json"
+    fragments.write_text(json.dumps([*t2, *i6]), encoding="utf-8")
+    assert NODE
+    command = [NODE, ROOT / "web/lab/tests/figures.mjs", MODULE, ROOT / "web/lab/data.json", fragments]
+    shown = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    bounds = {claim.id: claim.tolerance for key in lab_data.CLAIMS.values() for claim in load(folder_of(key)).claims}
+    verdicts = []
+    for figures in shown:
+        if "T2" in figures:
+            lower, bound = 1 - first_number(figures["Mean rate"]) / 10, bounds["T2"]
+            parts = [bound["low"] - bound["slack"] <= lower <= bound["high"] + bound["slack"]]
+        else:
+            bound = bounds["I6"]
+            parts = [
+                first_number(figures["Mean of completion times"]) / 1000 >= bound["control_min_s"],
+                first_number(figures["Mean, compared with always-on"]) >= bound["ratio_min"],
+            ]
+        verdicts.append("holds" if all(parts) else "holds partly" if any(parts) else "fails")
+    assert [figures.get("T2", figures.get("I6")) for figures in shown] == verdicts
+    assert set(verdicts) == {"holds", "holds partly", "fails"}
 
 
 @needs_lab

@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+import tomllib
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 from conftest import ROOT
 from netlull import Scenario
+from netlull.papers import folder_of
 
 sys.path.insert(0, str(ROOT / "tools"))
 
@@ -99,3 +101,66 @@ def test_the_packets_next_to_the_fluid_are_those_of_the_comparison(presets: Pres
         different = {key for key in own.keys() | expected.keys() if own.get(key) != expected.get(key)}
         # The probe records one flow; neither it nor a name changes a run.
         assert different <= {"name", "description", "probe", "seed"}
+
+
+def paper(key: str) -> dict[str, Any]:
+    """A paper's scenario, written out."""
+    return Scenario.from_file(folder_of(key) / "scenario.toml").to_dict()
+
+
+def named(entries: list[dict[str, Any]], **values: Any) -> dict[str, Any]:
+    """The entry with these values."""
+    return next(each for each in entries if values.items() <= each.items())
+
+
+@pytest.mark.parametrize(
+    ("scene", "preset", "readings"),
+    [
+        ("web-load", "The paper's 7 s", {"tick": "16 ms"}),
+        ("one-flow", "One flow, no bursts", {"min_interval": "1000 ms"}),
+    ],
+)
+def test_claims_of_practra_are_judged_in_the_papers_scenario(
+    presets: Presets, scene: str, preset: str, readings: dict[str, str]
+) -> None:
+    """Other values are those of the sweep's point, and readings."""
+    theirs = paper({"web-load": lab_data.CLAIMS["I6"], "one-flow": lab_data.CLAIMS["T2"]}[scene])
+    own = Scenario.from_dict(presets[scene][preset]["own"]).to_dict()
+    for key in ("tcp", "duration", "warm_up"):
+        assert own.get(key) == theirs.get(key), key
+    ours, printed = (named(each["link"], **{"from": "N1", "to": "N2"}) for each in (own, theirs))
+    assert ours["rate"] == printed["rate"]
+    # A default that one of the two names is the same in both.
+    assert own_controller(ours) == own_controller(printed) | readings
+    kept = presets[scene][preset]["plain"]
+    assert "controller" not in named(kept["link"], **{"from": "N1", "to": "N2"})
+
+
+def own_controller(link: dict[str, Any]) -> dict[str, Any]:
+    """A link's controller without fields at their defaults."""
+    defaults = {"forecast_weight": 0.25, "arrivals": "offered", "queue": "waiting", "in_service": "finish_then_pause"}
+    return {key: value for key, value in link["controller"].items() if defaults.get(key) != value}
+
+
+def test_the_claim_on_psm_is_judged_with_the_papers_mechanisms(presets: Presets) -> None:
+    runs = presets["doze"]["A clock of 1 ms"]
+    sweep = tomllib.loads((folder_of(lab_data.CLAIMS["C7"]) / "sweep.toml").read_text(encoding="utf-8"))
+    way = named(sweep["axis"], name="way")["point"]
+    ideal = named(way, value="PSM, ideal")["set"]
+    psm = runs["ideal_psm"]["station"][0]
+    assert psm["wake_time"] == ideal["station.laptop.wake_time"]
+    assert {"beacon_period": "100 ms"} | psm["mechanism"]["access_point"] == (
+        ideal["station.laptop.mechanism"]["access_point"]
+    )
+    theirs = paper(lab_data.CLAIMS["C7"])
+    coarse = presets["doze"]["The paper's path"]["own"]
+    assert coarse["tcp"] == theirs["tcp"] | {"timestamps": True, "receive_buffer": "32 KiB"}
+    # The clock is all that changes: the other options are the preset's, written out.
+    assert runs["own"]["tcp"] == lab_data.fine_clock() | {"receive_buffer": "32 KiB"}
+    assert runs["own"]["station"][0]["mechanism"] == {"kind": "client_shaper", "margin": "3 ms"}
+    assert runs["own"]["link"] == coarse["link"]
+
+
+def test_presets_without_a_claim_have_no_run_for_one(presets: Presets) -> None:
+    assert set(presets["doze"]["A site with a large window"]) == {"own", "awake"}
+    assert set(presets["doze"]["The paper's path"]) == {"own", "awake", "ideal_psm"}

@@ -7,6 +7,8 @@
 - TCPS: the congestion controls: name, title of the page of the documentation, usual `ecn`.
 - QUEUES: the kinds of queue management: name, description.
 - PAGES: the address of the documentation's pages in Markdown.
+- CLAIMS: the claims that scenes judge: `paper`, `statement` and `tolerance` of the paper's claims.toml.
+- FINE_CLOCK: the TCP options of client-centered-2004's sender with a timestamp clock of 1 ms, from its readings.toml.
 - EXERCISES: the exercises of docs/teaching: `scene`, `title`, and the HTML of `questions` and `answers`.
 """
 
@@ -23,12 +25,15 @@ from lab_fluid import fluid
 from markdown_it import MarkdownIt
 
 from netlull import Scenario, _engine
+from netlull.papers import Paper, folder_of, load
 from netlull.topology.find import shipped
 
 ROOT = Path(__file__).resolve().parents[1]
 SCENARIOS = ROOT / "python" / "netlull" / "shipped" / "scenarios"
 DATA = ROOT / "web" / "lab" / "data.json"
 TEACHING = "docs/teaching"
+CLAIMS = {"T2": "troubled-marriage-2016", "I6": "intertwining-2012", "C7": "client-centered-2004"}
+"""The claims that scenes judge, with the keys of their papers."""
 
 
 def scenarios() -> dict[str, str]:
@@ -79,6 +84,27 @@ def pages() -> str:
     return f"{cargo['workspace']['package']['repository']}/blob/main/docs/"
 
 
+def paper(key: str) -> Paper:
+    """A paper by its key."""
+    return load(folder_of(key))
+
+
+def claims() -> dict[str, dict[str, Any]]:
+    """The claims that scenes judge."""
+    found = {}
+    for name, key in CLAIMS.items():
+        claim = next(each for each in paper(key).claims if each.id == name)
+        found[name] = {"paper": key, "statement": claim.statement, "tolerance": dict(claim.tolerance)}
+    return found
+
+
+def fine_clock() -> dict[str, Any]:
+    """The TCP options of the reading `clock` with 1 ms."""
+    reading = next(each for each in paper(CLAIMS["C7"]).readings if each.id == "clock")
+    options: dict[str, Any] = next(each for each in reading.alternatives if each.name == "ms").set["tcp"]
+    return options
+
+
 def exercises() -> list[dict[str, str]]:
     """The exercises. Their links into the lab are fragments; links to other pages are `page:` and the path in docs/."""
 
@@ -109,6 +135,8 @@ def listed() -> dict[str, Any]:
         "TCPS": tcps(),
         "QUEUES": queues(),
         "PAGES": pages(),
+        "CLAIMS": claims(),
+        "FINE_CLOCK": fine_clock(),
         "EXERCISES": exercises(),
     }
 

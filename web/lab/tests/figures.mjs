@@ -4,7 +4,7 @@
  *     node figures.mjs MODULE.wasm DATA.json FRAGMENTS.json
  *
  * FRAGMENTS.json is a list of addresses' fragments, `#scene=one-flow&rtt=50`. Prints for each the figures by label, as
- * the page shows them. DATA.json is the data of the build.
+ * the page shows them, and the verdict by the name of the claim. DATA.json is the data of the build.
  */
 import { readFileSync } from "node:fs";
 import { imported } from "./imported.mjs";

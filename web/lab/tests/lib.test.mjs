@@ -6,8 +6,9 @@ import { imported } from "./imported.mjs";
 
 const { points, inWords } = await imported("../src/lib/curves.ts");
 const { asCsv } = await imported("../src/lib/save.ts");
-const { fileName, seedOf } = await imported("../src/scenes/scene.ts");
+const { fileName, seedOf, strays } = await imported("../src/scenes/scene.ts");
 const { written, writtenChange } = await imported("../src/ui/figures.tsx");
+const { verdictOf } = await imported("../src/lib/claims.ts");
 const { packed, unpacked, LARGEST } = await imported("../src/lib/share.ts");
 
 test("a thinned curve keeps its peaks next to gaps", () => {
@@ -49,6 +50,14 @@ test("a file of results is named by its scene and its name or seed", () => {
 
 test("a name gives the seed that zlib.crc32 gives in Python, a number itself", () => {
   for (const [seed, wanted] of [["1", 1], [" 007 ", 7], ["zoë", 3349081364], [" ZOË ", 3349081364], ["zoe\u0308", 3349081364], ["3349081364", 3349081364], ["1234567890123456", 509595063]]) assert.equal(seedOf({ seed }), wanted, seed);
+});
+
+test("a claim holds with all of its parts, and is judged at its settings only", () => {
+  const parts = [[true, true], [true, false], [false, true], [false]];
+  assert.deepEqual(parts.map(verdictOf), ["holds", "holds partly", "holds partly", "fails"]);
+  const claim = { id: "T2", at: { rtt: [50, 36], bursts: [false] } };
+  assert.deepEqual(strays(claim, { rtt: 36, bursts: false, buffer: 1 }), []);
+  assert.deepEqual(strays(claim, { rtt: 35, bursts: true }), ["rtt", "bursts"]);
 });
 
 test("an address holds any text, and unpacks to no more than the largest", async () => {

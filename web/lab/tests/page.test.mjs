@@ -310,6 +310,68 @@ for (const scene of SCENES) {
   });
 }
 
+describe("claims", () => {
+  const T2 = "scene=one-flow&rtt=100&ns2=true&bursts=false&mrci=1000&buffer=33";
+
+  /** The sentence with the verdict, once the results are those of the settings. */
+  async function verdict(page) {
+    await settled(page);
+    return page.locator(".verdict p", { hasText: /^Here: / }).innerText();
+  }
+
+  for (const [fragment, setting, wanted] of [
+    [T2, (page) => page.getByLabel("practRA's tick").selectOption("one mRCI"), [/^Here: 9\.\d % below the maximum at mRCI 1000 ms: fails in this run \(seed 1\)\.$/, /^Here: 16\.\d % .*: holds in this run/]],
+    ["scene=doze&seed=7&clock=1&margin=3", (page) => page.getByLabel("Clock of timestamps").press("End"), [/^Here: energy × delay 0\.6\d at 60 ms, ideal PSM 0\.64: holds in this run \(seed 7\)\.$/, /: fails in this run/]],
+  ]) {
+    test(`a reading decides a claim: ${fragment}`, async (t) => {
+      const page = await opened(t, fragment, { colorScheme: "dark" });
+      assert.match(await verdict(page), wanted[0]);
+      await usable(page);
+      await setting(page);
+      await page.locator(".verdict", { hasText: wanted[1].source.match(/holds|fails/)[0] }).waitFor();
+      assert.match(await verdict(page), wanted[1]);
+      await usable(page);
+    });
+  }
+
+  test("the claim on 7 s holds with three readings together, and fails as printed", async (t) => {
+    const page = await opened(t, "scene=web-load");
+    await page.getByRole("button", { name: "The paper's 7 s" }).click();
+    await page.locator(".verdict", { hasText: "holds" }).waitFor();
+    assert.match(await verdict(page), /^Here: 0\.19 s to 6\.6 s, 34\.\d times as long, where 28 packets can wait: holds in this run \(seed 1\)\.$/);
+    await page.getByLabel("Buffer", { exact: true }).press("End");
+    await page.locator(".verdict", { hasText: "where 116 packets can wait: fails" }).waitFor();
+    // Above the tenfold, below the seconds.
+    await page.goto(`${LAB}#scene=web-load&load=0.8&mrci=16&law=campus&mean=6.5&rtt=36&counted=true&tick=mrci&ns2=true`);
+    await page.locator(".verdict", { hasText: "where 29 packets can wait: holds partly" }).waitFor();
+    await usable(page);
+  });
+
+  test("settings that a verdict needs are listed and set, and the readings stay", async (t) => {
+    const page = await opened(t, "scene=one-flow&buffer=32&tick=10&bursts=true&controller=lull&tcp=cubic");
+    const copied = await copies(page);
+    await settled(page);
+    assert.match(await page.locator(".verdict").innerText(), /A verdict needs Round-trip time: 100 ms; TCP and length of the paper: on; Controller: practRA; TCP: NewReno.*; Bursts of datagrams: off\./);
+    await page.getByRole("button", { name: "Set these" }).press("Enter");
+    await focused(page, "className", "verdict");
+    assert.match(await verdict(page), / at mRCI 100 ms: holds in this run/);
+    await page.locator("[role=status]", { hasText: /Results: .*T2 holds in this run \(seed 1\)\./ }).waitFor({ state: "attached" });
+    await page.getByRole("button", { name: "Copy link" }).click();
+    const link = new URLSearchParams((await copied()).split("#")[1]);
+    assert.deepEqual(["buffer", "tick", "mrci", "rtt", "bursts"].map((key) => link.get(key)), ["32", "10", "100", "100", "false"]);
+  });
+
+  test("a first look and a scene without a claim have no verdict", async (t) => {
+    const page = await opened(t, `${T2}&view=first`);
+    await settled(page);
+    assert.equal(await page.locator(".verdict").count(), 0);
+    await page.goto(`${LAB}#scene=duel`);
+    await page.getByRole("heading", { name: "TCP duel" }).waitFor();
+    await settled(page);
+    assert.equal(await page.locator(".verdict").count(), 0);
+  });
+});
+
 describe("free form", () => {
   test("shipped scenarios have the summaries of the other build", async (t) => {
     const page = await opened(t, "scene=free");

@@ -1,14 +1,15 @@
 /** The scenes for tests under Node. */
 
 import { Simulator } from "../src/engine/module";
+import { verdictOf } from "../src/lib/claims";
 import { offered, readRoute } from "../src/lib/share";
 import type { Summary } from "../src/lib/summary";
 import { SCENES } from "../src/scenes";
-import { defaults, type Run, type Scenario } from "../src/scenes/scene";
+import { defaults, type Run, type Scenario, type Scene, strays, type Values } from "../src/scenes/scene";
 import { written } from "../src/ui/figures";
 
-/** The figures of a scene at an address, as the page shows them. */
-export async function figuresOf(module: WebAssembly.Module, fragment: string): Promise<Record<string, string>> {
+/** The runs of a scene at an address. */
+async function runsOf(module: WebAssembly.Module, fragment: string): Promise<{ scene: Scene; values: Values; runs: Record<string, Run> }> {
   const route = await readRoute(fragment, SCENES);
   if (route.kind !== "scene") throw new Error(`${fragment}: expected a scene`);
   if (route.refused.length) throw new Error(`${fragment}: ${route.refused[0]!.told}`);
@@ -18,8 +19,15 @@ export async function figuresOf(module: WebAssembly.Module, fragment: string): P
     const outcome = simulator.run({ scenario });
     runs[name] = { ...outcome, read: JSON.parse(outcome.summary) as Summary };
   }
-  const { figures } = route.scene.view(runs, route.values);
-  return Object.fromEntries(figures.map((figure) => [figure.label, written(figure).trim()]));
+  return { scene: route.scene, values: route.values, runs };
+}
+
+/** The figures of a scene at an address, as the page shows them, and the verdict by the name of the claim. */
+export async function figuresOf(module: WebAssembly.Module, fragment: string): Promise<Record<string, string>> {
+  const { scene, values, runs } = await runsOf(module, fragment);
+  const { figures } = scene.view(runs, values);
+  const { claim } = scene, judged = claim && !strays(claim, values).length ? claim.judge(runs, values) : null;
+  return { ...Object.fromEntries(figures.map((figure) => [figure.label, written(figure).trim()])), ...(judged ? { [claim!.id]: verdictOf(judged.parts) } : {}) };
 }
 
 /** The settings of addresses in Markdown: a table for each scene. */

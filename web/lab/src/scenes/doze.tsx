@@ -3,13 +3,18 @@
 import { Chain } from "../ui/chain";
 import { someTcps } from "../lib/catalogue";
 import { entry } from "../lib/summary";
-import { number, place, placeAt, rowsOf, scaled, seedOf, seedParameter, text, textsOf, type Panel, type Run, type Scenario, type Scene, type Series, type Values, type View } from "./scene";
+import { number, place, placeAt, rowsOf, scaled, seedOf, seedParameter, strays, text, textsOf, type Claim, type Judgement, type Panel, type Run, type Scenario, type Scene, type Series, type Values, type View } from "./scene";
+
+/** The TCP options of the paper's server with a timestamp clock of 1 ms, put in by the build (tools/lab_data.py). */
+declare const FINE_CLOCK: Scenario;
 
 const SECONDS = 120;
 /** Length of the part of the download that the charts show in detail. */
 const PART = 0.5;
 /** Bins of a chart of the whole download. */
 const BINS = 120;
+const IDEAL = "ideal_psm";
+const BSD = "freebsd-4.5";
 const STATES = ["asleep", "waking", "idle", "receive", "send"] as const;
 const [ASLEEP, WAKING, IDLE, RECEIVE, SEND] = [0, 1, 2, 3, 4];
 
@@ -39,7 +44,10 @@ const FALLBACKS: Record<string, string> = {
   slowdown: "The shaper gave up, because the download became too slow.",
 };
 
-function mechanism(kind: string): Scenario {
+/** The mechanism of the radio; `IDEAL` is the paper's power-saving mode, which wakes and polls in no time. */
+function mechanism(kind: string, values: Values): Scenario {
+  if (kind === IDEAL) return { kind: "psm", access_point: { beacon_time: "0 ms", poll: "all" } };
+  if (kind === "client_shaper" && number(values, "margin") > 0) return { kind, margin: `${number(values, "margin")} ms` };
   if (kind === "psm_one" || kind === "psm_all") return { kind: "psm", access_point: { poll: kind === "psm_one" ? "one" : "all" } };
   return kind === "bsd" ? { kind, access_point: { poll: "one" } } : { kind };
 }
@@ -56,7 +64,7 @@ function scenario(values: Values, kind: string): Scenario {
     nodes: ["server", "access-point", "client"],
     // The client is that of the paper. Both buffers limit the data in flight.
     tcp: {
-      ...(sender === "freebsd-4.5" ? { preset: sender } : { congestion_control: sender }),
+      ...(sender !== BSD ? { congestion_control: sender } : number(values, "clock") === 1 ? FINE_CLOCK : { preset: sender }),
       timestamps: true, send_buffer: buffer, receive_buffer: buffer, delayed_ack_timeout: "40 ms", quick_acks: 44,
     },
     link: [
@@ -69,8 +77,8 @@ function scenario(values: Values, kind: string): Scenario {
       { from: "access-point", to: "client", duplex: true, rate: `${number(values, "air")} Mb/s`, delay: "0 ms", buffer: "unlimited" },
     ],
     flow: [{ kind: "tcp", name: "download", from: "server", to: "client", size: `${number(values, "size")} MB`, start: "50 ms" }],
-    station: [{ name: "phone", nodes: ["client"], radio: [text(values, "radio")], mechanism: mechanism(kind) }],
-    probe: { stations: true, window: true },
+    station: [{ name: "phone", nodes: ["client"], radio: [text(values, "radio")], ...(kind === IDEAL ? { wake_time: "0 ms" } : {}), mechanism: mechanism(kind, values) }],
+    ...(kind === IDEAL ? {} : { probe: { stations: true, window: true } }),
   };
 }
 
@@ -335,7 +343,25 @@ function view(runs: Record<string, Run>, values: Values): View {
   };
 }
 
-const PAPER = { rtt: 60, air: 20, window: 32, size: 4.5, sender: "freebsd-4.5", radio: "wavelan-dsss", noise: 2, loss: 0 };
+/** Claim C7 at one round trip: at 90 ms power-saving mode is better, elsewhere the shaper. */
+function againstPsm(runs: Record<string, Run>, values: Values): Judgement | null {
+  const [shaper, psm, awake] = ["own", IDEAL, "awake"].map((name) => entry(runs[name]!.read.stations as unknown as Station[], "client").download?.energy_delay_js[text(values, "radio")]);
+  if (shaper === undefined || psm === undefined || awake === undefined) return null;
+  const rtt = number(values, "rtt"), isBetter = rtt !== 90;
+  return {
+    found: `energy × delay ${(shaper / awake).toFixed(2)} at ${rtt} ms, ideal PSM ${(psm / awake).toFixed(2)}`,
+    rule: `at ${rtt} ms ${isBetter ? "the technique" : "PSM"} has the lower energy × delay`,
+    parts: [isBetter ? shaper < psm : psm < shaper],
+  };
+}
+
+const C7: Claim = {
+  id: "C7",
+  at: { mechanism: ["client_shaper"], rtt: [60, 30, 90, 120], air: [20], window: [32], size: [4.5], sender: [BSD], loss: [0], radio: ["wavelan-dsss"] },
+  judge: againstPsm,
+};
+
+const PAPER = { rtt: 60, air: 20, window: 32, size: 4.5, sender: BSD, clock: 10, radio: "wavelan-dsss", noise: 2, loss: 0 };
 
 export const doze: Scene = {
   id: "doze",
@@ -345,6 +371,7 @@ export const doze: Scene = {
     sentence: "The radio of a phone saves energy by sleeping between the bursts of a download, if a round trip takes longer than a burst.",
     keys: ["rtt", "window", "air"],
   },
+  claim: C7,
   explanation: [
     "A client downloads a file over a wireless card. Most of the time the card only listens, which takes nearly as much power as receiving. The client shaper makes gaps that are long enough to sleep.",
     "With every acknowledgement of a burst but the last, the client advertises a window of zero (closed acknowledgements). The server stops. Then one open acknowledgement allows the next burst, which arrives one round trip later. The radio sleeps in between and wakes just before the burst.",
@@ -363,7 +390,9 @@ export const doze: Scene = {
     { kind: "slider", key: "air", label: "Rate of the air", unit: "Mb/s", stops: [5, 10, 20, 54, 108], default: 20, help: "Between access point and client, without overhead." },
     { kind: "slider", key: "window", label: "Receive buffer", unit: "KiB", stops: [8, 16, 32, 48, 64, 128, 256, 1024], default: 32, help: "The largest window. The send buffer has the same size." },
     { kind: "slider", key: "size", label: "Download", unit: "MB", stops: [0.5, 1, 2, 3, 4.5, 4.8, 5, 8], default: 4.5, help: "Size of the file." },
-    { kind: "choice", key: "sender", label: "TCP of the server", options: [{ value: "freebsd-4.5", label: "FreeBSD 4.5" }, ...someTcps("new_reno", "cubic", "bbr")], default: "freebsd-4.5", help: "FreeBSD 4.5 of 2002 is the paper's. It has a timestamp clock of 10 ms." },
+    { kind: "choice", key: "sender", label: "TCP of the server", options: [{ value: BSD, label: "FreeBSD 4.5" }, ...someTcps("new_reno", "cubic", "bbr")], default: BSD, help: "FreeBSD 4.5 of 2002 is the paper's. It has a timestamp clock of 10 ms." },
+    { kind: "slider", key: "clock", label: "Clock of timestamps", unit: "ms", stops: [1, 10], default: 10, help: "The client measures its round trip by it. A coarse clock wakes the radio early.", when: (values) => values.sender === BSD, decides: true },
+    { kind: "slider", key: "margin", label: "Wake margin", unit: "ms", stops: [0, 0.5, 1, 2, 3, 5, 10], default: 0, help: "The radio wakes this much earlier than the least round trip requires.", when: (values) => values.mechanism === "client_shaper", decides: true },
     { kind: "slider", key: "noise", label: "Noise of the delay", unit: "%", stops: [0, 0.5, 1, 2, 3, 5, 7.5], default: 2, help: "Mean of a random extra delay of each packet, as a share of the round trip." },
     { kind: "slider", key: "loss", label: "Loss", unit: "%", stops: [0, 0.1, 0.25, 0.5, 1, 2], default: 0, help: "Packets lost on the path to the client." },
     { kind: "choice", key: "radio", label: "Radio", options: ["wavelan-dsss", "intel-5300", "esp32", "esp32-c3"].map((value) => ({ value, label: value })), default: "wavelan-dsss", help: "Powers and wake-up time. The paper has a WaveLAN card: 0.177 W asleep, 1.319 W idle." },
@@ -372,12 +401,13 @@ export const doze: Scene = {
     seedParameter("It draws noise and losses."),
   ],
   presets: [
-    { name: "The paper's path", source: "client-centered-2004, section IV-A: 60 ms, 20 Mb/s of air, FreeBSD 4.5 with 32 KiB; noise of 2 % is an assumption", values: { ...PAPER, mechanism: "client_shaper" } },
-    { name: "A site with a large window", source: "client-centered-2004, Fig. 4 and section IV-B: stanford, 58 ms, 64 KiB", values: { ...PAPER, mechanism: "client_shaper", rtt: 58, window: 64, size: 4.8 } },
-    { name: "A saturated site", source: "client-centered-2004, section IV-B: uiuc, 21 ms, 64 KiB, back to standard TCP", values: { ...PAPER, mechanism: "client_shaper", rtt: 21, window: 64, size: 5 } },
+    { name: "The paper's path", source: "client-centered-2004, section IV-A: 60 ms, 20 Mb/s of air, FreeBSD 4.5 with 32 KiB; noise of 2 % is an assumption", values: { ...PAPER, mechanism: "client_shaper", margin: 0 } },
+    { name: "A site with a large window", source: "client-centered-2004, Fig. 4 and section IV-B: stanford, 58 ms, 64 KiB", values: { ...PAPER, mechanism: "client_shaper", margin: 0, rtt: 58, window: 64, size: 4.8 } },
+    { name: "A saturated site", source: "client-centered-2004, section IV-B: uiuc, 21 ms, 64 KiB, back to standard TCP", values: { ...PAPER, mechanism: "client_shaper", margin: 0, rtt: 21, window: 64, size: 5 } },
     { name: "Power-saving mode", source: "client-centered-2004, section IV-C: ideal PSM at 90 ms", values: { ...PAPER, mechanism: "psm_all", rtt: 90 } },
-    { name: "A sender of today", source: "netlull: CUBIC in place of FreeBSD 4.5", values: { ...PAPER, mechanism: "client_shaper", sender: "cubic" } },
+    { name: "A clock of 1 ms", source: "client-centered-2004, section III-C: timers of 1 ms; the margin of 3 ms is an assumption", values: { ...PAPER, mechanism: "client_shaper", clock: 1, margin: 3 } },
+    { name: "A sender of today", source: "netlull: CUBIC in place of FreeBSD 4.5", values: { ...PAPER, mechanism: "client_shaper", margin: 0, sender: "cubic" } },
   ],
-  scenarios: (values) => ({ own: scenario(values, text(values, "mechanism")), awake: scenario(values, "eager") }),
+  scenarios: (values) => ({ own: scenario(values, text(values, "mechanism")), awake: scenario(values, "eager"), ...(strays(C7, values).length ? {} : { [IDEAL]: scenario(values, IDEAL) }) }),
   view,
 };

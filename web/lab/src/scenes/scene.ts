@@ -2,6 +2,7 @@
 
 import type { ComponentChild } from "preact";
 import type { Column, Outcome, Scenario, Table } from "../engine/module";
+import type { ClaimId } from "../lib/claims";
 import { entry, type LinkSummary, type Summary } from "../lib/summary";
 
 export type Value = number | string | boolean;
@@ -14,6 +15,8 @@ interface Common {
   help: string;
   /** The parameter is shown for these values only; default all. */
   when?: (values: Values) => boolean;
+  /** True for a reading that decides the scene's claim. The verdict is next to such parameters. */
+  decides?: boolean;
 }
 /** A slider over some values in rising order. */
 export interface Slider extends Common {
@@ -98,10 +101,32 @@ export interface View {
   start?: number;
   /** Sentences on this run below the figures. */
   notes?: string[];
+  /** The judgement of the scene's claim, where the settings are those of the claim. */
+  judged?: Judgement | null;
   /** The picture of the network at a simulated time. */
   picture?: (time: number) => ComponentChild;
   /** A picture in which a point can be chosen; it changes values. */
   chooser?: (values: Values, choose: (changes: Values) => void) => ComponentChild;
+}
+
+/** The judgement of a claim by one run. */
+export interface Judgement {
+  /** The numbers of the run, as a part of a sentence. */
+  found: string;
+  /** The rule of the claim, as a part of a sentence. */
+  rule: string;
+  /** True for each part of the claim that holds. */
+  parts: boolean[];
+}
+
+/** A claim of a paper that a run of the scene can judge. */
+export interface Claim {
+  /** Its name in the paper's claims.toml. */
+  id: ClaimId;
+  /** The settings that it is about: the values of each, the usual one first. All other settings are free. */
+  at: Record<string, [Value, ...Value[]]>;
+  /** Null if the runs lack a number. */
+  judge(runs: Record<string, Run>, values: Values): Judgement | null;
 }
 
 /** A finished run, with its summary read. */
@@ -117,6 +142,7 @@ export interface Scene {
   question: string;
   /** For a first look: a sentence, and the keys of the three settings that it shows. */
   first: { sentence: string; keys: [string, string, string] };
+  claim?: Claim;
   /** Some short paragraphs. */
   explanation: string[];
   /** Names of pages of the documentation, with their paths below `docs/`. */
@@ -126,6 +152,11 @@ export interface Scene {
   /** The scenarios to run, by name. The first is the scene's own; the others are for comparison. */
   scenarios(values: Values): Record<string, Scenario>;
   view(runs: Record<string, Run>, values: Values): View;
+}
+
+/** The settings, by their keys, that keep a claim from being judged. */
+export function strays(claim: Claim, values: Values): string[] {
+  return Object.keys(claim.at).filter((key) => !claim.at[key]!.includes(values[key]!));
 }
 
 export function defaults(scene: Scene): Values {
@@ -140,6 +171,19 @@ const SEED = "seed";
 /** The parameter of the seed, which every scene has. `draws` names the random events. */
 export function seedParameter(draws: string): Seed {
   return { kind: "seed", key: SEED, label: "Name or seed", default: "1", help: `A number, or a name that gives one. ${draws} Presets, Reset and other scenes keep it.` };
+}
+
+/** The tick of practRA, for scenes with `controller` and `mrci`. */
+export const tickParameter: Choice = {
+  kind: "choice", key: "tick", label: "practRA's tick", default: "every", decides: true,
+  options: [{ value: "every", label: "every packet" }, { value: "1", label: "1 ms" }, { value: "10", label: "10 ms" }, { value: "mrci", label: "one mRCI" }],
+  help: "practRA tests its rules at each packet or tick. The papers print no clock.", when: (values) => values.controller === "practra",
+};
+
+/** The controller's `tick` of that parameter. */
+export function tickOf(values: Values): { tick?: string } {
+  const tick = text(values, "tick");
+  return tick === "every" ? {} : { tick: `${number(values, tick === "mrci" ? "mrci" : "tick")} ms` };
 }
 
 /** The values with another scene's seed. */

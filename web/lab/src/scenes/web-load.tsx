@@ -2,8 +2,9 @@
 
 import { Chain } from "../ui/chain";
 import { tcpOptions } from "../lib/catalogue";
+import { bound } from "../lib/claims";
 import { entry, type FlowSummary } from "../lib/summary";
-import { asRate, number, place, placeAt, ratesOf, rowsOf, savingOf, scaled, seedOf, seedParameter, text, type Run, type Scenario, type Scene, type Series, type Values, type View } from "./scene";
+import { asRate, number, place, placeAt, ratesOf, rowsOf, savingOf, scaled, seedOf, seedParameter, text, tickOf, tickParameter, type Claim, type Judgement, type Run, type Scenario, type Scene, type Series, type Values, type View } from "./scene";
 
 const LINK = "N1-N2";
 const FLOW = "web";
@@ -22,8 +23,9 @@ const INTERVAL = 0.05;
 const QUANTILES = 250;
 const POINTS = 1200;
 
-/** Seconds of a run. All loads have about the same number of requests. */
+/** Seconds of a run: the paper's, or those with about the same number of requests at all loads. */
 function seconds(values: Values): number {
+  if (values.ns2) return 600;
   const bits = Math.min(VOLUME_BITS, REQUESTS * 8000 * number(values, "mean"));
   return Math.max(SHORTEST, Math.round(bits / (number(values, "load") * RATE)) + WARM_UP);
 }
@@ -45,10 +47,16 @@ function size(values: Values): Scenario {
 function controller(values: Values): Scenario | null {
   const kind = text(values, "controller");
   const common = { kind, rates: { from: "1 Mb/s", to: "10 Mb/s", step: "1 Mb/s" }, transition: `${number(values, "transition")} ms` };
-  if (kind === "practra") return { ...common, min_interval: `${number(values, "mrci")} ms`, delay_bound: `${number(values, "d")} ms`, ...(values.jumps ? { steps: "any" } : {}) };
+  if (kind === "practra") return { ...common, min_interval: `${number(values, "mrci")} ms`, delay_bound: `${number(values, "d")} ms`, ...(values.jumps ? { steps: "any" } : {}), ...tickOf(values) };
   if (kind === "earth") return { ...common, threshold: `${number(values, "threshold")} packets`, min_interval: `${number(values, "pace")} ms` };
   if (kind === "lull") return { ...common, slowdown: number(values, "slowdown") / 100, forecast: values.forecast === true };
   return null;
+}
+
+/** Packets of 1500 B that can wait. */
+function packets(values: Values): number {
+  const bdp = (RATE * number(values, "rtt")) / 1000 / (8 * 1500);
+  return Math.max(5, Math.round(bdp * number(values, "buffer"))) - (values.counted ? 1 : 0);
 }
 
 function scenario(values: Values, control: Scenario | null): Scenario {
@@ -63,12 +71,12 @@ function scenario(values: Values, control: Scenario | null): Scenario {
     nodes: ["servers", "N1", "N2", "clients"],
     link: [
       { from: "servers", to: "N1", ...edge },
-      { from: "N1", to: "N2", rate: "10 Mb/s", delay, buffer: `${number(values, "buffer")} BDP`, ...(control ? { controller: control } : {}) },
+      { from: "N1", to: "N2", rate: "10 Mb/s", delay, buffer: values.counted ? `${packets(values)} packets` : `${number(values, "buffer")} BDP`, ...(control ? { controller: control } : {}) },
       { from: "N2", to: "N1", rate: "10 Mb/s", delay },
       { from: "N2", to: "clients", ...edge },
     ],
     flow: [{ kind: "requests", name: FLOW, from: "servers", to: "clients", offered: `${number(values, "load") * 10} Mb/s`, size: size(values), most_open: 1_000_000 }],
-    tcp: { congestion_control: text(values, "tcp"), delayed_ack: false },
+    tcp: { ...(values.ns2 ? { preset: "ns2" } : {}), congestion_control: text(values, "tcp"), delayed_ack: false },
     probe: { interval: `${INTERVAL * 1000} ms`, links: [LINK], requests: true },
   };
 }
@@ -200,6 +208,24 @@ function view(runs: Record<string, Run>, values: Values): View {
   };
 }
 
+/** Claim I6. Its part on always on does not count: the sizes are fitted to it. */
+function growth(runs: Record<string, Run>, values: Values): Judgement | null {
+  const [plain, control] = [runs.plain!, runs.own!].map((run) => field(entry(run.read.flows, FLOW), "mean_completion_s")) as [number | null, number | null];
+  if (plain === null || control === null) return null;
+  const [least, times] = [bound("I6", "control_min_s"), bound("I6", "ratio_min")];
+  return {
+    found: `${plain.toPrecision(2)} s to ${control.toPrecision(2)} s, ${(control / plain).toFixed(1)} times as long, where ${packets(values)} packets can wait`,
+    rule: `at least ${least} s, and at least ${times} times as long`,
+    parts: [control >= least, control / plain >= times],
+  };
+}
+
+const I6: Claim = {
+  id: "I6",
+  at: { load: [0.8], ns2: [true], controller: ["practra"], mrci: [16], d: [40], jumps: [false], transition: [2], law: ["campus"], mean: [6.5], rtt: [50, 40, 36, 35, 30], tcp: ["new_reno"] },
+  judge: growth,
+};
+
 const only = (kind: string) => (values: Values) => values.controller === kind;
 
 export const webLoad: Scene = {
@@ -210,6 +236,7 @@ export const webLoad: Scene = {
     sentence: "The link saves energy by running slowly while few users download: compare the energy saved with the time of the slowest downloads (p95).",
     keys: ["load", "d", "mrci"],
   },
+  claim: I6,
   explanation: [
     "Requests arrive at random. Each opens a TCP connection, transfers an object of random size and closes. The load is the requested data per second, divided by 10 Mb/s. The same seed has the same requests under every controller, so all differences are the controller's.",
     "practRA goes up one rate when the queue threatens its delay bound d, and down one rate when the queue is empty and little traffic is forecast. EARTH goes up when the queue reaches a threshold and down when it is empty. Lull lowers the rate between two rounds of TCP, and is back before the next round arrives.",
@@ -238,19 +265,23 @@ export const webLoad: Scene = {
     { kind: "slider", key: "mean", label: "Mean size", unit: "kB", stops: [3, 5, 6.5, 10, 15, 20, 30, 50, 100, 200], default: 30, help: "Mean of the law." },
     { kind: "slider", key: "shape", label: "Shape of Pareto's law", unit: "", stops: [1.1, 1.2, 1.35, 1.5, 1.75, 2, 2.5], default: 1.35, help: "A smaller shape has more very large objects; none exceeds 30 MB.", when: (values) => values.law === "pareto" },
     { kind: "slider", key: "sigma", label: "Spread of the lognormal law", unit: "", stops: [0.25, 0.5, 1, 1.5, 2, 2.5], default: 1.5, help: "Standard deviation of the logarithm of the size.", when: (values) => values.law === "lognormal" },
-    { kind: "slider", key: "rtt", label: "Round-trip time", unit: "ms", stops: [5, 10, 20, 30, 50, 80, 100, 150, 200], default: 50, help: "Propagation delay there and back, without queues." },
-    { kind: "slider", key: "buffer", label: "Buffer", unit: "BDP", stops: [0.25, 0.5, 0.75, 1, 1.5, 2, 4], default: 1, help: "Rate times round-trip time (bandwidth-delay product); at least 5 packets." },
+    { kind: "slider", key: "rtt", label: "Round-trip time", unit: "ms", stops: [5, 10, 20, 30, 35, 36, 40, 50, 80, 100, 150, 200], default: 50, help: "Propagation delay there and back, without queues." },
+    { kind: "slider", key: "buffer", label: "Buffer", unit: "BDP", stops: [0.25, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9, 1, 1.5, 2, 4], default: 1, help: "Rate times round-trip time (bandwidth-delay product); at least 5 packets.", decides: true },
+    { kind: "switch", key: "counted", label: "Buffer with the packet being sent", default: false, help: "ns-2 counts it, so one packet less can wait.", decides: true },
+    tickParameter,
+    { kind: "switch", key: "ns2", label: "TCP and length of the paper", default: false, help: "ns-2's options and 600 s, which take some seconds to run. Off: the RFCs' options.", decides: true },
     { kind: "choice", key: "tcp", label: "TCP", options: tcpOptions, default: "new_reno", help: "The congestion control of the servers." },
     seedParameter("It draws arrivals and sizes."),
   ],
   presets: [
-    { name: "practRA as printed", source: "lull-2026, setting “practRA, mRCI 10 ms”", values: { controller: "practra", load: 0.3, mrci: 10, d: 40, jumps: false, transition: 2, law: "pareto", mean: 30, shape: 1.35, rtt: 50, buffer: 1, tcp: "new_reno" } },
-    { name: "practRA, best setting", source: "lull-2026, the best of 32 settings", values: { controller: "practra", load: 0.3, mrci: 10, d: 5, jumps: true, transition: 2, law: "pareto", mean: 30, shape: 1.35, rtt: 50, buffer: 1, tcp: "new_reno" } },
-    { name: "Lull", source: "lull-2026, Pareto sizes", values: { controller: "lull", load: 0.3, slowdown: 5, forecast: true, transition: 2, law: "pareto", mean: 30, shape: 1.35, rtt: 50, buffer: 1, tcp: "new_reno" } },
-    { name: "EARTH", source: "lull-2026, study “others”", values: { controller: "earth", load: 0.3, threshold: 37, pace: 100, transition: 2, law: "pareto", mean: 30, shape: 1.35, rtt: 50, buffer: 1, tcp: "new_reno" } },
-    { name: "Campus downloads", source: "intertwining-2012, load 0.8, with the TCP options of the RFCs", values: { controller: "practra", load: 0.8, mrci: 16, d: 40, jumps: false, transition: 2, law: "campus", mean: 6.5, rtt: 50, buffer: 1, tcp: "new_reno" } },
-    { name: "A rate that does not recover", source: "intertwining-2012, a buffer of half a BDP", values: { controller: "practra", load: 0.8, mrci: 16, d: 40, jumps: false, transition: 2, law: "campus", mean: 6.5, rtt: 50, buffer: 0.5, tcp: "new_reno" } },
-    { name: "Always on", source: "the shipped scenario web-load, load 0.8", values: { controller: "none", load: 0.8, law: "pareto", mean: 30, shape: 1.35, rtt: 50, buffer: 1, tcp: "new_reno" } },
+    { name: "practRA as printed", source: "lull-2026, setting “practRA, mRCI 10 ms”", values: { controller: "practra", load: 0.3, mrci: 10, d: 40, jumps: false, transition: 2, law: "pareto", mean: 30, shape: 1.35, rtt: 50, buffer: 1, counted: false, tick: "every", ns2: false, tcp: "new_reno" } },
+    { name: "practRA, best setting", source: "lull-2026, the best of 32 settings", values: { controller: "practra", load: 0.3, mrci: 10, d: 5, jumps: true, transition: 2, law: "pareto", mean: 30, shape: 1.35, rtt: 50, buffer: 1, counted: false, tick: "every", ns2: false, tcp: "new_reno" } },
+    { name: "Lull", source: "lull-2026, Pareto sizes", values: { controller: "lull", load: 0.3, slowdown: 5, forecast: true, transition: 2, law: "pareto", mean: 30, shape: 1.35, rtt: 50, buffer: 1, counted: false, ns2: false, tcp: "new_reno" } },
+    { name: "EARTH", source: "lull-2026, study “others”", values: { controller: "earth", load: 0.3, threshold: 37, pace: 100, transition: 2, law: "pareto", mean: 30, shape: 1.35, rtt: 50, buffer: 1, counted: false, ns2: false, tcp: "new_reno" } },
+    { name: "Campus downloads", source: "intertwining-2012, load 0.8, with the TCP options of the RFCs", values: { controller: "practra", load: 0.8, mrci: 16, d: 40, jumps: false, transition: 2, law: "campus", mean: 6.5, rtt: 50, buffer: 1, counted: false, tick: "every", ns2: false, tcp: "new_reno" } },
+    { name: "A rate that does not recover", source: "intertwining-2012, a buffer of half a BDP", values: { controller: "practra", load: 0.8, mrci: 16, d: 40, jumps: false, transition: 2, law: "campus", mean: 6.5, rtt: 50, buffer: 0.5, counted: false, tick: "every", ns2: false, tcp: "new_reno" } },
+    { name: "The paper's 7 s", source: "intertwining-2012, section 3.2: the average round trip of 50 ms as a measured one (35 ms of propagation), the buffer as ns-2 counts it, a tick of one mRCI", values: { controller: "practra", load: 0.8, mrci: 16, d: 40, jumps: false, transition: 2, law: "campus", mean: 6.5, rtt: 35, buffer: 1, counted: true, tick: "mrci", ns2: true, tcp: "new_reno" } },
+    { name: "Always on", source: "the shipped scenario web-load, load 0.8", values: { controller: "none", load: 0.8, law: "pareto", mean: 30, shape: 1.35, rtt: 50, buffer: 1, counted: false, ns2: false, tcp: "new_reno" } },
   ],
   scenarios: (values) => {
     const control = controller(values);

@@ -1,5 +1,6 @@
 /** Sliders, choices and switches of a scene. */
 
+import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import { type Choice, LONGEST_NAME, type Parameter, type Seed, seedOf, type Slider, type Switch, type Value, type Values } from "../scenes/scene";
 
@@ -62,16 +63,31 @@ function SeedControl({ parameter, values, change }: { parameter: Seed; values: V
   );
 }
 
-export function Controls({ parameters, values, change }: { parameters: readonly Parameter[]; values: Values; change: Change }) {
+interface Props {
+  parameters: readonly Parameter[];
+  values: Values;
+  change: Change;
+  /** A title for the parameters that decide the scene's claim, and the verdict below them. */
+  group?: { title: string; verdict: ComponentChildren } | null;
+}
+
+export function Controls({ parameters, values, change, group }: Props) {
+  const control = (parameter: Parameter) => {
+    const { key } = parameter;
+    if (parameter.kind === "slider") return <SliderControl key={key} parameter={parameter} value={Number(values[key])} change={change} />;
+    if (parameter.kind === "seed") return <SeedControl key={key} parameter={parameter} values={values} change={change} />;
+    if (parameter.kind === "choice") return <ChoiceControl key={key} parameter={parameter} value={String(values[key])} change={change} />;
+    return <SwitchControl key={key} parameter={parameter} value={values[key] === true} change={change} />;
+  };
+  const shown = parameters.filter(({ when }) => !when || when(values));
+  const isGrouped = ({ decides }: Parameter) => Boolean(group && decides);
+  const from = shown.findIndex(isGrouped), rest = shown.filter((parameter) => !isGrouped(parameter));
+  const place = from < 0 ? rest.length : from;
   return (
     <form class="controls" onSubmit={(event) => event.preventDefault()}>
-      {parameters.filter(({ when }) => !when || when(values)).map((parameter) => {
-        const { key } = parameter;
-        if (parameter.kind === "slider") return <SliderControl key={key} parameter={parameter} value={Number(values[key])} change={change} />;
-        if (parameter.kind === "seed") return <SeedControl key={key} parameter={parameter} values={values} change={change} />;
-        if (parameter.kind === "choice") return <ChoiceControl key={key} parameter={parameter} value={String(values[key])} change={change} />;
-        return <SwitchControl key={key} parameter={parameter} value={values[key] === true} change={change} />;
-      })}
+      {rest.slice(0, place).map(control)}
+      {group && <fieldset key="group"><legend>{group.title}</legend>{shown.filter(isGrouped).map(control)}{group.verdict}</fieldset>}
+      {rest.slice(place).map(control)}
     </form>
   );
 }

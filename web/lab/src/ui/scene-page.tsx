@@ -9,7 +9,7 @@ import { messageOf, simulated } from "../lib/run";
 import { asCsv, saveText } from "../lib/save";
 import { pageAddress } from "../lib/pages";
 import { address, type Refused, sceneFragment } from "../lib/share";
-import { defaults, fileName, type Panel, type Run, type Scene, type Values, type View, withSeed } from "../scenes/scene";
+import { defaults, fileName, type Panel, type Run, type Scene, strays, type Values, type View, withSeed } from "../scenes/scene";
 import { Chart, saveCharts } from "./chart";
 import { Controls } from "./controls";
 import { CopyButton, FileHelp, TomlDialog } from "./dialog";
@@ -17,6 +17,7 @@ import { Exercise } from "./exercise";
 import { Figures, written } from "./figures";
 import { Player } from "./player";
 import { Status } from "./status";
+import { inOneRun, Verdict } from "./verdict";
 
 /** Milliseconds after which a superseded run is ended instead of awaited. */
 const PATIENCE = 250;
@@ -63,8 +64,10 @@ async function viewOf(engine: Engine, scene: Scene, values: Values, signal: Abor
       }),
     ),
   );
-  const view = scene.view(Object.fromEntries(scenarios.map(([name], i) => [name, runs[i]!])), values);
-  return { ...view, notes: [...runs[0]!.warnings.map((warning) => `Warning: ${warning}.`), ...(view.notes ?? [])] };
+  const named = Object.fromEntries(scenarios.map(([name], i) => [name, runs[i]!]));
+  const view = scene.view(named, values);
+  const { claim } = scene, judged = claim && !strays(claim, values).length ? { judged: claim.judge(named, values) } : {};
+  return { ...view, ...judged, notes: [...runs[0]!.warnings.map((warning) => `Warning: ${warning}.`), ...(view.notes ?? [])] };
 }
 
 /** The view of the newest values. While a run is busy, only the newest of the values that arrive is kept. */
@@ -162,7 +165,10 @@ export function ScenePage({ engine, scene, values, kept: stored, first, refused,
   const error = hasFailed && failed.error !== null ? failed.error : kept && answer?.error ? `A: ${answer.error}` : null;
   const current = (hasFailed || same(shown?.values, values)) && same(answer?.values, kept);
   const isOld = hasFailed && view !== null && !same(shown?.values, values);
-  const told = current && view && !hasFailed ? `Results: ${view.figures.slice(0, 2).map((figure) => `${figure.label} ${written(figure)}`).join("; ")}.` : "";
+  const judged = first ? undefined : view?.judged;
+  const told = current && view && !hasFailed
+    ? `Results: ${view.figures.slice(0, 2).map((figure) => `${figure.label} ${written(figure)}`).join("; ")}.${judged ? ` ${scene.claim!.id} ${inOneRun(judged, values)}.` : ""}`
+    : "";
   const original = withSeed(defaults(scene), values);
   const chart = (panel: Panel) => <Chart key={panel.title} panel={panel} kept={keptPanels.find(({ title }) => title === panel.title)} clock={clock} />;
   const change = (changes: Values) => go({ ...values, ...changes }, stored, refused.filter(({ name, known }) => known && !(name in changes)));
@@ -188,7 +194,15 @@ export function ScenePage({ engine, scene, values, kept: stored, first, refused,
                 {preset && <p class="help">Source: {preset.source}.</p>}
               </div>
             )}
-            <Controls parameters={first ? scene.parameters.filter(({ key, kind }) => kind === "seed" || scene.first.keys.includes(key)) : scene.parameters} values={values} change={(key, value) => change({ [key]: value })} />
+            <Controls
+              parameters={first ? scene.parameters.filter(({ key, kind }) => kind === "seed" || scene.first.keys.includes(key)) : scene.parameters}
+              values={values}
+              change={(key, value) => change({ [key]: value })}
+              group={first || !scene.claim ? null : {
+                title: `Readings that decide ${scene.claim.id}`,
+                verdict: <Verdict scene={scene} claim={scene.claim} values={values} judged={judged ?? null} shown={shown?.values ?? values} change={change} />,
+              }}
+            />
             <div class="actions">
               <button type="button" onClick={() => go(original, stored)}>Reset</button>
               <CopyButton text={() => address(sceneFragment(scene, values, stored, first))}>Copy link</CopyButton>
