@@ -177,7 +177,7 @@ export function seedParameter(draws: string): Seed {
 export const tickParameter: Choice = {
   kind: "choice", key: "tick", label: "practRA's tick", default: "every", decides: true,
   options: [{ value: "every", label: "every packet" }, { value: "1", label: "1 ms" }, { value: "10", label: "10 ms" }, { value: "mrci", label: "one mRCI" }],
-  help: "practRA tests its rules at each packet or tick. The papers print no clock.", when: (values) => values.controller === "practra",
+  help: "practRA tests its rules at each packet or tick. The papers name no clock but mRCI.", when: (values) => values.controller === "practra",
 };
 
 /** The controller's `tick` of that parameter. */
