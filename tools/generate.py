@@ -323,6 +323,8 @@ QUANTITIES = {
     "Rate": "bit rate",
     "Data": "data",
     "Power": "power",
+    "SignedPower": "power with a sign",
+    "Energy": "energy",
     "BufferSize": "packets, data or BDP",
 }
 
@@ -419,7 +421,7 @@ CATALOGUE = re.compile(r"(<!-- catalogue: (\w+) -->\n).*?(<!-- end -->)", flags=
 
 def with_catalogue(text: str) -> str:
     """A page with its tables of power models and radios renewed."""
-    tables = {"power": power_table, "radios": radio_table}
+    tables = {"power": power_table, "radios": radio_table, "transceivers": transceiver_table}
     return CATALOGUE.sub(lambda found: f"{found[1]}\n{tables[found[2]]()}\n{found[3]}", text)
 
 
@@ -430,18 +432,52 @@ def power_table() -> str:
 
 
 def values(model: Table) -> str:
-    """The measured values of a power model."""
-    if cards := model.get("line_cards"):
-        return f"{cards['cards']} cards, P_card {cards['card_w']:g} W"
-    if not (device := model.get("device")):
+    """The numbers of a device; none of them is of its own for an ideal model."""
+    device = model.get("device")
+    if device is None:
         return "as parameters"
-    box = f"P_BASE {device['base_w']:g} W, {device['ports']} ports, P_TRX_IN {device['transceiver_in_w']:g} W"
-    speeds = [
-        f"{each['speed_bps'] / 1e9:g}G: P_PORT {each['port_w']:g} W, P_TRX_UP {each['transceiver_up_w']:g} W, "
-        f"E_BIT {each['bit_j'] * 1e12:g} pJ, E_PKT {each['packet_j'] * 1e9:g} nJ"
-        for each in device["speeds"]
+    card = device.get("line_card")
+    parts = [f"P_BASE {device['base']}, {device['ports']} ports"] if "base" in device else []
+    parts += [f"a card of {card['power']} for {card['capacity']}"] if card else []
+    parts += [port_words(port) for port in device["port"] if len(port) > 1]
+    parts += [f"data sheet {device['data_sheet']}"] if "data_sheet" in device else []
+    parts += [f"measured in use {device['wall']}"] if "wall" in device else []
+    return "; ".join(parts)
+
+
+PORT_WORDS = {
+    "power": "P_PORT",
+    "transceiver_in": "P_TRX_IN",
+    "transceiver_up": "P_TRX_UP",
+    "per_bit": "E_BIT",
+    "per_packet": "E_PKT",
+}
+
+
+def port_words(port: Table) -> str:
+    """A port's numbers."""
+    known = [f"{word} {quantity_words(port[field])}" for field, word in PORT_WORDS.items() if field in port]
+    kind = f" {port['transceiver']}" if "transceiver" in port else ""
+    source = f" ({port['source']})" if "source" in port else ""
+    return f"{port['speed'].removesuffix(' Gb/s')}G{kind}: {', '.join(known)}{source}"
+
+
+def quantity_words(text: str) -> str:
+    """A power in W, and an energy in nJ or pJ."""
+    number, unit = text.split()
+    if unit != "J":
+        return text
+    joules = float(number)
+    return f"{joules * 1e9:g} nJ" if joules >= 1e-9 else f"{joules * 1e12:g} pJ"
+
+
+def transceiver_table() -> str:
+    """The transceivers with their powers."""
+    rows = [
+        [f"`{each['name']}`", f"{each['in_w']:g} W", f"{each['up_w']:g} W", each["source"]]
+        for each in catalogue()["transceivers"]
     ]
-    return "; ".join([box, *speeds])
+    return table_of(["transceiver", "P_TRX_IN", "P_TRX_UP", "source"], rows)
 
 
 def radio_table() -> str:

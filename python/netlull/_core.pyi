@@ -26,9 +26,11 @@ __all__ = [
     "VerificationError",
     "__version__",
     "catalogue",
+    "device_watts",
     "module_bindings",
     "module_description",
     "parse_setting",
+    "power_causes",
     "read_toml",
     "renames",
     "schema",
@@ -214,3 +216,11 @@ def module_bindings() -> str: ...
 def catalogue() -> str: ...
 def sleep_plan(request_json: str) -> str: ...
 def sleep_plans() -> str: ...
+def power_causes() -> list[str]: ...
+def device_watts(
+    table: str,
+    uses: str,
+    states: npt.NDArray[np.uint8],
+    bits: npt.NDArray[np.float64],
+    packets: npt.NDArray[np.float64],
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...

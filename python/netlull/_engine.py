@@ -10,6 +10,8 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from netlull import _core
 from netlull._core import (
     Cancelled,
@@ -25,7 +27,9 @@ from netlull._core import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy.typing as npt
 
 __all__ = [
     "MAX_SEED",
@@ -41,6 +45,7 @@ __all__ = [
     "__version__",
     "catalogue",
     "check_seed",
+    "device_watts",
     "identity",
     "interruptible",
     "module_bindings",
@@ -128,6 +133,38 @@ def sleep_plans() -> list[dict[str, Any]]:
     """
     loaded: list[dict[str, Any]] = json.loads(_core.sleep_plans())
     return loaded
+
+
+def device_watts(
+    table: Mapping[str, object],
+    uses: Sequence[Mapping[str, object]],
+    states: npt.NDArray[np.uint8],
+    bits: npt.NDArray[np.float64],
+    packets: npt.NDArray[np.float64] | None = None,
+) -> tuple[dict[str, npt.NDArray[np.float64]], npt.NDArray[np.float64]]:
+    """The power of a device over time, by cause and by port. The GIL is released meanwhile.
+
+    A port is charged half of its bits and packets in and out, as a forwarded one enters a port and leaves another.
+
+    Args:
+        table: the device, as in [[power]] of a scenario.
+        uses: its ports in use: "speed" and, unless it is that of the device's port, "transceiver": a name, or
+            {"in": "1.2 W", "up": "0 W"}.
+        states: ports x times: 0 down, 1 up, 2 asleep.
+        bits: ports x 2 x times: bit/s in and out.
+        packets: ports x 2 x times: packets/s in and out; default none.
+
+    Returns:
+        The watts by cause, an array over the times for each; their sum is the device at the wall. And ports x times:
+        the watts of each port with its transceiver and traffic, before the power supplies.
+
+    Raises:
+        ScenarioError: the message names the field, its value and the expected values.
+    """
+    packets = np.zeros_like(bits) if packets is None else packets
+    texts = json.dumps(dict(table)), json.dumps([dict(use) for use in uses])
+    causes, ports = _core.device_watts(*texts, states, bits, packets)
+    return dict(zip(_core.power_causes(), causes, strict=True)), ports
 
 
 def sleep_plan(request: Mapping[str, object]) -> dict[str, Any]:

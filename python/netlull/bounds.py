@@ -269,6 +269,7 @@ def _request(  # noqa: PLR0913  # the options of `bound`
     # Each once, in the given order.
     lateness = list(dict.fromkeys(_nanoseconds("late", each) for each in late))
     return {
+        "link": link.name,
         "rates_bps": _rates(link, rates),
         "transition_ns": _nanoseconds(
             "transition", transition or controller.get("transition", "2 ms"), most=complete["duration"]

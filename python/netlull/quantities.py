@@ -32,6 +32,17 @@ _SCALES: tuple[dict[str, Fraction], ...] = (
         "GiB": Fraction(2**30),
     },
     {"uW": Fraction(1, 10**6), "mW": Fraction(1, 1000), "W": Fraction(1), "kW": Fraction(1000)},
+    {
+        f"{prefix}J": Fraction(scale)
+        for prefix, scale in (
+            ("p", Fraction(1, 10**12)),
+            ("n", Fraction(1, 10**9)),
+            ("u", Fraction(1, 10**6)),
+            ("m", Fraction(1, 1000)),
+            ("", 1),
+            ("k", 1000),
+        )
+    },
     {"packets": Fraction(1), "packet": Fraction(1)},
     {"BDP": Fraction(1)},
 )

@@ -134,6 +134,8 @@ fn unit(field: &Value, definitions: &Map<String, Value>) -> String {
             "Data" => "data".to_owned(),
             "Rate" => "bit rate".to_owned(),
             "Power" => "power".to_owned(),
+            "SignedPower" => "power with a sign".to_owned(),
+            "Energy" => "energy".to_owned(),
             other => definitions.get(other).map_or_else(|| other.to_owned(), |schema| unit(schema, definitions)),
         };
     }

@@ -4,7 +4,7 @@
 //! range of text, so quantities have the same keys with `x-` before them, such as `"x-exclusiveMinimum" = "0 s"`.
 
 use crate::ConfigError;
-use netlull_units::{BitRate, Bytes, Duration, Watts};
+use netlull_units::{BitRate, Bytes, Duration, Joules, Watts};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -86,6 +86,7 @@ fn compare(value: &Value, bound: &Value) -> Option<Ordering> {
         .or_else(|| of_dimension::<Bytes>(value, bound))
         .or_else(|| of_dimension::<BitRate>(value, bound))
         .or_else(|| of_dimension::<Watts>(value, bound))
+        .or_else(|| of_dimension::<Joules>(value, bound))
 }
 
 fn of_dimension<T: FromStr + PartialOrd>(value: &str, bound: &str) -> Option<Ordering> {

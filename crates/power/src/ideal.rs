@@ -1,7 +1,7 @@
 //! Ideal rate scaling: power as a function of the clock's utilisation alone.
 
 use crate::{ConfigError, TransitionPower};
-use netlull_units::Watts;
+use netlull_units::{BitRate, Watts};
 
 /// The power P(u) = P_s + (1 - P_s) g(u), normalised to P(1) = 1, times the power at full rate (intertwining-2012
 /// section 2).
@@ -10,6 +10,8 @@ pub struct IdealModel {
     static_fraction: f64,
     scaling: Scaling,
     max_power: Watts,
+    /// The speed of a link with this power at full rate; `None` if all links have it.
+    max_power_at: Option<BitRate>,
     transition_power: TransitionPower,
 }
 
@@ -43,6 +45,7 @@ impl IdealModel {
         static_fraction: 0.0,
         scaling: Scaling::Frequency,
         max_power: Watts::new(1.0),
+        max_power_at: None,
         transition_power: TransitionPower::Higher,
     };
 
@@ -86,6 +89,20 @@ impl IdealModel {
             return Err(ConfigError::new("max_power", max_power, "a finite power above 0 W"));
         }
         Ok(Self { max_power, ..self })
+    }
+
+    /// The same model with a power at full rate that is that of a link of `speed`: that of others follows their speed.
+    #[must_use]
+    pub fn with_max_power_at(self, speed: BitRate) -> Self {
+        Self { max_power_at: Some(speed), ..self }
+    }
+
+    /// The model of a link of `speed`.
+    #[must_use]
+    pub fn of_speed(self, speed: BitRate) -> Self {
+        let Some(at) = self.max_power_at else { return self };
+        let max_power = Watts::new(self.max_power.as_f64() * (speed.as_f64() / at.as_f64()));
+        Self { max_power, max_power_at: Some(speed), ..self }
     }
 
     /// The same model with another assumption about the power in transitions.
@@ -160,6 +177,20 @@ mod tests {
         assert!(near(model.max_power().as_f64(), 8.0));
         assert!(near(model.static_power().as_f64(), 2.0));
         assert!(near(model.rate_power(0.5).as_f64(), 3.0));
+    }
+
+    #[test]
+    fn a_power_that_follows_the_speed() {
+        // 5 W for 10 Gb/s: 0.5 W for 1 Gb/s, 50 W for 100 Gb/s, whatever link was asked for before.
+        let model = IdealModel::PLAIN.with_max_power(Watts::new(5.0)).unwrap();
+        let model = model.with_max_power_at(BitRate::from_mbps(10_000));
+        let at = |mbps| model.of_speed(BitRate::from_mbps(mbps)).max_power().as_f64();
+        assert!(near(at(10_000), 5.0) && near(at(1_000), 0.5) && near(at(100_000), 50.0));
+        assert!(near(
+            model.of_speed(BitRate::from_mbps(7)).of_speed(BitRate::from_mbps(1_000)).max_power().as_f64(),
+            0.5
+        ));
+        assert!(near(IdealModel::PLAIN.of_speed(BitRate::from_mbps(7)).max_power().as_f64(), 1.0));
     }
 
     #[test]

@@ -7,15 +7,18 @@
 
 mod catalogue;
 mod device;
+mod document;
+mod fleet;
 mod ideal;
 mod meter;
 mod model;
 mod radio;
+mod transceivers;
 
 pub use catalogue::PowerModelInfo;
-pub use device::{
-    Device, DeviceModel, LineCards, NCS_55A1_24H, NEXUS_9336_FX2, PortSpeed, ROUTER_8201_32FH, WEDGE_TOFINO,
-};
+pub use device::{Device, DeviceModel, LineCard, PortSpeed, Supply, Transceiver};
+pub use document::{EfficiencyDocument, LineCardDocument, PortDocument, PowerDocument, SupplyDocument};
+pub use fleet::{CAUSES, Loads, Plugged, PortState, PortUse, Watched};
 pub use ideal::{BelowFloor, IdealModel, Scaling};
 pub use meter::{EnergyLedger, EnergyMeter, RateTime, Residency, Traffic, TransitionPower, TransitionTime, saving};
 pub use model::PowerModel;

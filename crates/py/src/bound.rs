@@ -2,7 +2,7 @@
 
 use crate::errors;
 use netlull_bound::{Arrival, Discipline, Levels, Memoryless, Problem, Steps, Window, causal, clairvoyant};
-use netlull_power::TransitionPower;
+use netlull_power::{PowerModel, TransitionPower};
 use netlull_sim::scenario::{NamedPower, Scenario};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use pyo3::prelude::*;
@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Request {
+    link: String,
     rates_bps: Vec<u64>,
     transition_ns: u64,
     in_service: InService,
@@ -51,18 +52,20 @@ impl Request {
 
     /// The bounds under each power model of the scenario.
     pub(crate) fn bounds(&self, scenario: &Scenario, arrivals: &[Arrival]) -> Value {
-        let models = scenario.power.iter().map(|power| (power.name.clone(), self.under(power, arrivals)));
+        let index = scenario.links.iter().position(|link| link.name == self.link).unwrap_or_default();
+        let of = |power: &NamedPower| power.of(index, &scenario.links[index]);
+        let models = scenario.power.iter().map(|power| (power.name.clone(), self.under(&of(power), arrivals)));
         Value::Object(models.collect::<Map<_, _>>())
     }
 
-    fn under(&self, power: &NamedPower, arrivals: &[Arrival]) -> Value {
+    fn under(&self, power: &PowerModel, arrivals: &[Arrival]) -> Value {
         let rates: Vec<_> = self.rates_bps.iter().copied().map(BitRate::from_bps).collect();
-        let levels = Levels::new(&rates, &power.model, self.transition_power);
+        let levels = Levels::new(&rates, power, self.transition_power);
         let pause = Duration::from_nanos(self.transition_ns);
         let problem = Problem::new(arrivals, self.window(), levels.clone(), pause, self.discipline());
         let [lates, mean_lates] = [&self.late_ns, &self.mean_late_ns]
             .map(|nanos| nanos.iter().copied().map(Duration::from_nanos).collect::<Vec<_>>());
-        let traffic = problem.traffic(&power.model, &rates);
+        let traffic = problem.traffic(power, &rates);
         let bracket = |&late: &Duration| {
             let steps =
                 self.step_ns.map_or_else(|| Steps::new(&problem, late), |nanos| Steps { step: nanos as f64 / 1e9 });

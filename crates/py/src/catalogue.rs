@@ -2,7 +2,7 @@
 
 use crate::errors;
 use netlull_document::{Description, Parameter};
-use netlull_power::{Device, PortSpeed, PowerModel, PowerModelInfo};
+use netlull_power::{PowerModel, PowerModelInfo, Transceiver};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -16,10 +16,11 @@ pub(crate) fn catalogue() -> PyResult<String> {
     let (queues, losses) = (listed(netlull_sim::catalogue::queues()), listed(netlull_sim::catalogue::losses()));
     let power: Vec<_> = PowerModel::catalogue().iter().map(power).collect();
     let options: Vec<_> = netlull_tcp::options().iter().map(option).collect();
+    let transceivers: Vec<_> = Transceiver::catalogue().iter().map(transceiver).collect();
     let radios: Vec<_> = netlull_power::RadioPower::catalogue().iter().map(radio).collect();
     let all = json!({
         "mechanisms": mechanisms, "tcp": tcp(), "tcp-options": options, "queues": queues, "losses": losses, "power": power,
-        "radios": radios,
+        "transceivers": transceivers, "radios": radios,
     });
     serde_json::to_string(&all).map_err(errors::internal)
 }
@@ -31,29 +32,19 @@ pub(crate) fn mechanism(name: &str, described: &Description) -> Value {
     json!({ "name": name, "description": described.summary, "source": described.source, "parameters": parameters })
 }
 
-/// A power model. A measured device has the powers of its box and of a port at each speed, line cards have theirs.
+/// A power model. A device has its table.
 fn power(info: &PowerModelInfo) -> Value {
     let mut entry = json!({ "name": info.name, "description": info.summary, "source": info.source });
-    match info.model {
-        PowerModel::Ideal(_) => {}
-        PowerModel::Device(model) => {
-            let Device { base, ports, transceiver_in, speeds, .. } = model.device();
-            let speeds: Vec<_> = speeds.iter().map(speed).collect();
-            entry["device"] = json!({
-                "base_w": base.as_f64(), "ports": ports, "transceiver_in_w": transceiver_in.as_f64(), "speeds": speeds,
-            });
-        }
-        PowerModel::LineCards(cards) => {
-            entry["line_cards"] = json!({ "cards": cards.cards(), "card_w": cards.card_power().as_f64() });
-        }
+    if let Some(table) = PowerModel::document(info.name) {
+        entry["device"] = json!(table);
     }
     entry
 }
 
-fn speed(speed: &PortSpeed) -> Value {
+fn transceiver(transceiver: &Transceiver) -> Value {
     json!({
-        "speed_bps": speed.speed.as_bps(), "port_w": speed.port.as_f64(), "transceiver_up_w": speed.transceiver_up.as_f64(),
-        "bit_j": speed.per_bit.as_f64(), "packet_j": speed.per_packet.as_f64(),
+        "name": transceiver.name, "in_w": transceiver.plugged.as_f64(), "up_w": transceiver.up.as_f64(),
+        "source": transceiver.source,
     })
 }
 

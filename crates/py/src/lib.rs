@@ -15,6 +15,7 @@ mod monitor;
 mod plan;
 mod plugin;
 mod simulators;
+mod watts;
 
 use checked::Given;
 use netlull_sim::probe::Table;
@@ -162,5 +163,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue::catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(plan::sleep_plan, module)?)?;
     module.add_function(wrap_pyfunction!(plan::sleep_plans, module)?)?;
+    module.add_function(wrap_pyfunction!(watts::power_causes, module)?)?;
+    module.add_function(wrap_pyfunction!(watts::device_watts, module)?)?;
     Ok(())
 }

@@ -18,6 +18,7 @@ mod noise;
 mod observe;
 mod phases;
 mod plug_ins;
+mod power;
 mod probes;
 mod queues;
 mod replay;

@@ -13,6 +13,10 @@ pub struct Bytes(u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Watts(f64);
 
+/// A change of power, which may be negative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct SignedWatts(pub Watts);
+
 /// Energy in joules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Joules(f64);
@@ -147,6 +151,12 @@ impl std::iter::Sum for Joules {
 impl fmt::Display for Watts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} W", self.0)
+    }
+}
+
+impl fmt::Display for SignedWatts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 

@@ -10,7 +10,7 @@ mod parse;
 mod rate;
 mod time;
 
-pub use amount::{Bytes, Joules, Watts};
+pub use amount::{Bytes, Joules, SignedWatts, Watts};
 pub use parse::{ParseQuantityError, from_text};
 pub use rate::{BitRate, Serialiser};
 pub use time::{Duration, Instant};

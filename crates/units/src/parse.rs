@@ -4,7 +4,7 @@
 //! A quantity is written exactly, in the largest unit that keeps its number at 1 or more. Parsing it returns the same
 //! quantity.
 
-use crate::amount::{Bytes, Joules, Watts};
+use crate::amount::{Bytes, Joules, SignedWatts, Watts};
 use crate::rate::BitRate;
 use crate::time::{Duration, Instant};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -163,29 +163,51 @@ impl FromStr for BitRate {
 
 /// Parses a non-negative number with one of `units`, each paired with its factor.
 fn parse_float(text: &str, units: &[(&str, f64)], expected: &'static str) -> Result<f64, ParseQuantityError> {
+    let value = parse_signed(text, units, expected)?;
+    if value < 0.0 {
+        return Err(ParseQuantityError {
+            text: text.to_owned(),
+            why: "is negative or not finite".to_owned(),
+            expected,
+        });
+    }
+    Ok(value)
+}
+
+/// Parses a number with one of `units`, each paired with its factor.
+fn parse_signed(text: &str, units: &[(&str, f64)], expected: &'static str) -> Result<f64, ParseQuantityError> {
     let refuse = |why: &str| ParseQuantityError { text: text.to_owned(), why: why.to_owned(), expected };
     let (number, unit) = split(text);
     let value: f64 = number.parse().map_err(|_| refuse("does not start with a number"))?;
     let factor = units.iter().find(|(name, _)| *name == unit).ok_or_else(|| refuse("has an unknown unit or none"))?.1;
-    if value < 0.0 || !value.is_finite() {
+    if !value.is_finite() {
         return Err(refuse("is negative or not finite"));
     }
     Ok(value * factor)
 }
 
+const POWER: &[(&str, f64)] = &[("uW", 1e-6), ("mW", 1e-3), ("W", 1.0), ("kW", 1e3)];
+
 impl FromStr for Watts {
     type Err = ParseQuantityError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let units = &[("uW", 1e-6), ("mW", 1e-3), ("W", 1.0), ("kW", 1e3)];
-        parse_float(text, units, "a power with a unit (uW, mW, W, kW), such as \"1319 mW\"").map(Self::new)
+        parse_float(text, POWER, "a power with a unit (uW, mW, W, kW), such as \"1319 mW\"").map(Self::new)
+    }
+}
+
+impl FromStr for SignedWatts {
+    type Err = ParseQuantityError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse_signed(text, POWER, "a power with a sign and a unit (uW, mW, W, kW), such as \"-63 mW\"")
+            .map(|watts| Self(Watts::new(watts)))
     }
 }
 
 impl FromStr for Joules {
     type Err = ParseQuantityError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let units = &[("uJ", 1e-6), ("mJ", 1e-3), ("J", 1.0), ("kJ", 1e3)];
-        parse_float(text, units, "an energy with a unit (uJ, mJ, J, kJ), such as \"2 J\"").map(Self::new)
+        let units = &[("pJ", 1e-12), ("nJ", 1e-9), ("uJ", 1e-6), ("mJ", 1e-3), ("J", 1.0), ("kJ", 1e3)];
+        parse_float(text, units, "an energy with a unit (pJ, nJ, uJ, mJ, J, kJ), such as \"14 pJ\"").map(Self::new)
     }
 }
 
@@ -254,6 +276,10 @@ quantities! {
         r"^\s*[0-9][0-9_.eE+-]*\s*[kMG]?(b|bit)/s\s*$";
     Watts, "Power", "a power with a unit (uW, mW, W, kW), such as \"1319 mW\"",
         r"^\s*[0-9][0-9_.eE+-]*\s*[umk]?W\s*$";
+    SignedWatts, "SignedPower", "a power with a sign and a unit (uW, mW, W, kW), such as \"-63 mW\"",
+        r"^\s*[+-]?[0-9][0-9_.eE+-]*\s*[umk]?W\s*$";
+    Joules, "Energy", "an energy with a unit (pJ, nJ, uJ, mJ, J, kJ), such as \"14 pJ\"",
+        r"^\s*[0-9][0-9_.eE+-]*\s*[pnumk]?J\s*$";
 }
 
 impl JsonSchema for Instant {
@@ -285,6 +311,10 @@ mod tests {
         assert_eq!("1500 B".parse(), Ok(Bytes::new(1500)));
         assert_eq!("64 KiB".parse(), Ok(Bytes::new(65_536)));
         assert_eq!("1319 mW".parse(), Ok(Watts::new(1.319)));
+        assert_eq!("-0.063 W".parse(), Ok(SignedWatts(Watts::new(-0.063))));
+        assert!("-0.063 W".parse::<Watts>().is_err() && "-1 nJ".parse::<Joules>().is_err());
+        assert_eq!("21.5 pJ".parse(), Ok(Joules::new(21.5e-12)));
+        assert_eq!("58.3 nJ".parse(), Ok(Joules::new(58.3 * 1e-9)));
     }
 
     #[test]

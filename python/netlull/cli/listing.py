@@ -29,6 +29,7 @@ _KINDS = {
     "queues": "queue disciplines of links",
     "losses": "models of random losses",
     "power": "power models of links",
+    "transceivers": "powers of pluggable transceivers",
     "radios": "power models of radios",
     "sites": "paths to the servers of a paper's measurements",
     "scenarios": "shipped scenarios",

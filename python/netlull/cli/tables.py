@@ -541,11 +541,29 @@ def _details(entry: dict[str, Any], *, with_parameters: bool) -> list[list[str]]
         rows.append([f"  {parameter['name']}{unit}", what, parameter.get("source", "")])
     if "reading" in entry:
         rows.append(["  reading", entry["reading"], ""])
+    if "device" in entry:
+        rows += _device_rows(entry["device"])
+    if "in_w" in entry:
+        rows.append(["  powers", f"plugged in {scaled(entry['in_w'], 'W')}; up {scaled(entry['up_w'], 'W')} more", ""])
     if "idle_w" in entry:
         rows.append(["  powers", radio_powers(entry), ""])
     if "page" in entry:
         rows.append(["  page", entry["page"], ""])
     return rows
+
+
+def _device_rows(device: dict[str, Any]) -> list[list[str]]:
+    """The numbers of a device, as its table has them."""
+    words = {key: value for key, value in device.items() if key not in {"name", "description", "source", "port"}}
+    rows = [[f"  {key}", _plain(value), ""] for key, value in words.items()]
+    for port in device.get("port", []):
+        numbers = ", ".join(f"{key} {value}" for key, value in port.items() if key not in {"speed", "source"})
+        rows.append([f"  port {port.get('speed', '')}".rstrip(), numbers, port.get("source", "")])
+    return rows
+
+
+def _plain(value: object) -> str:
+    return ", ".join(f"{key} {inner}" for key, inner in value.items()) if isinstance(value, dict) else str(value)
 
 
 def _value(parameter: dict[str, Any]) -> str:

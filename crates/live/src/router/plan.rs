@@ -110,6 +110,7 @@ impl Options {
             let names = PowerModel::names(", ");
             LiveError::input(format!("power is \"{}\"; expected one of {names}", arguments.power))
         })?;
+        let power = power.of_speed(arguments.rate);
         if let Some(address) = arguments.metrics {
             metrics::check(address)?;
         }

@@ -126,6 +126,7 @@ impl LullConfig {
     fn saving_rates(&self, link: link::Context) -> Vec<BitRate> {
         let rates = self.rates.as_slice();
         let Some(model) = self.power.as_deref().and_then(PowerModel::by_name) else { return rates.to_vec() };
+        let model = model.of_speed(link.rate);
         let mut least = f64::INFINITY;
         let mut saving: Vec<BitRate> = rates
             .iter()

@@ -6,7 +6,7 @@ use super::stations::Station;
 use super::world::World;
 use crate::net::ids::{AgentId, FlowId, LinkId};
 use crate::net::link::LinkCounters;
-use crate::scenario::{AirSpec, FlowPath, LinkSpec, Scenario, StationSpec, TransferSize};
+use crate::scenario::{AirSpec, FlowPath, Scenario, StationSpec, TransferSize};
 use crate::verify::ledger::{AgentLedger, Ledger, RequestsLedger, TcpLedger};
 use crate::verify::link::{LinkLedger, SharedAirLedger, VariableLedger};
 use crate::verify::station::{AirLedger, StationLedger};
@@ -41,7 +41,7 @@ pub(super) fn ledger<'a>(world: &'a World, scenario: &'a Scenario, counters: &'a
                 .rerouting
                 .as_ref()
                 .map_or(0, |rerouting| rerouting.naps_of(LinkId::new(index), world.net.now).len() as u64),
-            variable: variable_ledger(world, spec, index).map(Box::new),
+            variable: variable_ledger(world, scenario, index).map(Box::new),
         });
     }
     let mut lost_at_nodes = match &world.rerouting {
@@ -74,7 +74,6 @@ pub(super) fn ledger<'a>(world: &'a World, scenario: &'a Scenario, counters: &'a
         agents,
         tcp: FlowId::all(world.hosts.connections.len()).map(|flow| tcp_ledger(world, scenario, flow)).collect(),
         requests: world.requests.pools.iter().map(|pool| requests_ledger(world, pool)).collect(),
-        power: scenario.power.iter().map(|power| power.model).collect(),
     }
 }
 
@@ -107,7 +106,8 @@ fn station_ledger(world: &World, scenario: &Scenario, station: &Station, spec: &
     }
 }
 
-fn variable_ledger<'a>(world: &'a World, spec: &LinkSpec, index: usize) -> Option<VariableLedger<'a>> {
+fn variable_ledger<'a>(world: &'a World, scenario: &Scenario, index: usize) -> Option<VariableLedger<'a>> {
+    let spec = &scenario.links[index];
     let variable = world.net.links[index].variable()?;
     Some(VariableLedger {
         log: Cow::Borrowed(variable.log()),
@@ -116,6 +116,7 @@ fn variable_ledger<'a>(world: &'a World, spec: &LinkSpec, index: usize) -> Optio
         largest_packet: variable.largest_packet(),
         residency: variable.line.meter().finish(world.net.now),
         transition_power: transition_power(spec),
+        power: scenario.power.iter().map(|power| power.of(index, spec)).collect(),
         in_service: spec.control.as_ref().map(|control| control.in_service),
         idle: variable.idle_time(world.net.now),
         pause_due: variable.line.pause_due(),

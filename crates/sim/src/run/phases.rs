@@ -295,7 +295,7 @@ impl Span<'_> {
     fn spent(&self, scenario: &Scenario, index: usize, residency: &Residency) -> Vec<[EnergyLedger; 2]> {
         let LinkCounters { delivered_bytes, delivered_packets, .. } = self.counted(index);
         let traffic = Traffic { bits: delivered_bytes * 8, packets: delivered_packets };
-        ledgers(scenario, &scenario.links[index], residency, traffic)
+        ledgers(scenario, index, residency, traffic)
     }
 
     /// The sum over all links.
@@ -395,13 +395,14 @@ pub(super) fn transition_power(spec: &LinkSpec) -> TransitionPower {
 /// A link's actual energy under each model, and its energy without rate changes and sleep.
 pub(super) fn ledgers(
     scenario: &Scenario,
-    spec: &LinkSpec,
+    index: usize,
     residency: &Residency,
     traffic: Traffic,
 ) -> Vec<[EnergyLedger; 2]> {
+    let spec = &scenario.links[index];
     let reference = Residency::constant(spec.rate, residency.total());
     let under = |power: &NamedPower| {
-        let model = power.model.with_transition_power(transition_power(spec));
+        let model = power.of(index, spec).with_transition_power(transition_power(spec));
         [residency, &reference].map(|residency| model.energy(residency, spec.rate, traffic))
     };
     scenario.power.iter().map(under).collect()

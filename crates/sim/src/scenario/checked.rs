@@ -112,6 +112,7 @@ impl Scenario {
         let sleep = sleep::sleep(&document.sleep, network, &links)?;
         let around = station::Around { frame: &frame, wires: &wiring, links: &links, flows: &flows };
         let stations = station::stations(&document.station, around)?;
+        let power = report::named_models(&document.power, &frame.nodes, &links)?;
         let scenario = Self {
             name: document.name.clone(),
             duration: document.duration,
@@ -127,7 +128,7 @@ impl Scenario {
             datagram_flows: flows.datagrams,
             request_flows: flows.requests,
             routes: Arc::new(routes),
-            power: report::named_models(&document.power)?,
+            power,
             probe,
             recording: None,
             phases: report::phases(&document.phase, &frame)?,

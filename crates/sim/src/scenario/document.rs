@@ -14,7 +14,7 @@ pub use super::loss::{
     BernoulliDocument, GilbertElliottDocument, LossDocument, NoiseDocument, ScriptedDocument, ScriptedDropsDocument,
 };
 pub use super::queue::{CodelDocument, DropTailDocument, QueueDocument, RedDocument, RedEcn, RedProbability, RedRules};
-pub use super::report::{PhaseDocument, PowerDocument, ProbeDocument};
+pub use super::report::{PhaseDocument, ProbeDocument};
 pub use super::requests::{
     CampusSizeDocument, EmpiricalSizeDocument, ExponentialSizeDocument, FixedSizeDocument, LognormalComponentDocument,
     LognormalSizeDocument, ParetoSizeDocument, RequestsDocument, SizeDocument, WebSearchSizeDocument,
@@ -25,6 +25,7 @@ pub use super::sleep::{
 };
 pub use super::station::{RadioDocument, RadioPowersDocument, StationDocument};
 pub use netlull_network::plan::InService;
+pub use netlull_power::PowerDocument;
 pub use netlull_tcp::TcpOptions as TcpDocument;
 
 use netlull_units::{Bytes, Duration};

@@ -34,6 +34,10 @@ pub struct LinkDocument {
     /// Rate; the maximum if a controller or a varying capacity changes it.
     #[schemars(extend("x-exclusiveMinimum" = "0 b/s", "x-maximum" = FASTEST.to_string()))]
     pub rate: BitRate,
+    /// Speed of the port whose power the link is charged, if `rate` is that of a smaller network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-exclusiveMinimum" = "0 b/s", "x-default" = "`rate`"))]
+    pub speed: Option<BitRate>,
     /// Propagation delay, one way.
     #[serde(default)]
     pub delay: Duration,
@@ -183,6 +187,8 @@ pub struct LinkSpec {
     pub to: usize,
     /// Rate, or maximum rate.
     pub rate: BitRate,
+    /// The speed of its port for power models.
+    pub speed: BitRate,
     /// Propagation delay.
     pub delay: Duration,
     /// Limit of the queue.
@@ -347,6 +353,7 @@ pub(super) fn link(wire: &Wire<'_>, measure: Measure) -> Result<LinkSpec> {
         from: wire.edge.from,
         to: wire.edge.to,
         rate,
+        speed: document.speed.unwrap_or(rate),
         delay: document.delay,
         buffer: queue::buffer(&field, document.buffer, document.buffer_floor, measure)?,
         queue: queue::queue(&field, document.queue.as_ref(), measure)?,

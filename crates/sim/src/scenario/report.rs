@@ -1,12 +1,13 @@
 //! Reports of a run: phases with separate measurements, power models, probes.
 
-use super::frame::{Frame, Result, ScenarioError, check, check_name, listed, refuse};
+use super::frame::{Frame, Nodes, Result, ScenarioError, check_name, listed, node, refuse, refused};
 use super::link::LinkSpec;
 use crate::traffic::FlowPath;
-use netlull_power::{BelowFloor, IdealModel, PowerModel, Scaling};
-use netlull_units::{Duration, Instant};
+use netlull_power::{PowerDocument, PowerModel};
+use netlull_units::{Duration, Instant, Watts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// A part of the run with separate measurements. Phases may overlap. A transfer counts where it starts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,29 +21,6 @@ pub struct PhaseDocument {
     /// End time; default the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Duration>,
-}
-
-/// A power model and its parameters.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-source" = "docs/models/power.md"))]
-pub struct PowerDocument {
-    /// Name in results; default the model's name, with P_s if it is not zero.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-default" = "the model's", "x-source" = "-"))]
-    pub name: Option<String>,
-    /// Model from `netlull list power`, such as `fs`, `dvs` or `ncs-55a1-24h`.
-    #[schemars(extend("x-unit" = PowerModel::names(" | "), "x-source" = "of the model"))]
-    pub model: String,
-    /// P_s as a fraction of the maximum power; ideal models only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0, "x-default" = "0"))]
-    #[schemars(extend("x-source" = "intertwining-2012 uses 0, .25, .5, .75; 0 is the upper bound on saving"))]
-    pub static_fraction: Option<f64>,
-    /// phi: the voltage scales down to u_max/phi; voltage-scaling models only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("exclusiveMinimum" = 1.0, "x-default" = "2", "x-source" = "intertwining-2012"))]
-    pub phi: Option<f64>,
 }
 
 /// The time series to record.
@@ -88,10 +66,7 @@ pub struct ProbeDocument {
 
 /// The ideal models without static power and one measured device.
 pub(super) fn default_power() -> Vec<PowerDocument> {
-    ["fs", "dvs", "ncs-55a1-24h"]
-        .into_iter()
-        .map(|model| PowerDocument { name: None, model: model.to_owned(), static_fraction: None, phi: None })
-        .collect()
+    ["fs", "dvs", "ncs-55a1-24h"].into_iter().map(PowerDocument::named).collect()
 }
 
 /// A part of the measured time.
@@ -105,13 +80,23 @@ pub struct PhaseSpec {
     pub to: Instant,
 }
 
-/// A power model under a name.
+/// A power model under a name: one for all links, or several of its own.
 #[derive(Clone, Debug)]
 pub struct NamedPower {
     /// Name in results.
     pub name: String,
-    /// The model.
-    pub model: PowerModel,
+    models: Vec<PowerModel>,
+    /// The index of the model of each link; empty if all have the first.
+    of_link: Vec<u32>,
+}
+
+impl NamedPower {
+    /// The model of a link.
+    #[must_use]
+    pub fn of(&self, index: usize, link: &LinkSpec) -> PowerModel {
+        let place = self.of_link.get(index).map_or(0, |&place| place as usize);
+        self.models[place].of_speed(link.speed)
+    }
 }
 
 /// The data to record.
@@ -182,71 +167,134 @@ fn phase(frame: &Frame<'_>, written: &PhaseDocument) -> Result<PhaseSpec> {
     Ok(PhaseSpec { name: written.name.clone(), from: Instant::ZERO + from, to: Instant::ZERO + to })
 }
 
-/// The power models. Their names differ and can be part of a metric's path.
-pub(super) fn named_models(documents: &[PowerDocument]) -> Result<Vec<NamedPower>> {
+/// The power models. Their names can be part of a metric's path.
+pub(super) fn named_models(
+    documents: &[PowerDocument],
+    nodes: &Nodes<'_>,
+    links: &[LinkSpec],
+) -> Result<Vec<NamedPower>> {
+    let entries: Vec<Entry<'_>> = documents
+        .iter()
+        .enumerate()
+        .map(|(index, document)| {
+            let field = format!("power.{index}");
+            // A share such as 0.25 puts a dot into a default name; names in the document may not have dots.
+            if let Some(name) = &document.name {
+                check_name(&format!("{field}.name"), name)?;
+            }
+            if let Some(model) = document.model.as_ref().filter(|model| PowerModel::by_name(model).is_none()) {
+                let known = PowerModel::names(", ");
+                return refuse(format!("{field}.model"), format!("\"{model}\" is unknown; expected one of {known}"));
+            }
+            let model = document.model().map_err(|error| refused(&field, &error))?;
+            Ok(Entry { name: name_of(document, &field)?, field, document, model })
+        })
+        .collect::<Result<_>>()?;
     let mut models: Vec<NamedPower> = Vec::new();
-    for (index, power) in documents.iter().enumerate() {
-        let named = named_power(index, power)?;
-        // A share such as 0.25 puts a dot into a default name; names in the document may not have dots.
-        if let Some(name) = &power.name {
-            check_name(&format!("power.{index}.name"), name)?;
+    for entry in &entries {
+        if models.iter().any(|known| known.name == entry.name) {
+            continue;
         }
-        if models.iter().any(|other| other.name == named.name) {
-            let message = format!("\"{}\" is named twice; expected different names", named.name);
-            return refuse(format!("power.{index}.name"), message);
-        }
-        models.push(named);
+        let parts: Vec<&Entry<'_>> = entries.iter().filter(|other| other.name == entry.name).collect();
+        models.push(joined(&parts, nodes, links)?);
     }
     Ok(models)
 }
 
-fn named_power(index: usize, document: &PowerDocument) -> Result<NamedPower> {
-    let field = format!("power.{index}");
-    check(&field, document)?;
-    let Some(model) = PowerModel::by_name(&document.model) else {
-        let known = PowerModel::names(", ");
-        let message = format!("\"{}\" is unknown; expected one of {known}", document.model);
-        return refuse(format!("{field}.model"), message);
-    };
-    let model = match (model, document.static_fraction, document.phi) {
-        (model, None, None) => model,
-        (PowerModel::Ideal(ideal), share, phi) => PowerModel::Ideal(ideal_with(&field, ideal, share, phi)?),
-        (PowerModel::Device(_) | PowerModel::LineCards(_), _, _) => {
-            return refuse(
-                field,
-                format!("\"{}\" is not an ideal model; expected no static_fraction or phi", document.model),
-            );
-        }
-    };
-    // In percent, because a dot would end the name in a metric's path.
-    let default_name = || match document.static_fraction {
-        Some(share) if share > 0.0 => format!("{}-{:.0}%", document.model, share * 100.0),
-        _ => document.model.clone(),
-    };
-    Ok(NamedPower { name: document.name.clone().unwrap_or_else(default_name), model })
+/// An entry of the document.
+struct Entry<'a> {
+    field: String,
+    name: String,
+    document: &'a PowerDocument,
+    model: PowerModel,
 }
 
-fn ideal_with(field: &str, model: IdealModel, share: Option<f64>, phi: Option<f64>) -> Result<IdealModel> {
-    let refused = |error: netlull_power::ConfigError| {
-        ScenarioError::new(
-            format!("{field}.{}", error.field),
-            format!("is {}; expected {}", error.value, error.expected),
-        )
+impl Entry<'_> {
+    fn is_for_all(&self) -> bool {
+        self.document.links.is_none() && self.document.nodes.is_none()
+    }
+}
+
+fn name_of(document: &PowerDocument, field: &str) -> Result<String> {
+    let Some(model) = &document.model else {
+        let Some(name) = &document.name else {
+            return refuse(format!("{field}.name"), "is missing; expected a name for a device of one's own");
+        };
+        return Ok(name.clone());
     };
-    let below = |scaling: Scaling| match scaling {
-        Scaling::Voltage { below_floor, .. } => Some(below_floor),
-        Scaling::Frequency => None,
+    // In percent, because a dot would end the name in a metric's path.
+    Ok(document.name.clone().unwrap_or_else(|| match document.static_fraction {
+        Some(share) if share > 0.0 => format!("{model}-{:.0}%", share * 100.0),
+        _ => model.clone(),
+    }))
+}
+
+/// One model of the network from the entries of its name.
+fn joined(parts: &[&Entry<'_>], nodes: &Nodes<'_>, links: &[LinkSpec]) -> Result<NamedPower> {
+    let name = parts[0].name.clone();
+    let mut rest = parts.iter().filter(|part| part.is_for_all());
+    let (for_all, second) = (rest.next(), rest.next());
+    if let Some(second) = second {
+        let message = format!("\"{name}\" is named twice; expected different names, or nodes or links of one of them");
+        return refuse(format!("{}.name", second.field), message);
+    }
+    if let (Some(part), 1) = (for_all, parts.len()) {
+        return Ok(NamedPower { name, models: vec![part.model.clone()], of_link: Vec::new() });
+    }
+    // Links without an entry have no power.
+    let none = PowerDocument { base: Some(Watts::default()), ..PowerDocument::default() };
+    let none = none.model().map_err(|error| refused(&parts[0].field, &error))?;
+    let mut models = vec![for_all.map_or(none, |part| part.model.clone())];
+    let mut of_link: Vec<Option<u32>> = vec![None; links.len()];
+    let put = |models: &mut Vec<PowerModel>, model: PowerModel| {
+        models.push(model);
+        u32::try_from(models.len() - 1).unwrap_or(u32::MAX)
     };
-    let scaling = match (model.scaling(), phi) {
-        (scaling, None) => scaling,
-        (Scaling::Frequency, Some(_)) => {
-            return refuse(format!("{field}.phi"), "is given for frequency scaling; expected no phi");
+    let twice =
+        |field: String, name: &str| refuse(field, format!("\"{name}\" is given twice; expected one entry for it"));
+    for part in parts {
+        let field = format!("{}.links", part.field);
+        let place = put(&mut models, part.model.clone());
+        for name in part.document.links.iter().flatten() {
+            let Some(link) = links.iter().position(|link| link.name == *name) else {
+                let known: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
+                return refuse(field, format!("\"{name}\" is unknown; expected one of {}", listed(&known)));
+            };
+            if of_link[link].replace(place).is_some() {
+                return twice(field, name);
+            }
         }
-        (voltage, Some(phi)) => {
-            Scaling::Voltage { phi, below_floor: below(voltage).unwrap_or(BelowFloor::FrequencyStillScales) }
+    }
+    let own = of_link.clone();
+    let mut seen = BTreeSet::new();
+    for part in parts {
+        let field = format!("{}.nodes", part.field);
+        for name in part.document.nodes.iter().flatten() {
+            let node = node(nodes, &field, name)?;
+            if !seen.insert(node) {
+                return twice(field, name);
+            }
+            let ports: Vec<usize> = (0..links.len()).filter(|&link| links[link].from == node).collect();
+            let place = put(&mut models, shared(&part.model, ports.len()));
+            for link in ports {
+                if own[link].is_none() {
+                    of_link[link] = Some(place);
+                }
+            }
         }
-    };
-    IdealModel::new(share.unwrap_or(model.static_fraction()), scaling).map_err(refused)
+    }
+    let of_link = of_link.into_iter().map(Option::unwrap_or_default).collect();
+    Ok(NamedPower { name, models, of_link })
+}
+
+/// The model of a port of a node with so many.
+fn shared(model: &PowerModel, ports: usize) -> PowerModel {
+    match model {
+        PowerModel::Device(device) => {
+            PowerModel::Device(device.clone().shared_by(u32::try_from(ports).unwrap_or(u32::MAX)))
+        }
+        PowerModel::Ideal(_) => model.clone(),
+    }
 }
 
 /// Resolves the links and flows of a probe.

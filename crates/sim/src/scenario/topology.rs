@@ -298,6 +298,8 @@ struct Making<'a> {
     network: &'a Network,
     /// The rate of each line.
     rates: Vec<BitRate>,
+    /// True if the rates are scaled capacities.
+    is_scaled: bool,
 }
 
 impl<'a> Making<'a> {
@@ -322,7 +324,8 @@ impl<'a> Making<'a> {
             Err(Error::input(format!("{FIELD}.rate_scale"), format!("{told}; expected a {expected} number")))
         };
         let rates = network.lines.iter().map(rate).collect::<Result<_>>()?;
-        Ok(Self { table, network, rates })
+        let is_scaled = table.rate.is_none() && (table.rate_scale - 1.0).abs() > 0.0;
+        Ok(Self { table, network, rates, is_scaled })
     }
 
     fn link(&self, line: &Line, rate: BitRate) -> Result<Table> {
@@ -338,6 +341,10 @@ impl<'a> Making<'a> {
         put("to", json!(name(line.ends.1)));
         put("duplex", true.into());
         put("rate", json!(rate));
+        // A scaled link stands for one of the given capacity, whose port it is charged.
+        if let Some(capacity) = line.capacity.or(table.default_rate).filter(|_| self.is_scaled) {
+            put("speed", json!(capacity));
+        }
         put("delay", json!(delay));
         match self.cost(line, rate)? {
             1 => {}

@@ -7,7 +7,6 @@ use super::Findings;
 use super::link::{self, LinkLedger, SharedAirLedger};
 use super::station::{self, StationLedger};
 use crate::net::link::LinkCounters;
-use netlull_power::PowerModel;
 use netlull_units::Instant;
 use std::borrow::Cow;
 
@@ -36,8 +35,6 @@ pub struct Ledger<'a> {
     pub tcp: Vec<TcpLedger>,
     /// The ledgers of request flows.
     pub requests: Vec<RequestsLedger>,
-    /// The power models whose energy is reported.
-    pub power: Vec<PowerModel>,
 }
 
 /// A sender's or receiver's ledger.
@@ -194,7 +191,7 @@ mod tests {
     use crate::net::transmitter::{EffectiveRate, IdleTime, InService, RateLogEntry};
     use crate::verify::link::VariableLedger;
     use netlull_network::queue::Buffer;
-    use netlull_power::{EnergyMeter, TransitionPower};
+    use netlull_power::{EnergyMeter, PowerModel, TransitionPower};
     use netlull_units::{BitRate, Duration};
 
     fn counters() -> LinkCounters {
@@ -231,6 +228,7 @@ mod tests {
             largest_packet: 1_000,
             residency: meter.finish(end),
             transition_power: TransitionPower::Higher,
+            power: vec![PowerModel::by_name("fs").unwrap(), PowerModel::by_name("dvs").unwrap()],
             in_service: Some(InService::FinishThenPause),
             idle,
             pause_due: Duration::ZERO,
@@ -288,7 +286,6 @@ mod tests {
                     ..TcpLedger::default()
                 }],
             }],
-            power: vec![PowerModel::by_name("fs").unwrap(), PowerModel::by_name("dvs").unwrap()],
         }
     }
 

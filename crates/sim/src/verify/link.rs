@@ -58,6 +58,8 @@ pub struct VariableLedger<'a> {
     pub residency: Residency,
     /// The power charged during a transition.
     pub transition_power: TransitionPower,
+    /// The link's power under each model whose energy is reported.
+    pub power: Vec<PowerModel>,
     /// The treatment of the packet in service when a controller changes the rate; `None` without a controller.
     pub in_service: Option<InService>,
     /// The idle time by the end.
@@ -278,7 +280,7 @@ fn energy_is_the_integral(
 ) {
     let with_transitions = |model: &PowerModel| model.with_transition_power(variable.transition_power);
     let mut integrals: Vec<(PowerModel, f64)> =
-        ledger.power.iter().map(|model| (with_transitions(model), 0.0)).collect();
+        variable.power.iter().map(|model| (with_transitions(model), 0.0)).collect();
     let mut area = 0_u128;
     each_stretch(variable, ledger.measured_from, ledger.end, |part| {
         area += u128::from(part.rate.as_bps()) * u128::from(part.span.as_nanos());

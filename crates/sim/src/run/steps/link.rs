@@ -178,7 +178,7 @@ impl LinkRate {
                 return Err(ScenarioError::new(format!("rates.{number}"), message));
             }
         }
-        let model = power_model(&scenario.power, config.power.as_deref())?;
+        let model = power_model(&scenario.power, config.power.as_deref())?.of(index, &scenario.links[index]);
         let model = model.with_transition_power(transition_power(&scenario.links[index]));
         let controller = scenario.links[..index].iter().filter(|link| link.control.is_some()).count();
         let place = format!("link.{}.controller", config.link);
@@ -189,9 +189,9 @@ impl LinkRate {
             highest,
             packet_s: 8.0 * mtu / highest.as_f64(),
             desk,
+            spending: Spending::new(model.clone(), highest, highest),
             model,
             config: config.clone(),
-            spending: Spending::new(model, highest, highest),
             last: Last { seen: None, rate: highest, queued_ns: 0, mean_waiting: 0.0, energy: 0.0 },
         })
     }
@@ -209,9 +209,9 @@ impl LinkRate {
 }
 
 /// The power model with this name, or the first.
-pub(super) fn power_model(models: &[NamedPower], name: Option<&str>) -> Result<PowerModel, ScenarioError> {
+pub(super) fn power_model<'a>(models: &'a [NamedPower], name: Option<&str>) -> Result<&'a NamedPower, ScenarioError> {
     let found = models.iter().find(|power| name.is_none_or(|name| power.name == name));
-    found.map(|power| power.model).ok_or_else(|| {
+    found.ok_or_else(|| {
         let names: Vec<&str> = models.iter().map(|power| power.name.as_str()).collect();
         let name = name.unwrap_or("missing");
         ScenarioError::new("power", format!("is {name}; expected a power model of the scenario: {}", names.join(", ")))
@@ -234,7 +234,7 @@ impl Environment for LinkRate {
     fn reset(&mut self, seed: u64) -> Result<(), RunError> {
         *self.desk.lock() = Papers::default();
         self.episode.begin(seed)?;
-        self.spending = Spending::new(self.model, self.highest, self.highest);
+        self.spending = Spending::new(self.model.clone(), self.highest, self.highest);
         self.last = Last { seen: None, rate: self.highest, queued_ns: 0, mean_waiting: 0.0, energy: 0.0 };
         Ok(())
     }
@@ -309,7 +309,7 @@ impl Environment for LinkRate {
 }
 
 /// Sums up the energy of a link of varying rate between readings, without the energy of bits and packets.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Spending {
     model: PowerModel,
     highest: BitRate,

@@ -35,7 +35,8 @@ pub struct SleepControl {
 /// stops after the network's other steps at a tick (`run/rerouting.rs`), and before all later events of the instant.
 pub struct LinksSleep {
     episode: Episode,
-    model: PowerModel,
+    /// The power model of each link.
+    models: Vec<PowerModel>,
     config: SleepControl,
     then: Counts,
     last: Last,
@@ -76,19 +77,21 @@ impl LinksSleep {
             }
         }
         let model = power_model(&scenario.power, config.power.as_deref())?;
+        let models = scenario.links.iter().enumerate().map(|(index, link)| model.of(index, link)).collect();
         let cables = scenario.sleep.cables.len();
         let episode = Episode::new(scenario, config.step, "sleep".to_owned())?;
-        Ok(Self { episode, model, config: config.clone(), then: Counts::default(), last: Last::awake(cables) })
+        Ok(Self { episode, models, config: config.clone(), then: Counts::default(), last: Last::awake(cables) })
     }
 
     /// The energy of all links in the step, and that of links that are always awake, in joules.
     fn energy(&self, counts: &Counts) -> (f64, f64) {
         let (mut energy, mut always_on) = (0.0, 0.0);
-        for (spec, (now, then)) in self.episode.scenario.links.iter().zip(counts.links.iter().zip(&self.then.links)) {
+        let links = self.episode.scenario.links.iter().zip(&self.models);
+        for ((spec, model), (now, then)) in links.zip(counts.links.iter().zip(&self.then.links)) {
             let asleep = Duration::from_nanos(now.asleep_ns - then.asleep_ns);
             let awake = self.config.step.saturating_sub(asleep);
-            let power = self.model.power(spec.rate, spec.rate);
-            energy += (power * awake).as_f64() + (self.model.sleep_power() * asleep).as_f64();
+            let power = model.power(spec.rate, spec.rate);
+            energy += (power * awake).as_f64() + (model.sleep_power(spec.rate) * asleep).as_f64();
             always_on += (power * self.config.step).as_f64();
         }
         (energy, always_on)
