@@ -64,6 +64,7 @@ POSITIONAL = {
     "Link": "from to rate delay buffer",
     "LognormalSize": "components min max",
     "ParetoSize": "mean shape max",
+    "Power": "model",
     "Probe": "interval",
     "Red": "min_threshold max_threshold",
     "Tcp": "name from to size",
@@ -456,19 +457,10 @@ PORT_WORDS = {
 
 def port_words(port: Table) -> str:
     """A port's numbers."""
-    known = [f"{word} {quantity_words(port[field])}" for field, word in PORT_WORDS.items() if field in port]
+    known = [f"{word} {port[field]}" for field, word in PORT_WORDS.items() if field in port]
     kind = f" {port['transceiver']}" if "transceiver" in port else ""
     source = f" ({port['source']})" if "source" in port else ""
     return f"{port['speed'].removesuffix(' Gb/s')}G{kind}: {', '.join(known)}{source}"
-
-
-def quantity_words(text: str) -> str:
-    """A power in W, and an energy in nJ or pJ."""
-    number, unit = text.split()
-    if unit != "J":
-        return text
-    joules = float(number)
-    return f"{joules * 1e9:g} nJ" if joules >= 1e-9 else f"{joules * 1e12:g} pJ"
 
 
 def transceiver_table() -> str:

@@ -162,6 +162,18 @@ impl fmt::Display for SignedWatts {
 
 impl fmt::Display for Joules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The energies of bits and packets are shorter in small units, if a few digits give the same number again.
+        for (unit, factor) in [("nJ", 1e-9), ("pJ", 1e-12)] {
+            if self.0 >= factor && self.0 < 1e-3 {
+                for digits in 0..=6 {
+                    let text = format!("{:.digits$}", self.0 / factor);
+                    #[allow(clippy::float_cmp, reason = "it reads back as the same number")]
+                    if text.parse::<f64>().is_ok_and(|number| number * factor == self.0) {
+                        return write!(f, "{text} {unit}");
+                    }
+                }
+            }
+        }
         write!(f, "{} J", self.0)
     }
 }
@@ -169,6 +181,17 @@ impl fmt::Display for Joules {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn small_energies_are_shown_in_small_units() {
+        let shown = |joules: f64| Joules::new(joules).to_string();
+        assert_eq!(shown(21.5 * 1e-12), "21.5 pJ");
+        assert_eq!(shown(58.3 * 1e-9), "58.3 nJ");
+        assert_eq!(
+            (shown(2.0), shown(0.0), shown(1.0 / 3e11)),
+            ("2 J".into(), "0 J".into(), "0.000000000003333333333333333 J".into())
+        );
+    }
 
     #[test]
     fn power_over_time_is_energy() {

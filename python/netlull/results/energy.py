@@ -50,7 +50,7 @@ def _costed(model: Mapping[str, Any], summary: Mapping[str, Any], scenario: Mapp
     words = []
     if scaled:
         links = rate_text(scaled[0]) if len(scaled) == 1 else f"{rate_text(scaled[0])} to {rate_text(scaled[-1])}"
-        words.append(f"links of {links} as {rate_text(max(ports))} ports at the same utilisation")
+        words.append(f"links of {links} as {rate_text(max(ports))} ports")
     smaller = {(rate, speeds[name]) for name, rate in named.items() if speeds.get(name, rate) in ports - {rate}}
     words += [f"links of {rate_text(rate)} as {rate_text(speed)} ports" for rate, speed in sorted(smaller)]
     return "; ".join(words) or None
@@ -88,7 +88,7 @@ def _words(model: Mapping[str, Any], summary: Mapping[str, Any], scenario: Mappi
     costed = _costed(model, summary, scenario)
     if costed is None or "line_card" in model.get("device", {}):
         return str(model["description"])
-    return f"{model['description']}; {costed}"
+    return f"{model['description']}; {costed}" + (" at the same utilisation" if "device" in model else "")
 
 
 def _models(scenario: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
