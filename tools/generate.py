@@ -64,6 +64,7 @@ POSITIONAL = {
     "Link": "from to rate delay buffer",
     "LognormalSize": "components min max",
     "ParetoSize": "mean shape max",
+    "Port": "speed",
     "Power": "model",
     "Probe": "interval",
     "Red": "min_threshold max_threshold",

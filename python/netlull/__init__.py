@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         VerificationError,
         __version__,
         catalogue,
+        device_watts,
         schema,
         vocabulary,
     )
@@ -109,6 +110,7 @@ __all__ = [
     "all_sites",
     "bound",
     "catalogue",
+    "device_watts",
     "open_cluster",
     "param",
     "schema",
@@ -141,6 +143,7 @@ __all__ += [
     "Flooding",
     "GRouter",
     "GilbertElliott",
+    "LineCard",
     "Link",
     "LoadAware",
     "LognormalComponent",
@@ -150,6 +153,7 @@ __all__ += [
     "ParetoSize",
     "Phase",
     "Poisson",
+    "Port",
     "Power",
     "Practra",
     "Probe",
@@ -167,6 +171,7 @@ __all__ += [
     "Sleep",
     "Station",
     "Steps",
+    "Supply",
     "Tcp",
     "TcpOptions",
     "UniformRedraw",
@@ -177,7 +182,7 @@ __all__ += [
 
 _HOMES = {
     "netlull._engine": (
-        "Cancelled MemoryLimitError Monitor ScenarioError VerificationError __version__ catalogue schema vocabulary"
+        "Cancelled MemoryLimitError Monitor ScenarioError VerificationError __version__ catalogue device_watts schema vocabulary"
     ),
     "netlull.bounds": "Bounds CausalBound ClairvoyantBound ControllerRun ModelBounds bound",
     "netlull.cluster": "Cluster open_cluster",

@@ -10,8 +10,6 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from netlull import _core
 from netlull._core import (
     Cancelled,
@@ -29,6 +27,7 @@ from netlull._core import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    import numpy as np
     import numpy.typing as npt
 
 __all__ = [
@@ -161,7 +160,7 @@ def device_watts(
     Raises:
         ScenarioError: the message names the field, its value and the expected values.
     """
-    packets = np.zeros_like(bits) if packets is None else packets
+    packets = 0.0 * bits if packets is None else packets
     texts = json.dumps(dict(table)), json.dumps([dict(use) for use in uses])
     causes, ports = _core.device_watts(*texts, states, bits, packets)
     return dict(zip(_core.power_causes(), causes, strict=True)), ports

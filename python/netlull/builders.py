@@ -37,6 +37,7 @@ __all__ = [
     "Flooding",
     "GRouter",
     "GilbertElliott",
+    "LineCard",
     "Link",
     "LoadAware",
     "LognormalComponent",
@@ -46,6 +47,7 @@ __all__ = [
     "ParetoSize",
     "Phase",
     "Poisson",
+    "Port",
     "Power",
     "Practra",
     "Probe",
@@ -63,6 +65,7 @@ __all__ = [
     "Sleep",
     "Station",
     "Steps",
+    "Supply",
     "Tcp",
     "TcpOptions",
     "UniformRedraw",
@@ -582,6 +585,23 @@ class GilbertElliott:
 
 
 @dataclass(frozen=True)
+class LineCard:
+    """Line cards."""
+
+    power: str
+    """Power of a card. A power, such as "1319 mW"."""
+    capacity: str
+    """Sum of the speeds of the ports on a card.
+
+    A port that is faster has several cards, of which its rate decides the number that are on. A bit rate, such as "10
+    Mb/s".
+    """
+    _: KW_ONLY
+    asleep: str | None = None
+    """Power of a card whose ports all sleep. A power, such as "1319 mW". Default: `power`."""
+
+
+@dataclass(frozen=True)
 class Link:
     """A link from one node to another; `duplex` adds the reverse link."""
 
@@ -607,6 +627,11 @@ class Link:
     """Adds the link `TO-FROM` with the same rate, delay, buffer and queue (no controller, capacity, loss or noise).
 
     Default false.
+    """
+    speed: str | None = None
+    """Speed of the port whose power the link is charged, if `rate` is that of a smaller network.
+
+    A bit rate, such as "10 Mb/s". Default: `rate`.
     """
     buffer_floor: int | None = None
     """Minimum number of packets in a buffer given in BDP. Default 5."""
@@ -788,18 +813,106 @@ class Poisson:
 
 
 @dataclass(frozen=True)
-class Power:
-    """A power model and its parameters."""
+class Port:
+    """A port of a device at one speed."""
 
-    model: str
-    """Model from `netlull list power`, such as `fs`, `dvs` or `ncs-55a1-24h`."""
+    _: KW_ONLY
+    speed: str | None = None
+    """Speed of the port. A bit rate, such as "10 Mb/s". Default: any."""
+    power: str | None = None
+    """P_PORT: power of the port while it is up, without its transceiver. A power, such as "1319 mW". Default: 0 W."""
+    busy: str | None = None
+    """Power of the port under full load, without its transceiver, instead of `per_bit`.
+
+    A power, such as "1319 mW". Default: `power`.
+    """
+    transceiver: str | None = None
+    """Name of the transceiver with these powers. Default: none."""
+    transceiver_in: str | None = None
+    """P_TRX_IN: power of the transceiver when plugged in.
+
+    A power, such as "1319 mW". Default: that of the named transceiver, or 0 W.
+    """
+    transceiver_up: str | None = None
+    """P_TRX_UP: additional power of the transceiver while the port is up.
+
+    Measured values may be slightly negative. A power with a sign and a unit (uW, mW, W, kW), such as "-63 mW". Default:
+    that of the named transceiver, or 0 W.
+    """
+    per_bit: str | None = None
+    """E_BIT: energy of a forwarded bit. An energy, such as "14 pJ". Default: 0 J."""
+    per_packet: str | None = None
+    """E_PKT: energy of a forwarded packet. An energy, such as "14 pJ". Default: 0 J."""
+    source: str | None = None
+    """Sources of the numbers, if not those of the device."""
+
+
+@dataclass(frozen=True)
+class Power:
+    """The power of links: a built-in model, or the watts of a device."""
+
+    model: str | None = None
+    """Model from `netlull list power`, such as `fs`, `dvs` or `ncs-55a1-24h`.
+
+    Other fields of the table replace its own. Without it, the table is a device. Default: a device of the table's own
+    fields.
+    """
     _: KW_ONLY
     name: str | None = None
-    """Name in results; default the model's name, with P_s if it is not zero."""
+    """Name in results; default the model's name, with P_s if it is not zero.
+
+    Entries of one name are one model: a link takes the entry that names it, else the one that names its sending node,
+    else the one without `links` and `nodes`.
+    """
+    nodes: Sequence[str] | None = None
+    """Nodes that are such a device. Links from a node are its ports, and share its box. Default: all."""
+    links: Sequence[str] | None = None
+    """Links with this power. Default: all."""
     static_fraction: float | None = None
     """P_s as a fraction of the maximum power; ideal models only. Default: 0."""
     phi: float | None = None
     """phi: the voltage scales down to u_max/phi; voltage-scaling models only. Default: 2."""
+    max_power: str | None = None
+    """P_max: power of a link at its maximum rate; ideal models only. A power, such as "1319 mW". Default: 1 W."""
+    max_power_at: str | None = None
+    """Speed of the link with `max_power`: P_max of other links follows their speed; ideal models only.
+
+    A bit rate, such as "10 Mb/s". Default: P_max is the same for every speed.
+    """
+    base: str | None = None
+    """P_BASE: the powered box, with every port down and empty. A power, such as "1319 mW". Default: 0 W."""
+    ports: int | None = None
+    """Ports that share the box. Default: 1; with `nodes`, the links from the node."""
+    line_card: LineCard | Mapping[str, object] | None = None
+    """Line cards, shared by ports that are slower than a card, and several for a port that is faster. Default: none."""
+    port: Sequence[Port | Mapping[str, object]] | None = None
+    """Ports, one table for each speed and transceiver. Default: a port of any speed without power."""
+    idle: str | None = None
+    """Power of a port of any speed without traffic, instead of `port`. A power, such as "1319 mW". Default: 0 W."""
+    busy: str | None = None
+    """Power of a port of any speed under full load, instead of `port`.
+
+    In between, it is linear in the load. A power, such as "1319 mW". Default: `idle`.
+    """
+    asleep: str | None = None
+    """Power of a port asleep, without its transceiver. A power, such as "1319 mW". Default: 0 W."""
+    transceiver_asleep: bool | None = None
+    """True if a port asleep feeds its transceiver. Default: true."""
+    transceiver: str | None = None
+    """Transceiver in every port, from `netlull list transceivers` or a port's table.
+
+    Default: that of the port's table.
+    """
+    supply: Supply | Mapping[str, object] | None = None
+    """Power supplies; without them the powers are those at the wall. Default: none."""
+    data_sheet: str | None = None
+    """Power by the data sheet, for comparison; no model uses it. A power, such as "1319 mW"."""
+    wall: str | None = None
+    """Power measured at the wall in use, for comparison; no model uses it. A power, such as "1319 mW"."""
+    description: str | None = None
+    """Description in one line."""
+    source: str | None = None
+    """Sources of the numbers."""
 
 
 @dataclass(frozen=True)
@@ -1081,6 +1194,20 @@ class Steps:
     kind: ClassVar[str] = "steps"
     steps: Sequence[Mapping[str, object]]
     """Steps, sorted by time."""
+
+
+@dataclass(frozen=True)
+class Supply:
+    """Power supplies. They share the load equally."""
+
+    efficiency: str | Sequence[tuple[str, float]]
+    """Efficiency of a supply by its output, in ascending order.
+
+    Such as `[["75 W", 0.88], ["600 W", 0.929]]`; or the name of a supply, `pfe600`.
+    """
+    _: KW_ONLY
+    count: int | None = None
+    """Number of supplies. Default 1."""
 
 
 @dataclass(frozen=True)

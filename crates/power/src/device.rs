@@ -5,9 +5,9 @@
 //!
 //! # The port of a link
 //!
-//! A link whose speed is one of the device's is a port of that speed, which may run at the slower ones. Any other link is
-//! the *scaled device*: a link of 1 to 10 Mb/s is no 100G port, so the model keeps the utilisation, which determines the
-//! rate-dependent power. With F the port's speed and M the link's maximum rate:
+//! A link whose speed is one of the device's is a port of that speed, which may run at the slower ones. Any other link
+//! is the *scaled device*: a link of 1 to 10 Mb/s is no 100G port, so the model keeps the utilisation, which determines
+//! the rate-dependent power. With F the port's speed and M the link's maximum rate:
 //! - the link's M represents F; a service rate r represents a demand of r F/M;
 //! - the port runs at its slowest speed that meets that demand;
 //! - every bit and every packet of the link represents F/M of them.
@@ -132,8 +132,8 @@ impl Supply {
 
     /// The efficiency of a supply at an output in watts: linear between the points.
     ///
-    /// Below the first point the line through the first two goes on, as supplies of routers often run there; above the last
-    /// the efficiency stays. It is at least a hundredth and at most 1.
+    /// Below the first point the line through the first two goes on, as supplies of routers often run there; above the
+    /// last the efficiency stays. It is at least a hundredth and at most 1.
     #[must_use]
     pub fn efficiency(&self, output: f64) -> f64 {
         let points = self.points.as_slice();
@@ -582,8 +582,8 @@ mod tests {
     #[test]
     fn supplies_take_their_part_of_every_state() {
         // 100 W of box for 10 ports that all do the same; 2 W awake, and 4 W of traffic. One supply of 0.8 below 100 W,
-        // 0.9 at 180 W: asleep 100/0.8, awake 120/(0.8 + 20/80 x 0.1), with traffic 160/(0.8 + 60/80 x 0.1), for each port
-        // a tenth.
+        // 0.9 at 180 W: asleep 100/0.8, awake 120/(0.8 + 20/80 x 0.1), with traffic 160/(0.8 + 60/80 x 0.1), for each
+        // port a tenth.
         let table = serde_json::json!({
             "base": "100 W", "ports": 10, "idle": "2 W", "busy": "6 W",
             "supply": { "efficiency": [["100 W", 0.8], ["180 W", 0.9]] },

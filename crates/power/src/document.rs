@@ -13,15 +13,16 @@ use std::sync::Arc;
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-source" = "docs/models/power.md"))]
 pub struct PowerDocument {
-    /// Model from `netlull list power`, such as `fs`, `dvs` or `ncs-55a1-24h`. Other fields of the table replace its own.
-    /// Without it, the table is a device.
+    /// Model from `netlull list power`, such as `fs`, `dvs` or `ncs-55a1-24h`. Other fields of the table replace its
+    /// own. Without it, the table is a device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-unit" = PowerModel::names(" | "), "x-default" = "a device of the table's own fields", "x-source" = "of the model"))]
+    #[schemars(extend("x-unit" = PowerModel::names(" | "), "x-source" = "of the model"))]
+    #[schemars(extend("x-default" = "a device of the table's own fields"))]
     pub model: Option<String>,
     /// Name in results; default the model's name, with P_s if it is not zero.
     ///
-    /// Entries of one name are one model: a link takes the entry that names it, else the one that names its sending node,
-    /// else the one without `links` and `nodes`.
+    /// Entries of one name are one model: a link takes the entry that names it, else the one that names its sending
+    /// node, else the one without `links` and `nodes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "the model's", "x-source" = "-"))]
     pub name: Option<String>,
@@ -176,9 +177,9 @@ pub struct SupplyDocument {
     #[serde(default = "one")]
     #[schemars(range(min = 1), extend("x-source" = "-"))]
     pub count: u32,
-    /// Efficiency of a supply by its output, in ascending order: such as `[["75 W", 0.88], ["600 W", 0.929]]`; or the name
-    /// of a supply, `pfe600`.
-    #[schemars(extend("x-source" = "-"))]
+    /// Efficiency of a supply by its output, in ascending order: such as `[["75 W", 0.88], ["600 W", 0.929]]`; or the
+    /// name of a supply, `pfe600`.
+    #[schemars(extend("x-unit" = "points | pfe600", "x-source" = "-"))]
     pub efficiency: EfficiencyDocument,
 }
 

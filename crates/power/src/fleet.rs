@@ -27,9 +27,9 @@ pub enum Plugged {
     /// That of the device's port at this speed.
     #[default]
     Described,
-    /// One by its name: of the device, or of the catalogue.
+    /// A transceiver by its name: of the device, or of the catalogue.
     Named(String),
-    /// One by its powers.
+    /// A transceiver by its powers.
     Powers(TransceiverPowers),
 }
 
@@ -64,8 +64,8 @@ impl PortState {
     }
 }
 
-/// The states and loads of the ports of a device over time. Entry `port * times + time` of a list is that of a port and an
-/// instant.
+/// The states and loads of the ports of a device over time. Entry `port * times + time` of a list is that of a port and
+/// an instant.
 #[derive(Clone, Copy, Debug)]
 pub struct Loads<'a> {
     /// The number of instants.
@@ -103,8 +103,8 @@ impl Device {
     /// The power of the device by cause, for these ports and loads.
     ///
     /// A link's speed decides on the row of a port: that of the same speed, else the slowest that is faster, else the
-    /// fastest. A bit that the device forwards enters one port and leaves another: each of them is charged half, and so is
-    /// a packet. Only ports that are up carry traffic. The cards are as many as the speeds of all ports need.
+    /// fastest. A bit that the device forwards enters one port and leaves another: each of them is charged half, and so
+    /// is a packet. Only ports that are up carry traffic. The cards are as many as the speeds of all ports need.
     ///
     /// # Errors
     /// Names an unknown transceiver, or a list of the wrong length.

@@ -51,11 +51,30 @@ impl Request {
     }
 
     /// The bounds under each power model of the scenario.
-    pub(crate) fn bounds(&self, scenario: &Scenario, arrivals: &[Arrival]) -> Value {
+    pub(crate) fn bounds(&self, scenario: &Scenario, arrivals: &[Arrival]) -> PyResult<Value> {
         let index = scenario.links.iter().position(|link| link.name == self.link).unwrap_or_default();
         let of = |power: &NamedPower| power.of(index, &scenario.links[index]);
-        let models = scenario.power.iter().map(|power| (power.name.clone(), self.under(&of(power), arrivals)));
-        Value::Object(models.collect::<Map<_, _>>())
+        let mut models = Map::new();
+        for power in &scenario.power {
+            let model = of(power);
+            self.check_rise(&power.name, &model)?;
+            models.insert(power.name.clone(), self.under(&model, arrivals));
+        }
+        Ok(Value::Object(models))
+    }
+
+    /// The bounds hold for powers that rise with the rate; a device of the scenario's own may have others.
+    fn check_rise(&self, name: &str, model: &PowerModel) -> PyResult<()> {
+        let rates: Vec<_> = self.rates_bps.iter().copied().map(BitRate::from_bps).collect();
+        let top = rates.last().copied().unwrap_or_default();
+        let falls = |pair: &&[BitRate]| model.power(pair[1], top) < model.power(pair[0], top);
+        match rates.windows(2).find(falls) {
+            Some(pair) => {
+                let message = format!("power.{name}: is lower at {} than at {}", pair[1], pair[0]);
+                Err(errors::plan(format!("{message}; expected a power that rises with the rate")))
+            }
+            None => Ok(()),
+        }
     }
 
     fn under(&self, power: &PowerModel, arrivals: &[Arrival]) -> Value {

@@ -241,7 +241,7 @@ impl Checked {
     /// Bounds the energy of a link with these accepted packets, without the GIL: times in ns, sizes in bytes.
     fn bound(&self, py: Python<'_>, request_json: &str, times: Vec<u64>, sizes: Vec<u64>) -> PyResult<String> {
         let request = bound::Request::read(request_json)?;
-        let bounds = py.detach(|| request.bounds(&self.scenario, &bound::arrivals(&times, &sizes)));
+        let bounds = py.detach(|| request.bounds(&self.scenario, &bound::arrivals(&times, &sizes)))?;
         serde_json::to_string(&bounds).map_err(errors::internal)
     }
 

@@ -7,7 +7,7 @@ use netlull_power::{PowerDocument, PowerModel};
 use netlull_units::{Duration, Instant, Watts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A part of the run with separate measurements. Phases may overlap. A transfer counts where it starts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -229,7 +229,7 @@ fn name_of(document: &PowerDocument, field: &str) -> Result<String> {
     }))
 }
 
-/// One model of the network from the entries of its name.
+/// Joins the entries of a name to a model of the network.
 fn joined(parts: &[&Entry<'_>], nodes: &Nodes<'_>, links: &[LinkSpec]) -> Result<NamedPower> {
     let name = parts[0].name.clone();
     let mut rest = parts.iter().filter(|part| part.is_for_all());
@@ -252,11 +252,13 @@ fn joined(parts: &[&Entry<'_>], nodes: &Nodes<'_>, links: &[LinkSpec]) -> Result
     };
     let twice =
         |field: String, name: &str| refuse(field, format!("\"{name}\" is given twice; expected one entry for it"));
+    let by_name: BTreeMap<&str, usize> =
+        links.iter().enumerate().map(|(index, link)| (link.name.as_str(), index)).collect();
     for part in parts {
         let field = format!("{}.links", part.field);
         let place = put(&mut models, part.model.clone());
         for name in part.document.links.iter().flatten() {
-            let Some(link) = links.iter().position(|link| link.name == *name) else {
+            let Some(&link) = by_name.get(name.as_str()) else {
                 let known: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
                 return refuse(field, format!("\"{name}\" is unknown; expected one of {}", listed(&known)));
             };
@@ -266,6 +268,10 @@ fn joined(parts: &[&Entry<'_>], nodes: &Nodes<'_>, links: &[LinkSpec]) -> Result
         }
     }
     let own = of_link.clone();
+    let mut ports: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (index, link) in links.iter().enumerate() {
+        ports.entry(link.from).or_default().push(index);
+    }
     let mut seen = BTreeSet::new();
     for part in parts {
         let field = format!("{}.nodes", part.field);
@@ -274,9 +280,9 @@ fn joined(parts: &[&Entry<'_>], nodes: &Nodes<'_>, links: &[LinkSpec]) -> Result
             if !seen.insert(node) {
                 return twice(field, name);
             }
-            let ports: Vec<usize> = (0..links.len()).filter(|&link| links[link].from == node).collect();
+            let ports = ports.get(&node).map_or(&[][..], Vec::as_slice);
             let place = put(&mut models, shared(&part.model, ports.len()));
-            for link in ports {
+            for &link in ports {
                 if own[link].is_none() {
                     of_link[link] = Some(place);
                 }
