@@ -130,7 +130,7 @@ def test_a_device_in_python_and_its_words() -> None:
     scenario = Scenario(
         duration="1 s",
         nodes=["a", "b"],
-        links=[Link("a", "b", "1 Gb/s", "1 ms", "1 BDP"), Link("b", "a", "10 Mb/s", "1 ms", "1 BDP", speed="1 Gb/s")],
+        links=[Link("a", "b", "1 Gb/s", "1 ms", "1 BDP"), Link("b", "a", "10 Mb/s", "1 ms", "1 BDP", port_speed="1 Gb/s")],
         power=[own, Power("wedge-tofino"), Power("fs", max_power="5 W", max_power_at="10 Gb/s")],
     )
     result = scenario.run()
@@ -163,8 +163,8 @@ def test_a_scaled_topology_keeps_the_speeds_of_its_file() -> None:
     toml = 'name = "t"\nduration = "1 s"\n[topology]\nfile = "abilene"\nrate_scale = 0.001\nbuffer = "10 packets"\n'
     scaled = json.loads(Scenario.from_toml(toml).canonical())["link"]
     whole = json.loads(Scenario.from_toml(toml.replace("0.001", "1")).canonical())["link"]
-    assert [link["speed"] for link in scaled] == [link["rate"] for link in whole]
-    assert not any("speed" in link for link in whole)
+    assert [link["port_speed"] for link in scaled] == [link["rate"] for link in whole]
+    assert not any("port_speed" in link for link in whole)
 
 
 def test_listed_devices_and_transceivers_show_their_numbers(printed: Callable[..., str]) -> None:

@@ -182,7 +182,8 @@ __all__ += [
 
 _HOMES = {
     "netlull._engine": (
-        "Cancelled MemoryLimitError Monitor ScenarioError VerificationError __version__ catalogue device_watts schema vocabulary"
+        "Cancelled MemoryLimitError Monitor ScenarioError VerificationError __version__ catalogue device_watts schema "
+        "vocabulary"
     ),
     "netlull.bounds": "Bounds CausalBound ClairvoyantBound ControllerRun ModelBounds bound",
     "netlull.cluster": "Cluster open_cluster",

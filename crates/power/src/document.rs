@@ -13,12 +13,6 @@ use std::sync::Arc;
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-source" = "docs/models/power.md"))]
 pub struct PowerDocument {
-    /// Model from `netlull list power`, such as `fs`, `dvs` or `ncs-55a1-24h`. Other fields of the table replace its
-    /// own. Without it, the table is a device.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-unit" = PowerModel::names(" | "), "x-source" = "of the model"))]
-    #[schemars(extend("x-default" = "a device of the table's own fields"))]
-    pub model: Option<String>,
     /// Name in results; default the model's name, with P_s if it is not zero.
     ///
     /// Entries of one name are one model: a link takes the entry that names it, else the one that names its sending
@@ -26,6 +20,12 @@ pub struct PowerDocument {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "the model's", "x-source" = "-"))]
     pub name: Option<String>,
+    /// Model from `netlull list power`, such as `fs`, `dvs` or `ncs-55a1-24h`. Other fields of the table replace its
+    /// own. Without it, the table is a device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = PowerModel::names(" | "), "x-source" = "of the model"))]
+    #[schemars(extend("x-default" = "a device of the table's own fields"))]
+    pub model: Option<String>,
     /// Nodes that are such a device. Links from a node are its ports, and share its box.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "all", "x-source" = "-"))]

@@ -70,8 +70,8 @@ fn a_link_is_charged_the_port_of_its_speed() {
     };
     near(idle(&json!({})), 1.57);
     near(idle(&json!({ "rate": "10 Gb/s" })), 0.31);
-    near(idle(&json!({ "speed": "10 Gb/s" })), 0.31);
-    near(idle(&json!({ "speed": "25 Gb/s" })), 0.52);
+    near(idle(&json!({ "port_speed": "10 Gb/s" })), 0.31);
+    near(idle(&json!({ "port_speed": "25 Gb/s" })), 0.52);
 }
 
 #[test]

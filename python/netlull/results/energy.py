@@ -64,10 +64,10 @@ def _speeds(scenario: Mapping[str, Any]) -> dict[str, int]:
     """The speeds of links that stand for others, by their names."""
     speeds = {}
     for link in scenario["link"]:
-        if "speed" in link:
-            speeds[link.get("name") or f"{link['from']}-{link['to']}"] = _bps(link["speed"])
+        if "port_speed" in link:
+            speeds[link.get("name") or f"{link['from']}-{link['to']}"] = _bps(link["port_speed"])
             if link["duplex"]:
-                speeds[f"{link['to']}-{link['from']}"] = _bps(link["speed"])
+                speeds[f"{link['to']}-{link['from']}"] = _bps(link["port_speed"])
     return speeds
 
 

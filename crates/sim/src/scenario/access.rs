@@ -77,7 +77,7 @@ fn access_link(access: &AccessDocument, sender: &str, to: &str, delay: Duration)
         to: to.to_owned(),
         duplex: true,
         rate: access.rate,
-        speed: None,
+        port_speed: None,
         delay,
         buffer: BufferSize::Unlimited,
         buffer_floor: 1,

@@ -37,7 +37,7 @@ pub struct LinkDocument {
     /// Speed of the port whose power the link is charged, if `rate` is that of a smaller network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exclusiveMinimum" = "0 b/s", "x-default" = "`rate`"))]
-    pub speed: Option<BitRate>,
+    pub port_speed: Option<BitRate>,
     /// Propagation delay, one way.
     #[serde(default)]
     pub delay: Duration,
@@ -353,7 +353,7 @@ pub(super) fn link(wire: &Wire<'_>, measure: Measure) -> Result<LinkSpec> {
         from: wire.edge.from,
         to: wire.edge.to,
         rate,
-        speed: document.speed.unwrap_or(rate),
+        speed: document.port_speed.unwrap_or(rate),
         delay: document.delay,
         buffer: queue::buffer(&field, document.buffer, document.buffer_floor, measure)?,
         queue: queue::queue(&field, document.queue.as_ref(), measure)?,

@@ -343,7 +343,7 @@ impl<'a> Making<'a> {
         put("rate", json!(rate));
         // A scaled link stands for one of the given capacity, whose port it is charged.
         if let Some(capacity) = line.capacity.or(table.default_rate).filter(|_| self.is_scaled) {
-            put("speed", json!(capacity));
+            put("port_speed", json!(capacity));
         }
         put("delay", json!(delay));
         match self.cost(line, rate)? {
