@@ -15,7 +15,7 @@ import pytest
 
 import netlull
 from conftest import ROOT, SHIPPED
-from netlull import Result, Scenario, Sweep, builders, catalogue
+from netlull import Link, Result, Scenario, Sweep, builders, catalogue
 from netlull.cli import main
 from netlull.library import shipped
 from netlull.topology import Topology
@@ -148,6 +148,26 @@ def test_the_sweep_pages_file_is_a_sweep(scenario_file: Path) -> None:
     assert [each.values for each in Sweep.from_file(path).points()][1] == {"rtt": 30.0, "buffer": 100.0}
     path.write_text(base + sample, encoding="utf-8")
     assert len(Sweep.from_file(path).points()) == 50
+
+
+def test_the_devices_of_the_guide_have_the_watts_that_it_gives() -> None:
+    scenario, box, deep, parts, ideal = _blocks("device.md", "toml")
+    found = Scenario.from_toml(scenario).run().metric("network.energy.my-switch-port.total_j")
+    assert found == pytest.approx(6, abs=1e-3)
+    for tables in (box, deep, ideal):
+        assert Scenario.from_toml(scenario + tables)
+    nodes = ["core1", "core2", "leased"]
+    links = [Link(one, two, "1 Gb/s", "1 ms", "1 BDP") for one, two in (("core1", "leased"), ("leased", "core2"))]
+    network = Scenario(duration="1 s", nodes=nodes, links=links, power=tomllib.loads(parts)["power"])
+    result = network.run()
+    watts = {name: result.link(name)["energy"]["as built"]["mean_w"] for name in ("core1-leased", "leased-core2")}
+    # A link of its own, and a link of a node without an entry: 33.19/24 W of box and a 1G port.
+    assert watts["core1-leased"] == pytest.approx(5)
+    assert watts["leased-core2"] == pytest.approx(33.19 / 24 + 0.059)
+    (code,) = _blocks("device.md", "python")
+    names: dict[str, Any] = {}
+    exec(compile(code, "device.md", "exec"), names)  # noqa: S102  # our own page
+    assert names["scenario"].run().link("a-b")["energy"]["access-router"]["total_j"] > 0
 
 
 def test_the_compare_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,6 +87,24 @@ def test_the_watts_of_a_device_by_cause() -> None:
     for cause, watts in expected.items():
         assert causes[cause] == pytest.approx(watts, abs=1e-9), cause
     assert ports == pytest.approx(sum(causes.values())[None, :] - 319.82, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "speeds"),
+    [
+        ("ncs-55a1-24h", {"100 Gb/s": 24}),
+        ("8201-32fh", {"100 Gb/s": 32}),
+        ("n540x-8z16g", {"10 Gb/s": 8, "1 Gb/s": 16}),
+    ],
+)
+def test_the_page_shows_the_model_next_to_the_wall(name: str, speeds: dict[str, int]) -> None:
+    uses = [{"speed": speed} for speed, ports in speeds.items() for _ in range(ports)]
+    states = np.ones((len(uses), 1), dtype=np.uint8)
+    causes, _ = device_watts({"model": name}, uses, states, np.zeros((len(uses), 2, 1)))
+    all_up = sum(float(watts[0]) for watts in causes.values())
+    page = (Path(__file__).parents[1] / "docs" / "models" / "power.md").read_text(encoding="utf-8")
+    [row] = re.findall(rf"\| `{name}` \| [^|]* \| ([0-9.]+ W \| [0-9.]+ W) \|", page)
+    assert row == f"{causes['base'][0]:.2f} W | {all_up:.2f} W"
 
 
 def test_a_port_is_charged_half_of_its_bits_in_and_half_of_those_out() -> None:
