@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import netlull
-from netlull import Earth, InputError, Link, Poisson, Practra, Scenario
+from netlull import Earth, InputError, Link, Poisson, Power, Practra, Scenario, ScenarioError
 
 Printed = Callable[..., str]
 Refused = Callable[..., str]
@@ -110,6 +110,13 @@ def test_the_traffic_of_a_measured_device_is_part_of_its_energy() -> None:
     model = bounds.models["ncs-55a1-24h"]
     # The packets in the link at the end are in the bounds only.
     assert model.always_on_j == pytest.approx(energy["reference_j"], rel=1e-3)
+
+
+def test_a_power_that_falls_with_the_rate_has_no_bound() -> None:
+    ports = [{"speed": "5 Mb/s", "power": "2 W"}, {"speed": "10 Mb/s", "power": "1 W"}]
+    scenario = open_loop(None, power=[Power(name="odd", port=ports)])
+    with pytest.raises(ScenarioError, match=r"^power.odd: is lower at 10 Mb/s than at 2 Mb/s; expected a power that"):
+        netlull.bound(scenario, late=["5 ms"], rates=["2 Mb/s", "10 Mb/s"])
 
 
 def test_lateness_by_hand() -> None:

@@ -150,7 +150,10 @@ def test_a_device_in_python_and_its_words() -> None:
     scenario = Scenario(
         duration="1 s",
         nodes=["a", "b"],
-        links=[Link("a", "b", "1 Gb/s", "1 ms", "1 BDP"), Link("b", "a", "10 Mb/s", "1 ms", "1 BDP", port_speed="1 Gb/s")],
+        links=[
+            Link("a", "b", "1 Gb/s", "1 ms", "1 BDP"),
+            Link("b", "a", "10 Mb/s", "1 ms", "1 BDP", port_speed="1 Gb/s"),
+        ],
         power=[own, Power("wedge-tofino"), Power("fs", max_power="5 W", max_power_at="10 Gb/s")],
     )
     result = scenario.run()
@@ -185,6 +188,16 @@ def test_a_scaled_topology_keeps_the_speeds_of_its_file() -> None:
     whole = json.loads(Scenario.from_toml(toml.replace("0.001", "1")).canonical())["link"]
     assert [link["port_speed"] for link in scaled] == [link["rate"] for link in whole]
     assert not any("port_speed" in link for link in whole)
+
+
+def test_the_nodes_of_a_topology_have_their_devices() -> None:
+    toml = 'name = "t"\nduration = "1 s"\n[topology]\nfile = "abilene"\nrate_scale = 0.001\nbuffer = "10 packets"\n'
+    network = {"name": "net", "model": "wedge-tofino"}
+    core = {"name": "net", "model": "7280cr3k-32d4", "nodes": ["NYCMng"]}
+    result = Scenario.from_toml(toml).with_values({"power": [network, core]}).run()
+    found = {name: result.link(name)["energy"]["net"]["static_j"] for name in ("NYCMng-CHINng", "CHINng-NYCMng")}
+    # Two cables lead to New York, so each has half of its box, and the transceiver of the fastest port, 400G.
+    assert found == {"NYCMng-CHINng": pytest.approx(266.75 / 2 + 5.428), "CHINng-NYCMng": pytest.approx(108 / 32)}
 
 
 def test_listed_devices_and_transceivers_show_their_numbers(printed: Callable[..., str]) -> None:
