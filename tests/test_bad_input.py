@@ -11,7 +11,7 @@ import pytest
 Refused = Callable[..., str]
 
 CASES = {
-    "unknown field": (["link.a-b.speed=3"], ["link.a-b.speed: is unknown; expected one of name, from"]),
+    "unknown field": (["link.a-b.pace=3"], ["link.a-b.pace: is unknown; expected one of name, from"]),
     "misspelt field": (["link.a-b.controler=3"], ["link.a-b.controler: is unknown; did you mean controller?"]),
     "truth as in Python": (["link.a-b.duplex=True"], ['link.a-b.duplex: is "True"; expected true or false']),
     "unknown field at the top": (["speed=3"], ["speed: is unknown; did you mean seed or sleep?"]),

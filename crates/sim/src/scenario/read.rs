@@ -129,7 +129,7 @@ mod tests {
         let link = |fields: &str| format!(r#"{{ {HEAD}, "link": [{{ "from": "a", "to": "b", {fields} }}] }}"#);
         assert!(why(&link(r#""rate": "10 MB/s""#)).starts_with("link.a-b.rate: \"10 MB/s\" has the unit \"MB/s\""));
         assert!(why(&link(r#""rate": 10"#)).starts_with("link.a-b.rate: is 10; expected a bit rate"));
-        assert!(why(&link(r#""rate": "1 Mb/s", "speed": 1"#)).contains("link.a-b.speed: is unknown; expected one of"));
+        assert!(why(&link(r#""rate": "1 Mb/s", "pace": 1"#)).contains("link.a-b.pace: is unknown; expected one of"));
         let practra = r#""rate": "1 Mb/s", "controller": { "kind": "practra", "rates": { "from": "x" } }"#;
         assert!(
             why(&link(practra)).starts_with("link.a-b.controller.rates.from: \"x\" does not start"),
