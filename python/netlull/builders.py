@@ -628,7 +628,7 @@ class Link:
 
     Default false.
     """
-    speed: str | None = None
+    port_speed: str | None = None
     """Speed of the port whose power the link is charged, if `rate` is that of a smaller network.
 
     A bit rate, such as "10 Mb/s". Default: `rate`.
@@ -816,9 +816,9 @@ class Poisson:
 class Port:
     """A port of a device at one speed."""
 
-    _: KW_ONLY
     speed: str | None = None
     """Speed of the port. A bit rate, such as "10 Mb/s". Default: any."""
+    _: KW_ONLY
     power: str | None = None
     """P_PORT: power of the port while it is up, without its transceiver. A power, such as "1319 mW". Default: 0 W."""
     busy: str | None = None
